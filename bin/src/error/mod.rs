@@ -18,6 +18,7 @@ use core::fmt;
 use latency_core::units::Bytes;
 
 use crate::options::UsageError;
+use crate::options::message::message;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -85,12 +86,13 @@ impl fmt::Display for Failure<'_> {
             Failure::Output(error) => error.fmt(out),
             Failure::Slower(slower) => slower.fmt(out),
             Failure::SlowHosts(slow) => slow.fmt(out),
-            Failure::Interrupted => out.write_str("interrupted before the first result"),
+            Failure::Interrupted => message!(out, "interrupted before the first result"),
             Failure::Partial => {
-                out.write_str("interrupted; printed the finished points, and marked the result as partial")
+                message!(out, "interrupted"; "printed the finished points, and marked the result as partial")
             }
-            Failure::GivenUp => out
-                .write_str("interrupted; no program read the output, which is incomplete; use --output=FILE"),
+            Failure::GivenUp => message!(
+                out, "interrupted";
+                "no program read the output, which is incomplete; use --output=FILE"),
         }
     }
 }

@@ -1,12 +1,10 @@
 //! Errors of the clock, of an unreliable result, and of writing a result.
 
-use core::fmt;
+use core::fmt::{self, Display};
 
 use latency_core::arch::COUNTER_NAME;
-use latency_core::decimal::Trimmed;
 
-use crate::options::message;
-use crate::options::tokens::Escaped;
+use crate::options::message::{Insert, message};
 use crate::report::figures::ByPercent;
 use crate::sys::errno::Errno;
 
@@ -31,28 +29,29 @@ pub enum TimingError {
 impl fmt::Display for TimingError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            TimingError::NoClock { why } => message!(out, "no usable clock: {why}";
-                "use a kernel with CLOCK_MONOTONIC_RAW"),
+            TimingError::NoClock { why } => message!(
+                out, "no usable clock: {why}";
+                "use a kernel with CLOCK_MONOTONIC_RAW"; why),
             TimingError::NeedsCounter { what, instead } => message!(
-                out, "{what} need the {COUNTER_NAME}, which is absent, forbidden or unsteady here";
-                "run `latency-bench {instead}`, which does not need it"),
-            TimingError::SteppedBack => message!(out, "the clock went backwards during a measurement";
-                "pin to one CPU with --cpu, or use a machine with synchronized {COUNTER_NAME}s"),
+                out, "{what} need the {counter}, which is absent, forbidden or unsteady here";
+                "run `latency-bench {instead}`, which does not need it"; what, counter = COUNTER_NAME, instead),
+            TimingError::SteppedBack => message!(
+                out, "the clock went backwards during a measurement";
+                "pin to one CPU with --cpu, or use a machine with synchronized {counter}s"; counter = COUNTER_NAME),
             TimingError::HopsNotProven => message!(
                 out, "internal check failed: the pointer chain ended at the wrong element";
                 "run a memory test; if it passes, please report a bug"),
             TimingError::NotTrusted { code, count } => {
-                write!(out, "--strict: the result is unreliable ({code}")?;
+                message!(out, "--strict: the result is unreliable ({code}"; code)?;
                 if count > 1 {
-                    write!(out, " and {} more", count - 1)?;
+                    message!(out, " and {others} more"; others = count - 1)?;
                 }
-                out.write_str("); see the warnings above, or run without --strict")
+                message!(out, "); see the warnings above, or run without --strict")
             }
-            TimingError::HostsApart { code, hosts } => {
-                let verb = if hosts == 1 { " is" } else { "s are" };
-                write!(out, "--strict: {hosts} host{verb} not comparable with the others ({code}); ")?;
-                out.write_str("measure all hosts in the same way, or run without --strict")
-            }
+            TimingError::HostsApart { code, hosts } => message!(
+                out, "--strict: {hosts} host{verb} not comparable with the others ({code})";
+                "measure all hosts in the same way, or run without --strict"; hosts,
+                verb = if hosts == 1 { " is" } else { "s are" }, code),
         }
     }
 }
@@ -72,19 +71,18 @@ pub enum OutputError<'a> {
 impl fmt::Display for OutputError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            OutputError::Create { path, errno } => {
-                message!(out, "cannot create '{}': {errno}", Escaped(path);
-                "nothing was measured; choose another --output")
-            }
-            OutputError::Write { path: Some(path), errno } => message!(
-                out, "cannot write '{}': {errno}", Escaped(path);
-                "no partial file was left; free disk space, or choose another --output"),
-            OutputError::Write { path: None, errno } => message!(
+            OutputError::Create { path, ref errno } => message!(
+                out, "cannot create '{path}': {errno}";
+                "nothing was measured; choose another --output"; path, errno),
+            OutputError::Write { path: Some(path), ref errno } => message!(
+                out, "cannot write '{path}': {errno}";
+                "no partial file was left; free disk space, or choose another --output"; path, errno),
+            OutputError::Write { path: None, ref errno } => message!(
                 out, "cannot write to standard output: {errno}";
-                "the printed result is incomplete; use --output=FILE"),
-            OutputError::Sync { path, errno } => message!(
-                out, "cannot sync the directory of '{}': {errno}", Escaped(path);
-                "the file is complete, but may not survive a system crash; check the disk"),
+                "the printed result is incomplete; use --output=FILE"; errno),
+            OutputError::Sync { path, ref errno } => message!(
+                out, "cannot sync the directory of '{path}': {errno}";
+                "the file is complete, but may not survive a system crash; check the disk"; path, errno),
         }
     }
 }
@@ -104,13 +102,14 @@ pub struct Regression {
 
 impl fmt::Display for Regression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Regression { by, threshold, points, of } = self;
+        let Regression { by, threshold, points, of } = *self;
+        let by = &ByPercent(by) as &dyn Display;
         match of {
-            1 => write!(out, "B is {} slower than A", ByPercent(*by)),
-            _ if points == of => write!(out, "all {of} points slower by {}", ByPercent(*by)),
-            _ => write!(out, "{points} of {of} points slower by {}", ByPercent(*by)),
+            1 => message!(out, "B is {by} slower than A"; by),
+            _ if points == of => message!(out, "all {of} points slower by {by}"; of, by),
+            _ => message!(out, "{points} of {of} points slower by {by}"; points, of, by),
         }?;
-        write!(out, " (threshold {}%)", Trimmed(threshold * 100.0))
+        message!(out, " (threshold {threshold}%)"; threshold = Insert::Trimmed(threshold * 100.0, 9))
     }
 }
 
@@ -127,8 +126,9 @@ pub struct Outliers {
 
 impl fmt::Display for Outliers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outliers { hosts, of, threshold } = self;
-        let verb = if *hosts == 1 { "is" } else { "are" };
-        write!(out, "{hosts} of {of} hosts {verb} slow (threshold {}%)", Trimmed(threshold * 100.0))
+        let Outliers { hosts, of, threshold } = *self;
+        message!(
+            out, "{hosts} of {of} hosts {verb} slow (threshold {threshold}%)"; hosts, of,
+            verb = if hosts == 1 { "is" } else { "are" }, threshold = Insert::Trimmed(threshold * 100.0, 9))
     }
 }

@@ -1,12 +1,14 @@
 //! Errors of placement: a requested placement was not obtained, or could not be verified.
 
-use core::fmt;
+use core::fmt::{self, Display};
 
 use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::packed;
+use latency_core::packed::Packed;
 use latency_core::text::plural;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
-use crate::options::message;
+use crate::options::message::message;
 use crate::sys::errno::Errno;
 
 /// A CPU, node, memory policy or page size that was not obtained, or could not be verified.
@@ -72,114 +74,111 @@ impl fmt::Display for PlacementError<'_> {
         match *self {
             PlacementError::CpuNotAllowed { cpu, allowed } => message!(
                 out, "CPU {cpu} is not allowed for this process (allowed: {allowed})";
-                "choose an allowed CPU, or widen the cpuset or affinity mask"),
+                "choose an allowed CPU, or widen the cpuset or affinity mask"; cpu, allowed),
             PlacementError::WrongCpu { asked, found } => message!(
                 out, "pinned to CPU {asked}, but running on CPU {found}";
-                "stop the program that changes CPU affinities"),
-            PlacementError::CpuTaken { cpu } => {
-                message!(out, "CPU {cpu} became unavailable (cpuset or hotplug)";
-                "restore it, or choose another --cpu")
-            }
+                "stop the program that changes CPU affinities"; asked, found),
+            PlacementError::CpuTaken { cpu } => message!(
+                out, "CPU {cpu} became unavailable (cpuset or hotplug)";
+                "restore it, or choose another --cpu"; cpu),
             PlacementError::CpuOnOtherNode { cpu, node, found } => message!(
                 out, "kernel and /sys disagree: CPU {cpu} is on node {found} (getcpu), /sys says node {node}";
-                "mount this machine's /sys"),
+                "mount this machine's /sys"; cpu, node, found),
             PlacementError::NodeWithoutCpus { node } => message!(
                 out, "node {node} has no CPUs, so it cannot be an initiator node";
-                "choose another --cpunode"),
+                "choose another --cpunode"; node),
             PlacementError::NoAllowedCpu { node, allowed } => message!(
                 out, "no CPU of node {node} is allowed for this process (allowed: {allowed})";
-                "choose another --cpunode, or widen the cpuset or affinity mask"),
-            PlacementError::NodeWithoutMemory { node } => message!(out, "node {node} has no memory";
-                "choose another --memnode"),
+                "choose another --cpunode, or widen the cpuset or affinity mask"; node, allowed),
+            PlacementError::NodeWithoutMemory { node } => message!(
+                out, "node {node} has no memory";
+                "choose another --memnode"; node),
             PlacementError::NodeNotAllowed { node, allowed } => message!(
                 out, "memory of node {node} is not allowed for this process (Mems_allowed: {allowed})";
-                "choose an allowed node, or widen cpuset.mems"),
+                "choose an allowed node, or widen cpuset.mems"; node, allowed),
             PlacementError::NotEnoughMemory { node, wanted, free, reclaimable } => {
-                write!(out, "not enough memory on node {node}: need {wanted}, {free} free")?;
+                message!(
+                    out, "not enough memory on node {node}: need {wanted}, {free} free"; node, wanted, free)?;
                 if reclaimable.0 > 0 {
-                    write!(out, " and {reclaimable} in cached files")?;
+                    message!(out, " and {reclaimable} in cached files"; reclaimable)?;
                 }
-                out.write_str("; use a smaller --size, or free memory there")
+                message!(out, "; use a smaller --size, or free memory there")
             }
             PlacementError::NotEnoughInGroup { node, wanted, headroom } => message!(
                 out, "not enough memory for node {node}: need {wanted}, {headroom} left in the cgroup";
-                "use a smaller --size, or raise memory.max"),
-            PlacementError::PoolTooSmall { page, node, wanted, free, total } => {
-                let s = plural(wanted);
-                write!(
-                    out,
-                    "need {wanted} free {page} page{s} on node {node}, found {free}; as root: echo "
-                )?;
-                let target = total.saturating_add(wanted.saturating_sub(free));
-                let kilobytes = page.bytes().0 >> 10;
-                write!(out, "{target} > /sys/devices/system/node/node{node}/hugepages/")?;
-                write!(out, "hugepages-{kilobytes}kB/nr_hugepages")
-            }
+                "use a smaller --size, or raise memory.max"; node, wanted, headroom),
+            PlacementError::PoolTooSmall { page, node, wanted, free, total } => message!(
+                out, "need {wanted} free {page} page{s} on node {node}, found {free}";
+                "as root: echo {target} > \
+                 /sys/devices/system/node/node{node}/hugepages/hugepages-{kilobytes}kB/nr_hugepages";
+                wanted, page, s = plural(wanted), node, free,
+                target = total.saturating_add(wanted.saturating_sub(free)),
+                kilobytes = page.bytes().0 >> 10),
             PlacementError::PoolEmptied { page, node } => message!(
-                out,
-                "another process took the {page} pages of node {node}, or the hugetlb cgroup limit is reached";
-                "free some, or use other --pages"),
+                out, "another process took the {page} pages of node {node}, or the hugetlb cgroup limit is reached";
+                "free some, or use other --pages"; page, node),
             PlacementError::NoSuchPages { page } => message!(
                 out, "this kernel or processor does not support {page} pages";
-                "choose other --pages"),
-            PlacementError::ThpDisabled => message!(out, "transparent huge pages are disabled";
+                "choose other --pages"; page),
+            PlacementError::ThpDisabled => message!(
+                out, "transparent huge pages are disabled";
                 "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"),
             PlacementError::ThpPartial { wanted, found } => message!(
                 out, "only {found} of {wanted} is in transparent huge pages";
-                "as root: echo 1 > /proc/sys/vm/compact_memory, or use --pages=2m"),
-            PlacementError::CallFailed { call, errno, node } => {
-                write!(out, "{call}")?;
+                "as root: echo 1 > /proc/sys/vm/compact_memory, or use --pages=2m"; wanted, found),
+            PlacementError::CallFailed { call, ref errno, node } => {
+                out.write_str(call)?;
                 if let Some(node) = node {
-                    write!(out, " for node {node}")?;
+                    message!(out, " for node {node}"; node)?;
                 }
-                write!(out, " failed: {errno}; {}", remedy(errno))
+                message!(out, " failed: {errno}"; "{remedy}"; errno, remedy = &remedy(errno) as &dyn Display)
             }
-            PlacementError::NotReachable { node, errno } => message!(
+            PlacementError::NotReachable { node, ref errno } => message!(
                 out, "cannot measure node {node} (mbind: {errno}; no allowed CPU)";
-                "{}", remedy(errno)),
+                "{remedy}"; node, errno, remedy = &remedy(errno) as &dyn Display),
             PlacementError::WrongNode { node, elsewhere, pages } => message!(
                 out, "{elsewhere} of {pages} pages are not on node {node}";
-                "free memory there, or use a smaller --size"),
+                "free memory there, or use a smaller --size"; node, elsewhere, pages),
             PlacementError::MovedDuringRun { node, elsewhere, pages } => message!(
                 out, "{elsewhere} of {pages} pages migrated off node {node} during the run";
-                "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
+                "as root: echo 0 > /proc/sys/kernel/numa_balancing"; node, elsewhere, pages),
             PlacementError::WrongPageSize { asked, found } => message!(
                 out, "requested {asked} pages, got {found} pages";
-                "use --pages=auto"),
-            PlacementError::ThreadsRefused { wanted, started, errno } => {
-                write!(out, "started only {started} of {wanted} threads, then clone failed: {errno}; ")?;
-                out.write_str(match errno {
-                    Errno::EPERM | Errno::ENOSYS => {
-                        "allow clone in the container's seccomp profile, or measure with one CPU"
-                    }
-                    _ => "raise ulimit -u, pids.max of the cgroup or kernel.threads-max",
-                })
-            }
+                "use --pages=auto"; asked, found),
+            PlacementError::ThreadsRefused { wanted, started, ref errno } => message!(
+                out, "started only {started} of {wanted} threads, then clone failed: {errno}";
+                "{remedy}"; wanted, started, errno, remedy = &match *errno {
+                    Errno::EPERM | Errno::ENOSYS => packed!(
+                        "allow clone in the container's seccomp profile, or measure with one CPU"),
+                    _ => packed!("raise ulimit -u, pids.max of the cgroup or kernel.threads-max"),
+                } as &dyn Display),
             PlacementError::CpuGenerates { cpu } => message!(
                 out, "CPU {cpu} measures latency and cannot also generate load";
-                "remove it from --load-cpus, or choose another --cpu"),
+                "remove it from --load-cpus, or choose another --cpu"; cpu),
             PlacementError::BudgetTooShort { seconds } => message!(
                 out, "this run needs up to {seconds} s, more than --budget";
-                "use --budget={seconds}, or measure less"),
+                "use --budget={seconds}, or measure less"; seconds),
             PlacementError::NeedsSecondCpu { experiment, why } => message!(
                 out, "{experiment} needs a second CPU: {why}";
-                "widen the cpuset or affinity mask"),
+                "widen the cpuset or affinity mask"; experiment, why),
             PlacementError::NothingToMeasure => message!(
                 out, "this process is not allowed to use the CPUs, or the memory, of any node";
                 "`latency-bench system` lists the nodes"),
             PlacementError::NotVerified { node, why } => message!(
                 out, "could not verify that the memory is on node {node}: {why}";
-                "mount /proc, or run without --memnode"),
+                "mount /proc, or run without --memnode"; node, why),
         }
     }
 }
 
 /// Returns the remedy for an error of the system calls that place memory.
-const fn remedy(errno: Errno) -> &'static str {
-    match errno {
-        Errno::EPERM | Errno::ENOSYS => "in a container: grant CAP_SYS_NICE (docker run --cap-add=SYS_NICE)",
-        Errno::ENOMEM | Errno::EFAULT => "use a smaller --size, or other --pages",
-        Errno::EINVAL => "check the nodes against Mems_allowed_list in /proc/self/status",
-        _ => "`latency-bench system` lists the restrictions here",
+const fn remedy(errno: &Errno) -> Packed {
+    match *errno {
+        Errno::EPERM | Errno::ENOSYS => {
+            packed!("in a container: grant CAP_SYS_NICE (docker run --cap-add=SYS_NICE)")
+        }
+        Errno::ENOMEM | Errno::EFAULT => packed!("use a smaller --size, or other --pages"),
+        Errno::EINVAL => packed!("check the nodes against Mems_allowed_list in /proc/self/status"),
+        _ => packed!("`latency-bench system` lists the restrictions here"),
     }
 }

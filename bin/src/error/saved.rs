@@ -1,12 +1,11 @@
 //! A saved result that cannot be used.
 
-use core::fmt;
+use core::fmt::{self, Display};
 
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use crate::options::message;
-use crate::options::tokens::Escaped;
+use crate::options::message::message;
 use crate::sys::errno::Errno;
 
 /// A defect of a file, and its line.
@@ -34,7 +33,7 @@ impl fmt::Display for Problem {
         out.write_str(self.what)?;
         match self.version.is_empty() {
             true => Ok(()),
-            false => write!(out, "; use latency-bench {} or later", self.version),
+            false => message!(out, "; use latency-bench {version} or later"; version = self.version.as_str()),
         }
     }
 }
@@ -70,56 +69,60 @@ pub enum SavedError<'a> {
 impl fmt::Display for SavedError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            SavedError::Unreadable { path, errno } => {
-                let remedy = match path.starts_with(b"--") {
-                    true => "options go before --",
-                    false => "expected a result saved with -o FILE.json",
-                };
-                write!(out, "cannot read '{}': {errno}; {remedy}", Escaped(path))
-            }
-            SavedError::TooLarge { path, limit } => {
-                message!(out, "'{}' is larger than {limit}", Escaped(path);
-                "expected a result saved with -o FILE.json")
-            }
-            SavedError::Malformed { path, problem } => {
-                write!(out, "'{}', line {}: {problem}", Escaped(path), problem.line)?;
+            SavedError::Unreadable { path, ref errno } if path.starts_with(b"--") => message!(
+                out, "cannot read '{path}': {errno}";
+                "options go before --"; path, errno),
+            SavedError::Unreadable { path, ref errno } => message!(
+                out, "cannot read '{path}': {errno}";
+                "expected a result saved with -o FILE.json"; path, errno),
+            SavedError::TooLarge { path, limit } => message!(
+                out, "'{path}' is larger than {limit}";
+                "expected a result saved with -o FILE.json"; path, limit),
+            SavedError::Malformed { path, ref problem } => {
+                message!(
+                    out, "'{path}', line {line}: {problem}";
+                    path, line = problem.line, problem = problem as &dyn Display)?;
                 match problem.version.is_empty() {
-                    true => out.write_str(
-                        "; use a result saved with --json or --csv, or a table of sizes and nanoseconds",
+                    true => message!(
+                        out,
+                        "; use a result saved with --json or --csv, or a table of sizes and nanoseconds"
                     ),
                     false => Ok(()),
                 }
             }
-            SavedError::Skipped { path, problem, others } => {
-                write!(out, "--strict: '{}', line {}: {problem}", Escaped(path), problem.line)?;
+            SavedError::Skipped { path, ref problem, others } => {
+                message!(
+                    out, "--strict: '{path}', line {line}: {problem}";
+                    path, line = problem.line, problem = problem as &dyn Display)?;
                 if others > 0 {
-                    write!(out, ", and {others} more skipped lines")?;
+                    message!(out, ", and {others} more skipped lines"; others)?;
                 }
-                out.write_str("; save results with --format=jsonl, or run without --strict")
+                message!(out, "; save results with --format=jsonl, or run without --strict")
             }
-            SavedError::NoUnit { path } => {
-                message!(out, "'{}': sizes are too small to be bytes", Escaped(path);
-                "give their unit, e.g. --unit=K or --unit=M (binary)")
-            }
-            SavedError::OtherExperiment { path, experiment } => message!(
-                out, "'{}' is a result of {}, not a curve", Escaped(path), experiment.as_str();
-                "use a result of curve or pages"),
-            SavedError::NoCurve { path, why } => message!(out, "'{}' is not a curve: {why}", Escaped(path);
-                "a curve has the latency at many sizes"),
-            SavedError::Different { first, second } => message!(
-                out, "cannot compare a {} result with a {} result", first.as_str(), second.as_str();
-                "compare results of one experiment"),
-            SavedError::NothingCommon { field } => {
-                out.write_str("A and B have no point in common")?;
-                if !field.is_empty() {
-                    write!(out, ": {field} differs")?;
-                }
-                out.write_str("; measure both with the same options")
-            }
-            SavedError::NoUndisturbed => message!(out, "a result has no undisturbed value";
+            SavedError::NoUnit { path } => message!(
+                out, "'{path}': sizes are too small to be bytes";
+                "give their unit, e.g. --unit=K or --unit=M (binary)"; path),
+            SavedError::OtherExperiment { path, ref experiment } => message!(
+                out, "'{path}' is a result of {experiment}, not a curve";
+                "use a result of curve or pages"; path, experiment = experiment.as_str()),
+            SavedError::NoCurve { path, why } => message!(
+                out, "'{path}' is not a curve: {why}";
+                "a curve has the latency at many sizes"; path, why),
+            SavedError::Different { ref first, ref second } => message!(
+                out, "cannot compare a {first} result with a {second} result";
+                "compare results of one experiment"; first = first.as_str(), second = second.as_str()),
+            SavedError::NothingCommon { field: "" } => message!(
+                out, "A and B have no point in common";
+                "measure both with the same options"),
+            SavedError::NothingCommon { field } => message!(
+                out, "A and B have no point in common: {field} differs";
+                "measure both with the same options"; field),
+            SavedError::NoUndisturbed => message!(
+                out, "a result has no undisturbed value";
                 "run it with --until=quiet"),
-            SavedError::NoPicture { drawn } => message!(out, "only {drawn} in a picture";
-                "use --format=text or html"),
+            SavedError::NoPicture { drawn } => message!(
+                out, "only {drawn} in a picture";
+                "use --format=text or html"; drawn),
         }
     }
 }

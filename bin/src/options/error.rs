@@ -1,22 +1,14 @@
 //! Errors of the command line, each with its message.
 
-use core::fmt;
+use core::fmt::{self, Display};
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::text::joined;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use super::tokens::Escaped;
+use super::message::message;
 use super::{Descriptor, Flag, FlagId, MOST_OUTPUTS, ValueError, ValueKind};
 use crate::report::format::{Format, Purpose};
-
-/// Writes a message: the fact, and the remedy after a semicolon.
-macro_rules! message {
-    ($out:ident, $fact:literal $(, $of_fact:expr)*; $remedy:literal $(, $of_remedy:expr)*) => {
-        write!($out, "{}; {}", format_args!($fact $(, $of_fact)*), format_args!($remedy $(, $of_remedy)*))
-    };
-}
-pub(crate) use message;
 
 /// An invalid argument: invalid alone, together with others, or on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,31 +90,33 @@ impl fmt::Display for UsageError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             UsageError::NotUtf8 { argument } => message!(
-                out, "the argument '{}' is not UTF-8", Escaped(argument);
-                "retype it in UTF-8"),
+                out, "the argument '{argument}' is not UTF-8";
+                "retype it in UTF-8"; argument),
             UsageError::UnknownOption { name, nearest: Some(nearest) } => message!(
-                out, "unknown option '{}'", Escaped(name);
-                "did you mean --{nearest}?"),
+                out, "unknown option '{name}'";
+                "did you mean --{nearest}?"; name, nearest),
             UsageError::UnknownOption { name, nearest: None } => message!(
-                out, "unknown option '{}'", Escaped(name);
-                "`latency-bench --help` lists the options"),
+                out, "unknown option '{name}'";
+                "`latency-bench --help` lists the options"; name),
             UsageError::ForeignOption { name, ours } => message!(
-                out, "unknown option '{}'", Escaped(name);
-                "use {ours}"),
-            UsageError::UnknownExperiment { name, nearest } => {
-                write!(out, "unknown experiment '{}'; ", Escaped(name))?;
-                match nearest {
-                    Some(nearest) => write!(out, "did you mean {nearest}?"),
-                    None => out.write_str("`latency-bench -h` lists the experiments"),
-                }
-            }
-            UsageError::MissingValue { flag } => message!(out, "--{} needs a value", flag.name;
-                "use {flag}"),
-            UsageError::UnexpectedValue { flag, value } => {
-                write!(out, "--{0} takes no value, found '{1}'; give --{0} alone", flag.name, Escaped(value))
-            }
+                out, "unknown option '{name}'";
+                "use {ours}"; name, ours),
+            UsageError::UnknownExperiment { name, nearest: Some(nearest) } => message!(
+                out, "unknown experiment '{name}'";
+                "did you mean {nearest}?"; name, nearest),
+            UsageError::UnknownExperiment { name, nearest: None } => message!(
+                out, "unknown experiment '{name}'";
+                "`latency-bench -h` lists the experiments"; name),
+            UsageError::MissingValue { flag } => message!(
+                out, "--{name} needs a value";
+                "use {flag}"; name = flag.name, flag = flag as &dyn Display),
+            UsageError::UnexpectedValue { flag, value } => message!(
+                out, "--{name} takes no value, found '{value}'";
+                "give --{name} alone"; name = flag.name, value),
             UsageError::BadValue { flag, kind, value, reason } => {
-                write!(out, "invalid --{} '{}': {reason}", flag.name, Escaped(value))?;
+                message!(
+                    out, "invalid --{name} '{value}': {reason}";
+                    name = flag.name, value, reason = &reason as &dyn Display)?;
                 match reason {
                     // The reason already names the remedy.
                     ValueError::DecimalUnit { .. } => Ok(()),
@@ -132,120 +126,117 @@ impl fmt::Display for UsageError<'_> {
                     _ => write!(out, "; use {}", kind.expects),
                 }
             }
-            UsageError::Repeated { flag } => message!(out, "--{} given more than once", flag.name;
-                "remove one of them"),
+            UsageError::Repeated { flag } => message!(
+                out, "--{name} given more than once";
+                "remove one of them"; name = flag.name),
             UsageError::Conflict { first, second, reason } => message!(
-                out, "--{} and --{} cannot be combined ({reason})", first.name, second.name;
-                "remove one of them"),
+                out, "--{first} and --{second} cannot be combined ({reason})";
+                "remove one of them"; first = first.name, second = second.name, reason),
             UsageError::NotForExperiment { flag, experiment, experiments } => {
-                write!(out, "{} has no --{}", experiment.name, flag.name)?;
+                message!(
+                    out, "{experiment} has no --{flag}";
+                    experiment = experiment.name, flag = flag.name)?;
                 if !experiment.measures() && flag.is_of_measuring() {
-                    return out.write_str(" (it measures nothing)");
+                    return message!(out, " (it measures nothing)");
                 }
                 let has = |known: &&&Descriptor| known.flags.contains(flag.id);
                 let others = experiments.iter().filter(has).map(|known| known.name);
                 joined("; remove it, or use an experiment that has it: ", ", ", others).fmt(out)
             }
             UsageError::NotWithFiles { flag, experiment } => message!(
-                out, "{} of saved results has no --{} (it measures nothing)", experiment.name, flag.name;
-                "remove it, or the files"),
+                out, "{experiment} of saved results has no --{flag} (it measures nothing)";
+                "remove it, or the files"; experiment = experiment.name, flag = flag.name),
             UsageError::UnknownExtension { path, extension, formats } => {
-                write!(out, "--output '{}': no format has the extension ", Escaped(path))?;
-                write!(out, "'.{}'; add --format, or use one of ", Escaped(extension))?;
+                message!(
+                    out, "--output '{path}': no format has the extension '.{extension}'";
+                    "add --format, or use one of "; path, extension)?;
                 joined("", ", ", formats.iter().map(|format| format.extension)).fmt(out)
             }
-            UsageError::SameOutput { path } => {
-                match path {
-                    Some(path) => write!(out, "two outputs go to '{}'", Escaped(path))?,
-                    None => out.write_str("two outputs go to standard output")?,
-                }
-                out.write_str("; write each to a file of its own")
-            }
-            UsageError::TooManyOutputs => {
-                message!(out, "there are more than {MOST_OUTPUTS} outputs"; "write fewer at a time")
-            }
-            UsageError::OutputIsInput { output, input } => {
-                match output {
-                    Some(output) => write!(out, "the output '{}'", Escaped(output))?,
-                    None => out.write_str("standard output")?,
-                }
-                write!(
-                    out,
-                    " is also the input '{}' and would replace it; write to another file",
-                    Escaped(input)
-                )
-            }
+            UsageError::SameOutput { path: Some(path) } => message!(
+                out, "two outputs go to '{path}'";
+                "write each to a file of its own"; path),
+            UsageError::SameOutput { path: None } => message!(
+                out, "two outputs go to standard output";
+                "write each to a file of its own"),
+            UsageError::TooManyOutputs => message!(
+                out, "there are more than {most} outputs";
+                "write fewer at a time"; most = MOST_OUTPUTS),
+            UsageError::OutputIsInput { output: Some(output), input } => message!(
+                out, "the output '{output}' is also the input '{input}' and would replace it";
+                "write to another file"; output, input),
+            UsageError::OutputIsInput { output: None, input } => message!(
+                out, "standard output is also the input '{input}' and would replace it";
+                "write to another file"; input),
             UsageError::NoSuchOutput { format, experiment, formats } => {
                 let missing = match format.purpose {
                     Purpose::Picture => "chart",
                     _ => "memory attributes of nodes",
                 };
-                write!(out, "{} has no {missing}, so --format={} is ", experiment.name, format.name)?;
-                out.write_str("not available; use one of ")?;
+                message!(
+                    out, "{experiment} has no {missing}, so --format={format} is not available";
+                    "use one of "; experiment = experiment.name, missing, format = format.name)?;
                 let others = |other: &&Format| **other != *format && experiment.is_written_as(other);
                 joined("", ", ", formats.iter().filter(others).map(|format| format.name)).fmt(out)
             }
             UsageError::NotOfSaved { format } => message!(
-                out,
-                "a report of saved results cannot be written as {} (their values differ)", format.name;
-                "use one of text, json, jsonl, md, html"),
+                out, "a report of saved results cannot be written as {format} (their values differ)";
+                "use one of text, json, jsonl, md, html"; format = format.name),
             UsageError::UnexpectedOperand { operand, experiment } => message!(
-                out, "unexpected argument '{}'", Escaped(operand);
-                "{}", usage(experiment)),
+                out, "unexpected argument '{operand}'";
+                "usage: {usage}"; operand, usage = &experiment.typed(" [OPTIONS]") as &dyn Display),
             UsageError::MissingOperand { experiment } => {
                 let missing = if experiment.operands.sides { "two results, A and B" } else { "a FILE" };
-                message!(out, "{} needs {missing}", experiment.name; "{}", usage(experiment))
+                message!(
+                    out, "{experiment} needs {missing}";
+                    "usage: {usage}"; experiment = experiment.name, missing,
+                    usage = &experiment.typed(" [OPTIONS]") as &dyn Display)
             }
             UsageError::NoSides { experiment } => message!(
-                out, "{} needs `--` between the results of both sides", experiment.name;
-                "{}", usage(experiment)),
+                out, "{experiment} needs `--` between the results of both sides";
+                "usage: {usage}"; experiment = experiment.name,
+                usage = &experiment.typed(" [OPTIONS]") as &dyn Display),
             UsageError::TooSmall { flag, size, stride, least } => message!(
-                out, "--{} of {size} is too small for a stride of {stride}", flag.name;
-                "use {least} or more"),
+                out, "--{flag} of {size} is too small for a stride of {stride}";
+                "use {least} or more"; flag = flag.name, size, stride, least),
             UsageError::NotPageLocal { stride } => message!(
                 out, "--order=page-local cannot use a stride of {stride}";
-                "use a power of two up to 2K"),
+                "use a power of two up to 2K"; stride),
             UsageError::RangeBackwards { least, most } => message!(
                 out, "--min-size of {least} is above --max-size of {most}";
-                "swap them"),
-            UsageError::NoVariable { name } => message!(out, "the environment variable {name} is not set";
-                "set it, or remove --label=env:{name}"),
-            UsageError::HoldsOneLoad => message!(out, "--hold needs exactly one load level";
+                "swap them"; least, most),
+            UsageError::NoVariable { name } => message!(
+                out, "the environment variable {name} is not set";
+                "set it, or remove --label=env:{name}"; name),
+            UsageError::HoldsOneLoad => message!(
+                out, "--hold needs exactly one load level";
                 "use one non-zero --rates level and one --traffic mix"),
             UsageError::HelpIsText { format } => message!(
-                out, "help cannot be written as {}", format.name;
-                "remove the format"),
+                out, "help cannot be written as {format}";
+                "remove the format"; format = format.name),
             UsageError::OneCpuOnly { experiment } => {
                 let several = experiment.flags.contains(FlagId::LoadCpus);
-                message!(out, "--cpu names several CPUs, but {} measures on one CPU", experiment.name;
-                    "use one CPU{}", if several { ", and --load-cpus for the generators" } else { "" })
+                message!(
+                    out, "--cpu names several CPUs, but {experiment} measures on one CPU";
+                    "use one CPU{generators}"; experiment = experiment.name,
+                    generators = if several { ", and --load-cpus for the generators" } else { "" })
             }
             UsageError::OneNodeOnly { option, found } => message!(
                 out, "--{option} lists {found} nodes, but this experiment measures one pair";
-                "run it once per node"),
+                "run it once per node"; option, found),
             // The specification fixes this text exactly.
-            UsageError::NodeTooLarge { node, last } => {
-                write!(out, "invalid node id {node} (max node = {last})")?;
-                out.write_str(if last.0 == 0 { "; this machine has one node, 0" } else { "" })
-            }
-            UsageError::NodeAbsent { node, nodes } => {
-                write!(out, "invalid node id {node} (nodes: {nodes})")
-            }
-            UsageError::CpuAbsent { cpu, online } => {
-                write!(out, "invalid CPU {cpu} (online: {online})")
-            }
-            UsageError::CpuOffline { cpu, online } => {
-                message!(out, "CPU {cpu} is offline (online: {online})";
-                "choose another CPU, or as root: echo 1 > /sys/devices/system/cpu/cpu{cpu}/online")
-            }
+            UsageError::NodeTooLarge { node, last } => message!(
+                out, "invalid node id {node} (max node = {last}){only}"; node, last,
+                only = if last.0 == 0 { "; this machine has one node, 0" } else { "" }),
+            UsageError::NodeAbsent { node, nodes } => message!(
+                out, "invalid node id {node} (nodes: {nodes})"; node, nodes),
+            UsageError::CpuAbsent { cpu, online } => message!(
+                out, "invalid CPU {cpu} (online: {online})"; cpu, online),
+            UsageError::CpuOffline { cpu, online } => message!(
+                out, "CPU {cpu} is offline (online: {online})";
+                "choose another CPU, or as root: echo 1 > /sys/devices/system/cpu/cpu{cpu}/online"; cpu, online),
             UsageError::NoSuchChain { size, stride } => message!(
                 out, "no chain of this order fits {size} with a stride of {stride}";
-                "use a larger --size, or a power of two as --stride"),
+                "use a larger --size, or a power of two as --stride"; size, stride),
         }
     }
-}
-
-fn usage(experiment: &Descriptor) -> impl fmt::Display + use<> {
-    let typed = experiment.typed(" [OPTIONS]");
-    fmt::from_fn(move |out| write!(out, "usage: {typed}"))
 }

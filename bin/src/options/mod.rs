@@ -13,6 +13,7 @@ mod foreign;
 mod help;
 mod kinds;
 mod labels;
+pub(crate) mod message;
 mod nearest;
 mod outputs;
 mod pairs;
@@ -42,7 +43,6 @@ use crate::report::format::{Format, Purpose};
 pub use bits::FlagSet;
 pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
 pub use error::UsageError;
-pub(crate) use error::message;
 pub use flags::{FLAGS, Flag, FlagId, GROUPS, Group, Setter};
 pub use help::{
     COMMIT, EXAMPLES, EXIT_CODES, TAGLINE, VALUES, write_experiment_help, write_help, write_version,

@@ -1,11 +1,10 @@
 //! The parts of an entry in the table of warnings, and the numbers in its texts.
 
-use core::fmt::{self, Arguments};
+use core::fmt;
 
-use latency_core::decimal::Decimal;
 use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
 
-use crate::report::figures::Digits;
+use crate::options::message::{Insert, Message};
 
 /// The effect of a warning on trust, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,27 +48,19 @@ pub enum About {
     Traffic(NodeId, NodeId, &'static str),
 }
 
-/// The parts of a warning that programs use.
-#[derive(Clone, Copy, Debug)]
-pub struct Facts {
-    /// The word for programs.
-    pub code: &'static str,
+/// The parts of a warning.
+pub struct Entry<'a> {
+    /// The index of the word for programs.
+    pub code: u8,
     /// The effect on trust.
     pub severity: Severity,
     /// The subject.
     pub about: About,
     /// The measured value or its distance from the expected one, if warnings with this code can be ranked by it.
     pub measure: Option<f64>,
-}
-
-/// The parts of a warning that people read.
-pub struct Words<'a> {
-    /// The fact, short enough for the line with the verdict.
-    pub reason: Arguments<'a>,
-    /// The rest of the sentence that begins with the reason.
-    pub rest: Arguments<'a>,
-    /// An option or a command. A command that needs root begins with "as root".
-    pub remedy: Arguments<'a>,
+    /// Three parts: the fact, short enough for the line with the verdict; the rest of the sentence that begins with it;
+    /// and an option or a command. A command that needs root begins with "as root".
+    pub message: Message<'a>,
 }
 
 /// Writes the point at the start of its warnings; nothing for other subjects, which the sentence names.
@@ -82,39 +73,35 @@ impl fmt::Display for About {
     }
 }
 
+/// Returns a number with this number of decimals.
+pub const fn fixed(number: f64, places: u8) -> Insert<'static> {
+    Insert::Fixed(number, places)
+}
+
 /// Returns a latency in nanoseconds, as people read it.
-pub fn nanoseconds(latency: Picoseconds) -> Digits {
-    Digits(latency.0 as f64 / 1000.0)
+pub fn nanoseconds(latency: Picoseconds) -> Insert<'static> {
+    Insert::Digits(latency.0 as f64 / 1000.0)
 }
 
-/// Returns the distance of a ratio from one, in percent.
-pub fn percent_off(ratio: f64) -> Decimal {
-    Decimal((ratio - 1.0).abs() * 100.0)
+/// Returns the distance of a ratio from one in percent, with this number of decimals.
+pub fn percent_off(ratio: f64, places: u8) -> Insert<'static> {
+    fixed((ratio - 1.0).abs() * 100.0, places)
 }
 
-/// A share in percent, with one decimal below ten.
-pub struct Percent(pub f64);
-
-impl fmt::Display for Percent {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = self.0 * 100.0;
-        write!(out, "{:.*}%", usize::from(percent < 9.95), Decimal(percent))
-    }
+/// Returns a share in percent, with one decimal below ten.
+pub fn percent(share: f64) -> Insert<'static> {
+    let percent = share * 100.0;
+    fixed(percent, u8::from(percent < 9.95))
 }
 
-/// A size as `--size` accepts it, rounded up to a whole number of units: `1K`, `800M`.
-pub struct SizeOption(pub Bytes);
-
-impl fmt::Display for SizeOption {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SizeOption(Bytes(bytes)) = *self;
-        let units = [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')];
-        // From ten units on, rounding up adds a tenth or less.
-        let fits = |shift: u32| bytes >> shift >= 10 || bytes > 0 && bytes.is_multiple_of(1 << shift);
-        match units.iter().find(|(shift, _)| fits(*shift)) {
-            Some(&(shift, letter)) => write!(out, "{}{letter}", bytes.div_ceil(1 << shift)),
-            None => write!(out, "{bytes}"),
-        }
+/// Returns a size as `--size` accepts it, rounded up to a whole number of units: `1K`, `800M`.
+pub fn size_option(Bytes(bytes): Bytes) -> Insert<'static> {
+    let units = [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')];
+    // From ten units on, rounding up adds a tenth or less.
+    let fits = |shift: u32| bytes >> shift >= 10 || bytes > 0 && bytes.is_multiple_of(1 << shift);
+    match units.iter().find(|(shift, _)| fits(*shift)) {
+        Some(&(shift, letter)) => Insert::Unit(bytes.div_ceil(1 << shift), letter),
+        None => bytes.into(),
     }
 }
 
@@ -134,7 +121,7 @@ mod tests {
             ((9 << 30) + 1, "9217M"),
             (100, "100"),
         ] {
-            assert_eq!(SizeOption(Bytes(bytes)).to_string(), shown);
+            assert_eq!(size_option(Bytes(bytes)).to_string(), shown);
         }
     }
 }

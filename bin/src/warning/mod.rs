@@ -18,8 +18,8 @@ use crate::sys::errno::Errno;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, PageSize, Picoseconds};
 
+use entry::About;
 pub use entry::Severity;
-use entry::{About, Facts, Words};
 pub use group::WarningGroup;
 pub use set::Warnings;
 pub use table::MUCH_OTHER_WORK;
@@ -216,13 +216,13 @@ impl Warning {
     /// Returns the word for programs, in kebab-case; it does not change between versions.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        self.facts().code
+        table::code(self.entry().code)
     }
 
     /// Returns the effect of the warning on trust.
     #[must_use]
     pub fn severity(&self) -> Severity {
-        self.facts().severity
+        self.entry().severity
     }
 
     /// Returns whether the warning is evidence that a value is wrong or not verified, so that `--strict` fails.
@@ -248,7 +248,7 @@ impl Warning {
     /// Returns the CPU that the warning is about, for kinds of warnings that exist once for each CPU.
     #[must_use]
     pub fn cpu(&self) -> Option<CpuId> {
-        match self.facts().about {
+        match self.entry().about {
             About::Cpu(cpu) => Some(cpu),
             _ => None,
         }
@@ -266,13 +266,13 @@ impl Warning {
     /// Returns the first clause of the text, for the line with the verdict, which contains several of them.
     #[must_use]
     pub fn reason(&self) -> impl fmt::Display + '_ {
-        self.shown(|words, out| out.write_fmt(words.reason))
+        fmt::from_fn(|out| self.entry().message.write_part(out, 0))
     }
 
     /// Returns an option or a command that helps.
     #[must_use]
     pub fn remedy(&self) -> impl fmt::Display + '_ {
-        self.shown(|words, out| out.write_fmt(words.remedy))
+        fmt::from_fn(|out| self.entry().message.write_part(out, 2))
     }
 
     /// Returns whether it states as a fact what the other warning states as a possibility.
@@ -285,34 +285,24 @@ impl Warning {
         }
     }
 
-    fn facts(&self) -> Facts {
-        self.entry(&mut |_| ())
-    }
-
     /// Returns the rank of the warning among those of its code: its severity, then its measure.
     fn weight(&self) -> (Severity, Option<f64>) {
-        let Facts { severity, measure, .. } = self.facts();
-        (severity, measure)
+        let entry = self.entry();
+        (entry.severity, entry.measure)
     }
 
     /// Returns whether both have the same code and the same subject.
     fn is_like(&self, other: &Warning) -> bool {
-        discriminant(self) == discriminant(other) && self.facts().about == other.facts().about
-    }
-
-    fn shown(&self, part: fn(&Words<'_>, &mut fmt::Formatter<'_>) -> fmt::Result) -> impl fmt::Display + '_ {
-        fmt::from_fn(move |out| {
-            let mut result = Ok(());
-            self.entry(&mut |words| result = part(words, out));
-            result
-        })
+        discriminant(self) == discriminant(other) && self.entry().about == other.entry().about
     }
 }
 
 /// Writes the fact, without the remedy and without the label of a message.
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = self.shown(|words, out| write!(out, "{}{}", words.reason, words.rest));
-        write!(out, "{}{words}", self.facts().about)
+        let entry = self.entry();
+        entry.about.fmt(out)?;
+        entry.message.write_part(out, 0)?;
+        entry.message.write_part(out, 1)
     }
 }

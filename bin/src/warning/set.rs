@@ -59,7 +59,7 @@ impl Warnings {
     pub fn push_worst_first(&mut self, mut warning: Warning, most: usize) {
         let (kind, mut count) = (discriminant(&warning), 0);
         for other in self.slots.iter_mut().flatten().filter(|other| discriminant(*other) == kind) {
-            if other.facts().measure < warning.facts().measure {
+            if other.entry().measure < warning.entry().measure {
                 swap(other, &mut warning);
             }
             count += 1;

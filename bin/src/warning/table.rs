@@ -2,13 +2,13 @@
 //!
 //! The limits of severities are here too, so that a finding has the same severity in every experiment.
 
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::packed;
 use latency_core::text::plural;
 use latency_core::units::Bytes;
 
-use super::entry::{About, Facts, Percent, SizeOption, Words, nanoseconds, percent_off};
+use super::entry::{About, Entry, fixed, nanoseconds, percent, percent_off, size_option};
 use super::{Clipped, NoCounters, Severity, Warning};
-use crate::report::figures::Digits;
+use crate::options::message::{Insert, Message, insert};
 
 /// Minimum share of a CPU for other work at which it changes caches and clocks in most trials. Trials that less work
 /// interrupts are not used.
@@ -25,30 +25,45 @@ const MUCH_DRIFT_PPM: f64 = 500.0;
 /// Minimum fraction of all points that makes the whole result doubtful.
 const MOST: f64 = 1.0 / 3.0;
 
+/// The words for programs, with a blank between them.
+const CODES: &str = "one-node too-many-nodes cpuset-partial cpu-quota node-left-out no-proc no-sys size-clipped \
+    cache-latency cache-could-hold cache-size-implausible cache-unknown working-set-doubled \
+    reported-cache-differs cache-serves-part looks-cached side-cache pages-fell-back thp-partial \
+    huge-pages-without-effect placement-unverified placed-by-first-touch not-measurable-here \
+    inherited-policy pages-moved huge-pages-changed other-work stolen-time sibling-busy thread-moved \
+    neighbours not-quiet numa-balancing frequency-scaling core-clock-unstable tsc-not-invariant \
+    tsc-unsteady tsc-drift tsc-mismatch no-tsc fence-not-serialising emulated l1-not-integer \
+    multiply-add-ratio repeat-ratio prefetch-audit neighbours-fetched pointers-followed prefetch-assisted \
+    precision-not-reached disturbed hops-too-short hop-mean-differs points-not-precise points-disturbed \
+    state-share few-steps timer-stepped-back core-cycles-differ counters-unavailable threads-refused \
+    generator-moved not-settled throttled one-generator pairs-left-out rate-not-delivered \
+    idle-memory-slower little-implausible over-budget vcpus-may-share-a-core topology-doubtful \
+    pairs-of-classes firmware-latency-differs tier-contradiction partial";
+
 impl Warning {
-    /// Returns the facts of this warning, and calls `say` with its texts.
+    /// Returns the entry of this warning.
     #[allow(clippy::too_many_lines)] // one entry a warning
-    pub(super) fn entry(&self, say: &mut dyn FnMut(&Words<'_>)) -> Facts {
+    pub(super) fn entry(&self) -> Entry<'_> {
         use About::{Cpu, Level, Node, Point, Run, Size, Traffic};
         use Severity::{Fair, Note, Poor};
-        // Arguments: code, severity, subject, measure; reason, rest; remedy; the numbers in these texts.
+        let mut entry = Entry { code: 0, severity: Note, about: Run, measure: None, message: Message::EMPTY };
+        macro_rules! inserts {
+            ($index:expr;) => {};
+            ($index:expr; $name:ident $(= $value:expr)? $(, $($others:tt)+)?) => {
+                entry.message.inserts[$index] = insert!($name $($value)?);
+                inserts!($index + 1; $($($others)+)?);
+            };
+        }
+        // Arguments: code, severity, subject, measure; reason, rest; remedy; the names and values in these texts.
         macro_rules! entry {
-            (@text) => { format_args!("") };
-            (@text $text:literal) => { format_args!($text) };
-            (@option) => { None };
-            (@option $value:expr) => { Some($value) };
-            ($code:expr, $severity:expr, $about:expr $(, $measure:expr)?;
+            ($code:literal, $severity:expr, $about:expr $(, $measure:expr)?;
              $reason:literal $(, $rest:literal)?; $remedy:literal
-             $(; $($figure:ident = $value:expr),+)?) => {{
-                let (code, severity, about) = ($code, $severity, $about);
-                let measure = entry!(@option $($measure)?);
-                $($(let $figure = $value;)+)?
-                say(&Words {
-                    reason: format_args!($reason),
-                    rest: entry!(@text $($rest)?),
-                    remedy: format_args!($remedy),
-                });
-                Facts { code, severity, about, measure }
+             $(; $($name:ident $(= $value:expr)?),+)?) => {{
+                const CODE: u8 = index($code);
+                (entry.code, entry.severity, entry.about) = (CODE, $severity, $about);
+                $(entry.measure = Some($measure);)?
+                entry.message.text = packed!(concat!($reason, "\n", $($rest,)? "\n", $remedy) $($(, $name)+)?);
+                inserts!(0; $($($name $(= $value)?),+)?);
             }};
         }
         match *self {
@@ -57,16 +72,16 @@ impl Warning {
                 "`latency-bench curve` measures its caches and memory"),
             Warning::TooManyNodes { found, held } => entry!("too-many-nodes", Note, Run;
                 "found {found} nodes, measuring only the first {held}";
-                "select others with --cpunode and --memnode"),
+                "select others with --cpunode and --memnode"; found, held),
             Warning::CpusetPartial { allowed, online } => entry!("cpuset-partial", Note, Run;
                 "restricted to {allowed} of {online} CPUs by the affinity mask or cpuset";
-                "widen cpuset.cpus or the affinity mask to use the others"),
+                "widen cpuset.cpus or the affinity mask to use the others"; allowed, online),
             Warning::CpuQuota { cpus } => entry!("cpu-quota", Note, Run;
-                "cgroup CPU quota is {cpus:.3} CPUs: the kernel throttles this process in every period";
-                "raise cpu.max; in a container: docker run without --cpus"; cpus = Trimmed(cpus)),
+                "cgroup CPU quota is {cpus} CPUs: the kernel throttles this process in every period";
+                "raise cpu.max; in a container: docker run without --cpus"; cpus = Insert::Trimmed(cpus, 3)),
             Warning::NodeLeftOut { node } => entry!("node-left-out", Note, Node(node);
                 "skipping node {node}: its memory is outside cpuset.mems";
-                "widen cpuset.mems to include it"),
+                "widen cpuset.mems to include it"; node),
             Warning::NoProc => entry!("no-proc", Fair, Run;
                 "/proc is not mounted", ": page placement and memory limits are unknown";
                 "as root: mount -t proc proc /proc"),
@@ -76,198 +91,186 @@ impl Warning {
             Warning::SizeClipped { from, to, why: Clipped::HalfOfFree } => entry!(
                 "size-clipped", Note, Size(from);
                 "working set reduced from {from} to {to} (half of the memory available on the node)";
-                "free memory there, or set --size"),
+                "free memory there, or set --size"; from, to),
             Warning::SizeClipped { from, to, why: Clipped::ControlGroup } => entry!(
                 "size-clipped", Note, Size(from);
                 "working set reduced from {from} to {to} (half of the memory left in the cgroup)";
-                "raise memory.max, or set --size"),
+                "raise memory.max, or set --size"; from, to),
             Warning::CacheLatency { size, level, cache } => entry!("cache-latency", Note, Size(size);
                 "{size} fits in the L{level} cache ({cache}): this measures cache, not memory";
-                "omit --size to measure memory"),
+                "omit --size to measure memory"; size, level, cache),
             Warning::CacheCouldHold { size, cache, asked, seen } => {
                 // If a cache may hold most of the working set, it decides the latency, whoever chose the size.
                 let severity = if asked && size.0 / 3 * 2 >= cache.0 { Fair } else { Poor };
                 let measure = cache.0 as f64 / size.0 as f64;
                 // If cache hits were seen, the size was certainly too small.
-                let least = SizeOption(cache.times(4).max(if seen { size.times(2) } else { Bytes(0) }));
+                let least = size_option(cache.times(4).max(if seen { size.times(2) } else { Bytes(0) }));
                 match () {
                     () if size <= cache => entry!("cache-could-hold", severity, Size(size), measure;
                         "{size} fits in the last-level cache", " ({cache})";
-                        "use --size={least} or more"),
+                        "use --size={least} or more"; size, cache, least),
                     () if seen => entry!("cache-could-hold", severity, Size(size), measure;
                         "part of {size} hit in a cache", " in a test before the run";
-                        "use --size={least} or more"),
+                        "use --size={least} or more"; size, least),
                     () => entry!("cache-could-hold", severity, Size(size), measure;
                         "much of {size} may fit in the last-level cache", " ({cache})";
-                        "use --size={least} or more"),
+                        "use --size={least} or more"; size, cache, least),
                 }
             }
             Warning::CacheSizeImplausible { level, size } => entry!(
                 "cache-size-implausible", Fair, Level(level);
                 "ignoring the reported L{level} size: {size} is implausible";
-                "`latency-bench curve` measures the caches"),
+                "`latency-bench curve` measures the caches"; level, size),
             Warning::CacheUnknown { assumed } => entry!("cache-unknown", Note, Run;
                 "last-level cache size unknown (not in sysfs or CPUID); assuming {assumed}";
-                "`latency-bench curve` measures the caches"),
+                "`latency-bench curve` measures the caches"; assumed),
             Warning::WorkingSetDoubled { from, to } => entry!("working-set-doubled", Note, Run;
                 "working set {grown} to {to} because {from} still hit in a cache";
-                "set --size to override it";
-                grown = if to == from.times(2) { "doubled" } else { "enlarged" }),
+                "set --size to override it"; grown = if to == from.times(2) { "doubled" } else { "enlarged" }, to, from),
             Warning::ReportedCacheDiffers { reported, found } if found < reported => entry!(
                 "reported-cache-differs", Note, Run;
                 "only about {found} of the reported {reported} last-level cache was usable from this core";
-                "`latency-bench curve` measures the caches"),
+                "`latency-bench curve` measures the caches"; found, reported),
             Warning::ReportedCacheDiffers { reported, found } => entry!("reported-cache-differs", Note, Run;
                 "measured last-level cache is about {found}; the system reports {reported}";
-                "`latency-bench curve` measures the caches"),
+                "`latency-bench curve` measures the caches"; found, reported),
             Warning::CacheServesPart { size, cold, warm } => entry!("cache-serves-part", Fair, Size(size);
                 "part of the {size} working set may be cached", " (first pass {cold} ns, later passes {warm} ns)";
-                "use --size={larger}";
-                cold = nanoseconds(cold), warm = nanoseconds(warm), larger = SizeOption(size.times(8))),
+                "use --size={larger}"; size, cold = nanoseconds(cold), warm = nanoseconds(warm), larger = size_option(size.times(8))),
             Warning::LooksCached { size, cold, warm } => entry!(
                 "looks-cached", Poor, Size(size), cold.0 as f64 / warm.0 as f64;
                 "the {size} working set is cached",
                 " (first pass {cold} ns, later passes {warm} ns): this is not memory latency";
-                "use --size={larger}";
-                cold = nanoseconds(cold), warm = nanoseconds(warm), larger = SizeOption(size.times(8))),
+                "use --size={larger}"; size, cold = nanoseconds(cold), warm = nanoseconds(warm), larger = size_option(size.times(8))),
             Warning::SideCache { node, cache, size, fits } => {
                 let (part, least) = (if size <= cache { "all" } else { "much" }, cache.times(4));
-                let wanted = SizeOption(least);
+                let wanted = size_option(least);
                 match fits {
                     true => entry!("side-cache", Fair, Node(node);
                         "node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
-                        "use --size={wanted} (curve: --max-size) to measure the memory behind it"),
+                        "use --size={wanted} (curve: --max-size) to measure the memory behind it"; node, cache, part, size, wanted),
                     false => entry!("side-cache", Fair, Node(node);
                         "node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
-                        "measuring the memory behind it needs {least}, more than the node has"),
+                        "measuring the memory behind it needs {least}, more than the node has"; node, cache, part, size, least),
                 }
             }
             Warning::PagesFellBack { found } => entry!("pages-fell-back", Note, Size(found.bytes());
                 "using {found} pages: no larger pages available";
-                "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"),
+                "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"; found),
             Warning::ThpPartial { wanted, found } => entry!(
                 "thp-partial", Poor, Size(wanted), wanted.0.saturating_sub(found.0) as f64 / wanted.0 as f64;
                 "only {found} of {wanted} is in transparent huge pages";
-                "as root: echo 1 > /proc/sys/vm/compact_memory"),
+                "as root: echo 1 > /proc/sys/vm/compact_memory"; found, wanted),
             Warning::HugePagesWithoutEffect { page } => entry!(
                 "huge-pages-without-effect", Note, Size(page.bytes());
                 "the hypervisor backs this guest's {page} pages with 4 KiB pages, which cancels part of the huge-page benefit";
-                "enable huge pages on the host"),
+                "enable huge pages on the host"; page),
             Warning::PlacementUnverified { node, why } => entry!("placement-unverified", Poor, Node(node);
                 "could not verify that the memory is on node {node}", ": {why}";
-                "mount /proc, and allow this process to read its numa_maps"),
+                "mount /proc, and allow this process to read its numa_maps"; node, why),
             Warning::PlacedByFirstTouch { node } => entry!("placed-by-first-touch", Note, Node(node);
                 "mbind is not permitted: pages were placed on node {node} by first touch and verified there";
-                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"),
+                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"; node),
             Warning::NotMeasurableHere { node } => entry!("not-measurable-here", Fair, Node(node);
                 "cannot measure node {node}", ": mbind is not permitted and no CPU of node {node} is allowed";
-                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"),
+                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"; node),
             Warning::InheritedPolicy { policy } => entry!("inherited-policy", Note, Run;
                 "inherited memory policy '{policy}' (numactl?): measuring only its nodes";
-                "start without numactl to measure all nodes"),
+                "start without numactl to measure all nodes"; policy),
             Warning::PagesMoved { node, pages } => entry!("pages-moved", Poor, Node(node), pages as f64;
                 "{pages} page{s} migrated off node {node}", " during the run";
-                "as root: echo 0 > /proc/sys/kernel/numa_balancing"; s = plural(pages)),
+                "as root: echo 0 > /proc/sys/kernel/numa_balancing"; pages, s = plural(pages), node),
             Warning::HugePagesChanged { node, before, after, mapped } => entry!(
                 "huge-pages-changed",
                 graded(before.0.abs_diff(after.0) as f64 / mapped.0 as f64, MUCH_OF_HUGE_PAGES), Node(node);
                 "huge pages on node {node} changed from {before} to {after}", " during the run";
-                "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag"),
+                "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag"; node, before, after),
             Warning::OtherWork { cpu, share } => entry!(
                 "other-work", graded(share, MUCH_OTHER_WORK), Cpu(cpu), share;
-                "other processes used {percent} of CPU {cpu}", " during the measurement";
-                "stop other processes, or use idle CPUs (--cpu=N, --load-cpus=N)"; percent = Percent(share)),
+                "other processes used {percent}% of CPU {cpu}", " during the measurement";
+                "stop other processes, or use idle CPUs (--cpu=N, --load-cpus=N)"; percent = percent(share), cpu),
             Warning::Stolen { cpu, share } => entry!("stolen-time", Fair, Cpu(cpu), share;
-                "steal time {percent} on CPU {cpu}", ": the hypervisor withheld this CPU";
-                "use a host that is not overcommitted, or a dedicated one"; percent = Percent(share)),
+                "steal time {percent}% on CPU {cpu}", ": the hypervisor withheld this CPU";
+                "use a host that is not overcommitted, or a dedicated one"; percent = percent(share), cpu),
             Warning::SiblingBusy { cpu, share } => entry!("sibling-busy", Fair, Cpu(cpu), share;
-                "the SMT sibling of CPU {cpu} was {percent} busy", " with other processes";
-                "keep the SMT sibling idle, or use other cores (--cpu=N, --load-cpus=N)";
-                percent = Percent(share)),
+                "the SMT sibling of CPU {cpu} was {percent}% busy", " with other processes";
+                "keep the SMT sibling idle, or use other cores (--cpu=N, --load-cpus=N)"; cpu, percent = percent(share)),
             Warning::ThreadMoved { times } => entry!("thread-moved", Poor, Run;
                 "the thread was migrated to another CPU {times} time{s}", "; the affected trials were discarded";
-                "stop the program that changes CPU affinities or cpusets, then rerun"; s = plural(times)),
+                "stop the program that changes CPU affinities or cpusets, then rerun"; times, s = plural(times)),
             Warning::Neighbours { from, to, size, ratio } => entry!(
                 "neighbours", Fair, Point(from, to, size), ratio;
-                "neighbours raise memory latency to {slower:.2}x undisturbed";
-                "use a dedicated host, or --until=quiet"; slower = Decimal(ratio)),
+                "neighbours raise memory latency to {slower}x undisturbed";
+                "use a dedicated host, or --until=quiet"; slower = fixed(ratio, 2)),
             Warning::NotQuiet { seconds } => entry!("not-quiet", Fair, Run;
                 "no quiet second in {seconds} s", ": the undisturbed latency has only an upper bound";
-                "use a longer --until=quiet=TIME, or a dedicated host"; seconds = Trimmed(seconds)),
+                "use a longer --until=quiet=TIME, or a dedicated host"; seconds = Insert::Trimmed(seconds, 9)),
             Warning::NumaBalancing => entry!("numa-balancing", Note, Run;
                 "automatic NUMA balancing is enabled: the kernel may migrate pages and interrupt the run";
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
-            Warning::FrequencyScaling { governor } => entry!("frequency-scaling", Note, Run;
+            Warning::FrequencyScaling { ref governor } => entry!("frequency-scaling", Note, Run;
                 "the frequency governor is '{governor}': the core clock may change";
-                "as root: cpupower frequency-set -g performance"),
+                "as root: cpupower frequency-set -g performance"; governor = governor.as_str()),
             Warning::CoreClockUnstable { least, most, core } => entry!(
                 "core-clock-unstable", if core { Fair } else { Note }, Run;
-                "core clock varied from {least:.2} to {most:.2} GHz", "{effect}";
-                "as root: cpupower frequency-set -g performance";
-                least = Decimal(least.gigahertz()), most = Decimal(most.gigahertz()),
-                effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" }
-                    else { "; memory has its own clock" }),
+                "core clock varied from {least} to {most} GHz", "{effect}";
+                "as root: cpupower frequency-set -g performance"; least = fixed(least.gigahertz(), 2), most = fixed(most.gigahertz(), 2), effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" } else { "; memory has its own clock" }),
             Warning::TscNotInvariant => entry!("tsc-not-invariant", Fair, Run;
                 "the TSC is not reported as invariant", ", but its calibrations agree";
                 "in a virtual machine: pass the invariant TSC through (+invtsc)"),
             Warning::TscUnsteady { ppm } => entry!("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM), Run;
-                "TSC calibrations disagree by {apart:.0} ppm";
-                "check the clock source; rule out suspend and live migration"; apart = Decimal(ppm)),
+                "TSC calibrations disagree by {apart} ppm";
+                "check the clock source; rule out suspend and live migration"; apart = fixed(ppm, 0)),
             Warning::TscDrift { ppm } => entry!("tsc-drift", graded(ppm.abs(), MUCH_DRIFT_PPM), Run;
-                "the TSC runs {drift:.0} ppm {side} than CLOCK_MONOTONIC_RAW";
-                "check the clock source; rule out suspend and live migration"; drift = Decimal(ppm.abs()),
-                side = if ppm < 0.0 { "slower" } else { "faster" }),
+                "the TSC runs {drift} ppm {side} than CLOCK_MONOTONIC_RAW";
+                "check the clock source; rule out suspend and live migration"; drift = fixed(ppm.abs(), 0), side = if ppm < 0.0 { "slower" } else { "faster" }),
             Warning::TscMismatch { measured, declared } => entry!("tsc-mismatch", Poor, Run;
-                "the TSC runs at {measured:.3} MHz, but CPUID reports {declared:.3} MHz";
-                "the hypervisor may scale the TSC; cross-check against another clock source";
-                measured = Decimal(measured.megahertz()), declared = Decimal(declared.megahertz())),
+                "the TSC runs at {measured} MHz, but CPUID reports {declared} MHz";
+                "the hypervisor may scale the TSC; cross-check against another clock source"; measured = fixed(measured.megahertz(), 3), declared = fixed(declared.megahertz(), 3)),
             Warning::NoTsc { why } => entry!("no-tsc", Fair, Run;
                 "not using the TSC ({why})", ": no TSC cycles and no percentiles";
-                "use a processor or hypervisor with an invariant TSC"),
+                "use a processor or hypervisor with an invariant TSC"; why),
             // The two timestamps of a batch are far apart, so a load that begins early changes nothing.
             Warning::FenceNotSerialising { promised, single } => entry!(
                 "fence-not-serialising", if single { Fair } else { Note }, Run;
                 "LFENCE is not dispatch-serializing", "{promised}: timings of single loads are inexact";
-                "update kernel or hypervisor to set MSR C001_1029[1]";
-                promised = if promised { " (CPUID says it is)" } else { "" }),
-            Warning::Emulated { by } => entry!("emulated", Note, Run;
+                "update kernel or hypervisor to set MSR C001_1029[1]"; promised = if promised { " (CPUID says it is)" } else { "" }),
+            Warning::Emulated { ref by } => entry!("emulated", Note, Run;
                 "emulated by {by}: these are not hardware latencies";
-                "run on real hardware, or in a virtual machine with KVM"),
+                "run on real hardware, or in a virtual machine with KVM"; by = by.as_str()),
             Warning::L1NotInteger { cycles } => entry!("l1-not-integer", Poor, Run;
-                "self-test failed: L1 hit latency is {cycles:.2} cycles",
+                "self-test failed: L1 hit latency is {cycles} cycles",
                 ", expected 4 or 5 (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun"; cycles = Decimal(cycles)),
+                "keep the SMT sibling idle, then rerun"; cycles = fixed(cycles, 2)),
             Warning::MultiplyAddRatio { ratio } => entry!("multiply-add-ratio", Poor, Run;
-                "self-test failed: multiply/add latency ratio is {ratio:.2}",
+                "self-test failed: multiply/add latency ratio is {ratio}",
                 ", expected 3 or 4 (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun"; ratio = Decimal(ratio)),
+                "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2)),
             Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor, Run;
-                "the repeat of the first point was {percent:.0}% {side}", ", in freshly allocated memory";
-                "stop other processes, then rerun";
-                percent = percent_off(ratio), side = if ratio < 1.0 { "faster" } else { "slower" }),
+                "the repeat of the first point was {percent}% {side}", ", in freshly allocated memory";
+                "stop other processes, then rerun"; percent = percent_off(ratio, 0), side = if ratio < 1.0 { "faster" } else { "slower" }),
             // A prefetcher lowers the latency with a small stride; a higher latency is noise.
-            Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
-                entry!(
-                if matches!(self, Warning::PrefetchAudit { .. }) { "prefetch-audit" } else { "neighbours-fetched" },
-                Note, Run;
-                "prefetcher check inconclusive (noise): 64 B stride was {ratio:.2}x slower than 256 B stride";
-                "stop other processes, then rerun"; ratio = Decimal(ratio))
-            }
+            Warning::PrefetchAudit { ratio } if ratio >= 1.0 => entry!("prefetch-audit", Note, Run;
+                "prefetcher check inconclusive (noise): 64 B stride was {ratio}x slower than 256 B stride";
+                "stop other processes, then rerun"; ratio = fixed(ratio, 2)),
+            Warning::NeighboursFetched { ratio } if ratio >= 1.0 => entry!("neighbours-fetched", Note, Run;
+                "prefetcher check inconclusive (noise): 64 B stride was {ratio}x slower than 256 B stride";
+                "stop other processes, then rerun"; ratio = fixed(ratio, 2)),
             Warning::PrefetchAudit { ratio } => entry!(
                 "prefetch-audit", graded(1.0 - ratio, MUCH_HIDDEN), Run;
-                "a prefetcher hides {percent:.0}% of the latency", " at 64 B stride";
-                "use --stride=256"; percent = percent_off(ratio)),
+                "a prefetcher hides {percent}% of the latency", " at 64 B stride";
+                "use --stride=256"; percent = percent_off(ratio, 0)),
             Warning::NeighboursFetched { ratio } => entry!("neighbours-fetched", Fair, Run;
                 "the adjacent-line prefetcher is active",
-                ": it hides {percent:.0}% of the latency of cache-resident working sets";
-                "use --stride=256"; percent = percent_off(ratio)),
+                ": it hides {percent}% of the latency of cache-resident working sets";
+                "use --stride=256"; percent = percent_off(ratio, 0)),
             Warning::PointersFollowed { ratio } => entry!(
                 "pointers-followed", graded(1.0 - ratio, MUCH_HIDDEN), Run;
-                "a prefetcher hides {percent:.0}% of the latency", " of pointers";
-                "use --kernel=index"; percent = percent_off(ratio)),
+                "a prefetcher hides {percent}% of the latency", " of pointers";
+                "use --kernel=index"; percent = percent_off(ratio, 0)),
             Warning::PrefetchAssisted { order } => entry!("prefetch-assisted", Note, Run;
                 "prefetchers accelerate {order} order: this is not random-access latency";
-                "use --order=random to measure random-access latency"),
+                "use --order=random to measure random-access latency"; order),
             // Without an interval nothing is known of the precision, so this is the least certain value.
             Warning::PrecisionNotReached { from, to, size, found, .. } if found.is_nan() => entry!(
                 "precision-not-reached", Poor, Point(from, to, size), f64::INFINITY;
@@ -277,48 +280,45 @@ impl Warning {
             Warning::PrecisionNotReached { from, to, size, found, wanted } => entry!(
                 "precision-not-reached", Fair, Point(from, to, size), found;
                 "95% interval ±{within}% (target ±{wanted}%)";
-                "use an idle or dedicated host, or relax --precision";
-                within = Digits(found * 100.0), wanted = Trimmed(wanted * 100.0)),
+                "use an idle or dedicated host, or relax --precision"; within = Insert::Digits(found * 100.0), wanted = Insert::Trimmed(wanted * 100.0, 9)),
             Warning::Disturbed { from, to, size, share } => entry!(
                 "disturbed", Fair, Point(from, to, size), share;
-                "other processes interrupted {percent} of the trials";
-                "use an idle CPU (--cpu=N)"; percent = Percent(share)),
+                "other processes interrupted {percent}% of the trials";
+                "use an idle CPU (--cpu=N)"; percent = percent(share)),
             Warning::HopsTooShort { from, to, size, hops, latency } => entry!(
                 "hops-too-short", Poor, Point(from, to, size), f64::from(hops);
                 "loads of {latency} ns were timed in groups of {hops}", ", which understates tail percentiles";
-                "use a larger --size, or rely on the median only"; latency = nanoseconds(latency)),
+                "use a larger --size, or rely on the median only"; latency = nanoseconds(latency), hops),
             Warning::HopMeanDiffers { from, to, size, ratio } => entry!(
                 "hop-mean-differs", Poor, Point(from, to, size), (ratio - 1.0).abs();
-                "the means of single loads and of batches differ by {percent:.1}%";
-                "stop other processes, then rerun"; percent = percent_off(ratio)),
+                "the means of single loads and of batches differ by {percent}%";
+                "stop other processes, then rerun"; percent = percent_off(ratio, 1)),
             Warning::PointsNotPrecise { points, unknown: 0, of, wanted } => entry!(
                 "points-not-precise", Fair, Run;
                 "{points} of {of} points {verb} an interval wider than ±{wanted}%";
-                "use an idle or dedicated host, or relax --precision";
-                verb = if points == 1 { "has" } else { "have" }, wanted = Trimmed(wanted * 100.0)),
+                "use an idle or dedicated host, or relax --precision"; points, of, verb = if points == 1 { "has" } else { "have" }, wanted = Insert::Trimmed(wanted * 100.0, 9)),
             Warning::PointsNotPrecise { points, unknown, of, wanted } => entry!(
                 "points-not-precise", graded(f64::from(unknown) / f64::from(of), MOST), Run;
                 "{points} of {of} points miss the target interval of ±{wanted}%", ", {unknown} of them without an interval";
-                "increase --time-limit or --budget";
-                wanted = Trimmed(wanted * 100.0)),
+                "increase --time-limit or --budget"; points, of, wanted = Insert::Trimmed(wanted * 100.0, 9), unknown),
             Warning::PointsDisturbed { points, of, share } => entry!("points-disturbed", Fair, Run;
                 "other processes interrupted trials at {points} of {of} points", ", at least {percent}% of them";
-                "use an idle CPU (--cpu=N)"; percent = Trimmed(share * 100.0)),
+                "use an idle CPU (--cpu=N)"; points, of, percent = Insert::Trimmed(share * 100.0, 9)),
             Warning::StateShare { of: 1, share, .. } => entry!("state-share", Fair, Run;
-                "multimodal latency: only {percent:.0}% of trials in the main mode";
-                "stop other processes, fix the frequency, then rerun"; percent = Decimal(share * 100.0)),
+                "multimodal latency: only {percent}% of trials in the main mode";
+                "stop other processes, fix the frequency, then rerun"; percent = fixed(share * 100.0, 0)),
             Warning::StateShare { points, of, share } => entry!("state-share", Fair, Run;
-                "multimodal latency: only {percent:.0}% of trials in the main mode", " (at {points} of {of} points)";
-                "stop other processes, fix the frequency, then rerun"; percent = Decimal(share * 100.0)),
+                "multimodal latency: only {percent}% of trials in the main mode", " (at {points} of {of} points)";
+                "stop other processes, fix the frequency, then rerun"; percent = fixed(share * 100.0, 0), points, of),
             Warning::FewSteps { steps } => entry!("few-steps", Fair, Run;
                 "trials are too short: {steps} timer tick{s} each";
-                "omit --iters, or increase it"; s = plural(steps)),
+                "omit --iters, or increase it"; steps, s = plural(steps)),
             Warning::TimerSteppedBack { trials } => entry!("timer-stepped-back", Poor, Run;
                 "the timer went backwards in {trials} trial{s}", " (discarded)";
-                "check the kernel log (dmesg) for TSC messages"; s = plural(trials)),
+                "check the kernel log (dmesg) for TSC messages"; trials, s = plural(trials)),
             Warning::CoreCyclesDiffer { ratio } => entry!("core-cycles-differ", Poor, Run;
-                "counted and estimated core cycles differ by {percent:.0}%";
-                "fix the frequency, and keep the SMT sibling idle"; percent = percent_off(ratio)),
+                "counted and estimated core cycles differ by {percent}%";
+                "fix the frequency, and keep the SMT sibling idle"; percent = percent_off(ratio, 0)),
             Warning::CountersUnavailable { why: NoCounters::Paranoid } => entry!(
                 "counters-unavailable", Note, Run;
                 "no hardware counters: kernel.perf_event_paranoid forbids them";
@@ -331,68 +331,88 @@ impl Warning {
                 "counters-unavailable", Note, Run;
                 "no hardware counters: the processor or hypervisor provides none";
                 "in a virtual machine: enable the virtual PMU"),
-            Warning::ThreadsRefused { wanted, started, errno } => entry!("threads-refused", Fair, Run;
+            Warning::ThreadsRefused { wanted, started, ref errno } => entry!("threads-refused", Fair, Run;
                 "started only {started} of {wanted} threads", ": {errno}";
-                "raise ulimit -u, pids.max of the cgroup or kernel.threads-max"),
+                "raise ulimit -u, pids.max of the cgroup or kernel.threads-max"; started, wanted, errno),
             Warning::GeneratorMoved { times } => entry!("generator-moved", Poor, Run;
                 "generators were migrated to other CPUs in {times} run{s}";
-                "stop the program that changes CPU affinities or cpusets, then rerun"; s = plural(times)),
+                "stop the program that changes CPU affinities or cpusets, then rerun"; times, s = plural(times)),
             Warning::NotSettled { windows, of } => entry!("not-settled", Fair, Run;
                 "generators had no steady rate at the start of {windows} of {of} runs";
-                "stop other processes, fix the frequency, then rerun"),
+                "stop other processes, fix the frequency, then rerun"; windows, of),
             Warning::Throttled { windows, of } => entry!("throttled", Poor, Run;
                 "the CPU quota throttled the generators in {windows} of {of} runs";
-                "raise cpu.max of the cgroup (docker run --cpus), or use fewer CPUs"),
+                "raise cpu.max of the cgroup (docker run --cpus), or use fewer CPUs"; windows, of),
             Warning::OneGenerator => entry!("one-generator", Note, Run;
                 "only one generator: a single core may be unable to saturate this memory";
                 "give this process more CPUs"),
             Warning::PairsLeftOut { pairs, of } => entry!("pairs-left-out", Fair, Run;
                 "skipped {pairs} of {of} node pairs", ": they do not fit the time budget";
-                "increase --budget, or select nodes with --cpunode and --memnode"),
+                "increase --budget, or select nodes with --cpunode and --memnode"; pairs, of),
             Warning::RateNotDelivered { offered, delivered } => entry!("rate-not-delivered", Poor, Run;
-                "generators delivered only {delivered:.2} of the requested {offered:.2} GB/s",
+                "generators delivered only {delivered} of the requested {offered} GB/s",
                 ", although memory was not saturated";
-                "stop other processes on those CPUs, or use more CPUs";
-                offered = Decimal(offered / 1e9), delivered = Decimal(delivered / 1e9)),
+                "stop other processes on those CPUs, or use more CPUs"; delivered = fixed(delivered / 1e9, 2), offered = fixed(offered / 1e9, 2)),
             Warning::IdleMemorySlower { node, idle, loaded, rate } => entry!(
                 "idle-memory-slower", Note, Node(node);
-                "node {node}: idle latency {idle} ns exceeds {loaded} ns at {rate:.2} GB/s, likely due to power management";
-                "select the low-latency BIOS profile";
-                idle = nanoseconds(idle), loaded = nanoseconds(loaded), rate = Decimal(rate / 1e9)),
+                "node {node}: idle latency {idle} ns exceeds {loaded} ns at {rate} GB/s, likely due to power management";
+                "select the low-latency BIOS profile"; node, idle = nanoseconds(idle), loaded = nanoseconds(loaded), rate = fixed(rate / 1e9, 2)),
             Warning::LittleImplausible { lines } => entry!("little-implausible", Poor, Run;
-                "{lines:.0} outstanding lines per core is implausible", ": the data probably came from a cache";
-                "use a larger --size, and check the reported caches"; lines = Decimal(lines)),
+                "{lines} outstanding lines per core is implausible", ": the data probably came from a cache";
+                "use a larger --size, and check the reported caches"; lines = fixed(lines, 0)),
             Warning::OverBudget { from, to, kind, seconds } => entry!(
                 "over-budget", Fair, Traffic(from, to, kind);
                 "node {from} -> node {to}, {kind}: skipped", ", does not fit the {seconds} s budget";
-                "increase --budget, or select fewer nodes or traffic mixes"; seconds = Trimmed(seconds)),
+                "increase --budget, or select fewer nodes or traffic mixes"; from, to, kind, seconds = Insert::Trimmed(seconds, 9)),
             Warning::VcpusMayShareCore => entry!("vcpus-may-share-a-core", Note, Run;
                 "the hypervisor hides the core topology: two vCPUs may be SMT siblings";
                 "configure the hypervisor to expose the topology"),
             Warning::TopologyDoubtful { a, b, ns } => entry!("topology-doubtful", Fair, Run;
                 "CPUs {a} and {b} look like SMT siblings",
-                " ({ns:.1} ns core to core), although the system reports separate cores";
-                "configure the hypervisor to expose the topology"; ns = Decimal(ns)),
+                " ({ns} ns core to core), although the system reports separate cores";
+                "configure the hypervisor to expose the topology"; a, b, ns = fixed(ns, 1)),
             Warning::PairsOfClasses { of } => entry!("pairs-of-classes", Note, Run;
                 "not all {of} pairs fit the time budget: sampling a few pairs per class";
-                "increase --budget, or select pairs with --pairs"),
+                "increase --budget, or select pairs with --pairs"; of),
             Warning::FirmwareLatencyDiffers { node, claimed, measured } => entry!(
                 "firmware-latency-differs", Note, Node(node);
                 "node {node}: measured latency {measured} ns, firmware reports {claimed} ns";
-                "rely on the measured value; a firmware update may fix the table";
-                measured = nanoseconds(measured), claimed = nanoseconds(claimed)),
+                "rely on the measured value; a firmware update may fix the table"; node, measured = nanoseconds(measured), claimed = nanoseconds(claimed)),
             Warning::TierContradiction { tier, fast, slow, ratio } => entry!(
                 "tier-contradiction", Note, Node(slow);
-                "nodes {fast} and {slow} are both in memory tier {tier}, but node {slow} has {ratio:.2}x the latency";
-                "update kernel or firmware so that HMAT/CDAT describe these nodes separately"; ratio = Decimal(ratio)),
+                "nodes {fast} and {slow} are both in memory tier {tier}, but node {slow} has {ratio}x the latency";
+                "update kernel or firmware so that HMAT/CDAT describe these nodes separately"; fast, slow, tier, ratio = fixed(ratio, 2)),
             Warning::Partial { finished, planned } => entry!("partial", Poor, Run;
                 "measured only {finished} of {planned} point{s}", " before the interruption";
-                "rerun without interrupting to measure the remaining points"; s = plural(planned)),
+                "rerun without interrupting to measure the remaining points"; finished, planned, s = plural(planned)),
         }
+        entry
     }
 }
 
 /// Returns the severity of a share or a difference: the result is unreliable from `poor_from` on.
 fn graded(value: f64, poor_from: f64) -> Severity {
     if value < poor_from { Severity::Fair } else { Severity::Poor }
+}
+
+/// Returns the index of a word in [`CODES`].
+const fn index(code: &str) -> u8 {
+    let (all, code) = (CODES.as_bytes(), code.as_bytes());
+    let (mut at, mut index, mut length) = (0, 0, 0);
+    while at < all.len() {
+        match all[at] {
+            b' ' if length == code.len() => break,
+            b' ' => (index, length) = (index + 1, 0),
+            byte if length < code.len() && byte == code[length] => length += 1,
+            _ => length = usize::MAX,
+        }
+        at += 1;
+    }
+    assert!(length == code.len(), "the code is not in the list");
+    index
+}
+
+/// Returns the word in [`CODES`] with an index.
+pub(super) fn code(index: u8) -> &'static str {
+    CODES.split(' ').nth(index.into()).unwrap_or("")
 }
