@@ -5,10 +5,9 @@ use core::fmt::{self, Display};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::packed;
 use latency_core::packed::Packed;
-use latency_core::text::plural;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
-use crate::options::message::message;
+use crate::options::message::{Insert, message};
 use crate::sys::errno::Errno;
 
 /// A CPU, node, memory policy or page size that was not obtained, or could not be verified.
@@ -111,7 +110,7 @@ impl fmt::Display for PlacementError<'_> {
                 out, "need {wanted} free {page} page{s} on node {node}, found {free}";
                 "as root: echo {target} > \
                  /sys/devices/system/node/node{node}/hugepages/hugepages-{kilobytes}kB/nr_hugepages";
-                wanted, page, s = plural(wanted), node, free,
+                wanted, page, s = Insert::Plural(wanted), node, free,
                 target = total.saturating_add(wanted.saturating_sub(free)),
                 kilobytes = page.bytes().0 >> 10),
             PlacementError::PoolEmptied { page, node } => message!(

@@ -5,7 +5,8 @@ use core::fmt::{self, Display, Write};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::packed::Packed;
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
+use latency_core::text::plural;
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Picoseconds};
 
 use super::tokens::Escaped;
 use crate::report::figures::Digits;
@@ -14,6 +15,8 @@ use crate::sys::errno::Errno;
 /// A value in a message.
 #[derive(Clone, Copy)]
 pub enum Insert<'a> {
+    /// Nothing.
+    Nothing,
     /// A word or a clause.
     Text(&'a str),
     /// A text that was typed or read, in printable characters.
@@ -22,12 +25,18 @@ pub enum Insert<'a> {
     Number(u64),
     /// A whole number, and the letter of its unit.
     Unit(u64, char),
+    /// The ending of the noun for this count.
+    Plural(u64),
     /// A number of bytes.
     Size(Bytes),
+    /// A latency, in nanoseconds.
+    Latency(Picoseconds),
     /// A number with this number of decimals.
     Fixed(f64, u8),
     /// A number with at most this number of decimals, and without zeros at its end.
     Trimmed(f64, u8),
+    /// A fraction in percent, with this number of decimals and without its sign.
+    Percent(f64, u8),
     /// A number with as many decimals as readers need.
     Digits(f64),
     /// Anything else.
@@ -37,13 +46,17 @@ pub enum Insert<'a> {
 impl Display for Insert<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
+            Insert::Nothing => Ok(()),
             Insert::Text(text) => out.write_str(text),
             Insert::Typed(bytes) => Escaped(bytes).fmt(out),
             Insert::Number(number) => number.fmt(out),
             Insert::Unit(number, unit) => write!(out, "{number}{unit}"),
+            Insert::Plural(count) => out.write_str(plural(count)),
             Insert::Size(size) => size.fmt(out),
+            Insert::Latency(latency) => Digits(latency.0 as f64 / 1000.0).fmt(out),
             Insert::Fixed(number, places) => write!(out, "{:.*}", places.into(), Decimal(number)),
             Insert::Trimmed(number, places) => write!(out, "{:.*}", places.into(), Trimmed(number)),
+            Insert::Percent(number, places) => Insert::Fixed((number * 100.0).abs(), places).fmt(out),
             Insert::Digits(number) => Digits(number).fmt(out),
             Insert::Shown(shown) => shown.fmt(out),
         }
@@ -68,6 +81,7 @@ inserts! {
     NodeId, node => Insert::Number(node.0.into());
     CpuId, cpu => Insert::Number(cpu.0.into());
     Bytes, size => Insert::Size(size);
+    Picoseconds, latency => Insert::Latency(latency);
     PageSize, page => Insert::Size(page.bytes());
     &'a dyn Display, shown => Insert::Shown(shown);
     &'a Errno, errno => Insert::Shown(errno);
@@ -77,6 +91,7 @@ inserts! {
 
 /// A text with its values.
 #[derive(Clone, Copy)]
+#[repr(C)] // instructions that set the first fields are short
 pub struct Message<'a> {
     /// The text, in one part or more with a line feed between them.
     pub text: Packed,
@@ -88,8 +103,10 @@ pub struct Message<'a> {
 const MOST: usize = 5;
 
 impl Message<'_> {
-    /// The message without characters.
-    pub const EMPTY: Self = Message { text: Packed::EMPTY, inserts: [Insert::Text(""); MOST] };
+    /// Returns the message without characters. A constant would be copied.
+    pub const fn new() -> Self {
+        Message { text: Packed::EMPTY, inserts: [Insert::Nothing; MOST] }
+    }
 
     /// Writes the part of the text with an index.
     ///

@@ -49,18 +49,19 @@ pub enum About {
 }
 
 /// The parts of a warning.
+#[repr(C)] // instructions that set the first fields are short
 pub struct Entry<'a> {
     /// The index of the word for programs.
     pub code: u8,
     /// The effect on trust.
     pub severity: Severity,
-    /// The subject.
-    pub about: About,
     /// The measured value or its distance from the expected one, if warnings with this code can be ranked by it.
     pub measure: Option<f64>,
     /// Three parts: the fact, short enough for the line with the verdict; the rest of the sentence that begins with it;
     /// and an option or a command. A command that needs root begins with "as root".
     pub message: Message<'a>,
+    /// The subject.
+    pub about: About,
 }
 
 /// Writes the point at the start of its warnings; nothing for other subjects, which the sentence names.
@@ -78,20 +79,14 @@ pub const fn fixed(number: f64, places: u8) -> Insert<'static> {
     Insert::Fixed(number, places)
 }
 
-/// Returns a latency in nanoseconds, as people read it.
-pub fn nanoseconds(latency: Picoseconds) -> Insert<'static> {
-    Insert::Digits(latency.0 as f64 / 1000.0)
-}
-
 /// Returns the distance of a ratio from one in percent, with this number of decimals.
 pub fn percent_off(ratio: f64, places: u8) -> Insert<'static> {
-    fixed((ratio - 1.0).abs() * 100.0, places)
+    Insert::Percent(ratio - 1.0, places)
 }
 
 /// Returns a share in percent, with one decimal below ten.
 pub fn percent(share: f64) -> Insert<'static> {
-    let percent = share * 100.0;
-    fixed(percent, u8::from(percent < 9.95))
+    Insert::Percent(share, u8::from(share < 0.0995))
 }
 
 /// Returns a size as `--size` accepts it, rounded up to a whole number of units: `1K`, `800M`.

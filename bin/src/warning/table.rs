@@ -3,10 +3,9 @@
 //! The limits of severities are here too, so that a finding has the same severity in every experiment.
 
 use latency_core::packed;
-use latency_core::text::plural;
 use latency_core::units::Bytes;
 
-use super::entry::{About, Entry, fixed, nanoseconds, percent, percent_off, size_option};
+use super::entry::{About, Entry, fixed, percent, percent_off, size_option};
 use super::{Clipped, NoCounters, Severity, Warning};
 use crate::options::message::{Insert, Message, insert};
 
@@ -46,7 +45,7 @@ impl Warning {
     pub(super) fn entry(&self) -> Entry<'_> {
         use About::{Cpu, Level, Node, Point, Run, Size, Traffic};
         use Severity::{Fair, Note, Poor};
-        let mut entry = Entry { code: 0, severity: Note, about: Run, measure: None, message: Message::EMPTY };
+        let mut entry = Entry { code: 0, severity: Note, about: Run, measure: None, message: Message::new() };
         macro_rules! inserts {
             ($index:expr;) => {};
             ($index:expr; $name:ident $(= $value:expr)? $(, $($others:tt)+)?) => {
@@ -54,38 +53,38 @@ impl Warning {
                 inserts!($index + 1; $($($others)+)?);
             };
         }
-        // Arguments: code, severity, subject, measure; reason, rest; remedy; the names and values in these texts.
+        // Arguments: code, severity, subject if it is not the whole run, measure; reason, rest; remedy; the names and values in these texts.
         macro_rules! entry {
-            ($code:literal, $severity:expr, $about:expr $(, $measure:expr)?;
+            ($code:literal, $severity:expr $(, $about:expr $(, $measure:expr)?)?;
              $reason:literal $(, $rest:literal)?; $remedy:literal
              $(; $($name:ident $(= $value:expr)?),+)?) => {{
                 const CODE: u8 = index($code);
-                (entry.code, entry.severity, entry.about) = (CODE, $severity, $about);
-                $(entry.measure = Some($measure);)?
+                (entry.code, entry.severity) = (CODE, $severity);
+                $(entry.about = $about; $(entry.measure = Some($measure);)?)?
                 entry.message.text = packed!(concat!($reason, "\n", $($rest,)? "\n", $remedy) $($(, $name)+)?);
                 inserts!(0; $($($name $(= $value)?),+)?);
             }};
         }
         match *self {
-            Warning::OneNode => entry!("one-node", Note, Run;
+            Warning::OneNode => entry!("one-node", Note;
                 "single NUMA node: there is no remote latency";
                 "`latency-bench curve` measures its caches and memory"),
-            Warning::TooManyNodes { found, held } => entry!("too-many-nodes", Note, Run;
+            Warning::TooManyNodes { found, held } => entry!("too-many-nodes", Note;
                 "found {found} nodes, measuring only the first {held}";
                 "select others with --cpunode and --memnode"; found, held),
-            Warning::CpusetPartial { allowed, online } => entry!("cpuset-partial", Note, Run;
+            Warning::CpusetPartial { allowed, online } => entry!("cpuset-partial", Note;
                 "restricted to {allowed} of {online} CPUs by the affinity mask or cpuset";
                 "widen cpuset.cpus or the affinity mask to use the others"; allowed, online),
-            Warning::CpuQuota { cpus } => entry!("cpu-quota", Note, Run;
+            Warning::CpuQuota { cpus } => entry!("cpu-quota", Note;
                 "cgroup CPU quota is {cpus} CPUs: the kernel throttles this process in every period";
                 "raise cpu.max; in a container: docker run without --cpus"; cpus = Insert::Trimmed(cpus, 3)),
             Warning::NodeLeftOut { node } => entry!("node-left-out", Note, Node(node);
                 "skipping node {node}: its memory is outside cpuset.mems";
                 "widen cpuset.mems to include it"; node),
-            Warning::NoProc => entry!("no-proc", Fair, Run;
+            Warning::NoProc => entry!("no-proc", Fair;
                 "/proc is not mounted", ": page placement and memory limits are unknown";
                 "as root: mount -t proc proc /proc"),
-            Warning::NoSys => entry!("no-sys", Fair, Run;
+            Warning::NoSys => entry!("no-sys", Fair;
                 "/sys is not mounted", ": nodes, caches and huge page pools are unknown";
                 "as root: mount -t sysfs sysfs /sys"),
             Warning::SizeClipped { from, to, why: Clipped::HalfOfFree } => entry!(
@@ -121,27 +120,27 @@ impl Warning {
                 "cache-size-implausible", Fair, Level(level);
                 "ignoring the reported L{level} size: {size} is implausible";
                 "`latency-bench curve` measures the caches"; level, size),
-            Warning::CacheUnknown { assumed } => entry!("cache-unknown", Note, Run;
+            Warning::CacheUnknown { assumed } => entry!("cache-unknown", Note;
                 "last-level cache size unknown (not in sysfs or CPUID); assuming {assumed}";
                 "`latency-bench curve` measures the caches"; assumed),
-            Warning::WorkingSetDoubled { from, to } => entry!("working-set-doubled", Note, Run;
+            Warning::WorkingSetDoubled { from, to } => entry!("working-set-doubled", Note;
                 "working set {grown} to {to} because {from} still hit in a cache";
                 "set --size to override it"; grown = if to == from.times(2) { "doubled" } else { "enlarged" }, to, from),
             Warning::ReportedCacheDiffers { reported, found } if found < reported => entry!(
-                "reported-cache-differs", Note, Run;
+                "reported-cache-differs", Note;
                 "only about {found} of the reported {reported} last-level cache was usable from this core";
                 "`latency-bench curve` measures the caches"; found, reported),
-            Warning::ReportedCacheDiffers { reported, found } => entry!("reported-cache-differs", Note, Run;
+            Warning::ReportedCacheDiffers { reported, found } => entry!("reported-cache-differs", Note;
                 "measured last-level cache is about {found}; the system reports {reported}";
                 "`latency-bench curve` measures the caches"; found, reported),
             Warning::CacheServesPart { size, cold, warm } => entry!("cache-serves-part", Fair, Size(size);
                 "part of the {size} working set may be cached", " (first pass {cold} ns, later passes {warm} ns)";
-                "use --size={larger}"; size, cold = nanoseconds(cold), warm = nanoseconds(warm), larger = size_option(size.times(8))),
+                "use --size={larger}"; size, cold, warm, larger = size_option(size.times(8))),
             Warning::LooksCached { size, cold, warm } => entry!(
                 "looks-cached", Poor, Size(size), cold.0 as f64 / warm.0 as f64;
                 "the {size} working set is cached",
                 " (first pass {cold} ns, later passes {warm} ns): this is not memory latency";
-                "use --size={larger}"; size, cold = nanoseconds(cold), warm = nanoseconds(warm), larger = size_option(size.times(8))),
+                "use --size={larger}"; size, cold, warm, larger = size_option(size.times(8))),
             Warning::SideCache { node, cache, size, fits } => {
                 let (part, least) = (if size <= cache { "all" } else { "much" }, cache.times(4));
                 let wanted = size_option(least);
@@ -174,12 +173,12 @@ impl Warning {
             Warning::NotMeasurableHere { node } => entry!("not-measurable-here", Fair, Node(node);
                 "cannot measure node {node}", ": mbind is not permitted and no CPU of node {node} is allowed";
                 "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"; node),
-            Warning::InheritedPolicy { policy } => entry!("inherited-policy", Note, Run;
+            Warning::InheritedPolicy { policy } => entry!("inherited-policy", Note;
                 "inherited memory policy '{policy}' (numactl?): measuring only its nodes";
                 "start without numactl to measure all nodes"; policy),
             Warning::PagesMoved { node, pages } => entry!("pages-moved", Poor, Node(node), pages as f64;
                 "{pages} page{s} migrated off node {node}", " during the run";
-                "as root: echo 0 > /proc/sys/kernel/numa_balancing"; pages, s = plural(pages), node),
+                "as root: echo 0 > /proc/sys/kernel/numa_balancing"; pages, s = Insert::Plural(pages), node),
             Warning::HugePagesChanged { node, before, after, mapped } => entry!(
                 "huge-pages-changed",
                 graded(before.0.abs_diff(after.0) as f64 / mapped.0 as f64, MUCH_OF_HUGE_PAGES), Node(node);
@@ -195,80 +194,80 @@ impl Warning {
             Warning::SiblingBusy { cpu, share } => entry!("sibling-busy", Fair, Cpu(cpu), share;
                 "the SMT sibling of CPU {cpu} was {percent}% busy", " with other processes";
                 "keep the SMT sibling idle, or use other cores (--cpu=N, --load-cpus=N)"; cpu, percent = percent(share)),
-            Warning::ThreadMoved { times } => entry!("thread-moved", Poor, Run;
+            Warning::ThreadMoved { times } => entry!("thread-moved", Poor;
                 "the thread was migrated to another CPU {times} time{s}", "; the affected trials were discarded";
-                "stop the program that changes CPU affinities or cpusets, then rerun"; times, s = plural(times)),
+                "stop the program that changes CPU affinities or cpusets, then rerun"; times, s = Insert::Plural(times)),
             Warning::Neighbours { from, to, size, ratio } => entry!(
                 "neighbours", Fair, Point(from, to, size), ratio;
                 "neighbours raise memory latency to {slower}x undisturbed";
                 "use a dedicated host, or --until=quiet"; slower = fixed(ratio, 2)),
-            Warning::NotQuiet { seconds } => entry!("not-quiet", Fair, Run;
+            Warning::NotQuiet { seconds } => entry!("not-quiet", Fair;
                 "no quiet second in {seconds} s", ": the undisturbed latency has only an upper bound";
                 "use a longer --until=quiet=TIME, or a dedicated host"; seconds = Insert::Trimmed(seconds, 9)),
-            Warning::NumaBalancing => entry!("numa-balancing", Note, Run;
+            Warning::NumaBalancing => entry!("numa-balancing", Note;
                 "automatic NUMA balancing is enabled: the kernel may migrate pages and interrupt the run";
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
-            Warning::FrequencyScaling { ref governor } => entry!("frequency-scaling", Note, Run;
+            Warning::FrequencyScaling { ref governor } => entry!("frequency-scaling", Note;
                 "the frequency governor is '{governor}': the core clock may change";
                 "as root: cpupower frequency-set -g performance"; governor = governor.as_str()),
             Warning::CoreClockUnstable { least, most, core } => entry!(
-                "core-clock-unstable", if core { Fair } else { Note }, Run;
+                "core-clock-unstable", if core { Fair } else { Note };
                 "core clock varied from {least} to {most} GHz", "{effect}";
                 "as root: cpupower frequency-set -g performance"; least = fixed(least.gigahertz(), 2), most = fixed(most.gigahertz(), 2), effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" } else { "; memory has its own clock" }),
-            Warning::TscNotInvariant => entry!("tsc-not-invariant", Fair, Run;
+            Warning::TscNotInvariant => entry!("tsc-not-invariant", Fair;
                 "the TSC is not reported as invariant", ", but its calibrations agree";
                 "in a virtual machine: pass the invariant TSC through (+invtsc)"),
-            Warning::TscUnsteady { ppm } => entry!("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM), Run;
+            Warning::TscUnsteady { ppm } => entry!("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM);
                 "TSC calibrations disagree by {apart} ppm";
                 "check the clock source; rule out suspend and live migration"; apart = fixed(ppm, 0)),
-            Warning::TscDrift { ppm } => entry!("tsc-drift", graded(ppm.abs(), MUCH_DRIFT_PPM), Run;
+            Warning::TscDrift { ppm } => entry!("tsc-drift", graded(ppm.abs(), MUCH_DRIFT_PPM);
                 "the TSC runs {drift} ppm {side} than CLOCK_MONOTONIC_RAW";
                 "check the clock source; rule out suspend and live migration"; drift = fixed(ppm.abs(), 0), side = if ppm < 0.0 { "slower" } else { "faster" }),
-            Warning::TscMismatch { measured, declared } => entry!("tsc-mismatch", Poor, Run;
+            Warning::TscMismatch { measured, declared } => entry!("tsc-mismatch", Poor;
                 "the TSC runs at {measured} MHz, but CPUID reports {declared} MHz";
                 "the hypervisor may scale the TSC; cross-check against another clock source"; measured = fixed(measured.megahertz(), 3), declared = fixed(declared.megahertz(), 3)),
-            Warning::NoTsc { why } => entry!("no-tsc", Fair, Run;
+            Warning::NoTsc { why } => entry!("no-tsc", Fair;
                 "not using the TSC ({why})", ": no TSC cycles and no percentiles";
                 "use a processor or hypervisor with an invariant TSC"; why),
             // The two timestamps of a batch are far apart, so a load that begins early changes nothing.
             Warning::FenceNotSerialising { promised, single } => entry!(
-                "fence-not-serialising", if single { Fair } else { Note }, Run;
+                "fence-not-serialising", if single { Fair } else { Note };
                 "LFENCE is not dispatch-serializing", "{promised}: timings of single loads are inexact";
                 "update kernel or hypervisor to set MSR C001_1029[1]"; promised = if promised { " (CPUID says it is)" } else { "" }),
-            Warning::Emulated { ref by } => entry!("emulated", Note, Run;
+            Warning::Emulated { ref by } => entry!("emulated", Note;
                 "emulated by {by}: these are not hardware latencies";
                 "run on real hardware, or in a virtual machine with KVM"; by = by.as_str()),
-            Warning::L1NotInteger { cycles } => entry!("l1-not-integer", Poor, Run;
+            Warning::L1NotInteger { cycles } => entry!("l1-not-integer", Poor;
                 "self-test failed: L1 hit latency is {cycles} cycles",
                 ", expected 4 or 5 (was another task using this core?)";
                 "keep the SMT sibling idle, then rerun"; cycles = fixed(cycles, 2)),
-            Warning::MultiplyAddRatio { ratio } => entry!("multiply-add-ratio", Poor, Run;
+            Warning::MultiplyAddRatio { ratio } => entry!("multiply-add-ratio", Poor;
                 "self-test failed: multiply/add latency ratio is {ratio}",
                 ", expected 3 or 4 (was another task using this core?)";
                 "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2)),
-            Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor, Run;
+            Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor;
                 "the repeat of the first point was {percent}% {side}", ", in freshly allocated memory";
                 "stop other processes, then rerun"; percent = percent_off(ratio, 0), side = if ratio < 1.0 { "faster" } else { "slower" }),
             // A prefetcher lowers the latency with a small stride; a higher latency is noise.
-            Warning::PrefetchAudit { ratio } if ratio >= 1.0 => entry!("prefetch-audit", Note, Run;
+            Warning::PrefetchAudit { ratio } if ratio >= 1.0 => entry!("prefetch-audit", Note;
                 "prefetcher check inconclusive (noise): 64 B stride was {ratio}x slower than 256 B stride";
                 "stop other processes, then rerun"; ratio = fixed(ratio, 2)),
-            Warning::NeighboursFetched { ratio } if ratio >= 1.0 => entry!("neighbours-fetched", Note, Run;
+            Warning::NeighboursFetched { ratio } if ratio >= 1.0 => entry!("neighbours-fetched", Note;
                 "prefetcher check inconclusive (noise): 64 B stride was {ratio}x slower than 256 B stride";
                 "stop other processes, then rerun"; ratio = fixed(ratio, 2)),
             Warning::PrefetchAudit { ratio } => entry!(
-                "prefetch-audit", graded(1.0 - ratio, MUCH_HIDDEN), Run;
+                "prefetch-audit", graded(1.0 - ratio, MUCH_HIDDEN);
                 "a prefetcher hides {percent}% of the latency", " at 64 B stride";
                 "use --stride=256"; percent = percent_off(ratio, 0)),
-            Warning::NeighboursFetched { ratio } => entry!("neighbours-fetched", Fair, Run;
+            Warning::NeighboursFetched { ratio } => entry!("neighbours-fetched", Fair;
                 "the adjacent-line prefetcher is active",
                 ": it hides {percent}% of the latency of cache-resident working sets";
                 "use --stride=256"; percent = percent_off(ratio, 0)),
             Warning::PointersFollowed { ratio } => entry!(
-                "pointers-followed", graded(1.0 - ratio, MUCH_HIDDEN), Run;
+                "pointers-followed", graded(1.0 - ratio, MUCH_HIDDEN);
                 "a prefetcher hides {percent}% of the latency", " of pointers";
                 "use --kernel=index"; percent = percent_off(ratio, 0)),
-            Warning::PrefetchAssisted { order } => entry!("prefetch-assisted", Note, Run;
+            Warning::PrefetchAssisted { order } => entry!("prefetch-assisted", Note;
                 "prefetchers accelerate {order} order: this is not random-access latency";
                 "use --order=random to measure random-access latency"; order),
             // Without an interval nothing is known of the precision, so this is the least certain value.
@@ -288,103 +287,103 @@ impl Warning {
             Warning::HopsTooShort { from, to, size, hops, latency } => entry!(
                 "hops-too-short", Poor, Point(from, to, size), f64::from(hops);
                 "loads of {latency} ns were timed in groups of {hops}", ", which understates tail percentiles";
-                "use a larger --size, or rely on the median only"; latency = nanoseconds(latency), hops),
+                "use a larger --size, or rely on the median only"; latency, hops),
             Warning::HopMeanDiffers { from, to, size, ratio } => entry!(
                 "hop-mean-differs", Poor, Point(from, to, size), (ratio - 1.0).abs();
                 "the means of single loads and of batches differ by {percent}%";
                 "stop other processes, then rerun"; percent = percent_off(ratio, 1)),
             Warning::PointsNotPrecise { points, unknown: 0, of, wanted } => entry!(
-                "points-not-precise", Fair, Run;
+                "points-not-precise", Fair;
                 "{points} of {of} points {verb} an interval wider than ±{wanted}%";
                 "use an idle or dedicated host, or relax --precision"; points, of, verb = if points == 1 { "has" } else { "have" }, wanted = Insert::Trimmed(wanted * 100.0, 9)),
             Warning::PointsNotPrecise { points, unknown, of, wanted } => entry!(
-                "points-not-precise", graded(f64::from(unknown) / f64::from(of), MOST), Run;
+                "points-not-precise", graded(f64::from(unknown) / f64::from(of), MOST);
                 "{points} of {of} points miss the target interval of ±{wanted}%", ", {unknown} of them without an interval";
                 "increase --time-limit or --budget"; points, of, wanted = Insert::Trimmed(wanted * 100.0, 9), unknown),
-            Warning::PointsDisturbed { points, of, share } => entry!("points-disturbed", Fair, Run;
+            Warning::PointsDisturbed { points, of, share } => entry!("points-disturbed", Fair;
                 "other processes interrupted trials at {points} of {of} points", ", at least {percent}% of them";
                 "use an idle CPU (--cpu=N)"; points, of, percent = Insert::Trimmed(share * 100.0, 9)),
-            Warning::StateShare { of: 1, share, .. } => entry!("state-share", Fair, Run;
+            Warning::StateShare { of: 1, share, .. } => entry!("state-share", Fair;
                 "multimodal latency: only {percent}% of trials in the main mode";
-                "stop other processes, fix the frequency, then rerun"; percent = fixed(share * 100.0, 0)),
-            Warning::StateShare { points, of, share } => entry!("state-share", Fair, Run;
+                "stop other processes, fix the frequency, then rerun"; percent = Insert::Percent(share, 0)),
+            Warning::StateShare { points, of, share } => entry!("state-share", Fair;
                 "multimodal latency: only {percent}% of trials in the main mode", " (at {points} of {of} points)";
-                "stop other processes, fix the frequency, then rerun"; percent = fixed(share * 100.0, 0), points, of),
-            Warning::FewSteps { steps } => entry!("few-steps", Fair, Run;
+                "stop other processes, fix the frequency, then rerun"; percent = Insert::Percent(share, 0), points, of),
+            Warning::FewSteps { steps } => entry!("few-steps", Fair;
                 "trials are too short: {steps} timer tick{s} each";
-                "omit --iters, or increase it"; steps, s = plural(steps)),
-            Warning::TimerSteppedBack { trials } => entry!("timer-stepped-back", Poor, Run;
+                "omit --iters, or increase it"; steps, s = Insert::Plural(steps)),
+            Warning::TimerSteppedBack { trials } => entry!("timer-stepped-back", Poor;
                 "the timer went backwards in {trials} trial{s}", " (discarded)";
-                "check the kernel log (dmesg) for TSC messages"; trials, s = plural(trials)),
-            Warning::CoreCyclesDiffer { ratio } => entry!("core-cycles-differ", Poor, Run;
+                "check the kernel log (dmesg) for TSC messages"; trials, s = Insert::Plural(trials)),
+            Warning::CoreCyclesDiffer { ratio } => entry!("core-cycles-differ", Poor;
                 "counted and estimated core cycles differ by {percent}%";
                 "fix the frequency, and keep the SMT sibling idle"; percent = percent_off(ratio, 0)),
             Warning::CountersUnavailable { why: NoCounters::Paranoid } => entry!(
-                "counters-unavailable", Note, Run;
+                "counters-unavailable", Note;
                 "no hardware counters: kernel.perf_event_paranoid forbids them";
                 "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid"),
             Warning::CountersUnavailable { why: NoCounters::Filtered } => entry!(
-                "counters-unavailable", Note, Run;
+                "counters-unavailable", Note;
                 "no hardware counters: a seccomp filter blocks perf_event_open";
                 "grant the container CAP_PERFMON (docker run --cap-add=PERFMON)"),
             Warning::CountersUnavailable { why: NoCounters::Absent } => entry!(
-                "counters-unavailable", Note, Run;
+                "counters-unavailable", Note;
                 "no hardware counters: the processor or hypervisor provides none";
                 "in a virtual machine: enable the virtual PMU"),
-            Warning::ThreadsRefused { wanted, started, ref errno } => entry!("threads-refused", Fair, Run;
+            Warning::ThreadsRefused { wanted, started, ref errno } => entry!("threads-refused", Fair;
                 "started only {started} of {wanted} threads", ": {errno}";
                 "raise ulimit -u, pids.max of the cgroup or kernel.threads-max"; started, wanted, errno),
-            Warning::GeneratorMoved { times } => entry!("generator-moved", Poor, Run;
+            Warning::GeneratorMoved { times } => entry!("generator-moved", Poor;
                 "generators were migrated to other CPUs in {times} run{s}";
-                "stop the program that changes CPU affinities or cpusets, then rerun"; times, s = plural(times)),
-            Warning::NotSettled { windows, of } => entry!("not-settled", Fair, Run;
+                "stop the program that changes CPU affinities or cpusets, then rerun"; times, s = Insert::Plural(times)),
+            Warning::NotSettled { windows, of } => entry!("not-settled", Fair;
                 "generators had no steady rate at the start of {windows} of {of} runs";
                 "stop other processes, fix the frequency, then rerun"; windows, of),
-            Warning::Throttled { windows, of } => entry!("throttled", Poor, Run;
+            Warning::Throttled { windows, of } => entry!("throttled", Poor;
                 "the CPU quota throttled the generators in {windows} of {of} runs";
                 "raise cpu.max of the cgroup (docker run --cpus), or use fewer CPUs"; windows, of),
-            Warning::OneGenerator => entry!("one-generator", Note, Run;
+            Warning::OneGenerator => entry!("one-generator", Note;
                 "only one generator: a single core may be unable to saturate this memory";
                 "give this process more CPUs"),
-            Warning::PairsLeftOut { pairs, of } => entry!("pairs-left-out", Fair, Run;
+            Warning::PairsLeftOut { pairs, of } => entry!("pairs-left-out", Fair;
                 "skipped {pairs} of {of} node pairs", ": they do not fit the time budget";
                 "increase --budget, or select nodes with --cpunode and --memnode"; pairs, of),
-            Warning::RateNotDelivered { offered, delivered } => entry!("rate-not-delivered", Poor, Run;
+            Warning::RateNotDelivered { offered, delivered } => entry!("rate-not-delivered", Poor;
                 "generators delivered only {delivered} of the requested {offered} GB/s",
                 ", although memory was not saturated";
                 "stop other processes on those CPUs, or use more CPUs"; delivered = fixed(delivered / 1e9, 2), offered = fixed(offered / 1e9, 2)),
             Warning::IdleMemorySlower { node, idle, loaded, rate } => entry!(
                 "idle-memory-slower", Note, Node(node);
                 "node {node}: idle latency {idle} ns exceeds {loaded} ns at {rate} GB/s, likely due to power management";
-                "select the low-latency BIOS profile"; node, idle = nanoseconds(idle), loaded = nanoseconds(loaded), rate = fixed(rate / 1e9, 2)),
-            Warning::LittleImplausible { lines } => entry!("little-implausible", Poor, Run;
+                "select the low-latency BIOS profile"; node, idle, loaded, rate = fixed(rate / 1e9, 2)),
+            Warning::LittleImplausible { lines } => entry!("little-implausible", Poor;
                 "{lines} outstanding lines per core is implausible", ": the data probably came from a cache";
                 "use a larger --size, and check the reported caches"; lines = fixed(lines, 0)),
             Warning::OverBudget { from, to, kind, seconds } => entry!(
                 "over-budget", Fair, Traffic(from, to, kind);
                 "node {from} -> node {to}, {kind}: skipped", ", does not fit the {seconds} s budget";
                 "increase --budget, or select fewer nodes or traffic mixes"; from, to, kind, seconds = Insert::Trimmed(seconds, 9)),
-            Warning::VcpusMayShareCore => entry!("vcpus-may-share-a-core", Note, Run;
+            Warning::VcpusMayShareCore => entry!("vcpus-may-share-a-core", Note;
                 "the hypervisor hides the core topology: two vCPUs may be SMT siblings";
                 "configure the hypervisor to expose the topology"),
-            Warning::TopologyDoubtful { a, b, ns } => entry!("topology-doubtful", Fair, Run;
+            Warning::TopologyDoubtful { a, b, ns } => entry!("topology-doubtful", Fair;
                 "CPUs {a} and {b} look like SMT siblings",
                 " ({ns} ns core to core), although the system reports separate cores";
                 "configure the hypervisor to expose the topology"; a, b, ns = fixed(ns, 1)),
-            Warning::PairsOfClasses { of } => entry!("pairs-of-classes", Note, Run;
+            Warning::PairsOfClasses { of } => entry!("pairs-of-classes", Note;
                 "not all {of} pairs fit the time budget: sampling a few pairs per class";
                 "increase --budget, or select pairs with --pairs"; of),
             Warning::FirmwareLatencyDiffers { node, claimed, measured } => entry!(
                 "firmware-latency-differs", Note, Node(node);
                 "node {node}: measured latency {measured} ns, firmware reports {claimed} ns";
-                "rely on the measured value; a firmware update may fix the table"; node, measured = nanoseconds(measured), claimed = nanoseconds(claimed)),
+                "rely on the measured value; a firmware update may fix the table"; node, measured, claimed),
             Warning::TierContradiction { tier, fast, slow, ratio } => entry!(
                 "tier-contradiction", Note, Node(slow);
                 "nodes {fast} and {slow} are both in memory tier {tier}, but node {slow} has {ratio}x the latency";
                 "update kernel or firmware so that HMAT/CDAT describe these nodes separately"; fast, slow, tier, ratio = fixed(ratio, 2)),
-            Warning::Partial { finished, planned } => entry!("partial", Poor, Run;
+            Warning::Partial { finished, planned } => entry!("partial", Poor;
                 "measured only {finished} of {planned} point{s}", " before the interruption";
-                "rerun without interrupting to measure the remaining points"; finished, planned, s = plural(planned)),
+                "rerun without interrupting to measure the remaining points"; finished, planned, s = Insert::Plural(planned.into())),
         }
         entry
     }
