@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::packed::Packed;
 use latency_core::text::joined;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
@@ -19,7 +20,7 @@ pub enum UsageError<'a> {
     /// An option that does not exist.
     UnknownOption { name: &'a [u8], nearest: Option<&'static str> },
     /// An option of another tool, with the text to type instead.
-    ForeignOption { name: &'a [u8], ours: &'static str },
+    ForeignOption { name: &'a [u8], ours: Packed },
     /// An experiment that does not exist.
     UnknownExperiment { name: &'a [u8], nearest: Option<&'static str> },
     /// An option without the value that it needs.
@@ -31,7 +32,7 @@ pub enum UsageError<'a> {
     /// An option that is repeated.
     Repeated { flag: &'static Flag },
     /// Two options that exclude each other.
-    Conflict { first: &'static Flag, second: &'static Flag, reason: &'static str },
+    Conflict { first: &'static Flag, second: &'static Flag, reason: Packed },
     /// An option that the experiment does not have.
     NotForExperiment {
         flag: &'static Flag,
@@ -100,7 +101,7 @@ impl fmt::Display for UsageError<'_> {
                 "`latency-bench --help` lists the options"; name),
             UsageError::ForeignOption { name, ours } => message!(
                 out, "unknown option '{name}'";
-                "use {ours}"; name, ours),
+                "use {ours}"; name, ours = &ours as &dyn Display),
             UsageError::UnknownExperiment { name, nearest: Some(nearest) } => message!(
                 out, "unknown experiment '{name}'";
                 "did you mean {nearest}?"; name, nearest),
@@ -131,7 +132,7 @@ impl fmt::Display for UsageError<'_> {
                 "remove one of them"; name = flag.name),
             UsageError::Conflict { first, second, reason } => message!(
                 out, "--{first} and --{second} cannot be combined ({reason})";
-                "remove one of them"; first = first.name, second = second.name, reason),
+                "remove one of them"; first = first.name, second = second.name, reason = &reason as &dyn Display),
             UsageError::NotForExperiment { flag, experiment, experiments } => {
                 message!(
                     out, "{experiment} has no --{flag}";

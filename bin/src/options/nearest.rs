@@ -10,7 +10,7 @@ const FARTHEST: usize = 2;
 ///
 /// The distance must be less than the length of `typed`, because edits that replace the whole word are not a typing
 /// error.
-pub fn nearest(typed: &[u8], candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub fn nearest(typed: &[u8], candidates: &mut dyn Iterator<Item = &'static str>) -> Option<&'static str> {
     let bound = (FARTHEST + 1).min(typed.len());
     let edits = candidates.filter_map(|name| distance(typed, name.as_bytes()).map(|edits| (edits, name)));
     let near = edits.filter(|(edits, _)| *edits < bound);
@@ -79,7 +79,7 @@ mod tests {
             ("wombat", None),
             ("x", None),
         ] {
-            assert_eq!(nearest(typed.as_bytes(), names.into_iter()), suggestion, "{typed}");
+            assert_eq!(nearest(typed.as_bytes(), &mut names.into_iter()), suggestion, "{typed}");
         }
     }
 }

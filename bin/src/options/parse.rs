@@ -1,5 +1,7 @@
 //! Turns tokens into options, and then checks the options together.
 
+use latency_core::packed;
+use latency_core::packed::Packed;
 use latency_core::units::PageSize;
 
 use super::bits::FlagSet;
@@ -13,17 +15,17 @@ use super::{Descriptor, Help, Options, Pairs, Selection, UsageError};
 use crate::report::format::Format;
 
 /// Why a range of sizes and a size contradict each other.
-const ONE_SIZE: &str = "one is a range of sizes, the other one size";
+const ONE_SIZE: Packed = packed!("one is a range of sizes, the other one size");
 
 /// Options that contradict each other, with the reason.
-const CONFLICTS: [(FlagId, FlagId, &str); 7] = [
+const CONFLICTS: [(FlagId, FlagId, Packed); 7] = [
     (FlagId::Size, FlagId::MinSize, ONE_SIZE),
     (FlagId::Size, FlagId::MaxSize, ONE_SIZE),
-    (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
-    (FlagId::TimeLimit, FlagId::Until, "--until=quiet=TIME is the time limit"),
-    (FlagId::Trials, FlagId::Until, "a number of trials is no time to wait"),
-    (FlagId::Label, FlagId::Anonymous, "a label identifies the host"),
-    (FlagId::Quiet, FlagId::Verbose, "one asks for less, the other for more"),
+    (FlagId::Cpu, FlagId::CpuNode, packed!("the CPU decides the node")),
+    (FlagId::TimeLimit, FlagId::Until, packed!("--until=quiet=TIME is the time limit")),
+    (FlagId::Trials, FlagId::Until, packed!("a number of trials is no time to wait")),
+    (FlagId::Label, FlagId::Anonymous, packed!("a label identifies the host")),
+    (FlagId::Quiet, FlagId::Verbose, packed!("one asks for less, the other for more")),
 ];
 
 /// Reads a command line without the program's name.
@@ -45,6 +47,18 @@ pub fn parse<'a>(
     };
     let selection = Selection { index: 0, descriptor: default, named: false };
     let mut options = Options::new(selection, formats, format);
+    read(&mut options, arguments, experiments)?;
+    Ok(options)
+}
+
+/// Reads a command line into options that have their defaults.
+#[inline(never)] // offsets into a small frame are short
+fn read<'a>(
+    options: &mut Options<'a>,
+    arguments: impl Iterator<Item = &'a [u8]>,
+    experiments: &'static [&'static Descriptor],
+) -> Result<(), UsageError<'a>> {
+    let default = options.format;
     let not_utf8 = |argument| UsageError::NotUtf8 { argument };
     let mut tokens = Tokens::new(arguments);
     let mut asked_by_word = false;
@@ -56,21 +70,24 @@ pub fn parse<'a>(
                     (Some(_), None) => tokens.value().map_err(not_utf8)?,
                     (_, value) => value,
                 };
-                apply(&mut options, flag, value)?;
+                apply(options, flag, value)?;
                 if name == b"-h" {
                     options.help = Some(Help::Short);
                 }
             }
-            Token::Positional(b"help") if is_first(&options) => {
-                options.help = Some(Help::Long);
-                asked_by_word = true;
-            }
-            Token::Positional(b"options") if asked_by_word && !options.experiment.named => {
-                options.help = Some(Help::Shared);
-            }
-            Token::Positional(b"version") if is_first(&options) => options.version = true,
             Token::Positional(word) if !options.experiment.named => {
-                options.experiment = select(word, experiments)?;
+                // No other argument of this kind preceded it.
+                let is_first = options.help.is_none() && !options.version;
+                if is_first && word == b"help" {
+                    options.help = Some(Help::Long);
+                    asked_by_word = true;
+                } else if asked_by_word && word == b"options" {
+                    options.help = Some(Help::Shared);
+                } else if is_first && word == b"version" {
+                    options.version = true;
+                } else {
+                    options.experiment = select(word, experiments)?;
+                }
             }
             Token::Positional(word) => {
                 let experiment = options.experiment.descriptor;
@@ -85,29 +102,25 @@ pub fn parse<'a>(
         }
     }
     let is_checked = options.help.is_none() && !options.version;
-    if asked_by_word && options.format != format {
+    if asked_by_word && options.format != default {
         return Err(UsageError::HelpIsText { format: options.format });
     }
     options.resolve_outputs(is_checked)?;
     if is_checked {
-        check(&options, experiments)?;
+        check(options, experiments)?;
     }
     if options.dry_run {
         options.show_plan();
     }
-    Ok(options)
-}
-
-/// Returns whether a word may still be the name of a command: no other argument preceded it.
-fn is_first(options: &Options<'_>) -> bool {
-    !options.experiment.named && options.help.is_none() && !options.version
+    Ok(())
 }
 
 fn unknown(name: &[u8]) -> UsageError<'_> {
     if let Some(ours) = foreign::ours(name) {
         return UsageError::ForeignOption { name, ours };
     }
-    let nearest = name.strip_prefix(b"--").and_then(|word| nearest(word, FLAGS.iter().map(|flag| flag.name)));
+    let nearest =
+        name.strip_prefix(b"--").and_then(|word| nearest(word, &mut FLAGS.iter().map(|flag| flag.name)));
     UsageError::UnknownOption { name, nearest }
 }
 
@@ -118,12 +131,13 @@ fn select<'a>(
     match experiments.iter().enumerate().find(|(_, known)| known.name.as_bytes() == name) {
         Some((index, descriptor)) => Ok(Selection { index, descriptor, named: true }),
         None => {
-            let nearest = nearest(name, experiments.iter().map(|known| known.name));
+            let nearest = nearest(name, &mut experiments.iter().map(|known| known.name));
             Err(UsageError::UnknownExperiment { name, nearest })
         }
     }
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn apply<'a>(
     options: &mut Options<'a>,
     flag: &'static Flag,
@@ -145,7 +159,7 @@ fn apply<'a>(
     if FORMAT_FLAGS.contains(flag.id) && format != options.format {
         let before = options.given.intersection(FORMAT_FLAGS);
         if let Some(first) = FLAGS.iter().find(|flag| before.contains(flag.id)) {
-            return Err(UsageError::Conflict { first, second: flag, reason: "there is one result" });
+            return Err(UsageError::Conflict { first, second: flag, reason: packed!("there is one result") });
         }
     }
     options.given = options.given.with(flag.id);
@@ -153,6 +167,7 @@ fn apply<'a>(
 }
 
 /// Checks the options together: each must belong to the experiment, and none may exclude another.
+#[inline(never)] // offsets into a small frame are short
 fn check<'a>(
     options: &Options<'a>,
     experiments: &'static [&'static Descriptor],
@@ -168,7 +183,7 @@ fn check<'a>(
     }
     if let (Some(_), Pairs::These(_)) = (options.cpus, options.pairs) {
         let [first, second] = [&FLAGS[FlagId::Cpu as usize], &FLAGS[FlagId::Pairs as usize]];
-        return Err(UsageError::Conflict { first, second, reason: "the pairs name their CPUs" });
+        return Err(UsageError::Conflict { first, second, reason: packed!("the pairs name their CPUs") });
     }
     // With files, an experiment becomes a command on saved results.
     let of_saved = experiment.measures() && !options.operands().is_empty();

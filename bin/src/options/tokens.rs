@@ -67,8 +67,9 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Iterator for Tokens<'a, I> {
                 Token::Option { name, value: Some(value.strip_prefix(b"=").unwrap_or(value)) }
             }
             [b'-', _, ..] => {
-                let mut parts = argument.splitn(2, |&byte| byte == b'=');
-                Token::Option { name: parts.next().unwrap_or(argument), value: parts.next() }
+                let end = argument.iter().position(|byte| *byte == b'=').unwrap_or(argument.len());
+                let (name, value) = argument.split_at(end);
+                Token::Option { name, value: value.get(1..) }
             }
             _ => Token::Positional(argument),
         }))

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
+use latency_core::units::{Bytes, CpuId, NodeId};
 
 use crate::options::message::{Insert, Message};
 
