@@ -1,7 +1,7 @@
 //! Texts in half of their bytes: the compiler replaces frequent words and syllables by one byte each.
 //!
-//! A text is an ordinary literal in the source, and [`Packed`] displays it. It may have inserts, such as `{node}`, whose
-//! values are known only when it is displayed.
+//! A text is an ordinary literal in the source, and [`Packed`] displays it. It may have inserts, such as `{node}`,
+//! whose values are known only when it is displayed.
 
 mod words;
 
@@ -10,7 +10,7 @@ mod tests;
 
 use core::fmt::{self, Write};
 
-use words::WORDS;
+pub use words::WORDS;
 
 /// The maximum length of a text.
 const LONGEST: usize = 4096;

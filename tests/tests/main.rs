@@ -18,6 +18,7 @@ mod lab;
 mod lab_load;
 mod lab_pairs;
 mod meanwhile;
+mod packed;
 mod places;
 mod readme;
 mod schema;

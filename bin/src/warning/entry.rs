@@ -52,7 +52,7 @@ pub enum About {
 #[repr(C)] // instructions that set the first fields are short
 pub struct Entry<'a> {
     /// The index of the word for programs.
-    pub code: u8,
+    pub index: u8,
     /// The effect on trust.
     pub severity: Severity,
     /// The measured value or its distance from the expected one, if warnings with this code can be ranked by it.

@@ -216,7 +216,7 @@ impl Warning {
     /// Returns the word for programs, in kebab-case; it does not change between versions.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        table::code(self.entry().code)
+        self.entry().code()
     }
 
     /// Returns the effect of the warning on trust.

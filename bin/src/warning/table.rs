@@ -45,7 +45,8 @@ impl Warning {
     pub(super) fn entry(&self) -> Entry<'_> {
         use About::{Cpu, Level, Node, Point, Run, Size, Traffic};
         use Severity::{Fair, Note, Poor};
-        let mut entry = Entry { code: 0, severity: Note, about: Run, measure: None, message: Message::new() };
+        let mut entry =
+            Entry { index: 0, severity: Note, about: Run, measure: None, message: Message::new() };
         macro_rules! inserts {
             ($index:expr;) => {};
             ($index:expr; $name:ident $(= $value:expr)? $(, $($others:tt)+)?) => {
@@ -53,13 +54,14 @@ impl Warning {
                 inserts!($index + 1; $($($others)+)?);
             };
         }
-        // Arguments: code, severity, subject if it is not the whole run, measure; reason, rest; remedy; the names and values in these texts.
+        // Arguments: code, severity, subject if it is not the whole run, measure; reason, rest; remedy; the names of
+        // the inserts in these texts, each with its value if this is not the variable of this name.
         macro_rules! entry {
             ($code:literal, $severity:expr $(, $about:expr $(, $measure:expr)?)?;
              $reason:literal $(, $rest:literal)?; $remedy:literal
              $(; $($name:ident $(= $value:expr)?),+)?) => {{
-                const CODE: u8 = index($code);
-                (entry.code, entry.severity) = (CODE, $severity);
+                const INDEX: u8 = index($code);
+                (entry.index, entry.severity) = (INDEX, $severity);
                 $(entry.about = $about; $(entry.measure = Some($measure);)?)?
                 entry.message.text = packed!(concat!($reason, "\n", $($rest,)? "\n", $remedy) $($(, $name)+)?);
                 inserts!(0; $($($name $(= $value)?),+)?);
@@ -125,7 +127,8 @@ impl Warning {
                 "`latency-bench curve` measures the caches"; assumed),
             Warning::WorkingSetDoubled { from, to } => entry!("working-set-doubled", Note;
                 "working set {grown} to {to} because {from} still hit in a cache";
-                "set --size to override it"; grown = if to == from.times(2) { "doubled" } else { "enlarged" }, to, from),
+                "set --size to override it";
+                grown = if to == from.times(2) { "doubled" } else { "enlarged" }, to, from),
             Warning::ReportedCacheDiffers { reported, found } if found < reported => entry!(
                 "reported-cache-differs", Note;
                 "only about {found} of the reported {reported} last-level cache was usable from this core";
@@ -147,10 +150,12 @@ impl Warning {
                 match fits {
                     true => entry!("side-cache", Fair, Node(node);
                         "node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
-                        "use --size={wanted} (curve: --max-size) to measure the memory behind it"; node, cache, part, size, wanted),
+                        "use --size={wanted} (curve: --max-size) to measure the memory behind it";
+                        node, cache, part, size, wanted),
                     false => entry!("side-cache", Fair, Node(node);
                         "node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
-                        "measuring the memory behind it needs {least}, more than the node has"; node, cache, part, size, least),
+                        "measuring the memory behind it needs {least}, more than the node has";
+                        node, cache, part, size, least),
                 }
             }
             Warning::PagesFellBack { found } => entry!("pages-fell-back", Note, Size(found.bytes());
@@ -183,27 +188,32 @@ impl Warning {
                 "huge-pages-changed",
                 graded(before.0.abs_diff(after.0) as f64 / mapped.0 as f64, MUCH_OF_HUGE_PAGES), Node(node);
                 "huge pages on node {node} changed from {before} to {after}", " during the run";
-                "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag"; node, before, after),
+                "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag";
+                node, before, after),
             Warning::OtherWork { cpu, share } => entry!(
                 "other-work", graded(share, MUCH_OTHER_WORK), Cpu(cpu), share;
                 "other processes used {percent}% of CPU {cpu}", " during the measurement";
-                "stop other processes, or use idle CPUs (--cpu=N, --load-cpus=N)"; percent = percent(share), cpu),
+                "stop other processes, or use idle CPUs (--cpu=N, --load-cpus=N)";
+                percent = percent(share), cpu),
             Warning::Stolen { cpu, share } => entry!("stolen-time", Fair, Cpu(cpu), share;
                 "steal time {percent}% on CPU {cpu}", ": the hypervisor withheld this CPU";
                 "use a host that is not overcommitted, or a dedicated one"; percent = percent(share), cpu),
             Warning::SiblingBusy { cpu, share } => entry!("sibling-busy", Fair, Cpu(cpu), share;
                 "the SMT sibling of CPU {cpu} was {percent}% busy", " with other processes";
-                "keep the SMT sibling idle, or use other cores (--cpu=N, --load-cpus=N)"; cpu, percent = percent(share)),
+                "keep the SMT sibling idle, or use other cores (--cpu=N, --load-cpus=N)";
+                cpu, percent = percent(share)),
             Warning::ThreadMoved { times } => entry!("thread-moved", Poor;
                 "the thread was migrated to another CPU {times} time{s}", "; the affected trials were discarded";
-                "stop the program that changes CPU affinities or cpusets, then rerun"; times, s = Insert::Plural(times)),
+                "stop the program that changes CPU affinities or cpusets, then rerun";
+                times, s = Insert::Plural(times)),
             Warning::Neighbours { from, to, size, ratio } => entry!(
                 "neighbours", Fair, Point(from, to, size), ratio;
                 "neighbours raise memory latency to {slower}x undisturbed";
                 "use a dedicated host, or --until=quiet"; slower = fixed(ratio, 2)),
             Warning::NotQuiet { seconds } => entry!("not-quiet", Fair;
                 "no quiet second in {seconds} s", ": the undisturbed latency has only an upper bound";
-                "use a longer --until=quiet=TIME, or a dedicated host"; seconds = Insert::Trimmed(seconds, 9)),
+                "use a longer --until=quiet=TIME, or a dedicated host";
+                seconds = Insert::Trimmed(seconds, 9)),
             Warning::NumaBalancing => entry!("numa-balancing", Note;
                 "automatic NUMA balancing is enabled: the kernel may migrate pages and interrupt the run";
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
@@ -213,7 +223,10 @@ impl Warning {
             Warning::CoreClockUnstable { least, most, core } => entry!(
                 "core-clock-unstable", if core { Fair } else { Note };
                 "core clock varied from {least} to {most} GHz", "{effect}";
-                "as root: cpupower frequency-set -g performance"; least = fixed(least.gigahertz(), 2), most = fixed(most.gigahertz(), 2), effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" } else { "; memory has its own clock" }),
+                "as root: cpupower frequency-set -g performance";
+                least = fixed(least.gigahertz(), 2), most = fixed(most.gigahertz(), 2),
+                effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" }
+                    else { "; memory has its own clock" }),
             Warning::TscNotInvariant => entry!("tsc-not-invariant", Fair;
                 "the TSC is not reported as invariant", ", but its calibrations agree";
                 "in a virtual machine: pass the invariant TSC through (+invtsc)"),
@@ -222,10 +235,12 @@ impl Warning {
                 "check the clock source; rule out suspend and live migration"; apart = fixed(ppm, 0)),
             Warning::TscDrift { ppm } => entry!("tsc-drift", graded(ppm.abs(), MUCH_DRIFT_PPM);
                 "the TSC runs {drift} ppm {side} than CLOCK_MONOTONIC_RAW";
-                "check the clock source; rule out suspend and live migration"; drift = fixed(ppm.abs(), 0), side = if ppm < 0.0 { "slower" } else { "faster" }),
+                "check the clock source; rule out suspend and live migration";
+                drift = fixed(ppm.abs(), 0), side = if ppm < 0.0 { "slower" } else { "faster" }),
             Warning::TscMismatch { measured, declared } => entry!("tsc-mismatch", Poor;
                 "the TSC runs at {measured} MHz, but CPUID reports {declared} MHz";
-                "the hypervisor may scale the TSC; cross-check against another clock source"; measured = fixed(measured.megahertz(), 3), declared = fixed(declared.megahertz(), 3)),
+                "the hypervisor may scale the TSC; cross-check against another clock source";
+                measured = fixed(measured.megahertz(), 3), declared = fixed(declared.megahertz(), 3)),
             Warning::NoTsc { why } => entry!("no-tsc", Fair;
                 "not using the TSC ({why})", ": no TSC cycles and no percentiles";
                 "use a processor or hypervisor with an invariant TSC"; why),
@@ -233,7 +248,8 @@ impl Warning {
             Warning::FenceNotSerialising { promised, single } => entry!(
                 "fence-not-serialising", if single { Fair } else { Note };
                 "LFENCE is not dispatch-serializing", "{promised}: timings of single loads are inexact";
-                "update kernel or hypervisor to set MSR C001_1029[1]"; promised = if promised { " (CPUID says it is)" } else { "" }),
+                "update kernel or hypervisor to set MSR C001_1029[1]";
+                promised = if promised { " (CPUID says it is)" } else { "" }),
             Warning::Emulated { ref by } => entry!("emulated", Note;
                 "emulated by {by}: these are not hardware latencies";
                 "run on real hardware, or in a virtual machine with KVM"; by = by.as_str()),
@@ -247,7 +263,8 @@ impl Warning {
                 "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2)),
             Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor;
                 "the repeat of the first point was {percent}% {side}", ", in freshly allocated memory";
-                "stop other processes, then rerun"; percent = percent_off(ratio, 0), side = if ratio < 1.0 { "faster" } else { "slower" }),
+                "stop other processes, then rerun";
+                percent = percent_off(ratio, 0), side = if ratio < 1.0 { "faster" } else { "slower" }),
             // A prefetcher lowers the latency with a small stride; a higher latency is noise.
             Warning::PrefetchAudit { ratio } if ratio >= 1.0 => entry!("prefetch-audit", Note;
                 "prefetcher check inconclusive (noise): 64 B stride was {ratio}x slower than 256 B stride";
@@ -279,7 +296,8 @@ impl Warning {
             Warning::PrecisionNotReached { from, to, size, found, wanted } => entry!(
                 "precision-not-reached", Fair, Point(from, to, size), found;
                 "95% interval ±{within}% (target ±{wanted}%)";
-                "use an idle or dedicated host, or relax --precision"; within = Insert::Digits(found * 100.0), wanted = Insert::Trimmed(wanted * 100.0, 9)),
+                "use an idle or dedicated host, or relax --precision";
+                within = Insert::Digits(found * 100.0), wanted = Insert::Trimmed(wanted * 100.0, 9)),
             Warning::Disturbed { from, to, size, share } => entry!(
                 "disturbed", Fair, Point(from, to, size), share;
                 "other processes interrupted {percent}% of the trials";
@@ -295,7 +313,9 @@ impl Warning {
             Warning::PointsNotPrecise { points, unknown: 0, of, wanted } => entry!(
                 "points-not-precise", Fair;
                 "{points} of {of} points {verb} an interval wider than ±{wanted}%";
-                "use an idle or dedicated host, or relax --precision"; points, of, verb = if points == 1 { "has" } else { "have" }, wanted = Insert::Trimmed(wanted * 100.0, 9)),
+                "use an idle or dedicated host, or relax --precision";
+                points, of, verb = if points == 1 { "has" } else { "have" },
+                wanted = Insert::Trimmed(wanted * 100.0, 9)),
             Warning::PointsNotPrecise { points, unknown, of, wanted } => entry!(
                 "points-not-precise", graded(f64::from(unknown) / f64::from(of), MOST);
                 "{points} of {of} points miss the target interval of ±{wanted}%", ", {unknown} of them without an interval";
@@ -308,7 +328,8 @@ impl Warning {
                 "stop other processes, fix the frequency, then rerun"; percent = Insert::Percent(share, 0)),
             Warning::StateShare { points, of, share } => entry!("state-share", Fair;
                 "multimodal latency: only {percent}% of trials in the main mode", " (at {points} of {of} points)";
-                "stop other processes, fix the frequency, then rerun"; percent = Insert::Percent(share, 0), points, of),
+                "stop other processes, fix the frequency, then rerun";
+                percent = Insert::Percent(share, 0), points, of),
             Warning::FewSteps { steps } => entry!("few-steps", Fair;
                 "trials are too short: {steps} timer tick{s} each";
                 "omit --iters, or increase it"; steps, s = Insert::Plural(steps)),
@@ -335,7 +356,8 @@ impl Warning {
                 "raise ulimit -u, pids.max of the cgroup or kernel.threads-max"; started, wanted, errno),
             Warning::GeneratorMoved { times } => entry!("generator-moved", Poor;
                 "generators were migrated to other CPUs in {times} run{s}";
-                "stop the program that changes CPU affinities or cpusets, then rerun"; times, s = Insert::Plural(times)),
+                "stop the program that changes CPU affinities or cpusets, then rerun";
+                times, s = Insert::Plural(times)),
             Warning::NotSettled { windows, of } => entry!("not-settled", Fair;
                 "generators had no steady rate at the start of {windows} of {of} runs";
                 "stop other processes, fix the frequency, then rerun"; windows, of),
@@ -351,7 +373,8 @@ impl Warning {
             Warning::RateNotDelivered { offered, delivered } => entry!("rate-not-delivered", Poor;
                 "generators delivered only {delivered} of the requested {offered} GB/s",
                 ", although memory was not saturated";
-                "stop other processes on those CPUs, or use more CPUs"; delivered = fixed(delivered / 1e9, 2), offered = fixed(offered / 1e9, 2)),
+                "stop other processes on those CPUs, or use more CPUs";
+                delivered = fixed(delivered / 1e9, 2), offered = fixed(offered / 1e9, 2)),
             Warning::IdleMemorySlower { node, idle, loaded, rate } => entry!(
                 "idle-memory-slower", Note, Node(node);
                 "node {node}: idle latency {idle} ns exceeds {loaded} ns at {rate} GB/s, likely due to power management";
@@ -362,7 +385,8 @@ impl Warning {
             Warning::OverBudget { from, to, kind, seconds } => entry!(
                 "over-budget", Fair, Traffic(from, to, kind);
                 "node {from} -> node {to}, {kind}: skipped", ", does not fit the {seconds} s budget";
-                "increase --budget, or select fewer nodes or traffic mixes"; from, to, kind, seconds = Insert::Trimmed(seconds, 9)),
+                "increase --budget, or select fewer nodes or traffic mixes";
+                from, to, kind, seconds = Insert::Trimmed(seconds, 9)),
             Warning::VcpusMayShareCore => entry!("vcpus-may-share-a-core", Note;
                 "the hypervisor hides the core topology: two vCPUs may be SMT siblings";
                 "configure the hypervisor to expose the topology"),
@@ -380,10 +404,12 @@ impl Warning {
             Warning::TierContradiction { tier, fast, slow, ratio } => entry!(
                 "tier-contradiction", Note, Node(slow);
                 "nodes {fast} and {slow} are both in memory tier {tier}, but node {slow} has {ratio}x the latency";
-                "update kernel or firmware so that HMAT/CDAT describe these nodes separately"; fast, slow, tier, ratio = fixed(ratio, 2)),
+                "update kernel or firmware so that HMAT/CDAT describe these nodes separately";
+                fast, slow, tier, ratio = fixed(ratio, 2)),
             Warning::Partial { finished, planned } => entry!("partial", Poor;
                 "measured only {finished} of {planned} point{s}", " before the interruption";
-                "rerun without interrupting to measure the remaining points"; finished, planned, s = Insert::Plural(planned.into())),
+                "rerun without interrupting to measure the remaining points";
+                finished, planned, s = Insert::Plural(planned.into())),
         }
         entry
     }
@@ -411,7 +437,9 @@ const fn index(code: &str) -> u8 {
     index
 }
 
-/// Returns the word in [`CODES`] with an index.
-pub(super) fn code(index: u8) -> &'static str {
-    CODES.split(' ').nth(index.into()).unwrap_or("")
+impl Entry<'_> {
+    /// Returns the word for programs.
+    pub(super) fn code(&self) -> &'static str {
+        CODES.split(' ').nth(self.index.into()).unwrap_or("")
+    }
 }
