@@ -37,7 +37,7 @@ pub const MOST_COLUMNS: usize = 104;
 /// The content of a row in one column: a number or word, and both ends of its interval.
 #[derive(Clone, Copy)]
 struct Cell {
-    value: Text<128>,
+    value: Text<256>,
     ends: [Text<24>; 2],
 }
 
