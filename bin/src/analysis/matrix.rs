@@ -194,7 +194,7 @@ pub fn conclude(pairs: &mut dyn Iterator<Item = Pair>) -> MatrixConclusion {
 /// Returns the pairs grouped by class and distance in the firmware's table: local pairs first, then each class of
 /// [`Class::FAR`], nearest first.
 pub fn groups(pairs: impl Iterator<Item = Pair> + Clone) -> impl Iterator<Item = DistanceGroup> {
-    [Class::Local].into_iter().chain(Class::FAR).flat_map(move |class| {
+    Compact([Class::Local].into_iter().chain(Class::FAR).flat_map(move |class| {
         let pairs = pairs.clone().filter(move |pair| pair.class == class);
         let distances = pairs.clone().map(|pair| pair.distance);
         let next = move |last: Option<Option<u8>>| {
@@ -202,7 +202,7 @@ pub fn groups(pairs: impl Iterator<Item = Pair> + Clone) -> impl Iterator<Item =
         };
         successors(next(None), move |last| next(Some(*last)))
             .map(move |distance| DistanceGroup::of(class, distance, pairs.clone()))
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ fields! {
 }
 
 /// Describes the conditions.
+#[inline(never)] // offsets into a small frame are short
 pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(found) = report.conditions else { return document.put(&CONDITIONS, None::<bool>) };
     let [p10, p50, p90] = found.core_gigahertz.unwrap_or([f64::NAN; 3]);
@@ -53,6 +54,7 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the conditions in one line.
+#[inline(never)] // offsets into a small frame are short
 pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
     let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
     document.sentence(

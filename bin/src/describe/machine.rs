@@ -98,6 +98,7 @@ pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>)
 }
 
 /// Writes the host, the time of the measurement and the facts that explain a result, for a page.
+#[inline(never)] // offsets into a small frame are short
 pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display) {
     let (host, processor, nodes) = (&machine.host, &machine.processor, machine.topology.nodes());
     let identity = &host.identity;
@@ -123,22 +124,28 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
         })
     });
     let chosen = Text::<96>::of(format_args!("{}", joined("", "; ", chosen)));
-    let facts: [(&'static str, [&str; 2]); 11] = [
-        ("CPU", [cpu_model(machine), ""]),
-        ("Cores", [cores.as_str(), ""]),
-        ("Measured on", [chosen.as_str(), ""]),
-        ("Memory", [memory.as_str(), ""]),
-        ("Governor", [host.frequency.governor.as_str(), ""]),
-        ("THP mode", [host.huge_pages.enabled.as_str(), ""]),
-        ("Machine", [identity.vendor.as_str(), identity.product.as_str()]),
-        ("BIOS", [identity.firmware.as_str(), ""]),
-        ("Microcode", [identity.microcode.as_str(), ""]),
-        ("Platform", [processor.platform.name(), processor.hypervisor.as_str()]),
-        ("Kernel", [host.kernel.as_str(), ""]),
-    ];
-    for (label, words) in facts.iter().filter(|(_, words)| words.iter().any(|word| !word.is_empty())) {
-        let words = words.iter().filter(|word| !word.is_empty());
-        document.sentence(Role::Page(&PageRole::Fact(label)), format_args!("{}", joined("", " ", words)));
+    let of_two = |words: [&str; 2]| {
+        let known = words.iter().filter(|word| !word.is_empty());
+        Text::<160>::of(format_args!("{}", joined("", " ", known)))
+    };
+    fact(document, "CPU", cpu_model(machine));
+    fact(document, "Cores", cores.as_str());
+    fact(document, "Measured on", chosen.as_str());
+    fact(document, "Memory", memory.as_str());
+    fact(document, "Governor", host.frequency.governor.as_str());
+    fact(document, "THP mode", host.huge_pages.enabled.as_str());
+    fact(document, "Machine", of_two([identity.vendor.as_str(), identity.product.as_str()]).as_str());
+    fact(document, "BIOS", identity.firmware.as_str());
+    fact(document, "Microcode", identity.microcode.as_str());
+    fact(document, "Platform", of_two([processor.platform.name(), processor.hypervisor.as_str()]).as_str());
+    fact(document, "Kernel", host.kernel.as_str());
+}
+
+/// Writes a fact about the machine, if it is known.
+#[inline(never)] // it is called in several places
+fn fact(document: &mut dyn Document, label: &'static str, words: &str) {
+    if !words.is_empty() {
+        document.sentence(Role::Page(&PageRole::Fact(label)), format_args!("{words}"));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::compact::Compact;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
 use latency_core::stats::{Interval, Summary};
@@ -38,6 +39,7 @@ fields! {
 }
 
 /// Describes the self-test.
+#[inline(never)] // offsets into a small frame are short
 pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::Object(&HEALTH), |document| {
         document.put(&L1_CYCLES, report.health.l1_cycles);
@@ -146,6 +148,7 @@ fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool 
 }
 
 /// Writes the parts that do not depend on the chain: self-test, clock, prefetchers, counters.
+#[inline(never)] // offsets into a small frame are short
 pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     brief(document, report);
     self_test(document, report);
@@ -175,7 +178,7 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &dyn Fn(&Point) -> bool) {
     let measured = || {
         let outcomes = report.outcomes.iter().filter(|outcome| is_one(&outcome.point));
-        outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
+        Compact(outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?))))
     };
     // Points for which all of these values are equal share a sentence.
     let kind = |point: &Point, measured: &Measurement| {
@@ -195,7 +198,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
             continue;
         }
         let (asked, obtained, is_verified, is_partial, as_small, side_cache) = first_kind;
-        let members = || measured().filter(is_alike);
+        let members = || Compact(measured().filter(is_alike));
         let nodes: NodeSet = members().map(|(point, _)| point.target.0).collect();
         let sizes = sizes(members().map(|(point, _)| point.size));
         let pages_of = |(index, (point, _)): (usize, (&Point, &Measurement))| {
@@ -291,12 +294,11 @@ fn passed(report: &Report<'_, '_>) -> &'static str {
 }
 
 /// Writes the memory, the self-test and the core clock in one line, and whether the placement is verified.
+#[inline(never)] // offsets into a small frame are short
 fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = || {
-        report
-            .outcomes
-            .iter()
-            .filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed)))
+        let outcomes = report.outcomes.iter();
+        Compact(outcomes.filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed))))
     };
     let Some((_, first)) = measured().next() else { return };
     let is_verified = measured().all(|(point, placed)| placed.is_verified(point.target));
@@ -404,6 +406,7 @@ fn ratio(ratio: &Summary) -> impl Display + '_ {
 const EVENTS: [&str; crate::result::counters::EVENTS] =
     ["core cycles", "instructions", "L1D misses", "last-level misses", "data-TLB misses", "page-walk cycles"];
 
+#[inline(never)] // offsets into a small frame are short
 fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, series, .. }: &Measurement) {
     let Some(counters) = &series.counters else { return };
     document.sentence(

@@ -12,7 +12,7 @@ use crate::analysis::traffic::{bandwidth, groups};
 use crate::analysis::{cores, traffic};
 use crate::report::document::{Attribute, Document, Metric, MetricLabels, Value, metrics};
 use crate::result::row::{CLASS, Row};
-use crate::result::sample::{Sample, collect};
+use crate::result::sample::Sample;
 use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, RoundSeries, Traffic, Undisturbed, Walk};
 use latency_core::stats::Estimate;
@@ -72,6 +72,7 @@ impl Document for Limited<'_> {
 type NameLabel<'l> = (&'static str, Value<'l>);
 
 /// Emits the samples of a run, those of its circumstances and conclusions first.
+#[inline(never)] // offsets into a small frame are short
 pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
     let name = report.options.experiment.descriptor.name;
     let whole = report.options.verbose || matches!(name, "matrix" | "bandwidth");
@@ -87,7 +88,7 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
         if is_latency(point) && (whole || is_largest(report.outcomes, point)) {
             let order = OrderName(point.order);
             let [initiator, initiator_node, target, target_node] = nodes(point);
-            let labels = [
+            let mut labels = [
                 experiment,
                 initiator,
                 initiator_node,
@@ -101,15 +102,19 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
                 ("pages", Value::Word(point.pages.word())),
             ];
             // The labels after the sixth distinguish points of one pair, and are kept only if they differ.
-            let is_kept = [true; 6].into_iter().chain(varied);
-            let kept = labels.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
-            latency(document, collect(&mut labels.clone(), kept.map(|(label, _)| label)), outcome);
+            let mut count = labels.len() - varied.len();
+            for (index, _) in (count..).zip(varied).filter(|(_, is_kept)| *is_kept) {
+                labels.swap(count, index);
+                count += 1;
+            }
+            latency(document, labels.get(..count).unwrap_or_default(), outcome);
         }
         load(document, report, outcome, experiment);
     }
 }
 
 /// Emits the samples of the run as a whole.
+#[inline(never)] // offsets into a small frame are short
 fn run(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLabel<'_>) {
     let outcomes = report.outcomes;
     let is_empty = !outcomes.is_empty() && outcomes.iter().all(|outcome| outcome.result.is_err());
@@ -125,6 +130,7 @@ fn run(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLab
 }
 
 /// Emits the samples of conclusions: cache levels, largest bandwidths, knees, and classes of pairs of CPUs.
+#[inline(never)] // offsets into a small frame are short
 fn conclusions(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLabel<'_>) {
     let analysis = report.analysis;
     for (analysis, cache) in
@@ -208,6 +214,7 @@ pub fn of_saved(document: &mut dyn Document, row: &Row, labels: MetricLabels<'_>
 
 /// Emits the performance of each node's memory for the CPUs of each node: the read bandwidth of all CPUs, and the
 /// bandwidth of their non-temporal writes; if traffic was not measured by itself, the latency.
+#[inline(never)] // offsets into a small frame are short
 fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
@@ -247,6 +254,7 @@ fn undisturbed(document: &mut dyn Document, labels: MetricLabels<'_>, series: &R
 }
 
 /// Emits the maximum bandwidth of traffic, and the latency of a load during that traffic.
+#[inline(never)] // offsets into a small frame are short
 fn load(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -299,14 +307,16 @@ fn varied(outcomes: &[Outcome<'_>]) -> [bool; 5] {
     let mut points = outcomes.iter().map(|outcome| &outcome.point).filter(|point| is_latency(point));
     let Some(first) = points.next() else { return [false; 5] };
     let pair = (first.initiator, first.target);
-    let of_pair = points.filter(|point| (point.initiator, point.target) == pair);
-    of_pair.fold([false; 5], |[size, stride, order, kernel, pages], other| {
-        [
-            size || other.size != first.size,
-            stride || other.stride != first.stride,
-            order || other.order != first.order,
-            kernel || other.kernel.name != first.kernel.name,
-            pages || other.pages != first.pages,
-        ]
-    })
+    let mut varied = [false; 5];
+    for other in points.filter(|point| (point.initiator, point.target) == pair) {
+        let differs = [
+            other.size != first.size,
+            other.stride != first.stride,
+            other.order != first.order,
+            other.kernel.name != first.kernel.name,
+            other.pages != first.pages,
+        ];
+        varied.iter_mut().zip(differs).for_each(|(varied, differs)| *varied |= differs);
+    }
+    varied
 }

@@ -173,6 +173,7 @@ pub fn missing(document: &mut dyn Document, role: Role<'_>, what: &dyn Display, 
 }
 
 /// Describes the circumstances of the run, for programs; people read [`method`].
+#[inline(never)] // offsets into a small frame are short
 fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     machine::machine(document, report.machine);
     sizing::sizing(document, report);

@@ -95,7 +95,7 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub fn figure(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
-    (label, unit, ones): (&'static str, &str, f64),
+    &(label, unit, ones): &(&'static str, &str, f64),
     Estimate { value, interval }: Estimate,
 ) {
     let role = PageRole::Figure(label, level(report.warnings));

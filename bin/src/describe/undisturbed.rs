@@ -73,21 +73,25 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
 
 /// Writes by how much neighbours slow down the memory of several pairs, if they do.
 pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let slowed = report.warnings.iter().filter_map(|warning| {
-        let Warning::Neighbours { from, to, size, ratio } = *warning else { return None };
-        report.outcomes.iter().find_map(|Outcome { point, result }| {
-            let measured = result.as_ref().ok()?;
-            let is_its = (point.initiator, point.target, point.size) == (from, to, size);
-            measured.series.undisturbed.filter(|_| is_its).map(|found| (ratio, found, point, measured.rounds))
-        })
-    });
-    let worst = slowed.reduce(|worst, other| if other.0 > worst.0 { other } else { worst });
-    let Some((_, found, point, rounds)) = worst else { return };
+    let (mut most, mut worst) = (0.0, None);
+    for warning in report.warnings.iter() {
+        let Warning::Neighbours { from, to, size, ratio } = *warning else { continue };
+        for Outcome { point, result } in report.outcomes {
+            if let Ok(Measurement { series: RoundSeries { undisturbed: Some(found), .. }, rounds, .. }) =
+                result
+                && ratio > most
+                && (point.initiator, point.target, point.size) == (from, to, size)
+            {
+                (most, worst) = (ratio, Some((point, found, rounds)));
+            }
+        }
+    }
+    let Some((point, found, rounds)) = worst else { return };
     document.finding(format_args!(
         "Neighbours slow node {} -> node {} most: undisturbed latency {}.",
         point.initiator,
         point.target,
-        value(found, rounds)
+        value(*found, *rounds)
     ));
 }
 

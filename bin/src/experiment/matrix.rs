@@ -170,18 +170,22 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             [Outcome { result: Ok(measured), .. }] => measured.series.nanoseconds.interval,
             _ => None,
         };
-        trust::figure(document, report, ("Idle latency", "ns", 1.0), Estimate { value, interval });
+        trust::figure(document, report, &("Idle latency", "ns", 1.0), Estimate { value, interval });
     }
     let mut all = groups(pairs(report));
     // The local group comes first, if there is one.
     if let Some(local) = all.next().filter(|first| first.class == Class::Local) {
         all.for_each(|far| far_memory(document, &local, &far));
     }
-    if let (Some(fastest), Some(slowest)) = (found.fastest, found.slowest) {
-        let [least, most] = [fastest.ns, slowest.ns].map(Digits);
-        let [(one, other), (from, to)] = [fastest, slowest].map(|pair| (pair.from, pair.to));
+    if let (Some(fastest), Some(slowest)) = (&found.fastest, &found.slowest) {
         document.finding(format_args!(
-            "Fastest pair: {one} -> {other}, {least} ns. Slowest pair: {from} -> {to}, {most} ns."
+            "Fastest pair: {} -> {}, {} ns. Slowest pair: {} -> {}, {} ns.",
+            fastest.from,
+            fastest.to,
+            Digits(fastest.ns),
+            slowest.from,
+            slowest.to,
+            Digits(slowest.ns)
         ));
     }
     if let [Outcome { point, result: Ok(measured) }] = report.outcomes {
@@ -309,8 +313,8 @@ pub(super) fn single(
     document.picture(Picture::Chart(&Chart {
         title,
         subtitle,
-        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Linear },
-        y_axis: Axis { title: "", unit: Unit::Names(&[name.as_str()]), scale: Scale::Linear },
+        x_axis: &Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Linear },
+        y_axis: &Axis { title: "", unit: Unit::Names(&[name.as_str()]), scale: Scale::Linear },
         series: &[Series {
             name: "",
             data: Data::Scatter(&[ChartPoint { whiskers, ..ChartPoint::new(value, 0.0) }]),

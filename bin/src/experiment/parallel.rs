@@ -210,8 +210,8 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.picture(Picture::Chart(&Chart {
         title: title.as_str(),
         subtitle: subtitle.as_str(),
-        x_axis: Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic },
-        y_axis: Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic },
+        x_axis: &Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic },
+        y_axis: &Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic },
         series: series.get(..count).unwrap_or_default(),
         marks: &[],
     }));

@@ -172,12 +172,13 @@ fn found_limits(machine: &Machine) -> impl Iterator<Item = (&'static str, &'stat
 }
 
 fn limits(document: &mut dyn Document, machine: &Machine) {
-    let mut limits = found_limits(machine).peekable();
-    if limits.peek().is_none() {
-        return document.finding(format_args!("No restrictions: everything can be measured here."));
-    }
-    for (what, remedy) in limits {
+    let mut any = false;
+    for (what, remedy) in found_limits(machine) {
+        any = true;
         document.finding(format_args!("Restriction: {what}; {remedy}"));
+    }
+    if !any {
+        document.finding(format_args!("No restrictions: everything can be measured here."));
     }
 }
 

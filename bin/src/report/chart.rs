@@ -166,9 +166,9 @@ pub struct Chart<'a> {
     /// The axes and the conditions under which it was measured; empty for none.
     pub subtitle: &'a str,
     /// The horizontal axis.
-    pub x_axis: Axis<'a>,
+    pub x_axis: &'a Axis<'a>,
     /// The vertical axis.
-    pub y_axis: Axis<'a>,
+    pub y_axis: &'a Axis<'a>,
     /// The series, the most important first.
     pub series: &'a [Series<'a>],
     /// The marks, by ascending place.

@@ -477,7 +477,9 @@ impl<'d> dyn Document + 'd {
         mut members: impl FnMut(&mut (dyn Document + 'd), T),
     ) {
         self.begin(list);
-        items.into_iter().for_each(|item| self.part(Part::Item, |document| members(document, item)));
+        for item in items {
+            self.part(Part::Item, |document| members(document, item));
+        }
         self.end();
     }
 

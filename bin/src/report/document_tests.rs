@@ -63,8 +63,8 @@ fn describe(document: &mut dyn Document) {
     document.picture(Picture::Chart(&Chart {
         title: "Things",
         subtitle: "",
-        x_axis: Axis { title: "x", unit: Unit::Count, scale: Scale::Linear },
-        y_axis: Axis { title: "y", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        x_axis: &Axis { title: "x", unit: Unit::Count, scale: Scale::Linear },
+        y_axis: &Axis { title: "y", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: &[Series { name: "", data: Data::Points(&points) }],
         marks: &[],
     }));

@@ -60,8 +60,8 @@ fn chart_of_curve(series: &[Series<'_>], show: impl FnOnce(&Chart<'_>)) {
     show(&Chart {
         title: "Latency against working set",
         subtitle: "node 0 -> node 0, CPU 4, random order, stride 64 B, 15 trials, seed 42",
-        x_axis: WORKING_SET,
-        y_axis: LATENCY,
+        x_axis: &WORKING_SET,
+        y_axis: &LATENCY,
         series,
         marks: &[
             Mark::line(kibibytes(48.0), format_args!("L1 48 KiB 1.58 ns")),
@@ -78,8 +78,8 @@ pub fn lanes(show: impl FnOnce(&Chart<'_>)) {
     show(&Chart {
         title: "Inverse throughput against lanes",
         subtitle: "",
-        x_axis: Axis { title: "lanes", unit: Unit::Count, scale: Scale::Logarithmic },
-        y_axis: Axis { title: "inverse throughput", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        x_axis: &Axis { title: "lanes", unit: Unit::Count, scale: Scale::Logarithmic },
+        y_axis: &Axis { title: "inverse throughput", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: &[Series { name: "", data: Data::Points(&measured) }],
         marks: &[Mark::line(12.0, format_args!("12 fill buffers"))],
     });
@@ -114,8 +114,8 @@ pub fn strip(show: impl FnOnce(&Chart<'_>)) {
     show(&Chart {
         title: "Core to core: 24.1 to 151 ns one way",
         subtitle: "each mark is a pair of CPUs",
-        x_axis: Axis { title: "one way", unit: Unit::Plain("ns"), scale: Scale::Fitted },
-        y_axis: Axis { title: "", unit: Unit::Names(&["same L3", "other socket"]), scale: Scale::Linear },
+        x_axis: &Axis { title: "one way", unit: Unit::Plain("ns"), scale: Scale::Fitted },
+        y_axis: &Axis { title: "", unit: Unit::Names(&["same L3", "other socket"]), scale: Scale::Linear },
         series: &[
             Series { name: "", data: Data::Scatter(&near) },
             Series { name: "", data: Data::Scatter(&far) },

@@ -132,6 +132,7 @@ impl Distribution {
 
     /// Converts ticks to nanoseconds, without subtracting the overhead.
     #[must_use]
+    #[inline(never)] // it is called in several places
     pub fn time(&self, ticks: f64) -> f64 {
         clock::nanoseconds(ticks, self.frequency)
     }
@@ -153,7 +154,7 @@ impl Distribution {
     pub fn quantile_ns(&self, percent: f64) -> Option<Percentile> {
         let Quantile { value: of_all, low, high, on_step } = self.sample().quantile(percent)?;
         let visits = PERCENTAGES.iter().zip(&self.over_visits).find(|(known, _)| **known == percent);
-        let visits = visits.and_then(|(_, summary)| *summary);
+        let visits = visits.and_then(|(_, summary)| summary.as_ref());
         let value = match visits {
             Some(visits) if !on_step && visits.interval.is_some() => visits.median,
             _ => of_all,

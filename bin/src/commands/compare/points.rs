@@ -217,8 +217,8 @@ impl ComparisonView<'_> {
         document.picture(Picture::Chart(&Chart {
             title: title.as_str(),
             subtitle: subtitle.as_str(),
-            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted },
+            x_axis: &Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+            y_axis: &Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted },
             series: &[
                 Series { name: "B/A", data: Data::Points(&points) },
                 Series { name: "equal", data: Data::Curve(&even) },

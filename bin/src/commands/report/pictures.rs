@@ -91,8 +91,8 @@ impl SavedLines {
         document.picture(Picture::Chart(&Chart {
             title,
             subtitle,
-            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: Axis { title: axis, unit: Unit::Plain(unit), scale: Scale::Auto },
+            x_axis: &Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+            y_axis: &Axis { title: axis, unit: Unit::Plain(unit), scale: Scale::Auto },
             series: &series,
             marks: &[],
         }));

@@ -81,8 +81,8 @@ fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.picture(Picture::Chart(&Chart {
         title: title.as_str(),
         subtitle: subtitle.as_str(),
-        x_axis: Axis { title: if cores { "CPU" } else { "cores" }, unit: Unit::Count, scale: Scale::Linear },
-        y_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
+        x_axis: &Axis { title: if cores { "CPU" } else { "cores" }, unit: Unit::Count, scale: Scale::Linear },
+        y_axis: &Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
         series: series.get(..count).unwrap_or_default(),
         marks: &[],
     }));

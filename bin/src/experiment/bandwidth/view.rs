@@ -51,11 +51,12 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         groups(report.outcomes).for_each(|group| line(document, &group));
     }
     let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
-    let peak = extremes(report).map(|(_, most)| most).or(first.map(|(group, _)| group));
-    if let Some((_, peak)) = peak.and_then(|group| group.best()) {
-        trust::figure(document, report, ("Peak bandwidth", "GB/s", GIGA), peak);
+    let extremes = extremes(report);
+    let most = extremes.as_ref().map(|(_, most)| most);
+    if let Some((_, peak)) = most.or(first.as_ref().map(|(group, _)| group)).and_then(TrafficGroup::best) {
+        trust::figure(document, report, &("Peak bandwidth", "GB/s", GIGA), peak);
     }
-    if let (View::Cores, Some((least, most))) = (report.options.view, extremes(report)) {
+    if let (View::Cores, Some((least, most))) = (report.options.view, &extremes) {
         document.answer(format_args!(
             "Single CPUs: {} GB/s (CPU {}, {}) to {} GB/s (CPU {}, {}).",
             gigabytes(least.of_one()),

@@ -20,7 +20,7 @@ use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, S
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
-use crate::result::{LineLevel, Outcome, Owned, PerLine, Point};
+use crate::result::{LineLevel, Outcome, Owned, PerLine};
 use crate::sys::table::Table;
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
@@ -44,7 +44,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let nearest = found.classes().min_by_key(|class| class.shared == Shared::Core);
     if let Some(SharingClass { median, interval, .. }) = nearest {
         let figure = Estimate { value: *median, interval: *interval };
-        trust::figure(document, report, ("Core to core", "ns", 1.0), figure);
+        trust::figure(document, report, &("Core to core", "ns", 1.0), figure);
     }
     answer(document, report, found);
     for outcome in report.outcomes {
@@ -94,9 +94,14 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Returns the CPUs of all pairs, measured or not.
 fn cpus(outcomes: &[Outcome<'_>]) -> CpuSet {
-    let partner = |point: &Point| Some(point.walk.ping_pong()?.partner);
-    let both = outcomes.iter().flat_map(|outcome| [Some(outcome.point.cpu), partner(&outcome.point)]);
-    both.flatten().map(|cpu| cpu.0).collect()
+    let mut cpus = CpuSet::EMPTY;
+    for point in outcomes.iter().map(|outcome| &outcome.point) {
+        cpus.insert(point.cpu.0);
+        if let Some(with) = point.walk.ping_pong() {
+            cpus.insert(with.partner.0);
+        }
+    }
+    cpus
 }
 
 fn lines(report: &Report<'_, '_>) -> u32 {
@@ -453,8 +458,8 @@ fn strip(
     document.picture(Picture::Chart(&Chart {
         title,
         subtitle: subtitle.as_str(),
-        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto },
-        y_axis: Axis {
+        x_axis: &Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto },
+        y_axis: &Axis {
             title: "",
             unit: Unit::Names(names.get(..count).unwrap_or_default()),
             scale: Scale::Linear,

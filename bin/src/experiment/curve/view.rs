@@ -90,13 +90,13 @@ fn picture(
     }
     let title = Text::<96>::of(format_args!("{}", all_levels(analysis)));
     let y_axis = match reciprocal {
-        true => Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
-        false => Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
+        true => &Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
+        false => &Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
     };
     document.picture(Picture::Chart(&Chart {
         title: if fit.is_some() { title.as_str() } else { "No cache levels found" },
         subtitle,
-        x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+        x_axis: &Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis,
         series,
         marks: &marks,

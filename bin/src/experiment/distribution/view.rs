@@ -167,8 +167,8 @@ pub fn shares(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>)
     document.picture(Picture::Chart(&Chart {
         title: title.as_str(),
         subtitle: subtitle.as_str(),
-        x_axis: Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Auto },
-        y_axis: Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic },
+        x_axis: &Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Auto },
+        y_axis: &Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic },
         series: &[Series { name: "", data: Data::Points(&points) }],
         marks: &marks,
     }));

@@ -87,8 +87,8 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
     document.picture(Picture::Chart(&Chart {
         title: if title.is_empty() { "Loaded latency" } else { title.as_str() },
         subtitle: subtitle.as_str(),
-        x_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
-        y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Fitted },
+        x_axis: &Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
+        y_axis: &Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Fitted },
         series: series.get(..count + usize::from(idle.is_finite())).unwrap_or_default(),
         marks: &marks,
     }));

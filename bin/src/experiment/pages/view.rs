@@ -229,12 +229,12 @@ fn pictures(document: &mut dyn Document, report: &Report<'_, '_>) {
             let interval = interval.map(|at| Interval { low: of(at.high), high: of(at.low) });
             Some(Estimate { value: of(value), interval })
         };
-        let axis = Axis { title: "time saved", unit: Unit::Plain("%"), scale: Scale::Linear };
+        let axis = &Axis { title: "time saved", unit: Unit::Plain("%"), scale: Scale::Linear };
         let subtitle = "time that larger pages save by working set";
         picture(document, report, Some(Pages::Small4k), [title.as_str(), subtitle], axis, &saved);
     }
     if !compares || document.wants_pictures() {
-        let axis = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
+        let axis = &Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
         let texts = [title.as_str(), "latency by working set"];
         picture(document, report, None, texts, axis, &|outcome: &Outcome<'_>| outcome.estimate());
     }
@@ -260,7 +260,7 @@ fn picture(
     report: &Report<'_, '_>,
     but: Option<Pages>,
     [title, axes]: [&str; 2],
-    y_axis: Axis<'_>,
+    y_axis: &Axis<'_>,
     value: &dyn Fn(&Outcome<'_>) -> Option<Estimate>,
 ) {
     /// The maximum number of working sets of a picture.
@@ -287,7 +287,7 @@ fn picture(
     document.picture(Picture::Chart(&Chart {
         title: if title.is_empty() { axes } else { title },
         subtitle: subtitle.as_str(),
-        x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+        x_axis: &Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis,
         series: series.get(..count).unwrap_or_default(),
         marks: &[],

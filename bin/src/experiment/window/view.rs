@@ -256,8 +256,12 @@ fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowVi
         document.picture(Picture::Chart(&Chart {
             title: title.as_str(),
             subtitle: point::subtitle(subtitle, report.outcomes.last()).as_str(),
-            x_axis: Axis { title: "instructions between two loads", unit: Unit::Count, scale: Scale::Linear },
-            y_axis: Axis { title: "relative time of both", unit: Unit::Plain(""), scale: Scale::Linear },
+            x_axis: &Axis {
+                title: "instructions between two loads",
+                unit: Unit::Count,
+                scale: Scale::Linear,
+            },
+            y_axis: &Axis { title: "relative time of both", unit: Unit::Plain(""), scale: Scale::Linear },
             series: &series,
             marks: &marks,
         }));
@@ -296,8 +300,8 @@ fn work(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<
     document.picture(Picture::Chart(&Chart {
         title: title.as_str(),
         subtitle: subtitle.as_str(),
-        x_axis: Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear },
-        y_axis: Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        x_axis: &Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear },
+        y_axis: &Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: if view.floor.is_some() { &series } else { series.get(..2).unwrap_or_default() },
         marks: &[],
     }));

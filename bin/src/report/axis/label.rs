@@ -54,7 +54,7 @@ impl Display for ValueWithUnit<'_> {
 
 /// The title of an axis with its unit: `latency, ns`.
 #[derive(Clone, Copy, Debug)]
-pub struct Title<'a>(pub Axis<'a>);
+pub struct Title<'a>(pub &'a Axis<'a>);
 
 impl Display for Title<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn titles_carry_their_unit() {
-        let title = |title, unit| Title(Axis { title, unit, scale: Scale::Auto }).to_string();
+        let title = |title, unit| Title(&Axis { title, unit, scale: Scale::Auto }).to_string();
         assert_eq!(title("latency", Unit::Plain("ns")), "latency, ns");
         assert_eq!(title("working set", Unit::Bytes), "working set");
         assert_eq!(title("", Unit::Prefixed("loads/s")), "loads/s");

@@ -81,7 +81,7 @@ mod tests {
     use crate::report::chart::{Axis, ChartPoint, Series};
 
     fn chart<'a>(series: &'a [Series<'a>]) -> Chart<'a> {
-        let axis = Axis { title: "", unit: Unit::Plain("ns"), scale: Scale::Auto };
+        let axis = &Axis { title: "", unit: Unit::Plain("ns"), scale: Scale::Auto };
         Chart { title: "", subtitle: "", x_axis: axis, y_axis: axis, series, marks: &[] }
     }
 

@@ -64,8 +64,8 @@ fn everything(document: &mut dyn Document, text: &str) {
     document.picture(Picture::Chart(&Chart {
         title: text,
         subtitle: "",
-        x_axis: axis,
-        y_axis: axis,
+        x_axis: &axis,
+        y_axis: &axis,
         series: &[Series { name: text, data: Data::Points(&points) }],
         marks: &[Mark::line(1.5, format_args!("{text}"))],
     }));
@@ -200,8 +200,8 @@ fn chapters(document: &mut dyn Document) {
         document.picture(Picture::Chart(&Chart {
             title: name,
             subtitle: "",
-            x_axis: axis,
-            y_axis: axis,
+            x_axis: &axis,
+            y_axis: &axis,
             series: &[Series {
                 name: "s, t",
                 data: Data::Points(&[ChartPoint::new(1.0, 2.5), ChartPoint::with_band(2.0, 3.0, 2.9, 3.1)]),

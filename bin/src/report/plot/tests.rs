@@ -87,7 +87,7 @@ proptest! {
         ];
         let marks = [Mark::line(2.0, format_args!("mark")), Mark::line(f64::NAN, format_args!("none"))];
         let axis = Axis { title: "title", unit, scale };
-        let chart = Chart { title: "", subtitle: "", x_axis: axis, y_axis: axis, series: &series, marks: &marks };
+        let chart = Chart { title: "", subtitle: "", x_axis: &axis, y_axis: &axis, series: &series, marks: &marks };
         let text = plotted(&chart, Terminal { columns, unicode, colour, screen: false });
         // Labels of absurdly large numbers may be of any length; lines of the plot are cut.
         let usual = values.iter().all(|&(x, y, low, high)| {

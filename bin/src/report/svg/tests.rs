@@ -95,6 +95,6 @@ proptest! {
         ];
         let axis = Axis { title: &text, unit: Unit::Plain(&text), scale };
         let marks = [Mark::line(1.0, format_args!("{text}"))];
-        chart_of(&Chart { title: &text, subtitle: &text, x_axis: axis, y_axis: axis, series: &series, marks: &marks });
+        chart_of(&Chart { title: &text, subtitle: &text, x_axis: &axis, y_axis: &axis, series: &series, marks: &marks });
     }
 }
