@@ -137,18 +137,19 @@ impl Caches {
     /// Reads the caches out of a stair and the points that it was fitted to.
     ///
     /// A first translation buffer ends a plateau at its `reach` in bytes, as a cache does.
-    pub(super) fn new(
+    #[inline(never)] // offsets into a small frame are short
+    pub(super) fn read(
+        &mut self,
         fit: &Fit,
         claims: &Claims,
         points: &[Point],
         reach: Option<f64>,
         edge: Option<Edge>,
         workspace: &mut Workspace,
-    ) -> Caches {
-        let mut found = Caches::default();
-        found.join(fit, claims);
+    ) {
+        self.join(fit, claims);
         let mut low = 0.0;
-        for cache in found.caches.iter_mut().take(found.count) {
+        for cache in self.caches.iter_mut().take(self.count) {
             // Points beyond the buffer's reach contain its misses in any case.
             let end = reach.filter(|reach| *reach > low).map_or(cache.onset, |reach| reach.min(cache.onset));
             // Points that could be fitted can also be read.
@@ -170,7 +171,6 @@ impl Caches {
             cache.agreement = cache.compare();
             low = cache.half;
         }
-        found
     }
 
     /// Sets the core clock of each cache to that of the points that it was read from: `clock` returns the core clock of

@@ -82,14 +82,17 @@ impl Analysis {
         let reach = seen.and_then(|stair| translation::first_reach(stair, knees.as_slice(), PAGE));
         let translation = reach.and_then(|reach| knees.at(reach / PAGE.0 as f64));
         if reach.is_some() {
-            stair = fit_stair(points, reach, &mut workspace).or(stair);
+            let again = fit_stair(points, reach, &mut workspace);
+            if again.is_ok() {
+                stair = again;
+            }
         }
         let mut caches = Caches::default();
         if let Ok(stair) = &mut stair {
             if knees.looked {
                 translation::classify(stair, knees.as_slice(), PAGE);
             }
-            caches = Caches::new(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
+            caches.read(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
         }
         if in_cycles {
             let within = |sizes: &RangeInclusive<f64>| {

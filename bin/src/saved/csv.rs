@@ -45,10 +45,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         }
         if core::mem::replace(&mut begun, true) {
             // Tables that are joined end to end have the heading of each.
-            if line == heading {
-                return Ok(());
-            }
-            return table.row(line, draft);
+            return if line == heading { Ok(()) } else { table.row(line, draft) };
         }
         table.separator = separator(line);
         let first = fields(line, table.separator).next().unwrap_or_default();
@@ -92,32 +89,41 @@ struct TableLayout {
 impl TableLayout {
     /// Reads the first line, which is either a heading or the first row after a comment.
     fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), &'static str> {
-        let count = fields(line, self.separator).count();
-        if names {
-            // The headings of this program name every column; those of another tool are understood as far as possible.
-            match named(line, self.separator) {
-                Some(columns) => self.columns = columns,
-                None => self.foreign(headings::find(line, self.separator)?, count),
-            }
+        // The headings of this program name every column; those of another tool are understood as far as possible.
+        if names && self.name(line) {
             return Ok(());
         }
+        let count = fields(line, self.separator).count();
         let marks = separator(comment);
-        let heading = Some(comment).filter(|_| count > 1 && fields(comment, marks).count() == count);
-        let found = heading.and_then(|heading| headings::find(heading, marks).ok());
-        if found.is_none() && count > 2 {
-            return Err("more than two columns and no headings");
-        }
-        let two_columns = [(0, Column::Size(None)), (1, Column::Latency(1.0))];
-        self.foreign(found.unwrap_or(two_columns), count);
-        Ok(())
-    }
-
-    /// Stores the two columns of another tool's table, whose rows have `count` fields.
-    fn foreign(&mut self, found: [(usize, Column); 2], count: usize) {
-        for (place, column) in found {
+        let two_columns = match () {
+            () if names => headings::find(line, self.separator)?,
+            () if count > 1
+                && fields(comment, marks).count() == count
+                && let Ok(found) = headings::find(comment, marks) =>
+            {
+                found
+            }
+            () if count > 2 => return Err("more than two columns and no headings"),
+            () => [(0, Column::Size(None)), (1, Column::Latency(1.0))],
+        };
+        self.columns.fill(Column::Other);
+        for (place, column) in two_columns {
             self.columns.iter_mut().skip(place).take(1).for_each(|slot| *slot = column);
         }
         self.most = Some(count);
+        Ok(())
+    }
+
+    /// Stores the columns of a heading by their names. Returns whether the table is from this program: one column is a
+    /// latency.
+    fn name(&mut self, line: &str) -> bool {
+        let mut known = 0;
+        for (column, name) in self.columns.iter_mut().zip(fields(line, self.separator)) {
+            *column = Column::of(name);
+            // Short names such as those of CPUs and their lines may mean anything in a table of another tool.
+            known += usize::from(!matches!(column, Column::Other | Column::Word(A..)));
+        }
+        known > 1 && self.columns.contains(&Column::Latency(1.0))
     }
 
     /// Returns whether the table is from another tool.
@@ -143,12 +149,9 @@ impl TableLayout {
                     point.row.set(index, escaped(field.as_bytes()));
                     continue;
                 }
-                Column::Host => {
-                    draft.saved.conditions.set("host", escaped::<96>(field.as_bytes()).as_str());
-                    continue;
-                }
-                Column::Tool => {
-                    draft.saved.conditions.set("version", escaped::<96>(field.as_bytes()).as_str());
+                Column::Host | Column::Tool => {
+                    let name = if *column == Column::Host { "host" } else { "version" };
+                    draft.saved.conditions.set(name, escaped::<96>(field.as_bytes()).as_str());
                     continue;
                 }
                 Column::Pages => {
@@ -193,17 +196,4 @@ impl TableLayout {
         }
         draft.push(point.finish()?)
     }
-}
-
-/// Returns the columns of a heading of this program by their names; `None` if none is a latency, or the table is from
-/// another tool.
-fn named(line: &str, separator: Option<u8>) -> Option<[Column; MAX_COLUMNS]> {
-    let mut columns = [Column::Other; MAX_COLUMNS];
-    for (column, name) in columns.iter_mut().zip(fields(line, separator)) {
-        *column = Column::of(name);
-    }
-    // Short names such as those of CPUs and their lines may mean anything in a table of another tool.
-    let is_ours = |column: &&Column| !matches!(column, Column::Other | Column::Word(A..));
-    let known = columns.iter().filter(is_ours).count();
-    (columns.contains(&Column::Latency(1.0)) && known > 1).then_some(columns)
 }
