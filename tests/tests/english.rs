@@ -92,6 +92,7 @@ const OUTPUT: [&str; 7] = [
     "bin/src/options/golden",
     "bin/src/warning/golden.txt",
     "tests/golden",
+    "tests/schema",
     "tests/packaged",
     "tests/tests/cli/golden",
 ];

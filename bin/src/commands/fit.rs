@@ -43,9 +43,9 @@ pub const FIT: Command = Command {
 };
 
 fields! {
-    CURVE "curve" "The fields that distinguish this curve from the others of the file; empty where there is one.";
-    OTHERS "others" "Further curves of the file, which are fitted apart.";
-    FILE "file" "The file that was fitted.";
+    CURVE "curve" "Fields that distinguish this curve from the others of the file; empty if there is only one.";
+    OTHERS "others" "Other curves of the file, each with its own fit.";
+    FILE "file" "Path of the fitted file.";
 }
 
 /// Minimum number of different sizes that make a curve.

@@ -40,11 +40,11 @@ pub const SHOW: Command = Command {
 };
 
 fields! {
-    HOST "host_name" "The host; null where the file does not name one.";
-    CPU "cpu" "The processor; null where the file does not name one.";
-    KERNEL "kernel" "The kernel; null where the file does not name one.";
-    STARTED "started" "The start of the run, in UTC; null where the file does not say.";
-    TRUST "trust" "The trust by the present limits: good, fair or poor; null where the file does not state it.";
+    HOST "host_name" "Host name; null if the file does not name one.";
+    CPU "cpu" "Model name of the processor; null if the file does not name one.";
+    KERNEL "kernel" "Kernel release; null if the file does not name one.";
+    STARTED "started" "Start of the run, in UTC; null if the file does not state it.";
+    TRUST "trust" "Trust by the present limits: good, fair or poor; null if the file does not state it.";
 }
 
 /// Reads the named files, and writes their points.

@@ -10,17 +10,17 @@ use crate::report::document::{Document, Level, fields};
 use crate::report::figures::Digits;
 
 fields! {
-    FIRMWARE "firmware" "What the firmware claims of its memory (HMAT, CDAT); null where it claims nothing.";
-    READ_NS "read_ns" "The latency of a read.";
-    WRITE_NS "write_ns" "The latency of a write.";
-    READ_RATE "read_bytes_per_second" "The bandwidth of reads.";
-    WRITE_RATE "write_bytes_per_second" "The bandwidth of writes.";
-    INITIATORS "initiators" "The nodes from which this holds: those nearest to the memory.";
-    SIDE_CACHE "memory_side_cache" "The cache in front of its memory; null where there is none.";
-    SIDE_BYTES "bytes" "Its size.";
-    SIDE_LINE "line_bytes" "The size of its lines; 0 where that is not known.";
-    TIER "tier" "The kernel's tier of its memory, lower numbers are faster; null where nodes have none.";
-    WEIGHT "weight" "Its weight for weighted interleaving; null where the kernel has none.";
+    FIRMWARE "firmware" "Memory performance that firmware declares (HMAT, CDAT); null if it declares none.";
+    READ_NS "read_ns" "Declared read latency, in nanoseconds.";
+    WRITE_NS "write_ns" "Declared write latency, in nanoseconds.";
+    READ_RATE "read_bytes_per_second" "Declared read bandwidth, in bytes per second.";
+    WRITE_RATE "write_bytes_per_second" "Declared write bandwidth, in bytes per second.";
+    INITIATORS "initiators" "Nodes for which these values hold: those nearest to the memory.";
+    SIDE_CACHE "memory_side_cache" "Memory-side cache of this node; null if it has none.";
+    SIDE_BYTES "bytes" "Capacity of the memory-side cache, in bytes.";
+    SIDE_LINE "line_bytes" "Line size of the memory-side cache, in bytes; 0 if unknown.";
+    TIER "tier" "Memory tier by the kernel, lower is faster; null if the kernel has none.";
+    WEIGHT "weight" "Weight for weighted interleaving; null if the kernel has none.";
 }
 
 /// Describes the claims about a node, for programs.

@@ -12,19 +12,19 @@ use crate::report::document::{Document, Part, Role, fields};
 use crate::result::conditions::Conditions;
 
 fields! {
-    CONDITIONS "conditions" "What else happened from the first trial to the last; null where nothing was timed.";
-    OTHER_WORK "other_processes_share" "The share of the time in which other work ran on this CPU.";
-    STOLEN "steal_share" "The share of its busy time in which the hypervisor reports that it kept this CPU waiting: a lower bound, since many report 0.";
-    SIBLING "smt_sibling_busy_share" "The share of the time in which the core's sibling thread was busy; null without one.";
-    SWITCHES "involuntary_switches" "Times that another task was given this CPU.";
-    MOVES "thread_moves" "Times that this process was found on another CPU.";
-    CLOCK_P10 "core_ghz_p10" "The core's clock that a tenth of the rounds do not exceed.";
-    CLOCK_P50 "core_ghz_p50" "The core's clock that half of the rounds do not exceed.";
-    CLOCK_P90 "core_ghz_p90" "The core's clock that nine tenths of the rounds do not exceed.";
-    DRIFT "timer_drift_ppm" "The drift of the time-stamp counter against the kernel's clock.";
-    CPUS "cpus" "The same for each CPU on which a thread of the run had work.";
-    CPU "cpu" "The CPU.";
-    STEPS_BACK "timer_steps_back" "Times that the time-stamp counter was behind an earlier reading.";
+    CONDITIONS "conditions" "Activity on the machine between the first and the last trial; null if nothing was timed.";
+    OTHER_WORK "other_processes_share" "Share of time in which other processes ran on this CPU (0 to 1).";
+    STOLEN "steal_share" "Steal time as a share of busy time (0 to 1); a lower bound, since many hypervisors report 0.";
+    SIBLING "smt_sibling_busy_share" "Share of time in which the SMT sibling was busy (0 to 1); null without one.";
+    SWITCHES "involuntary_switches" "Number of involuntary context switches on this CPU.";
+    MOVES "thread_moves" "Number of times that this thread was found on another CPU.";
+    CLOCK_P10 "core_ghz_p10" "Core clock at the 10th percentile of rounds, in GHz.";
+    CLOCK_P50 "core_ghz_p50" "Core clock at the median of rounds, in GHz.";
+    CLOCK_P90 "core_ghz_p90" "Core clock at the 90th percentile of rounds, in GHz.";
+    DRIFT "timer_drift_ppm" "Drift of the time-stamp counter against the kernel's clock, in parts per million.";
+    CPUS "cpus" "Activity on each CPU on which a thread of this run worked.";
+    CPU "cpu" "CPU number.";
+    STEPS_BACK "timer_steps_back" "Number of readings of the time-stamp counter that were behind an earlier one.";
 }
 
 /// Describes the conditions.

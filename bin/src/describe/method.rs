@@ -22,20 +22,20 @@ use latency_core::words::Worded;
 pub use super::optional::optional;
 
 fields! {
-    HEALTH "health" "Whether the tool measures what is known as what it is.";
-    L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit: a whole number.";
-    MULTIPLY "multiply_add_ratio" "Multiplications take so many times as long as additions: 3, or 4.";
-    AUDIT "prefetch_audit" "Whether prefetchers help a random walk; null where it was not made.";
-    AUDIT_BYTES "working_set_bytes" "The memory of the audit.";
+    HEALTH "health" "Self-test: whether the program measures known values correctly.";
+    L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit; a whole number if the clock is right.";
+    MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: 3 or 4.";
+    AUDIT "prefetch_audit" "Check whether prefetchers accelerate a random walk; null if it was not made.";
+    AUDIT_BYTES "working_set_bytes" "Working set of the check, in bytes.";
     RANDOM "random_ratio +-" "64-byte spacing against 256-byte spacing in random order: 1 without prefetching.";
     LOCAL "local_2m_ratio +-" "The same within regions of 2 MiB.";
     POINTER "pointer_ratio +-" "Pointers against indices in random order: 1 without a prefetcher that follows pointers.";
-    REPEAT "repeat" "The first point, measured again at the end in new memory (A/A); null where it was not.";
-    REPEAT_BYTES "working_set_bytes" "Its working set.";
-    FIRST_NS "first_ns" "The first measurement.";
-    SECOND_NS "second_ns" "The second one.";
-    RATIO "ratio" "The second against the first.";
-    BEHAVE "pages_behave_as_small" "Whether the TLB treats huge pages as 4 KiB ones; null where that cannot be told.";
+    REPEAT "repeat" "Second measurement of the first point at the end, in new memory (A/A); null if it was not made.";
+    REPEAT_BYTES "working_set_bytes" "Working set of the repeated point, in bytes.";
+    FIRST_NS "first_ns" "First measurement, in nanoseconds.";
+    SECOND_NS "second_ns" "Second measurement, in nanoseconds.";
+    RATIO "ratio" "Second measurement divided by the first.";
+    BEHAVE "pages_behave_as_small" "True if the TLB treats huge pages as 4 KiB pages; null if unknown.";
 }
 
 /// Describes the self-test.

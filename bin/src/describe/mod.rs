@@ -35,24 +35,24 @@ pub use report::{Present, Report};
 use time::{ReadableTime, Utc};
 
 fields! {
-    SCHEMA "schema" "The version of the shape of this document; a higher one changes the meaning of a key, or removes one.";
-    TOOL "tool" "The program that wrote this document.";
-    NAME "name" "Its name.";
-    VERSION "version" "Its version.";
-    COMMIT "commit" "The commit that it was built from; null if that is unknown.";
+    SCHEMA "schema" "Version of this document format; a new version changes or removes keys.";
+    TOOL "tool" "Program that wrote this document.";
+    NAME "name" "Name of the program.";
+    VERSION "version" "Version of the program.";
+    COMMIT "commit" "Commit that the program was built from; null if unknown.";
     pub EXPERIMENT "experiment" "The experiment or command.";
-    COMMAND "command" "The arguments as they were typed.";
-    STARTED "started" "The start of the run, in UTC.";
-    DURATION "duration_s" "The duration of the run.";
-    PARTIAL "partial" "True if the run was interrupted; then only the finished parts are present.";
+    COMMAND "command" "Command line arguments.";
+    STARTED "started" "Start of the run, in UTC.";
+    DURATION "duration_s" "Duration of the run, in seconds.";
+    PARTIAL "partial" "True if the run was interrupted, so that only finished parts are present.";
     pub SUMMARY "summary" "The conclusions as named numbers.";
     pub ROWS "rows" "The values: flat objects with the same names in all experiments and in CSV.";
-    CYCLES_OF "cycles_of" "The clock of `cycles`: `tsc` is the time-stamp counter. `core_cycles` are those of the core.";
+    CYCLES_OF "cycles_of" "Clock of the `cycles` fields: `tsc` is the time-stamp counter. `core_cycles` are cycles of the core clock.";
     pub REGIONS "regions" "The memory of a target that several nodes walk. own: a region for each node; shared: one that they write again in turn; rewritten: one that is written again for each visit.";
-    CPU_CHOSEN "cpu_chosen" "The reason for the CPU of each node. first: it is the first one allowed; idle: others kept the first one busy; asked: it was given.";
-    BUSY_CPUS "busy_cpus" "First CPUs of nodes that did not measure because others kept them busy in a look before the run.";
-    BUSY_CPU "cpu" "The CPU.";
-    BUSY_SHARE "busy_share" "The share of the time in which it was busy.";
+    CPU_CHOSEN "cpu_chosen" "Choice of the CPU of each node: `first` allowed one, `idle` one because the first was busy, or `asked`.";
+    BUSY_CPUS "busy_cpus" "First CPUs of nodes that were not used because other processes kept them busy before the run.";
+    BUSY_CPU "cpu" "CPU number.";
+    BUSY_SHARE "busy_share" "Share of time in which the CPU was busy (0 to 1).";
 }
 
 static INFO: Metric =

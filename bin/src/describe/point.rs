@@ -13,31 +13,31 @@ use crate::result::{Measurement, Outcome, Placed, Point};
 use latency_core::words::Worded;
 
 fields! {
-    POINTS "points" "The evidence for each measured point.";
+    POINTS "points" "Evidence for each measured point.";
     pub ROW "row" "The index of the point in `rows`, from 0.";
-    PLACEMENT "placement" "The placement of the memory, and the evidence for it.";
-    MEANS "means" "The method by which the memory was placed on its node.";
-    MAPPED "mapped_bytes" "The mapped memory, which contains the working set.";
-    PAGES_VERIFIED "pages_verified" "True if the kernel reported the obtained kind of pages.";
-    BEFORE "before" "The report of the kernel before the first trial.";
-    AFTER "after" "The report of the kernel after the last trial.";
-    SOURCE "source" "The source of the report.";
-    NODES "nodes" "Pages by node.";
-    NODE "node" "A NUMA node.";
-    PAGES "pages" "Its pages.";
-    PAGE_BYTES "page_bytes" "The size of a page of the mapping.";
-    HUGE_BYTES "transparent_huge_bytes" "The part in transparent huge pages.";
-    CHAIN "chain" "The chain of the loads.";
-    CHAIN_LINES "lines" "Its lines.";
-    FINGERPRINT "fingerprint" "Equal for equal chains.";
+    PLACEMENT "placement" "Placement of the memory, and the evidence for it.";
+    MEANS "means" "Method that placed the memory on its node.";
+    MAPPED "mapped_bytes" "Mapped memory, which includes the working set, in bytes.";
+    PAGES_VERIFIED "pages_verified" "True if the kernel reported the obtained page size.";
+    BEFORE "before" "Pages reported by the kernel before the first trial.";
+    AFTER "after" "Pages reported by the kernel after the last trial.";
+    SOURCE "source" "Source of the report.";
+    NODES "nodes" "Number of pages on each node.";
+    NODE "node" "Node number.";
+    PAGES "pages" "Number of pages.";
+    PAGE_BYTES "page_bytes" "Page size of the mapping, in bytes.";
+    HUGE_BYTES "transparent_huge_bytes" "Memory in transparent huge pages, in bytes.";
+    CHAIN "chain" "Pointer chain of the loads.";
+    CHAIN_LINES "lines" "Number of cache lines in the chain.";
+    FINGERPRINT "fingerprint" "Checksum of the chain; equal chains have equal checksums.";
     CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
-    WARM_UP_LOADS "warm_up_loads" "Loads before the first trial.";
-    SOFTWARE "software" "Kernel events of the thread.";
-    VOLUNTARY "voluntary_switches" "Voluntary context switches.";
-    INVOLUNTARY "involuntary_switches" "Involuntary context switches.";
-    MIGRATIONS "migrations" "Changes of the CPU.";
-    MINOR_FAULTS "minor_faults" "Page faults without input or output.";
-    MAJOR_FAULTS "major_faults" "Page faults with input or output.";
+    WARM_UP_LOADS "warm_up_loads" "Number of loads before the first trial.";
+    SOFTWARE "software" "Kernel events of the measuring thread.";
+    VOLUNTARY "voluntary_switches" "Number of voluntary context switches.";
+    INVOLUNTARY "involuntary_switches" "Number of involuntary context switches.";
+    MIGRATIONS "migrations" "Number of migrations to another CPU.";
+    MINOR_FAULTS "minor_faults" "Number of page faults without I/O.";
+    MAJOR_FAULTS "major_faults" "Number of page faults with I/O.";
 }
 
 /// The hardware events, by their index in [`Counters::per_hop`](crate::result::counters::Counters::per_hop).

@@ -8,16 +8,16 @@ use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::Digits;
 
 fields! {
-    SIZING "sizing" "How the working set was chosen by measurement; null where --size or --max-size gives it, and where a busy machine left no time.";
-    FIRST "first_working_set_bytes" "The working set at which the look began.";
-    SIZE "working_set_bytes" "The working set for memory that it ended with.";
-    RATIO "warm_over_cold" "Time per load in it after a lap, over that of loads that no cache serves.";
-    CLEAR "clear" "Whether no cache was seen to serve it; false where memory did not allow more, null where time was short or passes differ too much to tell.";
-    REPORTED "reported_cache_bytes" "The last-level cache by sysfs or CPUID.";
-    PLANNED "planned_cache_bytes" "The last-level cache that the plan was made for: as found where that differs.";
-    SOUGHT "cache_sought" "Whether smaller working sets were looked at to find that cache.";
-    IN_CACHE "in_cache_bytes" "A working set that this cache serves, and no nearer one.";
-    SECONDS "duration_s" "How long the look took.";
+    SIZING "sizing" "Search for the default working set; null if --size or --max-size gives it, or if there was no time.";
+    FIRST "first_working_set_bytes" "Working set at the start of the search, in bytes.";
+    SIZE "working_set_bytes" "Working set for memory that the search chose, in bytes.";
+    RATIO "warm_over_cold" "Time per load after a complete pass, divided by the time of loads that no cache serves.";
+    CLEAR "clear" "True if no cache serves the working set; false if memory did not allow more, null if there was no time or passes differ too much.";
+    REPORTED "reported_cache_bytes" "Capacity of the last-level cache by sysfs or CPUID, in bytes.";
+    PLANNED "planned_cache_bytes" "Capacity of the last-level cache that the plan assumes, in bytes; differs from the reported one if the search found another.";
+    SOUGHT "cache_sought" "True if the search measured smaller working sets to find the last-level cache.";
+    IN_CACHE "in_cache_bytes" "Working set that the last-level cache serves, and no nearer one, in bytes.";
+    SECONDS "duration_s" "Duration of the search, in seconds.";
 }
 
 /// Describes the choice of the working set.

@@ -11,20 +11,20 @@ use crate::report::figures::Digits;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
-    TRUST "trust" "How far the result can be trusted.";
-    TRUST_LEVEL "level" "`good`, `fair` (right as far as its interval says, but less certain or less clean than asked for) or `poor` (there is evidence that the value is wrong or unproven).";
-    REASONS "reasons" "Why, as the codes of the warnings that weigh.";
-    EMULATED "emulated" "Whether the machine is emulated, so that the latencies are not those of hardware.";
-    OMITTED "omitted" "Warnings for which there was no room; they count in the level.";
-    WARNINGS "warnings" "What a reader must know.";
-    CPU "cpu" "The CPU that it is about; only in warnings of one CPU.";
-    CODE "code" "A word for programs; it does not change between versions.";
-    TEXT "text" "What was found.";
-    REMEDY "remedy" "What to do about it.";
-    NODE "node" "The node whose memory it is about; of a side cache alone.";
-    SIDE_BYTES "side_cache_bytes" "The cache in front of that memory.";
-    UNTRUSTED "untrusted" "Whether there is evidence that the value is wrong or unproven, so that --strict fails.";
-    SEVERITY "severity" "`note` (a fact), `fair` or `poor` (what it makes of the trust).";
+    TRUST "trust" "Trust in the result.";
+    TRUST_LEVEL "level" "`good`, `fair` (correct within its interval, but less certain or less clean than requested) or `poor` (there is evidence that a value is wrong or unproven).";
+    REASONS "reasons" "Codes of the warnings that lower the trust.";
+    EMULATED "emulated" "True if the machine is emulated, so that latencies are not those of hardware.";
+    OMITTED "omitted" "Number of warnings that did not fit in the list; they count in the level.";
+    WARNINGS "warnings" "Warnings about the result.";
+    CPU "cpu" "CPU of the warning; only in warnings about one CPU.";
+    CODE "code" "Code of the warning, which does not change between versions.";
+    TEXT "text" "Finding.";
+    REMEDY "remedy" "Remedy.";
+    NODE "node" "Node of the warning; only in warnings about a memory-side cache.";
+    SIDE_BYTES "side_cache_bytes" "Capacity of the memory-side cache, in bytes.";
+    UNTRUSTED "untrusted" "True if there is evidence that a value is wrong or unproven, so that --strict fails.";
+    SEVERITY "severity" "`note` (no effect on trust), `fair` or `poor` (lowers the trust to this level).";
 }
 
 /// Describes the trust in a result.

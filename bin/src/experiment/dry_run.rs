@@ -17,11 +17,11 @@ use latency_core::words::Worded;
 fields! {
     pub PLAN "plan" "True: nothing was measured; this is a plan.";
     pub POINTS "points" "The number of points.";
-    MORE "more_points" "The most points that may be added between them while they are measured.";
-    THREADS "threads" "The most threads that run at a time.";
-    MEMORY "memory_bytes" "The memory that they need together.";
-    LEAST "least_s" "The shortest time that it takes.";
-    MOST "most_s" "The longest time that it takes, on a quiet machine.";
+    MORE "more_points" "Largest number of points that the run may add between the planned ones.";
+    THREADS "threads" "Largest number of threads at a time.";
+    MEMORY "memory_bytes" "Memory of all points together, in bytes.";
+    LEAST "least_s" "Shortest expected duration, in seconds.";
+    MOST "most_s" "Longest expected duration on a quiet machine, in seconds.";
 }
 
 /// Describes a plan under its budget, and its duration.

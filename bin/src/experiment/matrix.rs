@@ -74,28 +74,28 @@ pub(super) fn planned<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> Pla
 }
 
 fields! {
-    NODE_PAIRS "node_pairs" "Every pair of nodes, with fixed keys.";
-    FROM "from" "The NUMA node of the CPU that made the loads.";
-    TO "to" "The NUMA node of the memory.";
-    CYCLES "cycles" "The latency in cycles of the time-stamp counter.";
-    NS "ns" "The latency in nanoseconds.";
-    ITERS "iters" "The maximum number of loads in each trial.";
-    SEED "seed" "The seed of the random order.";
-    FREQUENCY "freq_ghz" "The frequency of the time-stamp counter.";
-    LOCAL_NS "local_ns" "Mean latency of nodes to their own memory.";
-    REMOTE_NS "remote_ns" "Mean latency of nodes to the memory of other packages; where there are none, of others.";
-    SAME_PACKAGE_NS "same_package_ns" "Mean latency of nodes to others of their package; null where there are none.";
-    MEMORY_ONLY_NS "memory_only_ns" "Mean latency of nodes to those without CPUs; null where there are none.";
-    REMOTE_OVER_LOCAL "remote_over_local" "How many times as long remote memory takes.";
-    CLASSES "classes" "Pairs by what their nodes share and by the firmware's distance.";
+    NODE_PAIRS "node_pairs" "Every pair of nodes, with keys that do not change between versions.";
+    FROM "from" "NUMA node of the CPU that made the loads.";
+    TO "to" "NUMA node of the memory.";
+    CYCLES "cycles" "Latency in cycles of the time-stamp counter.";
+    NS "ns" "Latency in nanoseconds.";
+    ITERS "iters" "Largest number of loads per trial.";
+    SEED "seed" "Seed of the random order.";
+    FREQUENCY "freq_ghz" "Frequency of the time-stamp counter, in GHz.";
+    LOCAL_NS "local_ns" "Mean latency of local memory, in nanoseconds.";
+    REMOTE_NS "remote_ns" "Mean latency to memory of other packages, in nanoseconds; with a single package, to other nodes.";
+    SAME_PACKAGE_NS "same_package_ns" "Mean latency to other nodes of the same package, in nanoseconds; null if there are none.";
+    MEMORY_ONLY_NS "memory_only_ns" "Mean latency to nodes without CPUs, in nanoseconds; null if there are none.";
+    REMOTE_OVER_LOCAL "remote_over_local" "Remote latency divided by local latency.";
+    CLASSES "classes" "Node pairs grouped by shared package and by firmware distance.";
     CLASS "class" "`local`, `same package`, `other package`, or `memory only`: a node without CPUs.";
-    DISTANCE "distance" "The firmware's distance (SLIT), which is not measured; null where it is not told.";
-    CLASS_PAIRS "pairs" "The number of pairs.";
-    CLASS_NS "ns" "The mean of their latencies.";
-    CLASS_MIN "min_ns" "The smallest.";
-    CLASS_MAX "max_ns" "The largest.";
-    FASTEST "fastest" "The pair with the smallest latency.";
-    SLOWEST "slowest" "The pair with the largest latency.";
+    DISTANCE "distance" "Distance in the firmware's table (SLIT), not measured; null if unknown.";
+    CLASS_PAIRS "pairs" "Number of node pairs of this class.";
+    CLASS_NS "ns" "Mean latency of the pairs, in nanoseconds.";
+    CLASS_MIN "min_ns" "Smallest latency of a pair, in nanoseconds.";
+    CLASS_MAX "max_ns" "Largest latency of a pair, in nanoseconds.";
+    FASTEST "fastest" "Pair with the smallest latency.";
+    SLOWEST "slowest" "Pair with the largest latency.";
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {

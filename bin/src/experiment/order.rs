@@ -85,10 +85,10 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
 }
 
 fields! {
-    STRIDED "strided_loads" "Independent loads of the same lines in address order; null without a counter.";
-    STRIDED_NS "ns" "The time per load: the inverse of a throughput.";
-    STRIDED_CYCLES "core_cycles" "The same in cycles of the core's own clock.";
-    STRIDED_ROUNDS "rounds" "Rounds that this is the median of.";
+    STRIDED "strided_loads" "Time of independent loads of the same lines in address order; null without a counter.";
+    STRIDED_NS "ns" "Time per independent load in nanoseconds: the inverse of the throughput.";
+    STRIDED_CYCLES "core_cycles" "Time per independent load in core cycles.";
+    STRIDED_ROUNDS "rounds" "Number of rounds; the time is their median.";
     RANDOM "random_ns +-" "A dependent load in random order.";
     SEQUENTIAL "sequential_ns +-" "A dependent load in address order.";
     BACKWARD "backward_ns +-" "A dependent load against address order.";

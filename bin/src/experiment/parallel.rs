@@ -47,19 +47,19 @@ pub const PARALLEL: Experiment = Experiment {
 const REGIONS: usize = 4;
 
 fields! {
-    SATURATION "saturation" "For each working set, where more chains bring no more.";
-    SINGLE_NS "single_ns" "The latency of one chain alone.";
+    SATURATION "saturation" "For each working set, the number of chains above which throughput no longer rises.";
+    SINGLE_NS "single_ns" "Latency of a single chain, in nanoseconds.";
     PARALLELISM "memory_level_parallelism +-" "The latency of one chain divided by the median of the three shortest times.";
-    FROM_CHAINS "from_chains" "The smallest number of chains within 5 % of the plateau.";
-    FASTEST_NS "fastest_ns" "The shortest time per load.";
-    FASTEST_CHAINS "fastest_chains" "The chains with that time.";
-    RATE "random_bytes_per_second" "The rate of random lines of 64 bytes at that time.";
+    FROM_CHAINS "from_chains" "Smallest number of chains within 5% of the plateau.";
+    FASTEST_NS "fastest_ns" "Shortest time per load, in nanoseconds.";
+    FASTEST_CHAINS "fastest_chains" "Number of chains with the shortest time per load.";
+    RATE "random_bytes_per_second" "Bytes per second of random 64-byte lines at the shortest time per load.";
     MISSES "outstanding_misses +-" "The outstanding cache misses of one core; null where no working set shows the limit.";
-    LIMIT "outstanding_misses_bound" "`at_most`, or `at_least` where memory may be the limit.";
-    MISSES_FROM "outstanding_misses_from_chains" "The smallest number of chains that reaches the limit.";
-    MISSES_SIZE "outstanding_misses_working_set_bytes" "The working set that shows the limit.";
-    MEMORY_RATE "memory_random_bytes_per_second" "The rate of random lines that one core reads from memory.";
-    MEMORY_SPEEDUP "memory_speedup" "The factor between this rate and the rate of one chain.";
+    LIMIT "outstanding_misses_bound" "`at_most`, or `at_least` if memory may be the limit.";
+    MISSES_FROM "outstanding_misses_from_chains" "Smallest number of chains that reaches the limit of outstanding misses.";
+    MISSES_SIZE "outstanding_misses_working_set_bytes" "Working set that shows the limit of outstanding misses, in bytes.";
+    MEMORY_RATE "memory_random_bytes_per_second" "Bytes per second of random 64-byte lines that one core reads from memory.";
+    MEMORY_SPEEDUP "memory_speedup" "Rate of many chains from memory divided by the rate of one chain.";
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {

@@ -50,12 +50,12 @@ pub const SYSTEM: Experiment = Experiment {
 };
 
 fields! {
-    LIMITS "limits" "What it may not do, with what would allow it.";
-    WHAT "what" "What is not possible.";
-    REMEDY "remedy" "What would allow it.";
-    CORES "generator_cores" "The cores that may generate traffic.";
-    CPU_QUOTA "cpu_quota" "The CPUs whose time a control group allows; null without a quota.";
-    THROTTLED "throttled_times" "How often it has been used up; null where nobody counts.";
+    LIMITS "limits" "Restrictions of this process, each with a remedy.";
+    WHAT "what" "Restriction.";
+    REMEDY "remedy" "Command or setting that removes the restriction.";
+    CORES "generator_cores" "Number of cores that can generate traffic.";
+    CPU_QUOTA "cpu_quota" "CPU quota of the control group, in CPUs; null without a quota.";
+    THROTTLED "throttled_times" "Number of periods in which the quota was used up; null if the kernel does not count them.";
 }
 
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {

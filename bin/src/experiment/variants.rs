@@ -109,11 +109,11 @@ fields! {
     SMALL_NS "small_pages_ns +-" "A pointer to a line in 4 KiB pages, over the largest working set.";
     HUGE_NS "huge_pages_ns +-" "The same in huge pages.";
     SMALL_OVER_HUGE "small_over_huge_pages +-" "How many times as long it takes in 4 KiB pages.";
-    POINTER_SAVES "pointer_saves_core_cycles" "Core cycles less than with an index of eight bytes, in the smallest working set.";
-    CHECK_COSTS "bounds_check_core_cycles" "Core cycles that a bounds check adds there.";
-    FASTEST "fastest" "The fastest variant of each working set.";
-    LEVEL "level" "The level of the memory hierarchy that holds the working set, as reported; `memory` where its latency is memory's.";
-    NS "ns" "Its latency.";
+    POINTER_SAVES "pointer_saves_core_cycles" "Core cycles per load that a pointer saves against an 8-byte index, at the smallest working set.";
+    CHECK_COSTS "bounds_check_core_cycles" "Core cycles per load that a bounds check adds, at the smallest working set.";
+    FASTEST "fastest" "Fastest variant of each working set.";
+    LEVEL "level" "Cache level that holds the working set, as reported; `memory` if its latency is memory latency.";
+    NS "ns" "Latency of the fastest variant, in nanoseconds.";
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {

@@ -17,11 +17,11 @@ use crate::sys::errno::Errno;
 use crate::sys::table::List;
 
 fields! {
-    DIFFERS "differs" "What differs between A and B besides the latencies.";
-    WHAT "what" "The condition.";
-    A "a_value" "In A; the first file's where the files differ.";
-    B "b_value" "In B.";
-    BLOCKS "blocks" "Whether it forbids a verdict without --force.";
+    DIFFERS "differs" "Conditions that differ between A and B.";
+    WHAT "what" "Name of the condition.";
+    A "a_value" "Condition in A; of its first file if its files differ.";
+    B "b_value" "Condition in B; of its first file if its files differ.";
+    BLOCKS "blocks" "True if it prevents a verdict without --force.";
 }
 
 /// The relative difference up to which core clocks count as the same.

@@ -13,16 +13,16 @@ use crate::result::sample::Samples;
 use crate::saved::Saved;
 
 fields! {
-    LEVELS "levels" "The levels that both curves have, nearest first; empty where they are not curves.";
-    LEVEL "level" "Counted from the core; 0 is memory.";
-    A_NS "a_ns" "The latency in A.";
-    B_NS "b_ns" "The latency in B.";
-    RATIO "ratio" "B over A in nanoseconds.";
-    A_CYCLES "a_core_cycles" "The latency in A, in core cycles.";
-    B_CYCLES "b_core_cycles" "The latency in B, in core cycles.";
-    CYCLES_RATIO "core_cycles_ratio" "B over A in core cycles.";
-    FOLLOWS "follows" "`clock` (as many core cycles), `time` (as many nanoseconds) or `neither`; null where the clocks are alike.";
-    CLOCK_RATIO "clock_ratio" "By how much the core clock of B is slower; null where the clocks are alike or unknown.";
+    LEVELS "levels" "Cache levels that both curves have, nearest first; empty if they are not curves.";
+    LEVEL "level" "Cache level, counted from the core; 0 is memory.";
+    A_NS "a_ns" "Latency in A, in nanoseconds.";
+    B_NS "b_ns" "Latency in B, in nanoseconds.";
+    RATIO "ratio" "Latency of B divided by A, in nanoseconds.";
+    A_CYCLES "a_core_cycles" "Latency in A, in core cycles.";
+    B_CYCLES "b_core_cycles" "Latency in B, in core cycles.";
+    CYCLES_RATIO "core_cycles_ratio" "Latency of B divided by A, in core cycles.";
+    FOLLOWS "follows" "`clock` (equal in core cycles), `time` (equal in nanoseconds) or `neither`; null if the core clocks are equal.";
+    CLOCK_RATIO "clock_ratio" "Core clock of A divided by that of B; null if they are equal or unknown.";
 }
 
 /// Returns the levels of the first file of each side, if both are curves.

@@ -53,20 +53,20 @@ pub const COMPARE: Command = Command {
 };
 
 fields! {
-    COMPARABLE "comparable" "Whether the conditions are alike, so that there is a verdict without --force.";
-    FORCED "forced" "Whether --force gave a verdict although they are not: `differs` says what it overrides.";
-    OF "of" "The value that is judged: `typical` (of the whole run) or `undisturbed` (while neighbours were quiet).";
-    VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` where the conditions forbid one.";
-    MEDIAN_RATIO "median_ratio" "The median of all ratios B/A.";
-    THRESHOLD "threshold" "The difference that is allowed, as a fraction of A.";
-    SLOWER_BY "slower_by" "The median difference of the slower points, as a fraction of A; null where none is slower.";
-    SHOWS_FROM "shows_from" "The difference of the whole that would be beyond chance, as a fraction of A; null where the values are too uncertain to show any.";
-    FILES_A "files_a" "The files of A.";
-    FILES_B "files_b" "The files of B.";
-    COMPARED "points_compared" "Points that both sides have.";
-    SLOWER "points_slower" "Points at which B is slower.";
-    FASTER "points_faster" "Points at which B is faster.";
-    WITHOUT "points_without_value" "Points of all files without the value that is judged, which are left out.";
+    COMPARABLE "comparable" "True if the conditions agree, so that there is a verdict without --force.";
+    FORCED "forced" "True if --force gave the verdict although conditions differ; `differs` lists them.";
+    OF "of" "Judged value: `typical` (whole run) or `undisturbed` (while neighbours were quiet).";
+    VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` if the conditions do not allow one.";
+    MEDIAN_RATIO "median_ratio" "Median of all ratios B/A.";
+    THRESHOLD "threshold" "Allowed difference, as a fraction of A.";
+    SLOWER_BY "slower_by" "Median difference of the slower points, as a fraction of A; null if no point is slower.";
+    SHOWS_FROM "shows_from" "Smallest difference of the whole that would be significant, as a fraction of A; null if the values are too uncertain.";
+    FILES_A "files_a" "Files of A.";
+    FILES_B "files_b" "Files of B.";
+    COMPARED "points_compared" "Number of points that both sides have.";
+    SLOWER "points_slower" "Number of points at which B is slower.";
+    FASTER "points_faster" "Number of points at which B is faster.";
+    WITHOUT "points_without_value" "Number of points without the judged value, which are left out.";
 }
 
 /// The maximum number of files: 24 runs per side.

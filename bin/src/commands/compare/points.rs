@@ -20,10 +20,10 @@ use crate::result::row::{A, B, CLASS, CPUS, FIELDS, FROM, Label, SIZE, TO, diffe
 use crate::sys::table::List;
 
 fields! {
-    A_NS "a_ns" "The latency in A; the geometric mean of several files.";
-    B_NS "b_ns" "The latency in B.";
+    A_NS "a_ns" "Latency in A in nanoseconds; geometric mean of several files.";
+    B_NS "b_ns" "Latency in B in nanoseconds; geometric mean of several files.";
     RATIO "ratio +-" "B divided by A; the interval covers the scatter within and between runs, but not what all points of a run share.";
-    INTERPOLATED "interpolated" "True if B is read between two of its points.";
+    INTERPOLATED "interpolated" "True if the value of B is interpolated between two of its points.";
     VERDICT "verdict" "`slower` or `faster` beyond threshold and uncertainty, or `same`.";
 }
 

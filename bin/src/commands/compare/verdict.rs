@@ -14,11 +14,11 @@ use crate::report::figures::ByPercent;
 use crate::result::row::{FIELDS, FROM, Label, Row, SIZE, TO};
 
 fields! {
-    DIFFERENCES "differences" "The parts that differ, from the largest to the smallest; empty where there is no verdict.";
-    WHICH "which" "The part in words.";
+    DIFFERENCES "differences" "Parts of the result that differ, largest difference first; empty if there is no verdict.";
+    WHICH "which" "Part of the result, in words.";
     DIRECTION "direction" "`slower` or `faster`.";
-    POINTS "points" "Its number of points.";
-    BY "by" "The median difference of its points, as a fraction of A.";
+    POINTS "points" "Number of points of this part.";
+    BY "by" "Median difference of these points, as a fraction of A.";
 }
 
 /// The detectable difference above which a comparison is useless, because it would miss differences that matter.

@@ -23,15 +23,15 @@ use crate::sys::table::List;
 
 fields! {
     pub RESULTS "results" "The number of saved results; a saved report has several.";
-    HOSTS "hosts" "The number of hosts that they are from.";
+    HOSTS "hosts" "Number of hosts of all results.";
     pub FILES "files" "The saved results.";
     pub FILE "file" "Its name.";
     pub OF "of" "The experiment that it is of; empty where the file does not tell.";
-    HOST "host_name" "The host that it is from, or that the file does not tell.";
-    POINTS "points" "How many points it has.";
-    LEAST "least" "The smallest value: nanoseconds, or GB/s of bandwidth.";
-    MEDIAN "median" "The median of all values.";
-    MOST "most" "The largest one.";
+    HOST "host_name" "Host name; `unnamed` if the file does not name one.";
+    POINTS "points" "Number of points.";
+    LEAST "least" "Smallest value: nanoseconds, or GB/s for bandwidth.";
+    MEDIAN "median" "Median of all values: nanoseconds, or GB/s for bandwidth.";
+    MOST "most" "Largest value: nanoseconds, or GB/s for bandwidth.";
 }
 
 /// Number of points above which their table needs `--verbose`.

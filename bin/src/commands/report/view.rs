@@ -21,8 +21,8 @@ use crate::warning::Warnings;
 
 fields! {
     pub SECTIONS_OF "sections" "The results of all experiments.";
-    NOT_MEASURED "not_measured" "What could not be measured here.";
-    REASON "reason" "Why.";
+    NOT_MEASURED "not_measured" "Sections that could not be measured here.";
+    REASON "reason" "Reason why the section was not measured.";
 }
 
 /// The summaries, in the order of [`SECTIONS`].

@@ -11,18 +11,18 @@ use latency_core::topology::Shared;
 use latency_core::words::Worded;
 
 fields! {
-    CLASSES "classes" "Pairs that share the same.";
-    CLASS_PAIRS "pairs" "How many were measured.";
-    CLASS_OF "of" "How many there are of the CPUs of this process.";
+    CLASSES "classes" "CPU pairs grouped by the hardware that both CPUs share.";
+    CLASS_PAIRS "pairs" "Number of measured pairs.";
+    CLASS_OF "of" "Number of pairs of this class among the allowed CPUs.";
     CLASS_NS "ns +-" "The median of the pairs; the interval extends between the medians of the lower and of the upper ends of their intervals.";
-    CLASS_MIN "min_ns" "The smallest value of a pair.";
-    CLASS_MAX "max_ns" "The largest.";
-    LEFT_OUT "pairs_left_out" "Pairs that were not chosen, where a few stand for all of their class; empty where all were, or some asked for by name.";
-    LEFT_OUT_CPU "cpu" "A CPU.";
-    LEFT_OUT_WITH "with_cpus" "CPUs with larger numbers that it was not measured with, as ranges.";
-    NEAREST "nearest_ns" "The smallest value of a pair; null where none was measured.";
-    FARTHEST "farthest_ns" "The largest value of a pair; null where none was measured.";
-    SPREAD "line_spread_ns" "The largest difference between two lines of one pair; null where it is not known.";
+    CLASS_MIN "min_ns" "Smallest latency of a pair, in nanoseconds.";
+    CLASS_MAX "max_ns" "Largest latency of a pair, in nanoseconds.";
+    LEFT_OUT "pairs_left_out" "Pairs left out because a sample represents their class; empty if all were measured, or if pairs were given.";
+    LEFT_OUT_CPU "cpu" "CPU number.";
+    LEFT_OUT_WITH "with_cpus" "CPUs with larger numbers whose pair with this CPU was left out, as ranges.";
+    NEAREST "nearest_ns" "Smallest latency of a pair, in nanoseconds; null if no pair was measured.";
+    FARTHEST "farthest_ns" "Largest latency of a pair, in nanoseconds; null if no pair was measured.";
+    SPREAD "line_spread_ns" "Largest difference between two cache lines of one pair, in nanoseconds; null if unknown.";
 }
 
 /// The median of each class, in the order of [`Shared::ALL`].

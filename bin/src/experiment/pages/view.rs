@@ -21,18 +21,18 @@ use latency_core::stats::{Estimate, Interval, Side};
 use latency_core::words::Worded;
 
 fields! {
-    TLBS "tlbs" "The translation buffers behind each kind of pages.";
-    LEVELS "levels" "First and second level, as far as their ends were reached.";
-    SPAN "span_bytes" "The last span of one line on each 4 KiB without a miss.";
-    MISS "miss_core_cycles" "Core cycles that a miss adds.";
-    AS_SMALL "behaves_as_small" "Whether larger pages are translated like those of 4 KiB; null where that cannot be told.";
+    TLBS "tlbs" "TLB levels for each page size.";
+    LEVELS "levels" "First and second TLB level, if the measured sizes reach their ends.";
+    SPAN "span_bytes" "Largest span without a TLB miss, with one line per 4 KiB, in bytes.";
+    MISS "miss_core_cycles" "Core cycles that a TLB miss adds.";
+    AS_SMALL "behaves_as_small" "True if the TLB treats larger pages like 4 KiB pages; null if unknown.";
     SMALL_NS "small_pages_ns +-" "A load over it in 4 KiB pages.";
-    LARGEST "largest_pages" "The largest pages that were had besides.";
+    LARGEST "largest_pages" "Largest page size that was obtained for comparison.";
     LARGEST_NS "largest_pages_ns +-" "A load in those.";
     OVER_LARGEST "small_over_largest_pages +-" "How many times as long a load takes in 4 KiB pages.";
-    FROM "page_walk_from_bytes" "The smallest working set from which on translation takes a tenth of the time.";
+    FROM "page_walk_from_bytes" "Smallest working set at which translation takes a tenth of the time, in bytes.";
     LOCAL_NS "page_local_ns +-" "A load in 4 KiB pages where the walk finishes a page before it goes to the next.";
-    PAY "huge_pages_pay" "Whether larger pages are faster; null where that is open, or the TLB treats them as 4 KiB pages.";
+    PAY "huge_pages_pay" "True if larger pages are faster; null if uncertain, or if the TLB treats them as 4 KiB pages.";
 }
 
 /// Returns the conclusion from the points of a report.

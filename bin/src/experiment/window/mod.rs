@@ -62,21 +62,21 @@ fn measure<'a>(
 }
 
 fields! {
-    WORK_REACH "work_reach" "How far loads overlap past work that waits for them.";
-    HIDDEN "instructions_hidden" "With so many between a chain's loads, memory costs no more than without work.";
-    EXPOSED "instructions_exposed" "With so many it does; null where it never did.";
-    FILLER_REACH "filler_reach" "How far two loads overlap past instructions that depend on neither.";
-    OVERLAPS "overlaps_over" "Two loads overlap over so many.";
-    ALONE "alone_over" "And no longer over so many; null where they always did.";
+    WORK_REACH "work_reach" "Number of instructions over which the out-of-order window hides dependent work.";
+    HIDDEN "instructions_hidden" "Largest measured number of instructions per load that costs no extra time.";
+    EXPOSED "instructions_exposed" "Smallest measured number of instructions per load that costs extra time; null if none did.";
+    FILLER_REACH "filler_reach" "Number of independent instructions over which two loads still overlap.";
+    OVERLAPS "overlaps_over" "Largest measured number of instructions over which two loads overlap.";
+    ALONE "alone_over" "Smallest measured number of instructions over which two loads no longer overlap; null if they always did.";
     ROOM "instructions +-" "Instructions there is room for, and between which numbers runs differ; null for no limit.";
-    CONVERGED "converged" "Whether the limit was found as exactly as runs differ.";
+    CONVERGED "converged" "True if the limit is known as precisely as runs differ.";
     BUFFER "reorder_buffer_instructions +-" "Instructions in the reorder buffer; null where that was not found.";
-    AGREE "fillers_agree" "Whether the kinds of filler allow a conclusion; null where they were not tested.";
+    AGREE "fillers_agree" "True if the kinds of filler instructions allow a conclusion; null if they were not tested.";
     REGISTERS "integer_registers +-" "Instructions in flight with an integer register, where these run out first.";
     OVERLAP "overlap_instructions +-" "The instructions of dependent work at which loads overlap no more.";
-    SPEEDUP "prefetch_speedup" "How many times as fast loads are with a prefetch, at the most.";
-    SPEEDUP_WORK "prefetch_speedup_work" "The units of work at which that is so.";
-    PAYS_FROM "prefetch_pays_from_work" "The units of work from which on a prefetch pays.";
+    SPEEDUP "prefetch_speedup" "Largest speedup by software prefetch.";
+    SPEEDUP_WORK "prefetch_speedup_work" "Units of work at which prefetch has its largest speedup.";
+    PAYS_FROM "prefetch_pays_from_work" "Smallest number of units of work from which on prefetch helps.";
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
