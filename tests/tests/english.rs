@@ -86,7 +86,7 @@ const FOLDERS: [&str; 7] =
     ["asm", "bin", "core", "tests/guest", "tests/lab-plugin", "tests/src", "tests/tests"];
 
 /// The files and folders of texts that users read.
-const OUTPUT: [&str; 7] = [
+const OUTPUT: [&str; 8] = [
     "README.md",
     "bin/README.md",
     "bin/src/options/golden",
@@ -98,7 +98,7 @@ const OUTPUT: [&str; 7] = [
 ];
 
 /// The ends of the names of files with sentences; others contain values for programs.
-const OF_SENTENCES: [&str; 4] = [".txt", ".md", ".html.short", ".1"];
+const OF_SENTENCES: [&str; 5] = [".txt", ".md", ".html.short", ".schema.json", ".1"];
 
 /// The kind of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
