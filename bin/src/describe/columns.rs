@@ -59,16 +59,16 @@ columns! {
     LINES "lines" "Number of cache lines.";
     NS "ns +-" "Median over rounds of the latency of a dependent load in nanoseconds; the value of a round is the median of its trials in their most frequent state. With several chains the time per load; of pairs of CPUs the time of a line in one direction.";
     CYCLES "cycles" "Latency in cycles of the time-stamp counter.";
-    CORE_CYCLES "core_cycles +-" "The same in cycles of the core clock.";
+    CORE_CYCLES "core_cycles +-" "Value of `ns` in core cycles.";
     MIN_NS "min_ns" "Fastest trial, in nanoseconds.";
     MAX_NS "max_ns" "Slowest trial that was not interrupted, in nanoseconds; null for percentiles.";
     MAD_NS "mad_ns" "Median absolute deviation over rounds, in nanoseconds.";
-    BYTES "bytes_per_second +-" "Bytes of the lines that were read and written per second.";
+    BYTES "bytes_per_second +-" "Bytes of the lines read and written per second.";
     READ "read_bytes_per_second" "Bytes of the lines read per second.";
     WRITTEN "write_bytes_per_second" "Bytes of the lines written per second.";
     OWNED "rfo_estimate_bytes_per_second" "Possible additional reads for ownership (RFO) by plain stores, in bytes per second.";
     NOT_MEASURED "not_measured" "Reason why there is no value; empty otherwise.";
-    UNDISTURBED_NS "undisturbed_ns +-" "Median latency in the rounds while neighbours were quiet; null where no rounds prove it.";
+    UNDISTURBED_NS "undisturbed_ns +-" "Median latency in the rounds while neighbours were quiet; null if no rounds prove it.";
     UNDISTURBED_ROUNDS "undisturbed_rounds" "Number of undisturbed rounds.";
     UNDISTURBED_AT_MOST "undisturbed_at_most_ns" "Upper bound of the undisturbed latency in nanoseconds if no rounds prove a value; null otherwise.";
     COLD_NS "cold_ns" "Latency of the first pass, with cold caches, in nanoseconds.";
@@ -85,7 +85,7 @@ columns! {
     SLOWEST_LINE "slowest_line" "Index of the slowest cache line, from 0.";
     OFFSET "offset_or_asymmetry_ns +-" "Half of the difference between messages in both directions by the clocks of the CPUs: clock offset and asymmetry together.";
     IN_ORDER "no_message_before_it_was_sent" "True if no message arrived before it was sent, by these clocks.";
-    BATCH_RATIO "batch_ratio +-" "The mean of single loads divided by the mean of batches.";
+    BATCH_RATIO "batch_ratio +-" "Mean of single loads divided by the mean of batches.";
     REFRESH "refresh_period_us" "Period of slow loads in microseconds; null if none was found.";
     TRIALS "trials" "Number of timed batches of loads, or of timed single loads.";
     ROUNDS "rounds" "Number of rounds.";

@@ -27,9 +27,9 @@ fields! {
     MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: 3 or 4.";
     AUDIT "prefetch_audit" "Check whether prefetchers accelerate a random walk; null if it was not made.";
     AUDIT_BYTES "working_set_bytes" "Working set of the check, in bytes.";
-    RANDOM "random_ratio +-" "64-byte spacing against 256-byte spacing in random order: 1 without prefetching.";
-    LOCAL "local_2m_ratio +-" "The same within regions of 2 MiB.";
-    POINTER "pointer_ratio +-" "Pointers against indices in random order: 1 without a prefetcher that follows pointers.";
+    RANDOM "random_ratio +-" "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order; 1 without prefetching.";
+    LOCAL "local_2m_ratio +-" "The same ratio within regions of 2 MiB.";
+    POINTER "pointer_ratio +-" "Latency of pointers divided by latency of indices, in random order; 1 without a prefetcher that follows pointers.";
     REPEAT "repeat" "Second measurement of the first point at the end, in new memory (A/A); null if it was not made.";
     REPEAT_BYTES "working_set_bytes" "Working set of the repeated point, in bytes.";
     FIRST_NS "first_ns" "First measurement, in nanoseconds.";

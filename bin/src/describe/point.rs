@@ -14,7 +14,7 @@ use latency_core::words::Worded;
 
 fields! {
     POINTS "points" "Evidence for each measured point.";
-    pub ROW "row" "The index of the point in `rows`, from 0.";
+    pub ROW "row" "Index of the point in `rows`, from 0.";
     PLACEMENT "placement" "Placement of the memory, and the evidence for it.";
     MEANS "means" "Method that placed the memory on its node.";
     MAPPED "mapped_bytes" "Mapped memory, which includes the working set, in bytes.";

@@ -12,9 +12,9 @@ use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
     TRUST "trust" "Trust in the result.";
-    TRUST_LEVEL "level" "`good`, `fair` (correct within its interval, but less certain or less clean than requested) or `poor` (there is evidence that a value is wrong or unproven).";
+    TRUST_LEVEL "level" "`good`, `fair` (correct within its interval, but less certain or less clean than requested) or `poor` (there is evidence that a value is wrong or not verified).";
     REASONS "reasons" "Codes of the warnings that lower the trust.";
-    EMULATED "emulated" "True if the machine is emulated, so that latencies are not those of hardware.";
+    EMULATED "emulated" "True if the machine is emulated, so that its latencies say nothing about hardware.";
     OMITTED "omitted" "Number of warnings that did not fit in the list; they count in the level.";
     WARNINGS "warnings" "Warnings about the result.";
     CPU "cpu" "CPU of the warning; only in warnings about one CPU.";
@@ -23,7 +23,7 @@ fields! {
     REMEDY "remedy" "Remedy.";
     NODE "node" "Node of the warning; only in warnings about a memory-side cache.";
     SIDE_BYTES "side_cache_bytes" "Capacity of the memory-side cache, in bytes.";
-    UNTRUSTED "untrusted" "True if there is evidence that a value is wrong or unproven, so that --strict fails.";
+    UNTRUSTED "untrusted" "True if there is evidence that a value is wrong or not verified, so that --strict fails.";
     SEVERITY "severity" "`note` (no effect on trust), `fair` or `poor` (lowers the trust to this level).";
 }
 

@@ -15,8 +15,8 @@ use crate::result::{Point, Walk};
 use latency_core::words::Worded;
 
 fields! {
-    pub PLAN "plan" "True: nothing was measured; this is a plan.";
-    pub POINTS "points" "The number of points.";
+    pub PLAN "plan" "True if nothing was measured; this is a plan.";
+    pub POINTS "points" "Number of points.";
     MORE "more_points" "Largest number of points that the run may add between the planned ones.";
     THREADS "threads" "Largest number of threads at a time.";
     MEMORY "memory_bytes" "Memory of all points together, in bytes.";

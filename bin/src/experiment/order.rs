@@ -89,13 +89,13 @@ fields! {
     STRIDED_NS "ns" "Time per independent load in nanoseconds: the inverse of the throughput.";
     STRIDED_CYCLES "core_cycles" "Time per independent load in core cycles.";
     STRIDED_ROUNDS "rounds" "Number of rounds; the time is their median.";
-    RANDOM "random_ns +-" "A dependent load in random order.";
-    SEQUENTIAL "sequential_ns +-" "A dependent load in address order.";
-    BACKWARD "backward_ns +-" "A dependent load against address order.";
-    INDEPENDENT "independent_ns +-" "A load in address order that waits for no other.";
-    OVER_SEQUENTIAL "random_over_sequential +-" "How many times as long random order takes as address order.";
-    OVER_BACKWARD "random_over_backward +-" "How many times as long random order takes as backward order.";
-    OVER_INDEPENDENT "random_over_independent +-" "How many times as long a walk takes as independent loads.";
+    RANDOM "random_ns +-" "Latency of a dependent load in random order, in nanoseconds.";
+    SEQUENTIAL "sequential_ns +-" "Latency of a dependent load in address order, in nanoseconds.";
+    BACKWARD "backward_ns +-" "Latency of a dependent load in backward order, in nanoseconds.";
+    INDEPENDENT "independent_ns +-" "Time per independent load in address order, in nanoseconds.";
+    OVER_SEQUENTIAL "random_over_sequential +-" "Latency in random order divided by latency in address order.";
+    OVER_BACKWARD "random_over_backward +-" "Latency in random order divided by latency in backward order.";
+    OVER_INDEPENDENT "random_over_independent +-" "Latency of a dependent load divided by the time per independent load.";
 }
 
 /// Writes the cost of random order.

@@ -49,12 +49,12 @@ const REGIONS: usize = 4;
 fields! {
     SATURATION "saturation" "For each working set, the number of chains above which throughput no longer rises.";
     SINGLE_NS "single_ns" "Latency of a single chain, in nanoseconds.";
-    PARALLELISM "memory_level_parallelism +-" "The latency of one chain divided by the median of the three shortest times.";
+    PARALLELISM "memory_level_parallelism +-" "Loads in flight: latency of one chain divided by the median of the three shortest times per load.";
     FROM_CHAINS "from_chains" "Smallest number of chains within 5% of the plateau.";
     FASTEST_NS "fastest_ns" "Shortest time per load, in nanoseconds.";
     FASTEST_CHAINS "fastest_chains" "Number of chains with the shortest time per load.";
     RATE "random_bytes_per_second" "Bytes per second of random 64-byte lines at the shortest time per load.";
-    MISSES "outstanding_misses +-" "The outstanding cache misses of one core; null where no working set shows the limit.";
+    MISSES "outstanding_misses +-" "Outstanding cache misses of one core; null if no working set shows the limit.";
     LIMIT "outstanding_misses_bound" "`at_most`, or `at_least` if memory may be the limit.";
     MISSES_FROM "outstanding_misses_from_chains" "Smallest number of chains that reaches the limit of outstanding misses.";
     MISSES_SIZE "outstanding_misses_working_set_bytes" "Working set that shows the limit of outstanding misses, in bytes.";

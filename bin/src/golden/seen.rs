@@ -56,8 +56,8 @@ impl Tree {
 fn ends(field: &'static Field) -> Option<[&'static Field; 2]> {
     static KNOWN: Mutex<BTreeMap<&str, [&Field; 2]>> = Mutex::new(BTreeMap::new());
     let abouts = [
-        "The lower end of its 95 % confidence interval; null without one.",
-        "The upper end of the interval.",
+        "Lower end of the 95% confidence interval; null without one.",
+        "Upper end of the 95% confidence interval; null without one.",
     ];
     let end = |place: usize| -> &'static Field {
         let key = format!("{}{}", field.key(), ENDS[place]).leak();

@@ -22,7 +22,7 @@ fields! {
     B_CYCLES "b_core_cycles" "Latency in B, in core cycles.";
     CYCLES_RATIO "core_cycles_ratio" "Latency of B divided by A, in core cycles.";
     FOLLOWS "follows" "`clock` (equal in core cycles), `time` (equal in nanoseconds) or `neither`; null if the core clocks are equal.";
-    CLOCK_RATIO "clock_ratio" "Core clock of A divided by that of B; null if they are equal or unknown.";
+    CLOCK_RATIO "clock_ratio" "Core clock of A divided by core clock of B; null if they are equal or unknown.";
 }
 
 /// Returns the levels of the first file of each side, if both are curves.

@@ -17,7 +17,7 @@ fields! {
     CPU_MODEL "cpu_model" "Model name of the processor.";
     NODES "nodes" "Number of NUMA nodes.";
     UNIT "unit" "`ns` (lower is faster) or `bytes_per_second`.";
-    VALUE "value +-" "The host's value in its newest result.";
+    VALUE "value +-" "Value of the host in its newest result.";
     MEDIAN "median" "Median over hosts, or over the hosts of the baseline.";
     RATIO "ratio" "Value divided by the median.";
     Z "z_score" "Number of robust standard deviations by which the value is slower; null if all hosts have the same value.";

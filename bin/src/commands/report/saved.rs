@@ -22,11 +22,11 @@ use crate::saved::{self, Saved};
 use crate::sys::table::List;
 
 fields! {
-    pub RESULTS "results" "The number of saved results; a saved report has several.";
+    pub RESULTS "results" "Number of saved results; a saved report has several.";
     HOSTS "hosts" "Number of hosts of all results.";
-    pub FILES "files" "The saved results.";
-    pub FILE "file" "Its name.";
-    pub OF "of" "The experiment that it is of; empty where the file does not tell.";
+    pub FILES "files" "Saved results.";
+    pub FILE "file" "Path of the file.";
+    pub OF "of" "Experiment of the result; empty if the file does not state it.";
     HOST "host_name" "Host name; `unnamed` if the file does not name one.";
     POINTS "points" "Number of points.";
     LEAST "least" "Smallest value: nanoseconds, or GB/s for bandwidth.";

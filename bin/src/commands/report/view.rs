@@ -20,22 +20,22 @@ use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
 fields! {
-    pub SECTIONS_OF "sections" "The results of all experiments.";
+    pub SECTIONS_OF "sections" "Results of all experiments.";
     NOT_MEASURED "not_measured" "Sections that could not be measured here.";
     REASON "reason" "Reason why the section was not measured.";
 }
 
 /// The summaries, in the order of [`SECTIONS`].
 static CONCLUSIONS: [Field; SECTIONS.len()] = [
-    Field::new("matrix", "The summary of matrix; null where it was not measured."),
-    Field::new("curve", "The summary of curve; null where it was not measured."),
-    Field::new("pages", "The summary of pages; null where it was not measured."),
-    Field::new("loaded", "The summary of loaded; null where it was not measured."),
-    Field::new("bandwidth", "The summary of bandwidth; null where it was not measured."),
-    Field::new("parallel", "The summary of parallel; null where it was not measured."),
-    Field::new("window", "The summary of window; null where it was not measured."),
-    Field::new("distribution", "The summary of distribution; null where it was not measured."),
-    Field::new("cores", "The summary of cores; null where it was not measured."),
+    Field::new("matrix", "Summary of matrix; null if it was not measured."),
+    Field::new("curve", "Summary of curve; null if it was not measured."),
+    Field::new("pages", "Summary of pages; null if it was not measured."),
+    Field::new("loaded", "Summary of loaded; null if it was not measured."),
+    Field::new("bandwidth", "Summary of bandwidth; null if it was not measured."),
+    Field::new("parallel", "Summary of parallel; null if it was not measured."),
+    Field::new("window", "Summary of window; null if it was not measured."),
+    Field::new("distribution", "Summary of distribution; null if it was not measured."),
+    Field::new("cores", "Summary of cores; null if it was not measured."),
 ];
 
 /// The contents of a report.

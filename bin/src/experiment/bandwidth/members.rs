@@ -11,9 +11,9 @@ use latency_core::traffic::Kind;
 use latency_core::words::Worded;
 
 fields! {
-    PEAK_READ "read_bytes_per_second +-" "The largest rate of reads between two nodes.";
-    PEAK_WRITTEN "write_bytes_per_second +-" "The largest rate of writes between two nodes.";
-    SINGLE_CORE "single_core_bytes_per_second +-" "The largest rate of one core alone; null where none was alone.";
+    PEAK_READ "read_bytes_per_second +-" "Largest read rate of a pair of nodes, in bytes per second.";
+    PEAK_WRITTEN "write_bytes_per_second +-" "Largest write rate of a pair of nodes, in bytes per second.";
+    SINGLE_CORE "single_core_bytes_per_second +-" "Largest rate of one core alone, in bytes per second; null if it was not measured.";
 }
 
 /// Describes all traffic as rows, then the latencies without load.

@@ -14,7 +14,7 @@ fields! {
     CLASSES "classes" "CPU pairs grouped by the hardware that both CPUs share.";
     CLASS_PAIRS "pairs" "Number of measured pairs.";
     CLASS_OF "of" "Number of pairs of this class among the allowed CPUs.";
-    CLASS_NS "ns +-" "The median of the pairs; the interval extends between the medians of the lower and of the upper ends of their intervals.";
+    CLASS_NS "ns +-" "Median latency of the pairs, in nanoseconds; its ends are the medians of the pairs' lower and upper ends.";
     CLASS_MIN "min_ns" "Smallest latency of a pair, in nanoseconds.";
     CLASS_MAX "max_ns" "Largest latency of a pair, in nanoseconds.";
     LEFT_OUT "pairs_left_out" "Pairs left out because a sample represents their class; empty if all were measured, or if pairs were given.";
@@ -27,12 +27,30 @@ fields! {
 
 /// The median of each class, in the order of [`Shared::ALL`].
 static MEDIANS: [Field; Shared::ALL.len()] = [
-    Field::new("same_core_ns", "The median of pairs of one core; null where none was measured."),
-    Field::new("same_l2_ns", "The same of pairs with one L2."),
-    Field::new("same_l3_ns", "The same of pairs with one L3."),
-    Field::new("same_node_ns", "The same of pairs of one node."),
-    Field::new("same_socket_ns", "The same of pairs of one socket."),
-    Field::new("other_socket_ns", "The same of pairs of two sockets."),
+    Field::new(
+        "same_core_ns",
+        "Median latency of CPU pairs on the same core, in nanoseconds; null if none was measured.",
+    ),
+    Field::new(
+        "same_l2_ns",
+        "Median latency of CPU pairs that share an L2, in nanoseconds; null if none was measured.",
+    ),
+    Field::new(
+        "same_l3_ns",
+        "Median latency of CPU pairs that share an L3, in nanoseconds; null if none was measured.",
+    ),
+    Field::new(
+        "same_node_ns",
+        "Median latency of CPU pairs on the same node, in nanoseconds; null if none was measured.",
+    ),
+    Field::new(
+        "same_socket_ns",
+        "Median latency of CPU pairs on the same socket, in nanoseconds; null if none was measured.",
+    ),
+    Field::new(
+        "other_socket_ns",
+        "Median latency of CPU pairs on two sockets, in nanoseconds; null if none was measured.",
+    ),
 ];
 
 /// Describes all pairs as rows, then lines in known states.

@@ -38,14 +38,14 @@ fields! {
     GAPS "gaps" "Number of gaps in the loop without loads that have no kernel entry.";
     GAP_LEAST "gap_least_ns" "Shortest gap that counts, in nanoseconds.";
     GAP_LONGEST "gap_longest_ns" "Longest gap, in nanoseconds.";
-    REFRESH "refresh" "Search for a period of slow loads, such as that of DRAM refresh.";
+    REFRESH "refresh" "Search for a period of slow loads, such as the DRAM refresh interval.";
     SLOW_FROM "slow_from_ns" "Smallest time of a slow load, in nanoseconds.";
     SIGNIFICANCE "significance" "Significance of the period, in standard deviations.";
     KNOWN_AS "known_as" "Name of the DRAM refresh interval with this period.";
     BUCKETS "buckets" "Histogram: low ns, high ns, count.";
-    P50 "p50_ns +-" "The time that half of the loads do not exceed.";
-    P99 "p99_ns +-" "The time that 99 % of the loads do not exceed.";
-    P99_9 "p99_9_ns +-" "The time that 99.9 % of the loads do not exceed.";
+    P50 "p50_ns +-" "Median latency of single loads, in nanoseconds.";
+    P99 "p99_ns +-" "99th percentile of the latency of single loads, in nanoseconds.";
+    P99_9 "p99_9_ns +-" "99.9th percentile of the latency of single loads, in nanoseconds.";
     AGREES "batches_agree" "True if the means of single loads and of batches agree within 3%; null with too few rounds.";
     SHARE "interrupted_share" "Share of windows that were interrupted and left out (0 to 1).";
 }

@@ -27,9 +27,9 @@ fields! {
     FIT_NS "ns" "Factor of the fit in nanoseconds: half of the service time of one server with random arrivals.";
     RESIDUAL "residual" "Largest relative difference between a level and the fit.";
     PEAK_NS "peak_ns" "Latency at the largest bandwidth, in nanoseconds.";
-    IDLE "idle_ns +-" "The idle latency; null where it was not measured.";
-    DOUBLES "knee_bytes_per_second +-" "The bandwidth at which latency is twice the lowest one; null where it is not known.";
-    PEAK "peak_bytes_per_second +-" "The largest delivered bandwidth, at any level.";
+    IDLE "idle_ns +-" "Idle latency, in nanoseconds; null if it was not measured.";
+    DOUBLES "knee_bytes_per_second +-" "Bandwidth at which latency is twice the lowest one; null if unknown.";
+    PEAK "peak_bytes_per_second +-" "Largest delivered bandwidth at any load level, in bytes per second.";
 }
 
 /// Describes every level of every curve as a row, then the levels that were not measured.

@@ -68,12 +68,12 @@ fields! {
     FILLER_REACH "filler_reach" "Number of independent instructions over which two loads still overlap.";
     OVERLAPS "overlaps_over" "Largest measured number of instructions over which two loads overlap.";
     ALONE "alone_over" "Smallest measured number of instructions over which two loads no longer overlap; null if they always did.";
-    ROOM "instructions +-" "Instructions there is room for, and between which numbers runs differ; null for no limit.";
+    ROOM "instructions +-" "Instructions that fit, with the range between runs; null if there is no limit.";
     CONVERGED "converged" "True if the limit is known as precisely as runs differ.";
-    BUFFER "reorder_buffer_instructions +-" "Instructions in the reorder buffer; null where that was not found.";
+    BUFFER "reorder_buffer_instructions +-" "Capacity of the reorder buffer in instructions; null if it was not found.";
     AGREE "fillers_agree" "True if the kinds of filler instructions allow a conclusion; null if they were not tested.";
-    REGISTERS "integer_registers +-" "Instructions in flight with an integer register, where these run out first.";
-    OVERLAP "overlap_instructions +-" "The instructions of dependent work at which loads overlap no more.";
+    REGISTERS "integer_registers +-" "Instructions in flight that write an integer register, if these registers run out first.";
+    OVERLAP "overlap_instructions +-" "Instructions of dependent work at which loads no longer overlap.";
     SPEEDUP "prefetch_speedup" "Largest speedup by software prefetch.";
     SPEEDUP_WORK "prefetch_speedup_work" "Units of work at which prefetch has its largest speedup.";
     PAYS_FROM "prefetch_pays_from_work" "Smallest number of units of work from which on prefetch helps.";
