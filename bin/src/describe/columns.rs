@@ -186,8 +186,11 @@ pub fn saved_rows<'r>(document: &mut dyn Document, of: &Saved, next: &mut dyn Fn
             saved(document, of.experiment.as_str(), row);
             let Sample { nanoseconds: value, interval, .. } = row.sample;
             document.put(&NS, Estimate { value, interval });
-            if let Some(kind) = row.traffic() {
-                document.put(&BYTES, bandwidth(kind, Estimate { value, interval }));
+            match row.traffic() {
+                Some(kind) => document.put(&BYTES, bandwidth(kind, Estimate { value, interval })),
+                // The idle latency of a curve under load.
+                None if row.tells(row::LOAD) => document.put(&OFFERED, 0.0),
+                None => {}
             }
             document.put(&CORE_CYCLES, row.sample.core_cycles);
             document.put(

@@ -99,7 +99,7 @@ const MOST_COLUMNS: usize = 64;
 const SPARSE_ROWS: usize = 4096;
 
 /// Writes a table. If it is wider than `limit`, it is split into parts, and each part begins with the columns of
-/// words. Later parts are without the rows that have nothing but these words there.
+/// words. Later parts are without the rows that have nothing but these words there, and a part without rows is left out.
 fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize, unicode: bool) -> fmt::Result {
     let (mut widths, mut columns) = ([0; MOST_COLUMNS], 0);
     table.each(&mut |_, column, cell| {
@@ -132,6 +132,10 @@ fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize, uni
                 }
                 Ok(())
             })?;
+            if !filled.iter().skip(1).any(|filled| *filled) {
+                from = to;
+                continue;
+            }
             out.write_char('\n')?;
         }
         part(out, table, (&widths, unicode), &|row, column| {

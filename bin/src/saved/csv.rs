@@ -1,13 +1,13 @@
 //! Results in columns: tables with the header of this program, and sizes with nanoseconds from any other tool.
 
 use super::conditions::escaped;
-use super::fields::{fields, is_missing, separator, sized, timed};
+use super::fields::{fields, is_missing, separator, sized, timed, word};
 use super::headings;
 use super::numerals::{Numerals, number};
 use super::point::{Column, LOADED, PointDraft};
 use super::rows::{Draft, Problem, each_line};
 use super::values::line_of;
-use super::{foreign, unit};
+use super::{foreign, origin, unit};
 use crate::result::row::{A, EXPERIMENT};
 
 /// Maximum number of columns that are read.
@@ -25,7 +25,14 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         return foreign::read(tool, text, draft);
     }
     let columns = [Column::Other; MAX_COLUMNS];
-    let mut table = TableLayout { columns, most: None, separator: None, numerals: Numerals::PLAIN, given };
+    let mut table = TableLayout {
+        columns,
+        under_load: false,
+        most: None,
+        separator: None,
+        numerals: Numerals::PLAIN,
+        given,
+    };
     let (mut begun, mut empty, mut heading) = (false, 0, "");
     // The last comment before the first row may be its heading.
     let mut comment = "";
@@ -52,9 +59,8 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         let begins_a_number = |first: u8| first.is_ascii_digit() || b"-+.".contains(&first);
         let names = !first.bytes().next().is_some_and(begins_a_number);
         let has = |wanted| names && fields(line, table.separator).any(|name| name == wanted);
-        if has("offered_bytes_per_second") && !has("experiment") {
-            return Err(UNDER_LOAD);
-        }
+        // Tables of schema 1 do not name their experiment.
+        table.under_load = has("offered_bytes_per_second") && !has("experiment");
         table.head(line, names, comment)?;
         if table.is_foreign() {
             let all = lines(text).skip(index + usize::from(names));
@@ -68,9 +74,6 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     })
 }
 
-/// The defect of a table whose values are the ends of curves.
-const UNDER_LOAD: &str = "the CSV of loaded cannot be read; save it with --json";
-
 /// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split(if text.as_bytes().contains(&b'\n') { '\n' } else { '\r' })
@@ -79,6 +82,8 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 /// The layout of the rows of a table.
 struct TableLayout {
     columns: [Column; MAX_COLUMNS],
+    /// True if every row is a level of load.
+    under_load: bool,
     /// The number of fields in a row of another tool's table; `None` for a table of this program.
     most: Option<usize>,
     separator: Option<u8>,
@@ -121,7 +126,7 @@ impl TableLayout {
         for (column, name) in self.columns.iter_mut().zip(fields(line, self.separator)) {
             *column = Column::of(name);
             // Short names such as those of CPUs and their lines may mean anything in a table of another tool.
-            known += usize::from(!matches!(column, Column::Other | Column::Word(A..)));
+            known += usize::from(!matches!(column, Column::Other | Column::Rate(_) | Column::Word(A..)));
         }
         known > 1 && self.columns.contains(&Column::Latency(1.0))
     }
@@ -191,9 +196,13 @@ impl TableLayout {
             draft.saved.zeros += 1;
             return Ok(());
         }
-        if point.row.is_word(EXPERIMENT, LOADED) {
-            return Err(UNDER_LOAD);
+        if self.under_load {
+            point.row.set(EXPERIMENT, word(format_args!("{LOADED}")));
         }
-        draft.push(point.finish()?)
+        if point.row.is_word(EXPERIMENT, LOADED) {
+            return origin::of_table(&mut point, draft);
+        }
+        point.finish()?;
+        draft.push(point.row)
     }
 }

@@ -1,7 +1,7 @@
 //! The names of members and columns: those of this schema, and those of earlier ones.
 
 /// The names of schema 1 that are others today, each with the name of today.
-const RENAMED: [(&str, &str); 17] = [
+const RENAMED: [(&str, &str); 19] = [
     ("from", "initiator_node"),
     ("to", "target_node"),
     ("a", "initiator_cpu"),
@@ -11,6 +11,8 @@ const RENAMED: [(&str, &str); 17] = [
     ("home", "home_node"),
     ("ci95_low_ns", "ns_low"),
     ("ci95_high_ns", "ns_high"),
+    ("ci95_low_bytes_per_second", "bytes_per_second_low"),
+    ("ci95_high_bytes_per_second", "bytes_per_second_high"),
     ("order", "walk_order"),
     ("lanes", "chains"),
     ("generators", "cores"),

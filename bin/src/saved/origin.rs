@@ -5,14 +5,17 @@ use latency_core::json::{Event, Reader};
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::traffic::Kind;
+use latency_core::units::Bytes;
 
 use super::fields::word;
 use super::names::{is_interval_of, today};
-use super::point::point;
+use super::point::{PointDraft, point};
 use super::rows::{Draft, whole};
 use super::values::{Fault, each_object, interval, members, optional, rest, text};
 use crate::analysis::traffic::bandwidth;
-use crate::result::row::{CLASS, GENERATORS, HOME, LOAD, MEDIAN, MOST, OP, PATTERN, Row, TRAFFIC};
+use crate::result::row::{
+    CLASS, EXPERIMENT, FIELDS, GENERATORS, HOME, LOAD, MEDIAN, MOST, OP, PATTERN, Row, TRAFFIC, Word,
+};
 use crate::result::sample::Sample;
 
 /// Reads the members that identify the host.
@@ -189,26 +192,58 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     })?;
     limit.pair = from.zip(to);
     if !brief {
-        limit.set(LOAD, word(format_args!("{MOST}")));
         // The limit gets the working set of the chain that was measured during the traffic.
         limit.sample.size = idle.as_ref().map_or(limit.sample.size, |idle: &Row| idle.sample.size);
     }
-    if let Some(node) = load.filter(|_| load != to) {
-        limit.set(HOME, word(format_args!("{node}")));
-    }
     rate.interval = between(ends)?.or(rate.interval);
-    if let Some(kind) = kind.filter(|_| rate.value.is_finite()) {
-        // Bandwidths are stored as the time for each line.
-        let Estimate { value, interval } = bandwidth(kind, rate);
-        limit.sample.nanoseconds = value;
-        limit.sample.interval = interval.filter(|ends| ends.low > 0.0 && ends.high.is_finite());
-        draft.push(limit)?;
-    }
+    draft.push(self::limit(limit, load, rate, brief))?;
     if let Some(found) = idle {
         let found = Row { pair: limit.pair, ..found };
         draft.push(self::idle(found, kind, brief))?;
     }
     Ok(())
+}
+
+/// Returns the limit of the traffic that a row names, to the memory of the node `load`; without a latency if the rate is
+/// unknown. Only the rate if `brief` is true.
+fn limit(mut limit: Row, load: Option<u32>, rate: Estimate, brief: bool) -> Row {
+    if !brief {
+        limit.set(LOAD, word(format_args!("{MOST}")));
+    }
+    if let Some(node) = load.filter(|node| limit.pair.is_none_or(|(_, to)| *node != to)) {
+        limit.set(HOME, word(format_args!("{node}")));
+    }
+    // Bandwidths are stored as the time for each line.
+    let Estimate { value, interval } = match limit.traffic().filter(|_| rate.value.is_finite()) {
+        Some(kind) => bandwidth(kind, rate),
+        None => Estimate { value: f64::NAN, interval: None },
+    };
+    limit.sample.nanoseconds = value;
+    limit.sample.interval = interval.filter(|ends| ends.low > 0.0 && ends.high.is_finite());
+    limit
+}
+
+/// Adds what is compared of a row of a table of loads: the idle latency, or the rate of traffic without a pace. Levels
+/// between them are shares of that rate, and so they differ in every run.
+#[inline(never)] // offsets into a small frame are short
+pub(super) fn of_table(point: &mut PointDraft, draft: &mut Draft<'_>) -> Result<(), &'static str> {
+    let brief = draft.in_brief;
+    point.finish()?;
+    let PointDraft { row, offered, rates: [rate, low, high], load_node, .. } = point;
+    match (*offered, *rate) {
+        (Some(0.0), _) => draft.push(idle(*row, row.traffic(), brief)),
+        (None, Some(value)) => {
+            let rate = Estimate { value, interval: between((*low, *high))? };
+            let is_kept = |field: usize| {
+                matches!(field, EXPERIMENT | TRAFFIC | PATTERN) || brief && field == GENERATORS
+            };
+            (0..FIELDS.len()).filter(|field| !is_kept(*field)).for_each(|field| row.set(field, Word::EMPTY));
+            let size = if brief { Bytes(0) } else { row.sample.size };
+            row.sample = Sample { size, ..Sample::EMPTY };
+            draft.push_limit(limit(*row, load_node.filter(|_| !brief), rate, brief))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the idle latency before traffic of a kind: only its latency if `brief` is true, else its conditions too.

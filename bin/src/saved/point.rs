@@ -26,6 +26,10 @@ pub(super) enum Column {
     Footprint,
     /// The rate of traffic that was offered.
     Offered,
+    /// The rate of traffic (0), or an end of its interval (1, 2).
+    Rate(usize),
+    /// The node of the memory of traffic.
+    LoadNode,
     /// The percentile of single loads.
     Percentile,
     /// A size, and the number of bytes in its unit, if the unit is known.
@@ -45,7 +49,7 @@ pub(super) enum Column {
 }
 
 /// The names of the columns that are not words.
-const COLUMNS: [(&str, Column); 21] = [
+const COLUMNS: [(&str, Column); 25] = [
     ("initiator_node", Column::From),
     ("target_node", Column::To),
     ("ns", Column::Latency(1.0)),
@@ -59,6 +63,10 @@ const COLUMNS: [(&str, Column); 21] = [
     ("working_set_bytes", Column::Size(Some(1.0))),
     ("footprint_bytes", Column::Footprint),
     ("offered_bytes_per_second", Column::Offered),
+    ("bytes_per_second", Column::Rate(0)),
+    ("bytes_per_second_low", Column::Rate(1)),
+    ("bytes_per_second_high", Column::Rate(2)),
+    ("load_node", Column::LoadNode),
     ("percentile", Column::Percentile),
     ("stride_bytes", Column::Stride),
     ("pages_obtained", Column::Pages),
@@ -88,7 +96,12 @@ pub(super) struct PointDraft {
     ends: [Option<f64>; 2],
     deviation: Option<f64>,
     undisturbed: [Option<f64>; 3],
-    offered: Option<f64>,
+    /// The rate of traffic that was offered; `None` without a pace.
+    pub offered: Option<f64>,
+    /// The rate of traffic, and the ends of its interval.
+    pub rates: [Option<f64>; 3],
+    /// The node of the memory of traffic.
+    pub load_node: Option<u32>,
     percentile: Option<f64>,
 }
 
@@ -101,6 +114,8 @@ impl PointDraft {
         deviation: None,
         undisturbed: [None; 3],
         offered: None,
+        rates: [None; 3],
+        load_node: None,
         percentile: None,
     };
 
@@ -115,9 +130,9 @@ impl PointDraft {
             Column::Low => self.ends[0] = Some(value),
             Column::High => self.ends[1] = Some(value),
             Column::Deviation => self.deviation = Some(value),
-            Column::Undisturbed(place) => {
-                self.undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = Some(value));
-            }
+            Column::Undisturbed(place) => set(&mut self.undisturbed, place, value),
+            Column::Rate(place) => set(&mut self.rates, place, value),
+            Column::LoadNode => self.load_node = Some(whole(value)?),
             Column::Footprint if row.sample.size.0 > 0 => {}
             Column::Size(_) | Column::Footprint => row.sample.size = bytes(value)?,
             Column::Offered => self.offered = Some(value),
@@ -135,22 +150,22 @@ impl PointDraft {
         Ok(())
     }
 
-    /// Returns the row, after all members were read.
-    pub fn finish(self) -> Result<Row, &'static str> {
-        let PointDraft { mut row, nodes: [from, to], ends, deviation, undisturbed, offered, percentile } =
+    /// Completes the row, after all members were read.
+    pub fn finish(&mut self) -> Result<(), &'static str> {
+        let PointDraft { row, nodes: [from, to], ends, deviation, undisturbed, offered, percentile, .. } =
             self;
-        row.pair = from.zip(to);
+        row.pair = from.zip(*to);
         // Percentiles, and levels of load between idle and most, are not compared.
-        if percentile.is_some() || row.is_word(EXPERIMENT, LOADED) && offered != Some(0.0) {
+        if percentile.is_some() || row.is_word(EXPERIMENT, LOADED) && *offered != Some(0.0) {
             row.sample.nanoseconds = f64::NAN;
         }
-        row.sample.interval = match ends {
+        row.sample.interval = match *ends {
             [Some(low), Some(high)] if low <= high => Some(Interval { low, high }),
             [None, None] => row.sample.interval,
             _ => return Err("interval is not a pair of numbers"),
         };
         // The latency while neighbours were quiet is used only if it lies within its interval.
-        row.undisturbed = match undisturbed {
+        row.undisturbed = match *undisturbed {
             [Some(value), Some(low), Some(high)]
                 if low > 0.0 && low <= value && value <= high && high < 1e12 =>
             {
@@ -158,9 +173,13 @@ impl PointDraft {
             }
             _ => None,
         };
-        row.sample.deviation = relative(deviation, row.sample.nanoseconds);
-        Ok(row)
+        row.sample.deviation = relative(*deviation, row.sample.nanoseconds);
+        Ok(())
     }
+}
+
+fn set(values: &mut [Option<f64>; 3], place: usize, value: f64) {
+    values.iter_mut().skip(place).take(1).for_each(|slot| *slot = Some(value));
 }
 
 /// The experiment whose rows are levels of load.
@@ -200,7 +219,8 @@ pub(super) fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
         }
         Ok(())
     })?;
-    Ok(draft.finish()?)
+    draft.finish()?;
+    Ok(draft.row)
 }
 
 /// Reads a field whose value is a word, a number, or null.

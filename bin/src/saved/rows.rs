@@ -245,6 +245,27 @@ impl<'r> Draft<'r> {
         }
     }
 
+    /// Adds the limit of traffic. Of the limits of several numbers of cores, which follow each other, only the highest is
+    /// kept.
+    pub fn push_limit(&mut self, limit: Row) -> Result<(), &'static str> {
+        let begun = self.count;
+        self.push(limit)?;
+        let rows = self.rows.get_mut(..self.count).unwrap_or_default();
+        if let Some((added, before)) = rows.split_last_mut().filter(|(_, before)| before.len() == begun)
+            && let Some(other) = before
+                .iter_mut()
+                .rev()
+                .take_while(|row| row.traffic().is_some())
+                .find(|other| other.pair == added.pair && other.words == added.words)
+        {
+            if added.sample.nanoseconds < other.sample.nanoseconds {
+                *other = *added;
+            }
+            self.count = begun;
+        }
+        Ok(())
+    }
+
     /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.
     pub fn push(&mut self, mut row: Row) -> Result<(), &'static str> {
         if row.sample.nanoseconds.is_nan() {

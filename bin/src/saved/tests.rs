@@ -215,7 +215,7 @@ fn a_refusal_names_the_line_and_the_defect() {
         ("{\"points\":[\n{\"ns\":1,\"working_set_bytes\":0}]}", 2, "size is not a positive number of bytes"),
         ("{\"points\":[3]}", 1, "point is not an object"),
         ("{\"points\":[]}{}", 1, "text after the end of the document"),
-        ("ns,offered_bytes_per_second\n1,2\n", 1, "the CSV of loaded cannot be read; save it with --json"),
+        ("ns,offered_bytes_per_second\n1,2\n", 1, "no measured point"),
         ("{\"curves\":[]}", 1, "no measured point"),
         ("{\"points\":[]}", 1, "no measured point"),
     ] {
@@ -459,10 +459,45 @@ fn tables_of_several_experiments_are_read_as_one_result_of_many() {
     assert_eq!((names, saved.experiment.as_str()), (["matrix".into(), "order".into()].into(), "report"));
     let one = parse(format!("{header}a,matrix,0,0,90\n").as_bytes()).unwrap();
     assert_eq!((one.experiment.as_str(), one.named_host()), ("matrix", Some("a")));
-    assert_eq!(
-        rejected(&format!("{header}a,loaded,0,0,90\n")).1,
-        "the CSV of loaded cannot be read; save it with --json"
-    );
+}
+
+/// Returns the places, values and intervals of all points, in one order.
+fn in_order(saved: &Saved) -> Vec<String> {
+    let point = |row: &Row| {
+        format!("{:?} {:?} {:.4} {:?}", row.pair, row.words, row.sample.nanoseconds, row.sample.interval)
+    };
+    let mut points: Vec<String> = saved.rows.iter().map(point).collect();
+    points.sort();
+    points
+}
+
+#[test]
+fn the_table_of_loads_has_the_points_of_their_document() {
+    let [document, table] = ["json", "csv"].map(|ending| {
+        let path = format!("{}/../tests/golden/loaded-counters.{ending}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with("standard error")).collect();
+        parse(rows.join("\n").as_bytes()).unwrap()
+    });
+    assert_eq!(in_order(&table), in_order(&document));
+    assert_eq!(table.experiment.as_str(), "loaded");
+}
+
+#[test]
+fn the_limit_in_a_table_of_loads_is_the_highest_rate_without_a_pace() {
+    let header = "host,experiment,initiator_node,target_node,load_node,traffic,cores,offered_bytes_per_second,\
+                  bytes_per_second,bytes_per_second_low,bytes_per_second_high,ns\n";
+    let rows = "a,loaded,0,0,1,2:1,0,0.0,0.0,,,100\na,loaded,0,0,1,2:1,4,9.0,9.0,,,120\n\
+                a,loaded,0,0,1,2:1,4,,64e9,60e9,66e9,150\na,loaded,0,0,1,2:1,2,,50e9,,,130\n";
+    let table = parse(format!("{header}{rows}").as_bytes()).unwrap();
+    let document = r#"{"experiment":"loaded","rows":[{"experiment":"loaded","initiator_node":0,"target_node":0,
+        "traffic":"2:1","offered_bytes_per_second":0.0,"ns":100.0}],"curves":[{"initiator_node":0,"target_node":0,
+        "traffic":"2:1","load_node":1,"peak_bandwidth":{"bytes_per_second":64e9,"bytes_per_second_low":60e9,
+        "bytes_per_second_high":66e9}}]}"#;
+    assert_eq!(in_order(&table), in_order(&parse(document.as_bytes()).unwrap()));
+    // Those of another host are its own.
+    let other = rows.replace("a,loaded", "b,loaded").replace("64e9", "65e9");
+    assert_eq!(parse(format!("{header}{rows}{other}").as_bytes()).unwrap().rows.len(), 4);
 }
 
 #[test]
