@@ -11,11 +11,11 @@ use crate::report::figures::Digits;
 
 fields! {
     FIRMWARE "firmware" "Memory performance that firmware declares (HMAT, CDAT); null if it declares none.";
-    READ_NS "read_ns" "Declared read latency, in nanoseconds.";
-    WRITE_NS "write_ns" "Declared write latency, in nanoseconds.";
-    READ_RATE "read_bytes_per_second" "Declared read bandwidth, in bytes per second.";
-    WRITE_RATE "write_bytes_per_second" "Declared write bandwidth, in bytes per second.";
-    INITIATORS "initiators" "Nodes for which these values hold: those nearest to the memory.";
+    READ_NS "read_ns" "Declared read latency, in nanoseconds; null if firmware declares none.";
+    WRITE_NS "write_ns" "Declared write latency, in nanoseconds; null if firmware declares none.";
+    READ_RATE "read_bytes_per_second" "Declared read bandwidth, in bytes per second; null if firmware declares none.";
+    WRITE_RATE "write_bytes_per_second" "Declared write bandwidth, in bytes per second; null if firmware declares none.";
+    INITIATORS "initiators" "Initiator nodes of the declared values: those nearest to the memory.";
     SIDE_CACHE "memory_side_cache" "Memory-side cache of this node; null if it has none.";
     SIDE_BYTES "bytes" "Capacity of the memory-side cache, in bytes.";
     SIDE_LINE "line_bytes" "Line size of the memory-side cache, in bytes; 0 if unknown.";

@@ -28,19 +28,19 @@ columns! {
     INITIATOR_NODE "initiator_node" "NUMA node of the CPU that made the loads; for CPU pairs, node of the first CPU.";
     TARGET_NODE "target_node" "NUMA node of the memory; for CPU pairs, node of the second CPU.";
     INITIATOR_CPU "initiator_cpu" "CPU that made the loads, or that sent the cache line first.";
-    TARGET_CPU "target_cpu" "CPU that replies, or that owns the cache lines; null for memory.";
+    TARGET_CPU "target_cpu" "CPU that replies, or that owns the cache lines; null without a second CPU.";
     THIRD_CPU "third_cpu" "CPU that shares the cache lines; null unless they are shared.";
     WORKING_SET "working_set_bytes" "Working set, in bytes.";
     STRIDE "stride_bytes" "Distance between lines, in bytes.";
     ORDER "walk_order" "Order of the loads.";
     KERNEL "kernel" "Chase kernel: `pointer` or `index`.";
     PAGES_ASKED "pages_asked" "Requested page size.";
-    VARIANT "variant" "Data layout, by index type and page size.";
+    VARIANT "variant" "Data layout: pointer or index, packed or padded; `checked` with bounds checks, `2m` with 2 MiB pages.";
     CHAINS "chains" "Number of parallel chains; ns is the time per load of all of them together.";
-    WORK "work" "Units of dependent work after each load.";
+    WORK "work" "Number of dependent one-cycle additions after each load.";
     PREFETCH "prefetch" "True if the next line of each chain is prefetched.";
-    FILLER "filler" "Kind of the instructions between two loads.";
-    FILLERS "fillers" "Number of instructions between two loads.";
+    FILLER "filler" "Kind of the independent instructions between two loads: `nop`, `lea` or `mixed`.";
+    FILLERS "fillers" "Number of independent instructions between two loads.";
     INSTRUCTIONS "instructions_per_load" "Number of instructions from one load of a chain to the next.";
     PERCENTILE "percentile" "Percentile of single loads; null for the median of batches.";
     TRAFFIC "traffic" "Kind of traffic: n:1 reads n lines and writes one.";
@@ -50,25 +50,25 @@ columns! {
     LOAD_NODE "load_node" "NUMA node of the traffic's memory.";
     FOOTPRINT "footprint_bytes" "Memory of all generators together, in bytes.";
     OFFERED "offered_bytes_per_second" "Offered rate in bytes per second; null if unthrottled.";
-    CLASS "class" "Nearest hardware that both CPUs share.";
+    CLASS "class" "Nearest hardware that both CPUs share; `own` if initiator_cpu itself owns the lines.";
     METHOD "method" "Method by which a CPU learns that it is its turn.";
     OP "op" "Access to a cache line: a read, or an atomic addition of zero.";
     STATE "state" "Coherence state of the line in the owner's cache.";
     LEVEL "level" "Smallest cache of the owner that holds all lines.";
     HOME_NODE "home_node" "NUMA node of the memory of the lines.";
     LINES "lines" "Number of cache lines.";
-    NS "ns +-" "Median over rounds of the latency of a dependent load in nanoseconds; the value of a round is the median of its trials in their most frequent state. With several chains the time per load; of pairs of CPUs the time of a line in one direction.";
-    CYCLES "cycles" "Latency in cycles of the time-stamp counter.";
-    CORE_CYCLES "core_cycles +-" "Value of `ns` in core cycles.";
-    MIN_NS "min_ns" "Fastest trial, in nanoseconds.";
-    MAX_NS "max_ns" "Slowest trial that was not interrupted, in nanoseconds; null for percentiles.";
+    NS "ns +-" "Latency of a dependent load in nanoseconds: median over rounds of the median trial in the most frequent state. Time per load for several chains, time per line for bandwidth, one-way time of a line for CPU pairs. Null if not measured.";
+    CYCLES "cycles" "Value of `ns` in cycles of the time-stamp counter; null without a counter.";
+    CORE_CYCLES "core_cycles +-" "Value of `ns` in core cycles; null if the core clock is unknown.";
+    MIN_NS "min_ns" "Value of `ns` in the fastest trial.";
+    MAX_NS "max_ns" "Value of `ns` in the slowest trial that was not interrupted; null for percentiles.";
     MAD_NS "mad_ns" "Median absolute deviation over rounds, in nanoseconds.";
     BYTES "bytes_per_second +-" "Bytes of the lines read and written per second.";
     READ "read_bytes_per_second" "Bytes of the lines read per second.";
     WRITTEN "write_bytes_per_second" "Bytes of the lines written per second.";
     OWNED "rfo_estimate_bytes_per_second" "Possible additional reads for ownership (RFO) by plain stores, in bytes per second.";
     NOT_MEASURED "not_measured" "Reason why there is no value; empty otherwise.";
-    UNDISTURBED_NS "undisturbed_ns +-" "Median latency in the rounds while neighbours were quiet; null if no rounds prove it.";
+    UNDISTURBED_NS "undisturbed_ns +-" "Median latency in rounds with quiet neighbours, in nanoseconds; null if no rounds prove a value.";
     UNDISTURBED_ROUNDS "undisturbed_rounds" "Number of undisturbed rounds.";
     UNDISTURBED_AT_MOST "undisturbed_at_most_ns" "Upper bound of the undisturbed latency in nanoseconds if no rounds prove a value; null otherwise.";
     COLD_NS "cold_ns" "Latency of the first pass, with cold caches, in nanoseconds.";
@@ -79,7 +79,7 @@ columns! {
     EFFICIENCY "efficiency_per_core" "Rate divided by the rate of one core alone times the cores; null if one core alone was not measured.";
     BURST "burst_lines" "Lines per burst of each core; null if unthrottled.";
     SPANNED "pages_spanned" "Number of pages that the working set spans.";
-    PAGE_WALK "page_walk_share" "Share of the time that page walks take (0 to 1), by the difference to the largest pages.";
+    PAGE_WALK "page_walk_share" "Share of the time that page walks use (0 to 1), by comparison with the largest pages; null for the largest pages.";
     MIN_LINE "min_line_ns" "Latency of the fastest cache line, in nanoseconds.";
     MAX_LINE "max_line_ns" "Latency of the slowest cache line, in nanoseconds.";
     SLOWEST_LINE "slowest_line" "Index of the slowest cache line, from 0.";
@@ -98,14 +98,14 @@ columns! {
     WINDOW "interval_window_s" "Time from the first to the last round, which the interval covers, in seconds.";
     PLACEMENTS "placements" "Number of different physical placements of the memory.";
     PLACEMENT_SPREAD "placement_spread" "Range from the 10th to the 90th percentile of the placements' medians, divided by their median; null with few placements.";
-    CORE_GHZ "core_ghz" "Median core clock beside the trials, in GHz.";
+    CORE_GHZ "core_ghz" "Median core clock around the trials, in GHz; null if unknown.";
     UNCORE_GHZ "uncore_ghz" "Clock of the uncore that serves the memory, in GHz; null if Linux does not report it.";
     PAGES_OBTAINED "pages_obtained" "Obtained page size.";
     VERIFIED "verified" "True if every page was on the target node, before and after the trials.";
     ON_TARGET "pages_on_target" "Number of pages on the target node after the last trial; null if unknown.";
     ELSEWHERE "pages_elsewhere" "Number of pages on other nodes after the last trial; null if unknown.";
     SEED "seed" "Seed of the random order.";
-    RUNNING "counted_share" "Share of the time in which the hardware counters ran (0 to 1); counts are scaled by it.";
+    RUNNING "counted_share" "Share of the time in which the hardware counters ran (0 to 1); counts are scaled to the whole time.";
     CYCLES_RATIO "counted_cycles_ratio" "Counted core cycles divided by core cycles estimated from dependent additions.";
     PER_CYCLE "instructions_per_cycle" "Instructions per core cycle, by hardware counters.";
     COUNTED_CYCLES "counted_core_cycles" "Core cycles per load, by hardware counters of the thread of initiator_cpu, in walks that are not timed; for traffic per line, for CPU pairs per message.";
@@ -117,7 +117,7 @@ columns! {
 }
 
 fields! {
-    LOAD "load_level" "Load level of a latency under load: `most` for the largest bandwidth, `idle` for no load.";
+    LOAD "load_level" "Load level of a latency under load: `most` (largest bandwidth) or `idle, before KIND` (no load).";
 }
 
 /// The columns of the fields of saved points, by their index in [`FIELDS`].

@@ -13,14 +13,14 @@ use crate::result::conditions::Conditions;
 
 fields! {
     CONDITIONS "conditions" "Activity on the machine between the first and the last trial; null if nothing was timed.";
-    OTHER_WORK "other_processes_share" "Share of time in which other processes ran on this CPU (0 to 1).";
+    OTHER_WORK "other_processes_share" "Share of time in which other processes ran on this CPU while this process was ready (0 to 1).";
     STOLEN "steal_share" "Steal time as a share of busy time (0 to 1); a lower bound, since many hypervisors report 0.";
-    SIBLING "smt_sibling_busy_share" "Share of time in which the SMT sibling was busy (0 to 1); null without one.";
-    SWITCHES "involuntary_switches" "Number of involuntary context switches on this CPU.";
-    MOVES "thread_moves" "Number of times that this thread was found on another CPU.";
-    CLOCK_P10 "core_ghz_p10" "Core clock at the 10th percentile of rounds, in GHz.";
-    CLOCK_P50 "core_ghz_p50" "Core clock at the median of rounds, in GHz.";
-    CLOCK_P90 "core_ghz_p90" "Core clock at the 90th percentile of rounds, in GHz.";
+    SIBLING "smt_sibling_busy_share" "Share of time in which the SMT sibling was busy (0 to 1); null without an SMT sibling.";
+    SWITCHES "involuntary_switches" "Number of involuntary context switches of the measuring thread.";
+    MOVES "thread_moves" "Number of times that the measuring thread was found on another CPU.";
+    CLOCK_P10 "core_ghz_p10" "Core clock at the 10th percentile of rounds, in GHz; null if unknown.";
+    CLOCK_P50 "core_ghz_p50" "Core clock at the median of rounds, in GHz; null if unknown.";
+    CLOCK_P90 "core_ghz_p90" "Core clock at the 90th percentile of rounds, in GHz; null if unknown.";
     DRIFT "timer_drift_ppm" "Drift of the time-stamp counter against the kernel's clock, in parts per million.";
     CPUS "cpus" "Activity on each CPU on which a thread of this run worked.";
     CPU "cpu" "CPU number.";

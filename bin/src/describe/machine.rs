@@ -18,7 +18,7 @@ use crate::result::{KernelClock, Timer};
 use crate::saved::Saved;
 
 fields! {
-    HOST "host" "Host on which this was measured.";
+    HOST "host" "Identity of the measured host.";
     HOST_NAME "name" "Host name; empty with --anonymous.";
     BOOT_ID "boot_id" "Boot ID: a random number of each kernel start, which distinguishes hosts of one name and reboots; empty with --anonymous.";
     CPU_MODEL "cpu_model" "Model name of the processor.";
@@ -39,11 +39,11 @@ fields! {
     PREFETCHER "data_dependent_prefetcher" "True if CPUID reports a data-dependent prefetcher.";
     KERNEL "kernel" "Kernel release.";
     PLATFORM "platform" "Bare metal, a virtual machine, or an emulator.";
-    HYPERVISOR "hypervisor" "Name of the hypervisor.";
+    HYPERVISOR "hypervisor" "Name of the hypervisor; empty without one.";
     CLOCK_SOURCE "clock_source" "Clock source of the kernel.";
     GOVERNOR "governor" "CPU frequency governor.";
-    HUGE_PAGES "transparent_huge_pages" "Setting of transparent huge pages.";
-    BALANCING "numa_balancing" "Setting of automatic NUMA balancing.";
+    HUGE_PAGES "transparent_huge_pages" "Setting of transparent huge pages: `always`, `madvise` or `never`; empty if unsupported.";
+    BALANCING "numa_balancing" "Value of kernel.numa_balancing: 0 is off; null if unknown.";
     NODES "nodes" "NUMA nodes.";
     ID "id" "Node number.";
     CPUS "cpus" "CPUs of the node.";
@@ -62,7 +62,7 @@ fields! {
     WAYS "ways" "Associativity of the cache.";
     L3_WAYS "l3_ways_allowed" "L3 ways that resctrl allows for this process, and all ways, as bit masks; null without resctrl.";
     CLOCK "clock" "Clock that times trials.";
-    SOURCE "source" "Time-stamp counter, or the kernel's clock.";
+    SOURCE "source" "`tsc` (time-stamp counter) or `clock_gettime` (clock of the kernel).";
     FREQUENCY "frequency_hz" "Frequency of the clock in ticks per second.";
     SPREAD "calibration_spread_ppm" "Difference between two calibrations, in parts per million.";
     INVARIANT "invariant" "True if CPUID promises a constant rate in all power states.";

@@ -22,13 +22,13 @@ use latency_core::words::Worded;
 pub use super::optional::optional;
 
 fields! {
-    HEALTH "health" "Self-test: whether the program measures known values correctly.";
-    L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit; a whole number if the clock is right.";
-    MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: 3 or 4.";
-    AUDIT "prefetch_audit" "Check whether prefetchers accelerate a random walk; null if it was not made.";
-    AUDIT_BYTES "working_set_bytes" "Working set of the check, in bytes.";
+    HEALTH "health" "Self-tests of the program.";
+    L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit; a whole number if the clock is right; null if unknown.";
+    MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: 3 or 4; null if unknown.";
+    AUDIT "prefetch_audit" "Search for prefetchers that accelerate a random walk; null if it was not made.";
+    AUDIT_BYTES "working_set_bytes" "Working set of the search, in bytes.";
     RANDOM "random_ratio +-" "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order; 1 without prefetching.";
-    LOCAL "local_2m_ratio +-" "The same ratio within regions of 2 MiB.";
+    LOCAL "local_2m_ratio +-" "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order within 2 MiB; 1 without prefetching.";
     POINTER "pointer_ratio +-" "Latency of pointers divided by latency of indices, in random order; 1 without a prefetcher that follows pointers.";
     REPEAT "repeat" "Second measurement of the first point at the end, in new memory (A/A); null if it was not made.";
     REPEAT_BYTES "working_set_bytes" "Working set of the repeated point, in bytes.";

@@ -48,15 +48,15 @@ fields! {
     pub SUMMARY "summary" "Conclusions as named numbers.";
     pub ROWS "rows" "Values: flat objects with the same names in all experiments and in CSV.";
     CYCLES_OF "cycles_of" "Clock of the `cycles` fields: `tsc` is the time-stamp counter. `core_cycles` are cycles of the core clock.";
-    pub REGIONS "regions" "Memory of a target for several initiators. own: a region for each; shared: one region that they rewrite in turn; rewritten: a region that is rewritten for each visit.";
-    CPU_CHOSEN "cpu_chosen" "Choice of the CPU of each node: `first` allowed one, `idle` one because the first was busy, or `asked`.";
+    pub REGIONS "regions" "Memory of a target node with several initiators: `own` (one region each), `shared` (one region, rewritten in turn) or `rewritten` (one region, rewritten for each visit).";
+    CPU_CHOSEN "cpu_chosen" "Choice of the CPU of each node: `first` (first allowed CPU), `idle` (the first one was busy) or `asked` (by an option).";
     BUSY_CPUS "busy_cpus" "First CPUs of nodes that were not used because other processes kept them busy before the run.";
     BUSY_CPU "cpu" "CPU number.";
     BUSY_SHARE "busy_share" "Share of time in which the CPU was busy (0 to 1).";
 }
 
 static INFO: Metric =
-    Metric { name: "info", about: "Version, schema and CPU model of the tool that produced these samples." };
+    Metric { name: "info", about: "Program version, schema version and processor of these samples." };
 
 /// Version of the document's schema.
 const VERSION_OF_SCHEMA: u64 = shape::SCHEMA as u64;

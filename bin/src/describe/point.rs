@@ -21,8 +21,8 @@ fields! {
     PAGES_VERIFIED "pages_verified" "True if the kernel reported the obtained page size.";
     BEFORE "before" "Pages reported by the kernel before the first trial.";
     AFTER "after" "Pages reported by the kernel after the last trial.";
-    SOURCE "source" "Source of the report.";
-    NODES "nodes" "Number of pages on each node.";
+    SOURCE "source" "Kernel interface that reported the pages; `none` if none did.";
+    NODES "nodes" "Number of pages on each node, a list of nodes.";
     NODE "node" "Node number.";
     PAGES "pages" "Number of pages.";
     PAGE_BYTES "page_bytes" "Page size of the mapping, in bytes.";

@@ -16,7 +16,7 @@ fields! {
     REPORTED "reported_cache_bytes" "Capacity of the last-level cache by sysfs or CPUID, in bytes.";
     PLANNED "planned_cache_bytes" "Capacity of the last-level cache that the plan assumes, in bytes; differs from the reported one if the search found another.";
     SOUGHT "cache_sought" "True if the search measured smaller working sets to find the last-level cache.";
-    IN_CACHE "in_cache_bytes" "Working set that the last-level cache serves, and no nearer one, in bytes.";
+    IN_CACHE "in_cache_bytes" "Working set that the last-level cache serves, and no nearer one, in bytes; null if none was found.";
     SECONDS "duration_s" "Duration of the search, in seconds.";
 }
 

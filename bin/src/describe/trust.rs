@@ -11,16 +11,16 @@ use crate::report::figures::Digits;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
-    TRUST "trust" "Trust in the result.";
+    TRUST "trust" "Trust in the result, and the reasons for it.";
     TRUST_LEVEL "level" "`good`, `fair` (correct within its interval, but less certain or less clean than requested) or `poor` (there is evidence that a value is wrong or not verified).";
     REASONS "reasons" "Codes of the warnings that lower the trust.";
-    EMULATED "emulated" "True if the machine is emulated, so that its latencies say nothing about hardware.";
+    EMULATED "emulated" "True if the machine is emulated; latencies of an emulator do not apply to hardware.";
     OMITTED "omitted" "Number of warnings that did not fit in the list; they count in the level.";
     WARNINGS "warnings" "Warnings about the result.";
     CPU "cpu" "CPU of the warning; only in warnings about one CPU.";
     CODE "code" "Code of the warning, which does not change between versions.";
-    TEXT "text" "Finding.";
-    REMEDY "remedy" "Remedy.";
+    TEXT "text" "Finding, as a sentence.";
+    REMEDY "remedy" "Remedy for the finding.";
     NODE "node" "Node of the warning; only in warnings about a memory-side cache.";
     SIDE_BYTES "side_cache_bytes" "Capacity of the memory-side cache, in bytes.";
     UNTRUSTED "untrusted" "True if there is evidence that a value is wrong or not verified, so that --strict fails.";

@@ -16,7 +16,7 @@ use latency_core::words::Worded;
 
 fields! {
     pub PLAN "plan" "True if nothing was measured; this is a plan.";
-    pub POINTS "points" "Number of points.";
+    pub POINTS "points" "Number of planned points.";
     MORE "more_points" "Largest number of points that the run may add between the planned ones.";
     THREADS "threads" "Largest number of threads at a time.";
     MEMORY "memory_bytes" "Memory of all points together, in bytes.";

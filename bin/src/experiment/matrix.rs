@@ -77,16 +77,16 @@ fields! {
     NODE_PAIRS "node_pairs" "Every pair of nodes, with keys that do not change between versions.";
     FROM "from" "NUMA node of the CPU that made the loads.";
     TO "to" "NUMA node of the memory.";
-    CYCLES "cycles" "Latency in cycles of the time-stamp counter.";
-    NS "ns" "Latency in nanoseconds.";
+    CYCLES "cycles" "Latency in cycles of the time-stamp counter; null if not measured or without a counter.";
+    NS "ns" "Latency in nanoseconds; null if not measured.";
     ITERS "iters" "Largest number of loads per trial.";
     SEED "seed" "Seed of the random order.";
-    FREQUENCY "freq_ghz" "Frequency of the time-stamp counter, in GHz.";
-    LOCAL_NS "local_ns" "Mean latency of local memory, in nanoseconds.";
-    REMOTE_NS "remote_ns" "Mean latency to memory of other packages, in nanoseconds; with a single package, to other nodes.";
+    FREQUENCY "freq_ghz" "Frequency of the time-stamp counter, in GHz; null without a counter.";
+    LOCAL_NS "local_ns" "Mean latency of local memory, in nanoseconds; null if none was measured.";
+    REMOTE_NS "remote_ns" "Mean latency to memory of other packages, in nanoseconds; without these, to other nodes; null without other nodes.";
     SAME_PACKAGE_NS "same_package_ns" "Mean latency to other nodes of the same package, in nanoseconds; null if there are none.";
     MEMORY_ONLY_NS "memory_only_ns" "Mean latency to nodes without CPUs, in nanoseconds; null if there are none.";
-    REMOTE_OVER_LOCAL "remote_over_local" "Remote latency divided by local latency.";
+    REMOTE_OVER_LOCAL "remote_over_local" "Remote latency divided by local latency; null if either is null.";
     CLASSES "classes" "Node pairs grouped by shared package and by firmware distance.";
     CLASS "class" "`local`, `same package`, `other package`, or `memory only`: a node without CPUs.";
     DISTANCE "distance" "Distance in the firmware's table (SLIT), not measured; null if unknown.";
@@ -94,8 +94,8 @@ fields! {
     CLASS_NS "ns" "Mean latency of the pairs, in nanoseconds.";
     CLASS_MIN "min_ns" "Smallest latency of a pair, in nanoseconds.";
     CLASS_MAX "max_ns" "Largest latency of a pair, in nanoseconds.";
-    FASTEST "fastest" "Pair with the smallest latency.";
-    SLOWEST "slowest" "Pair with the largest latency.";
+    FASTEST "fastest" "Pair with the smallest latency; null if none was measured.";
+    SLOWEST "slowest" "Pair with the largest latency; null with fewer than two pairs.";
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {

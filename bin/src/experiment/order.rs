@@ -85,7 +85,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
 }
 
 fields! {
-    STRIDED "strided_loads" "Time of independent loads of the same lines in address order; null without a counter.";
+    STRIDED "strided_loads" "Time of independent loads of the same lines in address order; null without a time-stamp counter.";
     STRIDED_NS "ns" "Time per independent load in nanoseconds: the inverse of the throughput.";
     STRIDED_CYCLES "core_cycles" "Time per independent load in core cycles.";
     STRIDED_ROUNDS "rounds" "Number of rounds; the time is their median.";
@@ -95,7 +95,7 @@ fields! {
     INDEPENDENT "independent_ns +-" "Time per independent load in address order, in nanoseconds.";
     OVER_SEQUENTIAL "random_over_sequential +-" "Latency in random order divided by latency in address order.";
     OVER_BACKWARD "random_over_backward +-" "Latency in random order divided by latency in backward order.";
-    OVER_INDEPENDENT "random_over_independent +-" "Latency of a dependent load divided by the time per independent load.";
+    OVER_INDEPENDENT "random_over_independent +-" "Latency in random order divided by the time per independent load.";
 }
 
 /// Writes the cost of random order.

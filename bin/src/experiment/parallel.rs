@@ -47,7 +47,7 @@ pub const PARALLEL: Experiment = Experiment {
 const REGIONS: usize = 4;
 
 fields! {
-    SATURATION "saturation" "For each working set, the number of chains above which throughput no longer rises.";
+    SATURATION "saturation" "Number of chains above which throughput no longer rises, for each working set.";
     SINGLE_NS "single_ns" "Latency of a single chain, in nanoseconds.";
     PARALLELISM "memory_level_parallelism +-" "Loads in flight: latency of one chain divided by the median of the three shortest times per load.";
     FROM_CHAINS "from_chains" "Smallest number of chains within 5% of the plateau.";

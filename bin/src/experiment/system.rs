@@ -51,7 +51,7 @@ pub const SYSTEM: Experiment = Experiment {
 
 fields! {
     LIMITS "limits" "Restrictions of this process, each with a remedy.";
-    WHAT "what" "Restriction.";
+    WHAT "what" "Restriction, in words.";
     REMEDY "remedy" "Command or setting that removes the restriction.";
     CORES "generator_cores" "Number of cores that can generate traffic.";
     CPU_QUOTA "cpu_quota" "CPU quota of the control group, in CPUs; null without a quota.";

@@ -119,7 +119,7 @@ impl Documents {
             (
                 "description",
                 Json::text(
-                    "What `--format=json` writes. Made from the program's own descriptions by `make golden`.",
+                    "Documents of `--format=json`. Generated from the descriptions in the program by `make golden`.",
                 ),
             ),
             ("anyOf", Json::List(references)),

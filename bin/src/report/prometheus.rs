@@ -139,8 +139,8 @@ mod tests {
     use std::format;
     use std::string::{String, ToString};
 
-    static FIRST: Metric = Metric { name: "first_seconds", about: "The first." };
-    static SECOND: Metric = Metric { name: "second", about: "The second." };
+    static FIRST: Metric = Metric { name: "first_seconds", about: "First value." };
+    static SECOND: Metric = Metric { name: "second", about: "Second value." };
     static NEVER: Metric = Metric { name: "never", about: "Without a number." };
 
     fn written(describe: Describe<'_>) -> String {
@@ -161,9 +161,9 @@ mod tests {
         });
         assert_eq!(
             text,
-            "# HELP latency_bench_first_seconds The first.\n# TYPE latency_bench_first_seconds gauge\n\
+            "# HELP latency_bench_first_seconds First value.\n# TYPE latency_bench_first_seconds gauge\n\
              latency_bench_first_seconds{node=\"0\"} 9.84e-8\nlatency_bench_first_seconds{node=\"2\"} 5e-10\n\
-             # HELP latency_bench_second The second.\n# TYPE latency_bench_second gauge\n\
+             # HELP latency_bench_second Second value.\n# TYPE latency_bench_second gauge\n\
              latency_bench_second 0\nlatency_bench_second 1\nlatency_bench_second 2\n"
         );
     }

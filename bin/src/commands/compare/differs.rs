@@ -21,7 +21,7 @@ fields! {
     WHAT "what" "Name of the condition.";
     A "a_value" "Condition in A; of its first file if its files differ.";
     B "b_value" "Condition in B; of its first file if its files differ.";
-    BLOCKS "blocks" "True if it prevents a verdict without --force.";
+    BLOCKS "blocks" "True if the condition prevents a verdict without --force.";
 }
 
 /// The relative difference up to which core clocks count as the same.

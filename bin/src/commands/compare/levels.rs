@@ -13,16 +13,16 @@ use crate::result::sample::Samples;
 use crate::saved::Saved;
 
 fields! {
-    LEVELS "levels" "Cache levels that both curves have, nearest first; empty if they are not curves.";
+    LEVELS "levels" "Cache levels of both curves, nearest first, then memory; empty if A or B is not a curve.";
     LEVEL "level" "Cache level, counted from the core; 0 is memory.";
     A_NS "a_ns" "Latency in A, in nanoseconds.";
     B_NS "b_ns" "Latency in B, in nanoseconds.";
-    RATIO "ratio" "Latency of B divided by A, in nanoseconds.";
-    A_CYCLES "a_core_cycles" "Latency in A, in core cycles.";
-    B_CYCLES "b_core_cycles" "Latency in B, in core cycles.";
-    CYCLES_RATIO "core_cycles_ratio" "Latency of B divided by A, in core cycles.";
-    FOLLOWS "follows" "`clock` (equal in core cycles), `time` (equal in nanoseconds) or `neither`; null if the core clocks are equal.";
-    CLOCK_RATIO "clock_ratio" "Core clock of A divided by core clock of B; null if they are equal or unknown.";
+    RATIO "ratio" "Latency of B divided by latency of A, both in nanoseconds.";
+    A_CYCLES "a_core_cycles" "Latency in A, in core cycles; null if the core clock is unknown.";
+    B_CYCLES "b_core_cycles" "Latency in B, in core cycles; null if the core clock is unknown.";
+    CYCLES_RATIO "core_cycles_ratio" "Latency of B divided by latency of A, both in core cycles; null if a core clock is unknown.";
+    FOLLOWS "follows" "`clock` (equal in core cycles), `time` (equal in nanoseconds) or `neither`; null if `clock_ratio` is null.";
+    CLOCK_RATIO "clock_ratio" "Core clock of A divided by core clock of B; null if they are nearly equal or unknown.";
 }
 
 /// Returns the levels of the first file of each side, if both are curves.

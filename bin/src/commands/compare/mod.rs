@@ -59,13 +59,13 @@ fields! {
     VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` if the conditions do not allow one.";
     MEDIAN_RATIO "median_ratio" "Median of all ratios B/A.";
     THRESHOLD "threshold" "Allowed difference, as a fraction of A.";
-    SLOWER_BY "slower_by" "Median difference of the slower points, as a fraction of A; null if no point is slower.";
-    SHOWS_FROM "shows_from" "Smallest difference of the whole that would be significant, as a fraction of A; null if the values are too uncertain.";
+    SLOWER_BY "slower_by" "Median difference of the slower points, as a fraction of A; null without slower points or without a verdict.";
+    SHOWS_FROM "shows_from" "Smallest difference of the whole result that would be significant, as a fraction of A; null if above 10.";
     FILES_A "files_a" "Files of A.";
     FILES_B "files_b" "Files of B.";
     COMPARED "points_compared" "Number of points that both sides have.";
-    SLOWER "points_slower" "Number of points at which B is slower.";
-    FASTER "points_faster" "Number of points at which B is faster.";
+    SLOWER "points_slower" "Number of points at which B is slower; 0 without a verdict.";
+    FASTER "points_faster" "Number of points at which B is faster; 0 without a verdict.";
     WITHOUT "points_without_value" "Number of points without the judged value, which are left out.";
 }
 

@@ -23,15 +23,15 @@ use crate::sys::table::List;
 
 fields! {
     pub RESULTS "results" "Number of saved results; a saved report has several.";
-    HOSTS "hosts" "Number of hosts of all results.";
+    HOSTS "hosts" "Number of hosts in all results.";
     pub FILES "files" "Saved results.";
     pub FILE "file" "Path of the file.";
     pub OF "of" "Experiment of the result; empty if the file does not state it.";
     HOST "host_name" "Host name; `unnamed` if the file does not name one.";
-    POINTS "points" "Number of points.";
-    LEAST "least" "Smallest value: nanoseconds, or GB/s for bandwidth.";
-    MEDIAN "median" "Median of all values: nanoseconds, or GB/s for bandwidth.";
-    MOST "most" "Largest value: nanoseconds, or GB/s for bandwidth.";
+    POINTS "points" "Number of points of the result.";
+    LEAST "least" "Smallest value: nanoseconds, or GB/s for bandwidth; null if points have several units.";
+    MEDIAN "median" "Median of all values: nanoseconds, or GB/s for bandwidth; null if points have several units.";
+    MOST "most" "Largest value: nanoseconds, or GB/s for bandwidth; null if points have several units.";
 }
 
 /// Number of points above which their table needs `--verbose`.

@@ -13,7 +13,7 @@ fields! {
     WINDOWS "windows" "Number of timed windows, including interrupted ones.";
     EACH "loads_per_window" "Number of loads per window: 1, or more if the counter is too coarse for one.";
     MEAN "load_mean_ns" "Mean of all loads that were not interrupted, in nanoseconds.";
-    ON_STEP "percentiles_on_step" "Percentiles whose interval spans two clusters; their upper end is given.";
+    ON_STEP "percentiles_on_step" "Percentiles between two clusters of loads; the value of the slower cluster is given.";
     MAXIMUM "load_max_ns" "Slowest load that was not interrupted, in nanoseconds.";
     ROUND_MEAN "round_mean_ns" "Median over rounds of the mean of single loads, in nanoseconds, as in `matrix`.";
     BATCH_MEAN "batch_mean_ns" "Mean of batches that alternate with the single loads, in nanoseconds.";
@@ -26,9 +26,9 @@ fields! {
     STEP_TICKS "step_ticks" "Resolution of the counter, in ticks.";
     INTERRUPTIONS "interruptions" "Windows that the system interrupted; no percentile includes them.";
     BY_MARK "by_mark" "Windows during which the kernel was entered; no bucket includes them.";
-    BY_TIME "by_time" "Windows that took longer than any load from memory.";
+    BY_TIME "by_time" "Windows above `from_ns` during which the kernel was not entered.";
     COUNT "windows" "Number of windows.";
-    FROM "from_ns" "Shortest time of a window that counts as interrupted, in nanoseconds.";
+    FROM "from_ns" "Shortest time of a window that counts as interrupted, in nanoseconds; null if none does.";
     MEAN_NS "mean_ns" "Mean time of these windows, in nanoseconds.";
     LONGEST_NS "longest_ns" "Longest of these windows, in nanoseconds.";
     EXPECTED "expected" "Expected number of interrupted windows, by the gaps in a loop without loads.";
@@ -40,8 +40,8 @@ fields! {
     GAP_LONGEST "gap_longest_ns" "Longest gap, in nanoseconds.";
     REFRESH "refresh" "Search for a period of slow loads, such as the DRAM refresh interval.";
     SLOW_FROM "slow_from_ns" "Smallest time of a slow load, in nanoseconds.";
-    SIGNIFICANCE "significance" "Significance of the period, in standard deviations.";
-    KNOWN_AS "known_as" "Name of the DRAM refresh interval with this period.";
+    SIGNIFICANCE "significance" "Significance of the period, in standard deviations; null if none was searched.";
+    KNOWN_AS "known_as" "Name of the DRAM refresh interval with this period; null if none matches.";
     BUCKETS "buckets" "Histogram: low ns, high ns, count.";
     P50 "p50_ns +-" "Median latency of single loads, in nanoseconds.";
     P99 "p99_ns +-" "99th percentile of the latency of single loads, in nanoseconds.";

@@ -18,12 +18,12 @@ fields! {
     MEANS "means" "Method that placed the memory on its node.";
     PEAK_BANDWIDTH "peak_bandwidth" "Largest unthrottled rate; null if it was not requested.";
     HALF "half_bytes_per_second" "Rate with half of the cores, rounded down; null if it was not measured.";
-    HALF_CORES "half_cores" "Number of cores of that half; null if it was not measured.";
-    VERDICT "verdict" "Cause of the limit.";
+    HALF_CORES "half_cores" "Number of cores for `half_bytes_per_second`; null if it was not measured.";
+    VERDICT "verdict" "Cause of the bandwidth limit.";
     LOWEST "lowest_ns" "Lowest latency of a curve that never falls, in nanoseconds: the idle latency, unless a loaded one is lower.";
     KNEE "knee" "Bandwidths at which latency reaches a multiple of the lowest one.";
     RATIO "ratio" "Multiple of the lowest latency.";
-    FIT "fit" "Latency as lowest + ns x rho / (1 - rho), where rho is the used share of the limit; null if it misses a level by 5%.";
+    FIT "fit" "Latency as lowest + ns x rho / (1 - rho), where rho is the used share of the limit; null if a level is off by 5%, or with few levels.";
     FIT_NS "ns" "Factor of the fit in nanoseconds: half of the service time of one server with random arrivals.";
     RESIDUAL "residual" "Largest relative difference between a level and the fit.";
     PEAK_NS "peak_ns" "Latency at the largest bandwidth, in nanoseconds.";

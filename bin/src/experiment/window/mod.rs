@@ -69,14 +69,14 @@ fields! {
     OVERLAPS "overlaps_over" "Largest measured number of instructions over which two loads overlap.";
     ALONE "alone_over" "Smallest measured number of instructions over which two loads no longer overlap; null if they always did.";
     ROOM "instructions +-" "Instructions that fit, with the range between runs; null if there is no limit.";
-    CONVERGED "converged" "True if the limit is known as precisely as runs differ.";
-    BUFFER "reorder_buffer_instructions +-" "Capacity of the reorder buffer in instructions; null if it was not found.";
-    AGREE "fillers_agree" "True if the kinds of filler instructions allow a conclusion; null if they were not tested.";
-    REGISTERS "integer_registers +-" "Instructions in flight that write an integer register, if these registers run out first.";
-    OVERLAP "overlap_instructions +-" "Instructions of dependent work at which loads no longer overlap.";
-    SPEEDUP "prefetch_speedup" "Largest speedup by software prefetch.";
-    SPEEDUP_WORK "prefetch_speedup_work" "Units of work at which prefetch has its largest speedup.";
-    PAYS_FROM "prefetch_pays_from_work" "Smallest number of units of work from which on prefetch helps.";
+    CONVERGED "converged" "True if the limit is known within the differences between runs.";
+    BUFFER "reorder_buffer_instructions +-" "Capacity of the reorder buffer in instructions; null if not found, or larger than the test.";
+    AGREE "fillers_agree" "True if the kinds of filler instructions do not contradict each other; null if they were not tested.";
+    REGISTERS "integer_registers +-" "Number of integer registers for instructions in flight; null unless they run out before the reorder buffer.";
+    OVERLAP "overlap_instructions +-" "Number of instructions of dependent work at which loads no longer overlap; null if they always do.";
+    SPEEDUP "prefetch_speedup" "Largest speedup by software prefetch; null if there is none.";
+    SPEEDUP_WORK "prefetch_speedup_work" "Units of `work` at which prefetch has its largest speedup; null without a speedup.";
+    PAYS_FROM "prefetch_pays_from_work" "Smallest `work` from which on prefetch always helps; null if it does not.";
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
