@@ -73,6 +73,16 @@ pub fn planned(document: &mut dyn Document, point: &Point) {
     document.put(&columns::SEED, point.seed);
 }
 
+/// Describes the obtained pages of a point and the proof of their node.
+#[inline(never)] // it is called in several places
+pub fn proof(document: &mut dyn Document, point: &Point, placed: &Placed) {
+    document.put(&columns::PAGES_OBTAINED, placed.pages.word());
+    document.put(&columns::VERIFIED, placed.is_verified(point.target));
+    let counts = placed.after.counts();
+    document.put(&columns::ON_TARGET, counts.map(|counts| counts.on(point.target)));
+    document.put(&columns::ELSEWHERE, counts.map(|counts| counts.total() - counts.on(point.target)));
+}
+
 /// Describes the trials of a point, or the windows in which traffic was counted, and the placement of its memory.
 pub fn trials(document: &mut dyn Document, point: &Point, measured: &Measurement) {
     let Measurement { series, placed, .. } = measured;
@@ -84,11 +94,7 @@ pub fn trials(document: &mut dyn Document, point: &Point, measured: &Measurement
     document.put(&columns::INTERRUPTED, series.disturbed);
     document.put(&columns::WINDOW, series.window_ns / 1e9);
     document.put(&columns::CORE_GHZ, series.core_gigahertz.map(|clock| clock.median));
-    document.put(&columns::PAGES_OBTAINED, placed.pages.word());
-    document.put(&columns::VERIFIED, placed.is_verified(point.target));
-    let counts = placed.after.counts();
-    document.put(&columns::ON_TARGET, counts.map(|counts| counts.on(point.target)));
-    document.put(&columns::ELSEWHERE, counts.map(|counts| counts.total() - counts.on(point.target)));
+    proof(document, point, placed);
     if let Some(counters) = &series.counters {
         document.put(&columns::RUNNING, counters.running);
         document.put(&columns::CYCLES_RATIO, series.core_cycles_ratio());

@@ -69,6 +69,9 @@ pub fn percentiles(
             document.put(&columns::TRIALS, found.total());
             document.put(&columns::LOADS, found.each);
             document.put(&columns::INTERRUPTED, left_out(found));
+            if let Ok(measured) = &outcome.result {
+                point::proof(document, &outcome.point, &measured.placed);
+            }
         });
     }
 }

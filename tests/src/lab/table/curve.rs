@@ -37,7 +37,7 @@ impl Table {
         let memory = document["model"]["memory"]["ns"].as_f64().map(|nanoseconds| nanoseconds * gigahertz);
         self.figure("memory, ticks", of(model.memory_ticks(), Source::Memory(0, 0)), memory, tolerance);
         if let Some(tlb) = model.tlb.first() {
-            let reported = |key: &str| document["model"]["translation"][key].as_f64();
+            let reported = |key: &str| document["model"]["tlb"][key].as_f64();
             let miss = reported("miss_ns").map(|nanoseconds| nanoseconds * gigahertz);
             self.figure("translations", Truth::exact(tlb.entries as f64), reported("pages"), SIZE_TOLERANCE);
             let truth = boot.delivered.of_misses(tlb.ticks as f64);
