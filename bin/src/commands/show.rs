@@ -89,7 +89,7 @@ fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: boo
     file.contents(document, Level::Normal);
     document.put(&FILE, name.as_str());
     document.put(&OF, saved.experiment.as_str());
-    let of_host = [(&HOST, saved.named_host()), (&CPU, saved.named_cpu()), (&KERNEL, file.kernel())];
+    let of_host = [(&HOST, saved.named_host()), (&CPU, saved.named_cpu()), (&KERNEL, saved.named_kernel())];
     for (field, text) in of_host {
         document.put(field, text);
     }

@@ -161,8 +161,8 @@ pub fn saved_footer<'s>(document: &mut dyn Document, saved: &dyn Fn(usize) -> Op
     let origins = fmt::from_fn(|out| {
         let mut last = Text::<160>::EMPTY;
         for saved in (0..).map_while(saved) {
-            let cpu = saved.named_cpu().unwrap_or_default();
-            let this = Text::of(format_args!("{}", footer_words(cpu, saved.kernel(), saved.origin.started)));
+            let [cpu, kernel] = [saved.named_cpu(), saved.named_kernel()].map(Option::unwrap_or_default);
+            let this = Text::of(format_args!("{}", footer_words(cpu, kernel, saved.origin.started)));
             if this != last {
                 write!(out, "{this}")?;
             }

@@ -126,13 +126,15 @@ fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize, uni
         }
         let mut filled = [from == 0; SPARSE_ROWS];
         if from > 0 {
+            let mut has_rows = false;
             table.each(&mut |row, column, cell| {
-                if let Some(filled) = filled.get_mut(row).filter(|_| (from..to).contains(&column)) {
-                    *filled |= width(&ascii(cell, unicode)) > 0;
+                if (from..to).contains(&column) && width(&ascii(cell, unicode)) > 0 {
+                    has_rows |= row > 0;
+                    filled.iter_mut().skip(row).take(1).for_each(|filled| *filled = true);
                 }
                 Ok(())
             })?;
-            if !filled.iter().skip(1).any(|filled| *filled) {
+            if !has_rows {
                 from = to;
                 continue;
             }

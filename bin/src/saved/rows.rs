@@ -86,10 +86,10 @@ impl Saved {
         self.told(self.origin.cpu.as_str(), BRAND)
     }
 
-    /// Returns the release of its kernel; empty if unknown.
+    /// Returns the release of its kernel, if the file has it.
     #[must_use]
-    pub fn kernel(&self) -> &str {
-        self.conditions.texts.get(KERNEL).map_or("", Text::as_str)
+    pub fn named_kernel(&self) -> Option<&str> {
+        self.told("", KERNEL)
     }
 
     fn told<'s>(&'s self, own: &'s str, condition: usize) -> Option<&'s str> {

@@ -459,6 +459,8 @@ fn tables_of_several_experiments_are_read_as_one_result_of_many() {
     assert_eq!((names, saved.experiment.as_str()), (["matrix".into(), "order".into()].into(), "report"));
     let one = parse(format!("{header}a,matrix,0,0,90\n").as_bytes()).unwrap();
     assert_eq!((one.experiment.as_str(), one.named_host()), ("matrix", Some("a")));
+    let without_rate = format!("{header}a,loaded,0,0,90\n");
+    assert_eq!(rejected(&without_rate), (1, "no measured point"));
 }
 
 /// Returns the places, values and intervals of all points, in one order.

@@ -120,11 +120,6 @@ impl File<'_> {
         })
     }
 
-    /// Returns the kernel of its host.
-    pub fn kernel(&self) -> Option<&str> {
-        Some(self.saved.kernel()).filter(|kernel| !kernel.is_empty())
-    }
-
     /// Returns whether both files are of the same host. Results without a host name count as results of one host if
     /// they are in the same file.
     fn is_of_host_of(&self, other: &File<'_>) -> bool {
@@ -283,9 +278,11 @@ impl File<'_> {
     /// Shows its host, its points as a picture, and its points as a table for readers of a level.
     pub fn contents(&self, document: &mut dyn Document, level: Level) {
         let name = self.name();
-        for (label, found) in
-            [("Host", self.saved.named_host()), ("CPU", self.saved.named_cpu()), ("Kernel", self.kernel())]
-        {
+        for (label, found) in [
+            ("Host", self.saved.named_host()),
+            ("CPU", self.saved.named_cpu()),
+            ("Kernel", self.saved.named_kernel()),
+        ] {
             if let Some(found) = found {
                 document.sentence(Role::Method(&label), format_args!("{found}"));
             }

@@ -30,7 +30,7 @@ pub const SVG: Format = Format {
         describe(&mut footer);
         let Footer { mut words, trust } = footer;
         // Text that does not fit is left out.
-        if let Some(level) = trust.as_str().split([':', ' ']).next().filter(|level| !level.is_empty()) {
+        if let Some(level) = level_of(trust.as_str()) {
             let _ = write!(words, "trust: {level} \u{b7} ");
         }
         let _ = write!(words, "latency-bench {}", env!("CARGO_PKG_VERSION"));
@@ -39,6 +39,11 @@ pub const SVG: Format = Format {
         drawing.drawn.unwrap_or(Ok(()))
     },
 };
+
+/// Returns the level at the beginning of a statement of trust.
+fn level_of(trust: &str) -> Option<&str> {
+    trust.split([':', ';', ' ']).next().filter(|level| !level.is_empty())
+}
 
 /// The text of the footer.
 struct Footer {

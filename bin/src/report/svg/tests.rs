@@ -51,6 +51,14 @@ fn pictures_look_as_they_did() {
 }
 
 #[test]
+fn the_footer_has_the_level_of_trust_alone() {
+    for trust in ["poor", "poor; emulated", "poor: other-work; no-interval", "poor (stated in the file)"] {
+        assert_eq!(level_of(trust), Some("poor"), "{trust}");
+    }
+    assert_eq!(level_of(""), None);
+}
+
+#[test]
 fn a_picture_fetches_and_runs_nothing() {
     samples::curve(|chart| {
         let text = chart_of(chart).replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
