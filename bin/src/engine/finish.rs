@@ -3,6 +3,7 @@
 //! A point is excluded if its memory did not stay on the node where it was verified to be.
 
 use latency_core::chain::Order;
+use latency_core::math;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
 use crate::engine::memory::RealSchedule;
@@ -234,7 +235,7 @@ fn warn_of_trials(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outc
         session.warnings.push(Warning::StateShare { points, of: outcomes.len() as u32, share });
     }
     if steps < FEWEST_STEPS {
-        session.warnings.push(Warning::FewSteps { steps: steps as u64 });
+        session.warnings.push(Warning::FewSteps { steps: math::whole(steps) });
     }
     if trials > 0 {
         session.warnings.push(Warning::TimerSteppedBack { trials });
@@ -291,7 +292,7 @@ pub fn warn_of_hits(
         if here && (is_clear || again == Some(false)) {
             continue;
         }
-        let [cold, warm] = [both.0, both.1].map(|nanoseconds| Picoseconds((nanoseconds * 1e3) as u64));
+        let [cold, warm] = [both.0, both.1].map(|nanoseconds| Picoseconds(math::whole(nanoseconds * 1e3)));
         if 2 * holds > passes {
             warnings.push(Warning::LooksCached { size, cold, warm });
         } else if !is_clear {

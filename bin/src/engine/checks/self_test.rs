@@ -4,6 +4,7 @@ use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel;
+use latency_core::math;
 use latency_core::stats;
 use latency_core::units::Bytes;
 
@@ -69,7 +70,7 @@ fn is_whole(number: Option<f64>) -> bool {
 
 /// Returns the distance of a positive number from the nearest integer that is not zero.
 fn distance_from_whole(number: f64) -> f64 {
-    let below = number as u64 as f64;
+    let below = math::whole(number) as f64;
     (number - below.max(1.0)).abs().min((below + 1.0 - number).abs())
 }
 
