@@ -6,9 +6,9 @@
 //! registers. Instructions beyond the baseline (RDTSCP) are executed only through values that exist
 //! only if CPUID reported the instruction.
 
+use crate::arch::EndStamp;
+use crate::units::Hertz;
 use core::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
-
-core::arch::global_asm!(include_str!("../../../asm/x86_64/clock.s"), options(raw));
 
 unsafe extern "C" {
     fn lb_clock_adds(blocks: usize) -> u64;
@@ -48,15 +48,6 @@ enum End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     end: End,
-}
-
-/// The end of a timed window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EndStamp {
-    /// The counter.
-    pub ticks: u64,
-    /// The number that the kernel keeps in IA32_TSC_AUX: node << 12 | CPU on Linux. Zero without RDTSCP.
-    pub processor: u32,
 }
 
 impl Stamp {
@@ -130,6 +121,13 @@ impl Counter {
     /// Some processors have a time-stamp counter that follows the core's clock; CPUID reports it if the rate is
     /// constant.
     pub const STEADY: bool = false;
+
+    /// Returns the rate that the counter itself declares: none, since CPUID does, whose leaves the processor's
+    /// description reads.
+    #[must_use]
+    pub const fn declared() -> Option<Hertz> {
+        None
+    }
 }
 
 /// Reads the counter by a bare `rdtsc`, which waits for no other instruction.
