@@ -4,6 +4,8 @@
 //! `chases.rs` and `traffic.rs` name, no program links. The documentation of each item describes its behaviour, and
 //! the tests compare this behaviour with `portable.rs`.
 
+use core::ops::RangeInclusive;
+
 use super::*;
 use crate::units::{Hertz, LINE};
 
@@ -34,7 +36,7 @@ const _: [Routine; 2] = [READ_WALK, STORE_WALK];
 const _: fn() -> Option<Flusher> = Flusher::detect;
 const _: fn(Flusher, &[SharedLine]) = Flusher::flush;
 
-// Lines: stores that bypass the caches, and eviction.
+// Lines: stores that bypass the caches, and eviction. If STREAMS_BYPASS is false, there is always an Evictor.
 const _: () = assert!(size_of::<Line>() as u64 == LINE.0 && align_of::<Line>() as u64 == LINE.0);
 const _: () = assert!(size_of::<SharedLine>() as u64 == LINE.0);
 const _: fn(&mut Line, &[u64; 8]) = stream_line;
@@ -53,7 +55,13 @@ const _: fn(Stamp) -> &'static str = Stamp::name;
 const _: fn(Stamp) -> u64 = unserialised_ticks;
 const _: bool = Counter::STEADY;
 const _: fn() -> Option<Hertz> = Counter::declared;
-const _: [&str; 3] = [ARCHITECTURE, COUNTER_NAME, CLAIMS_NAME];
+const _: Cycles = CYCLES_ARE;
+const _: [&RangeInclusive<u32>; 2] = [&MULTIPLY_RATIO, &L1_HIT_CYCLES];
+
+// Words of results.
+const _: [&str; 3] = [ARCHITECTURE, CLAIMS_NAME, KERNEL_CLOCK_SOURCE];
+const _: [&str; 4] = [COUNTER_NAME, COUNTER_IN_FULL, COUNTER_SOURCE, COUNTER_DECLARED_BY];
+const _: [&str; 2] = FENCE_DOES_NOT_WAIT;
 
 // Interrupts.
 const _: fn() = set_interrupt_mark;

@@ -37,6 +37,15 @@ mod traffic_tests;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+/// The cycles that results show: `cycles` of the first line, of JSON and of CSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cycles {
+    /// Ticks of the counter, which counts at about the rate of a core.
+    Counter,
+    /// Cycles of the core's clock, because ticks of the counter are many cycles long.
+    Core,
+}
+
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::*;
 pub use chases::*;
