@@ -12,8 +12,8 @@
 //! at random, older lines occupy only e^-4 of the cache, or 2 %, which is 0.1 % of a working set of
 //! sixteen cache sizes. So the measured values do not depend on the kind of stores.
 //!
-//! Where bypassing is a hint that the processor may ignore, bypassing stores leave lines in the
-//! caches like ordinary ones. Nothing is tried there, and lines are always evicted: the most
+//! If bypassing is a hint that the processor may ignore, the stores with the hint may leave lines in
+//! the caches like ordinary ones. Then nothing is tried, and lines are always evicted: the most
 //! recently written ones if the largest cache is known and small enough, otherwise all.
 
 use super::error::BuildError;
