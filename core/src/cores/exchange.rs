@@ -9,7 +9,7 @@
 //! that they find, and a call that finds an unexpected word returns after its maximum number of
 //! polls.
 
-use crate::arch::{Delays, EXCHANGES, ExchangeRoutine, Flusher, Line, SharedLine, Stamp};
+use crate::arch::{Atomics, Delays, ExchangeRoutine, Flusher, Line, SharedLine, Stamp, exchanges};
 use crate::units::Bytes;
 use crate::words::Worded;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -50,12 +50,13 @@ impl Worded for Method {
 }
 
 impl Method {
-    fn routines(self) -> [ExchangeRoutine; 2] {
+    fn routines(self, atomics: Atomics) -> [ExchangeRoutine; 2] {
+        let routines = exchanges(atomics);
         match self {
-            Method::Cas => EXCHANGES.cas,
-            Method::ReadCas => EXCHANGES.read_cas,
-            Method::Flag => EXCHANGES.flag,
-            Method::Message => EXCHANGES.message,
+            Method::Cas => routines.cas,
+            Method::ReadCas => routines.read_cas,
+            Method::Flag => routines.flag,
+            Method::Message => routines.message,
         }
     }
 }
@@ -94,6 +95,7 @@ pub struct Exchange<'m> {
     places: usize,
     /// The proof that user code may read the counter, which the message routines do.
     _counter: Stamp,
+    atomics: Atomics,
 }
 
 impl<'m> Exchange<'m> {
@@ -102,14 +104,14 @@ impl<'m> Exchange<'m> {
     /// Maximum number of places, of two pages each, for which no two lines in use lie at the same offset in a page.
     pub const MOST_PLACES: usize = PAGE / PAIR;
 
-    /// Prepares an exchange in `memory`, which starts at a page boundary; its content is overwritten.
+    /// Prepares an exchange by `atomics` in `memory`, which starts at a page boundary; its content is overwritten.
     ///
     /// There is one place for every two pages, up to [`MOST_PLACES`](Self::MOST_PLACES).
     #[must_use]
-    pub fn new(memory: &'m mut [Line], counter: Stamp) -> Self {
+    pub fn new(memory: &'m mut [Line], counter: Stamp, atomics: Atomics) -> Self {
         let lines = SharedLine::share(memory);
         let places = (lines.len() / PAGE / PAIR).min(Self::MOST_PLACES);
-        let exchange = Exchange { lines, places, _counter: counter };
+        let exchange = Exchange { lines, places, _counter: counter, atomics };
         exchange.reset();
         exchange
     }
@@ -145,7 +147,7 @@ impl<'m> Exchange<'m> {
     ) -> Made {
         let mut delays = Delays::NONE;
         let pair = (self.line(place, 0), self.line(place, 1));
-        let ([first, second], (Some(this), Some(that))) = (method.routines(), pair) else {
+        let ([first, second], (Some(this), Some(that))) = (method.routines(self.atomics), pair) else {
             return Made { count: 0, delays };
         };
         let (routine, mine, theirs) = match (side, method) {

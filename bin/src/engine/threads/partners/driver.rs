@@ -2,7 +2,7 @@
 //! threads, moves them to the CPUs of a point, gives them tasks, and ends them.
 
 use crate::engine::memory::idle_until;
-use latency_core::arch::Flusher;
+use latency_core::arch::{Atomics, Flusher};
 use latency_core::cores::{Exchange, Ring};
 
 use crate::engine::memory::pieces::{self, Pieces, lines_of};
@@ -158,10 +158,10 @@ pub fn measure_with_partners<'a>(
     let mut chains = chains.iter();
     let sites = pieces.open(&mut |like, lines| match (like.walk.ping_pong(), chains.next()) {
         (None, Some(Some(chain))) => {
-            Ok(Lines::Ring(Ring::new(lines, chain).map_err(|_| Failure::HOPS_NOT_PROVEN)?))
+            Ok(Lines::Ring(Ring::new(lines, chain, Atomics::BASELINE).map_err(|_| Failure::HOPS_NOT_PROVEN)?))
         }
         (None, _) => Err(Failure::NOTHING_TO_MEASURE),
-        _ => Ok(Lines::Exchange(Exchange::new(lines, counter.stamp))),
+        _ => Ok(Lines::Exchange(Exchange::new(lines, counter.stamp, Atomics::BASELINE))),
     })?;
     let partners = [const { Partner::new() }; 2];
     let wanted = points.iter().map(|point| point.walk.partners().iter().flatten().count()).max().unwrap_or(0);
