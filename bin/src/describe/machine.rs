@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::arch;
 use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined, plural};
 use latency_core::units::{Bytes, PageSize};
@@ -256,7 +257,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
 pub fn clock(document: &mut dyn Document, clock: &Timer) {
     document.part(Part::Object(&CLOCK), |document| match *clock {
         Timer::Counter(counter) => {
-            document.put(&SOURCE, "tsc");
+            document.put(&SOURCE, arch::COUNTER_SOURCE);
             document.put(&FREQUENCY, counter.frequency.0);
             document.put(&SPREAD, counter.spread_ppm);
             document.put(&INVARIANT, counter.invariant);

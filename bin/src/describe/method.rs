@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::arch;
 use latency_core::compact::Compact;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
@@ -354,7 +355,7 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
                 Decimal(frequency.gigahertz()),
                 Decimal(spread_ppm),
                 if source.is_empty() { "unknown" } else { source },
-                if source == "tsc" { " (same counter: not an independent check)" } else { "" },
+                if source == arch::KERNEL_CLOCK_SOURCE { " (same counter: not an independent check)" } else { "" },
                 if invariant { "" } else { "; not declared invariant" },
                 step.0,
                 overhead.0

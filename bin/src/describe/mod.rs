@@ -30,6 +30,7 @@ use crate::machine::Machine;
 use crate::report::document::{Document, Metric, PageRole, Part, Role, Value, fields};
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
+use latency_core::arch;
 
 pub use report::{Present, Report};
 use time::{ReadableTime, Utc};
@@ -183,7 +184,7 @@ fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     if report.options.runs_on_one_cpu() {
         cpu_chosen(document, report);
     }
-    document.put(&CYCLES_OF, "tsc");
+    document.put(&CYCLES_OF, arch::COUNTER_SOURCE);
     machine::clock(document, report.clock);
     method::health(document, report);
     conditions::conditions(document, report);
