@@ -3,7 +3,9 @@
 # Everything that is built, downloaded or unpacked goes to target/.
 
 CARGO ?= cargo
-BINARY := target/latency-bench
+# make ARCH=aarch64 builds for another instruction set (x86_64, aarch64), into a folder of its name.
+ARCH :=
+BINARY := target/$(ARCH:%=%/)latency-bench
 
 # rustup installs here and leaves it to the login shell to find it.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -18,7 +20,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run install uninstall test test-all test-aarch64 built examples golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants kernel-mutants check dist clean
+.PHONY: all all-aarch64 run install uninstall test test-all test-aarch64 built examples golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants kernel-mutants check dist clean
 
 # The commit that `--version` prints, and `-dirty` after it if a file differs; nothing without git.
 all: export LATENCY_BENCH_COMMIT ?= $(if $(wildcard .git),$(shell git describe --always --exclude='*' --abbrev=8 --dirty 2>/dev/null))
@@ -26,7 +28,7 @@ all: export LATENCY_BENCH_COMMIT ?= $(if $(wildcard .git),$(shell git describe -
 # Panics name their file. Those of other crates are where cargo keeps its downloads, and those of the standard library where
 # rustup keeps its component rust-src, if it is installed: different places for everybody, which would make other bytes.
 all:
-	@triple=$$(tests/setup triple) || exit 1; \
+	@triple=$$(tests/setup triple $(ARCH)) || exit 1; \
 	case $$triple in *-gnu) flags='-- $(STATIC)';; *) flags=;; esac; \
 	cargo="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"; \
 	commit=$$(rustc -vV | sed -n 's/^commit-hash: //p'); \
@@ -34,7 +36,7 @@ all:
 	$(CARGO) rustc --locked --release -p latency-bench --bin latency-bench \
 		--config "target.$$triple.rustflags=[\"$$cargo\", \"$$library\"]" \
 		--target "$$triple" $$flags && \
-	install -m 755 "target/$$triple/release/latency-bench" $(BINARY)
+	install -D -m 755 "target/$$triple/release/latency-bench" $(BINARY)
 
 # Arguments: make run ARGS='curve --max-size=1G'
 run: all
@@ -71,7 +73,11 @@ test: built
 	@$(LANES) target/tests.json $(ONLY)
 
 test-all: export LATENCY_BENCH_TESTS := all
-test-all: examples test
+test-all: examples test test-aarch64
+
+# The executable for aarch64, where it can be built.
+all-aarch64:
+	@if tests/setup aarch64; then $(MAKE) --no-print-directory ARCH=aarch64; fi
 
 # The kernels of aarch64 and what uses them, on this machine by user emulation: with the atomic instructions of LSE, and
 # on a processor without them. The tests are programs with a standard library, linked without a cross compiler.
@@ -101,7 +107,7 @@ LANES := target/debug/lanes
 built:
 	@tests/setup packages
 	@mkdir -p target
-	@$(MAKE) --no-print-directory all plugin guest & programs=$$!; \
+	@$(MAKE) --no-print-directory all plugin guest $(if $(LATENCY_BENCH_TESTS),all-aarch64) & programs=$$!; \
 	$(CARGO) test --locked --workspace --tests --no-run --message-format=json-render-diagnostics \
 		>target/tests.json || { wait; exit 1; }; \
 	wait $$programs
