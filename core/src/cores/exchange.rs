@@ -9,7 +9,7 @@
 //! that they find, and a call that finds an unexpected word returns after its maximum number of
 //! polls.
 
-use crate::arch::{Atomics, Delays, ExchangeRoutine, Flusher, Line, SharedLine, Stamp, exchanges};
+use crate::arch::{Atomics, Delays, EndStamp, ExchangeRoutine, Flusher, Line, SharedLine, Stamp, exchanges};
 use crate::units::Bytes;
 use crate::words::Worded;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -86,6 +86,10 @@ pub struct Made {
     pub count: usize,
     /// The delays of the messages that this side received; [`Delays::NONE`] for other methods.
     pub delays: Delays,
+    /// The counter before the first round trip.
+    pub start: u64,
+    /// The counter after the last round trip.
+    pub end: EndStamp,
 }
 
 /// Lines for two cores to exchange, at several places of memory.
@@ -93,8 +97,8 @@ pub struct Made {
 pub struct Exchange<'m> {
     lines: &'m [SharedLine],
     places: usize,
-    /// The proof that user code may read the counter, which the message routines do.
-    _counter: Stamp,
+    /// The counter, which the message routines read, too.
+    counter: Stamp,
     atomics: Atomics,
 }
 
@@ -111,7 +115,7 @@ impl<'m> Exchange<'m> {
     pub fn new(memory: &'m mut [Line], counter: Stamp, atomics: Atomics) -> Self {
         let lines = SharedLine::share(memory);
         let places = (lines.len() / PAGE / PAIR).min(Self::MOST_PLACES);
-        let exchange = Exchange { lines, places, _counter: counter, atomics };
+        let exchange = Exchange { lines, places, counter, atomics };
         exchange.reset();
         exchange
     }
@@ -148,7 +152,7 @@ impl<'m> Exchange<'m> {
         let mut delays = Delays::NONE;
         let pair = (self.line(place, 0), self.line(place, 1));
         let ([first, second], (Some(this), Some(that))) = (method.routines(self.atomics), pair) else {
-            return Made { count: 0, delays };
+            return Made { count: 0, delays, start: 0, end: EndStamp::default() };
         };
         let (routine, mine, theirs) = match (side, method) {
             (ExchangeSide::First, Method::Cas | Method::ReadCas) => (first, this, this),
@@ -157,13 +161,16 @@ impl<'m> Exchange<'m> {
             (ExchangeSide::Second, _) => (second, that, this),
         };
         let polls = patience.polls.max(1);
+        // The time is that of the routine alone: what surrounds it takes as long as a round trip.
+        let start = self.counter.start();
         // SAFETY: both lines and the stop word are only accessed as atomics, and their borrows outlast the call;
         // `new` received the proof that the counter may be read; there is at least one poll; and only this call
         // accesses the delays.
         let count = unsafe {
             routine(mine.0.as_ptr(), theirs.0.as_ptr(), count, patience.stop, polls, &raw mut delays)
         };
-        Made { count, delays }
+        let end = self.counter.end();
+        Made { count, delays, start, end }
     }
 
     fn line(&self, place: usize, side: usize) -> Option<&SharedLine> {

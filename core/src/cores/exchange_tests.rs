@@ -24,7 +24,7 @@ fn stamp() -> Stamp {
 /// Makes `count` exchanges in as many calls as necessary, and returns the delays of all.
 fn insist(exchange: &Exchange, place: usize, side: ExchangeSide, method: Method, count: usize) -> Made {
     let patience = Patience { stop: &AtomicU32::new(0), polls: POLLS };
-    let mut total = Made { count: 0, delays: Delays::NONE };
+    let mut total = Made { count: 0, delays: Delays::NONE, start: 0, end: EndStamp::default() };
     while total.count < count {
         let made = exchange.run(place, side, method, count - total.count, &patience);
         total.count += made.count;
@@ -77,7 +77,8 @@ fn a_call_returns_if_the_partner_never_comes() {
                 let patience = Patience { stop: &AtomicU32::new(0), polls };
                 for _ in 0..3 {
                     let made = exchange.run(0, side, method, 3, &patience);
-                    assert_eq!(made, Made { count: 0, delays: Delays::NONE }, "{} {side:?}", name);
+                    assert_eq!((made.count, made.delays), (0, Delays::NONE), "{} {side:?}", name);
+                    assert!(made.end.ticks > made.start, "{} {side:?}", name);
                 }
             }
         }
