@@ -23,7 +23,10 @@ pub use crate::text::Text;
 
 use crate::topology::Files;
 use crate::topology::files::{self, field, kilobytes_after};
-use crate::units::{Bytes, CpuId};
+use crate::units::{Bytes, CpuId, PageSize};
+
+/// The directory of transparent huge pages.
+const TRANSPARENT: &str = "/sys/kernel/mm/transparent_hugepage";
 
 /// The kernel's name for a setting or a choice.
 pub type Word = Text<32>;
@@ -99,6 +102,8 @@ pub struct TransparentHugePages {
     pub enabled: Word,
     /// The effort that a page fault makes to get a huge page.
     pub defragment: Word,
+    /// The size of a huge page; `None` if the kernel does not report it, as before Linux 4.10.
+    pub size: Option<PageSize>,
 }
 
 impl Host {
@@ -121,8 +126,12 @@ impl Host {
             files,
             format_args!("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         );
-        self.huge_pages =
-            TransparentHugePages { enabled: chosen(files, "enabled"), defragment: chosen(files, "defrag") };
+        let size = format_args!("{TRANSPARENT}/hpage_pmd_size");
+        self.huge_pages = TransparentHugePages {
+            enabled: chosen(files, "enabled"),
+            defragment: chosen(files, "defrag"),
+            size: files::number(files, size).and_then(|size| PageSize::of(Bytes(size))),
+        };
         self.numa_balancing = files::number(files, format_args!("/proc/sys/kernel/numa_balancing"));
         self.perf_event_paranoid = files::number(files, format_args!("/proc/sys/kernel/perf_event_paranoid"));
         self.process.read(files);
@@ -164,7 +173,7 @@ impl Identity {
 /// never`.
 fn chosen(files: &impl Files, setting: &str) -> Word {
     let mut buffer = [0; 128];
-    let path = format_args!("/sys/kernel/mm/transparent_hugepage/{setting}");
+    let path = format_args!("{TRANSPARENT}/{setting}");
     let content = files::read(files, path, &mut buffer).unwrap_or_default();
     let word = |content: &'_ [u8]| {
         let start = content.iter().position(|byte| *byte == b'[')? + 1;

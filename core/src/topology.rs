@@ -24,11 +24,13 @@ pub(crate) use sharing::cache_index;
 pub use sharing::{Groups, Shared, Sharing, threads_of_core};
 
 use crate::cpulist::{CpuSet, NodeSet};
-use crate::units::{Bytes, CpuId, NodeId, PageSize};
+use crate::units::{Bytes, CpuId, NodeId, PageSize, PageSizes};
 
 /// Maximum number of nodes. The largest machines have 64 sockets;
 /// further nodes are counted in [`Topology::omitted`].
 pub const MAX_NODES: usize = 128;
+/// Maximum number of pools of a node: aarch64 with base pages of 4 KiB has pools of four sizes.
+pub const MOST_POOLS: usize = 4;
 
 /// Every online node of a machine, in rising order of id.
 ///
@@ -79,8 +81,7 @@ pub struct Node {
     pub package: Option<u32>,
     /// The claims of the firmware and the kernel about the node's memory.
     pub attributes: Attributes,
-    huge_2m: Option<PagePool>,
-    huge_1g: Option<PagePool>,
+    pools: [Option<(PageSize, PagePool)>; MOST_POOLS],
     distances: [u8; MAX_NODES],
 }
 
@@ -142,6 +143,13 @@ impl Topology {
         self.nodes().last().map_or(NodeId(0), |node| node.id)
     }
 
+    /// Returns the sizes of the kernel's huge pages that have a pool, as far as they are known.
+    #[must_use]
+    pub fn pools(&self) -> PageSizes {
+        let all = self.nodes().iter().flat_map(Node::pools);
+        all.fold(PageSizes::NONE, |sizes, (size, _)| sizes.with(size))
+    }
+
     /// Returns the node of an online CPU.
     #[must_use]
     pub fn node_of_cpu(&self, cpu: CpuId) -> Option<NodeId> {
@@ -180,8 +188,7 @@ impl Node {
         memory_reclaimable: Bytes(0),
         package: None,
         attributes: Attributes::EMPTY,
-        huge_2m: None,
-        huge_1g: None,
+        pools: [None; MOST_POOLS],
         distances: [0; MAX_NODES],
     };
 
@@ -196,14 +203,15 @@ impl Node {
         }
     }
 
-    /// Returns the pool of huge pages of this size; `None` if the kernel does not have this pool,
-    /// and for base pages, which have no pool.
+    /// Returns the pools of huge pages with the size of their pages, smallest pages first.
+    pub fn pools(&self) -> impl Iterator<Item = (PageSize, PagePool)> + Clone {
+        self.pools.iter().flatten().copied()
+    }
+
+    /// Returns the pool of huge pages of this size; `None` if the kernel does not have this pool.
     #[must_use]
-    pub const fn page_pool(&self, size: PageSize) -> Option<PagePool> {
-        match size {
-            PageSize::Small => None,
-            PageSize::Huge2M => self.huge_2m,
-            PageSize::Huge1G => self.huge_1g,
-        }
+    #[inline(never)] // called in several places
+    pub fn page_pool(&self, size: PageSize) -> Option<PagePool> {
+        self.pools().find(|(of, _)| *of == size).map(|(_, pool)| pool)
     }
 }

@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use crate::words::Worded;
+use crate::text::{Text, joined};
 
 /// An amount of memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,72 +104,226 @@ impl fmt::Display for CpuId {
     }
 }
 
-/// A page size of Linux on architectures with base pages of 4 KiB.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PageSize {
-    /// 4 KiB, the base page.
-    #[default]
-    Small,
-    /// 2 MiB: one page-directory entry.
-    Huge2M,
-    /// 1 GiB: one page-directory-pointer entry.
-    Huge1G,
+/// A page size: a power of two from [`PageSize::LEAST`] to [`PageSize::MOST`].
+///
+/// The kernel chooses the base page when it is built: 4, 16 or 64 KiB. Huge pages have the size that
+/// one entry of a higher page table covers, or several entries that the TLB treats as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PageSize {
+    /// The binary logarithm of the number of bytes.
+    log2: u8,
 }
 
 impl PageSize {
+    /// The base page of x86-64, and the smallest page of any machine.
+    pub const KIB_4: PageSize = PageSize { log2: 12 };
+    /// One page-directory entry of x86-64.
+    pub const MIB_2: PageSize = PageSize { log2: 21 };
+    /// One page-directory-pointer entry of x86-64.
+    pub const GIB_1: PageSize = PageSize { log2: 30 };
+    /// The base pages with which Linux can be built, smallest first.
+    pub const BASES: [PageSize; 3] = [PageSize::KIB_4, PageSize { log2: 14 }, PageSize { log2: 16 }];
+    /// The smallest size.
+    pub const LEAST: PageSize = PageSize::KIB_4;
+    /// The largest size: 32 entries of 512 MiB, with base pages of 64 KiB.
+    pub const MOST: PageSize = PageSize { log2: 34 };
+
+    /// Returns the page size of this many bytes; `None` if no page has it.
+    #[must_use]
+    pub const fn of(size: Bytes) -> Option<PageSize> {
+        let log2 = size.0.trailing_zeros() as u8;
+        let is_one = size.0.is_power_of_two() && log2 >= Self::LEAST.log2 && log2 <= Self::MOST.log2;
+        if is_one { Some(PageSize { log2 }) } else { None }
+    }
+
     /// Returns the size of one page.
     #[must_use]
     pub const fn bytes(self) -> Bytes {
-        match self {
-            PageSize::Small => Bytes(4 << 10),
-            PageSize::Huge2M => Bytes(2 << 20),
-            PageSize::Huge1G => Bytes(1 << 30),
-        }
+        Bytes(1 << self.log2)
+    }
+
+    /// Returns an amount of memory, rounded down to whole pages.
+    #[must_use]
+    pub const fn whole(self, size: Bytes) -> Bytes {
+        Bytes(size.0 >> self.log2 << self.log2)
+    }
+
+    /// Returns the binary logarithm of the number of bytes.
+    #[must_use]
+    pub const fn log2(self) -> u32 {
+        self.log2 as u32
+    }
+
+    /// Shows the word of options and results: `2m`.
+    pub fn word(self) -> impl fmt::Display {
+        const UNITS: [char; 3] = ['k', 'm', 'g'];
+        let log2 = self.log2();
+        let unit = UNITS.get((log2 / 10 - 1) as usize).copied().unwrap_or_default();
+        fmt::from_fn(move |out| write!(out, "{}{unit}", 1 << (log2 % 10)))
+    }
+
+    /// Returns the size with this word.
+    #[must_use]
+    pub fn from_word(text: &[u8]) -> Option<PageSize> {
+        PageSizes::ALL
+            .iter()
+            .find(|size| Text::<8>::of(format_args!("{}", size.word())).as_str().as_bytes() == text)
+    }
+
+    /// Returns the memory that a page table of this size maps, which is the size of a transparent huge
+    /// page: an entry has eight bytes, and maps a page of the same size as the table.
+    #[must_use]
+    pub const fn of_a_table(self) -> PageSize {
+        PageSize { log2: self.log2 * 2 - 3 }
     }
 }
 
+/// Writes the size for people: `2 MiB`.
 impl fmt::Display for PageSize {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.bytes().fmt(out)
     }
 }
 
-/// The kind of pages that was requested.
+/// A set of page sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pages {
-    /// The largest kind that is available: 2 MiB pages, else transparent huge pages, else 4 KiB pages.
-    #[default]
-    Auto,
-    /// 4 KiB base pages, with transparent huge pages disabled.
-    Small4k,
-    /// Base pages that the kernel is asked to merge into 2 MiB pages.
-    Thp,
-    /// 2 MiB pages from the kernel's pool.
-    Huge2m,
-    /// 1 GiB pages from the kernel's pool.
-    Huge1g,
+pub struct PageSizes(u64);
+
+impl PageSizes {
+    /// The set without a size.
+    pub const NONE: PageSizes = PageSizes(0);
+    /// Every size.
+    pub const ALL: PageSizes = PageSizes((2 << PageSize::MOST.log2) - (1 << PageSize::LEAST.log2));
+
+    /// Returns the set with one more size.
+    #[must_use]
+    pub const fn with(self, size: PageSize) -> PageSizes {
+        PageSizes(self.0 | 1 << size.log2)
+    }
+
+    /// Returns the sizes of both sets.
+    #[must_use]
+    pub const fn and(self, other: PageSizes) -> PageSizes {
+        PageSizes(self.0 | other.0)
+    }
+
+    /// Returns true if the set has this size.
+    #[must_use]
+    pub const fn has(self, size: PageSize) -> bool {
+        self.0 >> size.log2 & 1 == 1
+    }
+
+    /// Returns the sizes, smallest first.
+    pub fn iter(self) -> impl Iterator<Item = PageSize> + Clone {
+        (PageSize::LEAST.log2..=PageSize::MOST.log2)
+            .map(|log2| PageSize { log2 })
+            .filter(move |size| self.has(*size))
+    }
 }
 
-impl Pages {
-    /// Returns the size of these pages; the base size for pages that may or may not become huge.
-    #[must_use]
-    pub const fn page_size(self) -> PageSize {
-        match self {
-            Pages::Auto | Pages::Small4k | Pages::Thp => PageSize::Small,
-            Pages::Huge2m => PageSize::Huge2M,
-            Pages::Huge1g => PageSize::Huge1G,
+/// Writes the sizes for people: `2 MiB, 1 GiB`; `none` for the empty set.
+impl fmt::Display for PageSizes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => out.write_str("none"),
+            _ => joined("", ", ", self.iter()).fmt(out),
         }
     }
 }
 
-impl Worded for Pages {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("auto", Pages::Auto),
-        ("4k", Pages::Small4k),
-        ("thp", Pages::Thp),
-        ("2m", Pages::Huge2m),
-        ("1g", Pages::Huge1g),
-    ];
+/// A kind of pages, with their size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pages {
+    /// The largest kind that is available: huge pages from the pool, else transparent huge pages, else base pages.
+    #[default]
+    Auto,
+    /// Base pages, with transparent huge pages disabled.
+    Base(PageSize),
+    /// Base pages that the kernel is asked to merge into huge pages of this size.
+    Thp(PageSize),
+    /// Huge pages from the kernel's pool of this size.
+    Pool(PageSize),
+}
+
+impl Pages {
+    /// Returns the size of these pages, and of the huge pages that the kernel is asked for; `None` for `Auto`.
+    #[must_use]
+    pub const fn size(self) -> Option<PageSize> {
+        match self {
+            Pages::Auto => None,
+            Pages::Base(size) | Pages::Thp(size) | Pages::Pool(size) => Some(size),
+        }
+    }
+
+    /// Returns the size of the pool from which these pages come; `None` for pages that do not come from a pool.
+    #[must_use]
+    pub const fn pool(self) -> Option<PageSize> {
+        if let Pages::Pool(size) = self { Some(size) } else { None }
+    }
+
+    /// Returns true for base pages.
+    #[must_use]
+    pub const fn are_base(self) -> bool {
+        matches!(self, Pages::Base(_))
+    }
+
+    /// Returns true for transparent huge pages.
+    #[must_use]
+    pub const fn are_transparent(self) -> bool {
+        matches!(self, Pages::Thp(_))
+    }
+
+    /// Returns a number for each kind: larger for larger pages, and for pages of a pool among pages of one size.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Pages::Auto => 0,
+            Pages::Base(size) => size.log2 << 2,
+            Pages::Thp(size) => size.log2 << 2 | 1,
+            Pages::Pool(size) => size.log2 << 2 | 2,
+        }
+    }
+
+    /// Returns the kind with this [`code`](Self::code).
+    #[must_use]
+    pub const fn of_code(code: u8) -> Pages {
+        let size = PageSize { log2: code >> 2 };
+        match (code, code & 3) {
+            (0, _) => Pages::Auto,
+            (_, 0) => Pages::Base(size),
+            (_, 1) => Pages::Thp(size),
+            _ => Pages::Pool(size),
+        }
+    }
+
+    /// Returns the kind with this word. 64 KiB count as a base page, since the word does not tell it from a
+    /// pool of the same size.
+    #[must_use]
+    pub fn from_word(text: &[u8]) -> Option<Pages> {
+        match text {
+            b"auto" => Some(Pages::Auto),
+            b"thp" => Some(Pages::Thp(PageSize::MIB_2)),
+            _ => match text.strip_prefix(b"thp-") {
+                Some(size) => PageSize::from_word(size).map(Pages::Thp),
+                None => PageSize::from_word(text).map(|size| match PageSize::BASES.contains(&size) {
+                    true => Pages::Base(size),
+                    false => Pages::Pool(size),
+                }),
+            },
+        }
+    }
+}
+
+/// Writes the word of results: `auto`, the size of pages, `thp` for transparent pages of 2 MiB, and `thp-32m` for others.
+impl fmt::Display for Pages {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Pages::Auto => out.write_str("auto"),
+            Pages::Thp(PageSize::MIB_2) => out.write_str("thp"),
+            Pages::Thp(size) => write!(out, "thp-{}", size.word()),
+            Pages::Base(size) | Pages::Pool(size) => size.word().fmt(out),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -204,5 +358,70 @@ mod tests {
     fn frequencies_have_two_units() {
         let frequency = Hertz(2_599_998_000);
         assert_eq!((frequency.megahertz(), frequency.gigahertz()), (2599.998, 2.599_998));
+    }
+
+    #[test]
+    fn page_sizes_are_powers_of_two_with_a_word() {
+        let of = |bytes| PageSize::of(Bytes(bytes));
+        for (bytes, word, words) in [
+            (4 << 10, "4k", "4 KiB"),
+            (16 << 10, "16k", "16 KiB"),
+            (64 << 10, "64k", "64 KiB"),
+            (2 << 20, "2m", "2 MiB"),
+            (32 << 20, "32m", "32 MiB"),
+            (512 << 20, "512m", "512 MiB"),
+            (1 << 30, "1g", "1 GiB"),
+            (16 << 30, "16g", "16 GiB"),
+        ] {
+            let size = of(bytes).unwrap();
+            assert_eq!((size.bytes(), size.to_string().as_str()), (Bytes(bytes), words));
+            assert_eq!(size.word().to_string(), word);
+            assert_eq!(PageSize::from_word(word.as_bytes()), Some(size));
+        }
+        for bytes in [0, 2048, 6 << 10, (2 << 20) + 1, 32 << 30, u64::MAX] {
+            assert_eq!(of(bytes), None, "{bytes}");
+        }
+        for word in ["", "k", "2", "3m", "04k", "+4k", "4K", "4096", "4kb", "2048k", "32g"] {
+            assert_eq!(PageSize::from_word(word.as_bytes()), None, "{word}");
+        }
+        assert_eq!(PageSizes::ALL.iter().count(), 23);
+        assert!(PageSizes::ALL.iter().all(|size| of(size.bytes().0) == Some(size)));
+        let some = PageSizes::NONE.with(PageSize::GIB_1).with(PageSize::MIB_2);
+        assert_eq!(
+            (some.to_string().as_str(), PageSizes::NONE.to_string().as_str()),
+            ("2 MiB, 1 GiB", "none")
+        );
+        assert!(some.has(PageSize::GIB_1) && !some.has(PageSize::KIB_4));
+    }
+
+    #[test]
+    fn a_page_table_maps_one_transparent_huge_page() {
+        for (base, huge) in [(4 << 10, 2 << 20), (16 << 10, 32 << 20), (64 << 10, 512 << 20)] {
+            assert_eq!(PageSize::of(Bytes(base)).unwrap().of_a_table().bytes(), Bytes(huge));
+        }
+    }
+
+    #[test]
+    fn kinds_of_pages_have_words_and_are_ordered_by_size() {
+        let of = |bytes| PageSize::of(Bytes(bytes)).unwrap();
+        let kinds = [
+            (Pages::Auto, "auto"),
+            (Pages::Base(of(4 << 10)), "4k"),
+            (Pages::Base(of(64 << 10)), "64k"),
+            (Pages::Thp(of(2 << 20)), "thp"),
+            (Pages::Pool(of(2 << 20)), "2m"),
+            (Pages::Thp(of(32 << 20)), "thp-32m"),
+            (Pages::Pool(of(32 << 20)), "32m"),
+            (Pages::Pool(of(16 << 30)), "16g"),
+        ];
+        for (pages, word) in kinds {
+            assert_eq!(pages.to_string(), word);
+            assert_eq!(Pages::from_word(word.as_bytes()), Some(pages));
+            assert_eq!(Pages::of_code(pages.code()), pages);
+        }
+        assert!(kinds.windows(2).all(|pair| pair[0].0.code() < pair[1].0.code()));
+        for word in ["", "AUTO", "thp-", "thp-3m", "base", "huge"] {
+            assert_eq!(Pages::from_word(word.as_bytes()), None, "{word}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use latency_core::arch::{CYCLES_ARE, Cycles, Line, Stamp, portable};
 use latency_core::buffer::{Buffer, BuildError, TimedHops, WalkError};
-use latency_core::chain::{Chain, Order, PAGE_LOCAL};
+use latency_core::chain::{Chain, Order};
 use latency_core::kernel::variants::VARIANTS;
 use latency_core::kernel::{Encoding, INDEX, KERNELS, Kernel, POINTER};
 use latency_core::units::Bytes;
@@ -11,6 +11,9 @@ use proptest::prelude::*;
 fn lines(size: Bytes) -> Vec<Line> {
     vec![Line([0xdead_beef; 8]); size.0.div_ceil(64) as usize]
 }
+
+/// Random within base pages of x86-64.
+const PAGE_LOCAL: Order = Order::Local(Bytes(4096));
 
 fn orders() -> impl Strategy<Value = Order> {
     prop_oneof![Just(Order::Random), Just(PAGE_LOCAL), Just(Order::Sequential), Just(Order::Backward)]

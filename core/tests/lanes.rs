@@ -2,7 +2,7 @@
 
 use latency_core::arch::{CYCLES_ARE, Cycles, Line, Stamp, portable};
 use latency_core::buffer::{Buffer, Cursor, WalkError};
-use latency_core::chain::{Chain, Order, PAGE_LOCAL};
+use latency_core::chain::{Chain, Order};
 use latency_core::kernel::Encoding;
 use latency_core::kernel::lanes::{Filler, Gap, LaneKernel, PARALLEL, WINDOW, parallel};
 use latency_core::units::Bytes;
@@ -20,6 +20,9 @@ fn kernels() -> impl Strategy<Value = &'static LaneKernel> {
     let all: Vec<&LaneKernel> = PARALLEL.iter().chain(WINDOW.iter().flatten()).collect();
     prop::sample::select(all)
 }
+
+/// Random within base pages of x86-64.
+const PAGE_LOCAL: Order = Order::Local(Bytes(4096));
 
 fn orders() -> impl Strategy<Value = Order> {
     prop_oneof![Just(Order::Random), Just(PAGE_LOCAL), Just(Order::Sequential), Just(Order::Backward)]

@@ -50,8 +50,8 @@ fn one_node() {
     assert_eq!(node.cpus, cpus("0-1"));
     assert_eq!((node.memory_total, node.memory_free), (kib(16_384_000), kib(15_204_352)));
     assert_eq!((node.package, node.attributes.claim()), (Some(0), None));
-    assert_eq!(node.page_pool(PageSize::Huge2M), Some(PagePool { total: 0, free: 0 }));
-    assert_eq!(node.page_pool(PageSize::Small), None);
+    assert_eq!(node.page_pool(PageSize::MIB_2), Some(PagePool { total: 0, free: 0 }));
+    assert_eq!(node.page_pool(PageSize::KIB_4), None);
     assert_eq!(distances(&topology), known(&[&[10]]));
 }
 
@@ -66,8 +66,8 @@ fn two_sockets() {
     assert_eq!(topology.node_of_cpu(CpuId(128)), None);
     assert_eq!(distances(&topology), known(&[&[10, 21], &[21, 10]]));
     assert!(!topology.same_package(NodeId(0), NodeId(1)));
-    assert_eq!(node(&topology, 0).page_pool(PageSize::Huge2M), Some(PagePool { total: 1024, free: 512 }));
-    assert_eq!(node(&topology, 1).page_pool(PageSize::Huge1G), Some(PagePool { total: 4, free: 4 }));
+    assert_eq!(node(&topology, 0).page_pool(PageSize::MIB_2), Some(PagePool { total: 1024, free: 512 }));
+    assert_eq!(node(&topology, 1).page_pool(PageSize::GIB_1), Some(PagePool { total: 4, free: 4 }));
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn memory_only_node_behind_a_gap() {
     let expander = node(&topology, 4);
     assert_eq!(expander.kind(), NodeKind::MemoryOnly);
     assert_eq!((expander.package, expander.memory_total), (None, Bytes::GIB.times(128)));
-    assert_eq!(expander.page_pool(PageSize::Huge2M), Some(PagePool { total: 64, free: 64 }));
-    assert_eq!(expander.page_pool(PageSize::Huge1G), None);
+    assert_eq!(expander.page_pool(PageSize::MIB_2), Some(PagePool { total: 64, free: 64 }));
+    assert_eq!(expander.page_pool(PageSize::GIB_1), None);
     let claim = expander.attributes.claim().unwrap();
     assert_eq!((claim.read, claim.initiators.to_string().as_str()), (Picoseconds(200_000), "0"));
     assert_eq!((claim.write, claim.read_bandwidth), (Picoseconds(0), 28_000 << 20));
@@ -179,8 +179,8 @@ fn without_sysfs_one_node_is_assumed() {
     let node = node(&topology, 0);
     assert_eq!((node.cpus, node.kind(), node.package), (cpus("2-5"), NodeKind::Full, None));
     assert_eq!((node.memory_total, node.memory_free), (kib(32_505_856), kib(20_971_520)));
-    assert_eq!(node.page_pool(PageSize::Huge2M), Some(PagePool { total: 16, free: 12 }));
-    assert_eq!(node.page_pool(PageSize::Huge1G), None);
+    assert_eq!(node.page_pool(PageSize::MIB_2), Some(PagePool { total: 16, free: 12 }));
+    assert_eq!(node.page_pool(PageSize::GIB_1), None);
     assert_eq!(topology.distance(NodeId(0), NodeId(0)), None);
 }
 
@@ -190,7 +190,7 @@ fn a_kernel_without_numa_has_one_node_of_online_cpus() {
     assert_eq!(topology.source, Source::Assumed);
     let node = node(&topology, 0);
     assert_eq!((node.cpus, node.package), (cpus("1-3"), Some(0)));
-    assert_eq!(node.page_pool(PageSize::Huge2M), Some(PagePool { total: 8, free: 6 }));
+    assert_eq!(node.page_pool(PageSize::MIB_2), Some(PagePool { total: 8, free: 6 }));
 }
 
 #[test]

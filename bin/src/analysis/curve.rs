@@ -14,11 +14,11 @@ use latency_core::model::{
 };
 use latency_core::stats;
 use latency_core::stats::Estimate;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, LINE};
 
 use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
-use super::pages::{Knees, PAGE};
+use super::pages::{Knees, page_of};
 use super::reading::{Reading, clock};
 use crate::result::sample::{Sample, Samples, collect};
 
@@ -48,6 +48,8 @@ pub struct Analysis {
     pub largest_ns: Option<f64>,
     /// The stride of the points that were fitted.
     pub stride: Bytes,
+    /// The size of a page, on each of which other points have one line.
+    pub page: Bytes,
 }
 
 impl Analysis {
@@ -72,15 +74,18 @@ impl Analysis {
         let points = collect(&mut points, dense.iter().map(|sample| sample.point(in_cycles)));
         let mut workspace = Workspace::new(stop);
 
-        let knees = Knees::of(samples.iter(), in_cycles, &mut workspace);
+        // Only a curve whose stride is one line has other points with one line on each page.
+        let page = page_of(samples.iter());
+        let line = if stride < page { stride.max(LINE) } else { LINE };
+        let knees = Knees::of(samples.iter(), page, in_cycles, &mut workspace);
         let mixture = fit_mixture(points, &mut workspace);
         let mut sizes = [0.0; MAX_CLAIMS];
         let sizes = collect(&mut sizes, claims.iter().map(|claim| claim.size.0 as f64));
         let reported = (!sizes.is_empty()).then(|| fit_reported(points, sizes, &mut workspace));
         let mut stair = fit_stair(points, None, &mut workspace);
         let seen = stair.as_ref().ok();
-        let reach = seen.and_then(|stair| translation::first_reach(stair, knees.as_slice(), PAGE));
-        let translation = reach.and_then(|reach| knees.at(reach / PAGE.0 as f64));
+        let reach = seen.and_then(|stair| translation::first_reach(stair, knees.as_slice(), page, line));
+        let translation = reach.and_then(|reach| knees.at(reach / page.0 as f64));
         if reach.is_some() {
             let again = fit_stair(points, reach, &mut workspace);
             if again.is_ok() {
@@ -90,7 +95,7 @@ impl Analysis {
         let mut caches = Caches::default();
         if let Ok(stair) = &mut stair {
             if knees.looked {
-                translation::classify(stair, knees.as_slice(), PAGE);
+                translation::classify(stair, knees.as_slice(), page, line);
             }
             caches.read(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
         }
@@ -121,6 +126,7 @@ impl Analysis {
             largest,
             largest_ns,
             stride,
+            page,
         }
     }
 

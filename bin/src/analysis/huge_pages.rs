@@ -1,15 +1,13 @@
 //! Decides if larger pages are worthwhile, by the same random walks on every kind of page.
 
-use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::chain::Order;
 use latency_core::compact::Compact;
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::translation::{SMALLEST, buffers, find, ratio};
+use super::translation::{FEWEST_LINES, base_page, buffers, find, kinds, ratio};
 use crate::result::Outcome;
 use latency_core::stats::{Estimate, Side};
 
-/// Kinds of pages, smallest first.
-pub const KINDS: [Pages; 4] = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
 /// Share of the time from which on translation is visible.
 const SHOWS: f64 = 0.1;
 /// Least speedup at which larger pages are worth their trouble.
@@ -20,9 +18,9 @@ const PAYS: f64 = 1.02;
 pub enum Worth {
     /// Loads in larger pages are faster.
     Pay,
-    /// Loads in larger pages are faster, though the TLB treats them as 4 KiB pages.
+    /// Loads in larger pages are faster, though the TLB treats them as base pages.
     LikeSmall,
-    /// Loads in larger pages are as fast as in 4 KiB pages.
+    /// Loads in larger pages are as fast as in base pages.
     Nothing,
     /// Loads in larger pages are slower.
     Cost,
@@ -31,7 +29,7 @@ pub enum Worth {
 }
 
 impl Worth {
-    /// Returns the verdict for the `ratio` of the time of a load in 4 KiB pages to that in larger ones; `like_small` is
+    /// Returns the verdict for the `ratio` of the time of a load in base pages to that in larger ones; `like_small` is
     /// true if the TLB was found to treat both alike.
     #[must_use]
     #[inline(never)]
@@ -62,11 +60,11 @@ impl Worth {
 pub struct HugePagesConclusion {
     /// The largest working set.
     pub size: Bytes,
-    /// The latency of a load in 4 KiB pages.
+    /// The latency of a load in base pages.
     pub small: Estimate,
-    /// The latency of a load in 4 KiB pages if the walk finishes one page before it goes to the next.
+    /// The latency of a load in base pages if the walk finishes one page before it goes to the next.
     pub page_local: Option<Estimate>,
-    /// The results for the largest pages that were obtained; `None` if only 4 KiB pages were.
+    /// The results for the largest pages that were obtained; `None` if only base pages were.
     pub larger: Option<Larger>,
 }
 
@@ -77,22 +75,22 @@ pub struct Larger {
     pub pages: Pages,
     /// The latency of a load in them.
     pub latency: Estimate,
-    /// The time of a load in 4 KiB pages over that in these pages.
+    /// The time of a load in base pages over that in these pages.
     pub ratio: Option<Estimate>,
     /// The verdict on them.
     pub worth: Worth,
-    /// The smallest working set from which on translation takes a visible part of the time in 4 KiB pages.
+    /// The smallest working set from which on translation takes a visible part of the time in base pages.
     pub from: Option<Bytes>,
 }
 
 impl Larger {
-    /// Returns the part of the time in 4 KiB pages that translation takes; negative where larger pages are slower.
+    /// Returns the part of the time in base pages that translation takes; negative where larger pages are slower.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         self.ratio.map(|ratio| 1.0 - 1.0 / ratio.value)
     }
 
-    /// Returns the least part of the time in 4 KiB pages that translation takes, by the lower end of the interval. It
+    /// Returns the least part of the time in base pages that translation takes, by the lower end of the interval. It
     /// is a lower bound, since a walk in larger pages needs translation too.
     #[must_use]
     pub fn least_share(&self) -> Option<f64> {
@@ -104,59 +102,52 @@ fn least(ratio: Estimate) -> Option<f64> {
     ratio.interval.map(|interval| 1.0 - 1.0 / interval.low)
 }
 
-/// Returns the kinds of pages that were planned.
-pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
-    KINDS.into_iter().filter(|pages| outcomes.iter().any(|outcome| outcome.point.pages == *pages))
-}
-
 /// Returns the random walks on one kind of pages, by ascending working set.
 pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator<Item = &'o Outcome<'a>> {
     Compact(outcomes.iter().filter(move |outcome| {
         let point = &outcome.point;
         point.pages == pages
             && point.order == Order::Random
-            && point.stride == Bytes(64)
-            && point.size >= SMALLEST
+            && point.stride == point.line
+            && point.size >= point.line.times(FEWEST_LINES)
     }))
 }
 
 /// Returns the number of pages that a point's working set spans, if it has the pages that were requested.
 #[must_use]
-pub const fn spanned(outcome: &Outcome<'_>) -> u64 {
-    let page = match outcome.point.pages {
-        Pages::Auto | Pages::Small4k => PageSize::Small,
-        Pages::Thp | Pages::Huge2m => PageSize::Huge2M,
-        Pages::Huge1g => PageSize::Huge1G,
-    };
+pub fn spanned(outcome: &Outcome<'_>) -> u64 {
+    let page = outcome.point.pages.size().unwrap_or(PageSize::LEAST);
     outcome.point.size.0.div_ceil(page.bytes().0)
 }
 
-/// Returns the conclusions from the walks; `like_small` is true if the TLB was found to treat the measured pages as 4
-/// KiB pages. `None` if no walk in 4 KiB pages was measured.
+/// Returns the conclusions from the walks; `like_small` is true if the TLB was found to treat the measured pages as
+/// base pages. `None` if no walk in base pages was measured.
 #[must_use]
 pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<HugePagesConclusion> {
-    let measured = || walks(outcomes, Pages::Small4k).filter(|outcome| outcome.result.is_ok());
-    // In an interrupted run, the largest working set may have been measured in 4 KiB pages only.
+    let page = base_page(outcomes);
+    let base = Pages::Base(page);
+    let measured = || walks(outcomes, base).filter(|outcome| outcome.result.is_ok());
+    // In an interrupted run, the largest working set may have been measured in base pages only.
     let compared = measured().filter(|outcome| ratio(outcomes, outcome).is_some()).last();
     let small = compared.or_else(|| measured().last())?;
     let point = &small.point;
     let at =
         |pages, order| find(outcomes, pages, (order, point.stride, point.size)).and_then(Outcome::estimate);
     let latency = small.estimate()?;
-    let larger = KINDS.into_iter().rev().filter(|pages| *pages != Pages::Small4k).find_map(|pages| {
-        let larger = at(pages, point.order)?;
+    let had = kinds(outcomes).filter_map(|pages| Some((pages, at(pages, point.order)?)));
+    let larger = had.filter(|(pages, _)| !pages.are_base()).last().map(|(pages, larger)| {
         let shares = measured().filter_map(|outcome| {
             Some((outcome.point.size, least(ratio(outcomes, outcome)?).unwrap_or(0.0)))
         });
         let ratio = latency.over(larger);
         let like_small = like_small || buffers(outcomes, pages).behaves_as_small == Some(true);
         let worth = ratio.map_or(Worth::Open, |ratio| Worth::of(ratio, like_small));
-        Some(Larger { pages, latency: larger, ratio, worth, from: shows_from(shares) })
+        Larger { pages, latency: larger, ratio, worth, from: shows_from(shares) }
     });
     Some(HugePagesConclusion {
         size: point.size,
         small: latency,
-        page_local: at(Pages::Small4k, PAGE_LOCAL),
+        page_local: at(base, Order::Local(page.bytes())),
         larger,
     })
 }
@@ -172,7 +163,13 @@ mod tests {
     use super::*;
     use crate::result::Walk;
     use latency_core::stats::Interval;
+    use latency_core::units::LINE;
     use proptest::prelude::*;
+
+    const SMALL: Pages = Pages::Base(PageSize::KIB_4);
+    const HUGE: Pages = Pages::Pool(PageSize::MIB_2);
+    /// The smallest working set of the walks.
+    const SMALLEST: Bytes = LINE.times(FEWEST_LINES);
 
     fn estimate(value: f64, half: f64) -> Estimate {
         Estimate { value, interval: Some(Interval { low: value - half, high: value + half }) }
@@ -235,8 +232,8 @@ mod tests {
             };
             let mut outcomes = std::vec::Vec::new();
             for (index, &(small, one, large, other)) in points.iter().enumerate() {
-                outcomes.push(of(index, Pages::Small4k, small, one));
-                outcomes.push(of(index, Pages::Huge2m, large, other));
+                outcomes.push(of(index, SMALL, small, one));
+                outcomes.push(of(index, HUGE, large, other));
             }
             let found = conclude(&outcomes, like_small).unwrap().larger.unwrap();
             let interval = found.ratio.unwrap().interval.unwrap();
@@ -251,7 +248,7 @@ mod tests {
             prop_assert!(found.least_share().unwrap() <= 1.0 - 1.0 / interval.low + 1e-9);
             // "It shows from" a size on: from this size on, no interval contains a share below a tenth.
             for (index, _) in points.iter().enumerate() {
-                let small = find(&outcomes, Pages::Small4k, (Order::Random, Bytes(64), Bytes(SMALLEST.0 << index)));
+                let small = find(&outcomes, SMALL, (Order::Random, LINE, Bytes(SMALLEST.0 << index)));
                 let least = least(ratio(&outcomes, small.unwrap()).unwrap()).unwrap();
                 prop_assert!(found.from.is_none_or(|from| Bytes(SMALLEST.0 << index) < from || least >= SHOWS));
             }

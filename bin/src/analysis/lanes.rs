@@ -3,7 +3,7 @@
 use latency_core::compact::Compact;
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::stats::{self, Estimate, Interval, Side};
-use latency_core::units::{Bytes, LINE};
+use latency_core::units::Bytes;
 
 use super::claims::{Claim, Claims};
 use crate::result::{Outcome, Walk};
@@ -47,10 +47,10 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// Returns the bandwidth of cache lines in gigabytes per second.
+    /// Returns the bandwidth of cache lines of this size in gigabytes per second.
     #[must_use]
-    pub fn gigabytes_per_second(&self) -> f64 {
-        LINE.0 as f64 / self.fastest_ns
+    pub fn gigabytes_per_second(&self, line: Bytes) -> f64 {
+        line.0 as f64 / self.fastest_ns
     }
 }
 

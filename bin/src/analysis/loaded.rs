@@ -218,8 +218,8 @@ impl<'r, 'a> Loading<'r, 'a> {
     /// the generators do not read.
     #[must_use]
     pub fn in_flight(&self, step: &Step) -> Option<f64> {
-        let read = step.level.delivered.value * shares(self.traffic.kind).read;
-        let lines = lines_in_flight(read, step.level.latency.value, step.generators.max(1) as usize);
+        let (read, line) = (step.level.delivered.value * shares(self.traffic.kind).read, self.traffic.line);
+        let lines = lines_in_flight(read, step.level.latency.value, step.generators.max(1) as usize, line);
         lines.filter(|lines| *lines > 0.0)
     }
 

@@ -2,12 +2,10 @@
 
 use latency_core::model::translation::PageKnee;
 use latency_core::model::{MAX_LEVELS, Point, Workspace, fit_stair};
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, PageSize};
 
 use crate::result::sample::{Sample, collect};
 
-/// Page size of the translations that the points with one line on each page use up.
-pub const PAGE: Bytes = Bytes(4096);
 /// Least step of a miss in a translation buffer, as a share of the first latency: a miss costs cycles, and a hit in the
 /// first level costs four or five.
 const LEAST_STEP: f64 = 0.25;
@@ -16,6 +14,15 @@ const LEAST_STEP: f64 = 0.25;
 const FEW: f64 = 0.25;
 /// Least share of the knee at which that number of pages replaces the knee.
 const CLOSE: f64 = 0.7;
+
+/// Returns the base page of the machine on which samples were measured: a curve has points with one line on each page.
+/// Without them it is 4 KiB.
+#[must_use]
+pub fn page_of(samples: impl Iterator<Item = Sample> + Clone) -> Bytes {
+    let dense = samples.clone().map(|sample| sample.stride).min().unwrap_or_default();
+    let is_one = |page: &Bytes| *page > dense && samples.clone().any(|sample| sample.stride == *page);
+    PageSize::BASES.map(PageSize::bytes).into_iter().find(is_one).unwrap_or(PageSize::KIB_4.bytes())
+}
 
 /// The knees of the points with one line on each page.
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +36,16 @@ pub(super) struct Knees {
 impl Knees {
     pub(super) fn of(
         samples: impl Iterator<Item = Sample>,
+        page: Bytes,
         in_cycles: bool,
         workspace: &mut Workspace,
     ) -> Knees {
         let mut knees = Knees { knees: [PageKnee::default(); MAX_LEVELS], count: 0, looked: false };
         let mut points = [Point::default(); 64];
-        let sparse = samples.filter(|sample| sample.stride == PAGE);
+        let sparse = samples.filter(|sample| sample.stride == page);
         let by_pages = sparse.map(|sample| {
             let point = sample.point(in_cycles);
-            Point { working_set: point.working_set / PAGE.0 as f64, ..point }
+            Point { working_set: point.working_set / page.0 as f64, ..point }
         });
         let points: &[_] = collect(&mut points, by_pages);
         let Ok(fit) = fit_stair(points, None, workspace) else { return knees };
@@ -81,9 +89,10 @@ pub fn translates_small_pages(samples: impl Iterator<Item = Sample> + Clone) -> 
     const FEW: u64 = 32;
     const MANY: (u64, u64) = (192, 256);
     const RISE: f64 = 1.2;
+    let page = page_of(samples.clone());
     let latency = |least: u64, most: u64| {
         let within = move |sample: &Sample| {
-            sample.stride == PAGE && (PAGE.times(least)..=PAGE.times(most)).contains(&sample.size)
+            sample.stride == page && (page.times(least)..=page.times(most)).contains(&sample.size)
         };
         let latency = |sample: Sample| sample.core_cycles.unwrap_or(sample.nanoseconds);
         samples.clone().filter(within).map(latency).fold(f64::NAN, f64::min)
@@ -118,31 +127,38 @@ mod tests {
         (2048, 22.134),
     ];
 
-    fn samples(points: &[(u64, f64)]) -> Vec<Sample> {
+    fn samples(page: Bytes, points: &[(u64, f64)]) -> Vec<Sample> {
         let sample = |&(pages, cycles): &(u64, f64)| Sample {
-            size: PAGE.times(pages),
-            stride: PAGE,
+            size: page.times(pages),
+            stride: page,
             nanoseconds: cycles / 3.7,
             core_cycles: Some(cycles),
             ..Sample::EMPTY
         };
-        points.iter().map(sample).collect()
+        // A curve has points with adjacent lines too.
+        points.iter().map(sample).chain([Sample::EMPTY]).collect()
     }
 
     #[test]
     fn the_first_buffer_is_found_by_its_cost() {
-        let knees = Knees::of(samples(&MEASURED).into_iter(), true, &mut Workspace::new(&|| false));
-        let knee = knees.at(72.0).unwrap();
-        assert!(knee.pages == 72.0 && (knee.step - 7.0).abs() < 0.1, "{knee:?}");
-        assert!(translates_small_pages(samples(&MEASURED).into_iter()));
+        for page in PageSize::BASES.map(PageSize::bytes) {
+            let samples = samples(page, &MEASURED);
+            assert_eq!(page_of(samples.iter().copied()), page);
+            let knees = Knees::of(samples.iter().copied(), page, true, &mut Workspace::new(&|| false));
+            let knee = knees.at(72.0).unwrap();
+            assert!(knee.pages == 72.0 && (knee.step - 7.0).abs() < 0.1, "{knee:?}");
+            assert!(translates_small_pages(samples.into_iter()));
+        }
     }
 
     #[test]
     fn a_flat_curve_has_no_buffer() {
         let flat: Vec<_> = MEASURED.iter().map(|&(pages, _)| (pages, 4.0 + pages as f64 * 1e-5)).collect();
-        let knees = Knees::of(samples(&flat).into_iter(), true, &mut Workspace::new(&|| false));
+        let page = PageSize::KIB_4.bytes();
+        let samples = |points: &[(u64, f64)]| samples(page, points).into_iter();
+        let knees = Knees::of(samples(&flat), page, true, &mut Workspace::new(&|| false));
         assert!(knees.looked && knees.as_slice().is_empty());
-        assert!(!translates_small_pages(samples(&flat).into_iter()));
-        assert!(!translates_small_pages(samples(&[]).into_iter()));
+        assert!(!translates_small_pages(samples(&flat)));
+        assert!(!translates_small_pages(samples(&[])));
     }
 }

@@ -4,7 +4,7 @@ use latency_core::compact::Compact;
 use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::{Kind, pace};
-use latency_core::units::{CpuId, LINE};
+use latency_core::units::CpuId;
 
 use crate::result::{Counter, Outcome, Traffic, Walk};
 
@@ -24,7 +24,7 @@ pub struct Shares {
     pub owned: f64,
 }
 
-/// Returns the bytes moved per line for a kind of traffic: the line is read, written, or both.
+/// Returns the bytes moved per line of 64 bytes for a kind of traffic: the line is read, written, or both.
 #[must_use]
 pub fn bytes_per_line(kind: &Kind) -> f64 {
     kind.bytes(STEPS) as f64 / STEPS as f64
@@ -38,14 +38,15 @@ pub fn bandwidth(kind: &Kind, of: Estimate) -> Estimate {
     Estimate { value: inverse(of.value), interval }
 }
 
-/// Returns the ticks from line to line of each generator at a total rate, and the number of lines in a burst. That
+/// Returns the ticks from step to step of each generator at a total rate, and the number of lines in a burst. That
 /// number is `asked`, or else so small that reading the counter, and fences, take a quarter of the time.
 #[must_use]
 pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32>) -> (f64, u32) {
     /// Time of a fence, which waits for stores to leave the core, in nanoseconds: 90 to 140 ns on Zen 3.
     const FENCE_NS: f64 = 120.0;
     let frequency = counter.frequency.0 as f64;
-    let ticks = frequency * bytes_per_line(traffic.kind) * f64::from(traffic.generators) / rate;
+    let bytes_per_step = bytes_per_line(traffic.kind) * traffic.lines_per_step() as f64;
+    let ticks = frequency * bytes_per_step * f64::from(traffic.generators) / rate;
     let fence = if traffic.kind.fenced { FENCE_NS * 1e-9 * frequency } else { 0.0 };
     let burst =
         asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), counter.overhead.0 + math::whole(fence)));
@@ -191,7 +192,7 @@ impl<'r, 'a> TrafficGroup<'r, 'a> {
     #[must_use]
     pub fn in_flight(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         let reads = rate.value * shares(self.traffic.kind).read;
-        let lines = reads * 1e-9 * self.latency_ns? / LINE.0 as f64;
+        let lines = reads * 1e-9 * self.latency_ns? / self.traffic.line.0 as f64;
         (lines > 0.0).then_some(lines / f64::from(generators))
     }
 }

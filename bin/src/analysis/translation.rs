@@ -1,20 +1,21 @@
 //! Conclusions about address translation from walks on several kinds of pages.
 //!
-//! A chase over one line on each of many pages differs from a chase over the same number of neighbouring lines only in
+//! The pages of the probe are base pages. A chase over one line on each of many pages differs from a chase over the same number of neighbouring lines only in
 //! its translations: the caches hold both. The time by which the first chase is slower grows by the cost of a miss
 //! where the reach of a translation buffer ends.
 
 use latency_core::chain::Order;
 use latency_core::compact::Compact;
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::units::{Bytes, LINE, PageSize, Pages};
 
 use crate::result::Outcome;
+use crate::result::words::REGION;
 use latency_core::stats::Estimate;
 
-/// Smallest working set of the walks: the first-level buffers of x86-64 reach 64 to 128 pages of 4 KiB.
-pub const SMALLEST: Bytes = Bytes(256 << 10);
+/// Lines of the smallest working set of the walks: as many lines are also walked on separate pages.
+pub const FEWEST_LINES: u64 = 4096;
 /// Random order within regions of 2 MiB.
-pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(Bytes(2 << 20));
+pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(REGION);
 /// Numbers of lines that are probed: first-level buffers have 32 to 128 entries, second-level ones 512 to 4096.
 pub const LINES_PROBED: [u64; 17] =
     [16, 32, 48, 64, 72, 80, 96, 128, 192, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
@@ -32,7 +33,7 @@ const SAME_REACH: u64 = 2;
 /// One level of translation buffers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TlbLevel {
-    /// The largest span of one line on each 4 KiB without a miss.
+    /// The largest span of one line on each base page without a miss.
     pub reach: Bytes,
     /// The next larger span that was tried, which has misses.
     pub beyond: Bytes,
@@ -45,7 +46,7 @@ pub struct TlbLevel {
 pub struct Buffers {
     /// The first and the second level, as far as the walks went beyond their reach.
     pub levels: [Option<TlbLevel>; 2],
-    /// True if pages larger than 4 KiB are translated like 4 KiB pages; `None` if that cannot be determined.
+    /// True if larger pages are translated like base pages; `None` if that cannot be determined.
     pub behaves_as_small: Option<bool>,
 }
 
@@ -53,6 +54,30 @@ pub struct Buffers {
 fn latency(outcome: &Outcome<'_>) -> Option<f64> {
     let series = &outcome.result.as_ref().ok()?.series;
     Some(series.core_cycles.map_or(series.nanoseconds.median, |cycles| cycles.median))
+}
+
+/// Returns the kinds of pages that were planned, smallest pages first.
+pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
+    let after = move |last: Pages| {
+        let all = outcomes.iter().map(|outcome| outcome.point.pages);
+        all.filter(|pages| pages.code() > last.code()).min_by_key(|pages| pages.code())
+    };
+    Compact(core::iter::successors(after(Pages::Auto), move |last| after(*last)))
+}
+
+/// Returns the size of base pages; 4 KiB if none were planned.
+#[must_use]
+pub fn base_page(outcomes: &[Outcome<'_>]) -> PageSize {
+    let bases = outcomes.iter().filter_map(|outcome| match outcome.point.pages {
+        Pages::Base(size) => Some(size),
+        _ => None,
+    });
+    Compact(bases).next().unwrap_or(PageSize::LEAST)
+}
+
+/// Returns the size of a cache line.
+fn line(outcomes: &[Outcome<'_>]) -> Bytes {
+    outcomes.first().map_or(LINE, |outcome| outcome.point.line)
 }
 
 /// Returns the outcome of a walk.
@@ -71,9 +96,9 @@ pub fn find<'o, 'a>(
 /// Returns the extra time of lines on separate pages over neighbouring lines; `None` if it was not measured.
 #[must_use]
 pub fn excess(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
-    let page = PageSize::Small.bytes();
+    let (page, line) = (base_page(outcomes).bytes(), line(outcomes));
     let spread = find(outcomes, pages, (Order::Random, page, page.times(lines)))?;
-    let dense = find(outcomes, pages, (Order::Random, Bytes(64), Bytes(64 * lines)))?;
+    let dense = find(outcomes, pages, (Order::Random, line, line.times(lines)))?;
     Some(latency(spread)? - latency(dense)?)
 }
 
@@ -82,13 +107,14 @@ fn clear(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
     /// Least excess that counts, as a share of the latency: a miss is a good part of a hit in any cache that holds this
     /// number of lines.
     const PART: f64 = 0.05;
-    let dense = latency(find(outcomes, pages, (Order::Random, Bytes(64), Bytes(64 * lines)))?)?;
+    let line = line(outcomes);
+    let dense = latency(find(outcomes, pages, (Order::Random, line, line.times(lines)))?)?;
     excess(outcomes, pages, lines).map(|excess| if excess < PART * dense { 0.0 } else { excess })
 }
 
 /// Returns the numbers of lines that were probed on one kind of pages, ascending.
 fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item = u64> + Clone + 'o {
-    let page = PageSize::Small.bytes();
+    let page = base_page(outcomes).bytes();
     let after = move |least: u64| {
         let points = outcomes.iter().map(|outcome| &outcome.point);
         let mine = points.filter(|point| point.pages == pages && point.order == Order::Random);
@@ -101,8 +127,7 @@ fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item =
 }
 
 /// Returns further numbers of lines between a buffer's reach and the next span tried, to find its end more precisely.
-pub fn between(buffer: &TlbLevel) -> impl Iterator<Item = u64> + use<> {
-    let page = PageSize::Small.bytes();
+pub fn between(buffer: &TlbLevel, page: Bytes) -> impl Iterator<Item = u64> + use<> {
     let (last, beyond) = (buffer.reach.0 / page.0, buffer.beyond.0 / page.0);
     (1..PARTS).map(move |part| last + (beyond - last) * part / PARTS).filter(move |lines| *lines > last)
 }
@@ -110,11 +135,12 @@ pub fn between(buffer: &TlbLevel) -> impl Iterator<Item = u64> + use<> {
 /// Returns the conclusions about the buffers behind one kind of pages.
 #[must_use]
 pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
-    let [small, levels] = [Pages::Small4k, pages]
-        .map(|pages| levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines)));
+    let page = base_page(outcomes);
+    let [small, levels] = [Pages::Base(page), pages]
+        .map(|pages| levels(probed(outcomes, pages), page.bytes(), |lines| clear(outcomes, pages, lines)));
     let measured = excess(outcomes, pages, 16).is_some();
     let behaves_as_small = match (small, levels) {
-        _ if pages == Pages::Small4k || !measured => None,
+        _ if pages.are_base() || !measured => None,
         ([_, Some(small)], [_, Some(large)]) => Some(large.reach <= small.reach.times(SAME_REACH)),
         ([_, Some(_)], [_, None]) => Some(false),
         _ => None,
@@ -125,9 +151,9 @@ pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
 /// Returns the first and the second level, from the excess time of each number of lines.
 fn levels(
     probed: impl Iterator<Item = u64> + Clone,
+    page: Bytes,
     excess: impl Fn(u64) -> Option<f64>,
 ) -> [Option<TlbLevel>; 2] {
-    let page = PageSize::Small.bytes();
     // Returns the last number of lines before the excess rises above `most`, and the first above it.
     let reach = |most: f64| {
         let beyond = probed.clone().find(|lines| excess(*lines).is_some_and(|excess| excess > most))?;
@@ -155,9 +181,9 @@ fn levels(
 #[inline(never)] // the search is large, and there are several calls
 pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate> {
     let point = &outcome.point;
-    let largest = [Pages::Huge1g, Pages::Huge2m, Pages::Thp].into_iter().find_map(|pages| {
-        find(outcomes, pages, (point.order, point.stride, point.size)).filter(|other| other.result.is_ok())
-    })?;
+    let huge = kinds(outcomes).filter(|pages| !pages.are_base());
+    let all = huge.filter_map(|pages| find(outcomes, pages, (point.order, point.stride, point.size)));
+    let largest = all.filter(|other| other.result.is_ok()).last()?;
     if largest.point.pages == point.pages {
         return None;
     }
@@ -184,11 +210,12 @@ mod tests {
 
     #[test]
     fn both_levels_are_found() {
-        let [first, second] = levels(LINES_PROBED.into_iter(), planted);
+        let page = Bytes(4096);
+        let [first, second] = levels(LINES_PROBED.into_iter(), page, planted);
         let first = first.expect("a first level");
         assert!((64..=80).contains(&(first.reach.0 / 4096)), "{first:?}");
         assert!((3.0..9.0).contains(&first.miss), "{first:?}");
-        let closer: Vec<u64> = between(&first).collect();
+        let closer: Vec<u64> = between(&first, page).collect();
         let (reach, beyond) = (first.reach.0 / 4096, first.beyond.0 / 4096);
         assert!(
             closer.len() == 4 && closer.iter().all(|lines| reach < *lines && *lines < beyond),
@@ -201,7 +228,8 @@ mod tests {
 
     #[test]
     fn without_misses_there_is_no_level() {
-        assert_eq!(levels(LINES_PROBED.into_iter(), |_| Some(0.3)), [None; 2]);
-        assert_eq!(levels(LINES_PROBED.into_iter(), |_| None), [None; 2]);
+        let page = Bytes(4096);
+        assert_eq!(levels(LINES_PROBED.into_iter(), page, |_| Some(0.3)), [None; 2]);
+        assert_eq!(levels(LINES_PROBED.into_iter(), page, |_| None), [None; 2]);
     }
 }

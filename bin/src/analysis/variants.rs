@@ -5,7 +5,6 @@ use latency_core::kernel::variants::VARIANTS;
 use super::lanes::NEARLY_MEMORY;
 use crate::result::{Measurement, Outcome};
 use latency_core::stats::{Estimate, Side};
-use latency_core::units::Pages;
 
 /// The points of a run: a row for each variant, a column for each working set.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +59,7 @@ impl<'o, 'a> VariantGrid<'o, 'a> {
 /// The conclusions from all variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VariantsConclusion {
-    /// The time of a pointer in 4 KiB pages and in huge pages; `None` without huge pages.
+    /// The time of a pointer in base pages and in huge pages; `None` without huge pages.
     pub pages: Option<(Estimate, Estimate)>,
     /// Core cycles that a pointer saves compared with an index of eight bytes.
     pub pointer_saves: Option<CycleDifference>,
@@ -81,7 +80,7 @@ pub struct CycleDifference {
 const ALIKE: f64 = 1.05;
 
 impl VariantsConclusion {
-    /// Returns the ratio of the time of a load in 4 KiB pages to that in huge pages.
+    /// Returns the ratio of the time of a load in base pages to that in huge pages.
     #[must_use]
     pub fn small_over_huge(&self) -> Option<Estimate> {
         let (small, huge) = self.pages?;
@@ -94,7 +93,7 @@ impl VariantsConclusion {
 pub fn conclude(grid: &VariantGrid<'_, '_>, [first, last]: [usize; 2]) -> VariantsConclusion {
     let huge = grid.named("pointer-padded-2m", last).filter(|outcome| {
         let pages = |measured: &Measurement| measured.placed.pages;
-        outcome.result.as_ref().is_ok_and(|measured| pages(measured) != Pages::Small4k)
+        outcome.result.as_ref().is_ok_and(|measured| !pages(measured).are_base())
     });
     let small = grid.named("pointer-padded", last).and_then(Outcome::estimate);
     let cycles = |name: &str| {

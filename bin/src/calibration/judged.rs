@@ -7,7 +7,7 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use latency_core::stats::Interval;
-use latency_core::units::{Bytes, CpuId, NodeId, Pages};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
 
 use super::simulated::Simulated;
 use crate::describe::trust;
@@ -71,7 +71,14 @@ impl Told {
             }
         };
         let (before, after) = (look(0), look(1));
-        Placed { means: Means::Policy, pages: Pages::Thp, mapped: size, before, after, as_small: None }
+        Placed {
+            means: Means::Policy,
+            pages: Pages::Thp(PageSize::MIB_2),
+            mapped: size,
+            before,
+            after,
+            as_small: None,
+        }
     }
 }
 
@@ -127,7 +134,7 @@ fn measured<'a>(
     health: &mut Health,
 ) -> (Simulated, Vec<Outcome<'a>>, [f64; 2]) {
     let placed = told.placed(points[0].size);
-    pieces::tell(session.warnings, points[0].target, points[0].pages, &placed);
+    pieces::tell(session, (points[0].target, placed.mapped, points[0].pages), &placed);
     simulated.is_kept = matches!(budget.memory, Memory::Kept | Memory::Shared);
     simulated.ahead = budget.ahead;
     for (index, point) in points.iter().enumerate() {
@@ -167,7 +174,7 @@ fn looked_at(
     points: &[Point],
     seeks_cache: bool,
 ) -> Option<Box<Machine>> {
-    let like = plan::looked_at(options, points)?;
+    let like = plan::looked_at(options, session.machine, points)?;
     let limit_ns = options.point_limit_ns();
     let known = find_working_set::known(session.machine, &like, points, limit_ns, seeks_cache);
     let sizing = sizing::search(simulated, &like, &known).unwrap()?;
@@ -206,7 +213,7 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
         }
     }
     let placed = outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
-    health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
+    health.pages_behave_as_small = translation_probe::conclude(session.warnings, machine.page, placed);
     while simulated.now_ns < budget.until_ns && simulated.step_audit().unwrap() {}
     if let Some((_, pairs)) = simulated.audit {
         health.audit = pairs.told(AUDITED, session.machine, session.warnings, &outcomes);

@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 use latency_core::packed;
 use latency_core::sort::sort_by;
 use latency_core::text::{Text, plural};
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, PageSize};
 
 use super::{Command, Write};
 use crate::analysis::curve::Analysis;
@@ -50,8 +50,8 @@ fields! {
 
 /// Minimum number of different sizes that make a curve.
 const FEWEST_SIZES: usize = 6;
-/// Minimum stride, in bytes, that puts each line on its own page, so that the latency includes address translation.
-const PAGE: u64 = 4096;
+/// Minimum stride that can put each line on its own page, so that the latency includes address translation.
+const PAGE: Bytes = PageSize::LEAST.bytes();
 /// Experiments whose points are latencies at many sizes. Results of other tools have an empty experiment name.
 const EXPERIMENTS: [&str; 3] = ["", "curve", "pages"];
 /// The maximum number of curves of one file.
@@ -70,7 +70,7 @@ impl<'r> CurveRows<'r> {
     fn has(&self, row: &Row) -> bool {
         const ALIKE: u32 = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
         let dense = self.like.sample.stride;
-        let spaced = row.sample.stride.0 >= PAGE && dense.0 < PAGE;
+        let spaced = row.sample.stride >= PAGE && dense < PAGE;
         let stands_by = row.sample.stride == dense || spaced;
         row.sample.size.0 > 0 && stands_by && row.is_same(self.like, ALIKE)
     }
@@ -110,7 +110,7 @@ fn curves(rows: &[Row]) -> Result<(List<CurveRows<'_>>, usize), Errno> {
     // Rows with one line on each page belong to a curve with a smaller stride if there is one, so the smaller strides
     // come first.
     for spaced in [false, true] {
-        for like in rows.iter().filter(|row| (row.sample.stride.0 >= PAGE) == spaced) {
+        for like in rows.iter().filter(|row| (row.sample.stride >= PAGE) == spaced) {
             let kind = CurveRows { rows, like };
             if !kinds.iter().any(|kind: &CurveRows<'_>| kind.has(like)) && kind.sizes() >= FEWEST_SIZES {
                 // Curves beyond the maximum number are left out.

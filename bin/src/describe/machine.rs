@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::arch;
 use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined, plural};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::Bytes;
 use latency_core::words::Worded;
 
 use super::attributes;
@@ -242,9 +242,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
                 .iter()
                 .map(|other| machine.topology.distance(node.id, other.id).map(u64::from)),
         );
-        let sizes = [PageSize::Huge2M, PageSize::Huge1G].into_iter();
-        let pools = sizes.filter_map(|size| Some((size, node.page_pool(size)?)));
-        document.items(Part::List(&POOLS), pools, |document, (size, pool)| {
+        document.items(Part::List(&POOLS), node.pools(), |document, (size, pool)| {
             document.put(&PAGE_BYTES, size.bytes());
             document.put(&TOTAL, pool.total);
             document.put(&POOL_FREE, pool.free);

@@ -16,8 +16,9 @@ use crate::plan::budget::Memory;
 use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::counters::Counters;
-use crate::result::words::{OrderName, page_words};
+use crate::result::words::{OrderName, PageWords};
 use crate::result::{Counter, KernelClock, Measurement, Point, Repeat, Timer, Walk};
+use crate::warning::SPARSE;
 use latency_core::words::Worded;
 
 pub use super::optional::optional;
@@ -181,6 +182,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         let outcomes = report.outcomes.iter().filter(|outcome| is_one(&outcome.point));
         Compact(outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?))))
     };
+    let machine = report.machine;
     // Points for which all of these values are equal share a sentence.
     let kind = |point: &Point, measured: &Measurement| {
         let placed = &measured.placed;
@@ -217,16 +219,18 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                 "{sizes} on node{} {nodes}{} in {}{}{}{}; {}",
                 plural(nodes.len()),
                 through(side_cache),
-                page_words(obtained),
+                PageWords(obtained),
                 optional(first.placed.huge_share().filter(|_| is_partial), |share, out| {
                     write!(out, " ({:.0}%)", Decimal(share * 100.0))
                 }),
                 if first.placed.pages_are_verified() { "" } else { " (page size not verified)" },
-                if as_small { ", which the TLB treats as 4 KiB pages" } else { "" },
+                optional(Some(machine.base_pages()).filter(|_| as_small), |base, out| {
+                    write!(out, ", which the TLB treats as {}", PageWords(base))
+                }),
                 fmt::from_fn(|out| match is_verified {
                     true => {
-                        let base = if obtained == Pages::Thp { "base " } else { "" };
-                        let unit = obtained.page_size().bytes();
+                        let base = if obtained.are_transparent() { "base " } else { "" };
+                        let unit = obtained.pool().unwrap_or(machine.page);
                         match pages {
                             1 => write!(out, "its page ({unit}) verified there before and after"),
                             _ => write!(
@@ -243,7 +247,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
             Role::Detail(&"Placement"),
             format_args!(
                 "requested pages: {}; placed by {}; verified by {}{}",
-                asked.word(),
+                asked,
                 first.placed.means.word(),
                 first.placed.after.source(),
                 fmt::from_fn(|out| if point.walk.is_of_cores() { Ok(()) } else { visits(out, point, first) })
@@ -312,8 +316,8 @@ fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
             sizes(measured().map(|(point, _)| point.size)),
             plural(nodes.len()),
             optional(pages, |pages, out| match pages {
-                Pages::Thp => out.write_str(" (THP)"),
-                pages => write!(out, " ({})", page_words(pages)),
+                Pages::Thp(_) => out.write_str(" (THP)"),
+                pages => write!(out, " ({})", PageWords(pages)),
             }),
             passed(report),
             optional(report.conditions.and_then(|found| found.core_gigahertz), |[_, middle, _], out| {
@@ -383,8 +387,10 @@ fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
         Role::Detail(&"Prefetchers"),
         format_args!(
-            "latency ratio of 64 B to 256 B stride {} in random order, {} within 2 MiB; of pointers to indices {} (1 \
+            "latency ratio of {} to {} stride {} in random order, {} within 2 MiB; of pointers to indices {} (1 \
              without prefetching; {} working set)",
+            audit.line,
+            audit.line.times(SPARSE),
             ratio(&audit.random),
             ratio(&audit.local),
             ratio(&audit.pointer),
@@ -430,7 +436,7 @@ fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, ser
                     "{} order, {} kernel, {}, chains: {}{walk}: per load",
                     OrderName(point.order),
                     point.kernel.name,
-                    placed.pages.word(),
+                    placed.pages,
                     walk.lanes(),
                 ),
             }),

@@ -18,7 +18,6 @@ use crate::result::{Outcome, Point, RoundSeries, Traffic, Undisturbed, Walk};
 use latency_core::stats::Estimate;
 use latency_core::traffic::View;
 use latency_core::units::NodeId;
-use latency_core::words::Worded;
 
 metrics! {
     SUCCESS "run_success" "1 if the run was completed, 0 if it was interrupted or measured nothing.";
@@ -99,7 +98,7 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
                 ("stride_bytes", point.stride.into()),
                 ("order", Value::Shown(&order)),
                 ("kernel", Value::Word(point.kernel.name)),
-                ("pages", Value::Word(point.pages.word())),
+                ("pages", Value::Shown(&point.pages)),
             ];
             // The labels after the sixth distinguish points of one pair, and are kept only if they differ.
             let mut count = labels.len() - varied.len();

@@ -1,14 +1,14 @@
 //! One measured point: its plan, its values, and the evidence for the placement of its memory.
 
-use latency_core::chain::Order;
 use latency_core::text::Text;
 
 use super::columns::{self, RowOrigin};
 use super::{Report, undisturbed};
+use crate::machine::Machine;
 use crate::report::document::{Document, Field, Part, fields};
 use crate::result::counters::{EVENTS, Software};
 use crate::result::evidence::{Evidence, PageCounts};
-use crate::result::words::OrderName;
+use crate::result::words::{OrderName, PageWords};
 use crate::result::{Measurement, Outcome, Placed, Point};
 use latency_core::words::Worded;
 
@@ -62,21 +62,16 @@ pub fn planned(document: &mut dyn Document, point: &Point) {
     route(document, point);
     document.put(&columns::WORKING_SET, point.size);
     document.put(&columns::STRIDE, point.stride);
-    // Programs know only two regions, by name.
-    let order = match point.order {
-        Order::Local(region) if region.0 != 2 << 20 => Order::Local(latency_core::units::Bytes(4096)),
-        order => order,
-    };
-    document.show(&columns::ORDER, &OrderName(order));
+    document.show(&columns::ORDER, &OrderName(point.order));
     document.put(&columns::KERNEL, point.kernel.name);
-    document.put(&columns::PAGES_ASKED, point.pages.word());
+    document.show(&columns::PAGES_ASKED, &point.pages);
     document.put(&columns::SEED, point.seed);
 }
 
 /// Describes the obtained pages of a point and the proof of their node.
 #[inline(never)] // it is called in several places
 pub fn proof(document: &mut dyn Document, point: &Point, placed: &Placed) {
-    document.put(&columns::PAGES_OBTAINED, placed.pages.word());
+    document.show(&columns::PAGES_OBTAINED, &placed.pages);
     document.put(&columns::VERIFIED, placed.is_verified(point.target));
     let counts = placed.after.counts();
     document.put(&columns::ON_TARGET, counts.map(|counts| counts.on(point.target)));
@@ -219,7 +214,7 @@ fn pages(document: &mut dyn Document, evidence: &Evidence) {
 
 /// Returns the subtitle of pictures: the axes, the nodes, the order and the pages.
 #[must_use]
-pub fn subtitle(axes: &str, outcome: Option<&Outcome<'_>>) -> Text<320> {
+pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome<'_>>) -> Text<320> {
     use core::fmt::Write;
     let mut text = Text::EMPTY;
     if let Some(Outcome { point, result }) = outcome {
@@ -233,7 +228,7 @@ pub fn subtitle(axes: &str, outcome: Option<&Outcome<'_>>) -> Text<320> {
             point.target,
             OrderName(point.order),
             point.stride,
-            crate::result::words::page_words(pages),
+            PageWords(machine.pages_or_base(pages)),
             point.seed
         );
     }

@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::packed;
 use latency_core::packed::Packed;
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize, PageSizes};
 
 use crate::options::message::{Insert, message};
 use crate::sys::errno::Errno;
@@ -38,8 +38,9 @@ pub enum PlacementError<'a> {
     PoolTooSmall { page: PageSize, node: NodeId, wanted: u64, free: u64, total: u64 },
     /// The pool of huge pages was large enough in the plan, but not when the memory was touched.
     PoolEmptied { page: PageSize, node: NodeId },
-    /// The kernel or the processor has no pages of this size.
-    NoSuchPages { page: PageSize },
+    /// The kernel or the processor has no pages of this size; `pools` are the sizes of its huge pages, as far as they
+    /// are known.
+    NoSuchPages { page: PageSize, pools: PageSizes },
     /// Transparent huge pages are switched off.
     ThpDisabled,
     /// A part of the buffer is not in transparent huge pages.
@@ -116,9 +117,9 @@ impl fmt::Display for PlacementError<'_> {
             PlacementError::PoolEmptied { page, node } => message!(
                 out, "another process took the {page} pages of node {node}, or the hugetlb cgroup limit is reached";
                 "free some, or use other --pages"; page, node),
-            PlacementError::NoSuchPages { page } => message!(
-                out, "this kernel or processor does not support {page} pages";
-                "choose other --pages"; page),
+            PlacementError::NoSuchPages { page, pools } => message!(
+                out, "this kernel has no {page} pages (huge pages: {pools})";
+                "choose other --pages"; page, pools = &pools as &dyn Display),
             PlacementError::ThpDisabled => message!(
                 out, "transparent huge pages are disabled";
                 "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"),

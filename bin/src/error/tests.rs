@@ -4,7 +4,7 @@ use super::*;
 use crate::options::plain::assert_plain;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::text::Text;
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize, PageSizes};
 use std::string::ToString;
 
 fn check<'a>(failure: impl Into<Failure<'a>>, exit_code: u8, text: &str) {
@@ -174,21 +174,21 @@ fn unavailable_memory_has_messages() {
          --size, or raise memory.max",
     );
     check(
-        PlacementError::PoolTooSmall { page: PageSize::Huge2M, node, wanted: 128, free: 4, total: 10 },
+        PlacementError::PoolTooSmall { page: PageSize::MIB_2, node, wanted: 128, free: 4, total: 10 },
         2,
         "need 128 free 2 MiB pages on node 1, found 4; as root: echo 134 > \
          /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
     );
     check(
-        PlacementError::PoolEmptied { page: PageSize::Huge2M, node },
+        PlacementError::PoolEmptied { page: PageSize::MIB_2, node },
         2,
         "another process took the 2 MiB pages of node 1, or the hugetlb cgroup limit is reached; \
          free some, or use other --pages",
     );
     check(
-        PlacementError::NoSuchPages { page: PageSize::Huge1G },
+        PlacementError::NoSuchPages { page: PageSize::GIB_1, pools: PageSizes::NONE.with(PageSize::MIB_2) },
         2,
-        "this kernel or processor does not support 1 GiB pages; choose other --pages",
+        "this kernel has no 1 GiB pages (huge pages: 2 MiB); choose other --pages",
     );
     check(
         PlacementError::ThpDisabled,
@@ -241,7 +241,7 @@ fn failed_calls_and_missing_verification_have_messages() {
          /proc/sys/kernel/numa_balancing",
     );
     check(
-        PlacementError::WrongPageSize { asked: PageSize::Huge2M.bytes(), found: PageSize::Small.bytes() },
+        PlacementError::WrongPageSize { asked: PageSize::MIB_2.bytes(), found: PageSize::KIB_4.bytes() },
         2,
         "requested 2 MiB pages, got 4 KiB pages; use --pages=auto",
     );

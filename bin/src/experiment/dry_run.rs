@@ -159,7 +159,7 @@ fn groups(document: &mut dyn Document, points: &[Point]) {
             table.row();
             table.cell(format_args!("{} -> {}", point.initiator, point.target));
             order(table, point);
-            table.text(point.pages.word());
+            table.show(&point.pages);
             walker(table, members());
             table.show(&point.stride);
             match (sizes().min(), sizes().max()) {
@@ -196,7 +196,7 @@ mod tests {
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
     use latency_core::kernel::lanes::PARALLEL;
-    use latency_core::units::{Bytes, CpuId, NodeId, Pages};
+    use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
 
     const POINT: Point = Point {
         initiator: NodeId(0),
@@ -206,8 +206,9 @@ mod tests {
         order: Order::Random,
         size: Bytes(1 << 20),
         stride: Bytes(64),
+        line: Bytes(64),
         seed: 42,
-        pages: Pages::Small4k,
+        pages: Pages::Base(PageSize::KIB_4),
         walk: Walk::Chain,
     };
 
@@ -215,6 +216,6 @@ mod tests {
     fn points_of_one_group_differ_in_size_alone() {
         assert!(same_group(&POINT, &Point { size: Bytes(64), walk: Walk::Lanes(&PARALLEL[0]), ..POINT }));
         assert!(!same_group(&POINT, &Point { order: Order::Sequential, ..POINT }));
-        assert!(!same_group(&POINT, &Point { pages: Pages::Thp, ..POINT }));
+        assert!(!same_group(&POINT, &Point { pages: Pages::Thp(PageSize::MIB_2), ..POINT }));
     }
 }

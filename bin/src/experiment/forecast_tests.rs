@@ -9,7 +9,7 @@ use std::vec::Vec;
 
 use latency_core::host::MemoryLimit;
 use latency_core::rng::Pcg32;
-use latency_core::units::{Bytes, NodeId, Pages};
+use latency_core::units::{Bytes, NodeId};
 
 use crate::engine::fake::{Fake, Hop};
 use crate::engine::progress::Progress;
@@ -58,7 +58,7 @@ fn simulated(machine: &Machine, line: &str, scatter: f64) -> (f64, duration::Ran
     let (mut points, budget, _) = planned(machine, line).unwrap();
     let forecast = duration::estimate(machine, &points, &budget);
     // The huge-page pools of the fixtures are empty.
-    points.retain(|point| !matches!(point.pages, Pages::Huge2m | Pages::Huge1g));
+    points.retain(|point| point.pages.pool().is_none());
     let mut rng = Pcg32::new(5, 5);
     let mut round = 1.0;
     let latency = move |hop: Hop| {
@@ -81,7 +81,7 @@ fn simulated(machine: &Machine, line: &str, scatter: f64) -> (f64, duration::Ran
         Memory::Rewritten { .. } => {
             let mut mapped = BTreeMap::new();
             for point in &points {
-                let region = mapped.entry((point.target.0, point.pages as u8)).or_insert(0.0);
+                let region = mapped.entry((point.target.0, point.pages.code())).or_insert(0.0);
                 *region = f64::max(*region, point.size.0 as f64);
             }
             mapped.values().sum()

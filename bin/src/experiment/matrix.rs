@@ -26,7 +26,7 @@ use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, S
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::{Digits, Figure};
 use crate::result::sample::collect;
-use crate::result::words::{OrderName, page_words};
+use crate::result::words::{OrderName, PageWords};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::warning::Warnings;
 
@@ -363,7 +363,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
         subtitle = Text::of(format_args!(
             "idle latency; {} in {}, {} order, {} spacing, seed {}",
             point.size,
-            page_words(pages),
+            PageWords(report.machine.pages_or_base(pages)),
             OrderName(point.order),
             point.stride,
             point.seed

@@ -8,7 +8,7 @@ use std::vec;
 use std::vec::Vec;
 
 use latency_core::host::MemoryLimit;
-use latency_core::units::{Bytes, NodeId, Pages};
+use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use crate::engine::memory::pieces::fits;
 use crate::experiment::tests::{fixture, machine, machine_of, options, planned};
@@ -299,7 +299,7 @@ fn a_search_runs_only_if_the_program_chooses_the_size() {
     let one = machine("one-node", None);
     let looked = |line: &'static str| {
         let (points, ..) = planned(&one, line).unwrap();
-        plan::looked_at(&options(line), &points)
+        plan::looked_at(&options(line), &one, &points)
     };
     for line in ["", "curve", "order", "pages", "parallel", "window", "variants", "distribution", "bandwidth"]
     {
@@ -353,13 +353,16 @@ fn a_region_has_room_beside_the_largest_chain_where_memory_is_free() {
     let region = |size: Bytes, pages| plan::curve::region(size, &full, NodeId(0), pages);
     // A quarter more than the size, in whole pages of 2 MiB or of the requested size.
     assert_eq!(region(MIB.times(32), Pages::Auto), MIB.times(40));
-    assert_eq!(region(Bytes(4096), Pages::Small4k), MIB.times(2));
-    assert_eq!(region(MIB.times(9), Pages::Small4k), MIB.times(12));
+    assert_eq!(region(Bytes(4096), Pages::Base(PageSize::KIB_4)), MIB.times(2));
+    assert_eq!(region(MIB.times(9), Pages::Base(PageSize::KIB_4)), MIB.times(12));
     // At most three quarters of 100 MiB.
     assert_eq!(region(MIB.times(60), Pages::Auto), MIB.times(60));
     let roomy = with_files(4 << 20, 0, 0, 0);
     let page = MIB.times(1024);
-    assert_eq!(plan::curve::region(MIB.times(900), &roomy, NodeId(0), Pages::Huge1g), page.times(2));
+    assert_eq!(
+        plan::curve::region(MIB.times(900), &roomy, NodeId(0), Pages::Pool(PageSize::GIB_1)),
+        page.times(2)
+    );
 }
 
 #[test]

@@ -27,4 +27,6 @@ mod idle_cpu_tests;
 #[cfg(test)]
 mod memory_tests;
 #[cfg(test)]
+mod page_size_tests;
+#[cfg(test)]
 pub mod tests;

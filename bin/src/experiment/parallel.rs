@@ -131,7 +131,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some(found) = from_memory(report) {
         document.answer(format_args!(
             "Random reads from memory: {} GB/s per core, {}x one chain ({} vs {} ns per load).",
-            Digits(found.gigabytes_per_second()),
+            Digits(found.gigabytes_per_second(report.machine.line())),
             Digits(found.single_ns / found.fastest_ns),
             Digits(found.fastest_ns),
             Digits(found.single_ns)
@@ -151,7 +151,7 @@ fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.cell(format_args!("{} ns", Digits(found.fastest_ns)));
             table.show(&found.fastest_lanes);
             table.number(found.in_flight.value);
-            table.cell(format_args!("{} GB/s", Digits(found.gigabytes_per_second())));
+            table.cell(format_args!("{} GB/s", Digits(found.gigabytes_per_second(report.machine.line()))));
         }
     });
 }
@@ -198,7 +198,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let count = regions(report.outcomes).count().min(REGIONS);
     let series =
         lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
-    let subtitle = point::subtitle("loads in flight by chains", report.outcomes.last());
+    let subtitle = point::subtitle("loads in flight by chains", report.machine, report.outcomes.last());
     let title: Text<96> = match in_flight(report) {
         Some((found, limit)) => Text::of(format_args!(
             "Cache misses in flight: {}{} per core",
@@ -227,12 +227,12 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&FROM_CHAINS, found.from_lanes);
         document.put(&FASTEST_NS, found.fastest_ns);
         document.put(&FASTEST_CHAINS, found.fastest_lanes);
-        document.put(&RATE, bytes_per_second(&found));
+        document.put(&RATE, bytes_per_second(report, &found));
     });
 }
 
-fn bytes_per_second(found: &Saturation) -> f64 {
-    found.gigabytes_per_second() * GIGA
+fn bytes_per_second(report: &Report<'_, '_>, found: &Saturation) -> f64 {
+    found.gigabytes_per_second(report.machine.line()) * GIGA
 }
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -247,6 +247,6 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
     document.put(&MISSES_FROM, in_flight.map(|(found, _)| found.from_lanes));
     document.put(&MISSES_SIZE, in_flight.map(|(found, _)| found.size));
-    document.put(&MEMORY_RATE, memory.as_ref().map(bytes_per_second));
+    document.put(&MEMORY_RATE, memory.as_ref().map(|found| bytes_per_second(report, found)));
     document.put(&MEMORY_SPEEDUP, memory.map(|found| found.single_ns / found.fastest_ns));
 }

@@ -151,7 +151,7 @@ pub fn run_experiment<'a>(
     let watch = Watch::begin(session.noted, &machine.cpus, points);
     let mut findings = (experiment.measure)(options, session, &timer, points, budget)?;
     let placed = findings.outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
-    health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
+    health.pages_behave_as_small = translation_probe::conclude(session.warnings, machine.page, placed);
     check(session, &timer, &mut health, &mut findings, budget, effort)?;
     let conditions = watch.and_then(|watch| watch.end(session, &timer));
     let several = regions::have_several_initiators(points);
@@ -190,7 +190,8 @@ fn search<'a>(
         // If the whole run has little time, the search for the last-level cache is omitted: a cache that affects the
         // results shows in them.
         let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
-        let like = plan::looked_at(options, &planned.points).map(|like| (like, options.point_limit_ns()));
+        let like = plan::looked_at(options, session.machine, &planned.points)
+            .map(|like| (like, options.point_limit_ns()));
         if let Some(found) = find_working_set::find(session, timer, like, &planned.points, seeks_cache)? {
             session.machine = found;
             *planned = self::planned(options, found, experiment)?;

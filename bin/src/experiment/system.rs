@@ -5,9 +5,9 @@ use core::fmt;
 use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Throttle};
 use latency_core::packed;
-use latency_core::text::plural;
+use latency_core::text::{Text, plural};
 use latency_core::topology::{NodeKind, Source};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, LINE, PageSize};
 use latency_core::words::Worded;
 
 use super::interface::Experiment;
@@ -74,10 +74,14 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
-    document.items(Part::List(&LIMITS), found_limits(machine), |document, (what, remedy)| {
-        document.put(&WHAT, what);
-        document.put(&REMEDY, remedy);
-    });
+    document.items(
+        Part::List(&LIMITS),
+        found_limits(machine, &pool_limit(machine)),
+        |document, (what, remedy)| {
+            document.put(&WHAT, what);
+            document.put(&REMEDY, remedy);
+        },
+    );
     document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
     let throttle = machine.host.throttle.as_ref();
     document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
@@ -130,11 +134,33 @@ fn total_memory(machine: &Machine) -> Bytes {
     Bytes(machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum())
 }
 
-/// Returns the restrictions of this process, each with the one command that would lift it.
-fn found_limits(machine: &Machine) -> impl Iterator<Item = (&'static str, &'static str)> {
+/// Free memory in huge pages with which there is no restriction, unless one page is larger.
+const POOL: Bytes = Bytes(256 << 20);
+
+/// Returns the restriction of too few huge pages, and its remedy.
+#[inline(never)] // it is called in several places
+fn pool_limit(machine: &Machine) -> [Text<96>; 2] {
+    let size = machine.huge_page();
+    let what = format_args!("no {} of free {size} huge pages", POOL.max(size.bytes()));
+    let (pages, kilobytes) = (Bytes::GIB.0 >> size.log2(), size.bytes().0 >> 10);
+    let remedy = fmt::from_fn(|out| match size {
+        // The default size of x86-64.
+        PageSize::MIB_2 => out.write_str("/proc/sys/vm/nr_hugepages"),
+        _ => write!(out, "/sys/kernel/mm/hugepages/hugepages-{kilobytes}kB/nr_hugepages"),
+    });
+    [Text::of(what), Text::of(format_args!("as root: echo {} > {remedy}", pages.max(1)))]
+}
+
+/// Returns the restrictions of this process, each with the one command that would lift it; the texts are those of
+/// [`pool_limit`].
+fn found_limits<'t>(
+    machine: &Machine,
+    [no_pool, pool_remedy]: &'t [Text<96>; 2],
+) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
     let process = &machine.host.process;
+    let size = machine.huge_page();
     let pool = machine.topology.nodes().iter().any(|node| {
-        node.page_pool(PageSize::Huge2M).is_some_and(|pool| Bytes(pool.free * (2 << 20)) >= Bytes(256 << 20))
+        node.page_pool(size).is_some_and(|pool| size.bytes().times(pool.free) >= POOL.max(size.bytes()))
     });
     let thp = matches!(machine.host.huge_pages.enabled.as_str(), "always" | "madvise");
     let counters = machine.host.perf_event_paranoid.is_none_or(|level| level <= 2)
@@ -149,7 +175,7 @@ fn found_limits(machine: &Machine) -> impl Iterator<Item = (&'static str, &'stat
             "in a container: docker run --cap-add=SYS_NICE",
         ),
         limit(machine.has_proc, "/proc is not mounted, so placement cannot be verified", "as root: mount -t proc proc /proc"),
-        limit(pool, "no 256 MiB of free 2 MiB huge pages", "as root: echo 512 > /proc/sys/vm/nr_hugepages"),
+        limit(pool, no_pool.as_str(), pool_remedy.as_str()),
         limit(
             thp,
             "transparent huge pages are disabled",
@@ -173,7 +199,7 @@ fn found_limits(machine: &Machine) -> impl Iterator<Item = (&'static str, &'stat
 
 fn limits(document: &mut dyn Document, machine: &Machine) {
     let mut any = false;
-    for (what, remedy) in found_limits(machine) {
+    for (what, remedy) in found_limits(machine, &pool_limit(machine)) {
         any = true;
         document.finding(format_args!("Restriction: {what}; {remedy}"));
     }
@@ -247,6 +273,10 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
     if let Some(ways) = machine.host.ways {
         document.sentence(Role::Method(&"Caches"), format_args!("L3 ways allowed by resctrl: {ways}"));
     }
+    let line = machine.line();
+    if line != LINE {
+        document.sentence(Role::Method(&"Caches"), format_args!("lines of {line}"));
+    }
     if machine.reported_cache().is_none() {
         document.sentence(
             Role::Method(&"Caches"),
@@ -274,7 +304,9 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
     // A single node has no distances.
     let others = if all.len() > 1 { all } else { &[] };
     document.tabulate("", Level::Quiet, 2, &|table| {
-        table.texts("node|CPUs|memory|free|available|2 MiB pages|1 GiB pages|package");
+        table.texts("node|CPUs|memory|free|available");
+        machine.pool_sizes().iter().for_each(|size| table.cell(format_args!("{size} pages")));
+        table.text("package");
         others.iter().for_each(|node| table.cell(format_args!("SLIT to {}", node.id)));
         for node in all {
             let memory = machine.memory_of(node);
@@ -291,7 +323,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
             }
             table.show(&node.memory_free);
             table.show(&machine.free_memory(node.id));
-            for size in [PageSize::Huge2M, PageSize::Huge1G] {
+            for size in machine.pool_sizes().iter() {
                 match node.page_pool(size) {
                     Some(pool) => table.cell(format_args!("{} of {} free", pool.free, pool.total)),
                     None => table.text("-"),
@@ -309,7 +341,10 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
     document.sentence(
         Role::Method(&"Pages"),
         format_args!(
-            "transparent huge pages {}; defragmentation {}",
+            "{}transparent huge pages {}; defragmentation {}",
+            optional(Some(machine.page).filter(|page| *page != PageSize::KIB_4), |page, out| {
+                write!(out, "base pages of {page}, huge pages of {}; ", machine.huge_page())
+            }),
             word(&host.huge_pages.enabled).unwrap_or("not in this kernel"),
             word(&host.huge_pages.defragment).unwrap_or("unknown")
         ),

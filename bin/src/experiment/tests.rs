@@ -12,7 +12,7 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Host, Uncore};
 use latency_core::topology::{Files, Groups, Node, Sharing, Topology};
 
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::engine::memory::placement::node_of;
@@ -65,6 +65,15 @@ pub(crate) fn uncore_gigahertz(name: &str, node: &Node) -> Option<f64> {
     Uncore::find(&files, &node.cpus)?.gigahertz(&files)
 }
 
+/// Returns the base page of a machine, which a fixture with other pages than 4 KiB has in a file of its process.
+fn base_page(files: &impl Files) -> PageSize {
+    let mut buffer = [0; 256];
+    let smaps = files.read("/proc/self/smaps", &mut buffer).unwrap_or_default();
+    let smaps = std::str::from_utf8(smaps).unwrap();
+    let size = smaps.lines().find_map(|line| line.strip_prefix("KernelPageSize:")?.strip_suffix(" kB"));
+    size.map_or(PageSize::KIB_4, |size| PageSize::of(Bytes::KIB.times(size.trim().parse().unwrap())).unwrap())
+}
+
 /// Returns the machine that the given files describe.
 pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     let mut processor = identify(files, CpuId(0));
@@ -72,6 +81,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     let mut machine = Box::new(Machine {
         topology: Topology::EMPTY,
         host: Host::default(),
+        page: base_page(files),
         processor,
         nodes: NodeSet::EMPTY,
         cpus: CpuSet::EMPTY,

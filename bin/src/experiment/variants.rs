@@ -6,7 +6,7 @@ use latency_core::decimal::Decimal;
 use latency_core::kernel::variants::{VARIANTS, Variant};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
 use latency_core::packed;
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::units::{Bytes, LINE};
 
 use super::interface::Experiment;
 use crate::analysis::huge_pages::Worth;
@@ -20,7 +20,7 @@ use crate::plan::{self, Plan, Planning, single};
 use crate::report::document::{Document, Level, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
-use crate::result::words::page_words;
+use crate::result::words::PageWords;
 use crate::result::{Exclusion, Point};
 use crate::sys::table::Table;
 use latency_core::stats::Side;
@@ -61,7 +61,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let machine = planning.machine;
     let like = single::like(planning)?;
-    let page = |size: Bytes| Bytes((size.0 / 4096).max(1) * 4096);
+    let page = |size: Bytes| machine.page.whole(size).max(machine.page.bytes());
     let levels = [
         Some(page(Bytes(plan::curve::first_level_cache(machine).0 / 2))),
         single::cache(machine, 2).map(|cache| page(Bytes(cache.0 / 2))),
@@ -77,12 +77,13 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
         sizes = &range;
     }
     let most = sizes.last().map_or(0, |size| size.0);
-    let huge = single::two_megabyte_pages(machine, like.target, Bytes(most + most / 4));
+    let huge = machine.huge_pages(like.target, Bytes(most + most / 4));
     let mut points = Table::filled(VARIANTS.len() * sizes.len(), like)?;
     for (variant, points) in VARIANTS.iter().zip(points.chunks_mut(sizes.len().max(1))) {
-        let pages = if variant.pages == PageSize::Small { Pages::Small4k } else { huge };
+        let pages = if variant.huge { huge } else { machine.base_pages() };
+        let stride = variant.stride_with(like.line);
         for (slot, &size) in points.iter_mut().zip(sizes) {
-            *slot = Point { kernel: variant.kernel, stride: variant.stride, pages, size, ..like };
+            *slot = Point { kernel: variant.kernel, stride, pages, size, ..like };
         }
     }
     Ok(points)
@@ -94,10 +95,10 @@ fn sizes_of_range<'a>(planning: &mut Planning<'_, 'a>, like: &Point) -> Result<T
     const PER_OCTAVE: u32 = 1;
     let ends = plan::curve::ends(planning, like.target)?;
     let mut count = 0;
-    plan::curve::sizes(planning.options, ends, PER_OCTAVE, &mut |_| count += 1);
+    plan::curve::sizes(planning.options, planning.machine, ends, PER_OCTAVE, &mut |_| count += 1);
     let mut sizes = Table::filled(count, ends.0)?;
     let mut slots = sizes.iter_mut();
-    plan::curve::sizes(planning.options, ends, PER_OCTAVE, &mut |size| {
+    plan::curve::sizes(planning.options, planning.machine, ends, PER_OCTAVE, &mut |size| {
         if let Some(slot) = slots.next() {
             *slot = size;
         }
@@ -123,8 +124,9 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
         Role::Provenance(&"Method"),
         format_args!(
-            "each load waits for the one before; random order; a line of 64 B holds one element (padded) or several (packed); \
+            "each load waits for the one before; random order; a line of {} holds one element (padded) or several (packed); \
              page walks included; seed {}",
+            report.machine.line(),
             report.options.seed
         ),
     );
@@ -185,20 +187,26 @@ fn savings(
         let (small, huge) = (Digits(small.value), Digits(huge.value));
         let like_small = report.health.pages_behave_as_small == Some(true);
         let worth = Worth::of(ratio, like_small);
+        let base = report.machine.base_pages();
         let proven = !trust::is_poor(report.warnings);
         let words = match worth {
             _ if !proven => "make an uncertain difference",
             Worth::Pay => "save ",
-            Worth::LikeSmall => "behave like 4 KiB pages in the TLB",
+            Worth::LikeSmall => "behave like ",
             Worth::Nothing => "bring no benefit",
             Worth::Cost => "are slower",
             Worth::Open => "bring no benefit beyond the uncertainty",
         };
         document.answer(format_args!(
-            "In {last}, huge pages {words}{} ({huge} vs {small} ns with 4 KiB pages).",
-            method::optional(Some(ratio.value).filter(|_| proven && worth == Worth::Pay), |ratio, out| {
-                write!(out, "{:.0}% of the latency", Decimal((1.0 - 1.0 / ratio) * 100.0))
-            })
+            "In {last}, huge pages {words}{} ({huge} vs {small} ns with {}).",
+            fmt::from_fn(|out| match worth {
+                Worth::Pay if proven => {
+                    write!(out, "{:.0}% of the latency", Decimal((1.0 - 1.0 / ratio.value) * 100.0))
+                }
+                Worth::LikeSmall if proven => write!(out, "{} in the TLB", PageWords(base)),
+                _ => Ok(()),
+            }),
+            PageWords(base)
         ));
     }
     if let Some(cycles) = found.pointer_saves {
@@ -237,12 +245,12 @@ fn label(variant: &Variant) -> impl Display + '_ {
             Encoding::Pointer => out.write_str("pointer")?,
             index => write!(out, "{}-byte index", index.width().0)?,
         }
-        out.write_str(match (variant.pages, variant.stride.0) {
+        out.write_str(match variant.stride {
             // Every checked variant is packed.
             _ if core::ptr::eq(variant.kernel, &INDEX_CHECKED) => ", checked",
-            (PageSize::Small, 64) => ", padded",
-            (PageSize::Small, _) => ", packed",
-            _ => ", huge pages",
+            _ if variant.huge => ", huge pages",
+            LINE => ", padded",
+            _ => ", packed",
         })
     })
 }
@@ -302,7 +310,7 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     };
     for (index, (pages, error)) in refused().enumerate() {
         if refused().take(index).all(|(earlier, _)| earlier != pages) {
-            describe::missing(document, Role::Missing, &page_words(pages), &error);
+            describe::missing(document, Role::Missing, &PageWords(pages), &error);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::report::FORMATS;
 use crate::sys::init::pack_arguments;
 
 /// Values for various options, at the edges of the valid range and beyond.
-const VALUES: [&str; 40] = [
+const VALUES: [&str; 42] = [
     "",
     "0",
     "1",
@@ -49,6 +49,8 @@ const VALUES: [&str; 40] = [
     "0,2-3,",
     "auto",
     "4k",
+    "64k",
+    "base",
     "thp",
     "1g",
     "random",
@@ -86,7 +88,9 @@ fn legal(options: &Options<'_>) -> TestCaseResult {
     let positive = |value: f64| value.is_finite() && value >= 0.0;
     prop_assert!(options.precision.is_finite() && options.precision > 0.0);
     prop_assert!(positive(options.threshold) && positive(options.spread_ns()));
-    prop_assert!(options.size.is_none_or(|size| size.0 > 0) && options.stride.0 > 0);
+    prop_assert!(
+        options.size.is_none_or(|size| size.0 > 0) && options.stride.is_none_or(|stride| stride.0 > 0)
+    );
     for set in [options.cpunode, options.memnode].into_iter().flatten() {
         prop_assert!(!set.is_empty());
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::vec::Vec;
 
 use latency_core::arch::Stamp;
-use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::chain::Order;
 use latency_core::clock::Sandwich;
 use latency_core::histogram::fold::Period;
 use latency_core::host::Ways;
@@ -20,7 +20,7 @@ use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{self, Interval, Summary};
 use latency_core::text::Text;
-use latency_core::units::{Bytes, CpuId, Hertz, PageSize, Pages, Picoseconds, Ticks};
+use latency_core::units::{Bytes, CpuId, Hertz, Pages, Picoseconds, Ticks};
 
 use super::lines;
 use super::loads;
@@ -51,6 +51,7 @@ use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::sample::Sample;
+use crate::result::words::REGION;
 use crate::result::{
     Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Outcome, Placed, PlacedField,
     Point, Reach, Repeat, RoundSeries, Strided, Timer, Traffic, Undisturbed, Walk, WarmUp,
@@ -455,6 +456,7 @@ impl Run<'_> {
             multiply_ratio: clocked.then_some(3.001),
             audit: audited.then(|| Audit {
                 span: Bytes::MIB.times(64),
+                line: self.machine.line(),
                 random: ratio(1.004, 901),
                 local: ratio(0.962, 902),
                 pointer: ratio(1.001, 903),
@@ -568,9 +570,9 @@ impl Run<'_> {
             let (from, to) = (Bytes::MIB.times(256), Bytes::MIB.times(50));
             for warning in [
                 Warning::SizeClipped { from, to, why: Clipped::ControlGroup },
-                Warning::PagesFellBack { found: PageSize::Small },
+                Warning::PagesFellBack { found: self.machine.page },
                 Warning::CoreClockUnstable { least, most, core: false },
-                Warning::NeighboursFetched { ratio: 0.93 },
+                Warning::NeighboursFetched { ratio: 0.93, line: self.machine.line() },
                 Warning::LooksCached { size: to, cold: Picoseconds(101_000), warm: Picoseconds(31_000) },
             ] {
                 warnings.push(warning);
@@ -615,12 +617,7 @@ impl Run<'_> {
     /// Returns the reason for which a point has no number, if it has none.
     fn excluded(&self, index: usize, point: &Point) -> Option<Exclusion<'static>> {
         let node = self.machine.topology.node(point.target)?;
-        let pool = match point.pages {
-            Pages::Huge2m => Some(PageSize::Huge2M),
-            Pages::Huge1g => Some(PageSize::Huge1G),
-            _ => None,
-        };
-        if let Some(page) = pool {
+        if let Some(page) = point.pages.pool() {
             let wanted = point.size.0.div_ceil(page.bytes().0);
             let (free, total) = node.page_pool(page).map_or((0, 0), |pool| (pool.free, pool.total));
             if free < wanted {
@@ -688,8 +685,8 @@ impl Run<'_> {
                 known(1, 1.031),
                 known(2, if value > 2.0 { 0.998 } else { 0.004 }),
                 known(3, if value > 40.0 { 0.871 } else { 0.0 }),
-                known(4, if pages == Pages::Small4k { 0.742 } else { 0.013 }),
-                (index % 3 != 1).then_some(if pages == Pages::Small4k { 21.6 } else { 0.24 }),
+                known(4, if pages.are_base() { 0.742 } else { 0.013 }),
+                (index % 3 != 1).then_some(if pages.are_base() { 21.6 } else { 0.24 }),
             ],
             running: if index % 4 == 3 { 0.664 } else { 1.0 },
         });
@@ -771,7 +768,7 @@ impl Run<'_> {
         Load {
             bytes: point.size.0,
             stride: point.stride.0,
-            page: if matches!(pages, Pages::Small4k) { 4096 } else { 2 << 20 },
+            page: if pages.are_base() { self.machine.page } else { self.machine.huge_page() }.bytes().0,
             // A guest's page tables are walked through those of its host.
             walk_cycles: if self.has(Trouble::Virtual) { 120.0 } else { 26.0 },
             distance: distance.map_or(10, u64::from),
@@ -779,8 +776,8 @@ impl Run<'_> {
                 Order::Random => Way::Random,
                 Order::Sequential => Way::Forward,
                 Order::Backward => Way::Backward,
-                order if order == PAGE_LOCAL => Way::PageLocal,
-                Order::Local(_) => Way::Regional,
+                Order::Local(REGION) => Way::Regional,
+                Order::Local(_) => Way::PageLocal,
             },
             extra_cycles: if name.contains("check") {
                 2.0
@@ -793,19 +790,15 @@ impl Run<'_> {
     /// Returns the pages that a point gets.
     fn obtained(&self, point: &Point) -> Pages {
         match point.pages {
-            Pages::Auto if self.has(Trouble::ManyWarnings) => Pages::Small4k,
-            Pages::Auto if self.machine.nodes.len() == 2 => Pages::Huge2m,
-            Pages::Auto => Pages::Thp,
+            Pages::Auto if self.has(Trouble::ManyWarnings) => self.machine.base_pages(),
+            Pages::Auto if self.machine.nodes.len() == 2 => Pages::Pool(self.machine.huge_page()),
+            Pages::Auto => Pages::Thp(self.machine.huge_page()),
             pages => pages,
         }
     }
 
     fn placed(&self, point: &Point, pages: Pages, mapped: Bytes) -> Placed {
-        let unit = match pages {
-            Pages::Huge2m => Bytes(2 << 20),
-            Pages::Huge1g => Bytes(1 << 30),
-            _ => Bytes(4096),
-        };
+        let unit = pages.pool().unwrap_or(self.machine.page).bytes();
         let look = |elsewhere: u64| {
             if self.has(Trouble::Unverified) {
                 return Evidence::default();
@@ -819,7 +812,7 @@ impl Run<'_> {
                 numa_maps: Some(counts),
                 page_query: Some(counts),
                 kernel_page: Some(unit),
-                transparent_huge: (pages == Pages::Thp).then_some(mapped),
+                transparent_huge: pages.are_transparent().then_some(mapped),
             }
         };
         let moved = self.has(Trouble::Moved) && point.initiator != point.target;
@@ -833,7 +826,7 @@ impl Run<'_> {
             mapped,
             before: look(0),
             after: look(if moved { 3 } else { 0 }),
-            as_small: (self.is_audited() && pages != Pages::Small4k).then(|| self.has(Trouble::Virtual)),
+            as_small: (self.is_audited() && !pages.are_base()).then(|| self.has(Trouble::Virtual)),
         }
     }
 }

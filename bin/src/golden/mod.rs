@@ -127,6 +127,41 @@ fn a_wider_terminal_does_not_change_short_lines() {
     }
 }
 
+#[test]
+fn texts_name_the_pages_and_lines_of_the_machine() {
+    // Lines end anywhere.
+    let written = |machine, line: &str| {
+        let text = findings::written(&scenes::plain(String::new(), machine, line.into()));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for (machine, base) in [("pages-16k", "16 KiB"), ("pages-64k", "64 KiB")] {
+        for experiment in EXPERIMENTS.iter().map(|experiment| experiment.descriptor.name) {
+            let text = written(machine, &std::format!("{experiment} --verbose"));
+            assert!(!text.contains(" 4 KiB page"), "{experiment} of {machine}: {text}");
+        }
+        for line in ["matrix --pages=4k", "matrix --pages=base", "curve --pages=4k"] {
+            let text = written(machine, line);
+            assert!(text.contains(&std::format!("in {base} pages")), "{line}: {text}");
+        }
+        let pages = written(machine, "pages");
+        assert!(pages.contains(&std::format!("{base} ns")) && pages.contains("THP ns"), "{pages}");
+    }
+    for line in ["matrix --pages=32m", "matrix --pages=thp"] {
+        let text = written("pages-16k", line);
+        assert!(text.contains("32 MiB pages"), "{text}");
+    }
+    let system = written("pages-16k", "system");
+    for part in [
+        "no 256 MiB of free 32 MiB huge pages",
+        "echo 32 > /sys/kernel/mm/hugepages/hugepages-32768kB/nr_hugepages",
+        "2 MiB pages 32 MiB pages 1 GiB pages",
+        "base pages of 16 KiB, huge pages of 32 MiB",
+        "lines of 128 B",
+    ] {
+        assert!(system.contains(part), "{part}: {system}");
+    }
+}
+
 /// Returns true for lines that may be longer than the terminal: lines that scripts search for, lines that are copied as
 /// a whole, and cells with the name of a file.
 fn may_be_long(line: &str) -> bool {

@@ -8,6 +8,7 @@ use latency_core::units::{CpuId, NodeId};
 
 use super::Machine;
 use super::processor::{self, Platform};
+use crate::sys::auxv::page_size;
 use crate::sys::cpu;
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
@@ -42,6 +43,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         Machine {
             topology: Topology::EMPTY,
             host: Host::default(),
+            page: page_size(),
             processor: processor::identify(&files, CpuId(0)),
             nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,

@@ -6,13 +6,14 @@
 pub mod detect;
 pub mod idle;
 mod memory;
+mod pages;
 pub mod processor;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::Sharing;
 use latency_core::topology::{Node, Topology};
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
 use self::processor::Processor;
 pub use memory::Supply;
@@ -67,6 +68,8 @@ pub struct Machine {
     pub topology: Topology,
     /// Its settings.
     pub host: Host,
+    /// The base page of its kernel.
+    pub page: PageSize,
     /// Its processor.
     pub processor: Processor,
     /// The ids of its nodes.

@@ -2,7 +2,10 @@
 //!
 //! Each enumeration lists its words once. The core contains the words that results use too.
 
+use core::fmt;
+
 use latency_core::traffic::{KINDS, Kind};
+use latency_core::units::PageSize;
 use latency_core::words::Worded;
 
 /// The length of a help text.
@@ -16,13 +19,52 @@ pub enum Help {
     Shared,
 }
 
+/// The pages of the memory (`--pages`). Only the machine knows the sizes of base pages and of transparent huge pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PageChoice {
+    /// The largest kind that is available.
+    #[default]
+    Auto,
+    /// Base pages, whose word is `4k` on every machine.
+    Base,
+    /// Transparent huge pages.
+    Thp,
+    /// Pages of this size.
+    Of(PageSize),
+}
+
+impl PageChoice {
+    /// Returns the choice with the word `text`.
+    #[must_use]
+    pub fn from_word(text: &[u8]) -> Option<PageChoice> {
+        match text {
+            b"auto" => Some(PageChoice::Auto),
+            b"4k" | b"base" => Some(PageChoice::Base),
+            b"thp" => Some(PageChoice::Thp),
+            size => PageSize::from_word(size).map(PageChoice::Of),
+        }
+    }
+}
+
+/// Writes the word of the choice.
+impl fmt::Display for PageChoice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PageChoice::Auto => out.write_str("auto"),
+            PageChoice::Base => out.write_str("4k"),
+            PageChoice::Thp => out.write_str("thp"),
+            PageChoice::Of(size) => size.word().fmt(out),
+        }
+    }
+}
+
 /// The order in which the chain visits its nodes (`--order`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// One random cycle over the whole working set.
     #[default]
     Random,
-    /// Random within a 4 KiB page, page after page. Prefetchers and the TLB reduce its latency.
+    /// Random within a base page, page after page. Prefetchers and the TLB reduce its latency.
     PageLocal,
     /// Ascending addresses.
     Sequential,
@@ -134,9 +176,9 @@ mod tests {
     use super::*;
     use latency_core::cores::{Choice as PairChoice, Method};
     use latency_core::traffic::{LoadFrom, Threads, View};
-    use latency_core::units::Pages;
     use latency_core::words::When;
     use std::fmt::Debug;
+    use std::string::ToString;
 
     fn round_trip<C: Worded + Debug + Default>() {
         for &(word, choice) in C::WORDS {
@@ -148,8 +190,19 @@ mod tests {
     }
 
     #[test]
+    fn pages_have_a_word_for_every_size_of_a_page() {
+        for word in ["auto", "4k", "thp", "2m", "1g", "16k", "64k", "32m", "512m", "16g"] {
+            assert_eq!(PageChoice::from_word(word.as_bytes()).unwrap().to_string(), word);
+        }
+        assert_eq!(PageChoice::from_word(b"base"), Some(PageChoice::Base));
+        assert_eq!(PageChoice::from_word(b"4k"), Some(PageChoice::Base));
+        for word in ["", "AUTO", "2M", "3m", "8", "8192", "2k", "32g", "thp-32m"] {
+            assert_eq!(PageChoice::from_word(word.as_bytes()), None, "{word}");
+        }
+    }
+
+    #[test]
     fn every_word_has_one_value() {
-        round_trip::<Pages>();
         round_trip::<Order>();
         round_trip::<Kernel>();
         round_trip::<When>();

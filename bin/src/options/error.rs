@@ -7,7 +7,7 @@ use latency_core::packed::Packed;
 use latency_core::text::joined;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use super::message::message;
+use super::message::{Insert, message};
 use super::{Descriptor, Flag, FlagId, MOST_OUTPUTS, ValueError, ValueKind};
 use crate::report::format::{Format, Purpose};
 
@@ -62,7 +62,7 @@ pub enum UsageError<'a> {
     /// A working set that is too small for a chain.
     TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes },
     /// A stride that does not divide a page into two lines or more.
-    NotPageLocal { stride: Bytes },
+    NotPageLocal { stride: Bytes, page: Bytes },
     /// A range of sizes with its end below its start.
     RangeBackwards { least: Bytes, most: Bytes },
     /// A label with the value of an environment variable that does not exist.
@@ -71,6 +71,8 @@ pub enum UsageError<'a> {
     HoldsOneLoad,
     /// A format other than text for the word `help`.
     HelpIsText { format: &'static Format },
+    /// Traffic that stores to a part of each cache line.
+    PartOfLine { kind: &'static str, line: Bytes },
     /// Several CPUs for an experiment that measures on one.
     OneCpuOnly { experiment: &'static Descriptor },
     /// Several nodes for an experiment that measures one pair.
@@ -199,15 +201,18 @@ impl fmt::Display for UsageError<'_> {
             UsageError::TooSmall { flag, size, stride, least } => message!(
                 out, "--{flag} of {size} is too small for a stride of {stride}";
                 "use {least} or more"; flag = flag.name, size, stride, least),
-            UsageError::NotPageLocal { stride } => message!(
+            UsageError::NotPageLocal { stride, page } => message!(
                 out, "--order=page-local cannot use a stride of {stride}";
-                "use a power of two up to 2K"; stride),
+                "use a power of two up to {half}"; stride, half = Insert::Unit(page.0 >> 11, 'K')),
             UsageError::RangeBackwards { least, most } => message!(
                 out, "--min-size of {least} is above --max-size of {most}";
                 "swap them"; least, most),
             UsageError::NoVariable { name } => message!(
                 out, "the environment variable {name} is not set";
                 "set it, or remove --label=env:{name}"; name),
+            UsageError::PartOfLine { kind, line } => message!(
+                out, "--traffic={kind} stores to a part of each cache line of {line}, and each line would be written";
+                "use read, 1:1 or copy"; kind, line),
             UsageError::HoldsOneLoad => message!(
                 out, "--hold needs exactly one load level";
                 "use one non-zero --rates level and one --traffic mix"),

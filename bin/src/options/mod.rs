@@ -35,13 +35,13 @@ use latency_core::kernel::lanes::LaneKernel;
 use latency_core::packed::Packed;
 use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{LoadFrom, Threads, View};
-use latency_core::units::{Bytes, CpuId, NodeId, Pages, Picoseconds};
+use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
 use latency_core::words::When;
 
 use crate::report::format::{Format, Purpose};
 
 pub use bits::FlagSet;
-pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
+pub use choices::{Help, Kernel, Kinds, Of, Order, PageChoice, Rate, Rates};
 pub use error::UsageError;
 pub use flags::{FLAGS, Flag, FlagId, GROUPS, Group, Setter};
 pub use help::{
@@ -185,8 +185,8 @@ options! {
         pub cpus: Option<CpuSet> = None,
         /// True to run on the first CPU of the node even if other processes keep it busy.
         pub first_cpu: bool = false,
-        /// The requested page size.
-        pub pages: Pages = Pages::Auto,
+        /// The requested pages.
+        pub pages: PageChoice = PageChoice::Auto,
         /// The working set; at least two strides.
         pub size: Option<Bytes> = None,
         /// The smallest working set of a curve; at least two strides.
@@ -197,8 +197,9 @@ options! {
         pub points_per_octave: Option<NonZeroU32> = None,
         /// The order of the chain.
         pub order: Order = Order::Random,
-        /// The stride, the distance between two nodes of the chain: 8, 16, 32 or a multiple of 64 bytes.
-        pub stride: Bytes = Bytes(64),
+        /// The stride, the distance between two nodes of the chain: 8, 16, 32 or a multiple of 64 bytes. `None` for the
+        /// machine's cache line.
+        pub stride: Option<Bytes> = None,
         /// The chase loop.
         pub kernel: Kernel = Kernel::Pointer,
         /// The seed of the chain.

@@ -2,7 +2,7 @@
 
 use latency_core::packed;
 use latency_core::packed::Packed;
-use latency_core::units::PageSize;
+use latency_core::units::LINE;
 
 use super::bits::FlagSet;
 use super::choices::Order;
@@ -13,6 +13,7 @@ use super::outputs::FORMAT_FLAGS;
 use super::tokens::{Token, Tokens};
 use super::{Descriptor, Help, Options, Pairs, Selection, UsageError};
 use crate::report::format::Format;
+use crate::sys::auxv::page_size;
 
 /// Why a range of sizes and a size contradict each other.
 const ONE_SIZE: Packed = packed!("one is a range of sizes, the other one size");
@@ -232,11 +233,12 @@ fn check_held<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
 
 /// Checks that there is a chain of every requested size.
 fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
-    let (stride, page) = (options.stride, PageSize::Small.bytes());
+    // The machine's cache line may be longer, and then a plan refuses more.
+    let (stride, page) = (options.stride.unwrap_or(LINE), page_size().bytes());
     let page_local = options.order == Order::PageLocal;
     // A page with a single line has no order, and no line may cross the end of a page.
     if page_local && (stride.times(2) > page || page.0 % stride.0 != 0) {
-        return Err(UsageError::NotPageLocal { stride });
+        return Err(UsageError::NotPageLocal { stride, page });
     }
     // A chain needs at least two lines; page-local chains need whole pages.
     let least = if page_local { page } else { stride.times(2) };

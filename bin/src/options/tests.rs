@@ -8,6 +8,7 @@ use latency_core::packed;
 use crate::options::plain::assert_plain;
 use crate::report::{json, rows, svg, table};
 use latency_core::kernel::lanes::PARALLEL;
+use latency_core::units::PageSize;
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
@@ -78,9 +79,12 @@ fn message(line: &str) -> String {
 fn without_arguments_the_first_experiment_runs_with_its_defaults() {
     let options = parsed(&[]).unwrap();
     assert_eq!(options.experiment, Selection { index: 0, descriptor: SAMPLE[0], named: false });
-    assert_eq!((options.seed, options.stride, options.precision), (42, Bytes(64), 0.01));
+    assert_eq!((options.seed, options.stride, options.precision), (42, None, 0.01));
     assert_eq!(options.time_limit, Picoseconds(10_000_000_000_000));
-    assert_eq!((options.pages, options.order, options.kernel), (Pages::Auto, Order::Random, Kernel::Pointer));
+    assert_eq!(
+        (options.pages, options.order, options.kernel),
+        (PageChoice::Auto, Order::Random, Kernel::Pointer)
+    );
     assert_eq!((outputs(&options), options.size), (String::from("text"), None));
     assert!(options.operands().is_empty() && !options.strict && options.given == FlagSet::EMPTY);
 }
@@ -98,13 +102,13 @@ fn every_option_is_set_in_both_forms() {
         ("cpunode", "0,2-3", |o| o.cpunode.is_some_and(|nodes| nodes.iter().eq([0, 2, 3]))),
         ("memnode", "1", |o| o.memnode.is_some_and(|nodes| nodes.iter().eq([1])) && !o.local),
         ("cpu", "7", |o| o.cpu == Some(CpuId(7)) && o.cpus.is_none() && !o.first_cpu && !o.chooses_cpu()),
-        ("pages", "1g", |o| o.pages == Pages::Huge1g),
+        ("pages", "1g", |o| o.pages == PageChoice::Of(PageSize::GIB_1)),
         ("size", "1.5G", |o| o.size == Some(Bytes(3 << 29))),
         ("min-size", "16K", |o| o.min_size == Some(Bytes(16 << 10))),
         ("max-size", "1G", |o| o.max_size == Some(Bytes(1 << 30))),
         ("points-per-octave", "8", |o| o.points_per_octave.is_some_and(|points| points.get() == 8)),
         ("order", "page-local", |o| o.order == Order::PageLocal),
-        ("stride", "256", |o| o.stride == Bytes(256)),
+        ("stride", "256", |o| o.stride == Some(Bytes(256))),
         ("kernel", "index", |o| o.kernel == Kernel::Index),
         ("chains", "1,4-16", |o| {
             let chosen = PARALLEL.iter().filter(|kernel| o.has_chains(kernel)).map(|kernel| kernel.lanes);

@@ -12,7 +12,7 @@ use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 use latency_core::words::Worded;
 
-use super::choices::{Kinds, Rate, Rates};
+use super::choices::{Kinds, PageChoice, Rate, Rates};
 use super::tokens::Escaped;
 use crate::report::format::Format;
 
@@ -300,7 +300,19 @@ pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
 /// # Errors
 /// Any other word.
 pub fn choice<C: Worded>(text: &[u8]) -> Result<C, ValueError<'_>> {
-    C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
+    C::from_word(text).ok_or(not_a_choice(text))
+}
+
+/// Reads a kind of pages: a word, or a size such as `64k`.
+///
+/// # Errors
+/// Any other word; a size that no page has.
+pub fn pages(text: &[u8]) -> Result<PageChoice, ValueError<'_>> {
+    PageChoice::from_word(text).ok_or(not_a_choice(text))
+}
+
+const fn not_a_choice(text: &[u8]) -> ValueError<'_> {
+    if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice }
 }
 
 /// Reads a list of ids of nodes or CPUs such as `0,2-3`; `all` is [`IdSet::ALL`].

@@ -9,7 +9,7 @@ use super::regions;
 pub use super::regions::Memory;
 use crate::error::PlacementError;
 use crate::machine::{Machine, Sizing};
-use crate::options::{FlagId, Options};
+use crate::options::{FlagId, Options, PageChoice};
 use crate::result::Point;
 
 /// Minimum rounds before the confidence interval is evaluated: over 15 rounds it contains the median in 96.5 of 100
@@ -240,7 +240,7 @@ impl Budget {
             iters: options.iters.map(u64::from),
             warm_up: options.warmup_iters,
             counters: options.counters,
-            trail: machine.largest_cache().0 / options.stride.0.max(1) * 3 / 2,
+            trail: machine.largest_cache().0 / super::stride(options, machine).0.max(1) * 3 / 2,
             ..Budget::DEFAULT
         }
     }
@@ -252,11 +252,11 @@ impl Budget {
         // Points that the defaults select may be left out; points that the user selected may not.
         let optional = match options.memnode {
             Some(_) => Optional::Nothing,
-            None if options.pages == Pages::Auto && options.size.is_none() => Optional::Everything,
+            None if options.pages == PageChoice::Auto && options.size.is_none() => Optional::Everything,
             None => Optional::Unreachable,
         };
         // A pool that has pages for the working set may have no more.
-        let from_pool = matches!(options.pages, Pages::Huge2m | Pages::Huge1g);
+        let from_pool = machine.pages(options.pages).pool().is_some();
         let mut budget = Budget::new(options, machine);
         if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
             budget = budget.in_regions(machine, points);
@@ -443,7 +443,7 @@ mod tests {
     use crate::sys::errno::Errno;
     use latency_core::chain::Order;
     use latency_core::kernel;
-    use latency_core::units::{CpuId, NodeId};
+    use latency_core::units::{CpuId, NodeId, PageSize};
 
     #[test]
     fn any_number_of_points_has_room_for_an_interval() {
@@ -462,6 +462,7 @@ mod tests {
             order: Order::Random,
             size: Bytes::MIB,
             stride: Bytes(64),
+            line: Bytes(64),
             seed: 1,
             pages,
             walk: Walk::Chain,
@@ -470,12 +471,18 @@ mod tests {
         let other = PlacementError::ThpDisabled;
         let covers =
             |optional: Optional, pages| [&unreachable, &other].map(|why| optional.covers(&point(pages), why));
-        assert_eq!(covers(Optional::Nothing, Pages::Thp), [false, false]);
-        assert_eq!(covers(Optional::Unreachable, Pages::Thp), [true, false]);
-        assert_eq!(covers(Optional::Everything, Pages::Thp), [true, true]);
+        assert_eq!(covers(Optional::Nothing, Pages::Thp(PageSize::MIB_2)), [false, false]);
+        assert_eq!(covers(Optional::Unreachable, Pages::Thp(PageSize::MIB_2)), [true, false]);
+        assert_eq!(covers(Optional::Everything, Pages::Thp(PageSize::MIB_2)), [true, true]);
         // Pages that the user named must be available; the others are a comparison.
-        assert_eq!(covers(Optional::PagesBut(Pages::Thp), Pages::Thp), [false, false]);
-        assert_eq!(covers(Optional::PagesBut(Pages::Thp), Pages::Small4k), [true, true]);
+        assert_eq!(
+            covers(Optional::PagesBut(Pages::Thp(PageSize::MIB_2)), Pages::Thp(PageSize::MIB_2)),
+            [false, false]
+        );
+        assert_eq!(
+            covers(Optional::PagesBut(Pages::Thp(PageSize::MIB_2)), Pages::Base(PageSize::KIB_4)),
+            [true, true]
+        );
         assert_eq!(covers(Optional::PagesBut(Pages::Auto), Pages::Auto), [true, true]);
     }
 

@@ -135,10 +135,11 @@ fn point(
     let homes = [home(a)?, home(b)?];
     let lines = options.lines.map_or(LINES, u32::from);
     let nodes = [machine.topology.node_of_cpu(a)?, homes[0]];
+    let pages = machine.pages(options.pages);
     Some(Point {
         stride: Exchange::PLACE,
-        pages: if options.pages == Pages::Auto { Pages::Small4k } else { options.pages },
+        pages: if pages == Pages::Auto { machine.base_pages() } else { pages },
         walk: Walk::PingPong(PingPong { partner: b, class, method: options.method, lines, homes }),
-        ..Point::like(options, nodes, a, Exchange::PLACE.times(lines.into()))
+        ..Point::like(options, machine, nodes, a, Exchange::PLACE.times(lines.into()))
     })
 }

@@ -4,7 +4,7 @@
 
 use latency_core::math;
 use latency_core::math::exp2;
-use latency_core::units::{Bytes, NodeId, Pages};
+use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use super::{EachPoint, Planning, Scope, single};
 use crate::error::{Failure, PlacementError};
@@ -30,7 +30,7 @@ pub const REFINEMENTS: usize = 24;
 /// Maximum points of a grid, so that a fit has room for them and for all added points.
 const MOST_POINTS: usize = 400;
 /// Numbers of pages on which the reach of translation buffers is searched. First-level buffers of x86-64 have 32 to 128
-/// entries of 4 KiB, second-level ones 512 to 4096.
+/// entries, those of aarch64 32 to 64, and second-level ones 512 to 4096.
 const PAGE_COUNTS: [u64; 19] =
     [16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 192, 256, 384, 512, 1024, 2048, 4096];
 
@@ -57,12 +57,12 @@ pub fn points<'a>(
         return Err(Failure::NOTHING_TO_MEASURE);
     };
     let (least, most) = ends(planning, target)?;
-    let like = Point::like(options, [initiator, target], cpu, least);
+    let like = Point::like(options, machine, [initiator, target], cpu, least);
     let point = |size, stride| Point { size, stride, ..like };
     chain::chain(&like)?;
-    sizes(options, (least, most), POINTS_PER_OCTAVE, &mut |size| each(point(size, options.stride)));
-    if looks_for_translation(options) {
-        let page = Bytes(4096);
+    sizes(options, machine, (least, most), POINTS_PER_OCTAVE, &mut |size| each(point(size, like.stride)));
+    if looks_for_translation(options, &like) {
+        let page = machine.page.bytes();
         for size in PAGE_COUNTS.map(|count| page.times(count)).into_iter().filter(|size| *size <= most) {
             each(point(size, page));
         }
@@ -84,7 +84,7 @@ pub fn ends<'a>(planning: &mut Planning<'_, 'a>, target: NodeId) -> Result<(Byte
     };
     let most = largest(planning, target)?;
     // If the user gives one end only, the other end must not make it an error.
-    let least = options.min_size.unwrap_or(half.max(options.stride.times(2)).min(most));
+    let least = options.min_size.unwrap_or(half.max(super::stride(options, machine).times(2)).min(most));
     if least > most {
         return Err(UsageError::RangeBackwards { least, most }.into());
     }
@@ -92,10 +92,17 @@ pub fn ends<'a>(planning: &mut Planning<'_, 'a>, target: NodeId) -> Result<(Byte
 }
 
 /// Passes the working sets between two ends to `each`: as many for each doubling as the user wants, or `usual`.
-pub fn sizes(options: &Options<'_>, (least, most): (Bytes, Bytes), usual: u32, each: &mut dyn FnMut(Bytes)) {
+pub fn sizes(
+    options: &Options<'_>,
+    machine: &Machine,
+    (least, most): (Bytes, Bytes),
+    usual: u32,
+    each: &mut dyn FnMut(Bytes),
+) {
+    let granule = granule(options, machine);
     let mut last = Bytes(0);
     for size in grid(least, most, options.points_per_octave.map_or(usual, u32::from)) {
-        let size = Bytes(size.0 / granule(options).0 * granule(options).0);
+        let size = Bytes(size.0 / granule.0 * granule.0);
         // Small sizes have the same pages, or the same nodes far apart.
         if core::mem::replace(&mut last, size) != size {
             each(size);
@@ -105,17 +112,17 @@ pub fn sizes(options: &Options<'_>, (least, most): (Bytes, Bytes), usual: u32, e
 
 /// Returns the unit of sizes: whole nodes, and whole regions of a local order.
 #[must_use]
-pub fn granule(options: &Options<'_>) -> Bytes {
+pub fn granule(options: &Options<'_>, machine: &Machine) -> Bytes {
     match options.order {
-        crate::options::Order::PageLocal => Bytes(4096),
-        _ => options.stride.max(Bytes(64)),
+        crate::options::Order::PageLocal => machine.page.bytes(),
+        _ => super::stride(options, machine).max(machine.line()),
     }
 }
 
 /// Returns true if points with one line on each page belong to the curve: they do not apply to other orders and
 /// strides.
-fn looks_for_translation(options: &Options<'_>) -> bool {
-    options.order == crate::options::Order::Random && options.stride == Bytes(64)
+fn looks_for_translation(options: &Options<'_>, like: &Point) -> bool {
+    options.order == crate::options::Order::Random && like.stride == like.line
 }
 
 /// Returns the largest working set: large enough to show the plateau of memory, if there is enough free memory.
@@ -155,7 +162,7 @@ pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = 
 /// Returns the size of the region for all points: the largest point, and room for other positions.
 #[must_use]
 pub fn region(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
-    let page = pages.page_size().bytes().max(Bytes(2 << 20));
+    let page = pages.size().map_or(Bytes(0), PageSize::bytes).max(Bytes(2 << 20));
     let roomy = Bytes((largest.0 + largest.0 / 4).div_ceil(page.0) * page.0);
     match machine.supply(target) {
         Some(supply) if roomy.0 > supply.bytes().0 / 4 * 3 => largest,

@@ -9,7 +9,7 @@ use core::ops::{Add, Mul};
 use latency_core::chain::Order;
 use latency_core::decimal::Decimal;
 use latency_core::math;
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::units::Bytes;
 
 use super::budget::{
     BATCHES, Budget, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, Memory, OVERTIME, Pass, SHORT_PASS, WINDOW_NS,
@@ -128,7 +128,7 @@ fn hop(machine: &Machine, point: &Point) -> Range {
     if matches!(point.order, Order::Sequential | Order::Backward) {
         return ORDERED_HOP;
     }
-    let lines = Bytes(point.size.0 / point.stride.0.max(64) * 64);
+    let lines = Bytes(point.size.0 / point.stride.0.max(point.line.0) * point.line.0);
     let caches = [single::cache(machine, 1), single::cache(machine, 2), Some(machine.last_level_cache())];
     let held = caches.iter().position(|cache| cache.is_some_and(|cache| lines <= cache));
     held.and_then(|level| HOPS.get(level)).copied().unwrap_or(HOPS[3])
@@ -178,12 +178,7 @@ fn product(one: Range, other: Range) -> Range {
 
 /// Returns false if the point needs pages from a pool that is too small.
 fn can_be_had(machine: &Machine, point: &Point) -> bool {
-    let page = match point.pages {
-        Pages::Huge2m => PageSize::Huge2M,
-        Pages::Huge1g => PageSize::Huge1G,
-        Pages::Auto | Pages::Small4k | Pages::Thp => return true,
-    };
-    machine.pool_holds(point.target, page, point.size)
+    point.pages.pool().is_none_or(|page| machine.pool_holds(point.target, page, point.size))
 }
 
 /// Returns the time of a visit before its round: of the first visit, and of each other visit.

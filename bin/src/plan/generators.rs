@@ -2,20 +2,22 @@
 
 use latency_core::cpulist::CpuSet;
 use latency_core::topology::Shared;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, LINE, NodeId};
 
 use super::Planning;
-use super::sizes::{CACHES, LEAST_DEFAULT, check, within_half};
+use super::sizes::{CACHES, LEAST_DEFAULT, check, whole_pages, within_half};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::options::{FlagId, Options};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
-use latency_core::traffic::{LoadFrom, Threads};
+use latency_core::traffic::{LoadFrom, PERMUTED_LINES, Threads};
 
 /// Minimum part of each generator: the core's own caches hold only a small share of it.
 const LEAST_PART: Bytes = Bytes(16 << 20);
+/// The memory within which traffic is permuted: footprints consist of whole blocks.
+const BLOCK: Bytes = LINE.times(PERMUTED_LINES as u64);
 
 /// Returns the CPUs that may generate from a node: those that the user gave, or one of each core, or all.
 #[must_use]
@@ -150,7 +152,7 @@ pub fn footprint_in_memory(
     let caches = if told { caches.len().max(1) as u64 } else { 1 };
     let wanted = machine.largest_cache().times(CACHES * caches).max(LEAST_DEFAULT);
     let wanted = wanted.max(LEAST_PART.times(cpus.len() as u64));
-    let half = within_half(planning, target, targets, Bytes(wanted.0.next_multiple_of(2 << 20)))?;
+    let half = within_half(planning, target, targets, Bytes(wanted.0.next_multiple_of(BLOCK.0)))?;
     Ok(two_fifths(machine, (target, targets), half))
 }
 
@@ -163,5 +165,5 @@ pub fn two_fifths(machine: &Machine, (node, targets): (NodeId, usize), wanted: B
         let shared = supply.headroom.map_or(u64::MAX, |all| fifths(all) / targets.max(1) as u64);
         shared.min(fifths(supply.on_node()))
     });
-    Bytes(wanted.0.min(most) / (2 << 20) * (2 << 20)).max(Bytes(2 << 20))
+    whole_pages(machine, Bytes(wanted.0.min(most))).max(BLOCK)
 }

@@ -18,7 +18,7 @@ fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
     let claim = claims.level(level)?;
     match level {
         3 => super::single::in_last_level(machine),
-        _ => Some(Bytes(claim.size.0 / 2 / 4096 * 4096)).filter(|size| size.0 > 0),
+        _ => Some(machine.page.whole(Bytes(claim.size.0 / 2))).filter(|size| size.0 > 0),
     }
 }
 
@@ -32,7 +32,7 @@ fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     let target = own.or(scope.targets.first().map(NodeId)).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let size = working_set(planning, target, 1)?;
-    let point = Point::like(options, [initiator, target], cpu, size);
+    let point = Point::like(options, machine, [initiator, target], cpu, size);
     chain::chain(&point)?;
     Ok(point)
 }

@@ -6,7 +6,7 @@ use latency_core::cpulist::CpuSet;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::budget::{FEWEST_ROUNDS, budget_ns};
-use super::traffic::kinds;
+use super::traffic::{check_kinds, kinds};
 use super::{EachPoint, Planning, Scope, generators, sizes, working_set};
 use crate::analysis::load::share;
 use crate::error::{Failure, PlacementError};
@@ -30,7 +30,7 @@ const USUAL: &[&str] = &["read", "2:1"];
 ///
 /// # Errors
 ///
-/// The errors of [`Scope::resolve`], [`generators::check_cpus`], [`working_set`] and [`generators::footprint`];
+/// The errors of [`Scope::resolve`], [`check_kinds`], [`generators::check_cpus`], [`working_set`] and [`generators::footprint`];
 /// [`PlacementError::NeedsSecondCpu`] and [`PlacementError::CpuGenerates`].
 pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
     let mut scope = Scope::resolve(planning)?;
@@ -39,6 +39,7 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
         let (from, to) = scope.pair(options, machine)?;
         scope = scope.narrowed(from, to);
     }
+    check_kinds(options, machine)?;
     let _ = generators::check_cpus(options, machine)?;
     if let Some(node) = options.load_node {
         super::scope::check_memory(machine, node)?;
@@ -54,7 +55,7 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
             Some(_) => wanted,
             None => generators::two_fifths(machine, (to, count), wanted),
         };
-        let like = Point::like(options, [from, to], cpu, size);
+        let like = Point::like(options, machine, [from, to], cpu, size);
         chain::chain(&like)?;
         curve(planning, &like, count, &mut left_ns, each)?;
     }
@@ -97,6 +98,7 @@ fn curve<'a>(
         from,
         node,
         footprint: Bytes(0),
+        line: like.line,
         rate: None,
     };
     let mut beside = *like;
@@ -138,7 +140,7 @@ fn curve<'a>(
         Some(_) => (true, 1),
         None => (wants(Rate::Idle), usize::MAX),
     };
-    for kind in kinds(options.traffic, USUAL).iter().take(most_kinds) {
+    for kind in kinds(options, machine, USUAL).iter().take(most_kinds) {
         // At least one point is measured, however short the time is.
         if takes_ns > *left_ns && *left_ns < budget_ns {
             let (from, to, seconds) = (like.initiator, like.target, options.budget.0 as f64 / 1e12);

@@ -19,26 +19,27 @@ pub mod states;
 pub mod traffic;
 pub mod whole_run;
 
-use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::chain::Order;
 use latency_core::kernel::{self, Kernel};
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
 pub use planning::{EachPoint, Plan, Planning};
 pub use scope::Scope;
 pub use sizes::{looked_at, most, working_set};
 
 use crate::error::Failure;
+use crate::machine::Machine;
 use crate::options::{self, Options};
 use crate::result::{Point, Walk, chain};
 use crate::warning::Warning;
 use latency_core::words::Worded;
 
-/// Returns the order of a chain that an option selects.
+/// Returns the order of a chain that an option selects, on a machine with base pages of this size.
 #[must_use]
-pub const fn order(option: options::Order) -> Order {
+pub const fn order(option: options::Order, page: PageSize) -> Order {
     match option {
         options::Order::Random => Order::Random,
-        options::Order::PageLocal => PAGE_LOCAL,
+        options::Order::PageLocal => Order::Local(page.bytes()),
         options::Order::Sequential => Order::Sequential,
         options::Order::Backward => Order::Backward,
     }
@@ -53,13 +54,20 @@ pub const fn kernel(option: options::Kernel) -> &'static Kernel {
     }
 }
 
+/// Returns the distance between the lines of a chain: the option's, or a cache line.
+#[must_use]
+pub fn stride(options: &Options<'_>, machine: &Machine) -> Bytes {
+    options.stride.unwrap_or_else(|| machine.line())
+}
+
 impl Point {
     /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second node's memory;
-    /// everything else is from the options.
+    /// everything else is from the options and the machine.
     #[must_use]
     #[inline(never)] // it is called in several places
-    pub const fn like(
+    pub fn like(
         options: &Options<'_>,
+        machine: &Machine,
         [initiator, target]: [NodeId; 2],
         cpu: CpuId,
         size: Bytes,
@@ -69,11 +77,12 @@ impl Point {
             cpu,
             target,
             kernel: kernel(options.kernel),
-            order: order(options.order),
+            order: order(options.order, machine.page),
             size,
-            stride: options.stride,
+            stride: stride(options, machine),
+            line: machine.line(),
             seed: options.seed,
-            pages: options.pages,
+            pages: machine.pages(options.pages),
             walk: Walk::Chain,
         }
     }
@@ -97,7 +106,7 @@ pub fn matrix<'a>(
         let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
         for target in scope.targets_of(initiator).iter().map(NodeId) {
             let size = working_set(planning, target, scope.targets.len())?;
-            let point = Point::like(options, [initiator, target], cpu, size);
+            let point = Point::like(options, machine, [initiator, target], cpu, size);
             chain::chain(&point)?;
             each(point);
         }

@@ -5,7 +5,7 @@
 //! (McCalpin, "Memory directories in Intel processors", 2023). Pure, like the whole plan.
 
 use latency_core::topology::MAX_NODES;
-use latency_core::units::{Bytes, NodeId, PageSize, Pages};
+use latency_core::units::{Bytes, NodeId, Pages};
 
 use crate::machine::Machine;
 use crate::result::{Point, Walk};
@@ -120,7 +120,7 @@ impl Regions {
         let fits = |one: &PlannedRegion| {
             let Some(supply) = machine.supply(one.on) else { return true };
             let here = self.bytes(&|other| other.on == one.on);
-            matches!(one.pages, Pages::Huge2m | Pages::Huge1g) || supply.has_room(here.0, all.0)
+            one.pages.pool().is_some() || supply.has_room(here.0, all.0)
         };
         let are_few = of_kind(true) <= MOST && of_kind(false) <= MOST;
         self.is_complete && are_few && self.iter().all(|one| fits(one) && self.have_same_pages(machine, one))
@@ -130,9 +130,9 @@ impl Regions {
     /// kind of pages, or for none. Traffic takes its pages first.
     fn have_same_pages(&self, machine: &Machine, one: &PlannedRegion) -> bool {
         let page = match one.pages {
-            Pages::Huge2m | Pages::Auto => PageSize::Huge2M,
-            Pages::Huge1g => PageSize::Huge1G,
-            Pages::Small4k | Pages::Thp => return true,
+            Pages::Auto => machine.huge_page(),
+            Pages::Pool(page) => page,
+            Pages::Base(_) | Pages::Thp(_) => return true,
         };
         let pool = machine.topology.node(one.on).and_then(|node| node.page_pool(page));
         let mut left = pool.map_or(0, |pool| pool.free.saturating_mul(page.bytes().0));
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
-    use latency_core::units::CpuId;
+    use latency_core::units::{CpuId, PageSize};
 
     const POINT: Point = Point {
         initiator: NodeId(0),
@@ -190,8 +190,9 @@ mod tests {
         order: Order::Random,
         size: Bytes(1 << 20),
         stride: Bytes(64),
+        line: Bytes(64),
         seed: 42,
-        pages: Pages::Small4k,
+        pages: Pages::Base(PageSize::KIB_4),
         walk: Walk::Chain,
     };
 

@@ -29,9 +29,11 @@ impl Scope {
     ///
     /// # Errors
     ///
-    /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for unreachable ones.
+    /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for unreachable ones and for pages that
+    /// the kernel has not.
     pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
+        machine.check_pages(options.pages)?;
         let [from, to] =
             [&options.cpunode, &options.memnode].map(|asked| asked.as_ref().filter(|nodes| !nodes.is_all()));
         for asked in [from, to].into_iter().flatten() {

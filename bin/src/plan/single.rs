@@ -2,7 +2,7 @@
 //!
 //! Pure, like the whole plan.
 
-use latency_core::units::{Bytes, NodeId, PageSize, Pages};
+use latency_core::units::{Bytes, PageSize};
 
 use super::{Planning, Scope};
 use crate::error::Failure;
@@ -21,7 +21,7 @@ pub fn like<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     let (initiator, target) = scope.pair(options, machine)?;
     let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let size = super::working_set(planning, target, 1)?;
-    Ok(Point::like(options, [initiator, target], cpu, size))
+    Ok(Point::like(options, machine, [initiator, target], cpu, size))
 }
 
 /// Returns the size of a data cache that sysfs or CPUID reports, if either does.
@@ -30,7 +30,7 @@ pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
     let sysfs = machine.host.caches.data(level.into()).map(|cache| cache.size);
     let claims = || machine.processor.caches.iter().flatten();
     let claimed = || claims().find(|claim| claim.level == level).map(|claim| claim.size);
-    sysfs.or_else(claimed).filter(|size| size.0 >= 4096)
+    sysfs.or_else(claimed).filter(|size| *size >= PageSize::LEAST.bytes())
 }
 
 /// Returns a working set that the last-level cache serves: the size that a search found, or else a third of the
@@ -39,16 +39,6 @@ pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
 pub fn in_last_level(machine: &Machine) -> Option<Bytes> {
     match machine.sizing {
         Some(sizing) if sizing.cache_sought => sizing.in_cache,
-        _ => cache(machine, 3).map(|cache| Bytes(cache.0 / 3 / 4096 * 4096)),
-    }
-}
-
-/// Returns the kind of 2 MiB pages that the machine offers: from the pool if it holds `size` bytes, otherwise
-/// transparent ones.
-#[must_use]
-pub fn two_megabyte_pages(machine: &Machine, target: NodeId, size: Bytes) -> Pages {
-    match machine.pool_holds(target, PageSize::Huge2M, size) {
-        true => Pages::Huge2m,
-        false => Pages::Thp,
+        _ => cache(machine, 3).map(|cache| machine.page.whole(Bytes(cache.0 / 3))),
     }
 }

@@ -64,20 +64,21 @@ pub fn working_set(
 
 /// Returns the point of the search before the run: the largest, if the program chooses its size.
 #[must_use]
-pub fn looked_at(options: &Options<'_>, points: &[Point]) -> Option<Point> {
+pub fn looked_at(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Option<Point> {
     let chosen = options.size.is_none() && options.max_size.is_none();
     let is_walked = |point: &&Point| chosen && !point.walk.is_of_cores();
     let largest = points.iter().filter(is_walked).max_by_key(|point| point.size)?;
     let (kernel, order, walk) = (&kernel::POINTER, Order::Random, Walk::Chain);
     let first = points.iter().find(|point| point.size == largest.size).unwrap_or(largest);
-    Some(Point { kernel, order, walk, pages: options.pages, stride: options.stride, ..*first })
+    let (pages, stride) = (machine.pages(options.pages), super::stride(options, machine));
+    Some(Point { kernel, order, walk, pages, stride, ..*first })
 }
 
 /// Returns the largest available working set for `like` and the other targets of `points`.
 #[must_use]
 pub fn most(machine: &Machine, like: &Point, points: &[Point]) -> Bytes {
     let targets: NodeSet = points.iter().map(|point| point.target.0).collect();
-    let half = |supply| half_of(&supply, targets.len(), machine.largest_cache().times(CACHES));
+    let half = |supply| half_of(machine, &supply, targets.len());
     machine.supply(like.target).map_or(Bytes(1 << 40), half)
 }
 
@@ -93,10 +94,10 @@ pub fn check(
     size: Bytes,
 ) -> Result<(), PlacementError<'static>> {
     // Pages of a pool are not part of free memory.
-    let pool = match options.pages {
-        Pages::Huge2m | Pages::Huge1g => return Ok(()),
-        Pages::Auto => machine.pool_holds(target, PageSize::Huge2M, size),
-        Pages::Small4k | Pages::Thp => false,
+    let pool = match machine.pages(options.pages) {
+        Pages::Pool(_) => return Ok(()),
+        Pages::Auto => machine.pool_holds(target, machine.huge_page(), size),
+        Pages::Base(_) | Pages::Thp(_) => false,
     };
     match machine.supply(target) {
         Some(supply) if !pool => supply.check(target, size),
@@ -114,7 +115,7 @@ pub fn within_half(
 ) -> Result<Bytes, PlacementError<'static>> {
     let machine = planning.machine;
     let Some(supply) = machine.supply(target) else { return Ok(wanted) };
-    let half = half_of(&supply, targets, machine.largest_cache().times(CACHES));
+    let half = half_of(machine, &supply, targets);
     if half >= wanted {
         return Ok(wanted);
     }
@@ -124,23 +125,34 @@ pub fn within_half(
             Ok(()) => PlacementError::NothingToMeasure,
         });
     }
-    let why =
-        if half < whole_pages(supply.on_node().0 / 2) { Clipped::ControlGroup } else { Clipped::HalfOfFree };
+    let why = if half < whole_pages(machine, Bytes(supply.on_node().0 / 2)) {
+        Clipped::ControlGroup
+    } else {
+        Clipped::HalfOfFree
+    };
     planning.warnings.push(Warning::SizeClipped { from: wanted, to: half, why });
     Ok(half)
 }
 
 /// Returns half of a node's available memory. All targets share the headroom of a control group, unless a share is less
-/// than `enough`: then each target uses half of the headroom, one after another.
-fn half_of(supply: &Supply, targets: usize, enough: Bytes) -> Bytes {
-    let on_node = whole_pages(supply.on_node().0 / 2);
+/// than enough to reach memory: then each target uses half of the headroom, one after another.
+fn half_of(machine: &Machine, supply: &Supply, targets: usize) -> Bytes {
+    let enough = machine.largest_cache().times(CACHES);
+    let whole = |bytes: u64| whole_pages(machine, Bytes(bytes));
+    let on_node = whole(supply.on_node().0 / 2);
     let Some(headroom) = supply.headroom else { return on_node };
-    let share = whole_pages(headroom.0 / 2 / targets.max(1) as u64);
-    let share = if share < enough { whole_pages(headroom.0 / 2).min(enough) } else { share };
+    let share = whole(headroom.0 / 2 / targets.max(1) as u64);
+    let share = if share < enough { whole(headroom.0 / 2).min(enough) } else { share };
     on_node.min(share)
 }
 
-/// Rounds to whole 2 MiB pages, so that every kind of page can serve the working set.
-const fn whole_pages(bytes: u64) -> Bytes {
-    Bytes(bytes / (2 << 20) * (2 << 20))
+/// Rounds down to whole huge pages, so that every kind of page can serve the working set; to whole 2 MiB where this would
+/// lose much of it.
+#[must_use]
+#[inline(never)] // it is called in several places
+pub fn whole_pages(machine: &Machine, size: Bytes) -> Bytes {
+    /// Least number of huge pages of which one may be lost.
+    const MANY: u64 = 16;
+    let huge = machine.huge_page();
+    if size >= huge.bytes().times(MANY) { huge.whole(size) } else { PageSize::MIB_2.whole(size) }
 }

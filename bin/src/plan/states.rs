@@ -10,13 +10,13 @@ use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::{LineLevel, Owned, Point, Walk};
 
-/// Maximum lines that every first-level cache has room for: 16 KiB.
-const FEW_LINES: u64 = 256;
+/// Memory of the lines that every first-level cache has room for.
+const FEW: Bytes = Bytes(16 << 10);
 /// Size of the lines in the second level, as a multiple of the first-level cache.
 const CACHES: u64 = 4;
-/// Distance from one line to the next. An odd number of lines uses all sets of a cache, and with a distance of three no
-/// fetch of a pair of lines brings in two of them.
-const STRIDE: Bytes = Bytes(3 * 64);
+/// Distance from one line to the next, in lines. An odd number of lines uses all sets of a cache, and with a distance of
+/// three no fetch of a pair of lines brings in two of them.
+const STRIDE: u64 = 3;
 /// Minimum ratio of a third-level cache to a second-level one for lines that are in the third level only.
 const LEAST_L3: u64 = 4;
 
@@ -32,12 +32,13 @@ pub fn states(
     home: &dyn Fn(CpuId) -> Option<NodeId>,
     each: EachPoint<'_>,
 ) {
+    let stride = machine.line().times(STRIDE);
     let mut pairs = pairs.iter().flatten().peekable();
     let point: &mut dyn FnMut(CpuId, NodeId, Owned) = &mut |cpu, target, owned| {
         let initiator = machine.topology.node_of_cpu(cpu);
         let (Some(initiator), Some(lines)) = (initiator, lines(machine, owned.level)) else { return };
-        let like = Point::like(options, [initiator, target], cpu, STRIDE.times(lines));
-        each(Point { stride: STRIDE, walk: Walk::Owned(owned), ..like });
+        let like = Point::like(options, machine, [initiator, target], cpu, stride.times(lines));
+        each(Point { stride, walk: Walk::Owned(owned), ..like });
     };
     if let Some((cpu, home)) = pairs.peek().and_then(|pair| Some((pair.a, home(pair.a)?))) {
         for access in ACCESSES {
@@ -69,16 +70,16 @@ pub fn states(
 /// Returns the number of lines of a level: its cache has room for them, and the level before has not. Lines in memory
 /// are flushed out of all caches. Returns `None` without that cache.
 fn lines(machine: &Machine, level: LineLevel) -> Option<u64> {
-    let cache = |level| single::cache(machine, level);
+    let (line, cache) = (machine.line().0, |level| single::cache(machine, level));
     let second = || {
         let most = cache(2).map_or(u64::MAX, |cache| cache.0 / 2);
-        (first_level_cache(machine).0 * CACHES).min(most) / 64
+        (first_level_cache(machine).0 * CACHES).min(most) / line
     };
     match level {
-        LineLevel::L1 => Some(FEW_LINES),
+        LineLevel::L1 => Some(FEW.0 / line),
         LineLevel::L2 | LineLevel::Memory => Some(second()),
         LineLevel::L3 => {
-            cache(2).filter(|l2| cache(3) >= Some(l2.times(LEAST_L3))).map(|l2| l2.times(2).0 / 64)
+            cache(2).filter(|l2| cache(3) >= Some(l2.times(LEAST_L3))).map(|l2| l2.times(2).0 / line)
         }
     }
 }

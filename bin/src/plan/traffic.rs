@@ -4,11 +4,12 @@
 use latency_core::cpulist::CpuSet;
 use latency_core::math;
 use latency_core::traffic::{KINDS, Kind, Pattern, View};
-use latency_core::units::{CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::{EachPoint, Planning, Scope, generators, working_set};
 use crate::error::{Failure, PlacementError};
-use crate::options::{Kinds, Options};
+use crate::machine::Machine;
+use crate::options::{Kinds, Options, UsageError};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::Warning;
 
@@ -18,9 +19,9 @@ const POINT_S: f64 = 0.5;
 const SHARE: f64 = 0.7;
 
 /// Returns the kinds of traffic of a view: those that the user gave, or the view's own.
-fn asked_kinds(options: &Options<'_>) -> Kinds {
+fn asked_kinds(options: &Options<'_>, machine: &Machine) -> Kinds {
     const ALL: &[&str] = &["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
-    kinds(options.traffic, if options.view == View::Mix { ALL } else { &["read"] })
+    kinds(options, machine, if options.view == View::Mix { ALL } else { &["read"] })
 }
 
 /// Passes the points of a view to `each`. The latency of one chain comes before the traffic of a pair in memory: with
@@ -28,10 +29,11 @@ fn asked_kinds(options: &Options<'_>) -> Kinds {
 ///
 /// # Errors
 ///
-/// The errors of [`Scope::resolve`], [`generators::check_cpus`] and [`generators::footprint`].
+/// The errors of [`Scope::resolve`], [`check_kinds`], [`generators::check_cpus`] and [`generators::footprint`].
 pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
+    check_kinds(options, machine)?;
     let asked = generators::check_cpus(options, machine)?;
     let mut initiators = scope.initiators;
     if let Some(node) = asked.filter(|_| options.cpu.is_none()) {
@@ -39,7 +41,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
     }
     let nodes = options.view == View::Nodes;
     let pairs = initiators.len() * scope.targets.len();
-    let kinds = asked_kinds(options).iter().count();
+    let kinds = asked_kinds(options, machine).iter().count();
     let affordable = math::whole(options.budget.0 as f64 / 1e12 * SHARE / POINT_S) as usize;
     // The full form has one, half and all of the cores for each kind, and a chain.
     let brief = nodes && pairs * (3 * kinds + 1) > affordable;
@@ -49,6 +51,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
             .warnings
             .push(Warning::PairsLeftOut { pairs: (pairs - most_pairs) as u32, of: pairs as u32 });
     }
+    let line = machine.line();
     let (mut made, mut begun) = (0, 0);
     for from in initiators.iter().map(NodeId) {
         let own = scope.targets.contains(from.0).then_some(from.0);
@@ -59,7 +62,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
                 break;
             }
             begun += 1;
-            let pair = PairPlan { from, to, targets: scope.targets.len(), brief };
+            let pair = PairPlan { from, to, targets: scope.targets.len(), line, brief };
             pair.points(planning, &mut |point| {
                 made += 1;
                 each(point);
@@ -79,14 +82,29 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
     Ok(())
 }
 
-/// Returns the kinds of traffic that the user gave, or `usual`.
+/// Returns the kinds of traffic that the user gave, or those of `usual` whose counts are exact on this machine.
 #[must_use]
-pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
-    asked.unwrap_or_else(|| {
+pub fn kinds(options: &Options<'_>, machine: &Machine, usual: &'static [&'static str]) -> Kinds {
+    options.traffic.unwrap_or_else(|| {
+        let line = machine.line();
         let named = KINDS.iter().enumerate().filter(|(_, kind)| kind.pattern() != Pattern::Permuted);
-        let places = named.filter(|(_, kind)| usual.contains(&kind.name));
+        let places = named.filter(|(_, kind)| usual.contains(&kind.name) && kind.is_exact_with(line));
         places.fold(Kinds::NONE, |kinds, (place, _)| kinds.with(place))
     })
+}
+
+/// Refuses kinds of traffic that the user gave and whose counts are not exact on this machine.
+///
+/// # Errors
+///
+/// [`UsageError::PartOfLine`].
+pub fn check_kinds(options: &Options<'_>, machine: &Machine) -> Result<(), UsageError<'static>> {
+    let line = machine.line();
+    let inexact = |kind: &&Kind| !kind.is_exact_with(line);
+    match options.traffic.and_then(|kinds| kinds.iter().find(inexact)) {
+        Some(kind) => Err(UsageError::PartOfLine { kind: kind.name, line }),
+        None => Ok(()),
+    }
 }
 
 /// The common properties of the points of one pair of nodes.
@@ -94,6 +112,8 @@ struct PairPlan {
     from: NodeId,
     to: NodeId,
     targets: usize,
+    /// The cache line of the machine.
+    line: Bytes,
     /// True if there is only time for the brief form.
     brief: bool,
 }
@@ -102,14 +122,14 @@ impl PairPlan {
     #[inline(never)] // offsets into a small frame are short
     fn points<'a>(&self, planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
-        let PairPlan { from, to, targets, brief } = *self;
+        let PairPlan { from, to, targets, brief, .. } = *self;
         let cpus = generators::measured(options, machine, from);
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
-        let like = Point::like(options, [from, to], cpu, options.size.unwrap_or_default());
+        let like = Point::like(options, machine, [from, to], cpu, options.size.unwrap_or_default());
         if options.size.is_none() && options.view != View::Cores && !brief {
             each(Point { size: working_set(planning, to, targets)?, ..like });
         }
-        let kinds = asked_kinds(options);
+        let kinds = asked_kinds(options, machine);
         if options.view == View::Cores {
             for kind in kinds.iter() {
                 for cpu in &cpus {
@@ -131,8 +151,8 @@ impl PairPlan {
     }
 
     fn traffic(&self, kind: &'static Kind, generators: u32) -> Traffic {
-        let (from, node) = (self.from, self.to);
-        Traffic { kind, generators, from, node, footprint: Default::default(), rate: None }
+        let PairPlan { from, to: node, line, .. } = *self;
+        Traffic { kind, generators, from, node, footprint: Default::default(), line, rate: None }
     }
 
     fn point(

@@ -22,15 +22,15 @@ pub fn visits_end_ns(options: &Options<'_>, budget: &Budget) -> f64 {
 }
 
 /// Returns the time of the search for the working set before a run.
-fn look(options: &Options<'_>, points: &[Point]) -> Range {
-    looked_at(options, points).map_or(Range::ZERO, |_| LOOK)
+fn look(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Range {
+    looked_at(options, machine, points).map_or(Range::ZERO, |_| LOOK)
 }
 
 /// Returns the expected duration of the whole run.
 #[must_use]
 pub fn expected(options: &Options<'_>, machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns());
-    (takes + look(options, points)).at_most(options.whole_ns())
+    (takes + look(options, machine, points)).at_most(options.whole_ns())
 }
 
 /// Limits the visits, so that the run ends within the time that the user gave it, if any.
@@ -50,7 +50,7 @@ pub fn fit(
     let takes_ns = |visits_ns: f64| {
         let mut limited = *budget;
         limited.limit(visits_ns, points.len());
-        duration::longest_ns(machine, points, &limited) + look(options, points).1
+        duration::longest_ns(machine, points, &limited) + look(options, machine, points).1
     };
     if whole_ns.is_infinite() || takes_ns(f64::INFINITY) <= whole_ns {
         return Ok(());

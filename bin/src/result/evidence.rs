@@ -6,7 +6,7 @@
 //!
 //! numa(7) for /proc/PID/numa_maps; Linux Documentation/filesystems/proc.rst for smaps.
 
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, NodeId, PageSize};
 
 /// Number of nodes on which a buffer's pages are counted separately; pages on further nodes are counted together.
 const MOST_NODES: usize = 8;
@@ -73,8 +73,9 @@ impl Evidence {
         let complete = |counts: &PageCounts, page: Bytes| {
             counts.on(node) == counts.total() && counts.total().saturating_mul(page.0) >= size.0
         };
-        // numa_maps counts pages of the mapping's size, and the query covered each of these pages.
-        let page = self.kernel_page.unwrap_or(Bytes(4096));
+        // numa_maps counts pages of the mapping's size, and the query covered each of these pages. A size that the kernel
+        // does not report counts as the smallest, with which the most pages are necessary.
+        let page = self.kernel_page.unwrap_or(PageSize::LEAST.bytes());
         self.is_there()
             && self.numa_maps.as_ref().is_none_or(|counts| complete(counts, page))
             && self.page_query.as_ref().is_none_or(|counts| counts.on(node) == counts.total())

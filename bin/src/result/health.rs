@@ -9,6 +9,8 @@ use latency_core::units::Bytes;
 pub struct Audit {
     /// The memory that both walks span.
     pub span: Bytes,
+    /// The cache line of the machine.
+    pub line: Bytes,
     /// The ratio in full random order, over rounds.
     pub random: Summary,
     /// The ratio in random order within regions of 2 MiB, over rounds.

@@ -71,16 +71,16 @@ impl Placed {
     #[must_use]
     pub const fn pages_are_verified(&self) -> bool {
         match self.pages {
-            Pages::Huge2m | Pages::Huge1g => true,
-            Pages::Thp => self.after.transparent_huge.is_some(),
-            Pages::Auto | Pages::Small4k => self.after.kernel_page.is_some(),
+            Pages::Pool(_) => true,
+            Pages::Thp(_) => self.after.transparent_huge.is_some(),
+            Pages::Auto | Pages::Base(_) => self.after.kernel_page.is_some(),
         }
     }
 
     /// Returns the share of the buffer in transparent huge pages after the measurement, if it was mapped with them.
     #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
-        let huge = self.after.transparent_huge.filter(|_| self.pages == Pages::Thp)?;
+        let huge = self.after.transparent_huge.filter(|_| self.pages.are_transparent())?;
         Some(huge.0 as f64 / self.mapped.0 as f64)
     }
 }
@@ -108,6 +108,8 @@ impl PlacedField {
 mod tests {
     use super::*;
 
+    use latency_core::units::PageSize;
+
     #[test]
     fn pages_that_were_merged_or_split_are_noticed() {
         let look = |huge: Option<u64>| Evidence {
@@ -115,7 +117,7 @@ mod tests {
             ..Evidence::default()
         };
         let changed = |before, after| {
-            let (means, pages, mapped) = (Means::SoleNode, Pages::Thp, Bytes::MIB.times(64));
+            let (means, pages, mapped) = (Means::SoleNode, Pages::Thp(PageSize::MIB_2), Bytes::MIB.times(64));
             let placed =
                 Placed { means, pages, mapped, before: look(before), after: look(after), as_small: None };
             placed.huge_pages_changed().map(|(before, after)| (before.0 >> 20, after.0 >> 20))

@@ -23,9 +23,11 @@ pub struct Point {
     pub size: Bytes,
     /// The distance between neighbouring nodes of the chain.
     pub stride: Bytes,
+    /// The cache line of the machine.
+    pub line: Bytes,
     /// The seed of the chain.
     pub seed: u64,
-    /// The kind of pages requested.
+    /// The pages requested.
     pub pages: Pages,
     /// Its walk.
     pub walk: Walk,

@@ -6,10 +6,9 @@ use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::traffic::{Kind, Pattern};
 use latency_core::units::Pages;
-use latency_core::words::Worded;
 
 use super::sample::Sample;
-use super::words::page_words;
+use super::words::PageKind;
 
 /// A word of a saved result.
 pub type Word = Text<24>;
@@ -210,8 +209,7 @@ impl Row {
             _ => {
                 let word = self.word(field).map_or("", Word::as_str);
                 if let (PAGES_ASKED, Some(pages)) = (field, Pages::from_word(word.as_bytes())) {
-                    let words = if pages == Pages::Auto { word } else { page_words(pages) };
-                    return out.write_str(words.strip_suffix(" pages").unwrap_or(words));
+                    return write!(out, "{}", PageKind(pages));
                 }
                 let state = STATES.iter().find(|state| field == STATE && state.eq_ignore_ascii_case(word));
                 out.write_str(state.unwrap_or(&word))

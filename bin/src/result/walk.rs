@@ -116,8 +116,18 @@ pub struct Traffic {
     pub node: NodeId,
     /// The memory of all generators together.
     pub footprint: Bytes,
+    /// The cache line of the machine.
+    pub line: Bytes,
     /// The rate of all generators together in bytes per second; `None` without pacing.
     pub rate: Option<f64>,
+}
+
+impl Traffic {
+    /// Returns the number of lines of 64 bytes that one step of a generator moves.
+    #[must_use]
+    pub const fn lines_per_step(&self) -> u64 {
+        self.kind.lines_per_step(self.line)
+    }
 }
 
 impl Walk {

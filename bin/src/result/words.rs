@@ -4,7 +4,10 @@ use core::fmt::{self, Display};
 
 use latency_core::chain::Order;
 
-use latency_core::units::Pages;
+use latency_core::units::{Bytes, Pages};
+
+/// The larger one of the two regions within which a local order visits lines; the smaller one is a base page.
+pub const REGION: Bytes = Bytes(2 << 20);
 
 /// The name of an order, as in the command-line option.
 pub struct OrderName(pub Order);
@@ -13,22 +16,34 @@ impl Display for OrderName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Order::Random => out.write_str("random"),
-            Order::Local(region) if region.0 == 4096 => out.write_str("page-local"),
-            Order::Local(region) if region.0 == 2 << 20 => out.write_str("2m-local"),
-            Order::Local(region) => write!(out, "{region}-local"),
+            Order::Local(REGION) => out.write_str("2m-local"),
+            Order::Local(_) => out.write_str("page-local"),
             Order::Sequential => out.write_str("sequential"),
             Order::Backward => out.write_str("backward"),
         }
     }
 }
 
-/// Returns the words for the pages that were obtained, for people.
-#[must_use]
-pub const fn page_words(pages: Pages) -> &'static str {
-    match pages {
-        Pages::Auto | Pages::Small4k => "4 KiB pages",
-        Pages::Thp => "transparent 2 MiB pages",
-        Pages::Huge2m => "2 MiB pages",
-        Pages::Huge1g => "1 GiB pages",
+/// The size of pages for people: `2 MiB`, `transparent 2 MiB`; `auto` for pages that are not chosen yet.
+pub struct PageKind(pub Pages);
+
+impl Display for PageKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.are_transparent() {
+            out.write_str("transparent ")?;
+        }
+        match self.0.size() {
+            Some(size) => size.fmt(out),
+            None => out.write_str("auto"),
+        }
+    }
+}
+
+/// The words for pages, for people: `2 MiB pages`.
+pub struct PageWords(pub Pages);
+
+impl Display for PageWords {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} pages", PageKind(self.0))
     }
 }

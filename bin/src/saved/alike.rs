@@ -9,8 +9,7 @@ use latency_core::units::{Bytes, Pages};
 
 use super::rows::Saved;
 use crate::result::row::{KERNEL, ORDER, PATTERN, Row, SIZE, STRIDE};
-use crate::result::words::page_words;
-use latency_core::words::Worded;
+use crate::result::words::PageKind;
 
 /// A condition that has to be alike.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +61,8 @@ pub const TABLE: [ComparedCondition; 11] = [
 ];
 /// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
 const ORDERS: [&str; 5] = ["backward", "sequential", "page-local", "2m-local", "random"];
+/// Value of the condition of pages for a word that names none; other values are codes of pages.
+const OTHER_PAGES: u64 = u8::MAX as u64;
 /// The word for an undisturbed value that was requested and not found.
 const UNDISTURBED: &str = "no undisturbed value; run with --until=quiet";
 /// Index of the page size in [`TABLE`].
@@ -150,11 +151,8 @@ pub fn of_result(saved: &Saved, condition: usize) -> u64 {
 pub fn pages(word: &str) -> u64 {
     match Pages::from_word(word.as_bytes()) {
         _ if word.is_empty() => 0,
-        None | Some(Pages::Auto) => 5,
-        Some(Pages::Small4k) => 1,
-        Some(Pages::Thp) => 2,
-        Some(Pages::Huge2m) => 3,
-        Some(Pages::Huge1g) => 4,
+        None | Some(Pages::Auto) => OTHER_PAGES,
+        Some(pages) => pages.code().into(),
     }
 }
 
@@ -193,11 +191,8 @@ pub fn show(condition: usize, value: u64, whole: bool, out: &mut dyn Write) -> f
     out.write_str(before)?;
     let place = (value as usize).wrapping_sub(1);
     match entry.field {
-        _ if condition == PAGES => {
-            let choices = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
-            let words = choices.get(place).copied().map_or("other", page_words);
-            out.write_str(words.strip_suffix(" pages").unwrap_or(words))
-        }
+        _ if condition == PAGES && value == OTHER_PAGES => out.write_str("other"),
+        _ if condition == PAGES => write!(out, "{}", PageKind(Pages::of_code(value as u8))),
         _ if !entry.words.is_empty() => out.write_str(entry.words.get(place).unwrap_or(&"other")),
         Some(_) => write!(out, "{}", Bytes(value)),
         None => write!(out, "{value}"),
@@ -242,8 +237,16 @@ mod tests {
             show(condition, value, whole, &mut text).unwrap();
             text
         };
-        assert_eq!(shown(PAGES, 1, true), "4 KiB pages");
-        assert_eq!(shown(PAGES, 3, false), "2 MiB");
+        for (word, whole, text) in [
+            ("4k", true, "4 KiB pages"),
+            ("2m", false, "2 MiB"),
+            ("thp", true, "transparent 2 MiB pages"),
+            ("16k", true, "16 KiB pages"),
+            ("thp-32m", false, "transparent 32 MiB"),
+            ("huge", true, "other pages"),
+        ] {
+            assert_eq!(shown(PAGES, pages(word), whole), text);
+        }
         assert_eq!(shown(1, 1 << 30, true), "1 GiB working set");
         assert_eq!(shown(PLACE_OF_NODES, 4, true), "4 NUMA nodes");
         assert_eq!(shown(PLACE_OF_NODES, 1, true), "1 NUMA node");

@@ -110,6 +110,7 @@ pub fn thread_usage() -> Result<Usage, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::auxv::page_size;
     use crate::sys::map::Region;
     use latency_core::arch::Line;
     use latency_core::units::Pages;
@@ -138,7 +139,7 @@ mod tests {
     fn touching_new_memory_and_sleeping_are_counted() {
         let before = thread_usage().unwrap();
         // Another test may already have touched memory of the allocator.
-        let mut region = Region::map(1 << 20, Pages::Small4k).unwrap();
+        let mut region = Region::map(1 << 20, Pages::Base(page_size())).unwrap();
         region.lines().fill(Line([1; 8]));
         std::thread::sleep(std::time::Duration::from_millis(2));
         let after = thread_usage().unwrap();

@@ -10,38 +10,39 @@
 //! are private and anonymous: they start as zero bytes and no other code changes them. Views are of lines, which have
 //! no invalid bit patterns.
 
+use super::auxv::page_size;
 use super::errno::{Errno, patiently};
 use super::raw::syscall6;
 use core::ops::Range;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU8, Ordering};
 use latency_core::arch::Line;
-use latency_core::units::{PageSize, Pages};
-use linux_raw_sys::general::__NR_rt_sigprocmask;
+use latency_core::units::Pages;
+use linux_raw_sys::general::{__NR_rt_sigprocmask, MAP_HUGE_SHIFT};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Size of the smallest page on x86-64.
-const SMALL_PAGE: usize = 4096;
-/// Bytes without a mapping on either side of a region.
-const GUARD: usize = SMALL_PAGE;
+/// Least alignment of a region: small pages begin at an address where a huge page of x86-64 could begin, so that both
+/// kinds differ in the page size only.
+const ALIGNMENT: usize = 2 << 20;
 
-/// Returns the granularity of the address and the length of a region.
-const fn granule(pages: Pages) -> usize {
-    match pages {
-        Pages::Auto | Pages::Small4k => SMALL_PAGE,
-        Pages::Thp | Pages::Huge2m => PageSize::Huge2M.bytes().0 as usize,
-        Pages::Huge1g => PageSize::Huge1G.bytes().0 as usize,
-    }
+/// Returns the size of a base page, which is also the length of the guard on either side of a region.
+fn base_page() -> usize {
+    page_size().bytes().0 as usize
 }
 
+/// Returns the granularity of the address and the length of a region.
+fn granule(pages: Pages) -> usize {
+    pages.size().unwrap_or_else(page_size).bytes().0 as usize
+}
+
+/// Returns the flags of a mapping; those of a pool contain the binary logarithm of the page size.
 fn flags(pages: Pages) -> MapFlags {
     // Not NORESERVE: an empty pool would then cause a signal instead of an errno. Not POPULATE: it follows the thread's
     // policy and hides pages that could not be populated.
-    match pages.page_size() {
-        PageSize::Small => MapFlags::PRIVATE,
-        PageSize::Huge2M => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_2MB,
-        PageSize::Huge1G => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_1GB,
-    }
+    pages.pool().map_or(MapFlags::PRIVATE, |size| {
+        let size = MapFlags::from_bits_retain(size.log2() << MAP_HUGE_SHIFT);
+        MapFlags::PRIVATE | MapFlags::HUGETLB | size
+    })
 }
 
 /// A private, anonymous, writable mapping with an unmapped page on either side; unmapped when dropped.
@@ -56,8 +57,7 @@ pub struct Region {
 unsafe impl Send for Region {}
 
 impl Region {
-    /// Maps at least `bytes` bytes, rounded up to whole pages of that kind (at least one; 2 MiB for `Thp`); `Auto`
-    /// means `Small4k`.
+    /// Maps at least `bytes` bytes, rounded up to whole pages of that kind, at least one; `Auto` means base pages.
     ///
     /// Nothing is populated; the pages come with [`Region::populate`] or the first touch.
     ///
@@ -67,22 +67,20 @@ impl Region {
     pub fn map(bytes: usize, pages: Pages) -> Result<Region, Errno> {
         let granule = granule(pages);
         let length = bytes.max(1).checked_next_multiple_of(granule).ok_or(Errno::ENOMEM)?;
-        // Small pages begin at an address where a huge page could begin, so that both kinds differ in the page size
-        // only.
-        let base = reserve(length, granule.max(PageSize::Huge2M.bytes().0 as usize))?;
+        let base = reserve(length, granule.max(ALIGNMENT))?;
         // From here on, dropping `region` releases the address range.
         let region = Region { base, length, pages };
         let writable = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: MAP_FIXED replaces a part of the new reservation, which nothing else uses.
         unsafe { mmap_anonymous(base.as_ptr().cast(), length, writable, flags(pages) | MapFlags::FIXED) }?;
         match pages {
-            // A kernel without transparent huge pages returns EINVAL, which is correct for small pages.
-            Pages::Auto | Pages::Small4k => match region.advise(0..length, Advice::LinuxNoHugepage) {
+            // A kernel without transparent huge pages returns EINVAL, which is correct for base pages.
+            Pages::Auto | Pages::Base(_) => match region.advise(0..length, Advice::LinuxNoHugepage) {
                 Ok(()) | Err(Errno::EINVAL) => {}
                 Err(error) => return Err(error),
             },
-            Pages::Thp => region.advise(0..length, Advice::LinuxHugepage)?,
-            Pages::Huge2m | Pages::Huge1g => {}
+            Pages::Thp(_) => region.advise(0..length, Advice::LinuxHugepage)?,
+            Pages::Pool(_) => {}
         }
         Ok(region)
     }
@@ -126,7 +124,7 @@ impl Region {
         if range.start > range.end || range.end > self.length {
             return Err(Errno::EINVAL);
         }
-        let page = self.pages.page_size().bytes().0 as usize;
+        let page = self.pages.pool().unwrap_or_else(page_size).bytes().0 as usize;
         let start = range.start / page * page;
         // The length of the region is a multiple of the page, so the end stays inside.
         let end = range.end.next_multiple_of(page);
@@ -144,7 +142,7 @@ impl Region {
     /// result.
     fn touch(&mut self, range: Range<usize>, page: usize) -> Result<(), Errno> {
         for offset in range.step_by(page) {
-            if page != SMALL_PAGE {
+            if self.pages.pool().is_some() {
                 fetch(self.base.as_ptr().wrapping_add(offset))?;
             }
             // SAFETY: the caller's range is inside the mapping, and this is its only user; a byte is always aligned.
@@ -165,7 +163,7 @@ impl Region {
     /// Returns the region as lines.
     #[must_use]
     pub fn lines(&mut self) -> &mut [Line] {
-        // SAFETY: aligned to 2 MiB, inside the mapping, readable and writable through this borrow only; every bit
+        // SAFETY: aligned to [`ALIGNMENT`], inside the mapping, readable and writable through this borrow only; every bit
         // pattern is a line, and a page is a whole number of lines.
         unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.length / size_of::<Line>()) }
     }
@@ -175,10 +173,11 @@ impl Drop for Region {
     // This code is called at the end of every function that owns a region.
     #[inline(never)]
     fn drop(&mut self) {
-        let start = self.base.as_ptr().wrapping_sub(GUARD);
+        let guard = base_page();
+        let start = self.base.as_ptr().wrapping_sub(guard);
         // SAFETY: the reservation, guards included, is this value's own, and no
         // borrow of it outlives it. An error would leave it mapped, which is harmless.
-        let _ = unsafe { munmap(start.cast(), self.length + 2 * GUARD) };
+        let _ = unsafe { munmap(start.cast(), self.length + 2 * guard) };
     }
 }
 
@@ -198,16 +197,17 @@ fn fetch(at: *const u8) -> Result<(), Errno> {
 
 /// Reserves `length` bytes at a multiple of `alignment` with a guard on either side, all inaccessible.
 fn reserve(length: usize, alignment: usize) -> Result<NonNull<u8>, Errno> {
-    let whole = length.checked_add(alignment + 2 * GUARD).ok_or(Errno::ENOMEM)?;
+    let guard = base_page();
+    let whole = length.checked_add(alignment + 2 * guard).ok_or(Errno::ENOMEM)?;
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
     // SAFETY: a new mapping at an address that the kernel chooses touches no other.
     let start = unsafe { mmap_anonymous(null_mut(), whole, ProtFlags::empty(), flags) }?.cast::<u8>();
-    let before = (start as usize + GUARD).next_multiple_of(alignment) - GUARD - start as usize;
-    let used = before + length + 2 * GUARD;
+    let before = (start as usize + guard).next_multiple_of(alignment) - guard - start as usize;
+    let used = before + length + 2 * guard;
     // The space that the alignment did not need is released, because it would count as address space in use.
     release(start, before);
     release(start.wrapping_add(used), whole - used);
-    NonNull::new(start.wrapping_add(before + GUARD)).ok_or(Errno::ENOMEM)
+    NonNull::new(start.wrapping_add(before + guard)).ok_or(Errno::ENOMEM)
 }
 
 /// Unmaps `length` bytes of a new reservation.
@@ -222,6 +222,8 @@ fn release(start: *mut u8, length: usize) {
 mod tests {
     use super::*;
     use crate::sys::file::for_each_line;
+    use latency_core::units::{Bytes, PageSize};
+    use linux_raw_sys::general;
     use std::format;
     use std::string::String;
 
@@ -242,23 +244,25 @@ mod tests {
 
     #[test]
     fn a_region_is_zero_writable_and_rounded_up() {
-        let mut region = Region::map(10_000, Pages::Small4k).unwrap();
-        assert_eq!(region.len(), 12_288);
+        let mut region = Region::map(10_000, Pages::Base(page_size())).unwrap();
+        let (page, length) = (base_page(), 10_000_usize.next_multiple_of(base_page()));
+        assert_eq!(region.len(), length);
         assert_eq!(region.address() % (2 << 20), 0);
         assert!(region.lines().iter().all(|line| line.0 == [0; 8]));
-        region.lines()[191].0[7] = 7;
-        region.populate(8192..12_288).unwrap();
-        assert_eq!(region.lines()[191].0[7], 7, "populating does not change the contents");
-        assert_eq!(region.populate(0..12_289), Err(Errno::EINVAL));
-        region.touch(0..12_288, 4096).unwrap();
-        assert_eq!(region.lines()[191].0[7], 7);
+        let last = length / 64 - 1;
+        region.lines()[last].0[7] = 7;
+        region.populate(length - page..length).unwrap();
+        assert_eq!(region.lines()[last].0[7], 7, "populating does not change the contents");
+        assert_eq!(region.populate(0..length + 1), Err(Errno::EINVAL));
+        region.touch(0..length, page).unwrap();
+        assert_eq!(region.lines()[last].0[7], 7);
     }
 
     #[test]
     fn a_page_that_cannot_be_populated_is_an_errno() {
-        let region = Region::map(10_000, Pages::Small4k).unwrap();
+        let region = Region::map(10_000, Pages::Base(page_size())).unwrap();
         assert_eq!(fetch(region.base.as_ptr()), Ok(()));
-        assert_eq!(fetch(region.base.as_ptr().wrapping_sub(GUARD)), Err(Errno::EFAULT));
+        assert_eq!(fetch(region.base.as_ptr().wrapping_sub(base_page())), Err(Errno::EFAULT));
         let held_back = || std::fs::read_to_string("/proc/thread-self/status").unwrap();
         let held_back = || held_back().lines().find(|line| line.starts_with("SigBlk")).map(String::from);
         let before = held_back();
@@ -268,20 +272,23 @@ mod tests {
 
     #[test]
     fn a_region_has_a_line_of_its_own_and_counts_its_pages() {
-        let mut regions = [0; 3].map(|_: i32| Region::map(1 << 20, Pages::Small4k).unwrap());
+        let mut regions = [0; 3].map(|_: i32| Region::map(1 << 20, Pages::Base(page_size())).unwrap());
         let whole = regions[1].len();
         regions[0].populate(0..whole).unwrap();
         regions[1].populate(0..100_000).unwrap();
         // A kernel without numa_maps has no line to check.
         let Some(line) = numa_maps(regions[0].address()) else { return };
-        assert!(line.contains("anon=256 ") && line.contains("kernelpagesize_kB=4"), "{line}");
+        let page = base_page();
+        let parts = [format!("anon={} ", (1 << 20) / page), format!("kernelpagesize_kB={}", page >> 10)];
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
         let line = numa_maps(regions[1].address()).unwrap();
-        assert!(line.contains("anon=25 "), "whole pages, in one mapping: {line}");
+        let some = format!("anon={} ", 100_000_usize.div_ceil(page));
+        assert!(line.contains(&some), "whole pages, in one mapping: {line}");
     }
 
     #[test]
     fn transparent_huge_pages_are_aligned_and_may_be_refused() {
-        match Region::map(3 << 20, Pages::Thp) {
+        match Region::map(3 << 20, Pages::Thp(PageSize::MIB_2)) {
             Ok(mut region) => {
                 assert_eq!((region.len(), region.address() % (2 << 20)), (4 << 20, 0));
                 region.populate(0..4 << 20).unwrap();
@@ -292,15 +299,34 @@ mod tests {
     }
 
     #[test]
+    fn the_flags_of_a_pool_contain_its_page_size() {
+        for (size, flag) in [
+            (64 << 10, general::MAP_HUGE_64KB),
+            (2 << 20, general::MAP_HUGE_2MB),
+            (32 << 20, general::MAP_HUGE_32MB),
+            (512 << 20, general::MAP_HUGE_512MB),
+            (1 << 30, general::MAP_HUGE_1GB),
+            (16 << 30, general::MAP_HUGE_16GB),
+        ] {
+            let size = PageSize::of(Bytes(size)).unwrap();
+            assert_eq!(
+                flags(Pages::Pool(size)),
+                MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::from_bits_retain(flag)
+            );
+            assert_eq!(flags(Pages::Thp(size)), MapFlags::PRIVATE);
+        }
+    }
+
+    #[test]
     fn an_empty_pool_is_an_errno_and_leaves_nothing_mapped() {
-        for pages in [Pages::Huge2m, Pages::Huge1g] {
+        for pages in [Pages::Pool(PageSize::MIB_2), Pages::Pool(PageSize::GIB_1)] {
             // Larger than the memory of any machine that runs this test.
             match Region::map(1 << 44, pages) {
                 Ok(_) => panic!("16 TiB of {pages:?}"),
                 Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),
             }
         }
-        assert_eq!(Region::map(usize::MAX, Pages::Small4k).err(), Some(Errno::ENOMEM));
-        assert_eq!(Region::map(usize::MAX - 8192, Pages::Small4k).err(), Some(Errno::ENOMEM));
+        assert_eq!(Region::map(usize::MAX, Pages::Base(page_size())).err(), Some(Errno::ENOMEM));
+        assert_eq!(Region::map(usize::MAX - 8192, Pages::Base(page_size())).err(), Some(Errno::ENOMEM));
     }
 }

@@ -128,8 +128,9 @@ pub fn query_pages(addresses: &[usize], status: &mut [i32]) -> Result<(), Errno>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::auxv::page_size;
     use crate::sys::map::Region;
-    use latency_core::units::Pages;
+    use latency_core::units::{PageSize, Pages};
     use linux_raw_sys::mempolicy::{MPOL_F_ADDR, MPOL_F_NODE, MPOL_LOCAL, MPOL_PREFERRED};
     use std::vec::Vec;
 
@@ -157,7 +158,7 @@ mod tests {
 
     /// Returns the answers of `query_pages` for every page of `region`; `None` if the query is forbidden.
     fn page_nodes(region: &Region, pages: Pages) -> Option<Vec<i32>> {
-        let page = pages.page_size().bytes().0 as usize;
+        let page = pages.pool().unwrap_or_else(page_size).bytes().0 as usize;
         let addresses: Vec<usize> =
             (0..region.len()).step_by(page).map(|offset| region.address() + offset).collect();
         let mut status = std::vec![i32::MIN; addresses.len()];
@@ -172,17 +173,18 @@ mod tests {
     #[test]
     fn bound_pages_are_found_on_their_node() {
         for node in usable_nodes() {
-            let mut region = Region::map(1 << 20, Pages::Small4k).unwrap();
+            let mut region = Region::map(1 << 20, Pages::Base(page_size())).unwrap();
             bind_range(region.address(), region.len(), node).unwrap();
-            if let Some(status) = page_nodes(&region, Pages::Small4k) {
+            if let Some(status) = page_nodes(&region, Pages::Base(page_size())) {
                 let absent = [-Errno::ENOENT.code(), -Errno::EFAULT.code()];
                 assert!(status.iter().all(|node| absent.contains(node)), "{status:?}");
             }
             region.populate(0..region.len()).unwrap();
-            if let Some(status) = page_nodes(&region, Pages::Small4k) {
-                assert_eq!(status, [node.0 as i32; 256]);
+            if let Some(status) = page_nodes(&region, Pages::Base(page_size())) {
+                let pages = (1 << 20) / page_size().bytes().0 as usize;
+                assert_eq!(status, std::vec![node.0 as i32; pages]);
             }
-            assert_eq!(node_of_address(region.address() + 4096), Ok(node));
+            assert_eq!(node_of_address(region.address() + region.len() - 1), Ok(node));
         }
     }
 
@@ -190,7 +192,7 @@ mod tests {
     fn pages_on_another_node_are_an_error_and_stay() {
         let nodes = usable_nodes();
         let [first, second, ..] = nodes[..] else { return };
-        let mut region = Region::map(1 << 20, Pages::Small4k).unwrap();
+        let mut region = Region::map(1 << 20, Pages::Base(page_size())).unwrap();
         bind_range(region.address(), region.len(), first).unwrap();
         region.populate(0..4096).unwrap();
         assert_eq!(bind_range(region.address(), region.len(), second), Err(Errno::EIO));
@@ -202,11 +204,11 @@ mod tests {
         for node in usable_nodes() {
             bind(Some(&only(node))).unwrap();
             // Mapping from a pool with fewer than two pages is ENOMEM here, before anything is touched.
-            match Region::map(4 << 20, Pages::Huge2m) {
+            match Region::map(4 << 20, Pages::Pool(PageSize::MIB_2)) {
                 Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),
                 Ok(mut region) => {
                     region.populate(0..region.len()).unwrap();
-                    if let Some(status) = page_nodes(&region, Pages::Huge2m) {
+                    if let Some(status) = page_nodes(&region, Pages::Pool(PageSize::MIB_2)) {
                         assert_eq!(status, [node.0 as i32; 2]);
                     }
                 }
@@ -235,7 +237,7 @@ mod tests {
         if usable_nodes().is_empty() {
             return;
         }
-        let region = Region::map(1 << 20, Pages::Small4k).unwrap();
+        let region = Region::map(1 << 20, Pages::Base(page_size())).unwrap();
         assert_eq!(bind_range(region.address(), region.len(), NodeId(1023)), Err(Errno::EINVAL));
         assert_eq!(bind_range(region.address(), region.len(), NodeId(5000)), Err(Errno::EINVAL));
         assert_eq!(query_pages(&[0, 0], &mut [0]), Err(Errno::EINVAL));

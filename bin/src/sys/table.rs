@@ -13,7 +13,10 @@ use super::map::Region;
 use core::mem::{ManuallyDrop, MaybeUninit, align_of, needs_drop, size_of};
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
-use latency_core::units::Pages;
+use latency_core::units::{PageSize, Pages};
+
+/// Least alignment of a mapping, in bytes: a base page.
+const SMALLEST_PAGE: usize = PageSize::LEAST.bytes().0 as usize;
 
 /// A fixed number of values in mapped memory, unmapped when dropped. Dereferences to a slice.
 pub struct Table<T> {
@@ -50,7 +53,7 @@ impl<T> Table<T> {
     where
         T: Copy,
     {
-        const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
+        const { assert!(align_of::<T>() <= SMALLEST_PAGE, "a mapping is aligned to a page") };
         let value = NonNull::from(&value).cast();
         // SAFETY: `value` is one element of this size, and its type allows copies.
         let (start, errno) = unsafe { copies(length, value, size_of::<T>()) };
@@ -114,7 +117,7 @@ impl<T> Table<T> {
 
     /// Returns room for `length` elements, whose bytes are all zero.
     fn map(length: usize) -> Result<Table<T>, Errno> {
-        const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
+        const { assert!(align_of::<T>() <= SMALLEST_PAGE, "a mapping is aligned to a page") };
         const { assert!(!needs_drop::<T>(), "elements are not dropped") };
         let (start, errno) = room(length, size_of::<T>());
         Ok(Table { start: start.ok_or(errno)?.cast(), length })
@@ -137,11 +140,14 @@ impl<T> Drop for Table<T> {
 /// The start of new memory, or the reason why there is none. A pair is returned in registers, unlike a `Result`.
 type Start = (Option<NonNull<u8>>, Errno);
 
+/// The pages of tables: base pages, of which only those in use become resident.
+const PAGES: Pages = Pages::Auto;
+
 /// Returns room for `length` elements of `size` bytes.
 #[inline(never)]
 fn room(length: usize, size: usize) -> Start {
     let bytes = length.checked_mul(size).ok_or(Errno::ENOMEM);
-    match bytes.and_then(|bytes| Region::map(bytes, Pages::Small4k)) {
+    match bytes.and_then(|bytes| Region::map(bytes, PAGES)) {
         Ok(region) => (Some(ManuallyDrop::new(region).start()), Errno::ENOMEM),
         Err(errno) => (None, errno),
     }
@@ -173,7 +179,7 @@ unsafe fn copies(length: usize, value: NonNull<u8>, size: usize) -> Start {
 #[inline(never)]
 unsafe fn release(start: NonNull<u8>, bytes: usize) {
     // SAFETY: the caller promises this.
-    drop(unsafe { Region::again(start, bytes, Pages::Small4k) });
+    drop(unsafe { Region::again(start, bytes, PAGES) });
 }
 
 impl<T> core::fmt::Debug for Table<T> {

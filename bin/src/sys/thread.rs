@@ -17,6 +17,7 @@
 //! that passes it; after that it is only read, except for the number of the thread, which is atomic.
 
 use super::arch::{Routine, clone_thread};
+use super::auxv::page_size;
 use super::cpu::yield_now;
 use super::errno::Errno;
 use super::raw::{OTHER_THREADS, checked};
@@ -31,10 +32,14 @@ use linux_raw_sys::general::{
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::thread::futex;
 
-/// Bytes of a stack, on which a panic formats its message: that needs a few KiB.
+/// Bytes of a stack, on which a panic formats its message: that needs a few KiB. It is a whole number of base pages of
+/// every size.
 const STACK: usize = 64 << 10;
-/// Bytes without access below each stack, so that an overrun ends the process.
-const GUARD: usize = 4096;
+
+/// Returns the number of bytes without access below each stack, so that an overrun ends the process: a base page.
+fn guard() -> usize {
+    page_size().bytes().0 as usize
+}
 
 /// Flags of a new thread: it shares everything, and the kernel sets a word while it lives. All supported kernels have
 /// these flags, and filters of system calls that allow threads allow them.
@@ -166,7 +171,7 @@ impl Crew {
     /// Maps the stacks of `count` threads.
     fn map(count: usize) -> Result<Crew, Errno> {
         // One additional guard lies above the last stack, and avoids an empty mapping if there are no stacks.
-        let length = count.checked_mul(GUARD + STACK).and_then(|length| length.checked_add(GUARD));
+        let length = count.checked_mul(guard() + STACK).and_then(|length| length.checked_add(guard()));
         let length = length.ok_or(Errno::ENOMEM)?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address that the kernel chooses touches no other.
@@ -184,7 +189,7 @@ impl Crew {
 
     /// Returns the upper end of the stack with this index.
     fn top(&self, index: usize) -> *mut u8 {
-        self.start.wrapping_add((index + 1) * (GUARD + STACK))
+        self.start.wrapping_add((index + 1) * (guard() + STACK))
     }
 
     /// Returns the work of the thread with this index, inside its stack.

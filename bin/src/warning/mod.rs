@@ -22,7 +22,7 @@ use entry::About;
 pub use entry::Severity;
 pub use group::WarningGroup;
 pub use set::Warnings;
-pub use table::MUCH_OTHER_WORK;
+pub use table::{MUCH_OTHER_WORK, SPARSE};
 
 /// A word that was read from a system file: the longest frequency governors and hypervisor signatures have fifteen
 /// bytes.
@@ -90,10 +90,14 @@ pub enum Warning {
     SideCache { node: NodeId, cache: Bytes, size: Bytes, fits: bool },
     /// `--pages=auto` did not get the largest pages.
     PagesFellBack { found: PageSize },
+    /// `--pages=auto` did not request transparent huge pages, since one is larger than half of the working set.
+    ThpTooLarge { page: PageSize, size: Bytes, found: PageSize },
+    /// A whole number of transparent huge pages is much larger than the working set.
+    ThpRoundedUp { page: PageSize, size: Bytes, mapped: Bytes },
     /// Only a part of the buffer is in transparent huge pages.
     ThpPartial { wanted: Bytes, found: Bytes },
     /// The TLB behaves as if the pages were small, because a hypervisor backs them with small ones.
-    HugePagesWithoutEffect { page: PageSize },
+    HugePagesWithoutEffect { page: PageSize, base: PageSize },
     /// The node of the pages could not be verified.
     PlacementUnverified { node: NodeId, why: &'static str },
     /// Memory policies are forbidden; the pages were placed by first touch, and their node was verified.
@@ -148,9 +152,9 @@ pub enum Warning {
     /// A point that was measured again at the end of the run, in new memory, has another latency.
     RepeatRatio { ratio: f64 },
     /// Chains with a small and a large stride differ more than they should.
-    PrefetchAudit { ratio: f64 },
+    PrefetchAudit { ratio: f64, line: Bytes },
     /// A prefetcher fetches neighbouring lines together, but too early for a random order in a large working set.
-    NeighboursFetched { ratio: f64 },
+    NeighboursFetched { ratio: f64, line: Bytes },
     /// The ratio of the latency with pointers to the latency with indices: a prefetcher follows pointers.
     PointersFollowed { ratio: f64 },
     /// The order of the chain lets prefetchers reduce the latency.

@@ -19,6 +19,8 @@ pub const MUCH_OTHER_WORK: f64 = 0.3 / 1.3;
 const MUCH_OF_HUGE_PAGES: f64 = 0.05;
 /// Minimum fraction of a latency that a prefetcher hides at which the value is not a memory latency.
 const MUCH_HIDDEN: f64 = 0.05;
+/// Distance of the nodes without prefetching to which the audit compares, in lines.
+pub const SPARSE: u64 = 4;
 /// Minimum drift in parts per million that makes a result unreliable. NTP changes the rate of clocks by up to 500.
 const MUCH_DRIFT_PPM: f64 = 500.0;
 /// Minimum fraction of all points that makes the whole result doubtful.
@@ -27,7 +29,7 @@ const MOST: f64 = 1.0 / 3.0;
 /// The words for programs, with a blank between them.
 const CODES: &str = "one-node too-many-nodes cpuset-partial cpu-quota node-left-out no-proc no-sys size-clipped \
     cache-latency cache-could-hold cache-size-implausible cache-unknown working-set-doubled \
-    reported-cache-differs cache-serves-part looks-cached side-cache pages-fell-back thp-partial \
+    reported-cache-differs cache-serves-part looks-cached side-cache pages-fell-back thp-too-large thp-rounded-up thp-partial \
     huge-pages-without-effect placement-unverified placed-by-first-touch not-measurable-here \
     inherited-policy pages-moved huge-pages-changed other-work stolen-time sibling-busy thread-moved \
     neighbours not-quiet numa-balancing frequency-scaling core-clock-unstable tsc-not-invariant \
@@ -161,14 +163,20 @@ impl Warning {
             Warning::PagesFellBack { found } => entry!("pages-fell-back", Note, Size(found.bytes());
                 "using {found} pages: no larger pages available";
                 "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"; found),
+            Warning::ThpTooLarge { page, size, found } => entry!("thp-too-large", Note, Size(size);
+                "using {found} pages: a transparent huge page has {page}, and the working set has {size}";
+                "use --pages=thp, or a larger --size"; found, page, size),
+            Warning::ThpRoundedUp { page, size, mapped } => entry!("thp-rounded-up", Note, Size(size);
+                "placed {mapped} of memory for a working set of {size}", ": a transparent huge page has {page}";
+                "use --pages=base, or a larger --size"; mapped, size, page),
             Warning::ThpPartial { wanted, found } => entry!(
                 "thp-partial", Poor, Size(wanted), wanted.0.saturating_sub(found.0) as f64 / wanted.0 as f64;
                 "only {found} of {wanted} is in transparent huge pages";
                 "as root: echo 1 > /proc/sys/vm/compact_memory"; found, wanted),
-            Warning::HugePagesWithoutEffect { page } => entry!(
+            Warning::HugePagesWithoutEffect { page, base } => entry!(
                 "huge-pages-without-effect", Note, Size(page.bytes());
-                "the hypervisor backs this guest's {page} pages with 4 KiB pages, which cancels part of the huge-page benefit";
-                "enable huge pages on the host"; page),
+                "the hypervisor backs this guest's {page} pages with {base} pages, which cancels part of the huge-page benefit";
+                "enable huge pages on the host"; page, base),
             Warning::PlacementUnverified { node, why } => entry!("placement-unverified", Poor, Node(node);
                 "could not verify that the memory is on node {node}", ": {why}";
                 "mount /proc, and allow this process to read its numa_maps"; node, why),
@@ -266,20 +274,20 @@ impl Warning {
                 "stop other processes, then rerun";
                 percent = percent_off(ratio, 0), side = if ratio < 1.0 { "faster" } else { "slower" }),
             // A prefetcher lowers the latency with a small stride; a higher latency is noise.
-            Warning::PrefetchAudit { ratio } if ratio >= 1.0 => entry!("prefetch-audit", Note;
-                "prefetcher check inconclusive (noise): 64 B stride was {ratio}x slower than 256 B stride";
-                "stop other processes, then rerun"; ratio = fixed(ratio, 2)),
-            Warning::NeighboursFetched { ratio } if ratio >= 1.0 => entry!("neighbours-fetched", Note;
-                "prefetcher check inconclusive (noise): 64 B stride was {ratio}x slower than 256 B stride";
-                "stop other processes, then rerun"; ratio = fixed(ratio, 2)),
-            Warning::PrefetchAudit { ratio } => entry!(
+            Warning::PrefetchAudit { ratio, line } if ratio >= 1.0 => entry!("prefetch-audit", Note;
+                "prefetcher check inconclusive (noise): {line} stride was {ratio}x slower than {sparse} stride";
+                "stop other processes, then rerun"; line, ratio = fixed(ratio, 2), sparse = line.times(SPARSE)),
+            Warning::NeighboursFetched { ratio, line } if ratio >= 1.0 => entry!("neighbours-fetched", Note;
+                "prefetcher check inconclusive (noise): {line} stride was {ratio}x slower than {sparse} stride";
+                "stop other processes, then rerun"; line, ratio = fixed(ratio, 2), sparse = line.times(SPARSE)),
+            Warning::PrefetchAudit { ratio, line } => entry!(
                 "prefetch-audit", graded(1.0 - ratio, MUCH_HIDDEN);
-                "a prefetcher hides {percent}% of the latency", " at 64 B stride";
-                "use --stride=256"; percent = percent_off(ratio, 0)),
-            Warning::NeighboursFetched { ratio } => entry!("neighbours-fetched", Fair;
+                "a prefetcher hides {percent}% of the latency", " at {line} stride";
+                "use --stride={sparse}"; percent = percent_off(ratio, 0), line, sparse = line.times(SPARSE).0),
+            Warning::NeighboursFetched { ratio, line } => entry!("neighbours-fetched", Fair;
                 "the adjacent-line prefetcher is active",
                 ": it hides {percent}% of the latency of cache-resident working sets";
-                "use --stride=256"; percent = percent_off(ratio, 0)),
+                "use --stride={sparse}"; percent = percent_off(ratio, 0), sparse = line.times(SPARSE).0),
             Warning::PointersFollowed { ratio } => entry!(
                 "pointers-followed", graded(1.0 - ratio, MUCH_HIDDEN);
                 "a prefetcher hides {percent}% of the latency", " of pointers";

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::options::plain::assert_plain;
+use latency_core::units::LINE;
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};
@@ -39,10 +40,12 @@ fn every() -> Vec<Warning> {
         Warning::ReportedCacheDiffers { reported: Bytes(16 << 20), found: Bytes(96 << 20) },
         Warning::CacheServesPart { size, cold: Picoseconds(100_000), warm: Picoseconds(97_000) },
         Warning::LooksCached { size, cold: Picoseconds(120_400), warm: Picoseconds(9_123) },
-        Warning::PagesFellBack { found: PageSize::Small },
-        Warning::PagesFellBack { found: PageSize::Huge2M },
+        Warning::PagesFellBack { found: PageSize::KIB_4 },
+        Warning::PagesFellBack { found: PageSize::MIB_2 },
+        Warning::ThpTooLarge { page: PageSize::GIB_1, size, found: PageSize::MIB_2 },
+        Warning::ThpRoundedUp { page: PageSize::GIB_1, size, mapped: Bytes(1 << 30) },
         Warning::ThpPartial { wanted: size, found: Bytes(128 << 20) },
-        Warning::HugePagesWithoutEffect { page: PageSize::Huge2M },
+        Warning::HugePagesWithoutEffect { page: PageSize::MIB_2, base: PageSize::KIB_4 },
         Warning::PlacementUnverified { node, why: "no /proc" },
         Warning::PlacedByFirstTouch { node },
         Warning::NotMeasurableHere { node },
@@ -78,11 +81,11 @@ fn every() -> Vec<Warning> {
         Warning::MultiplyAddRatio { ratio: 16.5 },
         Warning::RepeatRatio { ratio: 1.08 },
         Warning::RepeatRatio { ratio: 0.8 },
-        Warning::PrefetchAudit { ratio: 0.9 },
-        Warning::PrefetchAudit { ratio: 3.9 },
+        Warning::PrefetchAudit { ratio: 0.9, line: LINE },
+        Warning::PrefetchAudit { ratio: 3.9, line: LINE },
         Warning::PointersFollowed { ratio: 0.9 },
-        Warning::NeighboursFetched { ratio: 0.5 },
-        Warning::NeighboursFetched { ratio: 1.2 },
+        Warning::NeighboursFetched { ratio: 0.5, line: LINE },
+        Warning::NeighboursFetched { ratio: 1.2, line: LINE },
         Warning::PrefetchAssisted { order: "sequential" },
         Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
         Warning::PrecisionNotReached { from, to, size, found: 0.08, wanted: 0.01 },
@@ -144,6 +147,18 @@ fn each_warning_is_as_expected() {
 }
 
 #[test]
+fn strides_of_the_audit_are_those_of_the_machine() {
+    let line = Bytes(128);
+    let noise = Warning::PrefetchAudit { ratio: 3.9, line }.to_string();
+    assert!(noise.ends_with("128 B stride was 3.90x slower than 512 B stride"), "{noise}");
+    for warning in
+        [Warning::PrefetchAudit { ratio: 0.9, line }, Warning::NeighboursFetched { ratio: 0.9, line }]
+    {
+        assert_eq!(warning.remedy().to_string(), "use --stride=512");
+    }
+}
+
+#[test]
 fn each_text_is_short_plain_english() {
     for warning in every() {
         let (text, remedy) = (warning.to_string(), warning.remedy().to_string());
@@ -168,7 +183,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 76);
+    assert_eq!(codes.len(), 78);
 }
 
 #[test]
@@ -252,8 +267,8 @@ fn a_prefetch_audit_lowers_trust_only_if_a_prefetcher_helps() {
         (1.0, Severity::Note, Severity::Note),
         (3.9, Severity::Note, Severity::Note),
     ] {
-        assert_eq!(Warning::PrefetchAudit { ratio }.severity(), random);
-        assert_eq!(Warning::NeighboursFetched { ratio }.severity(), local);
+        assert_eq!(Warning::PrefetchAudit { ratio, line: LINE }.severity(), random);
+        assert_eq!(Warning::NeighboursFetched { ratio, line: LINE }.severity(), local);
     }
 }
 

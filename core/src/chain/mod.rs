@@ -34,9 +34,6 @@ pub enum Order {
     Backward,
 }
 
-/// Random within 4 KiB pages.
-pub const PAGE_LOCAL: Order = Order::Local(Bytes(4096));
-
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Random(CyclicPermutation),
@@ -84,6 +81,14 @@ impl Chain {
             }
         };
         Ok(Chain { layout, shape })
+    }
+
+    /// Returns the same chain for a machine with cache lines of `line` bytes, a multiple of 64: a node that has a line
+    /// of its own starts at the start of that line.
+    #[must_use]
+    pub const fn with_line(mut self, line: Bytes) -> Chain {
+        self.layout = self.layout.with_line(line);
+        self
     }
 
     /// Returns the places of the nodes.

@@ -4,10 +4,14 @@ use super::*;
 use proptest::prelude::*;
 use std::vec::Vec;
 
+/// Random within base pages of x86-64.
+const PAGE_LOCAL: Order = Order::Local(Bytes(4096));
+
 fn orders() -> impl Strategy<Value = Order> {
     prop_oneof![
         Just(Order::Random),
         Just(PAGE_LOCAL),
+        Just(Order::Local(Bytes(64 << 10))),
         Just(Order::Local(Bytes(2 << 20))),
         Just(Order::Sequential),
         Just(Order::Backward),
@@ -53,6 +57,26 @@ proptest! {
             prop_assert!(offset / stride.0 == node && offset + stride.0.min(8) <= layout.size().0);
             prop_assert!(stride.0 < 64 || offset.is_multiple_of(64));
         }
+    }
+
+    #[test]
+    fn on_a_machine_with_long_lines_nodes_start_at_the_start_of_a_line(
+        line in prop_oneof![Just(64), Just(128), Just(256)],
+        strides in 1u64..9,
+        nodes in 2u64..2_000,
+        seed: u64,
+    ) {
+        let stride = line * strides;
+        let usual = Chain::new(Order::Random, Bytes(nodes * stride), Bytes(stride), seed).unwrap();
+        let chain = usual.with_line(Bytes(line));
+        let mut lines: Vec<u64> = (0..nodes).map(|node| chain.layout().offset(node)).collect();
+        prop_assert!(lines.iter().all(|offset| offset % line == 0));
+        prop_assert!(lines.iter().zip(0..).all(|(offset, node)| offset / stride == node));
+        lines.dedup_by_key(|offset| *offset / line);
+        prop_assert_eq!(lines.len() as u64, nodes);
+        prop_assert!(line > 64 || usual.fingerprint() == chain.fingerprint());
+        // The order is the same on every machine.
+        prop_assert!((0..nodes).all(|node| chain.next(node) == usual.next(node)));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use super::files::{self, Files, kilobytes_after};
 use super::{MAX_NODES, Node, PagePool, Source, Topology};
 use crate::cpulist::{CpuSet, NodeSet};
-use crate::units::{Bytes, NodeId};
+use crate::units::{Bytes, NodeId, PageSize, PageSizes};
 
 pub(super) const NODES: &str = "/sys/devices/system/node";
 pub(super) const CPUS: &str = "/sys/devices/system/cpu";
@@ -67,12 +67,10 @@ impl Topology {
         let mut buffer = [0; 4 << 10];
         let meminfo = files.read("/proc/meminfo", &mut buffer).unwrap_or_default();
         node.read_memory(meminfo);
-        let pool_of = |size| {
-            page_pool(files, format_args!("/sys/kernel/mm/hugepages"), size)
-                .or_else(|| default_page_pool(meminfo, size))
-        };
-        node.huge_2m = pool_of(Bytes::MIB.times(2));
-        node.huge_1g = pool_of(Bytes::GIB);
+        node.read_pools(files, format_args!("/sys/kernel/mm"));
+        if let ([slot @ None, ..], Some(pool)) = (&mut node.pools, default_page_pool(meminfo)) {
+            *slot = Some(pool);
+        }
     }
 
     /// Returns a node with the current state of its memory.
@@ -119,9 +117,16 @@ impl Node {
         let meminfo = files::read(files, format_args!("{NODES}/node{id}/meminfo"), &mut buffer);
         self.read_memory(meminfo.unwrap_or_default());
         self.has_memory = with_memory.map_or(self.memory_total > Bytes(0), |nodes| nodes.contains(id.0));
-        self.huge_2m = page_pool(files, format_args!("{NODES}/node{id}/hugepages"), Bytes::MIB.times(2));
-        self.huge_1g = page_pool(files, format_args!("{NODES}/node{id}/hugepages"), Bytes::GIB);
+        self.read_pools(files, format_args!("{NODES}/node{id}"));
         self.read_distances(files);
+    }
+
+    /// Reads the pools in `hugepages` of a directory. Their names contain the page size, and every size is tried.
+    fn read_pools(&mut self, files: &impl Files, of: core::fmt::Arguments<'_>) {
+        let found = PageSizes::ALL.iter().filter_map(|size| Some((size, page_pool(files, of, size)?)));
+        for (slot, pool) in self.pools.iter_mut().zip(found) {
+            *slot = Some(pool);
+        }
     }
 
     /// Reads the rows of the SLIT. The kernel writes one column for each online node, in
@@ -143,15 +148,15 @@ fn package_of(files: &impl Files, cpus: &CpuSet) -> Option<u32> {
     files::number(files, format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id"))
 }
 
-fn page_pool(files: &impl Files, directory: core::fmt::Arguments<'_>, size: Bytes) -> Option<PagePool> {
-    let kilobytes = size.0 / Bytes::KIB.0;
-    let count = |name| files::number(files, format_args!("{directory}/hugepages-{kilobytes}kB/{name}"));
+fn page_pool(files: &impl Files, of: core::fmt::Arguments<'_>, size: PageSize) -> Option<PagePool> {
+    let kilobytes = size.bytes().0 / Bytes::KIB.0;
+    let count = |name| files::number(files, format_args!("{of}/hugepages/hugepages-{kilobytes}kB/{name}"));
     Some(PagePool { total: count("nr_hugepages")?, free: count("free_hugepages")? })
 }
 
 /// Returns the pool of the default size, the only one that `/proc/meminfo` shows.
-fn default_page_pool(meminfo: &[u8], size: Bytes) -> Option<PagePool> {
+fn default_page_pool(meminfo: &[u8]) -> Option<(PageSize, PagePool)> {
     let count = |name| files::number_after(meminfo, name);
-    (kilobytes_after(meminfo, "Hugepagesize:")? == size)
-        .then_some(PagePool { total: count("HugePages_Total:")?, free: count("HugePages_Free:")? })
+    let size = PageSize::of(kilobytes_after(meminfo, "Hugepagesize:")?)?;
+    Some((size, PagePool { total: count("HugePages_Total:")?, free: count("HugePages_Free:")? }))
 }

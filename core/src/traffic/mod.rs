@@ -9,7 +9,7 @@ pub mod pace;
 mod sides;
 
 use crate::arch;
-use crate::units::LINE;
+use crate::units::{Bytes, LINE};
 
 pub use field::{Field, Part, Place};
 pub use sides::{LoadFrom, Threads, View};
@@ -240,6 +240,23 @@ impl Kind {
         LINE.0 * (self.reads(lines) + self.writes(lines))
     }
 
+    /// Returns the number of [`LINE`]s that one step moves on a machine with cache lines of `line` bytes: a random line
+    /// is moved as a whole, and every other walk touches all parts of a line.
+    #[must_use]
+    pub const fn lines_per_step(&self, line: Bytes) -> u64 {
+        match self.access {
+            Access::Random => line.0 / LINE.0,
+            _ => 1,
+        }
+    }
+
+    /// Returns true if the counts are exact on a machine with cache lines of `line` bytes: if longer lines are stored to
+    /// in part, all of them are written, and not every second or third.
+    #[must_use]
+    pub const fn is_exact_with(&self, line: Bytes) -> bool {
+        self.every <= 1 || line.0 <= LINE.0
+    }
+
     /// Returns the number of lines that may be read from memory in addition to the counted lines, because of stores.
     ///
     /// A plain store first reads its line (a read for ownership), unless the processor detects in
@@ -278,6 +295,16 @@ mod tests {
                 _ => ("stream", "stream"),
             };
             assert_eq!((kind.pattern().name(), other.pattern().name()), expected, "{}", kind.name);
+        }
+    }
+
+    #[test]
+    fn long_lines_are_moved_as_a_whole() {
+        for kind in &KINDS {
+            let parts = if kind.name == "random" { [1, 2, 4] } else { [1; 3] };
+            assert_eq!([64, 128, 256].map(|line| kind.lines_per_step(Bytes(line))), parts, "{}", kind.name);
+            assert!(kind.is_exact_with(LINE));
+            assert_eq!(kind.is_exact_with(Bytes(128)), !matches!(kind.name, "2:1" | "3:1"), "{}", kind.name);
         }
     }
 

@@ -62,14 +62,20 @@ fn the_page_curve_names_the_translation_step() {
     let mut fit = fit_stair(&points, None, &mut workspace).unwrap();
     // The page curve: 96 entries, then the L1, which holds one line of each of 768 pages.
     let knees = [knee(96.0, 7.0), knee(768.0, 9.0)];
-    let page = Bytes(4096);
-    classify(&mut fit, &knees, page);
+    let (page, line) = (Bytes(4096), Bytes(64));
+    classify(&mut fit, &knees, page, line);
     let causes: Vec<Cause> = fit.levels().iter().map(|level| level.cause).collect();
     assert_eq!(causes, [Cause::Cache, Cause::Translation, Cause::Cache]);
-    assert_eq!(first_reach(&fit, &knees, page), Some(384.0 * KIB));
+    assert_eq!(first_reach(&fit, &knees, page, line), Some(384.0 * KIB));
 
-    classify(&mut fit, &[knee(500.0, 20.0)], page);
+    classify(&mut fit, &[knee(500.0, 20.0)], page, line);
     assert_eq!(fit.levels()[2].cause, Cause::Mixed);
-    classify(&mut fit, &[], page);
+    classify(&mut fit, &[], page, line);
     assert!(fit.levels().iter().all(|level| level.cause == Cause::Cache));
+
+    // With lines of 128 bytes, 384 of them fill the L1; with lines of 64 bytes, the knee there is that of a buffer.
+    let knees = [knee(384.0, 9.0)];
+    let page = Bytes(16 << 10);
+    assert_eq!(first_reach(&fit, &knees, page, Bytes(128)), None);
+    assert_eq!(first_reach(&fit, &knees, page, line), Some(6.0 * MIB));
 }

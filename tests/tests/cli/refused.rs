@@ -68,7 +68,9 @@ fn more_huge_pages_than_available() {
     for node in array(&document, "/system/nodes") {
         for pool in array(node, "/page_pools") {
             let (bytes, free) = (number(pool, "/page_bytes"), number(pool, "/free"));
-            let pages = if bytes == 1 << 30 { "1g" } else { "2m" };
+            let units = [(1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
+            let (unit, letter) = units.into_iter().find(|(unit, _)| bytes >= *unit).unwrap();
+            let pages = format!("{}{letter}", bytes / unit);
             let target = number(node, "/id");
             let (memnode, size) = (format!("--memnode={target}"), format!("--size={}", bytes * (free + 1)));
             let found = run(&[format!("--pages={pages}"), memnode, size]);

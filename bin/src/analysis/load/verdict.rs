@@ -4,9 +4,8 @@
 
 use super::{LoadLevel, ends};
 use latency_core::stats::Estimate;
+use latency_core::units::Bytes;
 
-/// Bytes that one load or store of a generator moves.
-const LINE_BYTES: f64 = 64.0;
 /// Largest growth of the bandwidth for twice the cores at which the limit lies beyond the cores.
 const REACHED: f64 = 1.25;
 /// Share of the rate of half of the cores below which all cores overload the memory.
@@ -86,8 +85,13 @@ impl Verdict {
 /// Returns the lines that each core has in flight, by Little's law: arrivals per second, times the latency. `None` if
 /// the result is not finite.
 #[must_use]
-pub fn lines_in_flight(read_bytes_per_second: f64, latency_ns: f64, cores: usize) -> Option<f64> {
-    let lines = read_bytes_per_second * latency_ns / 1e9 / (LINE_BYTES * cores as f64);
+pub fn lines_in_flight(
+    read_bytes_per_second: f64,
+    latency_ns: f64,
+    cores: usize,
+    line: Bytes,
+) -> Option<f64> {
+    let lines = read_bytes_per_second * latency_ns / 1e9 / (line.0 as f64 * cores as f64);
     lines.is_finite().then_some(lines)
 }
 

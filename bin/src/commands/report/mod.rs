@@ -27,7 +27,6 @@ use crate::report::figures::width;
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
-use latency_core::words::Worded;
 
 pub use planned::Plans;
 pub use run::Sections;
@@ -164,7 +163,7 @@ fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result
         (FlagId::CpuNode, FlagId::CpuNode, &nodes(whole.cpunode)),
         (FlagId::MemNode, FlagId::MemNode, memory),
         (FlagId::Cpu, FlagId::Cpu, cpu),
-        (FlagId::Pages, FlagId::Pages, &whole.pages.word()),
+        (FlagId::Pages, FlagId::Pages, &whole.pages),
         (FlagId::Seed, FlagId::Seed, &whole.seed),
     ];
     for (given, flag, value) in values {

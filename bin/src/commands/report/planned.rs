@@ -38,7 +38,7 @@ impl Plans {
             let planned = run_experiment::planned(asked, machine, section.experiment).map(|mut planned| {
                 let Planned { points, budget, .. } = &mut planned;
                 budget.limit(limit_ns, points.len());
-                let look = plan::looked_at(asked, points).filter(|_| index == 0);
+                let look = plan::looked_at(asked, machine, points).filter(|_| index == 0);
                 let takes = duration::estimate(machine, points, budget)
                     + look.map_or(Range::ZERO, |_| duration::LOOK);
                 plans.takes = plans.takes + takes;

@@ -161,7 +161,9 @@ pub fn in_core(point: &Point) -> Bytes {
         Walk::Traffic(traffic) => Bytes(point.size.0 / u64::from(traffic.generators.max(1))),
         _ if matches!(point.order, Order::Sequential | Order::Backward) => Bytes(0),
         // If the stride exceeds a line, only the lines with a node are in caches.
-        Walk::Chain | Walk::Lanes(_) | Walk::Loaded(_) => Bytes(point.size.0 / point.stride.0.max(64) * 64),
+        Walk::Chain | Walk::Lanes(_) | Walk::Loaded(_) => {
+            point.line.times(point.size.0 / point.stride.max(point.line).0)
+        }
     }
 }
 

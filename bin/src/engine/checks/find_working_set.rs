@@ -102,6 +102,7 @@ pub fn known(machine: &Machine, like: &Point, points: &[Point], limit_ns: f64, s
     Known {
         reported: machine.reported_cache(),
         near: plan::single::cache(machine, 2).unwrap_or(Bytes::MIB),
+        page: machine.page,
         most: plan::most(machine, like, points),
         seeks_cache: seeks_cache && !emulated,
         limit_ns,

@@ -14,7 +14,7 @@
 use latency_core::chain::Order;
 use latency_core::kernel::{Encoding, INDEX, POINTER};
 use latency_core::stats::{self, Interval, Summary};
-use latency_core::units::{Bytes, Pages};
+use latency_core::units::{Bytes, LINE, Pages};
 
 use crate::engine::memory::new_chain;
 use crate::engine::memory::placement;
@@ -27,7 +27,7 @@ use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::result::{Audit, Outcome, Point, Walk};
 use crate::sys::time;
-use crate::warning::{Warning, Warnings};
+use crate::warning::{SPARSE, Warning, Warnings};
 
 /// Minimum distance of a ratio's interval from one for a warning.
 const TOLERANCE: f64 = 0.02;
@@ -46,9 +46,6 @@ const LARGEST: Bytes = Bytes(256 << 20);
 const LARGEST_EMULATED: Bytes = Bytes(32 << 20);
 /// Size of a region in which prefetched lines survive in a second-level cache until they are needed.
 const REGION: Bytes = Bytes(2 << 20);
-/// Strides of the nodes, in bytes.
-const DENSE: u64 = 64;
-const SPARSE: u64 = 256;
 /// Maximum working set that prefetched neighbours affect, in last-level caches. If pairs of lines are fetched, half of
 /// the cached lines were prefetched, so they serve a share of the hops of half a cache over the working set: one in
 /// sixteen at eight caches.
@@ -87,7 +84,7 @@ impl UnderWay {
         }
         // A pool that was large enough for the experiment may be too small for the audit.
         let pages = match like.pages {
-            Pages::Huge2m | Pages::Huge1g => Pages::Auto,
+            Pages::Pool(_) => Pages::Auto,
             pages => pages,
         };
         let point = Point { size: span, pages, walk: Walk::Chain, ..*like };
@@ -182,7 +179,7 @@ impl PairRatios {
                 // No cache holds lines just written, so a small working set is enough.
                 size: if by_stride { point.size } else { REGION.times(FEWEST_REGIONS) },
                 order: if pair == WITHIN { Order::Local(REGION) } else { Order::Random },
-                stride: Bytes(if by_stride && is_first { DENSE } else { SPARSE }),
+                stride: if by_stride && is_first { point.line } else { point.line.times(SPARSE) },
                 kernel: if by_stride || is_first { &POINTER } else { &INDEX },
                 ..*point
             })?;
@@ -224,7 +221,7 @@ impl PairRatios {
         measured: &[Outcome<'_>],
     ) -> Option<Audit> {
         let [random, local, pointer] = self.found?;
-        let audit = Audit { span, random, local, pointer };
+        let audit = Audit { span, line: machine.line(), random, local, pointer };
         warn(warnings, &audit, measured, machine.last_level_cache().times(CACHES));
         Some(audit)
     }
@@ -233,11 +230,12 @@ impl PairRatios {
 /// Warns about a ratio that differs from one if that affects a measured point: prefetched neighbours affect working
 /// sets below `kept`.
 fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: Bytes) {
-    let helped = |outcome: &Outcome<'_>| outcome.point.stride.0 < SPARSE && outcome.point.size < kept;
+    let helped =
+        |outcome: &Outcome<'_>| outcome.point.stride < audit.line.times(SPARSE) && outcome.point.size < kept;
     if let Some(ratio) = off(&audit.random) {
-        warnings.push(Warning::PrefetchAudit { ratio });
+        warnings.push(Warning::PrefetchAudit { ratio, line: audit.line });
     } else if let Some(ratio) = off(&audit.local).filter(|_| measured.iter().any(helped)) {
-        warnings.push(Warning::NeighboursFetched { ratio });
+        warnings.push(Warning::NeighboursFetched { ratio, line: audit.line });
     }
     let by_pointers = |outcome: &Outcome<'_>| matches!(outcome.point.kernel.encoding, Encoding::Pointer);
     if let Some(ratio) = off(&audit.pointer).filter(|ratio| *ratio < 1.0 && measured.iter().any(by_pointers))
@@ -269,7 +267,7 @@ fn nearer(one: &mut Summary, other: &Summary) {
 /// The errors of [`Walkable::walk`].
 pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'static>> {
     let nodes = REGION.0 / point.stride.0;
-    let mut pieces = [f64::NAN; (REGION.0 / DENSE / PIECE) as usize];
+    let mut pieces = [f64::NAN; (REGION.0 / LINE.0 / PIECE) as usize];
     let mut made = 0;
     chase.walk(nodes, chase.now_ns() + MOST_NS)?;
     let until_ns = chase.now_ns() + MOST_NS;
@@ -343,7 +341,8 @@ mod tests {
             kernel: &POINTER,
             order: Order::Random,
             size: LARGEST,
-            stride: Bytes(DENSE),
+            stride: LINE,
+            line: LINE,
             seed: 1,
             pages: Pages::Auto,
             walk: Walk::Chain,
@@ -361,7 +360,7 @@ mod tests {
         let (mut pairs, point) = (PairRatios::NONE, like());
         while pairs.step(&point, &mut visit).unwrap() {}
         let [random, local, pointer] = pairs.found.unwrap();
-        let audit = Audit { span: LARGEST, random, local, pointer };
+        let audit = Audit { span: LARGEST, line: LINE, random, local, pointer };
         let mut warnings = Warnings::new();
         let measured = [Outcome { point: *measured, result: Err(Exclusion::Interrupted) }];
         warn(&mut warnings, &audit, &measured, LARGEST.times(2));
@@ -386,14 +385,29 @@ mod tests {
     }
 
     #[test]
+    fn strides_are_one_line_and_four_lines_of_the_machine() {
+        let mut strides = std::vec::Vec::new();
+        let mut visit = |point: &Point| {
+            strides.push(point.stride.0);
+            Ok(100.0)
+        };
+        let point = Point { line: Bytes(128), ..like() };
+        let mut pairs = PairRatios::NONE;
+        for _ in 0..PAIRS {
+            pairs.step(&point, &mut visit).unwrap();
+        }
+        assert_eq!(strides, [128, 512, 128, 512, 512, 512]);
+    }
+
+    #[test]
     fn strides_reveal_a_prefetcher_of_neighbouring_lines() {
-        let pairs = |point: &Point| if point.stride.0 == DENSE { 60.0 } else { 100.0 };
+        let pairs = |point: &Point| if point.stride == LINE { 60.0 } else { 100.0 };
         assert_eq!(audited(&like(), &pairs).1, ["prefetch-audit"]);
         let within = |point: &Point| match point.order {
             Order::Local(_) => pairs(point),
             _ => 100.0,
         };
         assert_eq!(audited(&like(), &within).1, ["neighbours-fetched"]);
-        assert!(audited(&Point { stride: Bytes(SPARSE), ..like() }, &within).1.is_empty());
+        assert!(audited(&Point { stride: LINE.times(SPARSE), ..like() }, &within).1.is_empty());
     }
 }

@@ -9,7 +9,7 @@
 use latency_core::math;
 use latency_core::math::{ln, sqrt};
 use latency_core::stats;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, PageSize};
 
 use crate::engine::schedule::walks::{few, fill};
 use crate::engine::schedule::warm_up::SERVES_SOME;
@@ -65,6 +65,8 @@ pub struct Known {
     pub reported: Option<Bytes>,
     /// The largest private cache of the core.
     pub near: Bytes,
+    /// The base page: working sets are whole pages.
+    pub page: PageSize,
     /// The largest working set that memory allows.
     pub most: Bytes,
     /// The search includes the size of the last-level cache.
@@ -215,7 +217,7 @@ impl<A: Place> Search<'_, A> {
         let mut hit_ns = None;
         let mut size = sizing.size;
         for _ in 0..SIZES {
-            size = Bytes(size.0 / 2 / 4096 * 4096);
+            size = self.known.page.whole(Bytes(size.0 / 2));
             if size < near.times(2) {
                 break;
             }
@@ -235,7 +237,7 @@ impl<A: Place> Search<'_, A> {
                 break;
             }
         }
-        let size = middle(held, beyond.map_or(sizing.size, |look| look.size));
+        let size = self.middle(held, beyond.map_or(sizing.size, |look| look.size));
         if held.0 > 0 {
             match self.pass(size)? {
                 Some(look) if look.ratio < HOLDS_MOST => held = size,
@@ -253,11 +255,16 @@ impl<A: Place> Search<'_, A> {
             Some(look) if look.ratio < SERVES_SOME && held > near => {
                 of_hits(&look, hit_ns.map_or(ASSUMED_HIT, |hit_ns| hit_ns / look.cold_ns))
             }
-            Some(look) => middle(held, look.size),
-            None => middle(held, sizing.size),
+            Some(look) => self.middle(held, look.size),
+            None => self.middle(held, sizing.size),
         };
         sizing.cache = self.disagreeing(cache);
         Ok(())
+    }
+
+    /// Returns the geometric mean of two sizes, in whole pages.
+    fn middle(&self, one: Bytes, other: Bytes) -> Bytes {
+        self.known.page.whole(Bytes(math::whole(sqrt(one.0 as f64 * other.0 as f64))))
     }
 
     /// Returns a cache size if it differs much from the reported one.
@@ -324,11 +331,6 @@ impl<A: Place> Search<'_, A> {
 fn of_hits(look: &SizeMeasurement, hit: f64) -> Bytes {
     let hits = ((1.0 - look.ratio) / (1.0 - hit)).clamp(1e-3, 0.95);
     Bytes(math::whole(look.size.0 as f64 * (1.0 - hits) / -ln(hits)))
-}
-
-/// Returns the geometric mean of two sizes.
-fn middle(one: Bytes, other: Bytes) -> Bytes {
-    Bytes(math::whole(sqrt(one.0 as f64 * other.0 as f64)) / 4096 * 4096)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use latency_core::chain::Order;
 use latency_core::kernel;
 use latency_core::math::exp;
 use latency_core::rng::Pcg32;
-use latency_core::units::{CpuId, NodeId, Pages};
+use latency_core::units::{CpuId, NodeId, PageSize, Pages};
 
 use super::*;
 use crate::engine::fake::{Fake, Hop};
@@ -22,6 +22,7 @@ const LIKE: Point = Point {
     order: Order::Random,
     size: FIRST,
     stride: Bytes(64),
+    line: Bytes(64),
     seed: 1,
     pages: Pages::Auto,
     walk: Walk::Chain,
@@ -30,6 +31,7 @@ const LIKE: Point = Point {
 const KNOWN: Known = Known {
     reported: Some(Bytes(32 << 20)),
     near: MIB,
+    page: PageSize::KIB_4,
     most: Bytes(8 << 30),
     seeks_cache: true,
     limit_ns: 3e9,

@@ -1,9 +1,9 @@
 //! The size of pages as the processor's translation buffers see it. A hypervisor may back a page of the kernel by
 //! smaller pages, and then the buffers hold the smaller ones.
 //!
-//! The probe walks the same number of lines twice: each line on a 4 KiB page of its own, and side by side. The
-//! difference is the cost of translation alone. On huge pages it vanishes, since two of them hold all lines; if it is
-//! the same as on 4 KiB pages, the pages are small.
+//! The probe walks the same number of lines twice: each line on a base page of its own, and side by side. The
+//! difference is the cost of translation alone. On huge pages it vanishes, since one or two of them hold all lines; if
+//! it is the same as on base pages, the pages are small.
 //!
 //! The probe uses the memory that was measured, and overwrites its chain once the last walk is done: a host may back
 //! other memory of the same kind by other pages.
@@ -11,7 +11,7 @@
 use latency_core::arch::Line;
 use latency_core::chain::Order;
 use latency_core::stats;
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::units::{Bytes, PageSize};
 
 use crate::engine::memory::new_chain;
 use crate::engine::memory::placement;
@@ -26,8 +26,6 @@ use crate::warning::{Warning, Warnings};
 
 /// Lines of a walk: more than any first-level buffer has entries for, and fewer than any second-level one.
 const LINES: u64 = 1024;
-/// Bytes that the lines span: two huge pages.
-const SPAN: Bytes = Bytes(LINES << 12);
 /// Number of rounds, each with all four walks.
 const ROUNDS: usize = 9;
 /// Laps of a walk, which last 40 us.
@@ -52,12 +50,14 @@ pub fn ask<'a>(
     placement: &mut Placement,
 ) -> Result<Option<bool>, Failure<'a>> {
     let (lines, Witness { pages, target, .. }) = placement.split();
-    if pages == Pages::Small4k || session.machine.processor.platform == Platform::Emulated {
+    let machine = session.machine;
+    if pages.are_base() || machine.processor.platform == Platform::Emulated {
         return Ok(None);
     }
-    let asked = Placement::new(session.machine, target, SPAN, Pages::Small4k).and_then(|mut small| {
+    let (base, span) = (machine.base_pages(), machine.page.bytes().times(LINES));
+    let asked = Placement::new(machine, target, span, base).and_then(|mut small| {
         placement::pin(like.cpu)?;
-        compare(&Stopwatch::new(*timer, None), like, small.split().0, lines)
+        compare(&Stopwatch::new(*timer, None), like, machine.page, [small.split().0, lines])
     });
     match asked {
         // The measurement is complete without the probe.
@@ -77,38 +77,40 @@ pub fn record(outcomes: &mut [Outcome<'_>], as_small: Option<bool>, is_there: &d
     }
 }
 
-/// Combines the answers of all measured memory, and warns if the translation buffers treat huge pages as small ones.
-pub fn conclude<'p>(warnings: &mut Warnings, all: impl Iterator<Item = &'p Placed>) -> Option<bool> {
+/// Combines the answers of all measured memory, and warns if the translation buffers treat huge pages as base pages of
+/// the size `base`.
+pub fn conclude<'p>(
+    warnings: &mut Warnings,
+    base: PageSize,
+    all: impl Iterator<Item = &'p Placed>,
+) -> Option<bool> {
     let mut found = None;
     for placed in all {
-        if placed.as_small == Some(true) {
-            // Transparent huge pages are of 2 MiB, though the mapping was requested with 4 KiB pages.
-            let page = if placed.pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
-            warnings.push(Warning::HugePagesWithoutEffect { page });
+        if let (Some(true), Some(page)) = (placed.as_small, placed.pages.size()) {
+            warnings.push(Warning::HugePagesWithoutEffect { page, base });
         }
         found = found.max(placed.as_small);
     }
     found
 }
 
-/// Compares `measured` lines with lines on `small` pages, and returns true if their pages are as small. The rounds use
-/// positions all over the measured lines in turn, so that the majority of the pages decides. Returns `None` if the
-/// costs do not decide it.
+/// Compares `measured` lines with lines on `small` pages, which have the size `page`, and returns true if their pages are
+/// as small. The rounds use positions all over the measured lines in turn, so that the majority of the pages decides.
+/// Returns `None` if the costs do not decide it.
 fn compare(
     watch: &Stopwatch,
     like: &Point,
-    small: &mut [Line],
-    measured: &mut [Line],
+    page: PageSize,
+    [small, measured]: [&mut [Line]; 2],
 ) -> Result<Option<bool>, Failure<'static>> {
-    const PAGE_LINES: usize = 4096 / 64;
-    const SPAN_LINES: usize = LINES as usize * PAGE_LINES;
-    let Some(room) = measured.len().checked_sub(SPAN_LINES) else { return Ok(None) };
+    let page_lines = page.bytes().0 as usize / size_of::<Line>();
+    let Some(room) = measured.len().checked_sub(LINES as usize * page_lines) else { return Ok(None) };
     let mut times = [[f64::NAN; ROUNDS]; 4];
     for round in 0..ROUNDS {
-        let first = room / (ROUNDS - 1) * round / PAGE_LINES * PAGE_LINES;
+        let first = room / (ROUNDS - 1) * round / page_lines * page_lines;
         for (index, times) in times.iter_mut().enumerate() {
             let lines = if index < 2 { &mut *small } else { measured.get_mut(first..).unwrap_or_default() };
-            let stride = if index % 2 == 0 { PageSize::Small.bytes() } else { Bytes(64) };
+            let stride = if index % 2 == 0 { page.bytes() } else { like.line };
             if let Some(slot) = times.get_mut(round) {
                 *slot = visit(watch, lines, like, stride)?;
             }
@@ -153,7 +155,7 @@ mod tests {
     use crate::result::evidence::Evidence;
     use crate::result::{KernelClock, Means};
     use latency_core::kernel::POINTER;
-    use latency_core::units::{CpuId, NodeId};
+    use latency_core::units::{CpuId, LINE, NodeId, Pages};
 
     #[test]
     fn the_cost_of_tlb_misses_decides_the_page_size() {
@@ -168,6 +170,11 @@ mod tests {
 
     #[test]
     fn the_probe_uses_the_measured_pages() {
+        PageSize::BASES.into_iter().take(2).for_each(uses_the_measured_pages);
+    }
+
+    fn uses_the_measured_pages(page: PageSize) {
+        let span = page.bytes().times(LINES);
         let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
         let watch = Stopwatch::new(timer, None);
         let like = Point {
@@ -176,17 +183,18 @@ mod tests {
             target: NodeId(0),
             kernel: &POINTER,
             order: Order::Random,
-            size: SPAN.times(4),
-            stride: Bytes(64),
+            size: span.times(4),
+            stride: LINE,
+            line: LINE,
             seed: 1,
-            pages: Pages::Huge2m,
+            pages: Pages::Pool(PageSize::MIB_2),
             walk: Walk::Chain,
         };
         // A value in every line of the measured chain that no probe writes.
         const MARK: [u64; 8] = [u64::MAX; 8];
         let lines = |span: Bytes| std::vec![Line(MARK); (span.0 / 64) as usize];
-        let (mut small, mut measured) = (lines(SPAN), lines(like.size));
-        compare(&watch, &like, &mut small, &mut measured).unwrap();
+        let (mut small, mut measured) = (lines(span), lines(like.size));
+        compare(&watch, &like, page, [&mut small, &mut measured]).unwrap();
         let asked = |lines: &[Line]| lines.iter().filter(|line| line.0 != MARK).count();
         let parts: std::vec::Vec<_> = measured.chunks(measured.len() / 4).map(asked).collect();
         // The probe visits positions all over the memory: each part has hundreds of pages with a line of a chain.
@@ -194,14 +202,14 @@ mod tests {
         assert!(asked(&small) >= 1024);
         // Memory with fewer pages than the buffers have entries gives no verdict.
         let little = &mut measured[..1 << 10];
-        assert_eq!(compare(&watch, &like, &mut small, little).unwrap(), None);
+        assert_eq!(compare(&watch, &like, page, [&mut small, little]).unwrap(), None);
     }
 
     #[test]
     fn each_piece_of_memory_has_its_own_verdict() {
         let placed = |as_small| Placed {
             means: Means::SoleNode,
-            pages: Pages::Huge2m,
+            pages: Pages::Pool(PageSize::MIB_2),
             mapped: Bytes::MIB,
             before: Evidence::default(),
             after: Evidence::default(),
@@ -209,7 +217,7 @@ mod tests {
         };
         let found = |answers: [Option<bool>; 2]| {
             let mut warnings = Warnings::new();
-            let found = conclude(&mut warnings, answers.map(placed).iter());
+            let found = conclude(&mut warnings, PageSize::KIB_4, answers.map(placed).iter());
             (found, warnings.iter().count())
         };
         assert_eq!(found([None, None]), (None, 0));

@@ -7,7 +7,7 @@ use latency_core::arch::Line;
 use latency_core::buffer::{Buffer, Stores};
 use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
-use latency_core::units::{Bytes, NodeId, PageSize};
+use latency_core::units::{Bytes, NodeId};
 
 use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::memory::idle_until;
@@ -26,6 +26,7 @@ use crate::engine::threads::generators::stream::TrafficWalk;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::result::{Point, Walk, chain};
+use crate::sys::auxv::page_size;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -252,9 +253,10 @@ fn rewritten(
 
 /// Returns the memory of a visit's chain, at one of `positions` in the lines that its size leaves.
 fn room<'l>(point: &Point, lines: &'l mut [Line], position: u64, positions: u64) -> &'l mut [Line] {
+    let page = page_size().bytes();
     let unit = match point.order {
-        Order::Local(region) => region.max(PageSize::Small.bytes()),
-        Order::Random | Order::Sequential | Order::Backward => PageSize::Small.bytes(),
+        Order::Local(region) => region.max(page),
+        Order::Random | Order::Sequential | Order::Backward => page,
     };
     let room = (lines.len() as u64 * 64).saturating_sub(point.size.0) / unit.0.max(1);
     let step = position % positions.max(1);

@@ -21,7 +21,7 @@ use crate::plan::regions::{MOST, PlannedRegion, Regions};
 use crate::result::{Means, Placed, Point, chain};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
-use crate::warning::{Warning, Warnings};
+use crate::warning::Warning;
 use latency_core::units::Pages;
 
 /// The regions of one kind that a point needs.
@@ -178,7 +178,7 @@ fn with_room(machine: &Machine, region: &PlannedRegion, memory: Memory) -> Plann
 /// Returns true if all chains of `points` fit in memory together: on each node in half of its free memory, unless there
 /// is one piece, and together in the memory that the control group has left.
 pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budget: &Budget) -> bool {
-    let from_pool = |region: &PlannedRegion| matches!(region.pages, Pages::Huge2m | Pages::Huge1g);
+    let from_pool = |region: &PlannedRegion| region.pages.pool().is_some();
     let needed = points.flat_map(|point| chain_of(&point)).flatten();
     let regions = Regions::of(budget.memory, &mut needed.filter(|region| !from_pool(region)));
     // More regions than the list holds are measured in parts.
@@ -207,7 +207,7 @@ fn place<'a>(
 ) -> Result<Placement, Failure<'a>> {
     session.progress.say(format_args!("placing {size} on node {target}"));
     let placement = Placement::new(session.machine, target, size, pages)?;
-    tell(session.warnings, target, pages, &placement.witness().first());
+    tell(session, (target, size, pages), &placement.witness().first());
     Ok(placement)
 }
 
@@ -223,18 +223,29 @@ pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
         .ok()
 }
 
-/// Warns about properties of memory on `target` that matter to the reader; `asked` is the kind of pages requested.
-pub fn tell(warnings: &mut Warnings, target: NodeId, asked: Pages, placed: &Placed) {
+/// Warns about properties of memory that matter to the reader: `size` bytes on `target`, for which the kind of pages
+/// `asked` was requested.
+pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes, Pages), placed: &Placed) {
+    /// Least unused memory behind a buffer that the reader is told.
+    const UNUSED: Bytes = Bytes(2 << 20);
     let Placed { means, pages, mapped, before, .. } = *placed;
-    if asked == Pages::Auto && pages == Pages::Small4k {
-        warnings.push(Warning::PagesFellBack { found: pages.page_size() });
+    let Session { machine, warnings, .. } = session;
+    match pages {
+        Pages::Base(found) if asked == Pages::Auto && machine.thp_is_too_large(size) => {
+            warnings.push(Warning::ThpTooLarge { page: machine.huge_page(), size, found });
+        }
+        Pages::Base(found) if asked == Pages::Auto => warnings.push(Warning::PagesFellBack { found }),
+        Pages::Thp(page) if mapped.0.saturating_sub(size.0) > UNUSED.0 => {
+            warnings.push(Warning::ThpRoundedUp { page, size, mapped });
+        }
+        _ => {}
     }
-    if let (Pages::Thp, Some(found)) = (pages, before.transparent_huge)
+    if let (Pages::Thp(_), Some(found)) = (pages, before.transparent_huge)
         && found < mapped
     {
         warnings.push(Warning::ThpPartial { wanted: mapped, found });
     }
-    if pages == Pages::Thp && before.transparent_huge.is_none() && before.is_there() {
+    if pages.are_transparent() && before.transparent_huge.is_none() && before.is_there() {
         let why = "the kernel does not report the page size";
         warnings.push(Warning::PlacementUnverified { node: target, why });
     }

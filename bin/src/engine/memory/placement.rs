@@ -11,12 +11,13 @@
 
 use latency_core::arch::Line;
 use latency_core::topology::{PagePool, Source, Topology};
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
+use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::result::evidence::{self, Evidence, PageCounts};
 use crate::result::{Means, Placed, Point};
+use crate::sys::auxv::page_size;
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
 use crate::sys::map::Region;
@@ -60,13 +61,15 @@ impl Placement {
         if asked != Pages::Auto {
             return Self::with_pages(machine, target, size, asked, true);
         }
-        for pages in [Pages::Huge2m, Pages::Thp] {
+        let huge = machine.huge_page();
+        let thp = Some(Pages::Thp(huge)).filter(|_| !machine.thp_is_too_large(size));
+        for pages in [Some(Pages::Pool(huge)), thp].into_iter().flatten() {
             match Self::with_pages(machine, target, size, pages, false) {
                 Err(Failure::Placement(_)) => {}
                 result => return result,
             }
         }
-        Self::with_pages(machine, target, size, Pages::Small4k, false)
+        Self::with_pages(machine, target, size, machine.base_pages(), false)
     }
 
     fn with_pages<'a>(
@@ -78,6 +81,12 @@ impl Placement {
     ) -> Result<Placement, Failure<'a>> {
         enough(machine, target, size, pages)?;
         let failed = |call| move |errno| failed(call, errno, target, pages);
+        let unmapped = |errno| match (errno, pages) {
+            (Errno::EINVAL, Pages::Pool(page)) => {
+                PlacementError::NoSuchPages { page, pools: machine.topology.pools() }.into()
+            }
+            _ => failed("mmap")(errno),
+        };
         let length = size.0 as usize;
         let mut means = Means::Policy;
         let region = match numa::bind(Some(&numa::only(target))) {
@@ -85,13 +94,13 @@ impl Placement {
                 let region = Region::map(length, pages);
                 let restored = numa::bind(machine.bound_to.as_ref());
                 restored.map_err(failed("set_mempolicy"))?;
-                let region = region.map_err(failed("mmap"))?;
+                let region = region.map_err(unmapped)?;
                 numa::bind_range(region.address(), region.len(), target).map_err(failed("mbind"))?;
                 region
             }
             Err(errno @ (Errno::EPERM | Errno::ENOSYS)) => {
                 means = first_touch(machine, target, errno)?;
-                Region::map(length, pages).map_err(failed("mmap"))?
+                Region::map(length, pages).map_err(unmapped)?
             }
             Err(Errno::EINVAL) => {
                 return Err(
@@ -154,7 +163,8 @@ impl Witness {
     /// Returns a witness of no memory, for tests.
     #[cfg(test)]
     pub fn made_up(target: NodeId) -> Witness {
-        let (pages, mapped, means, before) = (Pages::Small4k, Bytes(0), Means::Policy, Evidence::default());
+        let (pages, mapped, means, before) =
+            (Pages::Base(page_size()), Bytes(0), Means::Policy, Evidence::default());
         Witness { target, pages, mapped, address: 0, means, before }
     }
 
@@ -190,7 +200,7 @@ impl Witness {
             }
             evidence.numa_maps.is_none()
         });
-        if evidence.numa_maps.is_some() && self.pages != Pages::Thp && signal::interrupted() {
+        if evidence.numa_maps.is_some() && !self.pages.are_transparent() && signal::interrupted() {
             // The policy is proof enough, and the other queries need 0.1 s for a gigabyte of small pages.
             return evidence;
         }
@@ -206,10 +216,15 @@ impl Witness {
         evidence
     }
 
+    /// Returns the unit in which the kernel maps the memory; huge pages that it merges consist of base pages.
+    fn unit(&self) -> Bytes {
+        self.pages.pool().unwrap_or_else(page_size).bytes()
+    }
+
     /// Queries the node of every page; returns `None` once `stop` returns true.
     fn query_pages(&self, stop: &dyn Fn() -> bool) -> Option<PageCounts> {
         const BATCH: usize = 512;
-        let step = self.pages.page_size().bytes().0 as usize;
+        let step = self.unit().0 as usize;
         let mut counts = PageCounts::default();
         let mut addresses = [0usize; BATCH];
         let mut status = [0i32; BATCH];
@@ -237,13 +252,13 @@ impl Witness {
 
     /// Checks that the kernel mapped pages of the size requested, if it reports that: `all` of them, or at least half.
     fn check_pages(&self, all: bool) -> Result<(), PlacementError<'static>> {
-        let asked = self.pages.page_size();
-        if let Some(found) = self.before.kernel_page.filter(|page| *page != asked.bytes()) {
-            return Err(PlacementError::WrongPageSize { asked: asked.bytes(), found });
+        let asked = self.unit();
+        if let Some(found) = self.before.kernel_page.filter(|page| *page != asked) {
+            return Err(PlacementError::WrongPageSize { asked, found });
         }
         let least = if all { self.mapped } else { Bytes(self.mapped.0 / 2) };
         match self.before.transparent_huge {
-            Some(found) if self.pages == Pages::Thp && found < least => {
+            Some(found) if self.pages.are_transparent() && found < least => {
                 Err(PlacementError::ThpPartial { wanted: self.mapped, found })
             }
             _ => Ok(()),
@@ -273,11 +288,10 @@ impl Witness {
 /// Returns the failure of a system call that places pages on `node`.
 #[inline(never)] // it is called in several places
 fn failed(call: &'static str, errno: Errno, node: NodeId, pages: Pages) -> Failure<'static> {
-    let page = pages.page_size();
-    match errno {
+    match (errno, pages) {
         // The pages were reserved for this mapping, but counted over all nodes together.
-        Errno::EFAULT if page != PageSize::Small => PlacementError::PoolEmptied { page, node }.into(),
-        errno => PlacementError::CallFailed { call, errno, node: Some(node) }.into(),
+        (Errno::EFAULT, Pages::Pool(page)) => PlacementError::PoolEmptied { page, node }.into(),
+        (errno, _) => PlacementError::CallFailed { call, errno, node: Some(node) }.into(),
     }
 }
 
@@ -289,8 +303,7 @@ fn enough(
     pages: Pages,
 ) -> Result<(), PlacementError<'static>> {
     let Some(node) = machine.topology.node(target) else { return Ok(()) };
-    let page = pages.page_size();
-    if page != PageSize::Small {
+    if let Pages::Pool(page) = pages {
         let wanted = size.0.div_ceil(page.bytes().0);
         return match node.page_pool(page) {
             Some(PagePool { total, free }) if free < wanted => {
@@ -299,8 +312,13 @@ fn enough(
             _ => Ok(()),
         };
     }
-    if pages == Pages::Thp && machine.host.huge_pages.enabled.as_str() == "never" {
-        return Err(PlacementError::ThpDisabled);
+    let mut size = size;
+    if let Pages::Thp(page) = pages {
+        if machine.host.huge_pages.enabled.as_str() == "never" {
+            return Err(PlacementError::ThpDisabled);
+        }
+        // The mapping consists of whole huge pages.
+        size = Bytes(size.0.checked_next_multiple_of(page.bytes().0).unwrap_or(u64::MAX));
     }
     // Memory that was free when the run began may be in use now. Unknown amounts pass.
     match machine.supply_now(&SystemFiles, target) {

@@ -28,6 +28,7 @@ fn point(size: Bytes) -> Point {
         order: Order::Random,
         size,
         stride: Bytes(64),
+        line: Bytes(64),
         seed: 1,
         pages: Pages::Auto,
         walk: Walk::Chain,

@@ -23,6 +23,7 @@ fn points() -> impl Iterator<Item = Point> + Clone {
         order: Order::Random,
         size: Bytes(64 << 20),
         stride: Bytes(64),
+        line: Bytes(64),
         seed: 1,
         pages: Pages::Auto,
         walk: Walk::Apart(gap),

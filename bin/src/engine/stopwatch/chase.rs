@@ -2,7 +2,7 @@
 
 use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::math;
-use latency_core::units::{LINE, NodeId};
+use latency_core::units::NodeId;
 
 use crate::engine::schedule::walks::FEWEST_HOPS;
 use crate::engine::seam::{Batch, Condition, Walkable, Walked};
@@ -181,7 +181,7 @@ impl Walkable for Chase<'_> {
 
     fn lines(&self) -> u64 {
         let layout = self.subject.buffer.chain().layout();
-        layout.size().0 / layout.stride().0.max(LINE.0)
+        layout.size().0 / layout.stride().max(layout.line()).0
     }
 
     fn lanes(&self) -> Option<usize> {

@@ -8,7 +8,6 @@ use crate::report::document::{Document, fields};
 use crate::result::{Outcome, Traffic};
 use latency_core::stats::Estimate;
 use latency_core::traffic::Kind;
-use latency_core::words::Worded;
 
 fields! {
     PEAK_READ "read_bytes_per_second +-" "Largest read rate of a pair of nodes, in bytes per second.";
@@ -89,7 +88,7 @@ fn traffic_row(
     point::route(document, point);
     kind(document, traffic, traffic.generators);
     document.show(&columns::CPUS, &generators::generating(report.options, report.machine, point, traffic));
-    document.put(&columns::PAGES_ASKED, point.pages.word());
+    document.show(&columns::PAGES_ASKED, &point.pages);
     let found = rate(outcome).map(|(_, rate)| rate);
     rates(document, traffic.kind, found);
     point::value(document, outcome);

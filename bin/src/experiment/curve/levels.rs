@@ -12,7 +12,6 @@ use latency_core::units::Bytes;
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
-use crate::analysis::pages::PAGE;
 use crate::describe::method::optional;
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
@@ -78,7 +77,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
             let pages = math::whole(knee.pages + 0.5);
             table.row();
             table.text("L1 TLB");
-            table.show(&Bytes(pages * PAGE.0));
+            table.show(&analysis.page.times(pages));
             table.cell(format_args!("{pages} pages"));
             table.cell(format_args!("+{} ns", Digits(analysis.nanoseconds(knee.step))));
             table.text("");

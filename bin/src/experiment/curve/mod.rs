@@ -12,7 +12,7 @@ use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
 use latency_core::packed;
 use latency_core::sort::sort_by;
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::units::{Bytes, Pages};
 
 use super::interface::{Experiment, gathered};
 use crate::analysis::claims::Claims;
@@ -136,10 +136,12 @@ pub fn concluded(
 fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
     let obtained =
         findings.outcomes.iter().find_map(|outcome| Some(outcome.result.as_ref().ok()?.placed.pages));
-    let huge = matches!(obtained, Some(Pages::Thp | Pages::Huge2m | Pages::Huge1g));
-    if huge && translates_small_pages(findings.outcomes.iter().filter_map(Sample::of)) {
-        let page = if obtained == Some(Pages::Huge1g) { PageSize::Huge1G } else { PageSize::Huge2M };
-        session.warnings.push(Warning::HugePagesWithoutEffect { page });
+    let huge = obtained.filter(|pages| !pages.are_base()).and_then(Pages::size);
+    if let Some(page) = huge
+        && translates_small_pages(findings.outcomes.iter().filter_map(Sample::of))
+    {
+        let base = session.machine.page;
+        session.warnings.push(Warning::HugePagesWithoutEffect { page, base });
     }
 }
 
@@ -151,7 +153,7 @@ fn prepare(
     like: &Point,
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
-    let granule = plan::curve::granule(options);
+    let granule = plan::curve::granule(options, session.machine);
     let mut room = Table::filled(schedule.capacity(), (Bytes(0), 0.0))?;
     schedule.reach(session.progress, COARSE_ROUNDS)?;
     if options.min_size.is_none() {
@@ -162,7 +164,7 @@ fn prepare(
     }
     let l1 = first_level(dense(schedule, like, &mut room))
         .unwrap_or(plan::curve::first_level_cache(session.machine));
-    let dense = options.order == Order::Random && like.stride == Bytes(64);
+    let dense = options.order == Order::Random && like.stride == like.line;
     if dense && options.min_size.is_none() && options.warmup_iters.is_none() {
         edge(session, schedule, like, l1, extra)?;
     }
@@ -178,7 +180,7 @@ fn edge(
     l1: Bytes,
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
-    let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
+    let mut search = EdgeSearch::new(like.line, Bytes(l1.0 / 2), l1.times(2));
     while let Some(size) = search.next_size() {
         session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
         let (nanoseconds, cycles) = schedule.probe(&Point { size, ..*like }, EDGE_VISITS)?;
@@ -279,7 +281,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = report.outcomes.iter().filter_map(Sample::of);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let samples = collect(&mut fitted, measured.filter(|sample| sample.stride == analysis.stride));
-    let subtitle = point::subtitle("latency by working set", report.outcomes.first());
+    let subtitle = point::subtitle("latency by working set", report.machine, report.outcomes.first());
     view::evidence(document, analysis, samples, ["", subtitle.as_str()], report.options.reciprocal);
     method::walks(document, report);
 }

@@ -9,7 +9,6 @@ use latency_core::words::Worded;
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
-use crate::analysis::pages::PAGE;
 use crate::report::document::{Document, Field, Part, fields};
 
 fields! {
@@ -89,7 +88,7 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
         });
         document.object(&TLB, analysis.translation.as_ref(), |document, knee| {
             document.put(&PAGES, knee.pages);
-            document.put(&PAGE_BYTES, PAGE);
+            document.put(&PAGE_BYTES, analysis.page);
             document.put(&MISS_NS, analysis.nanoseconds(knee.step));
             document.put(&MISS_CYCLES, analysis.cycles(knee.step));
         });

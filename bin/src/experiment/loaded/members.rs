@@ -77,7 +77,7 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     document.object(&PLACEMENT, loading.field(), |document, field| {
         document.put(&columns::VERIFIED, field.verified);
         document.put(&MEANS, field.means.word());
-        document.put(&columns::PAGES_OBTAINED, field.pages.word());
+        document.show(&columns::PAGES_OBTAINED, &field.pages);
     });
     conclusions(document, loading);
 }

@@ -14,7 +14,7 @@ use crate::describe::rates::{Gigabytes, Within, percent, plus_minus};
 use crate::describe::{self, Report, method, trust};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
-use crate::result::words::page_words;
+use crate::result::words::PageWords;
 use crate::warning::Warning;
 
 /// Returns whether the curves are of the memory of several nodes.
@@ -54,12 +54,13 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
         format_args!(
             "latency and bandwidth are means over the same windows of 20 ms, median over {}; each \
              load of the chain waits for the one before, random order, seed {}; GB/s are 10^9 bytes of lines touched, \
-             64 bytes each",
+             {} bytes each",
             match report.options.hold {
                 Some(_) => "the seconds of the held load, and for idle memory over rounds before",
                 None => "rounds in random order",
             },
-            report.options.seed
+            report.options.seed,
+            report.machine.line().0
         ),
     );
 }
@@ -194,7 +195,7 @@ fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
                 "{} on node {} in {}; {}",
                 loading.traffic.footprint,
                 loading.traffic.node,
-                page_words(field.pages),
+                PageWords(field.pages),
                 if field.verified {
                     "all pages verified there, before and after"
                 } else {

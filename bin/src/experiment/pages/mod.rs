@@ -3,13 +3,12 @@
 mod details;
 mod view;
 
-use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::chain::Order;
 use latency_core::packed;
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::units::{PageSize, Pages};
 
 use super::interface::{Experiment, gathered};
-use crate::analysis::huge_pages::KINDS;
-use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
+use crate::analysis::translation::{self, FEWEST_LINES, LINES_PROBED, TWO_MEGABYTE_LOCAL, kinds};
 use crate::describe::{Presentation, Report};
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
@@ -20,6 +19,7 @@ use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{EachPoint, Plan, Planning, single};
 use crate::report::document::Document;
 use crate::result::sample::collect;
+use crate::result::words::REGION;
 use crate::result::{Point, chain};
 use crate::sys::table::Table;
 use crate::warning::Warning;
@@ -47,7 +47,7 @@ pub const PAGES: Experiment = Experiment {
     budget: |options, machine, points| {
         let run_ns = SHARE_NS * points.len() as f64;
         let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
-        (budget.optional, budget.more) = (Optional::PagesBut(options.pages), CLOSER);
+        (budget.optional, budget.more) = (Optional::PagesBut(machine.pages(options.pages)), CLOSER);
         budget
     },
     measure: |_, session, timer, points, budget| {
@@ -55,11 +55,11 @@ pub const PAGES: Experiment = Experiment {
         if !findings.interrupted {
             look_closer(session, timer, &mut findings, budget)?;
         }
-        for pages in KINDS {
+        let base = session.machine.page;
+        for pages in kinds(&findings.outcomes) {
             let found = translation::buffers(&findings.outcomes, pages);
-            if found.behaves_as_small == Some(true) {
-                let page = if pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
-                session.warnings.push(Warning::HugePagesWithoutEffect { page });
+            if let (Some(true), Some(page)) = (found.behaves_as_small, pages.size()) {
+                session.warnings.push(Warning::HugePagesWithoutEffect { page, base });
             }
         }
         Ok(findings)
@@ -74,34 +74,34 @@ pub const PAGES: Experiment = Experiment {
 };
 
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
-    let options = planning.options;
+    let machine = planning.machine;
     let like = single::like(planning)?;
-    let kinds = || {
-        let wanted = |pages: &Pages| matches!(options.pages, Pages::Auto) || *pages == options.pages;
-        KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)
-    };
+    let asked = machine.pages(planning.options.pages);
+    let is_wanted = |pages: &Pages| asked == Pages::Auto || *pages == asked || pages.are_base();
     let planned = gathered(&mut |each| {
-        kinds().for_each(|pages| of_kind(Point { pages, ..like }, each));
+        let kinds = machine.kinds_of_pages().filter(is_wanted);
+        kinds.for_each(|pages| of_kind(Point { pages, ..like }, machine.page, each));
         Ok(())
     })?;
     planned.iter().try_for_each(|point| chain::chain(point).map(|_| ()))?;
     Ok(planned)
 }
 
-/// Plans the points of one kind of pages: growing random walks, local orders at the largest working set, and the probe.
-fn of_kind(like: Point, each: EachPoint<'_>) {
-    let largest = like.size;
+/// Plans the points of one kind of pages: growing random walks, local orders at the largest working set, and the probe
+/// of lines on separate base pages.
+fn of_kind(like: Point, base: PageSize, each: EachPoint<'_>) {
+    let Point { size: largest, line, .. } = like;
+    let page = base.bytes();
     let mut give = |order, size, stride| each(Point { order, size, stride, ..like });
-    let inner = (0..40).map(|octave| Bytes(SMALLEST.0 << octave)).take_while(|size| *size < largest);
-    inner.for_each(|size| give(Order::Random, size, Bytes(64)));
-    give(Order::Random, largest, Bytes(64));
-    if largest >= Bytes(4 << 20) {
-        [PAGE_LOCAL, TWO_MEGABYTE_LOCAL].into_iter().for_each(|order| give(order, largest, Bytes(64)));
+    let inner = (0..40).map(|octave| line.times(FEWEST_LINES << octave)).take_while(|size| *size < largest);
+    inner.for_each(|size| give(Order::Random, size, line));
+    give(Order::Random, largest, line);
+    if largest >= REGION.times(2) {
+        [Order::Local(page), TWO_MEGABYTE_LOCAL].into_iter().for_each(|order| give(order, largest, line));
     }
-    let page = PageSize::Small.bytes();
     let lines = || LINES_PROBED.into_iter().filter(|lines| page.times(*lines) <= largest);
-    let bare = lines().map(|lines| Bytes(64 * lines)).filter(|size| *size < SMALLEST);
-    bare.for_each(|size| give(Order::Random, size, Bytes(64)));
+    let bare = lines().filter(|lines| *lines < FEWEST_LINES);
+    bare.for_each(|lines| give(Order::Random, line.times(lines), line));
     lines().for_each(|lines| give(Order::Random, page.times(lines), page));
 }
 
@@ -117,16 +117,16 @@ fn look_closer<'a>(
 ) -> Result<(), Failure<'a>> {
     let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
     let outcomes: &[_] = &findings.outcomes;
-    let page = PageSize::Small.bytes();
+    let (page, line) = (session.machine.page.bytes(), first.point.line);
     let closer = gathered(&mut |each| {
-        for pages in KINDS {
+        for pages in kinds(outcomes) {
             let mut give =
                 |size, stride| each(Point { pages, order: Order::Random, size, stride, ..first.point });
             let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
-            let lines = buffers.flat_map(|buffer| translation::between(&buffer));
+            let lines = buffers.flat_map(|buffer| translation::between(&buffer, page));
             // The same number of adjacent lines must not be one of the shown walks.
-            lines.filter(|lines| Bytes(64 * lines) < SMALLEST).for_each(|lines| {
-                give(Bytes(64 * lines), Bytes(64));
+            lines.filter(|lines| *lines < FEWEST_LINES).for_each(|lines| {
+                give(line.times(lines), line);
                 give(page.times(lines), page);
             });
         }

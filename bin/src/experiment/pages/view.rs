@@ -1,25 +1,25 @@
 //! Kinds of pages for people and programs: the benefit of larger pages, by working set.
 
+use core::fmt::{self, Display};
+
 use latency_core::compact::Compact;
 use latency_core::decimal::Decimal;
 use latency_core::math;
 use latency_core::text::Text;
+use latency_core::topology::MOST_POOLS;
 use latency_core::units::{Bytes, Pages};
 
-use crate::analysis::huge_pages::{
-    HugePagesConclusion, KINDS, Larger, Worth, conclude, kinds, spanned, walks,
-};
-use crate::analysis::translation::{SMALLEST, buffers, find, ratio, share};
+use crate::analysis::huge_pages::{HugePagesConclusion, Larger, Worth, conclude, spanned, walks};
+use crate::analysis::translation::{FEWEST_LINES, buffers, find, kinds, ratio, share};
 use crate::describe::rates::plus_minus;
 use crate::describe::{self, Report, columns, method, point, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, Rows, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
-use crate::result::words::page_words;
+use crate::result::words::{PageKind, PageWords};
 use crate::result::{Exclusion, Outcome};
 use latency_core::stats::{Estimate, Interval, Side};
-use latency_core::words::Worded;
 
 fields! {
     TLBS "tlbs" "TLB levels for each page size.";
@@ -72,35 +72,43 @@ pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages
 }
 
 /// Returns the heading for a kind of pages.
-pub(super) const fn heading(pages: Pages) -> &'static str {
-    match pages {
-        Pages::Auto | Pages::Small4k => "4 KiB",
-        Pages::Thp => "THP",
-        Pages::Huge2m => "2 MiB",
-        Pages::Huge1g => "1 GiB",
-    }
+pub(super) fn heading(pages: Pages) -> impl Display {
+    fmt::from_fn(move |out| match pages.are_transparent() {
+        true => out.write_str("THP"),
+        false => PageKind(pages).fmt(out),
+    })
+}
+
+/// Shows a kind of pages at the start of a sentence.
+fn name(pages: Pages) -> impl Display {
+    fmt::from_fn(move |out| match pages.are_transparent() {
+        true => out.write_str("Transparent huge pages"),
+        false => PageWords(pages).fmt(out),
+    })
 }
 
 /// Writes whether larger pages are faster, by how much, and from which size on.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let base = PageWords(report.machine.base_pages());
+    let smallest = report.machine.line().times(FEWEST_LINES);
     match found(report) {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
             compared(document, report, (size, small), &larger)
         }
         Some(HugePagesConclusion { size, small, larger: None, .. }) => document.answer(format_args!(
-            "Random-access latency over {size} is {} ns with 4 KiB pages; no larger pages were measured.",
+            "Random-access latency over {size} is {} ns with {base}; no larger pages were measured.",
             Digits(small.value)
         )),
-        None if report.outcomes.iter().all(|outcome| outcome.point.size < SMALLEST) => {
-            document.answer(format_args!("Page sizes are compared from {SMALLEST} on; use a larger --size."))
+        None if report.outcomes.iter().all(|outcome| outcome.point.size < smallest) => {
+            document.answer(format_args!("Page sizes are compared from {smallest} on; use a larger --size."))
         }
         None => {}
     }
     let as_small = |pages: &Pages| buffers(report.outcomes, *pages).behaves_as_small == Some(true);
     for pages in had(report).filter(as_small) {
         document.finding(format_args!(
-            "{} behave like 4 KiB pages in the TLB, as when a hypervisor backs them with 4 KiB pages.",
-            if pages == Pages::Thp { "Transparent huge pages" } else { page_words(pages) }
+            "{} behave like {base} in the TLB, as when a hypervisor backs them with {base}.",
+            name(pages)
         ));
     }
 }
@@ -130,18 +138,20 @@ fn compared(
         Worth::LikeSmall | Worth::Open => "Inconclusive: ",
     };
     document.answer(format_args!(
-        "{head}random-access latency over {size} is {} ns with {} vs {} ns with 4 KiB pages.",
+        "{head}random-access latency over {size} is {} ns with {} vs {} ns with {}.",
         plus_minus(larger.latency),
-        page_words(larger.pages),
+        PageWords(larger.pages),
         plus_minus(small),
+        PageWords(report.machine.base_pages()),
     ));
 }
 
-/// Writes the least share of translation in the latency with 4 KiB pages, and the size from which on translation is
+/// Writes the least share of translation in the latency with base pages, and the size from which on translation is
 /// visible.
 fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes, larger: &Larger) {
-    /// Bytes of working set for each byte of page tables: an entry of 8 bytes translates a page of 4 KiB.
-    const TABLES: u64 = 4096 / 8;
+    /// Bytes of an entry of a page table, which translates one base page.
+    const ENTRY: u64 = 8;
+    let page = report.machine.page.bytes();
     // A lower bound is not rounded up.
     let Some(percent) =
         larger.least_share().map(|share| math::whole(share * 100.0)).filter(|percent| *percent > 0)
@@ -149,9 +159,10 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
         return;
     };
     // With a larger working set, the page tables no longer fit into the cache, and page walks are slower.
-    let more = size.0 / TABLES <= report.machine.last_level_cache().0;
+    let more = size.0 / (page.0 / ENTRY) <= report.machine.last_level_cache().0;
     document.finding(format_args!(
-        "With 4 KiB pages, TLB misses account for at least {percent}% of the latency{}{}.",
+        "With {}, TLB misses account for at least {percent}% of the latency{}{}.",
+        PageWords(report.machine.base_pages()),
         method::optional(larger.from, |from, out| write!(out, "; they are visible from {from} on")),
         if more { "; in larger working sets they cost more" } else { "" }
     ));
@@ -160,14 +171,14 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
 /// Shows nanoseconds by working set, and the savings from the largest pages.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     let outcomes = report.outcomes;
-    let largest = had(report).last().filter(|pages| *pages != Pages::Small4k);
+    let largest = had(report).last().filter(|pages| !pages.are_base());
     document.tabulate("", Level::Quiet, 0, &|table| {
         table.text("working set");
         had(report).for_each(|pages| table.cell(format_args!("{} ns", heading(pages))));
         if let Some(largest) = largest {
             table.cell(format_args!("{} saves", heading(largest)));
         }
-        for small in walks(outcomes, Pages::Small4k) {
+        for small in walks(outcomes, report.machine.base_pages()) {
             let point = &small.point;
             table.row();
             table.show(&point.size);
@@ -204,14 +215,13 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
             Err(Exclusion::Placement(error)) => Some(error),
             _ => None,
         });
-        let name = match pages {
-            Pages::Auto | Pages::Small4k => "4 KiB pages",
-            Pages::Thp => "Transparent huge pages",
-            Pages::Huge2m => "2 MiB pool",
-            Pages::Huge1g => "1 GiB pool",
-        };
         if let Some(error) = refused {
-            describe::missing(document, Role::Missing, &name, &error);
+            match pages.pool() {
+                Some(size) => {
+                    describe::missing(document, Role::Missing, &format_args!("{size} pool"), &error)
+                }
+                None => describe::missing(document, Role::Missing, &name(pages), &error),
+            }
         }
     }
 }
@@ -219,12 +229,13 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Draws the time that larger pages save, and the latency in each kind of pages. A terminal shows the latter only
 /// without the former.
 fn pictures(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let compares = had(report).count() > 1 && had(report).any(|pages| pages == Pages::Small4k);
-    let title = found(report).map_or(Text::EMPTY, |found| title(&found));
+    let base = report.machine.base_pages();
+    let compares = had(report).count() > 1 && had(report).any(|pages| pages == base);
+    let title = found(report).map_or(Text::EMPTY, |found| title(&found, base));
     if compares {
         let saved = |outcome: &Outcome<'_>| {
             let point = &outcome.point;
-            let small = find(report.outcomes, Pages::Small4k, (point.order, point.stride, point.size))?;
+            let small = find(report.outcomes, base, (point.order, point.stride, point.size))?;
             let Estimate { value, interval } = outcome.estimate()?.over(small.estimate()?)?;
             let of = |share: f64| 100.0 * (1.0 - share);
             let interval = interval.map(|at| Interval { low: of(at.high), high: of(at.low) });
@@ -232,7 +243,7 @@ fn pictures(document: &mut dyn Document, report: &Report<'_, '_>) {
         };
         let axis = &Axis { title: "time saved", unit: Unit::Plain("%"), scale: Scale::Linear };
         let subtitle = "time that larger pages save by working set";
-        picture(document, report, Some(Pages::Small4k), [title.as_str(), subtitle], axis, &saved);
+        picture(document, report, Some(base), [title.as_str(), subtitle], axis, &saved);
     }
     if !compares || document.wants_pictures() {
         let axis = &Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
@@ -241,16 +252,16 @@ fn pictures(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Returns the title of a picture: the latency in 4 KiB pages and in the largest ones.
-fn title(found: &HugePagesConclusion) -> Text<96> {
-    let small = Digits(found.small.value);
+/// Returns the title of a picture: the latency in base pages and in the largest ones.
+fn title(found: &HugePagesConclusion, base: Pages) -> Text<96> {
+    let (small, base) = (Digits(found.small.value), PageWords(base));
     match found.larger {
         Some(larger) => Text::of(format_args!(
-            "Huge pages: {} ns vs {small} ns in 4 KiB pages{}",
+            "Huge pages: {} ns vs {small} ns in {base}{}",
             Digits(larger.latency.value),
             method::optional(larger.ratio, |ratio, out| write!(out, " ({:.2}x)", Decimal(ratio.value)))
         )),
-        None => Text::of(format_args!("4 KiB pages: {small} ns")),
+        None => Text::of(format_args!("{base}: {small} ns")),
     }
 }
 
@@ -266,16 +277,20 @@ fn picture(
 ) {
     /// The maximum number of working sets of a picture.
     const MOST: usize = 40;
-    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
-    let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS.len()];
+    /// The maximum number of kinds of pages: two without a pool, and as many with one as a node has pools.
+    const KINDS: usize = 2 + MOST_POOLS;
+    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); MOST]; KINDS];
+    let mut names = [Text::<32>::EMPTY; KINDS];
+    let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS];
     let mut count = 0;
     let kinds = had(report).filter(|pages| Some(*pages) != but);
-    for ((pages, room), slot) in kinds.zip(&mut points).zip(&mut series) {
+    for (((pages, room), name), slot) in kinds.zip(&mut points).zip(&mut names).zip(&mut series) {
         let walks = walks(report.outcomes, pages);
         let points = walks.map(|outcome| {
             ChartPoint::of(outcome.point.size.0 as f64, value(outcome).unwrap_or(f64::NAN.into()))
         });
-        *slot = Series { name: page_words(pages), data: Data::Points(collect(room, points)) };
+        *name = Text::of(format_args!("{}", PageWords(pages)));
+        *slot = Series { name: name.as_str(), data: Data::Points(collect(room, points)) };
         count += 1;
     }
     let mut subtitle = Text::<320>::EMPTY;
@@ -298,7 +313,7 @@ fn picture(
 fn buffers_of_all(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.items(Part::List(&TLBS), kinds(report.outcomes), |document, pages| {
         let found = buffers(report.outcomes, pages);
-        document.put(&columns::PAGES_ASKED, pages.word());
+        document.show(&columns::PAGES_ASKED, &pages);
         document.items(Part::List(&LEVELS), found.levels.iter().flatten(), |document, buffer| {
             document.put(&SPAN, buffer.reach);
             document.put(&MISS, buffer.miss);
@@ -314,7 +329,10 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let larger = found.and_then(|found| found.larger);
     document.put(&columns::WORKING_SET, found.map(|found| found.size));
     document.put(&SMALL_NS, found.map(|found| found.small));
-    document.put(&LARGEST, larger.map(|larger| larger.pages.word()));
+    match &larger {
+        Some(larger) => document.show(&LARGEST, &larger.pages),
+        None => document.put(&LARGEST, None::<bool>),
+    }
     document.put(&LARGEST_NS, larger.map(|larger| larger.latency));
     document.put(&OVER_LARGEST, larger.and_then(|larger| larger.ratio));
     document.put(&columns::PAGE_WALK, larger.and_then(|larger| larger.share()));

@@ -255,7 +255,7 @@ fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowVi
         let subtitle = "time of two loads, relative to that without instructions between them";
         document.picture(Picture::Chart(&Chart {
             title: title.as_str(),
-            subtitle: point::subtitle(subtitle, report.outcomes.last()).as_str(),
+            subtitle: point::subtitle(subtitle, report.machine, report.outcomes.last()).as_str(),
             x_axis: &Axis {
                 title: "instructions between two loads",
                 unit: Unit::Count,
@@ -296,7 +296,8 @@ fn work(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<
         }
         None => Text::of(format_args!("Time per load by instructions between loads")),
     };
-    let subtitle = point::subtitle("time per load of 16 chains by instructions", report.outcomes.last());
+    let subtitle =
+        point::subtitle("time per load of 16 chains by instructions", report.machine, report.outcomes.last());
     document.picture(Picture::Chart(&Chart {
         title: title.as_str(),
         subtitle: subtitle.as_str(),

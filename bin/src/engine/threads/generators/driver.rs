@@ -65,8 +65,9 @@ pub struct Generators<'g> {
     threads: usize,
     /// The CPU times of the run.
     times: Option<&'static CpuTimes>,
-    /// The number of generators that are running.
+    /// The number of generators that are running, and of lines that each of their steps moves.
     active: Cell<usize>,
+    step: Cell<u64>,
     /// Number of runs so far, so that no run repeats the gaps and the random numbers of another.
     runs: Cell<u64>,
     /// The position at which this thread stopped, if it generates too.
@@ -106,6 +107,7 @@ impl<'g> Generators<'g> {
             threads,
             times,
             active: Cell::new(0),
+            step: Cell::new(1),
             runs: Cell::new(0),
             own: Cell::new(Place::FIRST),
             unsettled: Cell::new(0),
@@ -229,6 +231,7 @@ impl<'g> Generators<'g> {
             generator.run(GeneratorTask { cpu, field, part, kind, pace, seed });
         }
         self.active.set(others);
+        self.step.set(traffic.lines_per_step());
         if !wait_until(&|| all.iter().all(Generator::has_begun), &signal::interrupted) {
             return Err(Failure::Interrupted);
         }
@@ -262,10 +265,10 @@ impl<'g> Generators<'g> {
         self.active().iter().any(|generator| generator.clock.has_lost())
     }
 
-    /// Returns the number of lines of all running generators.
+    /// Returns the number of lines of 64 bytes that all running generators have moved.
     #[must_use]
     pub fn lines(&self) -> u64 {
-        self.active().iter().map(Generator::lines).sum()
+        self.active().iter().map(Generator::lines).sum::<u64>() * self.step.get()
     }
 
     /// Reads the current count of lines; the rate is the difference of two readings. Returns `None` without a counter.
@@ -391,7 +394,7 @@ mod tests {
     use super::*;
     use crate::engine::memory::sites::made_up;
     use latency_core::arch::Line;
-    use latency_core::units::Bytes;
+    use latency_core::units::{Bytes, LINE, PageSize, Pages};
     use std::vec;
 
     #[test]
@@ -412,7 +415,7 @@ mod tests {
         let timer = Timer::Kernel(crate::result::KernelClock { step_ns: 1, overhead_ns: 1 });
         let generators = Generators::new(&shared, &uncores, style, timer, (0, None), None);
         let (node, kind) = (NodeId(0), Kind::parse("write").unwrap());
-        let traffic = Traffic { kind, generators: 1, from: node, node, footprint, rate: None };
+        let traffic = Traffic { kind, generators: 1, from: node, node, footprint, line: LINE, rate: None };
         let point = Point {
             initiator: node,
             cpu: latency_core::units::CpuId(0),
@@ -420,9 +423,10 @@ mod tests {
             kernel: &latency_core::kernel::POINTER,
             order: latency_core::chain::Order::Random,
             size: footprint,
-            stride: Bytes(64),
+            stride: LINE,
+            line: LINE,
             seed: 1,
-            pages: latency_core::units::Pages::Small4k,
+            pages: Pages::Base(PageSize::LEAST),
             walk: Walk::Traffic(traffic),
         };
         for run in 1..=2 {

@@ -50,10 +50,11 @@ impl<'s> TrafficWalk<'s> {
         Ok(made? as f64 / spent_ns)
     }
 
-    /// Generates on this thread until all generators together have touched `lines` more lines, or time is up.
+    /// Generates on this thread until all generators together have moved `lines` more lines of 64 bytes, or time is up.
     fn generate(&mut self, lines: u64, until_ns: f64) -> Result<u64, Failure<'static>> {
         let TrafficWalk { generators, traffic, part, .. } = self;
-        let (kind, chunk) = (traffic.kind, chunk(part) as u64);
+        let (kind, steps) = (traffic.kind, chunk(part));
+        let chunk = steps as u64 * traffic.lines_per_step();
         let before = generators.lines();
         let (mut own, mut made, mut piece) = (0, 0, chunk);
         let mut begun_ns = time::now_ns();
@@ -63,7 +64,7 @@ impl<'s> TrafficWalk<'s> {
             }
             let share = ((lines - made) / u64::from(traffic.generators.max(1))).clamp(chunk, piece);
             for _ in 0..share.div_ceil(chunk) {
-                part.touch(kind, chunk as usize);
+                part.touch(kind, steps);
                 own += chunk;
             }
             made = own + (generators.lines() - before);
@@ -72,7 +73,7 @@ impl<'s> TrafficWalk<'s> {
                 break;
             }
             if ended_ns - begun_ns < PIECE_NS {
-                piece = (2 * piece).min(PIECE);
+                piece = (2 * piece).min(PIECE.max(chunk));
             }
             begun_ns = ended_ns;
         }
@@ -139,7 +140,7 @@ impl Walkable for TrafficWalk<'_> {
         let Some(meter) = &watch.meter else { return Ok(Counted::default()) };
         let chunk = chunk(part);
         let times = counters::MOST_COUNTED.div_ceil(chunk as u64);
-        Ok(meter.count_all(times * chunk as u64, || {
+        Ok(meter.count_all(times * chunk as u64 * traffic.lines_per_step(), || {
             for _ in 0..times {
                 part.touch(traffic.kind, chunk);
             }

@@ -1,0 +1,112 @@
+//! The sizes of the machine's pages and cache lines. Nothing else in the program assumes one.
+
+use latency_core::topology::Source;
+use latency_core::units::{Bytes, LINE, NodeId, PageSize, PageSizes, Pages};
+
+use super::Machine;
+use crate::error::PlacementError;
+use crate::options::PageChoice;
+
+impl Machine {
+    /// Returns the size of the longest cache line, which is the unit of transfers between caches and memory.
+    ///
+    /// A kernel without descriptions of caches (a device tree) does not report it. Then it is the smallest line, which
+    /// a port can replace by the line in a register of its processor.
+    #[must_use]
+    #[inline(never)] // it is called in several places
+    pub fn line(&self) -> Bytes {
+        self.host.caches.line().unwrap_or(LINE)
+    }
+
+    /// Returns the kind of base pages.
+    #[must_use]
+    pub const fn base_pages(&self) -> Pages {
+        Pages::Base(self.page)
+    }
+
+    /// Returns a kind of pages, or base pages for a kind that is not chosen yet.
+    #[must_use]
+    pub const fn pages_or_base(&self, pages: Pages) -> Pages {
+        if let Pages::Auto = pages { self.base_pages() } else { pages }
+    }
+
+    /// Returns the size of a transparent huge page.
+    #[must_use]
+    #[inline(never)] // it is called in several places
+    pub fn huge_page(&self) -> PageSize {
+        self.host.huge_pages.size.unwrap_or(self.page.of_a_table())
+    }
+
+    /// Returns the kind of huge pages of that size: from the pool if it holds `size` bytes, otherwise transparent ones.
+    #[must_use]
+    pub fn huge_pages(&self, node: NodeId, size: Bytes) -> Pages {
+        match self.pool_holds(node, self.huge_page(), size) {
+            true => Pages::Pool(self.huge_page()),
+            false => Pages::Thp(self.huge_page()),
+        }
+    }
+
+    /// Returns the sizes of huge pages that are shown and compared: those of the kernel's pools. Two sizes are always
+    /// among them if base pages have 4 KiB, since kernels for such pages have them unless the processor has not.
+    #[must_use]
+    pub fn pool_sizes(&self) -> PageSizes {
+        let usual = match self.page {
+            PageSize::KIB_4 => PageSizes::NONE.with(PageSize::MIB_2).with(PageSize::GIB_1),
+            _ => PageSizes::NONE.with(self.huge_page()),
+        };
+        self.topology.pools().and(usual)
+    }
+
+    /// Returns every kind of pages, smallest pages first.
+    pub fn kinds_of_pages(&self) -> impl Iterator<Item = Pages> + Clone + use<> {
+        let (base, huge, pools) = (self.page, self.huge_page(), self.pool_sizes());
+        pools.with(base).with(huge).iter().flat_map(move |size| {
+            let base = (size == base).then_some(Pages::Base(size));
+            let transparent = (size == huge).then_some(Pages::Thp(size));
+            let pool = pools.has(size).then_some(Pages::Pool(size));
+            [base, transparent, pool].into_iter().flatten()
+        })
+    }
+
+    /// Returns the kind of pages that an option selects.
+    #[must_use]
+    #[inline(never)] // it is called in several places
+    pub fn pages(&self, asked: PageChoice) -> Pages {
+        match asked {
+            PageChoice::Auto => Pages::Auto,
+            PageChoice::Base => self.base_pages(),
+            PageChoice::Thp => Pages::Thp(self.huge_page()),
+            PageChoice::Of(size) if size == self.page => self.base_pages(),
+            PageChoice::Of(size) => Pages::Pool(size),
+        }
+    }
+
+    /// Refuses huge pages of a size that the kernel has not. If it does not name all of its sizes, the usual ones pass:
+    /// the kernel refuses them later.
+    ///
+    /// # Errors
+    ///
+    /// [`PlacementError::NoSuchPages`].
+    pub fn check_pages(&self, asked: PageChoice) -> Result<(), PlacementError<'static>> {
+        let pools = self.topology.pools();
+        let known = match self.topology.source {
+            Source::Sysfs if pools != PageSizes::NONE => pools,
+            _ => self.pool_sizes(),
+        };
+        match self.pages(asked) {
+            Pages::Pool(page) if !known.has(page) => Err(PlacementError::NoSuchPages { page, pools }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns true if a transparent huge page is too large for a working set of that size: it is larger than half of
+    /// the working set, and than the memory that every machine has to spare.
+    #[must_use]
+    pub fn thp_is_too_large(&self, size: Bytes) -> bool {
+        /// Memory that one buffer may leave unused: one page with base pages of 4 or 16 KiB, and less than one with
+        /// 64 KiB.
+        const SPARE: Bytes = Bytes(64 << 20);
+        let huge = self.huge_page().bytes();
+        huge > SPARE && huge.0 > size.0 / 2
+    }
+}
