@@ -1,7 +1,7 @@
 //! Conclusions about address translation from walks on several kinds of pages.
 //!
-//! The pages of the probe are base pages. A chase over one line on each of many pages differs from a chase over the same number of neighbouring lines only in
-//! its translations: the caches hold both. The time by which the first chase is slower grows by the cost of a miss
+//! A chase over one line on each of many base pages differs from a chase over the same number of neighbouring lines only
+//! in its translations: the caches hold both. The time by which the first chase is slower grows by the cost of a miss
 //! where the reach of a translation buffer ends.
 
 use latency_core::chain::Order;

@@ -37,7 +37,7 @@ fields! {
     FIRST_NS "first_ns" "First measurement, in nanoseconds.";
     SECOND_NS "second_ns" "Second measurement, in nanoseconds.";
     RATIO "ratio" "Second measurement divided by the first.";
-    BEHAVE "pages_behave_as_small" "True if the TLB treats huge pages as 4 KiB pages; null if unknown.";
+    BEHAVE "pages_behave_as_small" "True if the TLB treats huge pages as base pages; null if unknown.";
 }
 
 /// Describes the self-test.

@@ -10,13 +10,13 @@ use latency_core::traffic::Kind;
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 use latency_core::words::When;
 
-use super::tests::{fixture, machine, machine_of, planned};
+use super::tests::{fixture, machine, machine_of, options, planned};
 use crate::analysis::traffic::bytes_per_line;
 use crate::engine::memory::pieces;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::machine::Machine;
-use crate::options::PageChoice;
+use crate::plan;
 use crate::plan::curve::region;
 use crate::result::evidence::Evidence;
 use crate::result::{Means, Placed, Point, Walk};
@@ -37,6 +37,11 @@ fn words(pages: impl Iterator<Item = impl ToString>) -> String {
     pages.map(|pages| pages.to_string()).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the kind of pages that `--pages` selects.
+fn chosen(machine: &Machine, word: &str) -> Pages {
+    plan::pages(&options(&format!("--pages={word}")), machine)
+}
+
 #[test]
 fn pages_that_are_asked_for_have_the_sizes_of_the_machine() {
     let asked = ["auto", "4k", "base", "16k", "64k", "thp", "2m", "32m", "512m", "1g"];
@@ -46,8 +51,7 @@ fn pages_that_are_asked_for_have_the_sizes_of_the_machine() {
         "auto 64k 64k 16k 64k thp-512m 2m 32m 512m 1g",
     ];
     for (machine, obtained) in machines().iter().zip(obtained) {
-        let choices = asked.iter().map(|word| PageChoice::from_word(word.as_bytes()).unwrap());
-        assert_eq!(words(choices.map(|choice| machine.pages(choice))), obtained);
+        assert_eq!(words(asked.iter().map(|word| chosen(machine, word))), obtained);
     }
 }
 
@@ -238,7 +242,7 @@ fn transparent_huge_pages_that_are_too_large_are_not_chosen() {
     );
     // Requested ones are used, and the reader is told about the memory that they need.
     let thp = |machine: &Machine, size: Bytes| {
-        let pages = machine.pages(PageChoice::Thp);
+        let pages = chosen(machine, "thp");
         let page = machine.huge_page().bytes();
         told(machine, size, pages, (pages, Bytes(size.0.next_multiple_of(page.0))))
     };
@@ -258,9 +262,9 @@ fn memory_is_planned_in_whole_huge_pages_where_there_are_many() {
     let [small, middle, large] = machines();
     for (machine, pages, size, expected) in [
         (&small, Pages::Thp(PageSize::MIB_2), 9, 12),
-        (&middle, middle.pages(PageChoice::Thp), 9, 32),
+        (&middle, chosen(&middle, "thp"), 9, 32),
         (&middle, middle.base_pages(), 9, 12),
-        (&large, large.pages(PageChoice::Thp), 256, 512),
+        (&large, chosen(&large, "thp"), 256, 512),
         (&large, Pages::Auto, 256, 320),
         (&large, large.base_pages(), 256, 320),
     ] {
@@ -269,7 +273,7 @@ fn memory_is_planned_in_whole_huge_pages_where_there_are_many() {
     // Half of the free memory of these machines.
     let most = |machine: &Machine| {
         let like = points(machine, "matrix")[0];
-        crate::plan::most(machine, &like, &[like])
+        plan::most(machine, &like, &[like])
     };
     assert!(most(&middle).0.is_multiple_of(32 << 20) && most(&large).0.is_multiple_of(512 << 20));
     assert!(most(&small).0.is_multiple_of(2 << 20));

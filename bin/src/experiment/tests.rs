@@ -69,9 +69,11 @@ pub(crate) fn uncore_gigahertz(name: &str, node: &Node) -> Option<f64> {
 fn base_page(files: &impl Files) -> PageSize {
     let mut buffer = [0; 256];
     let smaps = files.read("/proc/self/smaps", &mut buffer).unwrap_or_default();
-    let smaps = std::str::from_utf8(smaps).unwrap();
-    let size = smaps.lines().find_map(|line| line.strip_prefix("KernelPageSize:")?.strip_suffix(" kB"));
-    size.map_or(PageSize::KIB_4, |size| PageSize::of(Bytes::KIB.times(size.trim().parse().unwrap())).unwrap())
+    let smaps = std::str::from_utf8(smaps).unwrap_or_default();
+    let kilobytes =
+        |line: &str| line.strip_prefix("KernelPageSize:")?.strip_suffix(" kB")?.trim().parse().ok();
+    let size = smaps.lines().find_map(kilobytes).and_then(|size| PageSize::of(Bytes::KIB.times(size)));
+    size.unwrap_or(PageSize::KIB_4)
 }
 
 /// Returns the machine that the given files describe.

@@ -107,9 +107,9 @@ fn sizes_of_range<'a>(planning: &mut Planning<'_, 'a>, like: &Point) -> Result<T
 }
 
 fields! {
-    SMALL_NS "small_pages_ns +-" "Latency of a pointer chase in 4 KiB pages over the largest working set, in nanoseconds.";
+    SMALL_NS "small_pages_ns +-" "Latency of a pointer chase in base pages over the largest working set, in nanoseconds.";
     HUGE_NS "huge_pages_ns +-" "Latency of a pointer chase in huge pages over the largest working set, in nanoseconds.";
-    SMALL_OVER_HUGE "small_over_huge_pages +-" "Latency in 4 KiB pages divided by latency in huge pages.";
+    SMALL_OVER_HUGE "small_over_huge_pages +-" "Latency in base pages divided by latency in huge pages.";
     POINTER_SAVES "pointer_saves_core_cycles" "Core cycles per load that a pointer saves against an 8-byte index, at the smallest working set.";
     CHECK_COSTS "bounds_check_core_cycles" "Core cycles per load that a bounds check adds, at the smallest working set.";
     FASTEST "fastest" "Fastest variant of each working set.";

@@ -1,21 +1,21 @@
 //! The sizes of the machine's pages and cache lines. Nothing else in the program assumes one.
 
+use latency_core::arch;
 use latency_core::topology::Source;
-use latency_core::units::{Bytes, LINE, NodeId, PageSize, PageSizes, Pages};
+use latency_core::units::{Bytes, NodeId, PageSize, PageSizes, Pages};
 
 use super::Machine;
 use crate::error::PlacementError;
-use crate::options::PageChoice;
 
 impl Machine {
     /// Returns the size of the longest cache line, which is the unit of transfers between caches and memory.
     ///
-    /// A kernel without descriptions of caches (a device tree) does not report it. Then it is the smallest line, which
-    /// a port can replace by the line in a register of its processor.
+    /// A kernel without descriptions of caches (a device tree) does not report it. Then it is the shortest line
+    /// according to the processor.
     #[must_use]
     #[inline(never)] // it is called in several places
     pub fn line(&self) -> Bytes {
-        self.host.caches.line().unwrap_or(LINE)
+        self.host.caches.line().unwrap_or_else(arch::shortest_line)
     }
 
     /// Returns the kind of base pages.
@@ -68,33 +68,20 @@ impl Machine {
         })
     }
 
-    /// Returns the kind of pages that an option selects.
-    #[must_use]
-    #[inline(never)] // it is called in several places
-    pub fn pages(&self, asked: PageChoice) -> Pages {
-        match asked {
-            PageChoice::Auto => Pages::Auto,
-            PageChoice::Base => self.base_pages(),
-            PageChoice::Thp => Pages::Thp(self.huge_page()),
-            PageChoice::Of(size) if size == self.page => self.base_pages(),
-            PageChoice::Of(size) => Pages::Pool(size),
-        }
-    }
-
     /// Refuses huge pages of a size that the kernel has not. If it does not name all of its sizes, the usual ones pass:
     /// the kernel refuses them later.
     ///
     /// # Errors
     ///
     /// [`PlacementError::NoSuchPages`].
-    pub fn check_pages(&self, asked: PageChoice) -> Result<(), PlacementError<'static>> {
+    pub fn check_pages(&self, pages: Pages) -> Result<(), PlacementError<'static>> {
         let pools = self.topology.pools();
         let known = match self.topology.source {
             Source::Sysfs if pools != PageSizes::NONE => pools,
             _ => self.pool_sizes(),
         };
-        match self.pages(asked) {
-            Pages::Pool(page) if !known.has(page) => Err(PlacementError::NoSuchPages { page, pools }),
+        match pages.pool() {
+            Some(page) if !known.has(page) => Err(PlacementError::NoSuchPages { page, pools }),
             _ => Ok(()),
         }
     }

@@ -229,9 +229,9 @@ flags! {
         because "other work on the same CPU interrupts trials and evicts their lines\ncores: ";
     Pages "pages" Placement COMMON,
         Value(&PAGES, |options, value| set(&mut options.pages, values::pages(value))),
-        "page size (exit 2 if unavailable)",
-        default "auto (first available of 2m, thp, 4k)\ncores: auto (4k)",
-        because "with 4 KiB pages, random loads beyond the TLB reach include page walks";
+        "page size (4k: base pages; `system` lists all; exit 2 if unavailable)",
+        default "auto (first available of huge pages, thp, 4k)\ncores: auto (4k)",
+        because "with base pages, random loads beyond the TLB reach include page walks";
     Size "size" Chain COMMON,
         Value(&SIZE, |options, value| set_some(&mut options.size, values::size(value))),
         "working-set size\nbandwidth: memory of each core",
@@ -260,8 +260,8 @@ flags! {
     Stride "stride" Chain,
         Value(&BYTES, |options, value| set_some(&mut options.stride, values::stride(value))),
         "distance between lines: 8, 16, 32 or a multiple of 64",
-        default "64",
-        because "one cache line of x86-64";
+        default "one cache line",
+        because "every load then reads another line";
     Kernel "kernel" Chain,
         Value(&KERNEL, |options, value| set(&mut options.kernel, values::choice(value))),
         "follow pointers or array indices",

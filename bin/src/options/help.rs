@@ -77,7 +77,7 @@ distribution --pages=2m\ttail latency, few TLB misses
 distribution -N 0 -o tail.csv\tpercentiles as a table
 order --stride=256\tevery fourth line
 order --size=1M --json\tin a cache, for a program
-pages --pages=4k --size=64M\t4 KiB pages only
+pages --pages=4k --size=64M\tbase pages only
 pages --counters --budget=15s\tcounted page walks
 variants -C 2\ton CPU 2
 variants --max-size=1M\teach doubling up to 1 MiB

@@ -57,7 +57,8 @@ pub(super) const LABEL: ValueKind = kind!(
     "KEY=VALUE",
     "up to 16 different keys of letters, digits and _-./, such as rack=7 or env:SLURM_JOB_ID",
 );
-pub(super) const PAGES: ValueKind = kind!("auto|4k|thp|2m|1g", "one of auto, 4k, thp, 2m and 1g");
+pub(super) const PAGES: ValueKind =
+    kind!("auto|4k|thp|2m|1g", "auto, 4k (base pages), thp, or a size of huge pages such as 2m or 1g");
 pub(super) const ORDER: ValueKind =
     kind!("random|page-local|sequential|backward", "one of random, page-local, sequential and backward");
 pub(super) const KERNEL: ValueKind = kind!("pointer|index", "pointer or index");

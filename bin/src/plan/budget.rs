@@ -256,7 +256,7 @@ impl Budget {
             None => Optional::Unreachable,
         };
         // A pool that has pages for the working set may have no more.
-        let from_pool = machine.pages(options.pages).pool().is_some();
+        let from_pool = super::pages(options, machine).pool().is_some();
         let mut budget = Budget::new(options, machine);
         if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
             budget = budget.in_regions(machine, points);

@@ -3,7 +3,7 @@
 use latency_core::cores::{Choice, Exchange, Pair};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::topology::Shared;
-use latency_core::units::{CpuId, NodeId, Pages};
+use latency_core::units::{CpuId, NodeId};
 
 use super::budget::Budget;
 use super::{EachPoint, Planning, Scope, states};
@@ -135,10 +135,9 @@ fn point(
     let homes = [home(a)?, home(b)?];
     let lines = options.lines.map_or(LINES, u32::from);
     let nodes = [machine.topology.node_of_cpu(a)?, homes[0]];
-    let pages = machine.pages(options.pages);
     Some(Point {
         stride: Exchange::PLACE,
-        pages: if pages == Pages::Auto { machine.base_pages() } else { pages },
+        pages: machine.pages_or_base(super::pages(options, machine)),
         walk: Walk::PingPong(PingPong { partner: b, class, method: options.method, lines, homes }),
         ..Point::like(options, machine, nodes, a, Exchange::PLACE.times(lines.into()))
     })

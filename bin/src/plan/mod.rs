@@ -21,7 +21,7 @@ pub mod whole_run;
 
 use latency_core::chain::Order;
 use latency_core::kernel::{self, Kernel};
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
 
 pub use planning::{EachPoint, Plan, Planning};
 pub use scope::Scope;
@@ -29,7 +29,7 @@ pub use sizes::{looked_at, most, working_set};
 
 use crate::error::Failure;
 use crate::machine::Machine;
-use crate::options::{self, Options};
+use crate::options::{self, Options, PageChoice};
 use crate::result::{Point, Walk, chain};
 use crate::warning::Warning;
 use latency_core::words::Worded;
@@ -51,6 +51,19 @@ pub const fn kernel(option: options::Kernel) -> &'static Kernel {
     match option {
         options::Kernel::Pointer => &kernel::POINTER,
         options::Kernel::Index => &kernel::INDEX,
+    }
+}
+
+/// Returns the kind of pages that an option selects.
+#[must_use]
+#[inline(never)] // it is called in several places
+pub fn pages(options: &Options<'_>, machine: &Machine) -> Pages {
+    match options.pages {
+        PageChoice::Auto => Pages::Auto,
+        PageChoice::Base => machine.base_pages(),
+        PageChoice::Thp => Pages::Thp(machine.huge_page()),
+        PageChoice::Of(size) if size == machine.page => machine.base_pages(),
+        PageChoice::Of(size) => Pages::Pool(size),
     }
 }
 
@@ -82,7 +95,7 @@ impl Point {
             stride: stride(options, machine),
             line: machine.line(),
             seed: options.seed,
-            pages: machine.pages(options.pages),
+            pages: pages(options, machine),
             walk: Walk::Chain,
         }
     }

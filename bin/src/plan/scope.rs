@@ -33,7 +33,7 @@ impl Scope {
     /// the kernel has not.
     pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
-        machine.check_pages(options.pages)?;
+        machine.check_pages(super::pages(options, machine))?;
         let [from, to] =
             [&options.cpunode, &options.memnode].map(|asked| asked.as_ref().filter(|nodes| !nodes.is_all()));
         for asked in [from, to].into_iter().flatten() {

@@ -70,7 +70,7 @@ pub fn looked_at(options: &Options<'_>, machine: &Machine, points: &[Point]) -> 
     let largest = points.iter().filter(is_walked).max_by_key(|point| point.size)?;
     let (kernel, order, walk) = (&kernel::POINTER, Order::Random, Walk::Chain);
     let first = points.iter().find(|point| point.size == largest.size).unwrap_or(largest);
-    let (pages, stride) = (machine.pages(options.pages), super::stride(options, machine));
+    let (pages, stride) = (super::pages(options, machine), super::stride(options, machine));
     Some(Point { kernel, order, walk, pages, stride, ..*first })
 }
 
@@ -94,7 +94,7 @@ pub fn check(
     size: Bytes,
 ) -> Result<(), PlacementError<'static>> {
     // Pages of a pool are not part of free memory.
-    let pool = match machine.pages(options.pages) {
+    let pool = match super::pages(options, machine) {
         Pages::Pool(_) => return Ok(()),
         Pages::Auto => machine.pool_holds(target, machine.huge_page(), size),
         Pages::Base(_) | Pages::Thp(_) => false,

@@ -29,9 +29,9 @@ const MOST: f64 = 1.0 / 3.0;
 /// The words for programs, with a blank between them.
 const CODES: &str = "one-node too-many-nodes cpuset-partial cpu-quota node-left-out no-proc no-sys size-clipped \
     cache-latency cache-could-hold cache-size-implausible cache-unknown working-set-doubled \
-    reported-cache-differs cache-serves-part looks-cached side-cache pages-fell-back thp-too-large thp-rounded-up thp-partial \
-    huge-pages-without-effect placement-unverified placed-by-first-touch not-measurable-here \
-    inherited-policy pages-moved huge-pages-changed other-work stolen-time sibling-busy thread-moved \
+    reported-cache-differs cache-serves-part looks-cached side-cache pages-fell-back thp-too-large \
+    thp-rounded-up thp-partial huge-pages-without-effect placement-unverified placed-by-first-touch \
+    not-measurable-here inherited-policy pages-moved huge-pages-changed other-work stolen-time sibling-busy thread-moved \
     neighbours not-quiet numa-balancing frequency-scaling core-clock-unstable tsc-not-invariant \
     tsc-unsteady tsc-drift tsc-mismatch no-tsc fence-not-serialising emulated l1-not-integer \
     multiply-add-ratio repeat-ratio prefetch-audit neighbours-fetched pointers-followed prefetch-assisted \

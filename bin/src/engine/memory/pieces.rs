@@ -226,8 +226,8 @@ pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
 /// Warns about properties of memory that matter to the reader: `size` bytes on `target`, for which the kind of pages
 /// `asked` was requested.
 pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes, Pages), placed: &Placed) {
-    /// Least unused memory behind a buffer that the reader is told.
-    const UNUSED: Bytes = Bytes(2 << 20);
+    /// Least size of a huge page of which the reader is told that it is much larger than the working set.
+    const LARGE: Bytes = Bytes(4 << 20);
     let Placed { means, pages, mapped, before, .. } = *placed;
     let Session { machine, warnings, .. } = session;
     match pages {
@@ -235,7 +235,7 @@ pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes
             warnings.push(Warning::ThpTooLarge { page: machine.huge_page(), size, found });
         }
         Pages::Base(found) if asked == Pages::Auto => warnings.push(Warning::PagesFellBack { found }),
-        Pages::Thp(page) if mapped.0.saturating_sub(size.0) > UNUSED.0 => {
+        Pages::Thp(page) if page.bytes() >= LARGE && page.bytes().0 > size.0 / 2 => {
             warnings.push(Warning::ThpRoundedUp { page, size, mapped });
         }
         _ => {}

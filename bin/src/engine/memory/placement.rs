@@ -132,17 +132,18 @@ impl Placement {
         machine: &Machine,
         failed: &dyn Fn(Errno) -> Failure<'static>,
     ) -> Result<(), Failure<'static>> {
-        /// Bytes of a part: 30 ms where the host must find memory first; a huge page is populated as a whole.
+        /// Bytes of a part: 30 ms where the host must find memory first. A huge page is populated as a whole.
         const PART: usize = 16 << 20;
-        let length = self.region.len();
-        for start in (0..length).step_by(PART) {
+        let huge = self.witness.pages.size().map_or(0, |page| page.bytes().0 as usize);
+        let (length, part) = (self.region.len(), PART.max(huge));
+        for start in (0..length).step_by(part) {
             if signal::interrupted() {
                 return Err(Failure::Interrupted);
             }
             if start > 0 {
                 enough(machine, self.witness.target, Bytes((length - start) as u64), self.witness.pages)?;
             }
-            self.region.populate(start..length.min(start + PART)).map_err(failed)?;
+            self.region.populate(start..length.min(start + part)).map_err(failed)?;
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::options::{Descriptor, FlagId, FlagSet};
+use crate::plan;
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{EachPoint, Plan, Planning, single};
 use crate::report::document::Document;
@@ -31,13 +32,13 @@ const SHARE_NS: f64 = 0.17e9;
 pub const PAGES: Experiment = Experiment {
     descriptor: Descriptor {
         name: "pages",
-        summary: packed!("benefit of huge pages: 4 KiB, THP, 2 MiB, 1 GiB"),
+        summary: packed!("benefit of huge pages of every size"),
         details: packed!(
             "Random-access latency with each page size, from the reach of the first-level TLB to the \
                   default size, and the share of TLB misses in it, which is the difference to the largest \
                   pages. Then the benefit of access orders that stay within a page, and the sizes of the \
                   TLBs. Page sizes that are not available are listed with the reason. With --pages, only \
-                  that page size and 4 KiB are measured."
+                  that page size and base pages are measured."
         ),
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Kernel),
         picture: true,
@@ -47,7 +48,7 @@ pub const PAGES: Experiment = Experiment {
     budget: |options, machine, points| {
         let run_ns = SHARE_NS * points.len() as f64;
         let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
-        (budget.optional, budget.more) = (Optional::PagesBut(machine.pages(options.pages)), CLOSER);
+        (budget.optional, budget.more) = (Optional::PagesBut(plan::pages(options, machine)), CLOSER);
         budget
     },
     measure: |_, session, timer, points, budget| {
@@ -74,9 +75,9 @@ pub const PAGES: Experiment = Experiment {
 };
 
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
-    let machine = planning.machine;
+    let Planning { options, machine, .. } = *planning;
     let like = single::like(planning)?;
-    let asked = machine.pages(planning.options.pages);
+    let asked = plan::pages(options, machine);
     let is_wanted = |pages: &Pages| asked == Pages::Auto || *pages == asked || pages.are_base();
     let planned = gathered(&mut |each| {
         let kinds = machine.kinds_of_pages().filter(is_wanted);

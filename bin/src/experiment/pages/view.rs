@@ -24,16 +24,16 @@ use latency_core::stats::{Estimate, Interval, Side};
 fields! {
     TLBS "tlbs" "TLB levels for each page size.";
     LEVELS "levels" "First and second TLB level, if the measured sizes reach their ends.";
-    SPAN "span_bytes" "Largest span without a TLB miss, with one line per 4 KiB, in bytes.";
+    SPAN "span_bytes" "Largest span without a TLB miss, with one line per base page, in bytes.";
     MISS "miss_core_cycles" "Core cycles that a TLB miss adds.";
-    AS_SMALL "behaves_as_small" "True if the TLB treats larger pages like 4 KiB pages; null if unknown.";
-    SMALL_NS "small_pages_ns +-" "Latency over `working_set_bytes` in 4 KiB pages, in nanoseconds.";
+    AS_SMALL "behaves_as_small" "True if the TLB treats larger pages like base pages; null if unknown.";
+    SMALL_NS "small_pages_ns +-" "Latency over `working_set_bytes` in base pages, in nanoseconds.";
     LARGEST "largest_pages" "Largest page size that was obtained for comparison; null if none was.";
     LARGEST_NS "largest_pages_ns +-" "Latency in the largest pages, in nanoseconds.";
-    OVER_LARGEST "small_over_largest_pages +-" "Latency in 4 KiB pages divided by latency in the largest pages.";
+    OVER_LARGEST "small_over_largest_pages +-" "Latency in base pages divided by latency in the largest pages.";
     FROM "page_walk_from_bytes" "Smallest working set from which on page walks use a tenth of the time, in bytes; null if there is none.";
-    LOCAL_NS "page_local_ns +-" "Latency in 4 KiB pages in page-local order, in nanoseconds; null if not measured.";
-    PAY "huge_pages_pay" "True if larger pages are faster; null if uncertain, or if the TLB treats them as 4 KiB pages.";
+    LOCAL_NS "page_local_ns +-" "Latency in base pages in page-local order, in nanoseconds; null if not measured.";
+    PAY "huge_pages_pay" "True if larger pages are faster; null if uncertain, or if the TLB treats them as base pages.";
 }
 
 /// Returns the conclusion from the points of a report.
