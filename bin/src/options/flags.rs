@@ -229,9 +229,9 @@ flags! {
         because "other work on the same CPU interrupts trials and evicts their lines\ncores: ";
     Pages "pages" Placement COMMON,
         Value(&PAGES, |options, value| set(&mut options.pages, values::pages(value))),
-        "page size (4k: base pages; `system` lists all; exit 2 if unavailable)",
-        default "auto (first available of huge pages, thp, 4k)\ncores: auto (4k)",
-        because "with base pages, random loads beyond the TLB reach include page walks";
+        "page size (exit 2 if unavailable)",
+        default "auto (huge pages, else thp, else 4k)\ncores: auto (4k)",
+        because "with base pages (4k), random loads beyond the TLB reach include page walks";
     Size "size" Chain COMMON,
         Value(&SIZE, |options, value| set_some(&mut options.size, values::size(value))),
         "working-set size\nbandwidth: memory of each core",
