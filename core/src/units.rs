@@ -4,8 +4,9 @@
 //! on the machine.
 
 use core::fmt;
+use core::num::NonZeroU16;
 
-use crate::text::{Text, joined};
+use crate::text::Text;
 
 /// An amount of memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,8 +29,49 @@ impl Bytes {
     }
 }
 
-/// Size of a cache line, which is the unit of transfers to and from memory.
+/// Size of a [`Line`](crate::arch::Line), the unit in which all walks and traffic count; a processor may have longer cache
+/// lines.
 pub const LINE: Bytes = Bytes(64);
+
+/// The size of a cache line of a machine, which is the unit of its transfers to and from memory: a power of two from
+/// [`LINE`] to 2 KiB. The longest known line has 256 bytes (A64FX).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LineSize(NonZeroU16);
+
+impl LineSize {
+    /// [`LINE`], the size in most processors.
+    pub const LEAST: LineSize = LineSize(NonZeroU16::new(LINE.0 as u16).unwrap());
+
+    /// Returns the line of this many bytes; `None` if no line has that size.
+    #[must_use]
+    pub const fn of(size: Bytes) -> Option<LineSize> {
+        if !size.0.is_power_of_two() || size.0 < LINE.0 || size.0 > 2 << 10 {
+            return None;
+        }
+        match NonZeroU16::new(size.0 as u16) {
+            Some(size) => Some(LineSize(size)),
+            None => None,
+        }
+    }
+
+    /// Returns the size.
+    #[must_use]
+    pub const fn bytes(self) -> Bytes {
+        Bytes(self.0.get() as u64)
+    }
+
+    /// Returns the size of this many lines.
+    #[must_use]
+    pub const fn times(self, count: u64) -> Bytes {
+        self.bytes().times(count)
+    }
+
+    /// Returns the number of whole lines of an amount of memory.
+    #[must_use]
+    pub const fn within(self, size: Bytes) -> u64 {
+        size.0 >> self.0.trailing_zeros()
+    }
+}
 
 /// Writes the shortest exact form: `64 B`, `48 KiB`, `1.25 MiB`; or a form rounded to three
 /// significant digits if every exact form is longer: `1.2 GiB`.
@@ -142,10 +184,22 @@ impl PageSize {
         Bytes(1 << self.log2)
     }
 
+    /// Returns the number of whole pages of an amount of memory.
+    #[must_use]
+    pub const fn count(self, size: Bytes) -> u64 {
+        size.0 >> self.log2
+    }
+
     /// Returns an amount of memory, rounded down to whole pages.
     #[must_use]
     pub const fn whole(self, size: Bytes) -> Bytes {
         Bytes(size.0 >> self.log2 << self.log2)
+    }
+
+    /// Returns an amount of memory, rounded up to whole pages.
+    #[must_use]
+    pub const fn up(self, size: Bytes) -> Bytes {
+        self.whole(Bytes(size.0.saturating_add(self.bytes().0 - 1)))
     }
 
     /// Returns the binary logarithm of the number of bytes.
@@ -160,14 +214,6 @@ impl PageSize {
         let log2 = self.log2();
         let unit = UNITS.get((log2 / 10 - 1) as usize).copied().unwrap_or_default();
         fmt::from_fn(move |out| write!(out, "{}{unit}", 1 << (log2 % 10)))
-    }
-
-    /// Returns the size with this word.
-    #[must_use]
-    pub fn from_word(text: &[u8]) -> Option<PageSize> {
-        PageSizes::ALL
-            .iter()
-            .find(|size| Text::<8>::of(format_args!("{}", size.word())).as_str().as_bytes() == text)
     }
 
     /// Returns the memory that a page table of this size maps, which is the size of a transparent huge
@@ -224,105 +270,133 @@ impl PageSizes {
 /// Writes the sizes for people: `2 MiB, 1 GiB`; `none` for the empty set.
 impl fmt::Display for PageSizes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => out.write_str("none"),
-            _ => joined("", ", ", self.iter()).fmt(out),
+        let mut before = "";
+        for size in self.iter() {
+            write!(out, "{before}{size}")?;
+            before = ", ";
         }
+        out.write_str(if self == &PageSizes::NONE { "none" } else { "" })
     }
 }
 
-/// A kind of pages, with their size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pages {
-    /// The largest kind that is available: huge pages from the pool, else transparent huge pages, else base pages.
-    #[default]
+/// Where pages come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageSource {
+    /// The best source that is available: the pool of huge pages, else transparent huge pages, else base pages.
     Auto,
     /// Base pages, with transparent huge pages disabled.
-    Base(PageSize),
-    /// Base pages that the kernel is asked to merge into huge pages of this size.
-    Thp(PageSize),
-    /// Huge pages from the kernel's pool of this size.
-    Pool(PageSize),
+    Base,
+    /// Base pages that the kernel is asked to merge into huge pages.
+    Thp,
+    /// The kernel's pool of huge pages.
+    Pool,
 }
 
+/// A kind of pages: their source and their size, in one byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pages(u8);
+
 impl Pages {
-    /// Returns the size of these pages, and of the huge pages that the kernel is asked for; `None` for `Auto`.
+    /// Pages of any source, which has not been chosen yet.
+    pub const AUTO: Pages = Pages(0);
+
+    /// Returns base pages of this size.
+    #[must_use]
+    pub const fn base(size: PageSize) -> Pages {
+        Pages(size.log2 << 2 | 1)
+    }
+
+    /// Returns transparent huge pages of this size.
+    #[must_use]
+    pub const fn thp(size: PageSize) -> Pages {
+        Pages(size.log2 << 2 | 2)
+    }
+
+    /// Returns huge pages from the pool of this size.
+    #[must_use]
+    pub const fn of_pool(size: PageSize) -> Pages {
+        Pages(size.log2 << 2 | 3)
+    }
+
+    /// Returns the source.
+    #[must_use]
+    pub const fn source(self) -> PageSource {
+        match self.0 & 3 {
+            0 => PageSource::Auto,
+            1 => PageSource::Base,
+            2 => PageSource::Thp,
+            _ => PageSource::Pool,
+        }
+    }
+
+    /// Returns the size of these pages, and of the huge pages that the kernel is asked for; `None` for [`AUTO`](Self::AUTO).
     #[must_use]
     pub const fn size(self) -> Option<PageSize> {
-        match self {
-            Pages::Auto => None,
-            Pages::Base(size) | Pages::Thp(size) | Pages::Pool(size) => Some(size),
-        }
+        if self.0 == 0 { None } else { Some(PageSize { log2: self.0 >> 2 }) }
     }
 
     /// Returns the size of the pool from which these pages come; `None` for pages that do not come from a pool.
     #[must_use]
     pub const fn pool(self) -> Option<PageSize> {
-        if let Pages::Pool(size) = self { Some(size) } else { None }
+        if self.0 & 3 == 3 { self.size() } else { None }
     }
 
     /// Returns true for base pages.
     #[must_use]
     pub const fn are_base(self) -> bool {
-        matches!(self, Pages::Base(_))
+        self.0 & 3 == 1
     }
 
     /// Returns true for transparent huge pages.
     #[must_use]
     pub const fn are_transparent(self) -> bool {
-        matches!(self, Pages::Thp(_))
+        self.0 & 3 == 2
     }
 
     /// Returns a number for each kind: larger for larger pages, and for pages of a pool among pages of one size.
     #[must_use]
     pub const fn code(self) -> u8 {
-        match self {
-            Pages::Auto => 0,
-            Pages::Base(size) => size.log2 << 2,
-            Pages::Thp(size) => size.log2 << 2 | 1,
-            Pages::Pool(size) => size.log2 << 2 | 2,
-        }
+        self.0
     }
 
     /// Returns the kind with this [`code`](Self::code).
     #[must_use]
     pub const fn of_code(code: u8) -> Pages {
-        let size = PageSize { log2: code >> 2 };
-        match (code, code & 3) {
-            (0, _) => Pages::Auto,
-            (_, 0) => Pages::Base(size),
-            (_, 1) => Pages::Thp(size),
-            _ => Pages::Pool(size),
-        }
+        Pages(code)
+    }
+
+    /// Returns every kind of pages of every size, smallest first.
+    pub fn all() -> impl Iterator<Item = Pages> + Clone {
+        (Pages::base(PageSize::LEAST).0..=Pages::of_pool(PageSize::MOST).0)
+            .map(Pages)
+            .filter(|pages| pages.0 & 3 > 0)
     }
 
     /// Returns the kind with this word. 64 KiB count as a base page, since the word does not tell it from a
     /// pool of the same size.
     #[must_use]
     pub fn from_word(text: &[u8]) -> Option<Pages> {
-        match text {
-            b"auto" => Some(Pages::Auto),
-            b"thp" => Some(Pages::Thp(PageSize::MIB_2)),
-            _ => match text.strip_prefix(b"thp-") {
-                Some(size) => PageSize::from_word(size).map(Pages::Thp),
-                None => PageSize::from_word(text).map(|size| match PageSize::BASES.contains(&size) {
-                    true => Pages::Base(size),
-                    false => Pages::Pool(size),
-                }),
-            },
-        }
+        let known = Pages::all().filter(|pages| {
+            !pages.are_base() || PageSize::BASES.iter().any(|size| *pages == Pages::base(*size))
+        });
+        known
+            .chain([Pages::AUTO])
+            .find(|pages| Text::<16>::of(format_args!("{pages}")).as_str().as_bytes() == text)
     }
 }
 
 /// Writes the word of results: `auto`, the size of pages, `thp` for transparent pages of 2 MiB, and `thp-32m` for others.
 impl fmt::Display for Pages {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Pages::Auto => out.write_str("auto"),
-            Pages::Thp(PageSize::MIB_2) => out.write_str("thp"),
-            Pages::Thp(size) => write!(out, "thp-{}", size.word()),
-            Pages::Base(size) | Pages::Pool(size) => size.word().fmt(out),
+        let Some(size) = self.size() else { return out.write_str("auto") };
+        if self.are_transparent() {
+            out.write_str("thp")?;
+            if size == PageSize::MIB_2 {
+                return Ok(());
+            }
+            out.write_str("-")?;
         }
+        size.word().fmt(out)
     }
 }
 
@@ -376,13 +450,9 @@ mod tests {
             let size = of(bytes).unwrap();
             assert_eq!((size.bytes(), size.to_string().as_str()), (Bytes(bytes), words));
             assert_eq!(size.word().to_string(), word);
-            assert_eq!(PageSize::from_word(word.as_bytes()), Some(size));
         }
         for bytes in [0, 2048, 6 << 10, (2 << 20) + 1, 32 << 30, u64::MAX] {
             assert_eq!(of(bytes), None, "{bytes}");
-        }
-        for word in ["", "k", "2", "3m", "04k", "+4k", "4K", "4096", "4kb", "2048k", "32g"] {
-            assert_eq!(PageSize::from_word(word.as_bytes()), None, "{word}");
         }
         assert_eq!(PageSizes::ALL.iter().count(), 23);
         assert!(PageSizes::ALL.iter().all(|size| of(size.bytes().0) == Some(size)));
@@ -405,14 +475,14 @@ mod tests {
     fn kinds_of_pages_have_words_and_are_ordered_by_size() {
         let of = |bytes| PageSize::of(Bytes(bytes)).unwrap();
         let kinds = [
-            (Pages::Auto, "auto"),
-            (Pages::Base(of(4 << 10)), "4k"),
-            (Pages::Base(of(64 << 10)), "64k"),
-            (Pages::Thp(of(2 << 20)), "thp"),
-            (Pages::Pool(of(2 << 20)), "2m"),
-            (Pages::Thp(of(32 << 20)), "thp-32m"),
-            (Pages::Pool(of(32 << 20)), "32m"),
-            (Pages::Pool(of(16 << 30)), "16g"),
+            (Pages::AUTO, "auto"),
+            (Pages::base(of(4 << 10)), "4k"),
+            (Pages::base(of(64 << 10)), "64k"),
+            (Pages::thp(of(2 << 20)), "thp"),
+            (Pages::of_pool(of(2 << 20)), "2m"),
+            (Pages::thp(of(32 << 20)), "thp-32m"),
+            (Pages::of_pool(of(32 << 20)), "32m"),
+            (Pages::of_pool(of(16 << 30)), "16g"),
         ];
         for (pages, word) in kinds {
             assert_eq!(pages.to_string(), word);
@@ -420,7 +490,13 @@ mod tests {
             assert_eq!(Pages::of_code(pages.code()), pages);
         }
         assert!(kinds.windows(2).all(|pair| pair[0].0.code() < pair[1].0.code()));
-        for word in ["", "AUTO", "thp-", "thp-3m", "base", "huge"] {
+        assert!(kinds[1..].iter().all(|(pages, _)| Pages::all().filter(|one| one == pages).count() == 1));
+        assert!(Pages::all().zip(Pages::all().skip(1)).all(|(one, next)| one.code() < next.code()));
+        assert_eq!(Pages::all().count(), 3 * PageSizes::ALL.iter().count());
+        for word in [
+            "", "AUTO", "thp-", "thp-3m", "thp-2m", "base", "huge", "k", "2", "3m", "04k", "+4k", "4K",
+            "4096", "4kb", "2048k", "32g", "2k", "thp-32g",
+        ] {
             assert_eq!(Pages::from_word(word.as_bytes()), None, "{word}");
         }
     }

@@ -14,11 +14,11 @@ use latency_core::model::{
 };
 use latency_core::stats;
 use latency_core::stats::Estimate;
-use latency_core::units::{Bytes, LINE};
+use latency_core::units::{Bytes, LINE, PageSize};
 
 use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
-use super::pages::{Knees, page_of};
+use super::pages::Knees;
 use super::reading::{Reading, clock};
 use crate::result::sample::{Sample, Samples, collect};
 
@@ -49,17 +49,18 @@ pub struct Analysis {
     /// The stride of the points that were fitted.
     pub stride: Bytes,
     /// The size of a page, on each of which other points have one line.
-    pub page: Bytes,
+    pub page: PageSize,
 }
 
 impl Analysis {
     /// Draws the conclusions from the points of a curve, which may be in any order.
     ///
-    /// The points of the smallest stride are fitted. The points with one line on each page, if there are any,
+    /// The points of the smallest stride are fitted. The points with one line on each `page`, if there are any,
     /// distinguish translation buffers from caches. Once `stop` returns true, no further fits are made.
     #[must_use]
     pub fn new(
         samples: Samples<'_>,
+        page: PageSize,
         claims: Claims,
         edge: Option<Result<Edge, EdgeError>>,
         stop: &dyn Fn() -> bool,
@@ -75,8 +76,7 @@ impl Analysis {
         let mut workspace = Workspace::new(stop);
 
         // Only a curve whose stride is one line has other points with one line on each page.
-        let page = page_of(samples.iter());
-        let line = if stride < page { stride.max(LINE) } else { LINE };
+        let line = if stride < page.bytes() { stride.max(LINE) } else { LINE };
         let knees = Knees::of(samples.iter(), page, in_cycles, &mut workspace);
         let mixture = fit_mixture(points, &mut workspace);
         let mut sizes = [0.0; MAX_CLAIMS];
@@ -84,8 +84,9 @@ impl Analysis {
         let reported = (!sizes.is_empty()).then(|| fit_reported(points, sizes, &mut workspace));
         let mut stair = fit_stair(points, None, &mut workspace);
         let seen = stair.as_ref().ok();
-        let reach = seen.and_then(|stair| translation::first_reach(stair, knees.as_slice(), page, line));
-        let translation = reach.and_then(|reach| knees.at(reach / page.0 as f64));
+        let reach =
+            seen.and_then(|stair| translation::first_reach(stair, knees.as_slice(), page.bytes(), line));
+        let translation = reach.and_then(|reach| knees.at(reach / page.bytes().0 as f64));
         if reach.is_some() {
             let again = fit_stair(points, reach, &mut workspace);
             if again.is_ok() {
@@ -95,7 +96,7 @@ impl Analysis {
         let mut caches = Caches::default();
         if let Ok(stair) = &mut stair {
             if knees.looked {
-                translation::classify(stair, knees.as_slice(), page, line);
+                translation::classify(stair, knees.as_slice(), page.bytes(), line);
             }
             caches.read(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
         }
@@ -198,6 +199,7 @@ mod tests {
     fn analysis(samples: &[Sample], claims: Claims) -> Analysis {
         Analysis::new(
             Samples::new(samples.len(), &|index| samples.get(index).copied()),
+            PageSize::KIB_4,
             claims,
             None,
             &|| false,

@@ -108,7 +108,7 @@ pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator
         let point = &outcome.point;
         point.pages == pages
             && point.order == Order::Random
-            && point.stride == point.line
+            && point.stride == point.line.bytes()
             && point.size >= point.line.times(FEWEST_LINES)
     }))
 }
@@ -125,7 +125,7 @@ pub fn spanned(outcome: &Outcome<'_>) -> u64 {
 #[must_use]
 pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<HugePagesConclusion> {
     let page = base_page(outcomes);
-    let base = Pages::Base(page);
+    let base = Pages::base(page);
     let measured = || walks(outcomes, base).filter(|outcome| outcome.result.is_ok());
     // In an interrupted run, the largest working set may have been measured in base pages only.
     let compared = measured().filter(|outcome| ratio(outcomes, outcome).is_some()).last();
@@ -166,8 +166,8 @@ mod tests {
     use latency_core::units::LINE;
     use proptest::prelude::*;
 
-    const SMALL: Pages = Pages::Base(PageSize::KIB_4);
-    const HUGE: Pages = Pages::Pool(PageSize::MIB_2);
+    const SMALL: Pages = Pages::base(PageSize::KIB_4);
+    const HUGE: Pages = Pages::of_pool(PageSize::MIB_2);
     /// The smallest working set of the walks.
     const SMALLEST: Bytes = LINE.times(FEWEST_LINES);
 

@@ -3,7 +3,7 @@
 use latency_core::compact::Compact;
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::stats::{self, Estimate, Interval, Side};
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, LineSize};
 
 use super::claims::{Claim, Claims};
 use crate::result::{Outcome, Walk};
@@ -49,8 +49,8 @@ pub struct Saturation {
 impl Saturation {
     /// Returns the bandwidth of cache lines of this size in gigabytes per second.
     #[must_use]
-    pub fn gigabytes_per_second(&self, line: Bytes) -> f64 {
-        line.0 as f64 / self.fastest_ns
+    pub fn gigabytes_per_second(&self, line: LineSize) -> f64 {
+        line.bytes().0 as f64 / self.fastest_ns
     }
 }
 

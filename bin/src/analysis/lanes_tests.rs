@@ -8,16 +8,16 @@ use latency_core::chain::Order;
 use latency_core::kernel::POINTER;
 use latency_core::kernel::lanes::{PARALLEL, WINDOW};
 use latency_core::stats::Summary;
-use latency_core::units::{CpuId, NodeId, PageSize, Pages};
+use latency_core::units::{CpuId, LineSize, NodeId, PageSize, Pages};
 use std::vec::Vec;
 
 /// Returns a point with this time, with an interval of 1 % to each side.
 pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
     let nodes = (NodeId(0), CpuId(0));
-    let (order, pages) = (Order::Random, Pages::Thp(PageSize::MIB_2));
+    let (order, pages) = (Order::Random, Pages::thp(PageSize::MIB_2));
     let (size, stride) = (Bytes(size), Bytes(64));
     let (initiator, cpu, target) = (nodes.0, nodes.1, nodes.0);
-    let (kernel, seed, line) = (&POINTER, 1, stride);
+    let (kernel, seed, line) = (&POINTER, 1, LineSize::LEAST);
     let point = Point { initiator, cpu, target, kernel, order, size, stride, line, seed, pages, walk };
     let interval = Interval { low: nanoseconds * 0.99, high: nanoseconds * 1.01 };
     let summary = Summary {
@@ -95,7 +95,7 @@ fn lanes_saturate_where_the_buffers_are_full() {
     let found = region.saturation().unwrap();
     assert!((found.in_flight.value - 12.0).abs() < 1e-9, "{found:?}");
     assert_eq!(found.from_lanes, 12);
-    assert!((found.gigabytes_per_second(Bytes(64)) - 8.0).abs() < 1e-9, "{found:?}");
+    assert!((found.gigabytes_per_second(LineSize::LEAST) - 8.0).abs() < 1e-9, "{found:?}");
     let interval = found.in_flight.interval.unwrap();
     assert!(interval.low < 11.8 && interval.high > 12.2, "{interval:?}");
     assert_eq!(region.in_flight(48.0), Some(2.0));

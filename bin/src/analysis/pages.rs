@@ -2,9 +2,9 @@
 
 use latency_core::model::translation::PageKnee;
 use latency_core::model::{MAX_LEVELS, Point, Workspace, fit_stair};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::PageSize;
 
-use crate::result::sample::{Sample, collect};
+use crate::result::sample::{Sample, Samples, collect};
 
 /// Least step of a miss in a translation buffer, as a share of the first latency: a miss costs cycles, and a hit in the
 /// first level costs four or five.
@@ -15,13 +15,13 @@ const FEW: f64 = 0.25;
 /// Least share of the knee at which that number of pages replaces the knee.
 const CLOSE: f64 = 0.7;
 
-/// Returns the base page of the machine on which samples were measured: a curve has points with one line on each page.
-/// Without them it is 4 KiB.
+/// Returns the base page of the machine on which saved samples were measured: a curve has points with one line on each
+/// page. Without them it is 4 KiB.
 #[must_use]
-pub fn page_of(samples: impl Iterator<Item = Sample> + Clone) -> Bytes {
-    let dense = samples.clone().map(|sample| sample.stride).min().unwrap_or_default();
-    let is_one = |page: &Bytes| *page > dense && samples.clone().any(|sample| sample.stride == *page);
-    PageSize::BASES.map(PageSize::bytes).into_iter().find(is_one).unwrap_or(PageSize::KIB_4.bytes())
+#[inline(never)] // it is called in several places
+pub fn page_of(samples: Samples<'_>) -> PageSize {
+    let strides = samples.iter().filter_map(|sample| PageSize::of(sample.stride));
+    strides.filter(|page| PageSize::BASES.contains(page)).min().unwrap_or(PageSize::KIB_4)
 }
 
 /// The knees of the points with one line on each page.
@@ -36,12 +36,13 @@ pub(super) struct Knees {
 impl Knees {
     pub(super) fn of(
         samples: impl Iterator<Item = Sample>,
-        page: Bytes,
+        page: PageSize,
         in_cycles: bool,
         workspace: &mut Workspace,
     ) -> Knees {
         let mut knees = Knees { knees: [PageKnee::default(); MAX_LEVELS], count: 0, looked: false };
         let mut points = [Point::default(); 64];
+        let page = page.bytes();
         let sparse = samples.filter(|sample| sample.stride == page);
         let by_pages = sparse.map(|sample| {
             let point = sample.point(in_cycles);
@@ -85,14 +86,13 @@ impl Knees {
 /// The numbers of pages are below the number of lines of any first-level cache, so that the effect is not that of a
 /// cache.
 #[must_use]
-pub fn translates_small_pages(samples: impl Iterator<Item = Sample> + Clone) -> bool {
+pub fn translates_small_pages(samples: impl Iterator<Item = Sample> + Clone, page: PageSize) -> bool {
     const FEW: u64 = 32;
     const MANY: (u64, u64) = (192, 256);
     const RISE: f64 = 1.2;
-    let page = page_of(samples.clone());
     let latency = |least: u64, most: u64| {
         let within = move |sample: &Sample| {
-            sample.stride == page && (page.times(least)..=page.times(most)).contains(&sample.size)
+            sample.stride == page.bytes() && (least..=most).contains(&page.count(sample.size))
         };
         let latency = |sample: Sample| sample.core_cycles.unwrap_or(sample.nanoseconds);
         samples.clone().filter(within).map(latency).fold(f64::NAN, f64::min)
@@ -127,10 +127,10 @@ mod tests {
         (2048, 22.134),
     ];
 
-    fn samples(page: Bytes, points: &[(u64, f64)]) -> Vec<Sample> {
+    fn samples(page: PageSize, points: &[(u64, f64)]) -> Vec<Sample> {
         let sample = |&(pages, cycles): &(u64, f64)| Sample {
-            size: page.times(pages),
-            stride: page,
+            size: page.bytes().times(pages),
+            stride: page.bytes(),
             nanoseconds: cycles / 3.7,
             core_cycles: Some(cycles),
             ..Sample::EMPTY
@@ -141,24 +141,25 @@ mod tests {
 
     #[test]
     fn the_first_buffer_is_found_by_its_cost() {
-        for page in PageSize::BASES.map(PageSize::bytes) {
+        for page in PageSize::BASES {
             let samples = samples(page, &MEASURED);
-            assert_eq!(page_of(samples.iter().copied()), page);
+            let sample = |index: usize| samples.get(index).copied();
+            assert_eq!(page_of(Samples::new(samples.len(), &sample)), page);
             let knees = Knees::of(samples.iter().copied(), page, true, &mut Workspace::new(&|| false));
             let knee = knees.at(72.0).unwrap();
             assert!(knee.pages == 72.0 && (knee.step - 7.0).abs() < 0.1, "{knee:?}");
-            assert!(translates_small_pages(samples.into_iter()));
+            assert!(translates_small_pages(samples.into_iter(), page));
         }
     }
 
     #[test]
     fn a_flat_curve_has_no_buffer() {
         let flat: Vec<_> = MEASURED.iter().map(|&(pages, _)| (pages, 4.0 + pages as f64 * 1e-5)).collect();
-        let page = PageSize::KIB_4.bytes();
+        let page = PageSize::KIB_4;
         let samples = |points: &[(u64, f64)]| samples(page, points).into_iter();
         let knees = Knees::of(samples(&flat), page, true, &mut Workspace::new(&|| false));
         assert!(knees.looked && knees.as_slice().is_empty());
-        assert!(!translates_small_pages(samples(&flat)));
-        assert!(!translates_small_pages(samples(&[])));
+        assert!(!translates_small_pages(samples(&flat), page));
+        assert!(!translates_small_pages(samples(&[]), page));
     }
 }

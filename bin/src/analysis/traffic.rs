@@ -192,7 +192,7 @@ impl<'r, 'a> TrafficGroup<'r, 'a> {
     #[must_use]
     pub fn in_flight(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         let reads = rate.value * shares(self.traffic.kind).read;
-        let lines = reads * 1e-9 * self.latency_ns? / self.traffic.line.0 as f64;
+        let lines = reads * 1e-9 * self.latency_ns? / self.traffic.line.bytes().0 as f64;
         (lines > 0.0).then_some(lines / f64::from(generators))
     }
 }

@@ -58,26 +58,19 @@ fn latency(outcome: &Outcome<'_>) -> Option<f64> {
 
 /// Returns the kinds of pages that were planned, smallest pages first.
 pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
-    let after = move |last: Pages| {
-        let all = outcomes.iter().map(|outcome| outcome.point.pages);
-        all.filter(|pages| pages.code() > last.code()).min_by_key(|pages| pages.code())
-    };
-    Compact(core::iter::successors(after(Pages::Auto), move |last| after(*last)))
+    Compact(Pages::all().filter(|pages| outcomes.iter().any(|outcome| outcome.point.pages == *pages)))
 }
 
 /// Returns the size of base pages; 4 KiB if none were planned.
 #[must_use]
 pub fn base_page(outcomes: &[Outcome<'_>]) -> PageSize {
-    let bases = outcomes.iter().filter_map(|outcome| match outcome.point.pages {
-        Pages::Base(size) => Some(size),
-        _ => None,
-    });
-    Compact(bases).next().unwrap_or(PageSize::LEAST)
+    let base = outcomes.iter().find(|outcome| outcome.point.pages.are_base());
+    base.and_then(|outcome| outcome.point.pages.size()).unwrap_or(PageSize::LEAST)
 }
 
 /// Returns the size of a cache line.
 fn line(outcomes: &[Outcome<'_>]) -> Bytes {
-    outcomes.first().map_or(LINE, |outcome| outcome.point.line)
+    outcomes.first().map_or(LINE, |outcome| outcome.point.line.bytes())
 }
 
 /// Returns the outcome of a walk.
@@ -136,7 +129,7 @@ pub fn between(buffer: &TlbLevel, page: Bytes) -> impl Iterator<Item = u64> + us
 #[must_use]
 pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
     let page = base_page(outcomes);
-    let [small, levels] = [Pages::Base(page), pages]
+    let [small, levels] = [Pages::base(page), pages]
         .map(|pages| levels(probed(outcomes, pages), page.bytes(), |lines| clear(outcomes, pages, lines)));
     let measured = excess(outcomes, pages, 16).is_some();
     let behaves_as_small = match (small, levels) {

@@ -73,7 +73,7 @@ impl Told {
         let (before, after) = (look(0), look(1));
         Placed {
             means: Means::Policy,
-            pages: Pages::Thp(PageSize::MIB_2),
+            pages: Pages::thp(PageSize::MIB_2),
             mapped: size,
             before,
             after,
@@ -142,7 +142,7 @@ fn measured<'a>(
     }
     if budget.twice {
         simulated.place(points.len(), points[0].size);
-        let like = Point { size: AUDITED, pages: Pages::Auto, walk: Walk::Chain, ..points[0] };
+        let like = Point { size: AUDITED, pages: Pages::AUTO, walk: Walk::Chain, ..points[0] };
         simulated.audit = Some((like, PairRatios::NONE));
         budget.more += 1;
     }

@@ -9,6 +9,7 @@ use latency_core::units::{Bytes, PageSize};
 
 use super::{Command, Write};
 use crate::analysis::curve::Analysis;
+use crate::analysis::pages::page_of;
 use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
@@ -99,7 +100,8 @@ impl<'r> CurveRows<'r> {
 
     fn analysis(self, saved: &Saved) -> Analysis {
         let sample = |index: usize| self.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
-        Analysis::new(Samples::new(self.rows.len(), &sample), saved.claims, None, &|| false)
+        let samples = Samples::new(self.rows.len(), &sample);
+        Analysis::new(samples, page_of(samples), saved.claims, None, &|| false)
     }
 }
 

@@ -8,7 +8,7 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
 use latency_core::stats::{Interval, Summary};
 use latency_core::text::plural;
-use latency_core::units::{Bytes, Pages};
+use latency_core::units::Bytes;
 
 use super::{Report, conditions};
 use crate::machine::Machine;
@@ -315,9 +315,9 @@ fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
             "{} on node{} {nodes}{}, self-test {}{}; details: -v",
             sizes(measured().map(|(point, _)| point.size)),
             plural(nodes.len()),
-            optional(pages, |pages, out| match pages {
-                Pages::Thp(_) => out.write_str(" (THP)"),
-                pages => write!(out, " ({})", PageWords(pages)),
+            optional(pages, |pages, out| match pages.are_transparent() {
+                true => out.write_str(" (THP)"),
+                false => write!(out, " ({})", PageWords(pages)),
             }),
             passed(report),
             optional(report.conditions.and_then(|found| found.core_gigahertz), |[_, middle, _], out| {
@@ -389,7 +389,7 @@ fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
         format_args!(
             "latency ratio of {} to {} stride {} in random order, {} within 2 MiB; of pointers to indices {} (1 \
              without prefetching; {} working set)",
-            audit.line,
+            audit.line.bytes(),
             audit.line.times(SPARSE),
             ratio(&audit.random),
             ratio(&audit.local),

@@ -122,7 +122,7 @@ impl Walkable for FakeChain<'_> {
     }
 
     fn lines(&self) -> u64 {
-        self.point.size.0 / self.point.stride.max(self.point.line).0
+        self.point.size.0 / self.point.stride.max(self.point.line.bytes()).0
     }
 
     fn lanes(&self) -> Option<usize> {

@@ -51,7 +51,7 @@ fn few_cpus_have_all_pairs_and_many_a_few_of_each_class() {
     assert_eq!(classes(&all), [(Shared::Core, 4), (Shared::L3, 8), (Shared::Machine, 16)].into());
     assert!(
         all.iter()
-            .all(|(point, pair)| point.cpu < pair.partner && point.pages == Pages::Base(PageSize::KIB_4))
+            .all(|(point, pair)| point.cpu < pair.partner && point.pages == Pages::base(PageSize::KIB_4))
     );
     let large = machine("two-sockets", None);
     assert!(pairs(&large, "cores").len() <= 48);
@@ -67,7 +67,7 @@ fn a_list_is_taken_as_it_is_and_its_cpus_have_to_be_there() {
     let large = machine("two-sockets", None);
     let listed = pairs(&large, "cores --pairs=40:3,0:1,1:0 --lines=4 --method=flag --pages=thp");
     assert_eq!(names(&large, "cores --pairs=40:3,0:1,1:0"), [(3, 40), (0, 1)]);
-    assert!(listed.iter().all(|(point, pair)| pair.lines == 4 && point.pages == Pages::Thp(PageSize::MIB_2)));
+    assert!(listed.iter().all(|(point, pair)| pair.lines == 4 && point.pages == Pages::thp(PageSize::MIB_2)));
     let refused = |machine: &Machine, line: &str| planned(machine, line).unwrap_err();
     assert!(refused(&large, "cores --pairs=0:4000").starts_with("invalid CPU 4000"));
     let part = machine("two-sockets", Some("0-3"));

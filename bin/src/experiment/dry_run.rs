@@ -196,7 +196,7 @@ mod tests {
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
     use latency_core::kernel::lanes::PARALLEL;
-    use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
+    use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
 
     const POINT: Point = Point {
         initiator: NodeId(0),
@@ -206,9 +206,9 @@ mod tests {
         order: Order::Random,
         size: Bytes(1 << 20),
         stride: Bytes(64),
-        line: Bytes(64),
+        line: LineSize::LEAST,
         seed: 42,
-        pages: Pages::Base(PageSize::KIB_4),
+        pages: Pages::base(PageSize::KIB_4),
         walk: Walk::Chain,
     };
 
@@ -216,6 +216,6 @@ mod tests {
     fn points_of_one_group_differ_in_size_alone() {
         assert!(same_group(&POINT, &Point { size: Bytes(64), walk: Walk::Lanes(&PARALLEL[0]), ..POINT }));
         assert!(!same_group(&POINT, &Point { order: Order::Sequential, ..POINT }));
-        assert!(!same_group(&POINT, &Point { pages: Pages::Thp(PageSize::MIB_2), ..POINT }));
+        assert!(!same_group(&POINT, &Point { pages: Pages::thp(PageSize::MIB_2), ..POINT }));
     }
 }

@@ -8,7 +8,7 @@ use latency_core::chain::Order;
 use latency_core::kernel;
 use latency_core::rng::Pcg32;
 use latency_core::topology::SideCache;
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
+use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
 
 use crate::engine::fake::{Fake, Hop};
 use crate::engine::finish::{warn_of_hits, warn_of_side_caches};
@@ -34,9 +34,9 @@ fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'stati
         order: Order::Random,
         size: SIZE,
         stride: Bytes(64),
-        line: Bytes(64),
+        line: LineSize::LEAST,
         seed: 1,
-        pages: Pages::Auto,
+        pages: Pages::AUTO,
         walk: Walk::Chain,
     };
     let budget = Budget { most: 31, ..Budget::DEFAULT };
@@ -49,7 +49,7 @@ fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'stati
         let (entry, series) = schedule.series(index).unwrap();
         let placed = Placed {
             means: Means::SoleNode,
-            pages: Pages::Thp(PageSize::MIB_2),
+            pages: Pages::thp(PageSize::MIB_2),
             mapped: SIZE,
             before: seen,
             after: seen,

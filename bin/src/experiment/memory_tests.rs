@@ -304,7 +304,7 @@ fn a_search_runs_only_if_the_program_chooses_the_size() {
     for line in ["", "curve", "order", "pages", "parallel", "window", "variants", "distribution", "bandwidth"]
     {
         let like = looked(line).unwrap_or_else(|| panic!("{line}"));
-        assert_eq!((like.walk.lanes(), like.stride, like.pages), (1, Bytes(64), Pages::Auto), "{line}");
+        assert_eq!((like.walk.lanes(), like.stride, like.pages), (1, Bytes(64), Pages::AUTO), "{line}");
     }
     for line in ["--size=1M", "curve --max-size=1M", "system"] {
         assert!(looked(line).is_none(), "{line}");
@@ -352,15 +352,15 @@ fn a_region_has_room_beside_the_largest_chain_where_memory_is_free() {
     let full = with_files(100 << 10, 0, 0, 0);
     let region = |size: Bytes, pages| plan::curve::region(size, &full, NodeId(0), pages);
     // A quarter more than the size, in whole pages of 2 MiB or of the requested size.
-    assert_eq!(region(MIB.times(32), Pages::Auto), MIB.times(40));
-    assert_eq!(region(Bytes(4096), Pages::Base(PageSize::KIB_4)), MIB.times(2));
-    assert_eq!(region(MIB.times(9), Pages::Base(PageSize::KIB_4)), MIB.times(12));
+    assert_eq!(region(MIB.times(32), Pages::AUTO), MIB.times(40));
+    assert_eq!(region(Bytes(4096), Pages::base(PageSize::KIB_4)), MIB.times(2));
+    assert_eq!(region(MIB.times(9), Pages::base(PageSize::KIB_4)), MIB.times(12));
     // At most three quarters of 100 MiB.
-    assert_eq!(region(MIB.times(60), Pages::Auto), MIB.times(60));
+    assert_eq!(region(MIB.times(60), Pages::AUTO), MIB.times(60));
     let roomy = with_files(4 << 20, 0, 0, 0);
     let page = MIB.times(1024);
     assert_eq!(
-        plan::curve::region(MIB.times(900), &roomy, NodeId(0), Pages::Pool(PageSize::GIB_1)),
+        plan::curve::region(MIB.times(900), &roomy, NodeId(0), Pages::of_pool(PageSize::GIB_1)),
         page.times(2)
     );
 }

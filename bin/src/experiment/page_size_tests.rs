@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use latency_core::chain::Order;
 use latency_core::traffic::Kind;
-use latency_core::units::{Bytes, NodeId, PageSize, Pages};
+use latency_core::units::{Bytes, LineSize, NodeId, PageSize, Pages};
 use latency_core::words::When;
 
 use super::tests::{fixture, machine, machine_of, options, planned};
@@ -141,10 +141,9 @@ fn local_orders_and_working_sets_consist_of_base_pages() {
 #[test]
 fn lines_are_those_of_the_machine() {
     let [usual, long, _] = machines();
-    assert_eq!([usual.line(), long.line()], [Bytes(64), Bytes(128)]);
-    assert!(
-        points(&long, "matrix").iter().all(|point| (point.stride, point.line) == (long.line(), long.line()))
-    );
+    assert_eq!([usual.line, long.line].map(LineSize::bytes), [Bytes(64), Bytes(128)]);
+    let is_dense = |point: &Point| point.line == long.line && point.stride == Bytes(128);
+    assert!(points(&long, "matrix").iter().all(is_dense));
     assert!(points(&long, "matrix --stride=64").iter().all(|point| point.stride == Bytes(64)));
     let strides = |line| {
         let mut strides: Vec<u64> = points(&long, line).iter().map(|point| point.stride.0).collect();
@@ -162,10 +161,10 @@ fn lines_are_those_of_the_machine() {
     for line in ["100", "32", "1048576"] {
         let text = fixture("pages-16k")
             .replace("coherency_line_size\n128\n", &format!("coherency_line_size\n{line}\n"));
-        assert_eq!(machine_of(&text, None).line(), Bytes(64), "{line}");
+        assert_eq!(machine_of(&text, None).line, LineSize::LEAST, "{line}");
     }
     let text = fixture("pages-16k").replace("coherency_line_size", "unknown");
-    assert_eq!(machine_of(&text, None).line(), Bytes(64));
+    assert_eq!(machine_of(&text, None).line, LineSize::LEAST);
 }
 
 #[test]
@@ -228,7 +227,7 @@ fn transparent_huge_pages_that_are_too_large_are_not_chosen() {
     assert_eq!(too_large(&large), [true, true, true, false, false]);
 
     let size = MIB.times(256);
-    let fell_back = |machine: &Machine| told(machine, size, Pages::Auto, (machine.base_pages(), size));
+    let fell_back = |machine: &Machine| told(machine, size, Pages::AUTO, (machine.base_pages(), size));
     assert_eq!(
         fell_back(&large),
         [
@@ -261,11 +260,11 @@ fn memory_is_planned_in_whole_huge_pages_where_there_are_many() {
     let of = |machine: &Machine, size: Bytes, pages| region(size, machine, NodeId(0), pages);
     let [small, middle, large] = machines();
     for (machine, pages, size, expected) in [
-        (&small, Pages::Thp(PageSize::MIB_2), 9, 12),
+        (&small, Pages::thp(PageSize::MIB_2), 9, 12),
         (&middle, chosen(&middle, "thp"), 9, 32),
         (&middle, middle.base_pages(), 9, 12),
         (&large, chosen(&large, "thp"), 256, 512),
-        (&large, Pages::Auto, 256, 320),
+        (&large, Pages::AUTO, 256, 320),
         (&large, large.base_pages(), 256, 320),
     ] {
         assert_eq!(of(machine, MIB.times(size), pages), MIB.times(expected), "{pages}");

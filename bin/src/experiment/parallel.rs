@@ -131,7 +131,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some(found) = from_memory(report) {
         document.answer(format_args!(
             "Random reads from memory: {} GB/s per core, {}x one chain ({} vs {} ns per load).",
-            Digits(found.gigabytes_per_second(report.machine.line())),
+            Digits(found.gigabytes_per_second(report.machine.line)),
             Digits(found.single_ns / found.fastest_ns),
             Digits(found.fastest_ns),
             Digits(found.single_ns)
@@ -151,7 +151,7 @@ fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.cell(format_args!("{} ns", Digits(found.fastest_ns)));
             table.show(&found.fastest_lanes);
             table.number(found.in_flight.value);
-            table.cell(format_args!("{} GB/s", Digits(found.gigabytes_per_second(report.machine.line()))));
+            table.cell(format_args!("{} GB/s", Digits(found.gigabytes_per_second(report.machine.line))));
         }
     });
 }
@@ -232,7 +232,7 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn bytes_per_second(report: &Report<'_, '_>, found: &Saturation) -> f64 {
-    found.gigabytes_per_second(report.machine.line()) * GIGA
+    found.gigabytes_per_second(report.machine.line) * GIGA
 }
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {

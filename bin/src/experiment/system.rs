@@ -7,7 +7,7 @@ use latency_core::host::{Cache, Throttle};
 use latency_core::packed;
 use latency_core::text::{Text, plural};
 use latency_core::topology::{NodeKind, Source};
-use latency_core::units::{Bytes, LINE, PageSize};
+use latency_core::units::{Bytes, LineSize, PageSize};
 use latency_core::words::Worded;
 
 use super::interface::Experiment;
@@ -273,9 +273,9 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
     if let Some(ways) = machine.host.ways {
         document.sentence(Role::Method(&"Caches"), format_args!("L3 ways allowed by resctrl: {ways}"));
     }
-    let line = machine.line();
-    if line != LINE {
-        document.sentence(Role::Method(&"Caches"), format_args!("lines of {line}"));
+    let line = machine.line;
+    if line != LineSize::LEAST {
+        document.sentence(Role::Method(&"Caches"), format_args!("lines of {}", line.bytes()));
     }
     if machine.reported_cache().is_none() {
         document.sentence(

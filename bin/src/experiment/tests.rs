@@ -12,13 +12,14 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Host, Uncore};
 use latency_core::topology::{Files, Groups, Node, Sharing, Topology};
 
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
+use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
 
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::engine::memory::placement::node_of;
 use crate::error::Failure;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;
+use crate::machine::detect::line;
 use crate::machine::processor::identify;
 use crate::options::plain::assert_plain;
 use crate::options::{self, FlagSet, Options};
@@ -84,6 +85,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
         topology: Topology::EMPTY,
         host: Host::default(),
         page: base_page(files),
+        line: LineSize::LEAST,
         processor,
         nodes: NodeSet::EMPTY,
         cpus: CpuSet::EMPTY,
@@ -98,6 +100,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     let everything: CpuSet = (0..CpuSet::CAPACITY).collect();
     machine.topology.read(files, &everything);
     machine.host.read(files, CpuId(0));
+    machine.line = line(&machine.host);
     machine.nodes = machine.topology.ids();
     let given = cpus.map(|list| CpuSet::parse_list(list.as_bytes()).unwrap());
     machine.cpus = given.unwrap_or(machine.topology.online_cpus);

@@ -126,7 +126,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
         format_args!(
             "each load waits for the one before; random order; a line of {} holds one element (padded) or several (packed); \
              page walks included; seed {}",
-            report.machine.line(),
+            report.machine.line.bytes(),
             report.options.seed
         ),
     );

@@ -456,7 +456,7 @@ impl Run<'_> {
             multiply_ratio: clocked.then_some(3.001),
             audit: audited.then(|| Audit {
                 span: Bytes::MIB.times(64),
-                line: self.machine.line(),
+                line: self.machine.line,
                 random: ratio(1.004, 901),
                 local: ratio(0.962, 902),
                 pointer: ratio(1.001, 903),
@@ -572,7 +572,7 @@ impl Run<'_> {
                 Warning::SizeClipped { from, to, why: Clipped::ControlGroup },
                 Warning::PagesFellBack { found: self.machine.page },
                 Warning::CoreClockUnstable { least, most, core: false },
-                Warning::NeighboursFetched { ratio: 0.93, line: self.machine.line() },
+                Warning::NeighboursFetched { ratio: 0.93, line: self.machine.line },
                 Warning::LooksCached { size: to, cold: Picoseconds(101_000), warm: Picoseconds(31_000) },
             ] {
                 warnings.push(warning);
@@ -790,9 +790,9 @@ impl Run<'_> {
     /// Returns the pages that a point gets.
     fn obtained(&self, point: &Point) -> Pages {
         match point.pages {
-            Pages::Auto if self.has(Trouble::ManyWarnings) => self.machine.base_pages(),
-            Pages::Auto if self.machine.nodes.len() == 2 => Pages::Pool(self.machine.huge_page()),
-            Pages::Auto => Pages::Thp(self.machine.huge_page()),
+            Pages::AUTO if self.has(Trouble::ManyWarnings) => self.machine.base_pages(),
+            Pages::AUTO if self.machine.nodes.len() == 2 => Pages::of_pool(self.machine.huge_page()),
+            Pages::AUTO => Pages::thp(self.machine.huge_page()),
             pages => pages,
         }
     }

@@ -1,10 +1,11 @@
 //! Collects the facts about the machine from the system.
 
+use latency_core::arch;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::{Files, Source, Topology};
 use latency_core::topology::{Groups, Sharing};
-use latency_core::units::{CpuId, NodeId};
+use latency_core::units::{CpuId, LineSize, NodeId};
 
 use super::Machine;
 use super::processor::{self, Platform};
@@ -44,6 +45,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
             topology: Topology::EMPTY,
             host: Host::default(),
             page: page_size(),
+            line: LineSize::LEAST,
             processor: processor::identify(&files, CpuId(0)),
             nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,
@@ -64,6 +66,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         let asked = cpu.filter(|cpu| machine.cpus.contains(cpu.0));
         let measured = asked.or_else(|| machine.cpu_of(node?)).or(machine.cpus.first().map(CpuId));
         machine.host.read(&files, measured.unwrap_or(CpuId(0)));
+        machine.line = line(&machine.host);
         // CPUID describes the core that executes it. A later check reports that the process may not run on that CPU.
         if let Some(cpu) = measured.filter(|cpu| cpu::pin_to(*cpu).is_ok()) {
             machine.processor = processor::identify(&files, cpu);
@@ -74,6 +77,12 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         machine.bound_to = bound_to.ok().flatten();
     }
     Ok(table)
+}
+
+/// Returns the longest cache line. A kernel without descriptions of caches (a device tree) does not report it; then it is
+/// the shortest line according to the processor.
+pub fn line(host: &Host) -> LineSize {
+    host.caches.line().unwrap_or_else(arch::shortest_line)
 }
 
 /// Returns the nodes that the cpuset allows: by system call, by /proc if containers forbid the call, otherwise all

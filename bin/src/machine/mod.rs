@@ -13,7 +13,7 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::Sharing;
 use latency_core::topology::{Node, Topology};
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
+use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
 
 use self::processor::Processor;
 pub use memory::Supply;
@@ -70,6 +70,8 @@ pub struct Machine {
     pub host: Host,
     /// The base page of its kernel.
     pub page: PageSize,
+    /// Its longest cache line, which is the unit of transfers between caches and memory.
+    pub line: LineSize,
     /// Its processor.
     pub processor: Processor,
     /// The ids of its nodes.

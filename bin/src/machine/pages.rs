@@ -1,6 +1,5 @@
 //! The sizes of the machine's pages and cache lines. Nothing else in the program assumes one.
 
-use latency_core::arch;
 use latency_core::topology::Source;
 use latency_core::units::{Bytes, NodeId, PageSize, PageSizes, Pages};
 
@@ -8,26 +7,16 @@ use super::Machine;
 use crate::error::PlacementError;
 
 impl Machine {
-    /// Returns the size of the longest cache line, which is the unit of transfers between caches and memory.
-    ///
-    /// A kernel without descriptions of caches (a device tree) does not report it. Then it is the shortest line
-    /// according to the processor.
-    #[must_use]
-    #[inline(never)] // it is called in several places
-    pub fn line(&self) -> Bytes {
-        self.host.caches.line().unwrap_or_else(arch::shortest_line)
-    }
-
     /// Returns the kind of base pages.
     #[must_use]
     pub const fn base_pages(&self) -> Pages {
-        Pages::Base(self.page)
+        Pages::base(self.page)
     }
 
     /// Returns a kind of pages, or base pages for a kind that is not chosen yet.
     #[must_use]
     pub const fn pages_or_base(&self, pages: Pages) -> Pages {
-        if let Pages::Auto = pages { self.base_pages() } else { pages }
+        if matches!(pages, Pages::AUTO) { self.base_pages() } else { pages }
     }
 
     /// Returns the size of a transparent huge page.
@@ -41,8 +30,8 @@ impl Machine {
     #[must_use]
     pub fn huge_pages(&self, node: NodeId, size: Bytes) -> Pages {
         match self.pool_holds(node, self.huge_page(), size) {
-            true => Pages::Pool(self.huge_page()),
-            false => Pages::Thp(self.huge_page()),
+            true => Pages::of_pool(self.huge_page()),
+            false => Pages::thp(self.huge_page()),
         }
     }
 
@@ -58,14 +47,11 @@ impl Machine {
     }
 
     /// Returns every kind of pages, smallest pages first.
-    pub fn kinds_of_pages(&self) -> impl Iterator<Item = Pages> + Clone + use<> {
-        let (base, huge, pools) = (self.page, self.huge_page(), self.pool_sizes());
-        pools.with(base).with(huge).iter().flat_map(move |size| {
-            let base = (size == base).then_some(Pages::Base(size));
-            let transparent = (size == huge).then_some(Pages::Thp(size));
-            let pool = pools.has(size).then_some(Pages::Pool(size));
-            [base, transparent, pool].into_iter().flatten()
-        })
+    pub fn kinds_of_pages(&self) -> impl Iterator<Item = Pages> + Clone {
+        let own = [self.base_pages(), Pages::thp(self.huge_page())];
+        let pools = self.pool_sizes();
+        Pages::all()
+            .filter(move |pages| own.contains(pages) || pages.pool().is_some_and(|size| pools.has(size)))
     }
 
     /// Refuses huge pages of a size that the kernel has not. If it does not name all of its sizes, the usual ones pass:

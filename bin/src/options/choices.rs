@@ -2,10 +2,7 @@
 //!
 //! Each enumeration lists its words once. The core contains the words that results use too.
 
-use core::fmt;
-
 use latency_core::traffic::{KINDS, Kind};
-use latency_core::units::PageSize;
 use latency_core::words::Worded;
 
 /// The length of a help text.
@@ -17,45 +14,6 @@ pub enum Help {
     Long,
     /// The options that every experiment has (`help options`).
     Shared,
-}
-
-/// The pages of the memory (`--pages`). Only the machine knows the sizes of base pages and of transparent huge pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PageChoice {
-    /// The largest kind that is available.
-    #[default]
-    Auto,
-    /// Base pages, whose word is `4k` on every machine.
-    Base,
-    /// Transparent huge pages.
-    Thp,
-    /// Pages of this size.
-    Of(PageSize),
-}
-
-impl PageChoice {
-    /// Returns the choice with the word `text`.
-    #[must_use]
-    pub fn from_word(text: &[u8]) -> Option<PageChoice> {
-        match text {
-            b"auto" => Some(PageChoice::Auto),
-            b"4k" | b"base" => Some(PageChoice::Base),
-            b"thp" => Some(PageChoice::Thp),
-            size => PageSize::from_word(size).map(PageChoice::Of),
-        }
-    }
-}
-
-/// Writes the word of the choice.
-impl fmt::Display for PageChoice {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PageChoice::Auto => out.write_str("auto"),
-            PageChoice::Base => out.write_str("4k"),
-            PageChoice::Thp => out.write_str("thp"),
-            PageChoice::Of(size) => size.word().fmt(out),
-        }
-    }
 }
 
 /// The order in which the chain visits its nodes (`--order`).
@@ -178,7 +136,6 @@ mod tests {
     use latency_core::traffic::{LoadFrom, Threads, View};
     use latency_core::words::When;
     use std::fmt::Debug;
-    use std::string::ToString;
 
     fn round_trip<C: Worded + Debug + Default>() {
         for &(word, choice) in C::WORDS {
@@ -187,18 +144,6 @@ mod tests {
         }
         assert_eq!(C::WORDS[0].1, C::default(), "the default comes first");
         assert_eq!(C::from_word(b"AUTO"), None);
-    }
-
-    #[test]
-    fn pages_have_a_word_for_every_size_of_a_page() {
-        for word in ["auto", "4k", "thp", "2m", "1g", "16k", "64k", "32m", "512m", "16g"] {
-            assert_eq!(PageChoice::from_word(word.as_bytes()).unwrap().to_string(), word);
-        }
-        assert_eq!(PageChoice::from_word(b"base"), Some(PageChoice::Base));
-        assert_eq!(PageChoice::from_word(b"4k"), Some(PageChoice::Base));
-        for word in ["", "AUTO", "2M", "3m", "8", "8192", "2k", "32g", "thp-32m"] {
-            assert_eq!(PageChoice::from_word(word.as_bytes()), None, "{word}");
-        }
     }
 
     #[test]

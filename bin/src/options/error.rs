@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::packed::Packed;
 use latency_core::text::joined;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, LineSize, NodeId};
 
 use super::message::{Insert, message};
 use super::{Descriptor, Flag, FlagId, MOST_OUTPUTS, ValueError, ValueKind};
@@ -72,7 +72,7 @@ pub enum UsageError<'a> {
     /// A format other than text for the word `help`.
     HelpIsText { format: &'static Format },
     /// Traffic that stores to a part of each cache line.
-    PartOfLine { kind: &'static str, line: Bytes },
+    PartOfLine { kind: &'static str, line: LineSize },
     /// Several CPUs for an experiment that measures on one.
     OneCpuOnly { experiment: &'static Descriptor },
     /// Several nodes for an experiment that measures one pair.
@@ -212,7 +212,7 @@ impl fmt::Display for UsageError<'_> {
                 "set it, or remove --label=env:{name}"; name),
             UsageError::PartOfLine { kind, line } => message!(
                 out, "--traffic={kind} stores to a part of each cache line of {line}, and each line would be written";
-                "use read, 1:1 or copy"; kind, line),
+                "use read, 1:1 or copy"; kind, line = line.bytes()),
             UsageError::HoldsOneLoad => message!(
                 out, "--hold needs exactly one load level";
                 "use one non-zero --rates level and one --traffic mix"),

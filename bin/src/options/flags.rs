@@ -545,7 +545,7 @@ impl Descriptor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::choices::{Kernel, Order, PageChoice};
+    use super::super::choices::{Kernel, Order};
     use super::*;
     use crate::options::plain::assert_plain;
     use latency_core::cores::Method;
@@ -559,7 +559,7 @@ mod tests {
 
     #[test]
     fn the_value_names_list_every_word() {
-        let is_one = |word: &str| PageChoice::from_word(word.as_bytes()).unwrap().to_string() == word;
+        let is_one = |word: &str| values::pages(word.as_bytes()).unwrap().to_string() == word;
         assert!(PAGES.name.split('|').all(is_one));
         assert_eq!(ORDER.name, words::<Order>());
         assert_eq!(KERNEL.name, words::<Kernel>());

@@ -35,13 +35,13 @@ use latency_core::kernel::lanes::LaneKernel;
 use latency_core::packed::Packed;
 use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{LoadFrom, Threads, View};
-use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
+use latency_core::units::{Bytes, CpuId, NodeId, Pages, Picoseconds};
 use latency_core::words::When;
 
 use crate::report::format::{Format, Purpose};
 
 pub use bits::FlagSet;
-pub use choices::{Help, Kernel, Kinds, Of, Order, PageChoice, Rate, Rates};
+pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
 pub use error::UsageError;
 pub use flags::{FLAGS, Flag, FlagId, GROUPS, Group, Setter};
 pub use help::{
@@ -185,8 +185,13 @@ options! {
         pub cpus: Option<CpuSet> = None,
         /// True to run on the first CPU of the node even if other processes keep it busy.
         pub first_cpu: bool = false,
-        /// The requested pages.
-        pub pages: PageChoice = PageChoice::Auto,
+        /// The requested pages, with the sizes of x86-64: [`PageSize::KIB_4`] stands for the base pages of any machine, and
+        /// [`PageSize::MIB_2`] for its transparent huge pages. [`plan::pages`](crate::plan::pages) returns those of the
+        /// machine.
+        ///
+        /// [`PageSize::KIB_4`]: latency_core::units::PageSize::KIB_4
+        /// [`PageSize::MIB_2`]: latency_core::units::PageSize::MIB_2
+        pub pages: Pages = Pages::AUTO,
         /// The working set; at least two strides.
         pub size: Option<Bytes> = None,
         /// The smallest working set of a curve; at least two strides.

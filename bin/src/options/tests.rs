@@ -81,10 +81,7 @@ fn without_arguments_the_first_experiment_runs_with_its_defaults() {
     assert_eq!(options.experiment, Selection { index: 0, descriptor: SAMPLE[0], named: false });
     assert_eq!((options.seed, options.stride, options.precision), (42, None, 0.01));
     assert_eq!(options.time_limit, Picoseconds(10_000_000_000_000));
-    assert_eq!(
-        (options.pages, options.order, options.kernel),
-        (PageChoice::Auto, Order::Random, Kernel::Pointer)
-    );
+    assert_eq!((options.pages, options.order, options.kernel), (Pages::AUTO, Order::Random, Kernel::Pointer));
     assert_eq!((outputs(&options), options.size), (String::from("text"), None));
     assert!(options.operands().is_empty() && !options.strict && options.given == FlagSet::EMPTY);
 }
@@ -97,12 +94,23 @@ fn counted_trials_are_spread_only_on_request() {
 }
 
 #[test]
+fn pages_have_a_word_for_every_size_of_a_page() {
+    for word in ["auto", "4k", "thp", "2m", "1g", "16k", "64k", "32m", "512m", "16g"] {
+        assert_eq!(values::pages(word.as_bytes()).unwrap().to_string(), word);
+    }
+    assert_eq!(values::pages(b"base"), values::pages(b"4k"));
+    for word in ["", "AUTO", "2M", "3m", "8", "8192", "2k", "32g", "thp-32m", "thp-2m"] {
+        assert!(values::pages(word.as_bytes()).is_err(), "{word}");
+    }
+}
+
+#[test]
 fn every_option_is_set_in_both_forms() {
     let values: &[(&str, &str, IsSet)] = &[
         ("cpunode", "0,2-3", |o| o.cpunode.is_some_and(|nodes| nodes.iter().eq([0, 2, 3]))),
         ("memnode", "1", |o| o.memnode.is_some_and(|nodes| nodes.iter().eq([1])) && !o.local),
         ("cpu", "7", |o| o.cpu == Some(CpuId(7)) && o.cpus.is_none() && !o.first_cpu && !o.chooses_cpu()),
-        ("pages", "1g", |o| o.pages == PageChoice::Of(PageSize::GIB_1)),
+        ("pages", "1g", |o| o.pages == Pages::of_pool(PageSize::GIB_1)),
         ("size", "1.5G", |o| o.size == Some(Bytes(3 << 29))),
         ("min-size", "16K", |o| o.min_size == Some(Bytes(16 << 10))),
         ("max-size", "1G", |o| o.max_size == Some(Bytes(1 << 30))),

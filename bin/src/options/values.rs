@@ -9,10 +9,10 @@ use latency_core::cpulist::{IdSet, ListError};
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::packed;
 use latency_core::traffic::KINDS;
-use latency_core::units::{Bytes, CpuId, Picoseconds};
+use latency_core::units::{Bytes, CpuId, PageSize, Pages, Picoseconds};
 use latency_core::words::Worded;
 
-use super::choices::{Kinds, PageChoice, Rate, Rates};
+use super::choices::{Kinds, Rate, Rates};
 use super::tokens::Escaped;
 use crate::report::format::Format;
 
@@ -303,12 +303,14 @@ pub fn choice<C: Worded>(text: &[u8]) -> Result<C, ValueError<'_>> {
     C::from_word(text).ok_or(not_a_choice(text))
 }
 
-/// Reads a kind of pages: a word, or a size such as `64k`.
+/// Reads a kind of pages: a word, or a size such as `64k`. Transparent huge pages have one size, and no other word than
+/// `thp`.
 ///
 /// # Errors
 /// Any other word; a size that no page has.
-pub fn pages(text: &[u8]) -> Result<PageChoice, ValueError<'_>> {
-    PageChoice::from_word(text).ok_or(not_a_choice(text))
+pub fn pages(text: &[u8]) -> Result<Pages, ValueError<'_>> {
+    let known = if text == b"base" { Some(Pages::base(PageSize::KIB_4)) } else { Pages::from_word(text) };
+    known.filter(|_| !text.starts_with(b"thp-")).ok_or(not_a_choice(text))
 }
 
 const fn not_a_choice(text: &[u8]) -> ValueError<'_> {

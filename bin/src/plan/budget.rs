@@ -9,7 +9,7 @@ use super::regions;
 pub use super::regions::Memory;
 use crate::error::PlacementError;
 use crate::machine::{Machine, Sizing};
-use crate::options::{FlagId, Options, PageChoice};
+use crate::options::{FlagId, Options};
 use crate::result::Point;
 
 /// Minimum rounds before the confidence interval is evaluated: over 15 rounds it contains the median in 96.5 of 100
@@ -117,7 +117,7 @@ impl Optional {
             Optional::Nothing => false,
             Optional::Unreachable => matches!(why, PlacementError::NotReachable { .. }),
             Optional::Everything => true,
-            Optional::PagesBut(pages) => pages == Pages::Auto || point.pages != pages,
+            Optional::PagesBut(pages) => pages == Pages::AUTO || point.pages != pages,
         }
     }
 }
@@ -252,7 +252,7 @@ impl Budget {
         // Points that the defaults select may be left out; points that the user selected may not.
         let optional = match options.memnode {
             Some(_) => Optional::Nothing,
-            None if options.pages == PageChoice::Auto && options.size.is_none() => Optional::Everything,
+            None if options.pages == Pages::AUTO && options.size.is_none() => Optional::Everything,
             None => Optional::Unreachable,
         };
         // A pool that has pages for the working set may have no more.
@@ -443,7 +443,7 @@ mod tests {
     use crate::sys::errno::Errno;
     use latency_core::chain::Order;
     use latency_core::kernel;
-    use latency_core::units::{CpuId, NodeId, PageSize};
+    use latency_core::units::{CpuId, LineSize, NodeId, PageSize};
 
     #[test]
     fn any_number_of_points_has_room_for_an_interval() {
@@ -462,7 +462,7 @@ mod tests {
             order: Order::Random,
             size: Bytes::MIB,
             stride: Bytes(64),
-            line: Bytes(64),
+            line: LineSize::LEAST,
             seed: 1,
             pages,
             walk: Walk::Chain,
@@ -471,19 +471,19 @@ mod tests {
         let other = PlacementError::ThpDisabled;
         let covers =
             |optional: Optional, pages| [&unreachable, &other].map(|why| optional.covers(&point(pages), why));
-        assert_eq!(covers(Optional::Nothing, Pages::Thp(PageSize::MIB_2)), [false, false]);
-        assert_eq!(covers(Optional::Unreachable, Pages::Thp(PageSize::MIB_2)), [true, false]);
-        assert_eq!(covers(Optional::Everything, Pages::Thp(PageSize::MIB_2)), [true, true]);
+        assert_eq!(covers(Optional::Nothing, Pages::thp(PageSize::MIB_2)), [false, false]);
+        assert_eq!(covers(Optional::Unreachable, Pages::thp(PageSize::MIB_2)), [true, false]);
+        assert_eq!(covers(Optional::Everything, Pages::thp(PageSize::MIB_2)), [true, true]);
         // Pages that the user named must be available; the others are a comparison.
         assert_eq!(
-            covers(Optional::PagesBut(Pages::Thp(PageSize::MIB_2)), Pages::Thp(PageSize::MIB_2)),
+            covers(Optional::PagesBut(Pages::thp(PageSize::MIB_2)), Pages::thp(PageSize::MIB_2)),
             [false, false]
         );
         assert_eq!(
-            covers(Optional::PagesBut(Pages::Thp(PageSize::MIB_2)), Pages::Base(PageSize::KIB_4)),
+            covers(Optional::PagesBut(Pages::thp(PageSize::MIB_2)), Pages::base(PageSize::KIB_4)),
             [true, true]
         );
-        assert_eq!(covers(Optional::PagesBut(Pages::Auto), Pages::Auto), [true, true]);
+        assert_eq!(covers(Optional::PagesBut(Pages::AUTO), Pages::AUTO), [true, true]);
     }
 
     #[test]

@@ -115,14 +115,14 @@ pub fn sizes(
 pub fn granule(options: &Options<'_>, machine: &Machine) -> Bytes {
     match options.order {
         crate::options::Order::PageLocal => machine.page.bytes(),
-        _ => super::stride(options, machine).max(machine.line()),
+        _ => super::stride(options, machine).max(machine.line.bytes()),
     }
 }
 
 /// Returns true if points with one line on each page belong to the curve: they do not apply to other orders and
 /// strides.
 fn looks_for_translation(options: &Options<'_>, like: &Point) -> bool {
-    options.order == crate::options::Order::Random && like.stride == like.line
+    options.order == crate::options::Order::Random && like.stride == like.line.bytes()
 }
 
 /// Returns the largest working set: large enough to show the plateau of memory, if there is enough free memory.

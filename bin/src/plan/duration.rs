@@ -128,7 +128,8 @@ fn hop(machine: &Machine, point: &Point) -> Range {
     if matches!(point.order, Order::Sequential | Order::Backward) {
         return ORDERED_HOP;
     }
-    let lines = Bytes(point.size.0 / point.stride.0.max(point.line.0) * point.line.0);
+    let line = point.line.bytes();
+    let lines = Bytes(point.size.0 / point.stride.max(line).0 * line.0);
     let caches = [single::cache(machine, 1), single::cache(machine, 2), Some(machine.last_level_cache())];
     let held = caches.iter().position(|cache| cache.is_some_and(|cache| lines <= cache));
     held.and_then(|level| HOPS.get(level)).copied().unwrap_or(HOPS[3])

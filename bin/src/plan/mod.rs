@@ -29,7 +29,7 @@ pub use sizes::{looked_at, most, working_set};
 
 use crate::error::Failure;
 use crate::machine::Machine;
-use crate::options::{self, Options, PageChoice};
+use crate::options::{self, Options};
 use crate::result::{Point, Walk, chain};
 use crate::warning::Warning;
 use latency_core::words::Worded;
@@ -58,19 +58,18 @@ pub const fn kernel(option: options::Kernel) -> &'static Kernel {
 #[must_use]
 #[inline(never)] // it is called in several places
 pub fn pages(options: &Options<'_>, machine: &Machine) -> Pages {
-    match options.pages {
-        PageChoice::Auto => Pages::Auto,
-        PageChoice::Base => machine.base_pages(),
-        PageChoice::Thp => Pages::Thp(machine.huge_page()),
-        PageChoice::Of(size) if size == machine.page => machine.base_pages(),
-        PageChoice::Of(size) => Pages::Pool(size),
+    match options.pages.size() {
+        None => Pages::AUTO,
+        Some(_) if options.pages.are_transparent() => Pages::thp(machine.huge_page()),
+        Some(size) if size == machine.page || size == PageSize::KIB_4 => machine.base_pages(),
+        Some(size) => Pages::of_pool(size),
     }
 }
 
 /// Returns the distance between the lines of a chain: the option's, or a cache line.
 #[must_use]
 pub fn stride(options: &Options<'_>, machine: &Machine) -> Bytes {
-    options.stride.unwrap_or_else(|| machine.line())
+    options.stride.unwrap_or(machine.line.bytes())
 }
 
 impl Point {
@@ -93,7 +92,7 @@ impl Point {
             order: order(options.order, machine.page),
             size,
             stride: stride(options, machine),
-            line: machine.line(),
+            line: machine.line,
             seed: options.seed,
             pages: pages(options, machine),
             walk: Walk::Chain,

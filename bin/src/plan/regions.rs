@@ -129,11 +129,10 @@ impl Regions {
     /// Returns true if all regions on the node of `one` get the same pages: a pool has room for all regions with its
     /// kind of pages, or for none. Traffic takes its pages first.
     fn have_same_pages(&self, machine: &Machine, one: &PlannedRegion) -> bool {
-        let page = match one.pages {
-            Pages::Auto => machine.huge_page(),
-            Pages::Pool(page) => page,
-            Pages::Base(_) | Pages::Thp(_) => return true,
-        };
+        if one.pages.are_base() || one.pages.are_transparent() {
+            return true;
+        }
+        let page = one.pages.pool().unwrap_or(machine.huge_page());
         let pool = machine.topology.node(one.on).and_then(|node| node.page_pool(page));
         let mut left = pool.map_or(0, |pool| pool.free.saturating_mul(page.bytes().0));
         [true, false].into_iter().all(|is_of_traffic| {
@@ -144,7 +143,7 @@ impl Regions {
             let is_room = all <= left;
             left -= if is_room { all } else { 0 };
             let has_none = self.iter().filter(|other| is_alike(other)).all(|other| other.size.0 > left);
-            is_room || one.pages == Pages::Auto && has_none
+            is_room || one.pages == Pages::AUTO && has_none
         })
     }
 }
@@ -180,7 +179,7 @@ mod tests {
     use super::*;
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
-    use latency_core::units::{CpuId, PageSize};
+    use latency_core::units::{CpuId, LineSize, PageSize};
 
     const POINT: Point = Point {
         initiator: NodeId(0),
@@ -190,9 +189,9 @@ mod tests {
         order: Order::Random,
         size: Bytes(1 << 20),
         stride: Bytes(64),
-        line: Bytes(64),
+        line: LineSize::LEAST,
         seed: 42,
-        pages: Pages::Base(PageSize::KIB_4),
+        pages: Pages::base(PageSize::KIB_4),
         walk: Walk::Chain,
     };
 

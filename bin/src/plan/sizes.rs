@@ -3,7 +3,7 @@
 use latency_core::chain::Order;
 use latency_core::cpulist::NodeSet;
 use latency_core::kernel;
-use latency_core::units::{Bytes, NodeId, PageSize, Pages};
+use latency_core::units::{Bytes, NodeId, PageSize, PageSource};
 
 use super::planning::Planning;
 use crate::error::PlacementError;
@@ -94,10 +94,10 @@ pub fn check(
     size: Bytes,
 ) -> Result<(), PlacementError<'static>> {
     // Pages of a pool are not part of free memory.
-    let pool = match super::pages(options, machine) {
-        Pages::Pool(_) => return Ok(()),
-        Pages::Auto => machine.pool_holds(target, machine.huge_page(), size),
-        Pages::Base(_) | Pages::Thp(_) => false,
+    let pool = match super::pages(options, machine).source() {
+        PageSource::Pool => return Ok(()),
+        PageSource::Auto => machine.pool_holds(target, machine.huge_page(), size),
+        PageSource::Base | PageSource::Thp => false,
     };
     match machine.supply(target) {
         Some(supply) if !pool => supply.check(target, size),

@@ -32,7 +32,7 @@ pub fn states(
     home: &dyn Fn(CpuId) -> Option<NodeId>,
     each: EachPoint<'_>,
 ) {
-    let stride = machine.line().times(STRIDE);
+    let stride = machine.line.times(STRIDE);
     let mut pairs = pairs.iter().flatten().peekable();
     let point: &mut dyn FnMut(CpuId, NodeId, Owned) = &mut |cpu, target, owned| {
         let initiator = machine.topology.node_of_cpu(cpu);
@@ -70,16 +70,16 @@ pub fn states(
 /// Returns the number of lines of a level: its cache has room for them, and the level before has not. Lines in memory
 /// are flushed out of all caches. Returns `None` without that cache.
 fn lines(machine: &Machine, level: LineLevel) -> Option<u64> {
-    let (line, cache) = (machine.line().0, |level| single::cache(machine, level));
+    let (line, cache) = (machine.line, |level| single::cache(machine, level));
     let second = || {
         let most = cache(2).map_or(u64::MAX, |cache| cache.0 / 2);
-        (first_level_cache(machine).0 * CACHES).min(most) / line
+        line.within(Bytes((first_level_cache(machine).0 * CACHES).min(most)))
     };
     match level {
-        LineLevel::L1 => Some(FEW.0 / line),
+        LineLevel::L1 => Some(line.within(FEW)),
         LineLevel::L2 | LineLevel::Memory => Some(second()),
         LineLevel::L3 => {
-            cache(2).filter(|l2| cache(3) >= Some(l2.times(LEAST_L3))).map(|l2| l2.times(2).0 / line)
+            cache(2).filter(|l2| cache(3) >= Some(l2.times(LEAST_L3))).map(|l2| line.within(l2.times(2)))
         }
     }
 }

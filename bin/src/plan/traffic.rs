@@ -4,7 +4,7 @@
 use latency_core::cpulist::CpuSet;
 use latency_core::math;
 use latency_core::traffic::{KINDS, Kind, Pattern, View};
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{CpuId, LineSize, NodeId};
 
 use super::{EachPoint, Planning, Scope, generators, working_set};
 use crate::error::{Failure, PlacementError};
@@ -51,7 +51,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
             .warnings
             .push(Warning::PairsLeftOut { pairs: (pairs - most_pairs) as u32, of: pairs as u32 });
     }
-    let line = machine.line();
+    let line = machine.line;
     let (mut made, mut begun) = (0, 0);
     for from in initiators.iter().map(NodeId) {
         let own = scope.targets.contains(from.0).then_some(from.0);
@@ -86,7 +86,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
 #[must_use]
 pub fn kinds(options: &Options<'_>, machine: &Machine, usual: &'static [&'static str]) -> Kinds {
     options.traffic.unwrap_or_else(|| {
-        let line = machine.line();
+        let line = machine.line;
         let named = KINDS.iter().enumerate().filter(|(_, kind)| kind.pattern() != Pattern::Permuted);
         let places = named.filter(|(_, kind)| usual.contains(&kind.name) && kind.is_exact_with(line));
         places.fold(Kinds::NONE, |kinds, (place, _)| kinds.with(place))
@@ -99,7 +99,7 @@ pub fn kinds(options: &Options<'_>, machine: &Machine, usual: &'static [&'static
 ///
 /// [`UsageError::PartOfLine`].
 pub fn check_kinds(options: &Options<'_>, machine: &Machine) -> Result<(), UsageError<'static>> {
-    let line = machine.line();
+    let line = machine.line;
     let inexact = |kind: &&Kind| !kind.is_exact_with(line);
     match options.traffic.and_then(|kinds| kinds.iter().find(inexact)) {
         Some(kind) => Err(UsageError::PartOfLine { kind: kind.name, line }),
@@ -113,7 +113,7 @@ struct PairPlan {
     to: NodeId,
     targets: usize,
     /// The cache line of the machine.
-    line: Bytes,
+    line: LineSize,
     /// True if there is only time for the brief form.
     brief: bool,
 }

@@ -1,7 +1,7 @@
 //! The tool's checks of itself.
 
 use latency_core::stats::Summary;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, LineSize};
 
 /// The ratio of the time per node with a node in every line to that with a node in every fourth line, at random; 1
 /// without prefetching.
@@ -10,7 +10,7 @@ pub struct Audit {
     /// The memory that both walks span.
     pub span: Bytes,
     /// The cache line of the machine.
-    pub line: Bytes,
+    pub line: LineSize,
     /// The ratio in full random order, over rounds.
     pub random: Summary,
     /// The ratio in random order within regions of 2 MiB, over rounds.

@@ -1,6 +1,6 @@
 //! The memory of a point: the means of its placement, and the facts known about it.
 
-use latency_core::units::{Bytes, NodeId, Pages};
+use latency_core::units::{Bytes, NodeId, PageSource, Pages};
 use latency_core::words::Worded;
 
 use super::evidence::{Evidence, PageCounts};
@@ -26,7 +26,7 @@ impl Worded for Means {
 pub struct Placed {
     /// The means of its placement.
     pub means: Means,
-    /// The kind of pages obtained: never [`Pages::Auto`].
+    /// The kind of pages obtained: never [`Pages::AUTO`].
     pub pages: Pages,
     /// The length of the mapping.
     pub mapped: Bytes,
@@ -70,10 +70,10 @@ impl Placed {
     /// size.
     #[must_use]
     pub const fn pages_are_verified(&self) -> bool {
-        match self.pages {
-            Pages::Pool(_) => true,
-            Pages::Thp(_) => self.after.transparent_huge.is_some(),
-            Pages::Auto | Pages::Base(_) => self.after.kernel_page.is_some(),
+        match self.pages.source() {
+            PageSource::Pool => true,
+            PageSource::Thp => self.after.transparent_huge.is_some(),
+            PageSource::Auto | PageSource::Base => self.after.kernel_page.is_some(),
         }
     }
 
@@ -117,7 +117,7 @@ mod tests {
             ..Evidence::default()
         };
         let changed = |before, after| {
-            let (means, pages, mapped) = (Means::SoleNode, Pages::Thp(PageSize::MIB_2), Bytes::MIB.times(64));
+            let (means, pages, mapped) = (Means::SoleNode, Pages::thp(PageSize::MIB_2), Bytes::MIB.times(64));
             let placed =
                 Placed { means, pages, mapped, before: look(before), after: look(after), as_small: None };
             placed.huge_pages_changed().map(|(before, after)| (before.0 >> 20, after.0 >> 20))

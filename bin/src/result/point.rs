@@ -2,7 +2,7 @@
 
 use latency_core::chain::Order;
 use latency_core::kernel::Kernel;
-use latency_core::units::{Bytes, CpuId, NodeId, Pages};
+use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
 
 use super::walk::Walk;
 
@@ -24,7 +24,7 @@ pub struct Point {
     /// The distance between neighbouring nodes of the chain.
     pub stride: Bytes,
     /// The cache line of the machine.
-    pub line: Bytes,
+    pub line: LineSize,
     /// The seed of the chain.
     pub seed: u64,
     /// The pages requested.

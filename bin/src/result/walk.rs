@@ -7,7 +7,7 @@ use latency_core::cores::{Method, State, Walk as Access};
 use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
 use latency_core::topology::Shared;
 use latency_core::traffic::Kind;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, LineSize, NodeId};
 use latency_core::words::Worded;
 
 /// The chains or lines that are walked at a time.
@@ -117,7 +117,7 @@ pub struct Traffic {
     /// The memory of all generators together.
     pub footprint: Bytes,
     /// The cache line of the machine.
-    pub line: Bytes,
+    pub line: LineSize,
     /// The rate of all generators together in bytes per second; `None` without pacing.
     pub rate: Option<f64>,
 }

@@ -151,7 +151,7 @@ pub fn of_result(saved: &Saved, condition: usize) -> u64 {
 pub fn pages(word: &str) -> u64 {
     match Pages::from_word(word.as_bytes()) {
         _ if word.is_empty() => 0,
-        None | Some(Pages::Auto) => OTHER_PAGES,
+        None | Some(Pages::AUTO) => OTHER_PAGES,
         Some(pages) => pages.code().into(),
     }
 }

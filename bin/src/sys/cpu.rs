@@ -139,7 +139,7 @@ mod tests {
     fn touching_new_memory_and_sleeping_are_counted() {
         let before = thread_usage().unwrap();
         // Another test may already have touched memory of the allocator.
-        let mut region = Region::map(1 << 20, Pages::Base(page_size())).unwrap();
+        let mut region = Region::map(1 << 20, Pages::base(page_size())).unwrap();
         region.lines().fill(Line([1; 8]));
         std::thread::sleep(std::time::Duration::from_millis(2));
         let after = thread_usage().unwrap();

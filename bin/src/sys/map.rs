@@ -17,7 +17,7 @@ use core::ops::Range;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU8, Ordering};
 use latency_core::arch::Line;
-use latency_core::units::Pages;
+use latency_core::units::{PageSource, Pages};
 use linux_raw_sys::general::{__NR_rt_sigprocmask, MAP_HUGE_SHIFT};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
@@ -73,14 +73,14 @@ impl Region {
         let writable = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: MAP_FIXED replaces a part of the new reservation, which nothing else uses.
         unsafe { mmap_anonymous(base.as_ptr().cast(), length, writable, flags(pages) | MapFlags::FIXED) }?;
-        match pages {
+        match pages.source() {
             // A kernel without transparent huge pages returns EINVAL, which is correct for base pages.
-            Pages::Auto | Pages::Base(_) => match region.advise(0..length, Advice::LinuxNoHugepage) {
+            PageSource::Auto | PageSource::Base => match region.advise(0..length, Advice::LinuxNoHugepage) {
                 Ok(()) | Err(Errno::EINVAL) => {}
                 Err(error) => return Err(error),
             },
-            Pages::Thp(_) => region.advise(0..length, Advice::LinuxHugepage)?,
-            Pages::Pool(_) => {}
+            PageSource::Thp => region.advise(0..length, Advice::LinuxHugepage)?,
+            PageSource::Pool => {}
         }
         Ok(region)
     }
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_region_is_zero_writable_and_rounded_up() {
-        let mut region = Region::map(10_000, Pages::Base(page_size())).unwrap();
+        let mut region = Region::map(10_000, Pages::base(page_size())).unwrap();
         let (page, length) = (base_page(), 10_000_usize.next_multiple_of(base_page()));
         assert_eq!(region.len(), length);
         assert_eq!(region.address() % (2 << 20), 0);
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_page_that_cannot_be_populated_is_an_errno() {
-        let region = Region::map(10_000, Pages::Base(page_size())).unwrap();
+        let region = Region::map(10_000, Pages::base(page_size())).unwrap();
         assert_eq!(fetch(region.base.as_ptr()), Ok(()));
         assert_eq!(fetch(region.base.as_ptr().wrapping_sub(base_page())), Err(Errno::EFAULT));
         let held_back = || std::fs::read_to_string("/proc/thread-self/status").unwrap();
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_region_has_a_line_of_its_own_and_counts_its_pages() {
-        let mut regions = [0; 3].map(|_: i32| Region::map(1 << 20, Pages::Base(page_size())).unwrap());
+        let mut regions = [0; 3].map(|_: i32| Region::map(1 << 20, Pages::base(page_size())).unwrap());
         let whole = regions[1].len();
         regions[0].populate(0..whole).unwrap();
         regions[1].populate(0..100_000).unwrap();
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn transparent_huge_pages_are_aligned_and_may_be_refused() {
-        match Region::map(3 << 20, Pages::Thp(PageSize::MIB_2)) {
+        match Region::map(3 << 20, Pages::thp(PageSize::MIB_2)) {
             Ok(mut region) => {
                 assert_eq!((region.len(), region.address() % (2 << 20)), (4 << 20, 0));
                 region.populate(0..4 << 20).unwrap();
@@ -310,23 +310,23 @@ mod tests {
         ] {
             let size = PageSize::of(Bytes(size)).unwrap();
             assert_eq!(
-                flags(Pages::Pool(size)),
+                flags(Pages::of_pool(size)),
                 MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::from_bits_retain(flag)
             );
-            assert_eq!(flags(Pages::Thp(size)), MapFlags::PRIVATE);
+            assert_eq!(flags(Pages::thp(size)), MapFlags::PRIVATE);
         }
     }
 
     #[test]
     fn an_empty_pool_is_an_errno_and_leaves_nothing_mapped() {
-        for pages in [Pages::Pool(PageSize::MIB_2), Pages::Pool(PageSize::GIB_1)] {
+        for pages in [Pages::of_pool(PageSize::MIB_2), Pages::of_pool(PageSize::GIB_1)] {
             // Larger than the memory of any machine that runs this test.
             match Region::map(1 << 44, pages) {
                 Ok(_) => panic!("16 TiB of {pages:?}"),
                 Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),
             }
         }
-        assert_eq!(Region::map(usize::MAX, Pages::Base(page_size())).err(), Some(Errno::ENOMEM));
-        assert_eq!(Region::map(usize::MAX - 8192, Pages::Base(page_size())).err(), Some(Errno::ENOMEM));
+        assert_eq!(Region::map(usize::MAX, Pages::base(page_size())).err(), Some(Errno::ENOMEM));
+        assert_eq!(Region::map(usize::MAX - 8192, Pages::base(page_size())).err(), Some(Errno::ENOMEM));
     }
 }

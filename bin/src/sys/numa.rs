@@ -173,14 +173,14 @@ mod tests {
     #[test]
     fn bound_pages_are_found_on_their_node() {
         for node in usable_nodes() {
-            let mut region = Region::map(1 << 20, Pages::Base(page_size())).unwrap();
+            let mut region = Region::map(1 << 20, Pages::base(page_size())).unwrap();
             bind_range(region.address(), region.len(), node).unwrap();
-            if let Some(status) = page_nodes(&region, Pages::Base(page_size())) {
+            if let Some(status) = page_nodes(&region, Pages::base(page_size())) {
                 let absent = [-Errno::ENOENT.code(), -Errno::EFAULT.code()];
                 assert!(status.iter().all(|node| absent.contains(node)), "{status:?}");
             }
             region.populate(0..region.len()).unwrap();
-            if let Some(status) = page_nodes(&region, Pages::Base(page_size())) {
+            if let Some(status) = page_nodes(&region, Pages::base(page_size())) {
                 let pages = (1 << 20) / page_size().bytes().0 as usize;
                 assert_eq!(status, std::vec![node.0 as i32; pages]);
             }
@@ -192,7 +192,7 @@ mod tests {
     fn pages_on_another_node_are_an_error_and_stay() {
         let nodes = usable_nodes();
         let [first, second, ..] = nodes[..] else { return };
-        let mut region = Region::map(1 << 20, Pages::Base(page_size())).unwrap();
+        let mut region = Region::map(1 << 20, Pages::base(page_size())).unwrap();
         bind_range(region.address(), region.len(), first).unwrap();
         region.populate(0..4096).unwrap();
         assert_eq!(bind_range(region.address(), region.len(), second), Err(Errno::EIO));
@@ -204,11 +204,11 @@ mod tests {
         for node in usable_nodes() {
             bind(Some(&only(node))).unwrap();
             // Mapping from a pool with fewer than two pages is ENOMEM here, before anything is touched.
-            match Region::map(4 << 20, Pages::Pool(PageSize::MIB_2)) {
+            match Region::map(4 << 20, Pages::of_pool(PageSize::MIB_2)) {
                 Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),
                 Ok(mut region) => {
                     region.populate(0..region.len()).unwrap();
-                    if let Some(status) = page_nodes(&region, Pages::Pool(PageSize::MIB_2)) {
+                    if let Some(status) = page_nodes(&region, Pages::of_pool(PageSize::MIB_2)) {
                         assert_eq!(status, [node.0 as i32; 2]);
                     }
                 }
@@ -237,7 +237,7 @@ mod tests {
         if usable_nodes().is_empty() {
             return;
         }
-        let region = Region::map(1 << 20, Pages::Base(page_size())).unwrap();
+        let region = Region::map(1 << 20, Pages::base(page_size())).unwrap();
         assert_eq!(bind_range(region.address(), region.len(), NodeId(1023)), Err(Errno::EINVAL));
         assert_eq!(bind_range(region.address(), region.len(), NodeId(5000)), Err(Errno::EINVAL));
         assert_eq!(query_pages(&[0, 0], &mut [0]), Err(Errno::EINVAL));

@@ -141,7 +141,7 @@ impl<T> Drop for Table<T> {
 type Start = (Option<NonNull<u8>>, Errno);
 
 /// The pages of tables: base pages, of which only those in use become resident.
-const PAGES: Pages = Pages::Auto;
+const PAGES: Pages = Pages::AUTO;
 
 /// Returns room for `length` elements of `size` bytes.
 #[inline(never)]

@@ -16,7 +16,7 @@ use core::mem::discriminant;
 
 use crate::sys::errno::Errno;
 use latency_core::text::Text;
-use latency_core::units::{Bytes, CpuId, Hertz, NodeId, PageSize, Picoseconds};
+use latency_core::units::{Bytes, CpuId, Hertz, LineSize, NodeId, PageSize, Picoseconds};
 
 use entry::About;
 pub use entry::Severity;
@@ -152,9 +152,9 @@ pub enum Warning {
     /// A point that was measured again at the end of the run, in new memory, has another latency.
     RepeatRatio { ratio: f64 },
     /// Chains with a small and a large stride differ more than they should.
-    PrefetchAudit { ratio: f64, line: Bytes },
+    PrefetchAudit { ratio: f64, line: LineSize },
     /// A prefetcher fetches neighbouring lines together, but too early for a random order in a large working set.
-    NeighboursFetched { ratio: f64, line: Bytes },
+    NeighboursFetched { ratio: f64, line: LineSize },
     /// The ratio of the latency with pointers to the latency with indices: a prefetcher follows pointers.
     PointersFollowed { ratio: f64 },
     /// The order of the chain lets prefetchers reduce the latency.

@@ -276,14 +276,14 @@ impl Warning {
             // A prefetcher lowers the latency with a small stride; a higher latency is noise.
             Warning::PrefetchAudit { ratio, line } if ratio >= 1.0 => entry!("prefetch-audit", Note;
                 "prefetcher check inconclusive (noise): {line} stride was {ratio}x slower than {sparse} stride";
-                "stop other processes, then rerun"; line, ratio = fixed(ratio, 2), sparse = line.times(SPARSE)),
+                "stop other processes, then rerun"; line = line.bytes(), ratio = fixed(ratio, 2), sparse = line.times(SPARSE)),
             Warning::NeighboursFetched { ratio, line } if ratio >= 1.0 => entry!("neighbours-fetched", Note;
                 "prefetcher check inconclusive (noise): {line} stride was {ratio}x slower than {sparse} stride";
-                "stop other processes, then rerun"; line, ratio = fixed(ratio, 2), sparse = line.times(SPARSE)),
+                "stop other processes, then rerun"; line = line.bytes(), ratio = fixed(ratio, 2), sparse = line.times(SPARSE)),
             Warning::PrefetchAudit { ratio, line } => entry!(
                 "prefetch-audit", graded(1.0 - ratio, MUCH_HIDDEN);
                 "a prefetcher hides {percent}% of the latency", " at {line} stride";
-                "use --stride={sparse}"; percent = percent_off(ratio, 0), line, sparse = line.times(SPARSE).0),
+                "use --stride={sparse}"; percent = percent_off(ratio, 0), line = line.bytes(), sparse = line.times(SPARSE).0),
             Warning::NeighboursFetched { ratio, line } => entry!("neighbours-fetched", Fair;
                 "the adjacent-line prefetcher is active",
                 ": it hides {percent}% of the latency of cache-resident working sets";

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::options::plain::assert_plain;
-use latency_core::units::LINE;
+use latency_core::units::LineSize;
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};
@@ -81,11 +81,11 @@ fn every() -> Vec<Warning> {
         Warning::MultiplyAddRatio { ratio: 16.5 },
         Warning::RepeatRatio { ratio: 1.08 },
         Warning::RepeatRatio { ratio: 0.8 },
-        Warning::PrefetchAudit { ratio: 0.9, line: LINE },
-        Warning::PrefetchAudit { ratio: 3.9, line: LINE },
+        Warning::PrefetchAudit { ratio: 0.9, line: LineSize::LEAST },
+        Warning::PrefetchAudit { ratio: 3.9, line: LineSize::LEAST },
         Warning::PointersFollowed { ratio: 0.9 },
-        Warning::NeighboursFetched { ratio: 0.5, line: LINE },
-        Warning::NeighboursFetched { ratio: 1.2, line: LINE },
+        Warning::NeighboursFetched { ratio: 0.5, line: LineSize::LEAST },
+        Warning::NeighboursFetched { ratio: 1.2, line: LineSize::LEAST },
         Warning::PrefetchAssisted { order: "sequential" },
         Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
         Warning::PrecisionNotReached { from, to, size, found: 0.08, wanted: 0.01 },
@@ -148,7 +148,7 @@ fn each_warning_is_as_expected() {
 
 #[test]
 fn strides_of_the_audit_are_those_of_the_machine() {
-    let line = Bytes(128);
+    let line = LineSize::of(Bytes(128)).unwrap();
     let noise = Warning::PrefetchAudit { ratio: 3.9, line }.to_string();
     assert!(noise.ends_with("128 B stride was 3.90x slower than 512 B stride"), "{noise}");
     for warning in
@@ -267,8 +267,8 @@ fn a_prefetch_audit_lowers_trust_only_if_a_prefetcher_helps() {
         (1.0, Severity::Note, Severity::Note),
         (3.9, Severity::Note, Severity::Note),
     ] {
-        assert_eq!(Warning::PrefetchAudit { ratio, line: LINE }.severity(), random);
-        assert_eq!(Warning::NeighboursFetched { ratio, line: LINE }.severity(), local);
+        assert_eq!(Warning::PrefetchAudit { ratio, line: LineSize::LEAST }.severity(), random);
+        assert_eq!(Warning::NeighboursFetched { ratio, line: LineSize::LEAST }.severity(), local);
     }
 }
 

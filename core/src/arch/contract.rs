@@ -7,7 +7,7 @@
 use core::ops::RangeInclusive;
 
 use super::*;
-use crate::units::{Bytes, Hertz, LINE};
+use crate::units::{Hertz, LINE, LineSize};
 
 // Chases: one dependent load per hop and lane. The assembly defines the routines of `chases.rs`.
 const _: [Routine; 6] =
@@ -39,7 +39,7 @@ const _: fn(Flusher, &[SharedLine]) = Flusher::flush;
 // Lines: stores that bypass the caches, and eviction. If STREAMS_BYPASS is false, there is always an Evictor.
 const _: () = assert!(size_of::<Line>() as u64 == LINE.0 && align_of::<Line>() as u64 == LINE.0);
 const _: () = assert!(size_of::<SharedLine>() as u64 == LINE.0);
-const _: fn() -> Bytes = shortest_line;
+const _: fn() -> LineSize = shortest_line;
 const _: fn(&mut Line, &[u64; 8]) = stream_line;
 const _: fn() = streams_done;
 const _: bool = STREAMS_BYPASS;

@@ -31,12 +31,6 @@ fn ring(lines: &mut [arch::Line], encoding: Encoding) -> usize {
 }
 
 #[test]
-fn the_shortest_line_is_a_whole_number_of_small_lines() {
-    let line = arch::shortest_line().0;
-    assert!(line.is_power_of_two() && (64..=2048).contains(&line), "{line}");
-}
-
-#[test]
 fn every_kernel_preserves_the_callee_saved_registers() {
     for kernel in KERNELS {
         let mut lines = [arch::Line([0; 8]); 3];

@@ -3,7 +3,7 @@
 //! This file uses the spacing and cache lines, but not the order of the nodes.
 
 use crate::rng::Pcg32;
-use crate::units::{Bytes, LINE};
+use crate::units::{Bytes, LINE, LineSize};
 
 /// The reason why a chain of a given shape cannot exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct NodeLayout {
     /// The number of lines of each stride from which a node's line is drawn; 1 for the first line.
     lines: u64,
     /// The size of these lines.
-    line: u64,
+    line: LineSize,
     key: u64,
 }
 
@@ -50,15 +50,14 @@ impl NodeLayout {
         }
         let lines = if scattered { (stride.0 / LINE.0).max(1) } else { 1 };
         let key = Pcg32::new(seed, 0x6c61_796f).next_u64();
-        Ok(NodeLayout { nodes, stride: stride.0, lines, line: LINE.0, key })
+        Ok(NodeLayout { nodes, stride: stride.0, lines, line: LineSize::LEAST, key })
     }
 
-    /// Returns the layout with another size of cache lines than [`LINE`].
-    pub(super) const fn with_line(mut self, line: Bytes) -> NodeLayout {
-        let lines = self.stride / line.0;
+    /// Sets another size of cache lines than [`LINE`].
+    pub(super) const fn set_line(&mut self, line: LineSize) {
+        let lines = line.within(Bytes(self.stride));
         self.lines = if self.lines > 1 && lines > 1 { lines } else { 1 };
-        self.line = line.0;
-        self
+        self.line = line;
     }
 
     /// Returns the distance between neighbouring nodes.
@@ -70,7 +69,7 @@ impl NodeLayout {
     /// Returns the size of a cache line.
     #[must_use]
     pub const fn line(&self) -> Bytes {
-        Bytes(self.line)
+        self.line.bytes()
     }
 
     /// Returns whether the nodes lie in lines drawn at random, and not at equal distances.
@@ -95,6 +94,6 @@ impl NodeLayout {
         }
         // The upper half of a Fibonacci hash (Knuth, TAOCP 6.4), scaled to the number of lines.
         let hash = ((node ^ self.key).wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> 32;
-        first + ((hash * self.lines) >> 32) * self.line
+        first + ((hash * self.lines) >> 32) * self.line.bytes().0
     }
 }

@@ -11,7 +11,7 @@ mod region;
 mod weyl;
 
 use crate::rng::Pcg32;
-use crate::units::Bytes;
+use crate::units::{Bytes, LineSize};
 use cycle::CyclicPermutation;
 use region::Within;
 
@@ -83,12 +83,10 @@ impl Chain {
         Ok(Chain { layout, shape })
     }
 
-    /// Returns the same chain for a machine with cache lines of `line` bytes, a multiple of 64: a node that has a line
-    /// of its own starts at the start of that line.
-    #[must_use]
-    pub const fn with_line(mut self, line: Bytes) -> Chain {
-        self.layout = self.layout.with_line(line);
-        self
+    /// Fits the places of the nodes to a machine with cache lines of this size: a node that has a line of its own starts
+    /// at the start of that line.
+    pub const fn set_line(&mut self, line: LineSize) {
+        self.layout.set_line(line);
     }
 
     /// Returns the places of the nodes.

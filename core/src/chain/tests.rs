@@ -68,7 +68,8 @@ proptest! {
     ) {
         let stride = line * strides;
         let usual = Chain::new(Order::Random, Bytes(nodes * stride), Bytes(stride), seed).unwrap();
-        let chain = usual.with_line(Bytes(line));
+        let mut chain = usual;
+        chain.set_line(LineSize::of(Bytes(line)).unwrap());
         let mut lines: Vec<u64> = (0..nodes).map(|node| chain.layout().offset(node)).collect();
         prop_assert!(lines.iter().all(|offset| offset % line == 0));
         prop_assert!(lines.iter().zip(0..).all(|(offset, node)| offset / stride == node));

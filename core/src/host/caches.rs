@@ -5,14 +5,12 @@
 
 use crate::cpulist::CpuSet;
 use crate::topology::{Files, files};
-use crate::units::{Bytes, CpuId, LINE};
+use crate::units::{Bytes, CpuId, LineSize};
 use crate::words::Worded;
 
 /// Maximum number of caches of one CPU: two of the first level, one for each further level, and
 /// some to spare.
 const MAX_CACHES: usize = 8;
-/// Longest plausible line of a cache; the longest known is 256 bytes (A64FX).
-const LONGEST_LINE: Bytes = Bytes(2 << 10);
 
 /// The caches of one CPU in the kernel's order: nearest first.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,12 +81,14 @@ impl Caches {
     }
 
     /// Returns the size of the longest line of the caches that hold data, which is the unit of transfers between
-    /// caches; `None` if none is reported, or none from 64 bytes to 2 KiB.
+    /// caches; `None` if no plausible one is reported.
     #[must_use]
-    pub fn line(&self) -> Option<Bytes> {
-        let data = self.as_slice().iter().filter(|cache| cache.kind.holds_data());
-        let is_plausible = |line: &Bytes| line.0.is_power_of_two() && (LINE..=LONGEST_LINE).contains(line);
-        data.map(|cache| cache.line).filter(is_plausible).max()
+    pub fn line(&self) -> Option<LineSize> {
+        let mut longest = None;
+        for cache in self.as_slice().iter().filter(|cache| cache.kind.holds_data()) {
+            longest = longest.max(LineSize::of(cache.line));
+        }
+        longest
     }
 
     /// Returns the cache of the highest level that holds data.

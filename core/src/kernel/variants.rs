@@ -4,7 +4,7 @@
 //! determines neither the order of the walk, nor the working set, nor the measured quantity.
 
 use super::{INDEX, INDEX_CHECKED, INDEX4, Kernel, LINE_INDEX, LINE_INDEX4, POINTER};
-use crate::units::{Bytes, LINE};
+use crate::units::{Bytes, LINE, LineSize};
 
 /// A data structure for a chain, and the loop that walks it.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +30,8 @@ const fn variant(name: &'static str, kernel: &'static Kernel, stride: Bytes, hug
 impl Variant {
     /// Returns the distance between nodes on a machine with cache lines of this size.
     #[must_use]
-    pub fn stride_with(&self, line: Bytes) -> Bytes {
-        if self.stride == LINE { line } else { self.stride }
+    pub fn stride_with(&self, line: LineSize) -> Bytes {
+        if self.stride == LINE { line.bytes() } else { self.stride }
     }
 }
 
@@ -61,9 +61,9 @@ mod tests {
 
     #[test]
     fn padded_nodes_have_a_line_of_the_machine() {
-        let strides = VARIANTS.map(|variant| variant.stride_with(Bytes(128)).0);
+        let strides = VARIANTS.map(|variant| variant.stride_with(LineSize::of(Bytes(128)).unwrap()).0);
         assert_eq!(strides, [4, 8, 8, 128, 128, 8, 128, 128, 128]);
-        assert!(VARIANTS.iter().all(|variant| variant.stride_with(LINE) == variant.stride));
+        assert!(VARIANTS.iter().all(|variant| variant.stride_with(LineSize::LEAST) == variant.stride));
     }
 
     #[test]

@@ -123,9 +123,13 @@ impl Node {
 
     /// Reads the pools in `hugepages` of a directory. Their names contain the page size, and every size is tried.
     fn read_pools(&mut self, files: &impl Files, of: core::fmt::Arguments<'_>) {
-        let found = PageSizes::ALL.iter().filter_map(|size| Some((size, page_pool(files, of, size)?)));
-        for (slot, pool) in self.pools.iter_mut().zip(found) {
-            *slot = Some(pool);
+        let mut slots = self.pools.iter_mut();
+        for size in PageSizes::ALL.iter() {
+            if let Some(pool) = page_pool(files, of, size)
+                && let Some(slot) = slots.next()
+            {
+                *slot = Some((size, pool));
+            }
         }
     }
 
@@ -148,6 +152,7 @@ fn package_of(files: &impl Files, cpus: &CpuSet) -> Option<u32> {
     files::number(files, format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id"))
 }
 
+#[inline(never)]
 fn page_pool(files: &impl Files, of: core::fmt::Arguments<'_>, size: PageSize) -> Option<PagePool> {
     let kilobytes = size.bytes().0 / Bytes::KIB.0;
     let count = |name| files::number(files, format_args!("{of}/hugepages/hugepages-{kilobytes}kB/{name}"));

@@ -9,7 +9,7 @@ pub mod pace;
 mod sides;
 
 use crate::arch;
-use crate::units::{Bytes, LINE};
+use crate::units::{LINE, LineSize};
 
 pub use field::{Field, Part, Place};
 pub use sides::{LoadFrom, Threads, View};
@@ -243,9 +243,9 @@ impl Kind {
     /// Returns the number of [`LINE`]s that one step moves on a machine with cache lines of `line` bytes: a random line
     /// is moved as a whole, and every other walk touches all parts of a line.
     #[must_use]
-    pub const fn lines_per_step(&self, line: Bytes) -> u64 {
+    pub const fn lines_per_step(&self, line: LineSize) -> u64 {
         match self.access {
-            Access::Random => line.0 / LINE.0,
+            Access::Random => line.bytes().0 / LINE.0,
             _ => 1,
         }
     }
@@ -253,8 +253,8 @@ impl Kind {
     /// Returns true if the counts are exact on a machine with cache lines of `line` bytes: if longer lines are stored to
     /// in part, all of them are written, and not every second or third.
     #[must_use]
-    pub const fn is_exact_with(&self, line: Bytes) -> bool {
-        self.every <= 1 || line.0 <= LINE.0
+    pub const fn is_exact_with(&self, line: LineSize) -> bool {
+        self.every <= 1 || line.bytes().0 <= LINE.0
     }
 
     /// Returns the number of lines that may be read from memory in addition to the counted lines, because of stores.
@@ -270,6 +270,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Bytes;
     use std::vec::Vec;
 
     #[test]
@@ -302,9 +303,10 @@ mod tests {
     fn long_lines_are_moved_as_a_whole() {
         for kind in &KINDS {
             let parts = if kind.name == "random" { [1, 2, 4] } else { [1; 3] };
-            assert_eq!([64, 128, 256].map(|line| kind.lines_per_step(Bytes(line))), parts, "{}", kind.name);
-            assert!(kind.is_exact_with(LINE));
-            assert_eq!(kind.is_exact_with(Bytes(128)), !matches!(kind.name, "2:1" | "3:1"), "{}", kind.name);
+            let lines = [64, 128, 256].map(|line| LineSize::of(Bytes(line)).unwrap());
+            assert_eq!(lines.map(|line| kind.lines_per_step(line)), parts, "{}", kind.name);
+            assert!(kind.is_exact_with(lines[0]));
+            assert_eq!(kind.is_exact_with(lines[1]), !matches!(kind.name, "2:1" | "3:1"), "{}", kind.name);
         }
     }
 

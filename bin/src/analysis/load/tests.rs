@@ -1,7 +1,7 @@
 //! Knees, bends and verdicts of synthetic curves.
 
 use super::*;
-use latency_core::units::LINE;
+use latency_core::units::LineSize;
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -372,9 +372,12 @@ fn odd_numbers_of_generators_are_judged_by_what_a_doubling_adds() {
 #[test]
 fn lines_in_flight_follow_from_bandwidth_and_latency() {
     // Example of a server: 132 GB/s of reads at 261 ns by 23 cores.
-    assert!((lines_in_flight(132.2e9, 261.0, 23, LINE).unwrap() - 23.44).abs() < 0.01);
-    assert_eq!(lines_in_flight(0.0, 98.4, 23, LINE), Some(0.0));
-    assert_eq!((lines_in_flight(0.0, 98.4, 0, LINE), lines_in_flight(1e9, f64::NAN, 1, LINE)), (None, None));
+    assert!((lines_in_flight(132.2e9, 261.0, 23, LineSize::LEAST).unwrap() - 23.44).abs() < 0.01);
+    assert_eq!(lines_in_flight(0.0, 98.4, 23, LineSize::LEAST), Some(0.0));
+    assert_eq!(
+        (lines_in_flight(0.0, 98.4, 0, LineSize::LEAST), lines_in_flight(1e9, f64::NAN, 1, LineSize::LEAST)),
+        (None, None)
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::{LoadLevel, ends};
 use latency_core::stats::Estimate;
-use latency_core::units::Bytes;
+use latency_core::units::LineSize;
 
 /// Largest growth of the bandwidth for twice the cores at which the limit lies beyond the cores.
 const REACHED: f64 = 1.25;
@@ -89,9 +89,9 @@ pub fn lines_in_flight(
     read_bytes_per_second: f64,
     latency_ns: f64,
     cores: usize,
-    line: Bytes,
+    line: LineSize,
 ) -> Option<f64> {
-    let lines = read_bytes_per_second * latency_ns / 1e9 / (line.0 as f64 * cores as f64);
+    let lines = read_bytes_per_second * latency_ns / 1e9 / (line.bytes().0 as f64 * cores as f64);
     lines.is_finite().then_some(lines)
 }
 

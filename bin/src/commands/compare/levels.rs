@@ -6,6 +6,7 @@ use latency_core::decimal::Decimal;
 use latency_core::text::joined;
 
 use crate::analysis::curve::Analysis;
+use crate::analysis::pages::page_of;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
 use crate::report::document::{self, Document, Part, fields};
 use crate::result::row::{FIELDS, SIZE, STRIDE};
@@ -42,7 +43,8 @@ fn levels(saved: &Saved) -> Option<Levels> {
             .filter(|row| row.sample.size.0 > 0 && row.is_same(like, alike))
             .map(|row| row.sample)
     };
-    Levels::of(&Analysis::new(Samples::new(saved.rows.len(), &sample), saved.claims, None, &|| false))
+    let samples = Samples::new(saved.rows.len(), &sample);
+    Levels::of(&Analysis::new(samples, page_of(samples), saved.claims, None, &|| false))
 }
 
 fn name(level: &ComparedLevel) -> impl fmt::Display {

@@ -162,7 +162,7 @@ pub fn in_core(point: &Point) -> Bytes {
         _ if matches!(point.order, Order::Sequential | Order::Backward) => Bytes(0),
         // If the stride exceeds a line, only the lines with a node are in caches.
         Walk::Chain | Walk::Lanes(_) | Walk::Loaded(_) => {
-            point.line.times(point.size.0 / point.stride.max(point.line).0)
+            point.line.times(point.size.0 / point.stride.max(point.line.bytes()).0)
         }
     }
 }

@@ -83,10 +83,7 @@ impl UnderWay {
             return None;
         }
         // A pool that was large enough for the experiment may be too small for the audit.
-        let pages = match like.pages {
-            Pages::Pool(_) => Pages::Auto,
-            pages => pages,
-        };
+        let pages = if like.pages.pool().is_some() { Pages::AUTO } else { like.pages };
         let point = Point { size: span, pages, walk: Walk::Chain, ..*like };
         Some(UnderWay { point, placed: None, watch: Stopwatch::new(*timer, None), pairs: PairRatios::NONE })
     }
@@ -179,7 +176,7 @@ impl PairRatios {
                 // No cache holds lines just written, so a small working set is enough.
                 size: if by_stride { point.size } else { REGION.times(FEWEST_REGIONS) },
                 order: if pair == WITHIN { Order::Local(REGION) } else { Order::Random },
-                stride: if by_stride && is_first { point.line } else { point.line.times(SPARSE) },
+                stride: if by_stride && is_first { point.line.bytes() } else { point.line.times(SPARSE) },
                 kernel: if by_stride || is_first { &POINTER } else { &INDEX },
                 ..*point
             })?;
@@ -221,7 +218,7 @@ impl PairRatios {
         measured: &[Outcome<'_>],
     ) -> Option<Audit> {
         let [random, local, pointer] = self.found?;
-        let audit = Audit { span, line: machine.line(), random, local, pointer };
+        let audit = Audit { span, line: machine.line, random, local, pointer };
         warn(warnings, &audit, measured, machine.last_level_cache().times(CACHES));
         Some(audit)
     }
@@ -298,7 +295,7 @@ fn undisturbed_mean(pieces: &mut [f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::result::Exclusion;
-    use latency_core::units::{CpuId, NodeId};
+    use latency_core::units::{CpuId, LineSize, NodeId};
 
     #[test]
     fn noise_does_not_repeat_in_a_second_pass() {
@@ -342,9 +339,9 @@ mod tests {
             order: Order::Random,
             size: LARGEST,
             stride: LINE,
-            line: LINE,
+            line: LineSize::LEAST,
             seed: 1,
-            pages: Pages::Auto,
+            pages: Pages::AUTO,
             walk: Walk::Chain,
         }
     }
@@ -360,7 +357,7 @@ mod tests {
         let (mut pairs, point) = (PairRatios::NONE, like());
         while pairs.step(&point, &mut visit).unwrap() {}
         let [random, local, pointer] = pairs.found.unwrap();
-        let audit = Audit { span: LARGEST, line: LINE, random, local, pointer };
+        let audit = Audit { span: LARGEST, line: LineSize::LEAST, random, local, pointer };
         let mut warnings = Warnings::new();
         let measured = [Outcome { point: *measured, result: Err(Exclusion::Interrupted) }];
         warn(&mut warnings, &audit, &measured, LARGEST.times(2));
@@ -391,7 +388,7 @@ mod tests {
             strides.push(point.stride.0);
             Ok(100.0)
         };
-        let point = Point { line: Bytes(128), ..like() };
+        let point = Point { line: LineSize::of(Bytes(128)).unwrap(), ..like() };
         let mut pairs = PairRatios::NONE;
         for _ in 0..PAIRS {
             pairs.step(&point, &mut visit).unwrap();

@@ -4,7 +4,7 @@ use latency_core::chain::Order;
 use latency_core::kernel;
 use latency_core::math::exp;
 use latency_core::rng::Pcg32;
-use latency_core::units::{CpuId, NodeId, PageSize, Pages};
+use latency_core::units::{CpuId, LineSize, NodeId, PageSize, Pages};
 
 use super::*;
 use crate::engine::fake::{Fake, Hop};
@@ -22,9 +22,9 @@ const LIKE: Point = Point {
     order: Order::Random,
     size: FIRST,
     stride: Bytes(64),
-    line: Bytes(64),
+    line: LineSize::LEAST,
     seed: 1,
-    pages: Pages::Auto,
+    pages: Pages::AUTO,
     walk: Walk::Chain,
 };
 

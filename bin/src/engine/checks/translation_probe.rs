@@ -110,7 +110,7 @@ fn compare(
         let first = room / (ROUNDS - 1) * round / page_lines * page_lines;
         for (index, times) in times.iter_mut().enumerate() {
             let lines = if index < 2 { &mut *small } else { measured.get_mut(first..).unwrap_or_default() };
-            let stride = if index % 2 == 0 { page.bytes() } else { like.line };
+            let stride = if index % 2 == 0 { page.bytes() } else { like.line.bytes() };
             if let Some(slot) = times.get_mut(round) {
                 *slot = visit(watch, lines, like, stride)?;
             }
@@ -155,7 +155,7 @@ mod tests {
     use crate::result::evidence::Evidence;
     use crate::result::{KernelClock, Means};
     use latency_core::kernel::POINTER;
-    use latency_core::units::{CpuId, LINE, NodeId, Pages};
+    use latency_core::units::{CpuId, LINE, LineSize, NodeId, Pages};
 
     #[test]
     fn the_cost_of_tlb_misses_decides_the_page_size() {
@@ -185,9 +185,9 @@ mod tests {
             order: Order::Random,
             size: span.times(4),
             stride: LINE,
-            line: LINE,
+            line: LineSize::LEAST,
             seed: 1,
-            pages: Pages::Pool(PageSize::MIB_2),
+            pages: Pages::of_pool(PageSize::MIB_2),
             walk: Walk::Chain,
         };
         // A value in every line of the measured chain that no probe writes.
@@ -209,7 +209,7 @@ mod tests {
     fn each_piece_of_memory_has_its_own_verdict() {
         let placed = |as_small| Placed {
             means: Means::SoleNode,
-            pages: Pages::Pool(PageSize::MIB_2),
+            pages: Pages::of_pool(PageSize::MIB_2),
             mapped: Bytes::MIB,
             before: Evidence::default(),
             after: Evidence::default(),

@@ -230,24 +230,26 @@ pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes
     const LARGE: Bytes = Bytes(4 << 20);
     let Placed { means, pages, mapped, before, .. } = *placed;
     let Session { machine, warnings, .. } = session;
-    match pages {
-        Pages::Base(found) if asked == Pages::Auto && machine.thp_is_too_large(size) => {
-            warnings.push(Warning::ThpTooLarge { page: machine.huge_page(), size, found });
-        }
-        Pages::Base(found) if asked == Pages::Auto => warnings.push(Warning::PagesFellBack { found }),
-        Pages::Thp(page) if page.bytes() >= LARGE && page.bytes().0 > size.0 / 2 => {
+    if pages.are_base() && asked == Pages::AUTO {
+        let found = machine.page;
+        warnings.push(match machine.thp_is_too_large(size) {
+            true => Warning::ThpTooLarge { page: machine.huge_page(), size, found },
+            false => Warning::PagesFellBack { found },
+        });
+    }
+    if pages.are_transparent() {
+        let page = machine.huge_page();
+        if page.bytes() >= LARGE && page.bytes().0 > size.0 / 2 {
             warnings.push(Warning::ThpRoundedUp { page, size, mapped });
         }
-        _ => {}
-    }
-    if let (Pages::Thp(_), Some(found)) = (pages, before.transparent_huge)
-        && found < mapped
-    {
-        warnings.push(Warning::ThpPartial { wanted: mapped, found });
-    }
-    if pages.are_transparent() && before.transparent_huge.is_none() && before.is_there() {
-        let why = "the kernel does not report the page size";
-        warnings.push(Warning::PlacementUnverified { node: target, why });
+        match before.transparent_huge {
+            Some(found) if found < mapped => warnings.push(Warning::ThpPartial { wanted: mapped, found }),
+            None if before.is_there() => {
+                let why = "the kernel does not report the page size";
+                warnings.push(Warning::PlacementUnverified { node: target, why });
+            }
+            _ => {}
+        }
     }
     if means == Means::FirstTouch {
         warnings.push(Warning::PlacedByFirstTouch { node: target });

@@ -58,12 +58,14 @@ impl Placement {
         size: Bytes,
         asked: Pages,
     ) -> Result<Placement, Failure<'a>> {
-        if asked != Pages::Auto {
+        if asked != Pages::AUTO {
             return Self::with_pages(machine, target, size, asked, true);
         }
         let huge = machine.huge_page();
-        let thp = Some(Pages::Thp(huge)).filter(|_| !machine.thp_is_too_large(size));
-        for pages in [Some(Pages::Pool(huge)), thp].into_iter().flatten() {
+        for pages in [Pages::of_pool(huge), Pages::thp(huge)] {
+            if pages.are_transparent() && machine.thp_is_too_large(size) {
+                break;
+            }
             match Self::with_pages(machine, target, size, pages, false) {
                 Err(Failure::Placement(_)) => {}
                 result => return result,
@@ -81,12 +83,6 @@ impl Placement {
     ) -> Result<Placement, Failure<'a>> {
         enough(machine, target, size, pages)?;
         let failed = |call| move |errno| failed(call, errno, target, pages);
-        let unmapped = |errno| match (errno, pages) {
-            (Errno::EINVAL, Pages::Pool(page)) => {
-                PlacementError::NoSuchPages { page, pools: machine.topology.pools() }.into()
-            }
-            _ => failed("mmap")(errno),
-        };
         let length = size.0 as usize;
         let mut means = Means::Policy;
         let region = match numa::bind(Some(&numa::only(target))) {
@@ -94,13 +90,13 @@ impl Placement {
                 let region = Region::map(length, pages);
                 let restored = numa::bind(machine.bound_to.as_ref());
                 restored.map_err(failed("set_mempolicy"))?;
-                let region = region.map_err(unmapped)?;
+                let region = region.map_err(failed("mmap"))?;
                 numa::bind_range(region.address(), region.len(), target).map_err(failed("mbind"))?;
                 region
             }
             Err(errno @ (Errno::EPERM | Errno::ENOSYS)) => {
                 means = first_touch(machine, target, errno)?;
-                Region::map(length, pages).map_err(unmapped)?
+                Region::map(length, pages).map_err(failed("mmap"))?
             }
             Err(Errno::EINVAL) => {
                 return Err(
@@ -165,7 +161,7 @@ impl Witness {
     #[cfg(test)]
     pub fn made_up(target: NodeId) -> Witness {
         let (pages, mapped, means, before) =
-            (Pages::Base(page_size()), Bytes(0), Means::Policy, Evidence::default());
+            (Pages::base(page_size()), Bytes(0), Means::Policy, Evidence::default());
         Witness { target, pages, mapped, address: 0, means, before }
     }
 
@@ -289,10 +285,10 @@ impl Witness {
 /// Returns the failure of a system call that places pages on `node`.
 #[inline(never)] // it is called in several places
 fn failed(call: &'static str, errno: Errno, node: NodeId, pages: Pages) -> Failure<'static> {
-    match (errno, pages) {
+    match pages.pool() {
         // The pages were reserved for this mapping, but counted over all nodes together.
-        (Errno::EFAULT, Pages::Pool(page)) => PlacementError::PoolEmptied { page, node }.into(),
-        (errno, _) => PlacementError::CallFailed { call, errno, node: Some(node) }.into(),
+        Some(page) if errno == Errno::EFAULT => PlacementError::PoolEmptied { page, node }.into(),
+        _ => PlacementError::CallFailed { call, errno, node: Some(node) }.into(),
     }
 }
 
@@ -304,7 +300,7 @@ fn enough(
     pages: Pages,
 ) -> Result<(), PlacementError<'static>> {
     let Some(node) = machine.topology.node(target) else { return Ok(()) };
-    if let Pages::Pool(page) = pages {
+    if let Some(page) = pages.pool() {
         let wanted = size.0.div_ceil(page.bytes().0);
         return match node.page_pool(page) {
             Some(PagePool { total, free }) if free < wanted => {
@@ -313,17 +309,12 @@ fn enough(
             _ => Ok(()),
         };
     }
-    let mut size = size;
-    if let Pages::Thp(page) = pages {
-        if machine.host.huge_pages.enabled.as_str() == "never" {
-            return Err(PlacementError::ThpDisabled);
-        }
-        // The mapping consists of whole huge pages.
-        size = Bytes(size.0.checked_next_multiple_of(page.bytes().0).unwrap_or(u64::MAX));
+    if pages.are_transparent() && machine.host.huge_pages.enabled.as_str() == "never" {
+        return Err(PlacementError::ThpDisabled);
     }
-    // Memory that was free when the run began may be in use now. Unknown amounts pass.
+    // Memory that was free when the run began may be in use now. Unknown amounts pass. The mapping consists of whole pages.
     match machine.supply_now(&SystemFiles, target) {
-        Some(supply) => supply.check(target, size),
+        Some(supply) => supply.check(target, pages.size().unwrap_or(machine.page).up(size)),
         None => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use std::vec::Vec;
 use latency_core::chain::Order;
 use latency_core::kernel;
 use latency_core::kernel::lanes;
-use latency_core::units::{Bytes, CpuId, NodeId, Pages};
+use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
 
 use super::*;
 use crate::engine::fake::{Fake, Hop};
@@ -28,9 +28,9 @@ fn point(size: Bytes) -> Point {
         order: Order::Random,
         size,
         stride: Bytes(64),
-        line: Bytes(64),
+        line: LineSize::LEAST,
         seed: 1,
-        pages: Pages::Auto,
+        pages: Pages::AUTO,
         walk: Walk::Chain,
     }
 }

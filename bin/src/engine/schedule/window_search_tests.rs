@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use latency_core::chain::Order;
 use latency_core::kernel;
-use latency_core::units::{Bytes, CpuId, NodeId, Pages};
+use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
 
 use super::*;
 use crate::engine::fake::{Fake, Hop};
@@ -23,9 +23,9 @@ fn points() -> impl Iterator<Item = Point> + Clone {
         order: Order::Random,
         size: Bytes(64 << 20),
         stride: Bytes(64),
-        line: Bytes(64),
+        line: LineSize::LEAST,
         seed: 1,
-        pages: Pages::Auto,
+        pages: Pages::AUTO,
         walk: Walk::Apart(gap),
     })
 }

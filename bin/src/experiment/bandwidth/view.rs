@@ -176,7 +176,7 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
             "lines touched in windows of {:.0} ms, {} bytes each; every {threads} walks its own part sequentially{}, \
              unthrottled{}; 1 GB = 10^9 bytes{}{}{}",
             Decimal(TRAFFIC_WINDOW_NS / 1e6),
-            report.machine.line().0,
+            report.machine.line.bytes().0,
             if random { " (except \"random\")" } else { "" },
             method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory))),
             if groups(report.outcomes).any(|group| group.latency_ns.is_some()) {

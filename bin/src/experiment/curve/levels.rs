@@ -77,7 +77,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
             let pages = math::whole(knee.pages + 0.5);
             table.row();
             table.text("L1 TLB");
-            table.show(&analysis.page.times(pages));
+            table.show(&analysis.page.bytes().times(pages));
             table.cell(format_args!("{pages} pages"));
             table.cell(format_args!("+{} ns", Digits(analysis.nanoseconds(knee.step))));
             table.text("");

@@ -129,7 +129,8 @@ pub fn concluded(
     stop: &dyn Fn() -> bool,
 ) -> Analysis {
     let sample = |index: usize| outcomes.get(index).and_then(Sample::of);
-    Analysis::new(Samples::new(outcomes.len(), &sample), Claims::of(machine), extra.edge, stop)
+    let samples = Samples::new(outcomes.len(), &sample);
+    Analysis::new(samples, machine.page, Claims::of(machine), extra.edge, stop)
 }
 
 /// Warns if huge pages were mapped and the translation buffers treat them as small ones.
@@ -137,10 +138,10 @@ fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
     let obtained =
         findings.outcomes.iter().find_map(|outcome| Some(outcome.result.as_ref().ok()?.placed.pages));
     let huge = obtained.filter(|pages| !pages.are_base()).and_then(Pages::size);
+    let base = session.machine.page;
     if let Some(page) = huge
-        && translates_small_pages(findings.outcomes.iter().filter_map(Sample::of))
+        && translates_small_pages(findings.outcomes.iter().filter_map(Sample::of), base)
     {
-        let base = session.machine.page;
         session.warnings.push(Warning::HugePagesWithoutEffect { page, base });
     }
 }
@@ -164,7 +165,7 @@ fn prepare(
     }
     let l1 = first_level(dense(schedule, like, &mut room))
         .unwrap_or(plan::curve::first_level_cache(session.machine));
-    let dense = options.order == Order::Random && like.stride == like.line;
+    let dense = options.order == Order::Random && like.stride == like.line.bytes();
     if dense && options.min_size.is_none() && options.warmup_iters.is_none() {
         edge(session, schedule, like, l1, extra)?;
     }
@@ -180,7 +181,7 @@ fn edge(
     l1: Bytes,
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
-    let mut search = EdgeSearch::new(like.line, Bytes(l1.0 / 2), l1.times(2));
+    let mut search = EdgeSearch::new(like.line.bytes(), Bytes(l1.0 / 2), l1.times(2));
     while let Some(size) = search.next_size() {
         session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
         let (nanoseconds, cycles) = schedule.probe(&Point { size, ..*like }, EDGE_VISITS)?;

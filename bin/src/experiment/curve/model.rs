@@ -88,7 +88,7 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
         });
         document.object(&TLB, analysis.translation.as_ref(), |document, knee| {
             document.put(&PAGES, knee.pages);
-            document.put(&PAGE_BYTES, analysis.page);
+            document.put(&PAGE_BYTES, analysis.page.bytes());
             document.put(&MISS_NS, analysis.nanoseconds(knee.step));
             document.put(&MISS_CYCLES, analysis.cycles(knee.step));
         });

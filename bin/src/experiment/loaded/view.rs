@@ -60,7 +60,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
                 None => "rounds in random order",
             },
             report.options.seed,
-            report.machine.line().0
+            report.machine.line.bytes().0
         ),
     );
 }

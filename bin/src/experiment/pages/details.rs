@@ -44,7 +44,7 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
     rows::table(document, report, "walk", &|table, _, outcome| {
         let point = &outcome.point;
         let (size, pages) = (point.size, point.pages);
-        match point.stride == point.line {
+        match point.stride == point.line.bytes() {
             true => table.cell(format_args!("{size}, {pages}, {}", OrderName(point.order))),
             false => table.cell(format_args!("{size}, {pages}, one line per page")),
         }
@@ -63,7 +63,7 @@ fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
             table.row();
             table.show(&OrderName(order));
             for pages in had(report) {
-                let walk = find(report.outcomes, pages, (order, machine.line(), size));
+                let walk = find(report.outcomes, pages, (order, machine.line.bytes(), size));
                 table.number(walk.and_then(Outcome::nanoseconds));
             }
         }

@@ -78,10 +78,11 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let Planning { options, machine, .. } = *planning;
     let like = single::like(planning)?;
     let asked = plan::pages(options, machine);
-    let is_wanted = |pages: &Pages| asked == Pages::Auto || *pages == asked || pages.are_base();
+    let is_wanted = |pages: &Pages| asked == Pages::AUTO || *pages == asked || pages.are_base();
     let planned = gathered(&mut |each| {
-        let kinds = machine.kinds_of_pages().filter(is_wanted);
-        kinds.for_each(|pages| of_kind(Point { pages, ..like }, machine.page, each));
+        for pages in machine.kinds_of_pages().filter(is_wanted) {
+            of_kind(Point { pages, ..like }, machine.page, each);
+        }
         Ok(())
     })?;
     planned.iter().try_for_each(|point| chain::chain(point).map(|_| ()))?;
@@ -91,8 +92,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
 /// Plans the points of one kind of pages: growing random walks, local orders at the largest working set, and the probe
 /// of lines on separate base pages.
 fn of_kind(like: Point, base: PageSize, each: EachPoint<'_>) {
-    let Point { size: largest, line, .. } = like;
-    let page = base.bytes();
+    let (largest, line, page) = (like.size, like.line.bytes(), base.bytes());
     let mut give = |order, size, stride| each(Point { order, size, stride, ..like });
     let inner = (0..40).map(|octave| line.times(FEWEST_LINES << octave)).take_while(|size| *size < largest);
     inner.for_each(|size| give(Order::Random, size, line));
@@ -118,7 +118,7 @@ fn look_closer<'a>(
 ) -> Result<(), Failure<'a>> {
     let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
     let outcomes: &[_] = &findings.outcomes;
-    let (page, line) = (session.machine.page.bytes(), first.point.line);
+    let (page, line) = (session.machine.page.bytes(), first.point.line.bytes());
     let closer = gathered(&mut |each| {
         for pages in kinds(outcomes) {
             let mut give =

@@ -90,7 +90,7 @@ fn name(pages: Pages) -> impl Display {
 /// Writes whether larger pages are faster, by how much, and from which size on.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let base = PageWords(report.machine.base_pages());
-    let smallest = report.machine.line().times(FEWEST_LINES);
+    let smallest = report.machine.line.times(FEWEST_LINES);
     match found(report) {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
             compared(document, report, (size, small), &larger)

@@ -6,7 +6,7 @@
 //! (SCTLR_EL1.UCI). A line is written through the only reference to it.
 
 use crate::arch::Line;
-use crate::units::{Bytes, LINE};
+use crate::units::{Bytes, LineSize};
 use core::arch::aarch64::{uint64x2_t, vld1q_u64};
 use core::arch::asm;
 
@@ -17,14 +17,14 @@ pub const STREAM_EXACT: bool = false;
 /// False: [`stream_line`] may leave lines in a cache, so they have to be evicted.
 pub const STREAMS_BYPASS: bool = false;
 
-/// Returns the size of the shortest line of all data caches, by CTR_EL0.DminLine; at least [`LINE`].
+/// Returns the size of the shortest line of all data caches, by CTR_EL0.DminLine; [`LineSize::LEAST`] if that is shorter.
 #[must_use]
-pub fn shortest_line() -> Bytes {
+pub fn shortest_line() -> LineSize {
     let register: u64;
     // SAFETY: reading CTR_EL0 changes nothing, and Linux lets every program read it (SCTLR_EL1.UCT), or emulates that.
     unsafe { asm!("mrs {}, ctr_el0", out(reg) register, options(nomem, nostack, preserves_flags)) };
     // The field is the binary logarithm of the number of words of four bytes.
-    Bytes(4 << (register >> 16 & 0xf)).max(LINE)
+    LineSize::of(Bytes(4 << (register >> 16 & 0xf))).unwrap_or(LineSize::LEAST)
 }
 
 /// Writes a whole line to memory with stores that the processor may let bypass the caches.

@@ -6,7 +6,7 @@
 //! executed only through values that exist only if CPUID reported the instruction.
 
 use crate::arch::Line;
-use crate::units::{Bytes, LINE};
+use crate::units::LineSize;
 use core::arch::x86_64::{__cpuid, __cpuid_count, __m128i, _mm_set_epi64x, _mm_sfence, _mm_stream_si128};
 
 /// True: a line that is written with the stores of traffic that bypass the caches is never read first.
@@ -21,8 +21,8 @@ pub const STREAMS_BYPASS: bool = true;
 
 /// Returns the size of the shortest line of all data caches, which is 64 bytes in every processor.
 #[must_use]
-pub const fn shortest_line() -> Bytes {
-    LINE
+pub const fn shortest_line() -> LineSize {
+    LineSize::LEAST
 }
 
 /// Writes a whole line to memory with stores that bypass the caches.

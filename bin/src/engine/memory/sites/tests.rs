@@ -8,7 +8,7 @@ use latency_core::units::{Bytes, PageSize, Pages};
 /// Returns sites of one node, one for each element of `holds`.
 pub fn made_of<T>(holds: impl IntoIterator<Item = T>) -> Sites<T> {
     let mut sites = Sites { list: core::array::from_fn(|_| None), memory: Memory::Shared };
-    let (on, pages, size) = (NodeId(0), Pages::Base(PageSize::KIB_4), Bytes(0));
+    let (on, pages, size) = (NodeId(0), Pages::base(PageSize::KIB_4), Bytes(0));
     for (slot, holds) in sites.list.iter_mut().zip(holds) {
         let region = PlannedRegion { from: on, on, pages, size, is_of_traffic: true };
         *slot = Some(Site { region, witness: Witness::made_up(on), holds });

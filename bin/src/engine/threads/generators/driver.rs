@@ -394,7 +394,7 @@ mod tests {
     use super::*;
     use crate::engine::memory::sites::made_up;
     use latency_core::arch::Line;
-    use latency_core::units::{Bytes, LINE, PageSize, Pages};
+    use latency_core::units::{Bytes, LINE, LineSize, PageSize, Pages};
     use std::vec;
 
     #[test]
@@ -415,7 +415,8 @@ mod tests {
         let timer = Timer::Kernel(crate::result::KernelClock { step_ns: 1, overhead_ns: 1 });
         let generators = Generators::new(&shared, &uncores, style, timer, (0, None), None);
         let (node, kind) = (NodeId(0), Kind::parse("write").unwrap());
-        let traffic = Traffic { kind, generators: 1, from: node, node, footprint, line: LINE, rate: None };
+        let traffic =
+            Traffic { kind, generators: 1, from: node, node, footprint, line: LineSize::LEAST, rate: None };
         let point = Point {
             initiator: node,
             cpu: latency_core::units::CpuId(0),
@@ -424,9 +425,9 @@ mod tests {
             order: latency_core::chain::Order::Random,
             size: footprint,
             stride: LINE,
-            line: LINE,
+            line: LineSize::LEAST,
             seed: 1,
-            pages: Pages::Base(PageSize::LEAST),
+            pages: Pages::base(PageSize::LEAST),
             walk: Walk::Traffic(traffic),
         };
         for run in 1..=2 {

@@ -112,7 +112,7 @@ mod tests {
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
     use latency_core::topology::Shared;
-    use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
+    use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
 
     const LINES: u32 = 2;
     const MESSAGES: u64 = 50;
@@ -129,9 +129,9 @@ mod tests {
             order: Order::Random,
             size: Bytes(8192),
             stride: Bytes(4096),
-            line: Bytes(64),
+            line: LineSize::LEAST,
             seed: 1,
-            pages: Pages::Base(PageSize::KIB_4),
+            pages: Pages::base(PageSize::KIB_4),
             walk: Walk::PingPong(pair),
         };
         let points = [point; 2];
