@@ -6,6 +6,7 @@
 mod sample;
 mod tally;
 
+use crate::math::Real;
 pub use sample::{Quantile, Sample, buckets_below, weight};
 pub use tally::Tally;
 
@@ -39,11 +40,11 @@ impl Watch<'_> {
     /// Returns the expected number of hops that were interrupted for `ticks` or longer.
     #[must_use]
     pub fn expected(&self, ticks: u64) -> f64 {
-        self.gaps_from(ticks) + self.switches as f64
+        self.gaps_from(ticks) + self.switches.real()
     }
 
     fn gaps_from(&self, ticks: u64) -> f64 {
-        self.gaps.count_from(ticks) as f64 * self.exposure
+        self.gaps.count_from(ticks).real() * self.exposure
     }
 }
 
@@ -56,7 +57,7 @@ impl Watch<'_> {
 #[must_use]
 pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<u64> {
     let gap = |ticks: u64| ticks.saturating_sub(median) / COLD.1 * COLD.0;
-    let by_chance = |found: u64, expected: f64| found as f64 <= expected + CHANCE * sqrt(expected) + STRAY;
+    let by_chance = |found: u64, expected: f64| found.real() <= expected + CHANCE * sqrt(expected) + STRAY;
     let explained = |&ticks: &u64| {
         let above = Tally::edges().find(|&edge| edge > ticks).unwrap_or(u64::MAX);
         let (expected, expected_above) = (watch.expected(gap(ticks)), watch.gaps_from(above));

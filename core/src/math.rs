@@ -28,6 +28,25 @@ const RECIPROCALS: [f64; EXPONENTIAL_TERMS] = {
     table
 };
 
+/// Conversion to real numbers in few instructions: on x86-64 a signed number needs one, an unsigned one eight.
+pub trait Real {
+    /// Returns a number below 2^63 as a real number; a larger number loses its highest bit.
+    #[must_use]
+    fn real(self) -> f64;
+}
+
+impl Real for u64 {
+    fn real(self) -> f64 {
+        (self & i64::MAX as u64) as f64
+    }
+}
+
+impl Real for usize {
+    fn real(self) -> f64 {
+        (self as u64).real()
+    }
+}
+
 /// Returns the exponent of a positive number, and the natural logarithm of its mantissa, which is at most half of ln 2
 /// from zero.
 const fn split(value: f64) -> (f64, f64) {

@@ -163,8 +163,10 @@ impl PageSize {
     pub const MIB_2: PageSize = PageSize { log2: 21 };
     /// One page-directory-pointer entry of x86-64.
     pub const GIB_1: PageSize = PageSize { log2: 30 };
+    /// The largest base page.
+    pub const KIB_64: PageSize = PageSize { log2: 16 };
     /// The base pages with which Linux can be built, smallest first.
-    pub const BASES: [PageSize; 3] = [PageSize::KIB_4, PageSize { log2: 14 }, PageSize { log2: 16 }];
+    pub const BASES: [PageSize; 3] = [PageSize::KIB_4, PageSize { log2: 14 }, PageSize::KIB_64];
     /// The smallest size.
     pub const LEAST: PageSize = PageSize::KIB_4;
     /// The largest size: 32 entries of 512 MiB, with base pages of 64 KiB.
@@ -261,7 +263,7 @@ impl PageSizes {
 
     /// Returns the sizes, smallest first.
     pub fn iter(self) -> impl Iterator<Item = PageSize> + Clone {
-        (PageSize::LEAST.log2..=PageSize::MOST.log2)
+        (PageSize::LEAST.log2..PageSize::MOST.log2 + 1)
             .map(|log2| PageSize { log2 })
             .filter(move |size| self.has(*size))
     }
@@ -367,21 +369,23 @@ impl Pages {
 
     /// Returns every kind of pages of every size, smallest first.
     pub fn all() -> impl Iterator<Item = Pages> + Clone {
-        (Pages::base(PageSize::LEAST).0..=Pages::of_pool(PageSize::MOST).0)
+        (Pages::base(PageSize::LEAST).0..Pages::of_pool(PageSize::MOST).0 + 1)
             .map(Pages)
             .filter(|pages| pages.0 & 3 > 0)
     }
 
-    /// Returns the kind with this word. 64 KiB count as a base page, since the word does not tell it from a
-    /// pool of the same size.
+    /// Returns the kind with this word. Sizes up to 64 KiB are those of base pages, since the word does not tell them from
+    /// a pool of the same size.
     #[must_use]
     pub fn from_word(text: &[u8]) -> Option<Pages> {
-        let known = Pages::all().filter(|pages| {
-            !pages.are_base() || PageSize::BASES.iter().any(|size| *pages == Pages::base(*size))
-        });
-        known
-            .chain([Pages::AUTO])
-            .find(|pages| Text::<16>::of(format_args!("{pages}")).as_str().as_bytes() == text)
+        let is_one = |pages: &Pages| {
+            !pages.are_base() && Text::<16>::of(format_args!("{pages}")).as_str().as_bytes() == text
+        };
+        let found = Pages::all().chain([Pages::AUTO]).find(is_one)?;
+        Some(match found.pool() {
+            Some(size) if size <= PageSize::KIB_64 => Pages::base(size),
+            _ => found,
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 use core::cmp::Ordering;
 use core::ops::RangeInclusive;
+use latency_core::math::Real;
 
 use latency_core::compact::Compact;
 use latency_core::math::ln;
@@ -107,7 +108,7 @@ impl Cache {
     }
 
     fn compare(&self) -> Option<Agreement> {
-        let reported = self.claim?.size.0 as f64;
+        let reported = self.claim?.size.0.real();
         let size = self.size.bounds();
         Some(match () {
             () if self.exact && reported > self.size.value => Agreement::Part,
@@ -164,7 +165,7 @@ impl Caches {
             if let Some((edge, ways)) =
                 edge.filter(|_| cache.number == 1).and_then(|edge| Some((edge, edge.ways?)))
             {
-                cache.size = Estimate::exact(edge.capacity.0 as f64);
+                cache.size = Estimate::exact(edge.capacity.0.real());
                 (cache.exact, cache.ways) = (true, Some(ways));
             }
             cache.like_memory = fit.memory.value < APART * cache.latency.value;
@@ -263,7 +264,7 @@ fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) 
         let mut cost = 0.0;
         let mut before: Option<(u32, f64)> = None;
         let off = |number, half: f64| {
-            claims.level(number).map_or(f64::INFINITY, |claim| ln(half / claim.size.0 as f64).abs())
+            claims.level(number).map_or(f64::INFINITY, |claim| ln(half / claim.size.0.real()).abs())
         };
         for (slot, level) in numbers.iter_mut().zip(levels.clone()) {
             let number = 1 + (rest % MAX_CLAIMS) as u32;

@@ -6,6 +6,7 @@
 
 use core::f64::consts::SQRT_2;
 use core::ops::RangeInclusive;
+use latency_core::math::Real;
 
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, PageKnee};
@@ -80,13 +81,13 @@ impl Analysis {
         let knees = Knees::of(samples.iter(), page, in_cycles, &mut workspace);
         let mixture = fit_mixture(points, &mut workspace);
         let mut sizes = [0.0; MAX_CLAIMS];
-        let sizes = collect(&mut sizes, claims.iter().map(|claim| claim.size.0 as f64));
+        let sizes = collect(&mut sizes, claims.iter().map(|claim| claim.size.0.real()));
         let reported = (!sizes.is_empty()).then(|| fit_reported(points, sizes, &mut workspace));
         let mut stair = fit_stair(points, None, &mut workspace);
         let seen = stair.as_ref().ok();
         let reach =
             seen.and_then(|stair| translation::first_reach(stair, knees.as_slice(), page.bytes(), line));
-        let translation = reach.and_then(|reach| knees.at(reach / page.bytes().0 as f64));
+        let translation = reach.and_then(|reach| knees.at(reach / page.bytes().0.real()));
         if reach.is_some() {
             let again = fit_stair(points, reach, &mut workspace);
             if again.is_ok() {
@@ -103,7 +104,7 @@ impl Analysis {
         if in_cycles {
             let within = |sizes: &RangeInclusive<f64>| {
                 let inside =
-                    |index| dense.get(index).filter(|sample| sizes.contains(&(sample.size.0 as f64)));
+                    |index| dense.get(index).filter(|sample| sizes.contains(&(sample.size.0.real())));
                 clock(dense.only(&inside))
             };
             caches.read_clocks(&within);
@@ -111,7 +112,7 @@ impl Analysis {
         let gigahertz = in_cycles.then(|| clock(dense)).flatten();
         let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense, gigahertz));
         let mut last = [0.0; MAX_POINTS];
-        let is_far = |sample: &Sample| sample.size.0 as f64 * SQRT_2 >= largest.0 as f64;
+        let is_far = |sample: &Sample| sample.size.0.real() * SQRT_2 >= largest.0.real();
         let far = |sample: &Sample| is_far(sample).then_some(sample.nanoseconds);
         let largest_ns = stats::median(dense.values(&mut last, &far));
         Analysis {

@@ -2,6 +2,7 @@
 //! slow loads.
 
 use latency_core::hops;
+use latency_core::math::Real;
 use latency_core::math::{exp2, log2};
 
 use crate::report::chart::ChartPoint;
@@ -29,7 +30,7 @@ pub fn agrees(found: &Distribution) -> Option<bool> {
 #[must_use]
 pub fn is_wide(found: &Distribution, quantile: &Percentile) -> bool {
     let Some(interval) = quantile.interval else { return true };
-    interval.high - interval.low > found.time(found.step as f64).max(CERTAIN * quantile.value)
+    interval.high - interval.low > found.time(found.step.real()).max(CERTAIN * quantile.value)
 }
 
 /// Fills points with the times of loads, and the percentages of loads that take as long or longer.
@@ -39,15 +40,15 @@ pub fn exceedances(found: &Distribution, points: &mut [ChartPoint]) {
     let (Some(least), Some(most)) = (windows.minimum(), hops::maximum(windows, below)) else { return };
     let buckets = || hops::buckets_below(windows, below);
     let count = |from: f64| {
-        let slow = buckets().filter(|bucket| bucket.high as f64 >= from);
-        slow.map(|bucket| bucket.count).sum::<u64>() as f64
+        let slow = buckets().filter(|bucket| bucket.high.real() >= from);
+        slow.map(|bucket| bucket.count).sum::<u64>().real()
     };
-    let (least, most) = (least as f64, most as f64);
+    let (least, most) = (least.real(), most.real());
     let all = count(0.0);
-    let last = points.len().saturating_sub(1).max(1) as f64;
+    let last = points.len().saturating_sub(1).max(1).real();
     for (index, point) in points.iter_mut().enumerate() {
         // The times are at equal ratios, and the last one is exact.
-        let part = index as f64 / last;
+        let part = index.real() / last;
         let from = if part < 1.0 { least * exp2(log2(most / least) * part) } else { most };
         *point = ChartPoint::new(found.nanoseconds(from), 100.0 * count(from) / all);
     }

@@ -1,5 +1,6 @@
 //! Conclusions about translation buffers from the points with one line on each page.
 
+use latency_core::math::Real;
 use latency_core::model::translation::PageKnee;
 use latency_core::model::{MAX_LEVELS, Point, Workspace, fit_stair};
 use latency_core::units::PageSize;
@@ -20,8 +21,8 @@ const CLOSE: f64 = 0.7;
 #[must_use]
 #[inline(never)] // it is called in several places
 pub fn page_of(samples: Samples<'_>) -> PageSize {
-    let strides = samples.iter().filter_map(|sample| PageSize::of(sample.stride));
-    strides.filter(|page| PageSize::BASES.contains(page)).min().unwrap_or(PageSize::KIB_4)
+    let is_there = |page: &PageSize| samples.iter().any(|sample| sample.stride == page.bytes());
+    PageSize::BASES.into_iter().find(is_there).unwrap_or(PageSize::KIB_4)
 }
 
 /// The knees of the points with one line on each page.
@@ -46,7 +47,7 @@ impl Knees {
         let sparse = samples.filter(|sample| sample.stride == page);
         let by_pages = sparse.map(|sample| {
             let point = sample.point(in_cycles);
-            Point { working_set: point.working_set / page.0 as f64, ..point }
+            Point { working_set: point.working_set / page.0.real(), ..point }
         });
         let points: &[_] = collect(&mut points, by_pages);
         let Ok(fit) = fit_stair(points, None, workspace) else { return knees };

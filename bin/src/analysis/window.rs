@@ -2,6 +2,7 @@
 //! prefetch.
 
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
+use latency_core::math::Real;
 use latency_core::stats::{Estimate, Interval, Side};
 
 use super::lanes::{WorkReach, WorkingSet, work_reach};
@@ -31,9 +32,9 @@ pub fn room(reach: &Reach) -> Room {
     let half = alone.abs_diff(overlaps).div_ceil(2);
     let spread = half + RUN_TO_RUN;
     let interval =
-        Some(Interval { low: middle.saturating_sub(spread) as f64, high: (middle + spread) as f64 });
+        Some(Interval { low: middle.saturating_sub(spread).real(), high: (middle + spread).real() });
     Room {
-        instructions: Some(Estimate { value: middle as f64, interval }),
+        instructions: Some(Estimate { value: middle.real(), interval }),
         converged: alone >= overlaps && half <= RUN_TO_RUN,
     }
 }

@@ -1,6 +1,7 @@
 //! The machine as the tool sees it, and the tool's permissions; only the clock itself is timed.
 
 use core::fmt;
+use latency_core::math::Real;
 
 use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Throttle};
@@ -137,36 +138,37 @@ fn total_memory(machine: &Machine) -> Bytes {
 /// Free memory in huge pages with which there is no restriction, unless one page is larger.
 const POOL: Bytes = Bytes(256 << 20);
 
-/// Returns the restriction of too few huge pages, and its remedy.
+/// Returns the restriction of too few huge pages, and its remedy after a `|`.
 #[inline(never)] // it is called in several places
-fn pool_limit(machine: &Machine) -> [Text<96>; 2] {
+fn pool_limit(machine: &Machine) -> Text<192> {
     let size = machine.huge_page();
-    let what = format_args!("no {} of free {size} huge pages", POOL.max(size.bytes()));
-    let (pages, kilobytes) = (Bytes::GIB.0 >> size.log2(), size.bytes().0 >> 10);
-    let remedy = fmt::from_fn(|out| match size {
-        // The default size of x86-64.
-        PageSize::MIB_2 => out.write_str("/proc/sys/vm/nr_hugepages"),
-        _ => write!(out, "/sys/kernel/mm/hugepages/hugepages-{kilobytes}kB/nr_hugepages"),
-    });
-    [Text::of(what), Text::of(format_args!("as root: echo {} > {remedy}", pages.max(1)))]
+    let (pages, kilobytes) = (size.count(Bytes::GIB).max(1), size.bytes().0 >> 10);
+    Text::of(format_args!(
+        "no {} of free {size} huge pages|as root: echo {pages} > {}",
+        POOL.max(size.bytes()),
+        fmt::from_fn(|out| match size {
+            // The default size of x86-64.
+            PageSize::MIB_2 => out.write_str("/proc/sys/vm/nr_hugepages"),
+            _ => write!(out, "/sys/kernel/mm/hugepages/hugepages-{kilobytes}kB/nr_hugepages"),
+        })
+    ))
 }
 
-/// Returns the restrictions of this process, each with the one command that would lift it; the texts are those of
+/// Returns the restrictions of this process, each with the one command that would lift it; `no_pool` is that of
 /// [`pool_limit`].
 fn found_limits<'t>(
     machine: &Machine,
-    [no_pool, pool_remedy]: &'t [Text<96>; 2],
+    no_pool: &'t Text<192>,
 ) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
     let process = &machine.host.process;
-    let size = machine.huge_page();
-    let pool = machine.topology.nodes().iter().any(|node| {
-        node.page_pool(size).is_some_and(|pool| size.bytes().times(pool.free) >= POOL.max(size.bytes()))
-    });
+    let (no_pool, pool_remedy) = no_pool.as_str().split_once('|').unwrap_or_default();
+    let mut nodes = machine.topology.nodes().iter();
+    let pool = nodes.any(|node| machine.pool_holds(node.id, machine.huge_page(), POOL));
     let thp = matches!(machine.host.huge_pages.enabled.as_str(), "always" | "madvise");
     let counters = machine.host.perf_event_paranoid.is_none_or(|level| level <= 2)
         && (!process.filtered || process.perfmon);
     let every_cpu = machine.cpus.len() == machine.topology.online_cpus.len();
-    let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len() as f64);
+    let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len().real());
     let limit = |can: bool, what, remedy| (!can).then_some((what, remedy));
     [
         limit(
@@ -175,7 +177,7 @@ fn found_limits<'t>(
             "in a container: docker run --cap-add=SYS_NICE",
         ),
         limit(machine.has_proc, "/proc is not mounted, so placement cannot be verified", "as root: mount -t proc proc /proc"),
-        limit(pool, no_pool.as_str(), pool_remedy.as_str()),
+        limit(pool, no_pool, pool_remedy),
         limit(
             thp,
             "transparent huge pages are disabled",

@@ -61,10 +61,10 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let machine = planning.machine;
     let like = single::like(planning)?;
-    let page = |size: Bytes| machine.page.whole(size).max(machine.page.bytes());
+    let half = |cache: Bytes| machine.page.whole(Bytes(cache.0 / 2)).max(machine.page.bytes());
     let levels = [
-        Some(page(Bytes(plan::curve::first_level_cache(machine).0 / 2))),
-        single::cache(machine, 2).map(|cache| page(Bytes(cache.0 / 2))),
+        Some(half(plan::curve::first_level_cache(machine))),
+        single::cache(machine, 2).map(half),
         single::in_last_level(machine),
     ];
     // A size as large as the working set in memory does not belong to a cache.

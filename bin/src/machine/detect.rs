@@ -82,7 +82,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
 /// Returns the longest cache line. A kernel without descriptions of caches (a device tree) does not report it; then it is
 /// the shortest line according to the processor.
 pub fn line(host: &Host) -> LineSize {
-    host.caches.line().unwrap_or_else(arch::shortest_line)
+    host.caches.line(arch::shortest_line())
 }
 
 /// Returns the nodes that the cpuset allows: by system call, by /proc if containers forbid the call, otherwise all

@@ -4,6 +4,7 @@
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Caches, CpuTime};
+use latency_core::math::Real;
 use latency_core::topology::{Files, threads_of_core};
 use latency_core::units::{CpuId, NodeId};
 
@@ -46,7 +47,7 @@ pub fn choose(
     let Some(after) = files.read("/proc/stat", after) else { return Ok(()) };
     let busy = |cpu: u32| {
         let passed = CpuTime::of_cpu(after, cpu).since(&CpuTime::of_cpu(before, cpu));
-        (passed.total > 0).then(|| passed.busy as f64 / passed.total as f64)
+        (passed.total > 0).then(|| passed.busy.real() / passed.total.real())
     };
     let mut found = choices().filter_map(|cpus| {
         let first = cpus.first()?;

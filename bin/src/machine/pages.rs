@@ -46,12 +46,14 @@ impl Machine {
         self.topology.pools().and(usual)
     }
 
-    /// Returns every kind of pages, smallest pages first.
-    pub fn kinds_of_pages(&self) -> impl Iterator<Item = Pages> + Clone {
-        let own = [self.base_pages(), Pages::thp(self.huge_page())];
-        let pools = self.pool_sizes();
-        Pages::all()
-            .filter(move |pages| own.contains(pages) || pages.pool().is_some_and(|size| pools.has(size)))
+    /// Returns true for the kinds of pages that are compared.
+    #[must_use]
+    #[inline(never)]
+    pub fn has_pages(&self, pages: Pages) -> bool {
+        match pages.pool() {
+            Some(size) => self.pool_sizes().has(size),
+            None => pages == self.base_pages() || pages == Pages::thp(self.huge_page()),
+        }
     }
 
     /// Refuses huge pages of a size that the kernel has not. If it does not name all of its sizes, the usual ones pass:

@@ -3,6 +3,7 @@
 //! Plain data, made from options by the experiment; the engine sees no options. Pure, like the whole plan.
 
 use latency_core::math;
+use latency_core::math::Real;
 use latency_core::units::{Bytes, Pages};
 
 use super::regions;
@@ -84,7 +85,7 @@ pub const WINDOW_NS: f64 = 0.8e6;
 /// first visit and after the last.
 pub fn budget_ns(options: &Options<'_>) -> f64 {
     const SHARE: f64 = 0.7;
-    options.budget.0 as f64 / 1e3 * SHARE
+    options.budget.0.real() / 1e3 * SHARE
 }
 
 /// The first pass of a visit over a chain just written.
@@ -273,7 +274,7 @@ impl Budget {
         }
         budget.twice = true;
         budget.walk_ns = 2.0 * WALK_NS;
-        let left_ns = MATRIX_NS - SET_UP_BYTE_NS * regions::bytes(budget.memory, points).0 as f64;
+        let left_ns = MATRIX_NS - SET_UP_BYTE_NS * regions::bytes(budget.memory, points).0.real();
         let visits_ns = left_ns.clamp(LEAST_PAIRS_NS, PAIRS_NS).max(2.0 * budget.spread_ns);
         if let Some(until_ns) = options.until_ns() {
             (budget.until_quiet, budget.bounded, budget.point_ns) = (true, true, until_ns);
@@ -287,9 +288,9 @@ impl Budget {
         }
         if let ([point], false) = (points, budget.bounded || budget.trials.is_some()) {
             let more = point.size.0.saturating_sub(FREE_OF_TIME.0);
-            budget.whole_ns = WHOLE_NS + WHOLE_NS_PER_GIB * more as f64 / (1u64 << 30) as f64;
+            budget.whole_ns = WHOLE_NS + WHOLE_NS_PER_GIB * more.real() / (1u64 << 30).real();
         }
-        budget.within(visits_ns.min(budget.point_ns * points.len() as f64), points.len())
+        budget.within(visits_ns.min(budget.point_ns * points.len().real()), points.len())
     }
 
     /// Returns the budget of lanes.
@@ -310,7 +311,7 @@ impl Budget {
         const RUN_NS: f64 = 20e9;
         /// Nanoseconds of each point, if there are many.
         const POINT_NS: f64 = 0.5e9;
-        let run_ns = RUN_NS.max(POINT_NS * points.len() as f64);
+        let run_ns = RUN_NS.max(POINT_NS * points.len().real());
         let mut budget = Budget::of_windows(options, machine, points, run_ns);
         budget.window_ns = TRAFFIC_WINDOW_NS;
         budget
@@ -357,7 +358,7 @@ impl Budget {
         const FEW_POINTS: usize = 64;
         let few = points.len() <= FEW_POINTS;
         // If time is short, the rounds are reduced first, and then the pairs.
-        let affordable = math::whole(budget_ns(options) / (points.len().max(1) as f64 * WINDOW_NS)) as usize;
+        let affordable = math::whole(budget_ns(options) / (points.len().max(1).real() * WINDOW_NS)) as usize;
         let usual = if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS };
         let rounds = usual.min(affordable).max(FEWEST_ROUNDS);
         Budget {
@@ -407,7 +408,7 @@ impl Budget {
     #[inline(never)] // it is called in several places
     pub fn within(mut self, run_ns: f64, points: usize) -> Budget {
         let asked = self.bounded || self.trials.is_some();
-        self.share_ns = if asked { f64::INFINITY } else { run_ns / points.max(1) as f64 };
+        self.share_ns = if asked { f64::INFINITY } else { run_ns / points.max(1).real() };
         self
     }
 
@@ -415,7 +416,7 @@ impl Budget {
     pub fn limit(&mut self, limit_ns: f64, points: usize) {
         /// Share of the limit over which rounds are spread, and which walks last at least.
         const SPREAD: f64 = 0.5;
-        self.share_ns = self.share_ns.min(limit_ns / points.max(1) as f64);
+        self.share_ns = self.share_ns.min(limit_ns / points.max(1).real());
         self.spread_ns = self.spread_ns.min(SPREAD * limit_ns);
         self.walk_ns = self.walk_ns.min(SPREAD * limit_ns);
     }

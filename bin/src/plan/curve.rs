@@ -3,6 +3,7 @@
 //! Pure, like the whole plan. [`latency_core::model::refine`] adds further sizes while measuring.
 
 use latency_core::math;
+use latency_core::math::Real;
 use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
@@ -152,10 +153,10 @@ pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = 
         let (octave, part) = (index as u32 / per_octave, index as u32 % per_octave);
         let factor = exp2(f64::from(octave) + f64::from(part) / f64::from(per_octave));
         // Sizes that are powers of two times the smallest are exact.
-        least.0 as f64 * factor + 0.5
+        least.0.real() * factor + 0.5
     };
     // The last step may be short, but two sizes must differ by more than 2 %.
-    let inner = (0..MOST_POINTS).map(size).take_while(move |size| *size < most.0 as f64 * 0.98);
+    let inner = (0..MOST_POINTS).map(size).take_while(move |size| *size < most.0.real() * 0.98);
     inner.map(|size| Bytes(math::whole(size))).chain([most])
 }
 

@@ -5,6 +5,7 @@
 
 use core::fmt;
 use core::ops::{Add, Mul};
+use latency_core::math::Real;
 
 use latency_core::chain::Order;
 use latency_core::decimal::Decimal;
@@ -98,8 +99,8 @@ impl fmt::Display for Range {
         let (least, most) = (math::whole(self.0 / 1e9), math::whole(self.1 / 1e9) + 1);
         match (least, most) {
             (0, 1) => out.write_str("less than 1 s"),
-            (0, _) => write!(out, "up to {} s", Decimal(most as f64)),
-            _ => write!(out, "about {} to {} s", Decimal(least as f64), Decimal(most as f64)),
+            (0, _) => write!(out, "up to {} s", Decimal(most.real())),
+            _ => write!(out, "about {} to {} s", Decimal(least.real()), Decimal(most.real())),
         }
     }
 }
@@ -137,19 +138,19 @@ fn hop(machine: &Machine, point: &Point) -> Range {
 
 /// Returns the time to write the chain of a point.
 fn written(point: &Point) -> Range {
-    WRITTEN_BYTE * point.size.0 as f64 + WRITTEN_NODE * (point.size.0 / point.stride.0.max(1)) as f64
+    WRITTEN_BYTE * point.size.0.real() + WRITTEN_NODE * (point.size.0 / point.stride.0.max(1)).real()
 }
 
 /// Returns the time of a round of a point in one of `rounds` rounds; `least_ns` is the minimum unless the user changed
 /// it.
 fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
-    let trial = budget.iters.map_or(ROUND * (1.0 / BATCHES), |iters| hop * iters as f64);
+    let trial = budget.iters.map_or(ROUND * (1.0 / BATCHES), |iters| hop * iters.real());
     match budget.trials {
         Some(trials) => trial * (f64::from(trials) / rounds).max(1.0),
         None => {
             let all = trial * BATCHES;
             let asked =
-                if budget.iters.is_some() { Range::ZERO } else { hop * (budget.hops as f64 / rounds) };
+                if budget.iters.is_some() { Range::ZERO } else { hop * (budget.hops.real() / rounds) };
             Range(all.0.max(asked.0).max(least_ns), all.1.max(asked.1).max(least_ns))
         }
     }
@@ -167,8 +168,8 @@ fn single_hops(budget: &Budget, hop: Range) -> Range {
 /// Returns the minimum rounds of a point, and the rounds that it probably needs.
 fn rounds(budget: &Budget, fewest: usize) -> Range {
     match budget.trials {
-        Some(trials) => Range(1.0, 1.0) * f64::from(trials).min(fewest as f64),
-        None => Range(fewest as f64, (2 * fewest).min(budget.most) as f64),
+        Some(trials) => Range(1.0, 1.0) * f64::from(trials).min(fewest.real()),
+        None => Range(fewest.real(), (2 * fewest).min(budget.most).real()),
     }
 }
 
@@ -187,13 +188,13 @@ fn can_be_had(machine: &Machine, point: &Point) -> bool {
 fn before(machine: &Machine, point: &Point, hop: Range, budget: &Budget, alone: bool) -> (Range, Range) {
     let nodes = point.size.0 / point.stride.0.max(1);
     let written = written(point);
-    let lap = hop * nodes as f64;
+    let lap = hop * nodes.real();
     let asked = budget.warm_up.unwrap_or(u64::MAX).max(FEW_HOPS.0);
-    let few = hop * (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1).min(asked) as f64;
-    let first = |most: u64| HOPS[3] * budget.warm_up.unwrap_or(nodes.min(most)) as f64;
+    let few = hop * (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1).min(asked).real();
+    let first = |most: u64| HOPS[3] * budget.warm_up.unwrap_or(nodes.min(most)).real();
     match (budget.memory, budget.pass, point.walk) {
         (Memory::Rewritten { .. }, Pass::Lap, _) => {
-            let pass = |most: u64| hop * budget.warm_up.unwrap_or(nodes.min(most)) as f64;
+            let pass = |most: u64| hop * budget.warm_up.unwrap_or(nodes.min(most)).real();
             // The sequential chain is written once more, in slices, for the independent loads.
             let written = written * if point.order == Order::Sequential { 2.0 } else { 1.0 };
             (written + pass(u64::MAX), written + pass(SHORT_PASS))
@@ -207,7 +208,7 @@ fn before(machine: &Machine, point: &Point, hop: Range, budget: &Budget, alone: 
         // The first of several points writes the memory that the others use.
         (Memory::Shared, _, Walk::Traffic(_)) if alone => (Range::ZERO, Range::ZERO),
         (Memory::Shared, _, Walk::Traffic(_)) => {
-            let written = WRITTEN_BYTE * point.size.0 as f64;
+            let written = WRITTEN_BYTE * point.size.0.real();
             (written, written)
         }
         (Memory::Shared, ..) => (written + first(SHORT_PASS), written + few),
@@ -219,7 +220,7 @@ fn before(machine: &Machine, point: &Point, hop: Range, budget: &Budget, alone: 
             let trail = if nodes < budget.trail {
                 lap * (FILLING_LAPS as f64 / IN_FLIGHT)
             } else {
-                hop * (budget.trail as f64 / IN_FLIGHT.min(point.walk.lanes() as f64))
+                hop * (budget.trail.real() / IN_FLIGHT.min(point.walk.lanes().real()))
             };
             (trail.at_most(LONGEST_FILL_NS), trail.at_most(LONGEST_FILL_NS))
         }
@@ -233,7 +234,7 @@ fn exchanges(pairs: f64, budget: &Budget) -> Range {
     let all = product(WINDOW * pairs, rounds(budget, budget.rounds));
     let all = Range(all.0.max(budget.spread_ns), all.1.max(2.0 * budget.spread_ns));
     // The minimum windows are made even if time is up.
-    let least = pairs * budget.fewest as f64 * WINDOW_NS;
+    let least = pairs * budget.fewest.real() * WINDOW_NS;
     START + all.at_most((budget.share_ns * pairs * OVERTIME).max(least))
 }
 
@@ -245,7 +246,7 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
         return Range::ZERO;
     }
     if points.iter().all(|point| point.walk.is_of_cores()) {
-        return exchanges(points.len() as f64, budget);
+        return exchanges(points.len().real(), budget);
     }
     let (mut count, mut mapped, mut once, mut all) = (0, 0.0, Range::ZERO, Range::ZERO);
     let mut last = None::<(Bytes, usize)>;
@@ -274,36 +275,36 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
             Memory::Kept | Memory::Shared
                 if !earlier.iter().filter(shared).any(|other| other.size == point.size) =>
             {
-                mapped += point.size.0 as f64;
+                mapped += point.size.0.real();
                 once = once + written(point);
             }
             Memory::Rewritten { .. } if !earlier.iter().any(|other| shared(&other)) => {
                 let largest = points.iter().filter(shared).map(|other| other.size.0).max().unwrap_or(0);
-                mapped += largest as f64 * 1.25;
+                mapped += largest.real() * 1.25;
             }
             _ => {}
         }
         let added = if budget.window_ns > 0.0 { budget.more } else { 0 };
         // If hops are counted, their number determines the length of rounds.
         let walk_ns = if budget.hops > 0 { 0.0 } else { budget.walk_ns };
-        let share = walk_ns / (budget.rounds * (points.len() + added)) as f64;
+        let share = walk_ns / (budget.rounds * (points.len() + added)).real();
         let round = match point.walk.traffic() {
             Some(_) => SETTLING + Range(budget.window_ns, budget.window_ns),
-            None => round(budget, hop, budget.rounds as f64, share),
+            None => round(budget, hop, budget.rounds.real(), share),
         };
         let fewest = if (again + round).0 > budget.long_visit_ns { budget.fewest } else { budget.rounds };
         once = once + first + if budget.single_hops { REFRESH } else { Range::ZERO };
         // If rounds are shorter than the time over which they are spread, the CPU idles between them.
-        let distance = budget.spread_ns / (budget.rounds * points.len()) as f64;
+        let distance = budget.spread_ns / (budget.rounds * points.len()).real();
         let visit = again + round + single_hops(budget, hop);
         let visit = Range(visit.0.max(distance), visit.1.max(distance));
         all = all + product(visit, rounds(budget, fewest)).at_most(budget.point_ns);
         count += 1;
     }
     // Points that are added later are assumed to be like the others.
-    let share = (count + budget.more) as f64 / f64::from(count.max(1) as u32);
+    let share = (count + budget.more).real() / f64::from(count.max(1) as u32);
     let all = once + all * share;
-    let time = budget.share_ns * count as f64;
+    let time = budget.share_ns * count.real();
     if !time.is_finite() {
         return around(points, mapped) + all;
     }
@@ -318,6 +319,6 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let all = if bounded { all } else { Range(all.0.max(used), all.1.max(time)) };
     // The minimum windows are made even if time is up.
     let least = if budget.window_ns > 0.0 { all.0 } else { once.0 };
-    let held = Range(1e9, 1e9) * budget.held as f64;
+    let held = Range(1e9, 1e9) * budget.held.real();
     around(points, mapped) + all.at_most((OVERTIME * time).max(least)) + held
 }

@@ -3,6 +3,7 @@
 //! The rates are known once the limit has been measured; [`levels`] returns them then.
 
 use latency_core::cpulist::CpuSet;
+use latency_core::math::Real;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::budget::{FEWEST_ROUNDS, budget_ns};
@@ -133,7 +134,7 @@ fn curve<'a>(
     };
     let mut points = most_added(options);
     known(&mut |_, _| points += 1);
-    let takes_ns = points as f64 * FEWEST_ROUNDS as f64 * VISIT_NS;
+    let takes_ns = points.real() * FEWEST_ROUNDS as f64 * VISIT_NS;
     let budget_ns = budget_ns(options);
     // A held point is compared with idle memory, and has one kind of traffic.
     let (mut idle, most_kinds) = match options.hold {
@@ -143,7 +144,7 @@ fn curve<'a>(
     for kind in kinds(options, machine, USUAL).iter().take(most_kinds) {
         // At least one point is measured, however short the time is.
         if takes_ns > *left_ns && *left_ns < budget_ns {
-            let (from, to, seconds) = (like.initiator, like.target, options.budget.0 as f64 / 1e12);
+            let (from, to, seconds) = (like.initiator, like.target, options.budget.0.real() / 1e12);
             planning.warnings.push(Warning::OverBudget { from, to, kind: kind.name, seconds });
             continue;
         }

@@ -12,8 +12,5 @@ use crate::error::Failure;
 /// [`Failure::no_such_chain`].
 pub fn chain(point: &Point) -> Result<Chain, Failure<'static>> {
     let Point { order, size, stride, line, seed, .. } = *point;
-    let mut chain =
-        Chain::new(order, size, stride, seed).map_err(|_| Failure::no_such_chain(size, stride))?;
-    chain.set_line(line);
-    Ok(chain)
+    Chain::with_line(order, size, (stride, line), seed).map_err(|_| Failure::no_such_chain(size, stride))
 }

@@ -6,6 +6,7 @@ use latency_core::clock;
 use latency_core::histogram::Histogram;
 use latency_core::histogram::fold::Period;
 use latency_core::hops::{self, Quantile, Sample};
+use latency_core::math::Real;
 use latency_core::stats::{Interval, Summary};
 use latency_core::units::Hertz;
 
@@ -177,13 +178,13 @@ impl Distribution {
     /// Returns the time of the slowest hop that was not interrupted.
     #[must_use]
     pub fn maximum_ns(&self) -> Option<f64> {
-        hops::maximum(&self.windows, self.interrupted_from).map(|window| self.nanoseconds(window as f64))
+        hops::maximum(&self.windows, self.interrupted_from).map(|window| self.nanoseconds(window.real()))
     }
 
     /// Returns the time of the slowest window without a mark, interrupted or not.
     #[must_use]
     pub fn longest_ns(&self) -> Option<f64> {
-        self.windows.maximum().map(|window| self.nanoseconds(window as f64))
+        self.windows.maximum().map(|window| self.nanoseconds(window.real()))
     }
 
     /// Returns the mean of the hops that were not interrupted.

@@ -3,7 +3,7 @@
 //! This file uses the spacing and cache lines, but not the order of the nodes.
 
 use crate::rng::Pcg32;
-use crate::units::{Bytes, LINE, LineSize};
+use crate::units::{Bytes, LineSize};
 
 /// The reason why a chain of a given shape cannot exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,8 @@ pub struct NodeLayout {
 }
 
 impl NodeLayout {
-    /// Returns a layout of nodes that are `stride` bytes apart and fill `size` bytes.
+    /// Returns a layout of nodes that are `stride` bytes apart and fill `size` bytes, on a machine with cache lines of this
+    /// size.
     ///
     /// If a node has its own line, its pointer always lies in the first half of the line: the second half arrives
     /// later (by 1.4 % of a memory access on Emerald Rapids). If `scattered`, a stride of several lines holds its
@@ -40,7 +41,12 @@ impl NodeLayout {
     /// # Errors
     ///
     /// [`ShapeError::Stride`] and [`ShapeError::TooSmall`].
-    pub fn new(size: Bytes, stride: Bytes, scattered: bool, seed: u64) -> Result<NodeLayout, ShapeError> {
+    pub fn new(
+        size: Bytes,
+        (stride, line): (Bytes, LineSize),
+        scattered: bool,
+        seed: u64,
+    ) -> Result<NodeLayout, ShapeError> {
         if !(matches!(stride.0, 4 | 8 | 16 | 32) || (stride.0 > 0 && stride.0.is_multiple_of(64))) {
             return Err(ShapeError::Stride(stride));
         }
@@ -48,16 +54,9 @@ impl NodeLayout {
         if nodes < 2 {
             return Err(ShapeError::TooSmall);
         }
-        let lines = if scattered { (stride.0 / LINE.0).max(1) } else { 1 };
+        let lines = if scattered { line.within(stride).max(1) } else { 1 };
         let key = Pcg32::new(seed, 0x6c61_796f).next_u64();
-        Ok(NodeLayout { nodes, stride: stride.0, lines, line: LineSize::LEAST, key })
-    }
-
-    /// Sets another size of cache lines than [`LINE`].
-    pub(super) const fn set_line(&mut self, line: LineSize) {
-        let lines = line.within(Bytes(self.stride));
-        self.lines = if self.lines > 1 && lines > 1 { lines } else { 1 };
-        self.line = line;
+        Ok(NodeLayout { nodes, stride: stride.0, lines, line, key })
     }
 
     /// Returns the distance between neighbouring nodes.

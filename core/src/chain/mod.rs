@@ -50,7 +50,18 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Returns the chain of `order` over a working set of `size` bytes with nodes `stride` bytes apart.
+    /// Returns the chain of `order` over a working set of `size` bytes with nodes `stride` bytes apart, on a machine with
+    /// cache lines of 64 bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`with_line`](Self::with_line).
+    pub fn new(order: Order, size: Bytes, stride: Bytes, seed: u64) -> Result<Chain, ShapeError> {
+        Self::with_line(order, size, (stride, LineSize::LEAST), seed)
+    }
+
+    /// Returns the chain of `order` over a working set of `size` bytes with nodes `stride` bytes apart, on a machine with
+    /// cache lines of size `line`: a node that has a line of its own starts at the start of that line.
     ///
     /// The same arguments give the same chain on every machine. For a local order the working set
     /// is reduced to whole regions.
@@ -58,10 +69,15 @@ impl Chain {
     /// # Errors
     ///
     /// [`ShapeError`] if a chain of this shape cannot exist.
-    pub fn new(order: Order, size: Bytes, stride: Bytes, seed: u64) -> Result<Chain, ShapeError> {
+    pub fn with_line(
+        order: Order,
+        size: Bytes,
+        (stride, line): (Bytes, LineSize),
+        seed: u64,
+    ) -> Result<Chain, ShapeError> {
         let scattered = matches!(order, Order::Random | Order::Local(_));
         let mut rng = Pcg32::new(seed, 0x6368_6169);
-        let mut layout = NodeLayout::new(size, stride, scattered, seed)?;
+        let mut layout = NodeLayout::new(size, (stride, line), scattered, seed)?;
         let shape = match order {
             Order::Random => Shape::Random(CyclicPermutation::new(layout.nodes, &mut rng)),
             Order::Sequential => Shape::Sequential,
@@ -81,12 +97,6 @@ impl Chain {
             }
         };
         Ok(Chain { layout, shape })
-    }
-
-    /// Fits the places of the nodes to a machine with cache lines of this size: a node that has a line of its own starts
-    /// at the start of that line.
-    pub const fn set_line(&mut self, line: LineSize) {
-        self.layout.set_line(line);
     }
 
     /// Returns the places of the nodes.

@@ -51,7 +51,7 @@ proptest! {
 
     #[test]
     fn nodes_lie_apart_and_in_the_first_half_of_a_line(stride in strides(), nodes in 2u64..5_000, scattered: bool, seed: u64) {
-        let layout = NodeLayout::new(Bytes(nodes * stride.0), stride, scattered, seed).unwrap();
+        let layout = NodeLayout::new(Bytes(nodes * stride.0), (stride, LineSize::LEAST), scattered, seed).unwrap();
         for node in 0..nodes {
             let offset = layout.offset(node);
             prop_assert!(offset / stride.0 == node && offset + stride.0.min(8) <= layout.size().0);
@@ -68,8 +68,8 @@ proptest! {
     ) {
         let stride = line * strides;
         let usual = Chain::new(Order::Random, Bytes(nodes * stride), Bytes(stride), seed).unwrap();
-        let mut chain = usual;
-        chain.set_line(LineSize::of(Bytes(line)).unwrap());
+        let spacing = (Bytes(stride), LineSize::of(Bytes(line)).unwrap());
+        let chain = Chain::with_line(Order::Random, Bytes(nodes * stride), spacing, seed).unwrap();
         let mut lines: Vec<u64> = (0..nodes).map(|node| chain.layout().offset(node)).collect();
         prop_assert!(lines.iter().all(|offset| offset % line == 0));
         prop_assert!(lines.iter().zip(0..).all(|(offset, node)| offset / stride == node));

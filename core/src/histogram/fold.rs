@@ -17,6 +17,7 @@
 //! hiccup", Cloudflare blog, 2018.
 
 use crate::math;
+use crate::math::Real;
 use crate::math::sqrt;
 use crate::units::Hertz;
 
@@ -56,7 +57,7 @@ impl Search {
     /// temperature, at fine granularity, or if two ranks are refreshed in turn.
     #[must_use]
     pub fn refresh(ticks: Hertz) -> Self {
-        let microsecond = ticks.0 as f64 / 1e6;
+        let microsecond = ticks.0.real() / 1e6;
         Self {
             shortest: 1.5 * microsecond,
             longest: 20.0 * microsecond,
@@ -210,7 +211,7 @@ impl Phases {
     fn excess(&self) -> f64 {
         // The sum of (count - expected)^2 / expected, with expected = total / PHASES.
         let total = f64::from(self.total);
-        (self.squares * PHASES as u64) as f64 / total - total - FREEDOM
+        (self.squares * PHASES as u64).real() / total - total - FREEDOM
     }
 
     /// Returns the exact variance of the chi-square for equally likely phases.

@@ -3,6 +3,7 @@
 //! This file uses only counts and ticks. `hops.rs` finds the interrupted hops.
 
 use crate::histogram::{Bucket, Histogram};
+use crate::math::Real;
 use crate::math::sqrt;
 
 /// Number of standard deviations of a normal distribution beyond which 2.5 % lie on each side.
@@ -63,7 +64,7 @@ pub fn weight(ticks: f64, entries: f64) -> f64 {
 }
 
 fn middle(bucket: &Bucket) -> f64 {
-    bucket.low as f64 + (bucket.high - bucket.low) as f64 / 2.0
+    bucket.low.real() + (bucket.high - bucket.low).real() / 2.0
 }
 
 impl Sample<'_> {
@@ -71,7 +72,7 @@ impl Sample<'_> {
     fn weights(&self) -> impl Iterator<Item = (Bucket, f64, f64)> + '_ {
         buckets_below(self.histogram, self.below).map(|bucket| {
             let middle = middle(&bucket);
-            (bucket, middle, bucket.count as f64 * weight(middle, self.entries))
+            (bucket, middle, bucket.count.real() * weight(middle, self.entries))
         })
     }
 
@@ -94,7 +95,7 @@ impl Sample<'_> {
         let mut seen = 0.0;
         let mut last = None;
         for (bucket, middle, count) in self.weights() {
-            let width = (bucket.high - bucket.low + 1).max(self.step) as f64;
+            let width = (bucket.high - bucket.low + 1).max(self.step).real();
             let part = ((rank - seen) / count).clamp(0.0, 1.0);
             last = Some(middle + (part - 0.5) * width);
             seen += count;
@@ -114,7 +115,7 @@ impl Sample<'_> {
     pub fn quantile(&self, percent: f64) -> Option<Quantile> {
         let timed: u64 = buckets_below(self.histogram, self.below).map(|bucket| bucket.count).sum();
         let (total, share) = (self.total(), percent / 100.0);
-        let half = NORMAL_95 * sqrt(share * (1.0 - share) / timed as f64);
+        let half = NORMAL_95 * sqrt(share * (1.0 - share) / timed.real());
         let end = |share: f64| self.at(share.clamp(0.0, 1.0) * total);
         let (value, low, high) = (end(share)?, end(share - half)?, end(share + half)?);
         let on_step = self.is_step(low, high);
@@ -125,7 +126,7 @@ impl Sample<'_> {
     /// one.
     fn is_step(&self, low: f64, high: f64) -> bool {
         let hop = |window: f64| (window - self.overhead).max(0.0);
-        let step = self.step as f64;
+        let step = self.step.real();
         let margin = |end: f64| (CLUSTER * hop(end)).max(step);
         let (from, to) = (low + margin(low), high - margin(high));
         // Times between two steps of the counter cannot be observed.

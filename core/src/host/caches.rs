@@ -81,12 +81,12 @@ impl Caches {
     }
 
     /// Returns the size of the longest line of the caches that hold data, which is the unit of transfers between
-    /// caches; `None` if no plausible one is reported.
+    /// caches; `shortest` if no longer one is reported.
     #[must_use]
-    pub fn line(&self) -> Option<LineSize> {
-        let mut longest = None;
+    pub fn line(&self, shortest: LineSize) -> LineSize {
+        let mut longest = shortest;
         for cache in self.as_slice().iter().filter(|cache| cache.kind.holds_data()) {
-            longest = longest.max(LineSize::of(cache.line));
+            longest = LineSize::of(cache.line).unwrap_or(longest).max(longest);
         }
         longest
     }

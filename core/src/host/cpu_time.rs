@@ -4,6 +4,7 @@
 //!
 //! proc_stat(5) for /proc/stat.
 
+use crate::math::Real;
 use crate::topology::files::parse;
 
 /// The time of a CPU since the system started, from one line of /proc/stat, in kernel ticks.
@@ -76,14 +77,14 @@ impl CpuTime {
     /// Returns the share of `part` in the total time; `None` for fewer ticks than half a second.
     #[must_use]
     pub fn share(&self, part: u64) -> Option<f64> {
-        (self.total >= FEWEST).then(|| part as f64 / self.total as f64)
+        (self.total >= FEWEST).then(|| part.real() / self.total.real())
     }
 
     /// Returns the share of non-idle time during which the hypervisor kept the CPU waiting: an idle CPU has no stolen
     /// time.
     #[must_use]
     pub fn stolen_share(&self) -> Option<f64> {
-        (self.busy >= FEWEST).then(|| self.stolen as f64 / self.busy as f64)
+        (self.busy >= FEWEST).then(|| self.stolen.real() / self.busy.real())
     }
 
     /// Returns the share of the time during which threads of other processes ran, given that threads of this process

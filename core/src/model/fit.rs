@@ -8,6 +8,7 @@ use super::robust;
 use super::search::{Candidate, Range};
 use super::uncertainty::Uncertainty;
 use super::workspace::Workspace;
+use crate::math::Real;
 use crate::math::{exp, ln};
 use crate::stats::{Estimate, Interval};
 
@@ -205,7 +206,7 @@ fn criterion(candidate: &Candidate, capacities_are_given: bool, workspace: &Work
     let parameters =
         if capacities_are_given { curve.unknowns() } else { curve.parameters() + curve.steps().len() };
     // The scale of the residuals is a parameter too.
-    candidate.linear.deviance + (parameters + 1) as f64 * ln(workspace.rows().len().max(1) as f64)
+    candidate.linear.deviance + (parameters + 1).real() * ln(workspace.rows().len().max(1).real())
 }
 
 /// Returns true if there are working sets on both sides of a step, and enough of them beyond it.

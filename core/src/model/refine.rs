@@ -4,6 +4,7 @@
 //! geometric middle. The input should be medians of at least two sweeps: with single measurements,
 //! new points accumulate in noisy intervals.
 
+use crate::math::Real;
 use core::f64::consts::LN_2;
 
 use crate::math;
@@ -63,12 +64,12 @@ impl Refinement {
         if low.0 == 0 || high.0 <= low.0 {
             return None;
         }
-        let (ln_low, ln_high) = (ln(low.0 as f64), ln(high.0 as f64));
+        let (ln_low, ln_high) = (ln(low.0.real()), ln(high.0.real()));
         let middle = math::whole(exp(0.5 * (ln_low + ln_high)));
         let rounded = middle.saturating_add(granule / 2) / granule * granule;
         // A tolerance of half a percent accepts the rounded sizes of a grid of exact powers.
         let closest = self.smallest_octaves * LN_2 * 0.995;
-        let ln_middle = ln(rounded as f64);
+        let ln_middle = ln(rounded.real());
         let fits = rounded > low.0
             && rounded < high.0
             && ln_middle - ln_low >= closest

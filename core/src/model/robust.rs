@@ -13,6 +13,7 @@
 use super::curve::Curve;
 use super::least_squares::{MAX_UNKNOWNS, NormalEquations, Unknowns};
 use super::workspace::{Row, Workspace};
+use crate::math::Real;
 use crate::math::{ln, sqrt};
 use crate::stats::median;
 
@@ -80,10 +81,10 @@ pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unkn
     let median = median(workspace.collect(|_, row| Some(row.residual.abs()))).unwrap_or(0.0);
     // A fit makes the residuals too small, depending on the degrees of freedom that it used.
     let free = count.saturating_sub(curve.parameters()).max(1);
-    let correction = sqrt(count as f64 / free as f64);
+    let correction = sqrt(count.real() / free.real());
     Distance {
         median,
-        root_mean_square: sqrt(squares / count.max(1) as f64),
+        root_mean_square: sqrt(squares / count.max(1).real()),
         deviation: median * MAD_TO_DEVIATION * correction,
     }
 }
@@ -111,7 +112,7 @@ fn improved_scale(rows: &[Row], scale: f64) -> f64 {
         let square = row.prior * row.residual * row.residual;
         sum += square * damping(sqrt(square) / scale);
     }
-    sqrt(sum / rows.len().max(1) as f64).max(SCALE_FLOOR)
+    sqrt(sum / rows.len().max(1).real()).max(SCALE_FLOOR)
 }
 
 /// Sets the weights for `scale`, and returns the deviance of the residuals at this scale.
@@ -122,7 +123,7 @@ fn reweigh(rows: &mut [Row], scale: f64) -> f64 {
         loss += if distance <= HUBER { distance * distance } else { 2.0 * HUBER * distance - HUBER * HUBER };
         row.weight = row.prior * damping(distance);
     }
-    2.0 * rows.len() as f64 * ln(scale) + loss
+    2.0 * rows.len().real() * ln(scale) + loss
 }
 
 /// Returns the factor of the weight of a point with a residual of `distance` standard deviations.

@@ -13,6 +13,7 @@ use super::robust::{self, Linear};
 use super::uncertainty::ALIKE;
 use super::workspace::Workspace;
 use crate::math;
+use crate::math::Real;
 use crate::math::{exp, ln};
 
 /// Minimum distance between neighbouring capacities, in ln S: a factor of 2.2.
@@ -148,7 +149,7 @@ impl StepShape {
         let step = Step { ln_capacity: 0.0, law };
         let mut table = [0.0; ENTRIES + 1];
         for (place, entry) in table.iter_mut().enumerate() {
-            let part = place as f64 / ENTRIES as f64;
+            let part = place.real() / ENTRIES as f64;
             *entry = step.missing(part / (1.0 - part)) as f32;
         }
         Self { law, half: step.ln_size_at(0.5), table }
@@ -165,7 +166,7 @@ impl StepShape {
                 let index = math::whole(place) as usize;
                 let entry = |index| self.table.get(index).map_or(1.0, |entry: &f32| f64::from(*entry));
                 let (low, high) = (entry(index), entry(index + 1));
-                low + (high - low) * (place - index as f64)
+                low + (high - low) * (place - index.real())
             }
         }
     }
@@ -218,7 +219,7 @@ impl StepSearch {
         let settled = Settled::new(workspace, &previous.curve, usize::MAX);
         let mut seeds = [None::<(f64, Step)>; PLACES];
         for (place, seed) in seeds.iter_mut().enumerate() {
-            let ln_capacity = low + (high - low) * (place as f64 + 0.5) / PLACES as f64;
+            let ln_capacity = low + (high - low) * (place.real() + 0.5) / PLACES as f64;
             if !is_free(&previous.curve, None, ln_capacity) {
                 continue;
             }
@@ -374,7 +375,7 @@ impl StepSearch {
     /// one.
     pub(super) fn ambiguity(&self, workspace: &mut Workspace, found: &Candidate) -> [Range; MAX_LEVELS] {
         let mut ranges = [(0.0, 0.0); MAX_LEVELS];
-        let count = workspace.rows().len() as f64 / ALIKE;
+        let count = workspace.rows().len().real() / ALIKE;
         self.fit(workspace, found.curve);
         for (index, range) in ranges.iter_mut().enumerate() {
             let Some(&was) = found.curve.steps().get(index) else { break };

@@ -9,6 +9,7 @@
 //! This file only compares curves and fits: the caller measures the second curve on pages of the
 //! given size, and names the size of a cache line.
 
+use crate::math::Real;
 use core::f64::consts::LN_2;
 
 use super::fit::{Cause, Fit, Level};
@@ -44,7 +45,7 @@ pub fn classify(fit: &mut Fit, knees: &[PageKnee], page: Bytes, line: Bytes) {
     let known = *fit;
     for level in fit.levels_mut() {
         let matching = knees.iter().filter(|knee| {
-            let is_same = is_same(knee.pages * page.0 as f64, level.half);
+            let is_same = is_same(knee.pages * page.0.real(), level.half);
             is_same && !is_explained_by_a_cache(knee, known.levels(), line)
         });
         let step = matching.fold(0.0, |largest: f64, knee| largest.max(knee.step));
@@ -59,7 +60,7 @@ pub fn classify(fit: &mut Fit, knees: &[PageKnee], page: Bytes, line: Bytes) {
 fn is_explained_by_a_cache(knee: &PageKnee, levels: &[Level], line: Bytes) -> bool {
     // With one line on each page the cache overflows from its onset on, and the knee lies somewhere between two
     // measured numbers of pages.
-    let (low, high) = (knee.pages * line.0 as f64, knee.most.max(knee.pages) * line.0 as f64);
+    let (low, high) = (knee.pages * line.0.real(), knee.most.max(knee.pages) * line.0.real());
     levels.iter().any(|level| {
         // A step as high as the cache's step is caused by the cache, even if the knees are an octave apart.
         let alike = (knee.step - level.step.value).abs() <= SAME_STEP * level.step.value;
@@ -80,6 +81,6 @@ pub fn first_reach(fit: &Fit, knees: &[PageKnee], page: Bytes, line: Bytes) -> O
         .iter()
         .filter(|knee| knee.pages > 0.0 && knee.step > 0.0)
         .filter(|knee| !is_explained_by_a_cache(knee, fit.levels(), line))
-        .map(|knee| knee.pages * page.0 as f64)
+        .map(|knee| knee.pages * page.0.real())
         .reduce(f64::min)
 }

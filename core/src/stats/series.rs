@@ -7,6 +7,7 @@
 
 use super::{Interval, Summary, median_of_sorted, median_ranks, summarise};
 use crate::math;
+use crate::math::Real;
 use crate::math::{exp, ln, sqrt};
 use crate::sort;
 
@@ -38,7 +39,7 @@ pub fn mean_of_series(samples: &[f64]) -> Option<Interval> {
     /// Half-width of the interval of a mean of some twenty samples, in standard errors (Student's t).
     const ERRORS: f64 = 2.1;
     median_ranks(samples.len())?;
-    let count = samples.len() as f64;
+    let count = samples.len().real();
     let mean = samples.iter().sum::<f64>() / count;
     let squares = samples.iter().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>();
     let half = ERRORS * sqrt(squares / (count - 1.0) / count * inflation(samples));
@@ -48,8 +49,8 @@ pub fn mean_of_series(samples: &[f64]) -> Option<Interval> {
 /// Returns the interval of the median, and leaves the samples in ascending order.
 fn interval(samples: &mut [f64]) -> Option<Interval> {
     let (rank, _) = median_ranks(samples.len())?;
-    let middle = (samples.len() - 1) as f64 / 2.0;
-    let reach = (middle - rank as f64) * sqrt(inflation(samples));
+    let middle = (samples.len() - 1).real() / 2.0;
+    let reach = (middle - rank.real()) * sqrt(inflation(samples));
     sort::ascending(samples);
     let median = median_of_sorted(samples)?;
     let low = at(samples, median, middle - reach)?;
@@ -59,7 +60,7 @@ fn interval(samples: &mut [f64]) -> Option<Interval> {
 
 /// Returns the variance of the median of these samples, divided by its variance for independent samples.
 fn inflation(samples: &[f64]) -> f64 {
-    let count = samples.len() as f64;
+    let count = samples.len().real();
     // The correlation of a short series is too low by (1 + 3 rho) / n on average.
     let unbiased = (count * correlation(samples) + 1.0) / (count - 3.0);
     let believed = (unbiased + HIDDEN).clamp(0.0, MOST);
@@ -83,7 +84,7 @@ fn correlation(samples: &[f64]) -> f64 {
 /// Returns the value at a rank, interpolated between two samples or extrapolated beyond all samples.
 fn at(sorted: &[f64], median: f64, rank: f64) -> Option<f64> {
     let (&first, &last) = (sorted.first()?, sorted.last()?);
-    let end = (sorted.len() - 1) as f64;
+    let end = (sorted.len() - 1).real();
     let step = |outermost: f64| (outermost - median) * 2.0 / end;
     if rank <= 0.0 {
         // Times are positive, and so is their interval: below the smallest sample it is extended by a ratio.
@@ -95,7 +96,7 @@ fn at(sorted: &[f64], median: f64, rank: f64) -> Option<f64> {
     }
     let (below, above) =
         (*sorted.get(math::whole(rank) as usize)?, *sorted.get(math::whole(rank) as usize + 1)?);
-    Some(below + (above - below) * (rank - math::whole(rank) as f64))
+    Some(below + (above - below) * (rank - math::whole(rank).real()))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! The input is bandwidths and numbers of cores, independent of how they were measured.
 
 use super::{LoadLevel, ends};
+use latency_core::math::Real;
 use latency_core::stats::Estimate;
 use latency_core::units::LineSize;
 
@@ -46,7 +47,7 @@ impl Verdict {
         let Some(growth) = half.filter(|half| *half > 0.0).map(|half| all / half) else {
             return Verdict::NotShown;
         };
-        let times = cores as f64 / (cores / 2) as f64;
+        let times = cores.real() / (cores / 2).real();
         let doubled = 1.0 + (growth - 1.0) / (times - 1.0);
         match growth {
             _ if growth < TOO_MUCH => Verdict::OverSaturated,
@@ -91,7 +92,7 @@ pub fn lines_in_flight(
     cores: usize,
     line: LineSize,
 ) -> Option<f64> {
-    let lines = read_bytes_per_second * latency_ns / 1e9 / (line.bytes().0 as f64 * cores as f64);
+    let lines = read_bytes_per_second * latency_ns / 1e9 / (line.bytes().0.real() * cores.real());
     lines.is_finite().then_some(lines)
 }
 

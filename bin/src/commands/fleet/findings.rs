@@ -2,6 +2,7 @@
 //! conditions. Nothing is shown here.
 
 use latency_core::math;
+use latency_core::math::Real;
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 
@@ -248,7 +249,7 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut List
         _ => {}
     }
     // The values of conditions have at most 52 bits.
-    let numbers = numbers.refill(all.map(|value| value as f64));
+    let numbers = numbers.refill(all.map(|value| value.real()));
     // Sorting is slow, and usually all values are equal.
     if numbers.windows(2).any(|two| matches!(two, [one, other] if one != other)) {
         sort_by(numbers, |one, other| one.total_cmp(other));
@@ -262,7 +263,7 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut List
 
 /// Returns the power of two that is nearest to a size.
 fn octave(size: f64) -> f64 {
-    exp(((ln(size) / ln(2.0) + 0.5) as u64) as f64 * ln(2.0))
+    exp(((ln(size) / ln(2.0) + 0.5) as u64).real() * ln(2.0))
 }
 
 /// Returns every value with its group.

@@ -103,11 +103,12 @@ fn compare(
     page: PageSize,
     [small, measured]: [&mut [Line]; 2],
 ) -> Result<Option<bool>, Failure<'static>> {
-    let page_lines = page.bytes().0 as usize / size_of::<Line>();
-    let Some(room) = measured.len().checked_sub(LINES as usize * page_lines) else { return Ok(None) };
+    let length = size_of_val(measured) as u64;
+    let Some(room) = length.checked_sub(LINES << page.log2()) else { return Ok(None) };
     let mut times = [[f64::NAN; ROUNDS]; 4];
     for round in 0..ROUNDS {
-        let first = room / (ROUNDS - 1) * round / page_lines * page_lines;
+        let first =
+            page.whole(Bytes(room / (ROUNDS as u64 - 1) * round as u64)).0 as usize / size_of::<Line>();
         for (index, times) in times.iter_mut().enumerate() {
             let lines = if index < 2 { &mut *small } else { measured.get_mut(first..).unwrap_or_default() };
             let stride = if index % 2 == 0 { page.bytes() } else { like.line.bytes() };

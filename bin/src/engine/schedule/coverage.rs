@@ -3,6 +3,7 @@
 //!
 //! The test makes 200 runs of each kind, or LATENCY_BENCH_COVERAGE_RUNS of them if that variable is set.
 
+use latency_core::math::Real;
 use std::boxed::Box;
 use std::f64::consts::TAU;
 use std::vec::Vec;
@@ -132,7 +133,7 @@ fn simulated(kind: &Kind, runs: u64) -> (u64, f64, f64, u64) {
         width += series.half_width();
         rounds += entry.state.rounds;
     }
-    (held, width / runs as f64, rounds as f64 / runs as f64, precise)
+    (held, width / runs.real(), rounds.real() / runs.real(), precise)
 }
 
 #[test]
@@ -142,13 +143,13 @@ fn intervals_cover_the_truth_in_93_of_100_runs_under_every_noise() {
     let mut missed = Vec::new();
     for kind in &KINDS {
         let (held, width, rounds, precise) = simulated(kind, runs);
-        let share = held as f64 / runs as f64;
+        let share = held.real() / runs.real();
         std::println!(
             "{}: {:.1} % of {runs} intervals hold it; +- {:.2} %, {rounds:.0} rounds, {:.0} % precise",
             kind.name,
             share * 100.0,
             width * 100.0,
-            precise as f64 / runs as f64 * 100.0
+            precise.real() / runs.real() * 100.0
         );
         // The share over 200 runs has a standard error of 1.8 %.
         if share < 0.93 - if runs < 2000 { 0.02 } else { 0.0 } {

@@ -1,6 +1,7 @@
 //! A stay at one point for some seconds, so that the user can observe the machine meanwhile.
 
 use core::ops::DerefMut;
+use latency_core::math::Real;
 
 use crate::engine::schedule::summariser::MOST_BATCHES;
 use crate::engine::schedule::walks::hops_per_batch;
@@ -38,9 +39,9 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             let begun_ns = chain.now_ns();
             for (second, slot) in kept.iter_mut().take(seconds).enumerate() {
                 // The latency of a hop may change under the load.
-                let batch_ns = chain.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2) as f64);
+                let batch_ns = chain.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2).real());
                 let hops = hops_per_batch(batch_ns, state.warmth.first.estimate_ns);
-                let until_ns = begun_ns + (second + 1) as f64 * SECOND_NS;
+                let until_ns = begun_ns + (second + 1).real() * SECOND_NS;
                 *slot = summariser.round(chain, hops, MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
                 state.rounds += 1;
                 state.trials += u64::from(slot.batches);

@@ -11,6 +11,7 @@ use crate::error::Failure;
 use crate::plan::budget::Budget;
 use crate::result::{Round, Undisturbed};
 use latency_core::math;
+use latency_core::math::Real;
 
 /// Minimum share of the spread time that rounds must fill: the last pause is shorter than the others.
 const SPREAD: f64 = 0.9;
@@ -115,8 +116,8 @@ impl VisitRules<'_> {
     /// Returns the maximum number of batches of the next round, and the nanoseconds that they may have together.
     fn batches(&self, state: &State, rounds: usize) -> (u32, f64) {
         let budget = self.budget;
-        let trial_ns = (state.hops as f64 * state.warmth.first.estimate_ns).max(1.0);
-        let limit_ns = budget.point_ns / rounds as f64;
+        let trial_ns = (state.hops.real() * state.warmth.first.estimate_ns).max(1.0);
+        let limit_ns = budget.point_ns / rounds.real();
         let count = match budget.trials {
             Some(trials) => {
                 let trials = u64::from(trials);
@@ -127,7 +128,7 @@ impl VisitRules<'_> {
                 budget.hops.div_ceil(rounds as u64).div_ceil(state.hops.max(1))
             }
             None => {
-                let round_ns = budget.walk_ns / (rounds * self.points.max(1)) as f64;
+                let round_ns = budget.walk_ns / (rounds * self.points.max(1)).real();
                 let round_ns = round_ns.max(budget.batches * trial_ns).min(limit_ns);
                 let count = math::whole(round_ns / trial_ns);
                 if budget.twice {

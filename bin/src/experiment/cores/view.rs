@@ -1,6 +1,7 @@
 //! Pairs of CPUs for people: classes, a matrix if there are few CPUs, and every pair on request.
 
 use core::fmt::{self, Display, Write};
+use latency_core::math::Real;
 
 use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
@@ -437,7 +438,7 @@ fn strip(
     let mut lines = [(Text::<32>::EMPTY, &[][..]); Shared::ALL.len()];
     let count = found.classes().count();
     let mut rest = &mut points[..];
-    let mut middle = count as f64;
+    let mut middle = count.real();
     // The nearest class is at the top.
     for (class, line) in found.classes().zip(lines.iter_mut().take(count).rev()) {
         let (own, others) = core::mem::take(&mut rest).split_at_mut_checked(class.pairs).unwrap_or_default();
@@ -445,7 +446,7 @@ fn strip(
         middle -= 1.0;
         let members = pairs(report.outcomes).filter(|pair| pair.with.class == class.shared);
         for (order, (point, pair)) in own.iter_mut().zip(members).enumerate() {
-            let part = order as f64 * GOLDEN + 0.5;
+            let part = order.real() * GOLDEN + 0.5;
             *point = ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5));
         }
         *line = (Text::of(format_args!("{} {} ns", class.shared.name(), Digits(class.median))), own);

@@ -1,6 +1,7 @@
 //! A curve as presented by `curve` and `fit`: the answer, the levels, the picture and the points.
 
 use core::fmt::{self, Display};
+use latency_core::math::Real;
 
 use latency_core::model::{MAX_LEVELS, MAX_POINTS};
 use latency_core::text::Text;
@@ -69,7 +70,7 @@ fn picture(
     let value = |nanoseconds: f64| if reciprocal { 1e9 / nanoseconds } else { nanoseconds };
     let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
     let measured = samples.iter().map(|sample| {
-        let (x, y) = (sample.size.0 as f64, value(sample.nanoseconds));
+        let (x, y) = (sample.size.0.real(), value(sample.nanoseconds));
         match sample.interval.map(|interval| (value(interval.low), value(interval.high))) {
             Some((one, other)) => ChartPoint::with_band(x, y, one.min(other), one.max(other)),
             None => ChartPoint::new(x, y),
@@ -135,7 +136,7 @@ fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> 
         put(start, area, format_args!("L{number} {} ns{}", Digits(ns), cycles(cache.latency.value)));
         let size = levels::size(end);
         let claim = cache.claim.map(|claim| claim.size).filter(|claim| *claim != size);
-        let reported = claim.map_or(f64::NAN, |claim| claim.0 as f64);
+        let reported = claim.map_or(f64::NAN, |claim| claim.0.real());
         let tick = (reported, MarkKind::Tick);
         let line = (end, MarkKind::Line);
         for (x, kind) in if reported < end { [tick, line] } else { [line, tick] } {

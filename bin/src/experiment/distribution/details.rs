@@ -1,6 +1,7 @@
 //! Single loads for readers who want to check them: the timer, the batches for comparison, interruptions, refresh.
 
 use core::fmt::{self, Display};
+use latency_core::math::Real;
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
@@ -92,7 +93,7 @@ fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
             Decimal(found.overhead),
             Digits(found.time(found.overhead)),
             found.step,
-            Digits(found.time(found.step as f64))
+            Digits(found.time(found.step.real()))
         ),
     );
 }
@@ -101,7 +102,7 @@ fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 #[inline(never)] // offsets into a small frame are short
 fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
-    let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest as f64));
+    let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest.real()));
     document.sentence(
         Role::Detail(&"Excluded"),
         format_args!(
@@ -114,7 +115,7 @@ fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distrib
             }),
             found.interrupted(),
             optional(found.interrupted_from, |from, out| {
-                let (from, to) = (found.nanoseconds(from as f64), found.longest_ns().unwrap_or(0.0));
+                let (from, to) = (found.nanoseconds(from.real()), found.longest_ns().unwrap_or(0.0));
                 write!(out, " ({} to {}; {} expected)", span(from), span(to), Digits(seen.expected))
             })
         ),
@@ -130,9 +131,9 @@ fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distr
         format_args!(
             "{whose}a loop without loads saw {} gaps of {} to {} in {} that left no mark; {} context switches",
             seen.gaps,
-            span(found.time(seen.least_gap as f64)),
-            span(found.time(seen.longest_gap.max(seen.least_gap) as f64)),
-            span(found.time(seen.watched as f64)),
+            span(found.time(seen.least_gap.real())),
+            span(found.time(seen.longest_gap.max(seen.least_gap).real())),
+            span(found.time(seen.watched.real())),
             seen.switches
         ),
     );
@@ -148,7 +149,7 @@ fn no_refresh(document: &mut dyn Document, whose: &dyn Display, found: &Distribu
                 Some(period) => write!(
                     out,
                     "not seen: slow loads ({} ns and more) have no period of 1.5 to 20 µs (best: {:.1} standard deviations)",
-                    Digits(found.nanoseconds(found.slow_from as f64)),
+                    Digits(found.nanoseconds(found.slow_from.real())),
                     Decimal(period.significance)
                 ),
                 None => out.write_str("not searched for: too few slow loads"),

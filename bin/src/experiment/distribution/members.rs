@@ -6,6 +6,7 @@ use crate::describe::point;
 use crate::report::document::{Document, Field, Part, fields};
 use crate::result::Outcome;
 use crate::result::distribution::{Distribution, PERCENTAGES, Percentile};
+use latency_core::math::Real;
 use latency_core::stats::Estimate;
 
 fields! {
@@ -132,27 +133,27 @@ fn interruptions(document: &mut dyn Document, found: &Distribution) {
         document.part(Part::Object(&BY_MARK), |document| {
             document.put(&COUNT, seen.marked);
             document.put(&MEAN_NS, found.time(seen.marked_mean));
-            document.put(&LONGEST_NS, found.time(seen.marked_longest as f64));
+            document.put(&LONGEST_NS, found.time(seen.marked_longest.real()));
         });
         document.part(Part::Object(&BY_TIME), |document| {
             document.put(&COUNT, found.interrupted());
             document.put(&EXPECTED, seen.expected);
-            document.put(&FROM, found.interrupted_from.map(|ticks| found.nanoseconds(ticks as f64)));
+            document.put(&FROM, found.interrupted_from.map(|ticks| found.nanoseconds(ticks.real())));
             document.put(&LONGEST_NS, found.interrupted_from.and(found.longest_ns()));
         });
         document.put(&COUNT, left_out(found));
         document.put(&SWITCHES, seen.switches);
-        document.put(&WATCHED, found.time(seen.watched as f64));
+        document.put(&WATCHED, found.time(seen.watched.real()));
         document.put(&WATCHED_ENTRIES, seen.watched_interrupts);
         document.put(&GAPS, seen.gaps);
-        document.put(&GAP_LEAST, found.time(seen.least_gap as f64));
-        document.put(&GAP_LONGEST, found.time(seen.longest_gap as f64));
+        document.put(&GAP_LEAST, found.time(seen.least_gap.real()));
+        document.put(&GAP_LONGEST, found.time(seen.longest_gap.real()));
     });
 }
 
 fn refresh(document: &mut dyn Document, found: &Distribution) {
     document.part(Part::Object(&REFRESH), |document| {
-        document.put(&SLOW_FROM, found.nanoseconds(found.slow_from as f64));
+        document.put(&SLOW_FROM, found.nanoseconds(found.slow_from.real()));
         document.put(&SIGNIFICANCE, found.period.map(|period| period.significance));
         document.put(&columns::REFRESH, refresh_us(found));
         document.put(&KNOWN_AS, found.refresh().and_then(|(_, name)| name));
@@ -165,8 +166,8 @@ fn buckets(document: &mut dyn Document, found: &Distribution) {
     document.part(Part::List(&BUCKETS), |document| {
         for bucket in found.windows.buckets() {
             document.part(Part::List(&BUCKET), |document| {
-                document.put(&BUCKET, found.nanoseconds(bucket.low as f64));
-                document.put(&BUCKET, found.nanoseconds(bucket.high as f64 + 1.0));
+                document.put(&BUCKET, found.nanoseconds(bucket.low.real()));
+                document.put(&BUCKET, found.nanoseconds(bucket.high.real() + 1.0));
                 document.put(&BUCKET, bucket.count);
             });
         }
@@ -183,5 +184,5 @@ pub fn summary(document: &mut dyn Document, found: &Distribution) {
     document.put(&MEAN, found.mean_ns());
     document.put(&AGREES, agrees(found));
     document.put(&columns::REFRESH, refresh_us(found));
-    document.put(&SHARE, left_out(found) as f64 / found.total() as f64);
+    document.put(&SHARE, left_out(found).real() / found.total().real());
 }

@@ -78,10 +78,12 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let Planning { options, machine, .. } = *planning;
     let like = single::like(planning)?;
     let asked = plan::pages(options, machine);
-    let is_wanted = |pages: &Pages| asked == Pages::AUTO || *pages == asked || pages.are_base();
     let planned = gathered(&mut |each| {
-        for pages in machine.kinds_of_pages().filter(is_wanted) {
-            of_kind(Point { pages, ..like }, machine.page, each);
+        for pages in Pages::all() {
+            let is_wanted = asked == Pages::AUTO || pages == asked || pages.are_base();
+            if is_wanted && machine.has_pages(pages) {
+                of_kind(Point { pages, ..like }, machine.page, each);
+            }
         }
         Ok(())
     })?;

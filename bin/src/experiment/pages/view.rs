@@ -279,18 +279,17 @@ fn picture(
     const MOST: usize = 40;
     /// The maximum number of kinds of pages: two without a pool, and as many with one as a node has pools.
     const KINDS: usize = 2 + MOST_POOLS;
-    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); MOST]; KINDS];
-    let mut names = [Text::<32>::EMPTY; KINDS];
+    let mut rooms = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); MOST]); KINDS];
     let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS];
     let mut count = 0;
     let kinds = had(report).filter(|pages| Some(*pages) != but);
-    for (((pages, room), name), slot) in kinds.zip(&mut points).zip(&mut names).zip(&mut series) {
+    for ((pages, (name, points)), slot) in kinds.zip(&mut rooms).zip(&mut series) {
         let walks = walks(report.outcomes, pages);
-        let points = walks.map(|outcome| {
+        let values = walks.map(|outcome| {
             ChartPoint::of(outcome.point.size.0 as f64, value(outcome).unwrap_or(f64::NAN.into()))
         });
         *name = Text::of(format_args!("{}", PageWords(pages)));
-        *slot = Series { name: name.as_str(), data: Data::Points(collect(room, points)) };
+        *slot = Series { name: name.as_str(), data: Data::Points(collect(points, values)) };
         count += 1;
     }
     let mut subtitle = Text::<320>::EMPTY;

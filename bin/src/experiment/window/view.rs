@@ -1,6 +1,7 @@
 //! The window for people: its size, the benefit of prefetches, and the measured times.
 
 use core::fmt::{self, Display, Write};
+use latency_core::math::Real;
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
@@ -228,7 +229,7 @@ fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowVi
         for (point, (fillers, time)) in points.iter_mut().zip(times) {
             measured = true;
             base = if base.is_nan() { time.value } else { base };
-            *point = ChartPoint::of((fillers + Gap::OVERHEAD) as f64, time.scaled(1.0 / base));
+            *point = ChartPoint::of((fillers + Gap::OVERHEAD).real(), time.scaled(1.0 / base));
         }
     }
     let mut title = Text::<96>::of(format_args!("Reorder buffer: "));
@@ -277,7 +278,7 @@ fn work(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<
         for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
             let kernel = if prefetch { fetching } else { plain };
             let time = region.and_then(|region| region.with_work(kernel.work, prefetch));
-            *point = ChartPoint::of(kernel.instructions as f64, time.unwrap_or(f64::NAN.into()));
+            *point = ChartPoint::of(kernel.instructions.real(), time.unwrap_or(f64::NAN.into()));
         }
         points
     };

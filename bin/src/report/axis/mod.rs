@@ -9,6 +9,7 @@ mod range;
 mod ticks;
 
 pub use label::{AxisLabel, Title, ValueWithUnit};
+use latency_core::math::Real;
 pub use plane::Plane;
 pub use range::AxisRange;
 
@@ -142,7 +143,7 @@ impl<'a> Mapped<'a> {
 /// Returns the range of named values, each in the middle of its own part of the axis.
 fn named(unit: Unit<'_>) -> Option<AxisRange> {
     match unit {
-        Unit::Names(names) => Some(AxisRange { low: -0.5, high: names.len() as f64 - 0.5 }),
+        Unit::Names(names) => Some(AxisRange { low: -0.5, high: names.len().real() - 0.5 }),
         _ => None,
     }
 }

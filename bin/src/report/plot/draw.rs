@@ -7,6 +7,7 @@ use super::row::PlotRow;
 use crate::report::axis::Plane;
 use crate::report::chart::{ChartPoint, Data, is_drawable};
 use latency_core::math;
+use latency_core::math::Real;
 use latency_core::math::round;
 
 /// The look of one series.
@@ -54,11 +55,11 @@ impl PlotGrid {
     }
 
     fn dot_x(&self, fraction: f64) -> f64 {
-        fraction * (self.columns * self.dots.0).saturating_sub(1) as f64
+        fraction * (self.columns * self.dots.0).saturating_sub(1).real()
     }
 
     fn dot_y(&self, fraction: f64) -> f64 {
-        (1.0 - fraction) * (self.lines * self.dots.1).saturating_sub(1) as f64
+        (1.0 - fraction) * (self.lines * self.dots.1).saturating_sub(1).real()
     }
 }
 
@@ -166,12 +167,12 @@ impl Pencil<'_> {
     }
 
     fn curve(&self, row: &mut PlotRow, curve: &dyn Fn(f64) -> f64, look: Look) {
-        let last = (self.grid.columns * self.grid.dots.0).saturating_sub(1).max(1) as f64;
+        let last = (self.grid.columns * self.grid.dots.0).saturating_sub(1).max(1).real();
         let at = |x: f64| curve(self.plane.x.value((x / last).clamp(0.0, 1.0)));
         // A curve of whole characters is too coarse for dashes.
         let dash = if self.grid.dots.0 > 1 { DASH } else { usize::MAX };
         for column in (0..=math::whole(last) as usize).filter(|column| (column / dash).is_multiple_of(2)) {
-            let (left, right) = (at(column as f64 - 0.5), at(column as f64 + 0.5));
+            let (left, right) = (at(column.real() - 0.5), at(column.real() + 0.5));
             if is_drawable(left) && is_drawable(right) {
                 self.span(row, column, self.height(left), self.height(right), look);
             }

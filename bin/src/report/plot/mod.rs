@@ -14,6 +14,7 @@ use super::terminal::Terminal;
 use core::fmt::{self, Display, Write};
 use draw::{Look, PlotGrid};
 use latency_core::math;
+use latency_core::math::Real;
 use row::{MOST_COLUMNS, PlotRow};
 
 /// The minimum width of a readable plot; narrower terminals wrap its lines.
@@ -111,7 +112,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt:
 type EachMark<'e> = &'e mut dyn FnMut(Option<usize>, Option<(usize, usize)>, &str);
 
 fn characters(shown: &dyn Display) -> f64 {
-    width(shown) as f64
+    width(shown).real()
 }
 
 struct Plot<'a> {
@@ -183,13 +184,13 @@ impl Plot<'_> {
     /// Passes the column of the line, the place of the label (line and start) and the label of each mark on the axis to
     /// `tell`, and returns the number of lines of labels. Second ticks are left out.
     fn each_mark(&self, tell: EachMark<'_>) -> usize {
-        let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
+        let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns.real(), 1.0);
         let marks = self.chart.marks.iter().filter(|mark| mark.kind != MarkKind::Tick);
         for mark in marks.filter(|mark| self.plane.x.contains(mark.x)) {
             let column = self.grid.column(self.plane.x.fraction(mark.x));
             let label = mark.label.as_str();
             let place = Some(width(&label)).filter(|width| *width > 0);
-            let place = place.and_then(|width| shelves.place(column as f64, width as f64));
+            let place = place.and_then(|width| shelves.place(column.real(), width.real()));
             let place = place.map(|place| (place.line, math::whole(place.start) as usize));
             tell(Some(column).filter(|_| mark.kind == MarkKind::Line), place, label);
         }
@@ -228,7 +229,7 @@ impl Plot<'_> {
         for column in 0..self.grid.columns {
             rule.glyph_behind(column, self.glyphs.horizontal, Some(QUIET));
         }
-        let length = self.grid.columns.saturating_sub(1) as f64;
+        let length = self.grid.columns.saturating_sub(1).real();
         self.plane.x.each_label([length, length + 1.0, 2.0], &characters, &mut |label, place| {
             let (column, wide) = (self.grid.column(place / length.max(1.0)), width(label));
             let start = column.saturating_sub(wide / 2).min(self.grid.columns.saturating_sub(wide));

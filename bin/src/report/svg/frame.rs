@@ -2,6 +2,7 @@
 //! not depend on any picture.
 
 use core::fmt::{self, Write};
+use latency_core::math::Real;
 
 use latency_core::decimal::Decimal;
 
@@ -29,8 +30,8 @@ pub const EDGE: f64 = 24.0;
 /// Returns the height of title and subtitle in a picture of this width.
 pub fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
     let room = width - 2.0 * EDGE;
-    let titles = text::lines(title, Size::Title, room).count() as f64;
-    let subtitles = text::lines(subtitle, Size::Small, room).count() as f64;
+    let titles = text::lines(title, Size::Title, room).count().real();
+    let subtitles = text::lines(subtitle, Size::Small, room).count().real();
     EDGE + titles * TITLE_LINE + subtitles * SUBTITLE_LINE
 }
 
@@ -51,7 +52,7 @@ pub fn begin(
         FramePlace::Page(_) => ("", ""),
     };
     let footer = || text::lines(footer, Size::Small, room);
-    let bottom = height + FOOTER_LINE * footer().count() as f64;
+    let bottom = height + FOOTER_LINE * footer().count().real();
     let (width, bottom) = (Decimal(width), Decimal(bottom));
     write!(
         out,
@@ -73,7 +74,7 @@ pub fn begin(
     }
     writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{bottom}\" rx=\"8\"/>")?;
     for (index, line) in footer().enumerate() {
-        let y = height - 12.0 + FOOTER_LINE * (index + 1) as f64;
+        let y = height - 12.0 + FOOTER_LINE * (index + 1).real();
         text::text(out, "class=\"foot\" text-anchor=\"end\" x=\"~\" y=\"@\"", &[right, y], &line)?;
     }
     let mut baseline = EDGE - 6.0;

@@ -11,6 +11,7 @@ use crate::report::figures::Figure;
 use crate::report::labels::Shelves;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
+use latency_core::math::Real;
 
 /// The room for all columns; cells become narrower with more columns, within these widths.
 const ROOM: f64 = 640.0;
@@ -39,27 +40,27 @@ const REASON_LINE: f64 = 17.0;
 /// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace<'_>) -> fmt::Result {
-    let cell = (ROOM / matrix.columns.len().max(1) as f64).clamp(NARROWEST_CELL, WIDEST_CELL);
-    let matrix_width = cell * matrix.columns.len() as f64;
+    let cell = (ROOM / matrix.columns.len().max(1).real()).clamp(NARROWEST_CELL, WIDEST_CELL);
+    let matrix_width = cell * matrix.columns.len().real();
     let width = (EDGE + LEFT + matrix_width).max(NARROWEST);
     let names_top = heading_height(width, matrix.title, matrix.subtitle) + 4.0;
     let name_lines = each_group(matrix, cell, &mut |_, _, _| Ok(()))?;
-    let top = names_top + GROUP_LINE * name_lines as f64 + COLUMN_HEADINGS;
-    let bottom = top + CELL_HEIGHT * matrix.rows.len() as f64;
+    let top = names_top + GROUP_LINE * name_lines.real() + COLUMN_HEADINGS;
+    let bottom = top + CELL_HEIGHT * matrix.rows.len().real();
     let shades = Shades::of(matrix);
     let scale_top = bottom + EDGE;
     let notes_top = if shades.is_some() { scale_top + SCALE_HEIGHT + EDGE } else { scale_top };
     let room = width - 2.0 * EDGE;
     let reasons = matrix.reasons();
     let notes = reasons.iter().flatten().flat_map(|reason| lines(reason, Size::Small, room - 16.0)).count();
-    let height = notes_top + REASON_LINE * notes as f64 + if notes > 0 { EDGE / 2.0 } else { 0.0 };
+    let height = notes_top + REASON_LINE * notes.real() + if notes > 0 { EDGE / 2.0 } else { 0.0 };
 
     begin(out, place, (width, height), matrix.title, matrix.subtitle)?;
     let grid = HeatGrid { matrix, top, cell };
     grid.headings(out, bottom)?;
     for (row_index, &row) in matrix.rows.iter().enumerate() {
         for (column_index, &column) in matrix.columns.iter().enumerate().skip(matrix.left_out(row_index)) {
-            let (x, y) = (LEFT + cell * column_index as f64, top + CELL_HEIGHT * row_index as f64);
+            let (x, y) = (LEFT + cell * column_index.real(), top + CELL_HEIGHT * row_index.real());
             grid.cell(out, (row, column), (x, y), shades.as_ref())?;
         }
     }
@@ -88,7 +89,7 @@ impl HeatGrid<'_, '_> {
     #[inline(never)] // offsets into a small frame are short
     fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
         let Self { matrix, top, cell } = *self;
-        let centre = LEFT + cell * matrix.columns.len() as f64 / 2.0;
+        let centre = LEFT + cell * matrix.columns.len().real() / 2.0;
         let middle = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"";
         let [from, to] = if matrix.groups.is_some() { ["", ""] } else { ["from ", "to "] };
         text(out, middle, &[centre, top - 30.0], &format_args!("{to}{}", matrix.noun))?;
@@ -96,11 +97,11 @@ impl HeatGrid<'_, '_> {
         let upwards = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"";
         text(out, upwards, &[x, y, x, y], &format_args!("{from}{}", matrix.noun))?;
         for (index, column) in matrix.columns.iter().enumerate() {
-            let x = LEFT + cell * (index as f64 + 0.5);
+            let x = LEFT + cell * (index.real() + 0.5);
             text(out, "class=\"number\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, top - 10.0], column)?;
         }
         for (index, row) in matrix.rows.iter().enumerate() {
-            let y = top + CELL_HEIGHT * (index as f64 + 0.5) + 5.0;
+            let y = top + CELL_HEIGHT * (index.real() + 0.5) + 5.0;
             text(out, "class=\"number\" text-anchor=\"end\" x=\"@\" y=\"@\"", &[LEFT - 14.0, y], row)?;
         }
         Ok(())
@@ -149,7 +150,7 @@ type EachGroup<'e> = &'e mut dyn FnMut(usize, &str, Option<(usize, f64)>) -> fmt
 fn each_group(matrix: &Matrix<'_>, cell: f64, tell: EachGroup<'_>) -> Result<usize, fmt::Error> {
     let mut shelves = Shelves::<GROUP_LINES>::new(f64::INFINITY, 10.0);
     for group in matrix.groups.unwrap_or_default() {
-        let x = LEFT + cell * group.first.saturating_sub(1) as f64;
+        let x = LEFT + cell * group.first.saturating_sub(1).real();
         let name = group.name.as_str();
         let place = shelves.place(x, width(&name, Size::Small));
         tell(group.first, name, place.map(|place| (place.line, place.start)))?;
@@ -161,12 +162,12 @@ fn each_group(matrix: &Matrix<'_>, cell: f64, tell: EachGroup<'_>) -> Result<usi
 #[inline(never)] // offsets into a small frame are short
 fn groups(out: &mut dyn Write, grid: &HeatGrid<'_, '_>, names_top: f64) -> fmt::Result {
     let HeatGrid { matrix, top, cell } = *grid;
-    let right = LEFT + cell * matrix.columns.len() as f64;
+    let right = LEFT + cell * matrix.columns.len().real();
     each_group(matrix, cell, &mut |first, name, place| {
         let Some((line, x)) = place else { return Ok(()) };
-        let baseline = names_top + GROUP_LINE * line as f64 + 12.0;
+        let baseline = names_top + GROUP_LINE * line.real() + 12.0;
         if first > 0 {
-            let y = top + CELL_HEIGHT * first as f64 - GAP / 2.0;
+            let y = top + CELL_HEIGHT * first.real() - GAP / 2.0;
             let corner = "<path class=\"none\" d=\"M@ @V@H@\"/>\n";
             fill(out, corner, &[x - GAP / 2.0, baseline - 10.0, y, right])?;
         }

@@ -6,6 +6,7 @@
 
 use crate::report::colour::{Colour, contrast};
 use latency_core::math;
+use latency_core::math::Real;
 
 /// The number of different colours of series.
 pub const SERIES: usize = 6;
@@ -75,9 +76,9 @@ const STOPS: [[u8; 3]; 5] =
 pub fn shade(depth: f64) -> Colour {
     // NaN gets the first shade; `clamp` would pass NaN through.
     let depth = if depth > 0.0 { depth.min(1.0) } else { 0.0 };
-    let position = depth * (STOPS.len() - 1) as f64;
+    let position = depth * (STOPS.len() - 1).real();
     let index = (math::whole(position) as usize).min(STOPS.len() - 2);
-    let part = position - index as f64;
+    let part = position - index.real();
     let [from, to] = match STOPS.get(index..) {
         Some([from, to, ..]) => [from, to],
         _ => [&PAPER.0; 2],

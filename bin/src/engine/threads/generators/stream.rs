@@ -1,5 +1,6 @@
 //! Walks of traffic: a batch is a number of lines of all generators together, including this thread.
 
+use latency_core::math::Real;
 use latency_core::traffic::Part;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
@@ -85,11 +86,11 @@ impl<'s> TrafficWalk<'s> {
         self.generators.begin_window();
         let before = time::thread_ran_ns();
         let (made, nanoseconds) = self.walk(lines, until_ns)?;
-        let ran = before.and_then(|before| Some((time::thread_ran_ns()? - before) as f64));
+        let ran = before.and_then(|before| Some((time::thread_ran_ns()? - before).real()));
         let lost = ran.is_some_and(|ran| ran < nanoseconds * (1.0 - MOST_LOST)) || self.generators.has_lost();
         let moved = self.watch.brought_back()?;
         Ok(Batch {
-            nanoseconds: nanoseconds / made.max(1) as f64,
+            nanoseconds: nanoseconds / made.max(1).real(),
             preempted: moved || lost,
             // Excess lines do not count.
             hops: made.min(lines),

@@ -14,6 +14,7 @@ use crate::report::escape::InMarkup;
 use crate::report::labels::Shelves;
 use core::fmt::{self, Display, Write};
 use data::{Canvas, SWATCH_WIDTH, swatch};
+use latency_core::math::Real;
 
 const WIDTH: f64 = 860.0;
 /// The least room left of the plot, and that which labels leave to the title of the vertical axis.
@@ -52,11 +53,11 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
     let left = LEFT.max(plane.y.widest(&small) + BESIDE_LABELS);
     let axes = (chart.x_axis.unit, chart.y_axis.unit);
     let height = match chart.y_axis.unit {
-        Unit::Names(names) => NAME_HEIGHT * names.len() as f64,
+        Unit::Names(names) => NAME_HEIGHT * names.len().real(),
         _ => PLOT_HEIGHT,
     };
     let mut canvas = Canvas { plane, left, width: WIDTH - EDGE - left, top: marks_top, height, axes };
-    canvas.top += MARK_LINE * each_mark(&canvas, chart, &mut |_, _| Ok(()))? as f64 + 6.0;
+    canvas.top += MARK_LINE * each_mark(&canvas, chart, &mut |_, _| Ok(()))?.real() + 6.0;
 
     begin(out, shown, (WIDTH, canvas.bottom() + BELOW), chart.title, chart.subtitle)?;
     legend(chart, heading, &mut |index, (x, y)| {
@@ -155,7 +156,7 @@ fn each_mark(
 fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top: f64) -> fmt::Result {
     let mut shades = false;
     each_mark(canvas, chart, &mut |mark, place| {
-        let label_top = place.line.map_or(canvas.top, |line| top + MARK_LINE * line as f64);
+        let label_top = place.line.map_or(canvas.top, |line| top + MARK_LINE * line.real());
         let bottom = match mark.kind {
             MarkKind::Line => canvas.bottom(),
             MarkKind::Tick => canvas.top + TICK,
@@ -179,7 +180,7 @@ fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top:
     each_mark(canvas, chart, &mut |mark, place| {
         let baseline = match (mark.kind, place.line) {
             (MarkKind::Area { y, .. }, _) => canvas.y(y) - 2.0 * MARK_GAP,
-            (_, Some(line)) => top + MARK_LINE * line as f64 + 12.0,
+            (_, Some(line)) => top + MARK_LINE * line.real() + 12.0,
             (_, None) => return Ok(()),
         };
         // The text is anchored at the line, so the gap is exact with any font.
