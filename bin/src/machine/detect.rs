@@ -8,7 +8,7 @@ use latency_core::topology::{Groups, Sharing};
 use latency_core::units::{CpuId, LineSize, NodeId};
 
 use super::Machine;
-use super::processor::{self, Platform};
+use super::processor::{self, Platform, Processor};
 use crate::sys::auxv::page_size;
 use crate::sys::cpu;
 use crate::sys::errno::Errno;
@@ -46,7 +46,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
             host: Host::default(),
             page: page_size(),
             line: LineSize::LEAST,
-            processor: processor::identify(&files, CpuId(0)),
+            processor: Processor::UNKNOWN,
             nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,
             memory_nodes: NodeSet::EMPTY,
@@ -66,11 +66,10 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         let asked = cpu.filter(|cpu| machine.cpus.contains(cpu.0));
         let measured = asked.or_else(|| machine.cpu_of(node?)).or(machine.cpus.first().map(CpuId));
         machine.host.read(&files, measured.unwrap_or(CpuId(0)));
-        machine.line = line(&machine.host);
         // CPUID describes the core that executes it. A later check reports that the process may not run on that CPU.
-        if let Some(cpu) = measured.filter(|cpu| cpu::pin_to(*cpu).is_ok()) {
-            machine.processor = processor::identify(&files, cpu);
-        }
+        let _ = measured.map(cpu::pin_to);
+        machine.processor = processor::identify(&files, measured.unwrap_or(CpuId(0)));
+        machine.line = line(&machine.host);
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
         let bound_to = numa::bound_to();
         machine.policy_allowed = bound_to.is_ok();
