@@ -89,7 +89,7 @@ pub struct Generator {
 impl Generator {
     /// Returns a generator that rests.
     #[must_use]
-    pub const fn new() -> Generator {
+    pub fn new() -> Generator {
         Generator {
             clock: ThreadClock::new(),
             mailbox: Mailbox::empty(),

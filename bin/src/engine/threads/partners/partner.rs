@@ -12,7 +12,8 @@ use latency_core::units::CpuId;
 use crate::engine::memory::sites::Sites;
 use crate::engine::stopwatch::cpu_time::ThreadClock;
 use crate::error::Failure;
-use crate::sys::mailbox::{Mailbox, Wait, wait_until};
+use crate::sys::mailbox::{Mailbox, Wait};
+use crate::sys::thread::wait_until;
 use crate::sys::{cpu, thread};
 
 /// The state that partners share with the first thread.
@@ -116,7 +117,7 @@ pub type Others<'x> = [Option<&'x Partner>; 2];
 impl Partner {
     /// Returns a partner that rests.
     #[must_use]
-    pub const fn new() -> Partner {
+    pub fn new() -> Partner {
         Partner { clock: ThreadClock::new(), mailbox: Mailbox::empty(), moves: AtomicU32::new(0) }
     }
 
