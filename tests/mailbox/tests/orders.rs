@@ -8,7 +8,7 @@ use loom::thread::{self, JoinHandle};
 /// Executes `scene` for every order of its accesses in which threads are interrupted at most twice.
 fn check(scene: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = None;
+    model.preemption_bound = Some(3);
     model.check(scene);
 }
 
