@@ -59,7 +59,7 @@ pub enum Wait {
 impl<O: Copy, A: Copy> Mailbox<O, A> {
     /// Returns a mailbox without an order, for a worker that sleeps.
     #[must_use]
-    pub fn empty() -> Mailbox<O, A> {
+    pub const fn empty() -> Mailbox<O, A> {
         Mailbox {
             state: AtomicU32::new(IDLE),
             stop: AtomicU32::new(0),

@@ -1,10 +1,13 @@
-//! The mailbox of `bin`, compiled from its own source with the atomics and cells of loom.
+//! A model checker for the mailbox of `bin`, which it compiles from the source of the product.
 //!
-//! loom executes a test once for every order of accesses and every value that a load may read under Rust's memory model,
-//! which aarch64 implements. It reports an access to a cell that is not ordered after the one before it, a wait that
-//! nobody ends, and a failed assertion.
+//! The product takes atomics, cells and waits from `bin/src/sys/shared.rs`; here, [`shared`] has the same names, and asks
+//! the model for the result of each access. The model executes every order of the accesses of all threads, with every
+//! result that memory may return ([`memory`]). It reports accesses to a cell that are not ordered, failed assertions, and
+//! states from which the threads cannot end: a lost wake-up, or a loop that waits in vain.
 
-mod shared;
+pub mod explore;
+pub mod memory;
+pub mod shared;
 
 #[path = "../../../bin/src/sys/mailbox.rs"]
 pub mod mailbox;

@@ -89,7 +89,7 @@ pub struct Generator {
 impl Generator {
     /// Returns a generator that rests.
     #[must_use]
-    pub fn new() -> Generator {
+    pub const fn new() -> Generator {
         Generator {
             clock: ThreadClock::new(),
             mailbox: Mailbox::empty(),

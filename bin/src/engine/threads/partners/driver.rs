@@ -169,7 +169,7 @@ pub fn measure_with_partners<'a>(
             Atomics::detect(auxv::hardware_capabilities()),
         ))),
     })?;
-    let partners = [Partner::new(), Partner::new()];
+    let partners = [const { Partner::new() }; 2];
     let wanted = points.iter().map(|point| point.walk.partners().iter().flatten().count()).max().unwrap_or(0);
     let shared = SharedByPartners { partners: &partners, sites: &sites, flusher: Flusher::detect() };
     let record = Record::new(points, budget)?;

@@ -117,7 +117,7 @@ pub type Others<'x> = [Option<&'x Partner>; 2];
 impl Partner {
     /// Returns a partner that rests.
     #[must_use]
-    pub fn new() -> Partner {
+    pub const fn new() -> Partner {
         Partner { clock: ThreadClock::new(), mailbox: Mailbox::empty(), moves: AtomicU32::new(0) }
     }
 
