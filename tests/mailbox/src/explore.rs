@@ -4,14 +4,16 @@
 //! so far, and is unwound at the first access without one. So the state of a thread is the list of its results, and two
 //! executions that lead to the same state continue as one.
 //!
-//! Two rules keep the number of states finite and small. A pass of a loop that only loads, and ends where the pass before
-//! ended, is forgotten ([`spin_loop`](crate::shared::spin_loop)). Accesses to cells are executed at once: their order
-//! makes no difference, because a race is found by what a thread has seen.
+//! Three rules keep the number of states small. At the end of a pass of a loop that waits
+//! ([`spin_loop`](crate::shared::spin_loop)), the values that the thread has loaded since its last other access are
+//! forgotten: they must have no effect but another pass. Accesses to cells are executed at once: their order makes no
+//! difference, because a race is found by what a thread has seen. A thread that has ended is its results, and nothing else.
 
 use crate::memory::{Answer, Memory, NAMES, Request, THREADS};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::iter::successors;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
@@ -30,6 +32,7 @@ thread_local! {
     static NAMED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
+#[derive(Default)]
 struct Replay {
     /// The results that are left, the next one last.
     answers: Vec<Answer>,
@@ -80,14 +83,14 @@ enum Next {
     Panic(String),
 }
 
-/// The list of results of a thread: one more than another list.
+/// The results of a thread's accesses: one more than in another history.
 struct History {
-    before: Option<u32>,
+    before: Option<Position>,
     answer: Answer,
     next: Option<Next>,
 }
 
-/// Number of a list of results.
+/// Number of a history.
 type Position = u32;
 
 /// The histories of all threads. Equal histories have equal numbers.
@@ -106,6 +109,7 @@ impl Histories {
         self.all.len() as Position - 1
     }
 
+    /// Returns a history with one more result.
     fn longer(&mut self, before: Position, answer: Answer) -> Position {
         let mut from = before;
         if let Answer::Spun(_) | Answer::Awake = answer {
@@ -140,11 +144,17 @@ impl Histories {
             Ok(results) => Next::End(results),
             Err(payload) => match REPLAY.with_borrow_mut(|replay| replay.asked.take()) {
                 Some(request) if payload.is::<Suspended>() => Next::Access(request),
-                _ => Next::Panic(
-                    payload.downcast_ref::<String>().cloned().unwrap_or_else(|| "a panic".to_owned()),
-                ),
+                _ => Next::Panic(match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
+                    (Some(message), _) => message.clone(),
+                    (_, message) => message.map_or_else(String::new, |message| (*message).to_owned()),
+                }),
             },
         };
+        let left = REPLAY.take().answers;
+        assert!(
+            left.is_empty(),
+            "a thread depends on something else than the results of its accesses: {left:?}"
+        );
         self.all[position as usize].next = Some(next.clone());
         next
     }
@@ -303,13 +313,14 @@ impl Exploration<'_> {
 
     /// Describes the steps by which a state was found.
     fn steps_to(&mut self, number: usize) -> String {
-        let mut path = vec![number];
-        while let Some(before) = path.last().and_then(|number| self.before[*number].first()) {
-            path.push(*before);
-        }
+        // Each state but the first was found from one with a smaller number.
+        let mut path: Vec<usize> =
+            successors(Some(number), |number| Some(*self.before[*number].first()?).filter(|_| *number > 0))
+                .collect();
+        path.reverse();
         let mut text = String::new();
-        for step in path.windows(2).rev() {
-            let [after, before] = [step[0], step[1]].map(|number| Rc::clone(&self.states[number]));
+        for step in path.windows(2) {
+            let [before, after] = [step[0], step[1]].map(|number| Rc::clone(&self.states[number]));
             for thread in 0..self.threads.len() {
                 let (from, to) = (before.positions[thread], after.positions[thread]);
                 if from != to

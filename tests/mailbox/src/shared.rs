@@ -96,7 +96,7 @@ impl<T: Copy> SharedCell<T> {
     }
 }
 
-/// Ends one pass of a loop that waits. A pass that reads the same values as the pass before must have the same effect.
+/// Ends one pass of a loop that waits. The values that it loaded must have no effect but another pass.
 #[track_caller]
 pub fn spin_loop() {
     ask(Request::Spin(Location::caller()));

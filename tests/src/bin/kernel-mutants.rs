@@ -1,8 +1,8 @@
-//! Changes the kernels of aarch64 one by one, and checks that a test notices each change: `kernel-mutants [PART]`, where
-//! PART is a part of a mutant's description.
+//! Changes the kernels of aarch64 and the mailbox one by one, and checks that a test notices each change:
+//! `kernel-mutants [PART]`, where PART is a part of a mutant's description.
 //!
-//! `make mutants` leaves assembly out, and user emulation executes every access in program order: this list has the
-//! changes that must not stay unnoticed. The exit status is 1 if a mutant survives.
+//! `make mutants` leaves assembly and threads out, and emulators and x86-64 hide most errors in the order of accesses: this
+//! list has the changes that must not stay unnoticed. The exit status is 1 if a mutant survives.
 
 use latency_tests::program::workspace;
 use std::fs;
@@ -16,8 +16,11 @@ const TARGET: &str = "aarch64-unknown-linux-musl";
 /// A mutant may never end; on an idle host, the tests need 5 s.
 const RUNNER: &str = "timeout 100 qemu-aarch64 -cpu max";
 
-/// The tests that have to notice a mutant.
+/// The tests that have to notice a mutant of a kernel.
 const TESTS: [&str; 4] = ["arch::", "buffer::", "chain::weyl::", "traffic::tests::"];
+
+/// Everything that a mutant's build needs.
+const COPIED: [&str; 4] = ["asm", "core", "bin/src/sys", "tests/mailbox"];
 
 /// A change of one text in one file.
 struct Mutant {
@@ -38,10 +41,11 @@ const STREAM: &str = "asm/aarch64/stream.s";
 const VARIANTS: &str = "asm/aarch64/variants.s";
 const WINDOW: &str = "asm/aarch64/window.s";
 const LANES: &str = "core/src/arch/aarch64/lanes.rs";
+const MAILBOX: &str = "bin/src/sys/mailbox.rs";
 const STORES: &str = "core/src/arch/aarch64/stream.rs";
 const TIMING: &str = "core/src/arch/aarch64/timing.rs";
 
-const MUTANTS: [Mutant; 29] = [
+const MUTANTS: [Mutant; 41] = [
     mutant("a hop of a block left out", CHASE, ".rept   8", ".rept   7"),
     mutant("remaining hops left out", CHASE, "ands    x5, x2, #7", "ands    x5, x2, #3"),
     mutant("a hop of a variant left out", VARIANTS, ".rept   8", ".rept   7"),
@@ -116,12 +120,69 @@ const MUTANTS: [Mutant; 29] = [
         "STREAMS_BYPASS: bool = true",
     ),
     mutant("a number that is not a node counted as a hop", LANES, "vcleq_u32(x, last)", "vcleq_u32(x, mask)"),
+    mutant("a step into a state without acquire", MAILBOX, "to, Ordering::Acquire", "to, Ordering::Relaxed"),
+    mutant(
+        "a step out of a state without release",
+        MAILBOX,
+        "to, Ordering::Release",
+        "to, Ordering::Relaxed",
+    ),
+    mutant(
+        "a completed order without acquire",
+        MAILBOX,
+        "load(Ordering::Acquire) == IDLE",
+        "load(Ordering::Relaxed) == IDLE",
+    ),
+    mutant(
+        "a dismissal without acquire",
+        MAILBOX,
+        "DISMISSED, Ordering::Acquire",
+        "DISMISSED, Ordering::Relaxed",
+    ),
+    mutant(
+        "an order without a state for its writing",
+        MAILBOX,
+        "self.enter(IDLE, WRITING)",
+        "self.is_obeyed()",
+    ),
+    mutant(
+        "an answer without a state for its reading",
+        MAILBOX,
+        "self.enter(IDLE, READING)",
+        "self.is_obeyed()",
+    ),
+    mutant(
+        "a stop that also ends the next order",
+        MAILBOX,
+        "        self.stop.store(0, Ordering::Relaxed);\n",
+        "",
+    ),
+    mutant(
+        "a dismissal that stops before it is seen",
+        MAILBOX,
+        "        self.state.swap(DISMISSED, Ordering::Acquire);\n        self.stop();\n",
+        "        self.stop();\n        self.state.swap(DISMISSED, Ordering::Acquire);\n",
+    ),
+    mutant("a dismissal that does not stop", MAILBOX, "        self.stop();\n", ""),
+    mutant("an order that does not wake", MAILBOX, "if sleeps {", "if false {"),
+    mutant(
+        "a dismissal that does not wake",
+        MAILBOX,
+        "self.stop();\n        wake(&self.state);",
+        "self.stop();",
+    ),
+    mutant(
+        "a worker that says too late that it sleeps",
+        MAILBOX,
+        "self.sleeps.store((next == Wait::Asleep).into(), Ordering::Relaxed);\n                    self.leave(BUSY, IDLE);",
+        "self.leave(BUSY, IDLE);\n                    self.sleeps.store((next == Wait::Asleep).into(), Ordering::Relaxed);",
+    ),
 ];
 
 fn main() -> ExitCode {
     let part = std::env::args().nth(1).unwrap_or_default();
     let tree = workspace().join("target/mutants/kernels");
-    match copy_of_core(&tree).and_then(|()| all(&tree, &part)) {
+    match copy_of_sources(&tree).and_then(|()| all(&tree, &part)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -133,12 +194,16 @@ fn main() -> ExitCode {
 
 /// Tests all mutants with `part` in their description. Returns whether a test noticed each of them.
 fn all(tree: &Path, part: &str) -> io::Result<bool> {
-    if !builds(tree)? || !passes(tree)? {
-        return Err(io::Error::other("the tests fail without a mutant"));
-    }
     let mut survived = 0;
     let chosen = || MUTANTS.iter().filter(|mutant| mutant.what.contains(part));
+    for of_mailbox in [false, true] {
+        let mut all = chosen().filter(|mutant| (mutant.file == MAILBOX) == of_mailbox);
+        if all.next().is_some() && !(builds(tree, of_mailbox)? && passes(tree, of_mailbox)?) {
+            return Err(io::Error::other("the tests fail without a mutant"));
+        }
+    }
     for mutant in chosen() {
+        let of_mailbox = mutant.file == MAILBOX;
         let path = tree.join(mutant.file);
         let text = fs::read_to_string(&path)?;
         let changed = text.replacen(mutant.from, mutant.to, 1);
@@ -146,10 +211,10 @@ fn all(tree: &Path, part: &str) -> io::Result<bool> {
             return Err(io::Error::other(format!("{} has no `{}`", mutant.file, mutant.from)));
         }
         fs::write(&path, changed)?;
-        if !builds(tree)? {
+        if !builds(tree, of_mailbox)? {
             return Err(io::Error::other(format!("the mutant does not build: {}", mutant.what)));
         }
-        let survives = passes(tree)?;
+        let survives = passes(tree, of_mailbox)?;
         fs::write(&path, text)?;
         survived += usize::from(survives);
         println!("{} {}: {}", if survives { "SURVIVED" } else { "noticed " }, mutant.file, mutant.what);
@@ -158,22 +223,29 @@ fn all(tree: &Path, part: &str) -> io::Result<bool> {
     Ok(survived == 0)
 }
 
-fn cargo(tree: &Path) -> Command {
+/// Returns the command that tests the mailbox on this machine, or the kernels in an emulator.
+fn cargo(tree: &Path, of_mailbox: bool) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
-        .args(["test", "--offline", "--quiet", "-p", "latency-core", "--lib", "--target", TARGET])
+        .args(["test", "--offline", "--quiet"])
         .current_dir(tree)
         .env("CARGO_TARGET_DIR", tree.join("target"))
         .env("CARGO_PROFILE_DEV_PANIC", "unwind")
-        .env("RUSTFLAGS", "-Clinker=rust-lld -Clink-self-contained=yes")
-        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", RUNNER)
         .stdin(Stdio::null());
+    if of_mailbox {
+        command.args(["-p", "latency-mailbox", "--test", "mailbox"]);
+    } else {
+        command
+            .args(["-p", "latency-core", "--lib", "--target", TARGET])
+            .env("RUSTFLAGS", "-Clinker=rust-lld -Clink-self-contained=yes")
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", RUNNER);
+    }
     command
 }
 
 /// Returns whether the tests can be built, and prints the reason if they cannot.
-fn builds(tree: &Path) -> io::Result<bool> {
-    let output = cargo(tree).arg("--no-run").output()?;
+fn builds(tree: &Path, of_mailbox: bool) -> io::Result<bool> {
+    let output = cargo(tree, of_mailbox).arg("--no-run").output()?;
     if !output.status.success() {
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
     }
@@ -181,22 +253,24 @@ fn builds(tree: &Path) -> io::Result<bool> {
 }
 
 /// Returns whether the tests pass.
-fn passes(tree: &Path) -> io::Result<bool> {
-    let mut run = cargo(tree);
-    run.arg("--").args(TESTS).stdout(Stdio::null()).stderr(Stdio::null());
-    Ok(run.status()?.success())
+fn passes(tree: &Path, of_mailbox: bool) -> io::Result<bool> {
+    let mut run = cargo(tree, of_mailbox);
+    if !of_mailbox {
+        run.arg("--").args(TESTS);
+    }
+    Ok(run.stdout(Stdio::null()).stderr(Stdio::null()).status()?.success())
 }
 
-/// Makes a workspace of `core` alone, with a copy of its sources and of the assembly.
-fn copy_of_core(tree: &Path) -> io::Result<()> {
-    for name in ["asm", "core"] {
+/// Makes a workspace of `core` and the mailbox's tests, with a copy of the sources and of the assembly.
+fn copy_of_sources(tree: &Path) -> io::Result<()> {
+    for name in COPIED {
         let _ = fs::remove_dir_all(tree.join(name));
         copy(&workspace().join(name), &tree.join(name))?;
     }
     fs::copy(workspace().join("Cargo.lock"), tree.join("Cargo.lock"))?;
     let manifest = fs::read_to_string(workspace().join("Cargo.toml"))?;
     let members = manifest.lines().map(|line| match line.starts_with("members = ") {
-        true => "members = [\"core\"]\n".into(),
+        true => "members = [\"core\", \"tests/mailbox\"]\n".into(),
         false => format!("{line}\n"),
     });
     fs::write(tree.join("Cargo.toml"), members.collect::<String>())
