@@ -196,7 +196,8 @@ bench:
 
 # Mutation testing of the pure code (.cargo/mutants.toml says which): one mutant in 39 of each package, some 200 of
 # 7600, in about an hour. Others: make mutants SHARD=1/39. What no test catches is in target/mutants/*/mutants.out/missed.txt.
-# Then the mutants of the kernels of aarch64: tests/src/bin/kernel-mutants.rs lists them; make kernel-mutants has them alone.
+# Then the mutants of the kernels of aarch64 and of the mailbox: tests/src/bin/kernel-mutants.rs lists them; make
+# kernel-mutants has them alone, and MUTANT chooses by a part of the file or the description.
 SHARD ?= 0/39
 MUTANTS_VERSION := 27.1.0
 MUTANTS := target/mutants-tool/bin/cargo-mutants
@@ -214,7 +215,7 @@ mutants: $(MUTANTS)
 
 kernel-mutants:
 	@tests/setup packages
-	@tests/setup aarch64 || exit 0; nice $(CARGO) run --locked --quiet -p latency-tests --bin kernel-mutants
+	@tests/setup aarch64 || exit 0; nice $(CARGO) run --locked --quiet -p latency-tests --bin kernel-mutants -- "$(MUTANT)"
 
 check:
 	$(CARGO) fmt --check

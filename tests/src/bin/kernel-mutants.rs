@@ -1,5 +1,5 @@
 //! Changes the kernels of aarch64 and the mailbox one by one, and checks that a test notices each change:
-//! `kernel-mutants [PART]`, where PART is a part of a mutant's description.
+//! `kernel-mutants [PART]`, where PART is a part of a mutant's file or description.
 //!
 //! `make mutants` leaves assembly and threads out, and emulators and x86-64 hide most errors in the order of accesses: this
 //! list has the changes that must not stay unnoticed. The exit status is 1 if a mutant survives.
@@ -192,10 +192,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tests all mutants with `part` in their description. Returns whether a test noticed each of them.
+/// Tests all mutants with `part` in their file or description. Returns whether a test noticed each of them.
 fn all(tree: &Path, part: &str) -> io::Result<bool> {
     let mut survived = 0;
-    let chosen = || MUTANTS.iter().filter(|mutant| mutant.what.contains(part));
+    let chosen = || MUTANTS.iter().filter(|mutant| mutant.file.contains(part) || mutant.what.contains(part));
     for of_mailbox in [false, true] {
         let mut all = chosen().filter(|mutant| (mutant.file == MAILBOX) == of_mailbox);
         if all.next().is_some() && !(builds(tree, of_mailbox)? && passes(tree, of_mailbox)?) {
