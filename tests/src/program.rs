@@ -41,16 +41,16 @@ pub fn try_binary() -> Result<PathBuf, String> {
     }
 }
 
-/// Returns the program that is process 1 of guests with a prepared condition.
+/// Returns a file that `command` builds, by its path from the root of the workspace.
 ///
 /// # Errors
 ///
-/// A sentence that names the missing file and the command that builds it.
-pub fn guest() -> Result<PathBuf, String> {
-    let path = workspace().join("target/x86_64-unknown-linux-gnu/release/latency-guest");
+/// A sentence that names the missing file and the command.
+pub fn built(path: &str, command: &str) -> Result<PathBuf, String> {
+    let path = workspace().join(path);
     match path.is_file() {
         true => Ok(path),
-        false => Err(format!("{} is not there: build it with `make guest`", path.display())),
+        false => Err(format!("{} is not there: build it with `{command}`", path.display())),
     }
 }
 

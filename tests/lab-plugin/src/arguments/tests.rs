@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::directory::Operation;
+use crate::memory::Board;
 use crate::page::Page;
 use proptest::prelude::*;
 
@@ -190,7 +191,7 @@ fn generators_and_cores_are_read() {
 
 #[test]
 fn without_nodes_everything_is_node_0() {
-    let machine = parse(&["latency=*:*:5"]).unwrap().machine(Placing::Physical, 1).unwrap();
+    let machine = parse(&["latency=*:*:5"]).unwrap().machine(Placing::Physical(Board::Q35), 1).unwrap();
     assert_eq!(machine.load(0, 0x1000, 1 << 40, 0).unwrap().ticks, 5);
 }
 
