@@ -21,7 +21,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::api::{self, Api, Bytes, Information};
 use crate::arguments::Arguments;
-use crate::calls::{Call, Calls};
+use crate::calls::{self, Call, Calls};
 use crate::delivered::Windows;
 use crate::directory::Directory;
 use crate::instruction::{self, Decoder};
@@ -46,9 +46,12 @@ struct Plugin {
     machine: Machine,
     traffic: Traffic,
     cores: Range<u64>,
+    walks: Range<u64>,
     directory: Option<Directory>,
     calls: Option<u64>,
     pacing: Pacing,
+    /// The pacing of kernels that do not walk over a chain.
+    exchange_pacing: Pacing,
     clocks: Vec<Mutex<Clock>>,
     touched: Option<Touched>,
     foreign: AtomicU64,
@@ -190,8 +193,10 @@ unsafe fn install(
         traffic,
         directory,
         cores: arguments.many.cores,
+        walks: arguments.many.walks,
         calls: arguments.many.calls,
         pacing: arguments.pacing,
+        exchange_pacing: Pacing { absorb: 0, ..arguments.pacing },
         clocks: (0..cpus).map(|_| Mutex::default()).collect(),
         touched: arguments.probe.then(Touched::default),
         foreign: AtomicU64::new(0),
@@ -239,7 +244,7 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
     let Some(mut outcome) = plugin.machine.load(cpu, address, physical_address, entry) else { return };
     let Some(clock) = plugin.clocks.get(cpu) else { return };
     let Clock { pace, windows, calls, .. } = &mut *locked(clock);
-    plugin.open_call(calls, "chase", pace.arrival(plugin.pacing, entry));
+    plugin.open_call(calls, calls::CHASE, pace.arrival(plugin.pacing, entry));
     let waited = plugin.queue(&mut outcome, entry);
     if let Some(pair) = outcome.pair.and_then(|pair| plugin.machine.pairs().get(pair)) {
         plugin.traffic.prefetch(*pair, outcome.prefetched, entry);

@@ -89,7 +89,7 @@ pub const MOVED: &[Moved] = &[
         "an order that matters without a prefetcher",
     ),
     moved_to_all(
-        "lab_load::cores::states_of_lines_are_ranked",
+        "lab_load::cores::lines_cost_what_their_state_was_delivered_with",
         "lab_load::cores::pairs_have_the_cost_of_their_class_and_a_slow_line_is_found",
         "lines in other states",
     ),

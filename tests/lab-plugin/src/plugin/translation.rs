@@ -91,12 +91,15 @@ fn callback(plugin: &'static Plugin, address: u64, kind: Kind) -> Option<Callbac
         };
     }
     if plugin.cores.contains(&address) {
+        let walks = plugin.walks.contains(&address);
+        let pacing = if walks { &plugin.pacing } else { &plugin.exchange_pacing };
+        let pacing = std::ptr::from_ref(pacing).cast_mut().cast();
         return match kind {
             Kind::Flush => Some(Callback::Execution(on_flush, nothing)),
-            Kind::Exchange => Some(Callback::Access(on_exchange, nothing)),
+            Kind::Exchange => Some(Callback::Access(on_exchange, pacing)),
             Kind::Return => Some(Callback::Execution(on_return, nothing)),
             Kind::Stack => None,
-            _ => Some(Callback::Access(on_line, nothing)),
+            _ => Some(Callback::Access(on_line, pacing)),
         };
     }
     match kind {
