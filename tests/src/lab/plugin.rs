@@ -29,7 +29,7 @@ const STREAM_PREFIX: &str = "lb_stream_";
 /// Prefix of the symbols of the kernels that hand lines from core to core.
 const CORES_PREFIX: &str = "lb_cores_";
 
-/// The first and the last of those that walk over a chain.
+/// The first and the last of the kernels between cores that walk over a chain.
 const WALKS: [&str; 2] = ["lb_cores_read", "lb_cores_store"];
 
 /// The arithmetic by which the executable measures the core's clock: routine, operations of a block, cycles
@@ -70,7 +70,7 @@ pub struct Code {
     pub streams: Vec<(Range<u64>, String)>,
     /// The kernels between cores.
     pub cores: Range<u64>,
-    /// Those of them that walk over a chain.
+    /// The kernels between cores that walk over a chain.
     pub walks: Range<u64>,
     /// Address of the first instruction of the executable.
     pub entry: u64,

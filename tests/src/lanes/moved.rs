@@ -111,6 +111,11 @@ pub const MOVED: &[Moved] = &[
         "calls that the oldest or the newest kernel answers differently",
     ),
     moved_to_all(
+        "lab_arm64::",
+        "lab::two_asymmetric_nodes; lab::a_curve_shows_two_levels_with_random_victims_through_noise",
+        "wrong times of the executable for aarch64, which only `make test-all` builds",
+    ),
+    moved_to_all(
         "emulator::arm64",
         "the tests of the kernels by `make test-aarch64`",
         "the executable for aarch64, which only `make test-all` builds",

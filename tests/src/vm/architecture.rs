@@ -1,6 +1,6 @@
 //! The instruction set of a guest, and everything that differs by it.
 
-use crate::program::{built, try_binary};
+use crate::program::{AARCH64_VARIABLE, built, chosen, try_binary};
 use std::path::PathBuf;
 
 /// An instruction set that guests have.
@@ -74,10 +74,12 @@ impl Architecture {
     ///
     /// A sentence that names the missing file and the command that builds it.
     pub fn binary(self) -> Result<PathBuf, String> {
-        if self == Architecture::X86_64 {
-            return try_binary();
+        match self {
+            Architecture::X86_64 => try_binary(),
+            Architecture::Aarch64 => {
+                chosen(AARCH64_VARIABLE, "target/aarch64/latency-bench", "make ARCH=aarch64")
+            }
         }
-        built("target/aarch64/latency-bench", "make ARCH=aarch64")
     }
 
     /// Returns the program that is process 1 of guests with a prepared condition.

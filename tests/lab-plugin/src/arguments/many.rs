@@ -24,7 +24,7 @@ pub struct Many {
     pub calls: Option<u64>,
     /// Addresses of the kernels that hand lines from core to core.
     pub cores: Range<u64>,
-    /// Addresses of those that walk over a chain.
+    /// Addresses of the kernels of `cores` that walk over a chain.
     pub walks: Range<u64>,
     /// Costs of transfers between cores.
     rules: Rules,

@@ -146,15 +146,17 @@ impl Table {
         if boot.loads(from, to) == 0 {
             self.word(&format!("{name}, loads seen by the model"), "some", "none".into());
         }
-        let trials = serve(model, latency);
-        let truth = boot.delivered.of_windows(model.truth(latency) as f64, |windows| {
-            windows.hops == model.hops() && trials(windows)
-        });
+        let serve = serve(model, latency);
+        let trials = |windows: &Windows| windows.hops == model.hops() && serve(windows);
+        let truth = boot.delivered.of_windows(model.truth(latency) as f64, trials);
         let usual = if model.clock == Clock::Kernel { KERNEL_CLOCK_TOLERANCE } else { LATENCY_TOLERANCE };
         let tolerance = model.tolerance.unwrap_or(usual);
         let (cycles, nanoseconds) = (number("cycles"), number("ns"));
         if model.is_treacherous() {
             return self.treacherous(model, document, &name, truth, nanoseconds);
+        }
+        if !boot.delivered.has(trials) {
+            self.word(&format!("{name}, windows seen by the model"), "some", "none".into());
         }
         let counter = document["freq_ghz"].as_f64().filter(|_| model.architecture == Architecture::X86_64);
         match counter {
