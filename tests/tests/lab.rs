@@ -3,6 +3,13 @@
 
 use latency_tests::lab::{MODEL_VARIABLE, check, check_agreement};
 
+/// Two nodes with caches that hold nothing, each pair with a latency of its own.
+pub const TWO_NODES: &str = "nodes=2 latency=0:0:7000,0:1:23000,1:0:13000,1:1:8000 kernel=index";
+
+/// Three levels, the last with random victims.
+pub const THREE_LEVELS: &str = "experiment=curve level=8K:8:1000 level=32K:8:2000 level=128K:16:3500:random \
+                                latency=0:0:7000 max-size=512K trials=7";
+
 #[test]
 fn one_node() {
     check("one node", "latency=0:0:4000");
@@ -10,7 +17,7 @@ fn one_node() {
 
 #[test]
 fn two_asymmetric_nodes() {
-    check("two nodes, asymmetric", "nodes=2 latency=0:0:7000,0:1:23000,1:0:13000,1:1:8000 kernel=index");
+    check("two nodes, asymmetric", TWO_NODES);
 }
 
 #[test]
@@ -125,11 +132,7 @@ fn a_curve_shows_two_levels_with_random_victims_through_noise() {
 
 #[test]
 fn a_curve_shows_three_levels_of_both_kinds() {
-    check(
-        "a curve, three levels, the last random",
-        "experiment=curve level=8K:8:1000 level=32K:8:2000 level=128K:16:3500:random latency=0:0:7000 \
-         max-size=512K trials=7",
-    );
+    check("a curve, three levels, the last random", THREE_LEVELS);
 }
 
 #[test]

@@ -44,6 +44,7 @@
 //! | `outstanding=LINES` | maximum number of outstanding lines of a CPU's generators; 64 |
 //! | `calls=HOPS` | each call of a loop, or of a kernel between cores, with at least HOPS accesses has a line in the report |
 //! | `cores=START:END` | virtual addresses of the kernels that hand lines from core to core, the end excluded |
+//! | `walks=START:END` | virtual addresses of the kernels of `cores=` that walk over a chain, the end excluded: `absorb=` applies to their accesses, as it does to hops. The other kernels wait for another CPU, and that wait is not the emulator's own cost |
 //! | `cluster=CLASS:FIRST[-LAST]` + | these CPUs are near each other, and CLASS is the class of their pairs; the first cluster that has both counts, several may have the same class. A pair that no cluster has is of the class `far` |
 //! | `cost=CLASS:OPERATION:STATE:TICKS` + | ticks of an access by a kernel of `cores=`; CLASS is a cluster's or `far`, `own` or `memory`, OPERATION `load`, `store` or `rmw`, STATE is the state in which the line is found, `m`, `e` or `s`, and `i` for `memory`; `*` is every one; the more specific one goes first, then the later one; required for every possible access |
 //! | `slowline=EVERY:INDEX:TICKS` | lines of the pages whose number, by virtual address, leaves INDEX when divided by EVERY need TICKS more for a transfer; none |
