@@ -228,7 +228,8 @@ check:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps -p latency-core -p latency-bench
 
-# What a release has, in target/dist: built twice and compared, which takes two minutes (bin/dist/build).
+# What a release has, in target/dist: for each instruction set built twice and compared, which takes four minutes
+# (bin/dist/build).
 dist:
 	@bin/dist/build target/dist
 

@@ -119,7 +119,7 @@ pub(super) fn gives_up() -> bool {
     found
 }
 
-/// The kernel's `struct sigaction` on x86-64.
+/// The kernel's `struct sigaction`, the same for both instruction sets.
 #[repr(C)]
 #[derive(Default)]
 struct Action {
