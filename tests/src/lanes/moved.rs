@@ -70,13 +70,13 @@ pub const MOVED: &[Moved] = &[
     ),
     moved_to_all(
         "lab::a_curve_shows_three_levels",
-        "lab::a_curve_shows_two_levels_with_random_victims_through_noise; hierarchy",
+        "lab::a_curve_shows_four_levels; hierarchy",
         "other hierarchies through the whole program",
     ),
     moved_to_all(
-        "lab::a_curve_shows_four_levels",
-        "lab::a_curve_shows_two_levels_with_random_victims_through_noise; hierarchy",
-        "other hierarchies through the whole program",
+        "lab::a_curve_shows_two_levels",
+        "lab::a_curve_shows_four_levels; hierarchy",
+        "levels with random victims, through noise",
     ),
     moved_to_all(
         "lab::a_curve_distinguishes_translation_from_caches",
@@ -104,6 +104,11 @@ pub const MOVED: &[Moved] = &[
         "lab_pairs::",
         "lab::two_asymmetric_nodes",
         "caches and directories that one pair leaves to the next",
+    ),
+    moved_to_all(
+        "emulator::scenes::memory_full_of_file_pages",
+        "experiment::memory_tests of the program",
+        "memory that a real kernel reclaims for a measurement of 256 MiB",
     ),
     moved_to_all(
         "emulator::kernels::every_experiment_runs_with_the",
