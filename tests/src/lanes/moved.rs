@@ -117,7 +117,7 @@ pub const MOVED: &[Moved] = &[
     ),
     moved_to_all(
         "lab_arm64::",
-        "lab::two_asymmetric_nodes; lab::a_curve_shows_two_levels_with_random_victims_through_noise",
+        "lab::two_asymmetric_nodes; lab::a_curve_shows_four_levels",
         "wrong times of the executable for aarch64, which only `make test-all` builds",
     ),
     moved_to_all(
