@@ -1,7 +1,7 @@
 //! The memory that a mailbox shares between threads, and the waits on it.
 //!
-//! The mailbox takes them from here alone: `tests/mailbox` has a file with the same names, of which a model checker
-//! follows each access.
+//! The mailbox takes them from here alone, because `tests/mailbox` replaces this file: a model checker answers the
+//! accesses there.
 
 pub use super::thread::{wait, wake};
 pub use core::hint::spin_loop;

@@ -6,8 +6,8 @@
 //! ordering sees what was handed over. Two accesses to a cell, one of them a write, race unless the thread of the later
 //! one has seen the earlier one.
 //!
-//! Sequentially consistent accesses and fences are left out, and a load never returns a store that its own thread makes
-//! later. Such a load needs a relaxed load and a later store that no release keeps behind it.
+//! Sequentially consistent accesses and fences are left out. So is load buffering: no load depends on a store that its own
+//! thread makes later. The mailbox has none, because a step with release follows each relaxed load of another word.
 //!
 //! # References
 //!
