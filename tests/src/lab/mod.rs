@@ -147,6 +147,16 @@ pub fn architecture() -> Architecture {
     }
 }
 
+/// Returns true if `test` can boot guests of the instruction set that the environment variable chooses; otherwise the
+/// reason has been reported.
+///
+/// # Panics
+///
+/// Like [`is_ready`].
+pub fn ready(test: &str) -> bool {
+    is_ready(test, architecture())
+}
+
 /// Returns the model that `line` describes, if guests of `architecture` can be booted, and if it can be a model of
 /// one. If not, it has reported the reason.
 ///
