@@ -5,6 +5,9 @@
 //! and NUMA nodes. It then waits on the time-stamp counter of the host, which is also the guest's, until the
 //! modelled time has passed. Everything else runs at the speed of the emulator.
 //!
+//! Guests are of x86-64 or aarch64, hosts of x86-64. The counter of a guest of aarch64 is not the host's: QEMU makes its
+//! ticks of 16 ns from the host's clock. All ticks here are the host's.
+//!
 //! ```text
 //! qemu-system-x86_64 … -plugin liblatency_lab_plugin.so,start=0x401000,end=0x402000,\
 //!     level=32K:8:3000,level=1M:16:5000:random,backend=0:512M,backend=1:512M,cpu=1:1,\
@@ -19,9 +22,9 @@
 //! | argument | meaning |
 //! | --- | --- |
 //! | `start=ADDRESS` `end=ADDRESS` | virtual addresses of the code whose loads are modelled, the end excluded; required |
-//! | `stamps=START:END` | virtual addresses of code, the end excluded, in which `rdtsc` opens a timed window and `rdtscp` closes it; without them every call of a loop is a window |
+//! | `stamps=START:END` | virtual addresses of code, the end excluded, in which a stamp opens a timed window and another one closes it: `rdtsc` and `rdtscp`; `mrs x9, cntvct_el0` and `mrs x10, cntvct_el0`; without them every call of a loop is a window |
 //! | `entry=ADDRESS` | virtual address of the first instruction of the program that times windows: its windows are counted by run; without it, everything is run 0 |
-//! | `block=START:END:TICKS` + | virtual addresses of a routine, the end excluded, that does known arithmetic in blocks and counts them by `dec rdi`; ticks of each block: the guest's core clock. Without it, this is the host's clock |
+//! | `block=START:END:TICKS` + | virtual addresses of a routine, the end excluded, that does known arithmetic in blocks and counts them by `dec rdi` or `subs x0, x0, #1`; ticks of each block: the guest's core clock. Without it, this is the host's clock |
 //! | `level=SIZE:WAYS:TICKS[:lru\|random][:node\|shared]` + | a cache level, the nearest first: lines of 64 bytes, total ticks of a load that hits it; private to each CPU, or one for each `node`, or one `shared` by all; LRU by default |
 //! | `other=TICKS` | ticks of a load whose line is only in a level of another node; without it, levels serve only their own node |
 //! | `directory-bit=TICKS` | memory keeps a bit for each line that another node than its own read last; the next load by its own node then costs TICKS more, once; cache hits change nothing, and a store past the caches clears the bit; none |
@@ -130,7 +133,8 @@
 //! node 0 read 70+9 written 20+3 hops 0+500 prefetched 0+0
 //! ```
 //!
-//! A call lasts from its first access to its return, including any disturbance by the host. `blocks` counts
+//! A call lasts from its first access to its return, including any disturbance by the host; one of a kernel between
+//! cores, in a timed window, lasts until the closing stamp. `blocks` counts
 //! the blocks of `block=` on its CPU since the call before. `asked` is the modelled time of its hops,
 //! `waited` the part of it spent waiting for other lines, and `gap` the longest time in which no generator
 //! touched a line. Then come the lines that each server had served before the call, and those that it served
@@ -149,8 +153,8 @@
 //! changed it (M) or not (E), or by several (S). A load takes it from the nearest holder. A store, or an
 //! instruction that loads and stores at once, takes it from the farthest CPU that has to give it up, in the
 //! order of `cluster=`. Accesses by other code change nothing, except for stores past the caches by the code
-//! of `stamps=`: afterwards no CPU holds the line. The same is true after `clflush` or `clflushopt` in a
-//! kernel of `cores=`. QEMU does not give their address, so the flushed line is the one that the kernel on
+//! of `stamps=`: afterwards no CPU holds the line. The same is true after `clflush`, `clflushopt` or `dc civac`
+//! in a kernel of `cores=`. QEMU does not give their address, so the flushed line is the one that the kernel on
 //! this CPU touched last. Each access is shortened by `overhead=`. The report has
 //!
 //! ```text

@@ -3,8 +3,9 @@
 //!
 //! Hardware cannot tell whether a measured latency is right. In the lab every load of the chase loops has a
 //! chosen latency ([`Model`]). The executable runs as process 1 of an emulated machine ([`Boot`]), and its
-//! JSON is compared with the truth ([`Table`]). Ticks of the guest's time-stamp counter are ticks of the
-//! host's, and four of them are a cycle of the guest's core.
+//! JSON is compared with the truth ([`Table`]). Ticks of a guest's time-stamp counter are ticks of the
+//! host's, and four of them are a cycle of the guest's core. Guests of aarch64 have a counter of 62.5 MHz; their tables
+//! are in nanoseconds.
 //!
 //! # The truth
 //!
@@ -30,6 +31,9 @@
 //! ```text
 //! make lab LAB_ARGS="nodes=2 latency=0:0:7000,0:1:19000,1:0:17000,1:1:8000"
 //! ```
+//!
+//! With `ARCH=aarch64` the machine is of that instruction set. Models without a counter, with single loads and with a
+//! reported last level cannot be: [`Model::absent`].
 //!
 //! Numbers are decimal, with binary K, M and G.
 //!
@@ -80,7 +84,7 @@
 //!
 //! # What is checked
 //!
-//! The exit status; every pair's `cycles`, and that `ns` follow from them; the clock's frequency against one
+//! The exit status; every pair's `cycles`, and that `ns` follow from them (on aarch64 `ns`); the clock's frequency against one
 //! measured outside the guest; the core's clock; that the model saw loads of every pair, and could place all
 //! of them. If a level holds the working set, its latency has to be reported, with the warning
 //! `looks-cached`, which is an error otherwise. With last-level caches of the nodes, another node's cache may
@@ -141,6 +145,16 @@ pub fn architecture() -> Architecture {
         Ok("aarch64") => Architecture::Aarch64,
         Ok(other) => panic!("{ARCHITECTURE_VARIABLE}={other}: neither x86_64 nor aarch64"),
     }
+}
+
+/// Returns true if `test` can boot guests of the instruction set that the environment variable chooses; otherwise the
+/// reason has been reported.
+///
+/// # Panics
+///
+/// Like [`is_ready`].
+pub fn ready(test: &str) -> bool {
+    is_ready(test, architecture())
 }
 
 /// Returns the model that `line` describes, if guests of `architecture` can be booted, and if it can be a model of

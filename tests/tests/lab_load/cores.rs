@@ -2,8 +2,8 @@
 
 use latency_tests::attempts::{retried, retried_where_quiet};
 use latency_tests::lab::load::{Loaded, nanoseconds};
+use latency_tests::lab::ready;
 use latency_tests::others::{Others, QUIET};
-use latency_tests::vm::ready;
 use serde_json::Value;
 
 use super::{model, number, records};
