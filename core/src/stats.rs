@@ -212,7 +212,11 @@ pub fn counter_step(differences: &[u64]) -> u64 {
         let misses = differences.iter().filter(|&&difference| off(difference) > 1).count();
         misses * 1000 <= differences.len()
     };
-    let meaningful = differences.iter().any(|&difference| difference >= LEAST_TOLERANT);
+    // Zero and one are within one of a multiple of any step, so most differences must be larger than that: else, with
+    // ticks longer than a reading, a single interruption would make the largest step of all.
+    let moved = || differences.iter().filter(|&&difference| difference > 0);
+    let meaningful =
+        2 * moved().filter(|&&difference| difference >= LEAST_TOLERANT - 1).count() > moved().count();
     let tolerant = (LEAST_TOLERANT..=LARGEST).rev().find(near).filter(|_| meaningful);
     tolerant.unwrap_or(exact).max(exact)
 }

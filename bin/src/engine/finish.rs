@@ -2,6 +2,7 @@
 //!
 //! A point is excluded if its memory did not stay on the node where it was verified to be.
 
+use latency_core::arch::Cycles;
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
@@ -15,9 +16,10 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::Budget;
 use crate::plan::regions::MOST;
+use crate::report::words::words;
 use crate::result::{
     Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, Undisturbed, Walk,
-    chain,
+    chain, lack_core_clock,
 };
 use crate::warning::{Warning, Warnings};
 
@@ -165,6 +167,9 @@ pub fn warn(
     repeat: Option<Repeat>,
 ) {
     warn_of_trials(session, timer, outcomes);
+    if words().cycles_are == Cycles::Core && timer.counter().is_some() && lack_core_clock(outcomes) {
+        session.warnings.push(Warning::NoCoreClock);
+    }
     warn_of_side_caches(session.machine, session.warnings, outcomes);
     warn_of_neighbours(session.warnings, outcomes);
     if budget.until_quiet && outcomes.iter().any(is_disturbed) {

@@ -2,20 +2,29 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::arch::COUNTER_NAME;
+use latency_core::units::Picoseconds;
 
 use crate::options::message::{Insert, message};
 use crate::report::figures::ByPercent;
+use crate::report::words::words;
 use crate::sys::errno::Errno;
+
+/// Maximum step of a counter that times single loads, in nanoseconds: percentiles of longer steps would be those of the
+/// counter.
+pub const FINEST_NS: u64 = 15;
 
 /// There is no usable clock, or the result is unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
 pub enum TimingError {
-    /// Neither the counter nor clock_gettime is usable.
+    /// There is no clock.
     NoClock { why: &'static str },
+    /// Neither the counter nor clock_gettime is usable.
+    NeitherClock { why: &'static str },
     /// Timing of something shorter than a batch needs a counter, which is missing; `instead` works without it.
     NeedsCounter { what: &'static str, instead: &'static str },
+    /// Single loads need a counter with shorter steps.
+    CounterTooCoarse { step: Picoseconds },
     /// The clock stepped back.
     SteppedBack,
     /// The walk did not end at the node that the generator computed: the loop did not make all of its hops.
@@ -32,12 +41,18 @@ impl fmt::Display for TimingError {
             TimingError::NoClock { why } => message!(
                 out, "no usable clock: {why}";
                 "use a kernel with CLOCK_MONOTONIC_RAW"; why),
+            TimingError::NeitherClock { why } => message!(
+                out, "no usable clock: the {counter} is unreliable, and {why}";
+                "use a kernel with CLOCK_MONOTONIC_RAW"; counter = words().counter_name, why),
             TimingError::NeedsCounter { what, instead } => message!(
                 out, "{what} need the {counter}, which is absent, forbidden or unsteady here";
-                "run `latency-bench {instead}`, which does not need it"; what, counter = COUNTER_NAME, instead),
+                "run `latency-bench {instead}`, which does not need it"; what, counter = words().counter_name, instead),
+            TimingError::CounterTooCoarse { step } => message!(
+                out, "single loads need a counter with steps of at most {most} ns; here they are {step} ns";
+                "use a machine with a finer counter"; most = FINEST_NS, step),
             TimingError::SteppedBack => message!(
                 out, "the clock went backwards during a measurement";
-                "pin to one CPU with --cpu, or use a machine with synchronized {counter}s"; counter = COUNTER_NAME),
+                "pin to one CPU with --cpu, or use a machine with synchronized {counter}s"; counter = words().counter_name),
             TimingError::HopsNotProven => message!(
                 out, "internal check failed: the pointer chain ended at the wrong element";
                 "run a memory test; if it passes, please report a bug"),

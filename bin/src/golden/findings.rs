@@ -438,6 +438,7 @@ impl Run<'_> {
             declared: (!self.has(Trouble::Virtual)).then_some(TSC),
             step: Ticks(2),
             overhead: Ticks(38),
+            trapped: false,
             fence_ratio: 7.9,
         })
     }
@@ -550,7 +551,7 @@ impl Run<'_> {
             warnings.push(Warning::Emulated { by: ShortText::from_bytes(b"QEMU") });
         }
         if self.has(Trouble::KernelClock) {
-            warnings.push(Warning::NoTsc { why: "the kernel forbids it (PR_SET_TSC)" });
+            warnings.push(Warning::NoCounter { why: "the kernel forbids it (PR_SET_TSC)" });
         }
         if self.has(Trouble::Threads) {
             let refused = Warning::ThreadsRefused { wanted: 23, started: THREADS, errno: Errno::EAGAIN };

@@ -1,7 +1,7 @@
 //! The clock that times batches, as plain data; [`crate::engine::stopwatch::clock`] finds and reads it.
 
 use latency_core::arch::Stamp;
-use latency_core::clock::Sandwich;
+use latency_core::clock::{self, Sandwich};
 use latency_core::units::{Hertz, Ticks};
 
 /// The clock that times batches.
@@ -13,7 +13,11 @@ pub enum Timer {
     Kernel(KernelClock),
 }
 
-/// A calibrated time-stamp counter.
+/// Minimum frequency of a fine counter, whose ticks are at most a few core cycles long. The lengths of all measurements
+/// were chosen with such counters, some of which step by 10 ns.
+const FINE: Hertz = Hertz(500_000_000);
+
+/// A calibrated counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
     /// The instructions that read the counter.
@@ -30,8 +34,10 @@ pub struct Counter {
     pub declared: Option<Hertz>,
     /// The smallest difference between two readings, which is the resolution.
     pub step: Ticks,
-    /// The median cost of an empty pair of stamps, which is subtracted.
+    /// The cost of an empty pair of stamps, which is subtracted.
     pub overhead: Ticks,
+    /// True if each reading takes hundreds of nanoseconds, because the kernel or a hypervisor emulates it.
+    pub trapped: bool,
     /// The ratio of the time of a chain of multiplications between stamps to that of an empty pair; near 1 if the fence
     /// does not wait.
     pub fence_ratio: f64,
@@ -44,6 +50,32 @@ pub struct KernelClock {
     pub step_ns: u64,
     /// The cost of reading the clock twice, in nanoseconds.
     pub overhead_ns: u64,
+}
+
+impl Counter {
+    /// Returns whether measurements must be longer than with a fine counter.
+    #[must_use]
+    pub const fn is_coarse(&self) -> bool {
+        self.trapped || self.frequency.0 < FINE.0
+    }
+
+    /// Returns the nanoseconds of a number of ticks.
+    #[must_use]
+    pub fn nanoseconds(&self, ticks: Ticks) -> f64 {
+        clock::nanoseconds(ticks.0 as f64, self.frequency)
+    }
+
+    /// Returns the minimum nanoseconds of a measurement that must span a number of steps: its error is at most one step
+    /// at each end. If readings are emulated, a step is as long as a pair of them, because their cost varies. Returns
+    /// zero for a fine counter.
+    #[must_use]
+    pub fn at_least(&self, steps: u32) -> f64 {
+        if !self.is_coarse() {
+            return 0.0;
+        }
+        let step = if self.trapped { self.step.max(self.overhead) } else { self.step };
+        f64::from(steps) * self.nanoseconds(step)
+    }
 }
 
 impl Timer {
@@ -60,9 +92,17 @@ impl Timer {
     #[must_use]
     pub fn step_ns(&self) -> f64 {
         match self {
-            Timer::Counter(counter) => counter.step.0 as f64 / counter.frequency.gigahertz(),
+            Timer::Counter(counter) => counter.nanoseconds(counter.step),
             Timer::Kernel(clock) => clock.step_ns as f64,
         }
+    }
+
+    /// Returns the minimum nanoseconds of a measurement, as [`Counter::at_least`] does; zero without a counter, where
+    /// only whole batches are timed.
+    #[must_use]
+    #[inline(never)] // it is called in several places
+    pub fn at_least(&self, steps: u32) -> f64 {
+        self.counter().map_or(0.0, |counter| counter.at_least(steps))
     }
 
     /// Returns the ticks of the counter in this number of nanoseconds; `None` without a counter.

@@ -3,6 +3,8 @@
 //! If a port lacks a name or gives it another type, this file does not compile. The documentation of each item
 //! describes its behaviour, and the tests of each folder compare this behaviour with `portable.rs`.
 
+use core::ops::RangeInclusive;
+
 use super::*;
 use crate::units::LINE;
 
@@ -49,7 +51,13 @@ const _: fn(Stamp) -> EndStamp = Stamp::end;
 const _: fn(Stamp) -> &'static str = Stamp::name;
 const _: fn(Stamp) -> u64 = unserialised_ticks;
 const _: bool = Counter::STEADY;
-const _: [&str; 3] = [ARCHITECTURE, COUNTER_NAME, CLAIMS_NAME];
+const _: Cycles = CYCLES_ARE;
+const _: [&RangeInclusive<u32>; 2] = [&MULTIPLY_RATIO, &L1_HIT_CYCLES];
+
+// Words of results.
+const _: [&str; 3] = [ARCHITECTURE, CLAIMS_NAME, KERNEL_CLOCK_SOURCE];
+const _: [&str; 4] = [COUNTER_NAME, COUNTER_IN_FULL, COUNTER_SOURCE, COUNTER_DECLARED_BY];
+const _: [&str; 2] = FENCE_DOES_NOT_WAIT;
 
 // Interrupts.
 const _: fn() = set_interrupt_mark;

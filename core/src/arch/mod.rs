@@ -15,6 +15,15 @@ mod routine;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+/// The cycles that results show: `cycles` of the first line, of JSON and of CSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cycles {
+    /// Ticks of the counter, which counts at about the rate of a core.
+    Counter,
+    /// Cycles of the core's clock, because ticks of the counter are many cycles long.
+    Core,
+}
+
 pub use routine::{Delays, ExchangeRoutine, Exchanges, LaneRoutine, Routine, StreamRoutine, StridedRoutine};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::*;

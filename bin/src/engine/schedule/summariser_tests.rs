@@ -6,13 +6,7 @@ use super::*;
 use crate::engine::scripted::Scripted;
 
 fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
-    let batch = |&nanoseconds: &f64| Batch {
-        nanoseconds,
-        core_cycles: nanoseconds * 3.0,
-        core_gigahertz: 3.0,
-        hops: 1000,
-        ..Batch::NONE
-    };
+    let batch = |&nanoseconds: &f64| Batch { nanoseconds, core_gigahertz: 3.0, hops: 1000, ..Batch::NONE };
     nanoseconds.iter().map(batch).collect()
 }
 

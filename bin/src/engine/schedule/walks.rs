@@ -67,6 +67,28 @@ pub fn parts(
     Ok((made, cold_ns))
 }
 
+/// Returns the hops of a walk of at least `window_ns`, from another walk, whose time may be a few steps of the clock only,
+/// or none.
+pub fn hops_for(window_ns: f64, (made, spent_ns): Walked) -> u64 {
+    /// Excess that covers the error of the other walk.
+    const MARGIN: f64 = 1.25;
+    (made as f64 * MARGIN * window_ns / spent_ns) as u64
+}
+
+/// Walks `hops` hops and returns nanoseconds per hop. If that is too short for a coarse clock, walks on for as many hops
+/// as its time needs, but at most `most`, and returns their time.
+pub fn timed(chain: &mut dyn Walkable, hops: u64, most: u64, until_ns: f64) -> Result<f64, Failure<'static>> {
+    let (mut made, mut spent_ns) = chain.walk(hops, until_ns)?;
+    let window_ns = chain.window_ns();
+    if spent_ns < window_ns {
+        let longer = hops_for(window_ns, (made, spent_ns)).min(most);
+        if longer > hops {
+            (made, spent_ns) = chain.walk(longer, until_ns)?;
+        }
+    }
+    Ok(spent_ns / made.max(1) as f64)
+}
+
 /// Fills the caches by walking a trail of other lines of the same chain, or the whole chain if it is shorter than the
 /// trail; otherwise lines that a walk of other lanes left there would be hits.
 pub fn trail(

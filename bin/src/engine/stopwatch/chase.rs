@@ -24,6 +24,13 @@ const LONGEST_WALK: u64 = 1 << 22;
 const PIECE_NS: f64 = 5e6;
 /// Nanoseconds between two readings of the core's clock within a batch; a reading costs some microseconds.
 const LOOK_NS: f64 = 10e6;
+/// Maximum step of the counter, in nanoseconds, with which the core's clock is read at every batch; with longer steps, it
+/// takes as long as a batch.
+const CLOCK_STEP_NS: f64 = 15.0;
+/// Number of batches for each that has a reading of the core's clock, with longer steps.
+const CLOCK_TURNS: u32 = 4;
+/// Steps of a coarse counter that a timed walk spans.
+pub(in crate::engine) const WINDOW_STEPS: u32 = 500;
 /// Maximum retries of a batch during which the thread migrated.
 const AGAIN: u64 = 2;
 
@@ -40,6 +47,7 @@ pub struct Chase<'g> {
     rush: Option<Rush>,
     /// Nanoseconds per hop of the last piece.
     hop_ns: f64,
+    turns: ClockTurns,
     /// The recorder of single hops, and the index of the point.
     pub singles: Option<(usize, &'g mut Singles)>,
     /// Generators whose traffic is counted during the walk.
@@ -60,19 +68,25 @@ impl<'g> Chase<'g> {
             ahead: 0,
             rush: None,
             hop_ns: UNKNOWN_HOP_NS,
+            turns: ClockTurns::FIRST,
             singles: None,
             traffic: None,
             uncore: None,
         }
     }
 
-    /// Makes a batch, on whatever CPU the thread is; returns true if a generator lost its CPU during it.
-    fn batch_anywhere(&mut self, hops: u64, until_ns: f64) -> Result<(Batch, bool), Failure<'static>> {
+    /// Makes a batch, on whatever CPU the thread is, with readings of the core's clock by `counter`; returns true if a
+    /// generator lost its CPU during it.
+    fn batch_anywhere(
+        &mut self,
+        hops: u64,
+        until_ns: f64,
+        counter: Option<&Counter>,
+    ) -> Result<(Batch, bool), Failure<'static>> {
         if self.nodes() <= SATTOLO_LIMIT {
             // The table that verifies a small chain uses the same cache, so an untimed lap brings the chain back.
             let _ = self.subject.buffer.walk(self.subject.kernel, self.node, self.nodes() as usize);
         }
-        let counter = self.watch.timer.counter();
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
         let traffic = self.traffic;
         let stops = || traffic.and_then(Generators::stops);
@@ -101,7 +115,6 @@ impl<'g> Chase<'g> {
         let preempted = matches!((before, after), (Ok(before), Ok(after)) if before != after);
         let batch = Batch {
             nanoseconds,
-            core_cycles: nanoseconds * core_gigahertz,
             core_gigahertz,
             delivered,
             preempted: preempted || lost,
@@ -145,6 +158,21 @@ fn in_pieces(
 fn clock(counter: Option<&Counter>) -> f64 {
     let cycles_per_tick = counter.and_then(|counter| Some((counter, counter.core_clock()?)));
     cycles_per_tick.map_or(f64::NAN, |(counter, ratio)| ratio * counter.frequency.gigahertz())
+}
+
+/// The batches of a chain that have readings of the core's clock.
+pub(in crate::engine) struct ClockTurns(u32);
+
+impl ClockTurns {
+    /// The turn of the first batch.
+    pub(in crate::engine) const FIRST: ClockTurns = ClockTurns(0);
+
+    /// Returns whether the next batch has readings.
+    pub(in crate::engine) fn next(&mut self, counter: &Counter) -> bool {
+        let turn = self.0;
+        self.0 = turn.wrapping_add(1);
+        turn.is_multiple_of(CLOCK_TURNS) || counter.at_least(1) <= CLOCK_STEP_NS
+    }
 }
 
 /// The readings of the core's clock between the stretches of a walk.
@@ -203,12 +231,14 @@ impl Walkable for Chase<'_> {
 
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         let mut again = 0;
+        let watch = self.watch;
+        let counter = watch.timer.counter().filter(|counter| self.turns.next(counter));
         loop {
-            let (batch, lost) = self.batch_anywhere(hops, until_ns)?;
+            let (batch, lost) = self.batch_anywhere(hops, until_ns, counter)?;
             // The batch is repeated after a migration, because the caches of another CPU differ and a round may have no
             // other batch. It is repeated once if a generator lost its CPU, because the traffic was then below the
             // requested rate.
-            if !(self.watch.brought_back()? || lost && again == 0) {
+            if !(watch.brought_back()? || lost && again == 0) {
                 return Ok(batch);
             }
             if again == AGAIN {
@@ -244,6 +274,10 @@ impl Walkable for Chase<'_> {
     fn batch_ns(&self) -> f64 {
         let usual_ns = self.watch.timer.batch_ns();
         if self.traffic.is_some() { usual_ns.max(LOADED_WINDOW_NS) } else { usual_ns }
+    }
+
+    fn window_ns(&self) -> f64 {
+        self.watch.timer.at_least(WINDOW_STEPS)
     }
 
     fn software(&mut self) -> Software {

@@ -6,6 +6,7 @@ mod view;
 
 use latency_core::cpulist::NodeSet;
 use latency_core::packed;
+use latency_core::units::Picoseconds;
 
 use self::view::{at, known};
 use super::interface::Experiment;
@@ -15,9 +16,9 @@ use crate::describe::{Presentation, Report, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::clock::{Counter, Timer};
 use crate::engine::stopwatch::single_hops::Singles;
-use crate::error::{Failure, TimingError};
+use crate::error::{FINEST_NS, Failure, TimingError};
 use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Plan, Planning, Scope};
@@ -70,15 +71,29 @@ fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let counter = timer
-        .counter()
-        .ok_or(TimingError::NeedsCounter { what: "timings of single loads", instead: "matrix" })?;
+    let counter = fine_counter(timer)?;
     let mut singles = Singles::new(counter, points.len())?;
     let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
     let mut findings =
         run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     conclude(session, singles, &mut findings)?;
     Ok(findings)
+}
+
+/// Returns the counter, if its steps are short enough for single loads.
+///
+/// # Errors
+///
+/// [`TimingError::NeedsCounter`] without a counter; [`TimingError::CounterTooCoarse`].
+pub(crate) fn fine_counter(timer: &Timer) -> Result<&Counter, TimingError> {
+    let counter = timer
+        .counter()
+        .ok_or(TimingError::NeedsCounter { what: "timings of single loads", instead: "matrix" })?;
+    let step_ns = counter.nanoseconds(counter.step);
+    match step_ns > FINEST_NS as f64 {
+        true => Err(TimingError::CounterTooCoarse { step: Picoseconds((step_ns * 1e3) as u64) }),
+        false => Ok(counter),
+    }
 }
 
 /// Finds the distributions behind the recorded loads, and the period of refresh.

@@ -1,0 +1,396 @@
+//! What is measured with coarse counters is as exact as with fine ones, and with fine ones nothing is longer than before.
+
+use core::cell::RefCell;
+use std::vec::Vec;
+
+use latency_core::chain::Order;
+use latency_core::kernel::POINTER;
+use latency_core::traffic::Kind;
+use latency_core::traffic::pace::{self, Pacer, Pacing};
+use latency_core::units::{Bytes, CpuId, Hertz, NodeId, Pages};
+use proptest::prelude::*;
+
+use super::chains::CoarsePlace;
+use super::*;
+use crate::analysis::traffic::bursts;
+use crate::engine::checks::sizing::{self, Known};
+use crate::engine::checks::{prefetch_audit, self_test};
+use crate::engine::progress::Progress;
+use crate::engine::schedule::Schedule;
+use crate::engine::schedule::walks;
+use crate::engine::seam::Walkable;
+use crate::engine::stopwatch::strided;
+use crate::plan::budget::Budget;
+use crate::result::distribution::Distribution;
+use crate::result::{Point, Timer, Traffic, Walk};
+use latency_core::words::When;
+
+/// Maximum error of a latency, and of core cycles, as a fraction.
+const LATENCY: f64 = 0.002;
+const CYCLES: f64 = 0.003;
+
+/// Returns all frequencies.
+fn all() -> impl Iterator<Item = f64> {
+    COARSE.into_iter().chain([FINE])
+}
+
+fn point(bytes: u64) -> Point {
+    Point {
+        initiator: NodeId(0),
+        cpu: CpuId(0),
+        target: NodeId(0),
+        kernel: &POINTER,
+        order: Order::Random,
+        size: Bytes(bytes),
+        stride: Bytes(64),
+        seed: 1,
+        pages: Pages::Auto,
+        walk: Walk::Chain,
+    }
+}
+
+#[test]
+fn a_step_is_one_tick_whatever_a_reading_costs_and_whatever_interrupts_it() {
+    for megahertz in all() {
+        for seed in 0..8 {
+            for pair_ns in [12.0, 45.0, 75.0] {
+                let machine = CoarseMachine::with_pairs(megahertz, pair_ns, seed);
+                assert_eq!(machine.counter.step, Ticks(1), "{megahertz} MHz, {pair_ns} ns");
+                let least = (pair_ns * megahertz / 1e3) as u64;
+                assert!(machine.counter.overhead.0.abs_diff(least) <= 1, "{:?}", machine.counter.overhead);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_reading_of_the_core_clock_is_exact() {
+    for megahertz in all() {
+        for clock in [1.5, 2.6, 3.0, 3.49, 4.5] {
+            let mut machine = CoarseMachine::new(megahertz, 9);
+            machine.core_gigahertz = clock;
+            let error = (0..300).map(|_| off(machine.core_clock(), clock)).fold(0.0, f64::max);
+            assert!(error < CYCLES, "{megahertz} MHz, {clock} GHz: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_self_test_finds_whole_numbers_over_enough_steps() {
+    for megahertz in all() {
+        for (hit, multiply) in [(3.0, 3.0), (4.0, 5.0), (5.0, 2.0)] {
+            let machine = RefCell::new(CoarseMachine::new(megahertz, 5));
+            machine.borrow_mut().multiply_cycles = multiply;
+            machine.borrow_mut().core_gigahertz = 3.3;
+            let counter = machine.borrow().counter;
+            let mut lengths = Vec::new();
+            let cycles = self_test::hit_cycles(
+                &counter,
+                &mut || Some(machine.borrow_mut().core_clock() / counter.frequency.gigahertz()),
+                &mut |hops| {
+                    let ticks = machine.borrow_mut().ticks(hops as f64 * hit / 3.3);
+                    lengths.push(ticks);
+                    Some(ticks)
+                },
+            );
+            let cycles = cycles.unwrap();
+            assert!((cycles - hit).abs() < CYCLES * hit, "{megahertz} MHz: {cycles} for {hit}");
+            let span = |lengths: &[u64]| lengths.iter().max().unwrap() - lengths.iter().min().unwrap();
+            assert!(span(&lengths) >= 2000, "{megahertz} MHz: hits over {} steps", span(&lengths));
+            lengths.clear();
+            let ratio = counter.multiply_ratio_by(&mut |work, blocks| {
+                let ticks = machine.borrow_mut().arithmetic(work, blocks);
+                lengths.push(ticks);
+                ticks
+            });
+            let ratio = ratio.unwrap();
+            assert!((ratio - multiply).abs() < CYCLES * multiply, "{megahertz} MHz: {ratio} for {multiply}");
+            let (additions, multiplications) = lengths.split_at(lengths.len() / 2);
+            let steps = span(additions).min(span(multiplications));
+            assert!(steps >= 2000, "{megahertz} MHz: arithmetic over {steps} steps");
+        }
+    }
+}
+
+#[test]
+fn readings_that_do_not_wait_are_found_at_any_phase() {
+    for megahertz in COARSE {
+        for seed in 0..20 {
+            for (idle_ns, pair_ns) in
+                [(3e3, 45.0), (0.0, 45.0), (0.0, 20.0), (0.0, 1e3 / megahertz), (3e3, 800.0)]
+            {
+                let found = |waits| {
+                    let mut machine = CoarseMachine::with_pairs(megahertz, pair_ns, seed);
+                    machine.idle_ns = idle_ns;
+                    machine.waits = waits;
+                    machine.fence()
+                };
+                let (with, without) = (found(true), found(false));
+                let what = std::format!("{megahertz} MHz, {idle_ns} {pair_ns} ns: {with:?} {without:?}");
+                assert!(with.1 && !without.1, "{what}");
+                // Two blocks of multiplications take 128 ns. A pair of half a step has a mean with an error of 5 %.
+                let truth = 1.0 + 128.0 / pair_ns / if pair_ns > 200.0 { 1.05 } else { 1.0 };
+                assert!(off(with.0, truth) < 0.2, "{what} for {truth}");
+            }
+        }
+    }
+    // The rule for a fine counter is the ratio itself.
+    let mut fine = CoarseMachine::new(FINE, 1);
+    assert!(fine.fence().1);
+    fine.waits = false;
+    assert!(!fine.fence().1);
+}
+
+/// Measures a chain by a schedule. Returns its latency, its core cycles, and the place.
+fn measured(machine: CoarseMachine, bytes: u64, hop_ns: fn(u64, bool) -> f64) -> (f64, f64, CoarsePlace) {
+    let mut place = CoarsePlace::new(machine, hop_ns);
+    let budget = Budget { rounds: 6, fewest: 6, walk_ns: 3e7, ..Budget::DEFAULT };
+    let like = point(bytes);
+    let mut schedule = Schedule::new(&mut place, budget, &like, core::iter::once(like)).unwrap();
+    schedule.run(&mut Progress::new(When::Never)).unwrap();
+    let (_, series) = schedule.series(0).unwrap();
+    let found = (series.nanoseconds.median, series.core_cycles.unwrap().median);
+    drop(schedule);
+    (found.0, found.1, place)
+}
+
+#[test]
+fn a_schedule_measures_latencies_and_core_cycles_exactly() {
+    for megahertz in all() {
+        for (bytes, hop_ns) in [(4096, 4.0 / 3.1), (1 << 20, 14.0 / 3.1), (1 << 26, 97.31)] {
+            let latency = |bytes, _| match bytes {
+                4096 => 4.0 / 3.1,
+                0x10_0000 => 14.0 / 3.1,
+                _ => 97.31,
+            };
+            let mut machine = CoarseMachine::new(megahertz, bytes);
+            machine.core_gigahertz = 3.1;
+            let (found, cycles, place) = measured(machine, bytes, latency);
+            let what = std::format!("{megahertz} MHz, {hop_ns} ns: {found} ns, {cycles} cycles");
+            assert!(off(found, hop_ns) < LATENCY && off(cycles, hop_ns * 3.1) < CYCLES, "{what}");
+            // Each batch has two readings of the core's clock, or every fourth batch with steps above 15 ns.
+            let readings = place.clock_readings as f64 / 2.0 / place.batches as f64;
+            let expected = if megahertz < 60.0 { 0.25..0.30 } else { 1.0..1.001 };
+            assert!(expected.contains(&readings), "{what}: {readings} readings a batch");
+        }
+    }
+}
+
+#[test]
+fn emulated_readings_make_measurements_longer() {
+    for megahertz in [24.0, FINE, 2400.0] {
+        let machine = CoarseMachine::with_pairs(megahertz, 900.0, 3);
+        let (counter, clock) = (machine.counter, machine.core_gigahertz);
+        assert!(counter.trapped && counter.is_coarse());
+        // The cost of a pair varies by 90 ns.
+        let pair_ns = counter.at_least(1);
+        assert!((800.0..1000.0).contains(&pair_ns), "{pair_ns}");
+        assert!(Timer::Counter(counter).batch_ns() > 2000.0 * 800.0);
+        let (found, cycles, place) = measured(machine, 1 << 26, |_, _| 97.31);
+        assert!(off(found, 97.31) < LATENCY && off(cycles, 97.31 * clock) < CYCLES, "{found} {cycles}");
+        assert!(place.clock_readings < place.batches);
+    }
+    assert!(!CoarseMachine::with_pairs(24.0, 90.0, 3).counter.trapped);
+}
+
+#[test]
+fn short_walks_are_repeated_over_enough_steps() {
+    for megahertz in all() {
+        let window_ns = if megahertz == FINE { 0.0 } else { 500e3 / megahertz };
+        let with = |bytes, walker: &mut dyn FnMut(&mut dyn Walkable) -> f64| {
+            let mut place = CoarsePlace::new(CoarseMachine::new(megahertz, 7), |_, _| 20.0);
+            let mut found = f64::NAN;
+            place.with(bytes, &mut |chain| Ok(found = walker(chain))).unwrap();
+            (found, place.walks)
+        };
+        // A part of 64 hops, which may be longer.
+        let (found, walks) = with(1 << 20, &mut |chain| walks::timed(chain, 64, u64::MAX, 1e15).unwrap());
+        let last_ns = walks.last().unwrap().1;
+        assert!(last_ns >= window_ns && (window_ns > 0.0 || walks.len() == 1), "{last_ns} {walks:?}");
+        assert!(off(found, 20.0) < if window_ns > 0.0 { 0.005 } else { 0.02 }, "{megahertz} MHz: {found}");
+        // A part that may not be longer.
+        let (_, walks) = with(1 << 20, &mut |chain| walks::timed(chain, 64, 64, 1e15).unwrap());
+        assert_eq!(walks.len(), 1);
+        // The pieces of the search for prefetchers, in a cache.
+        let like = Point { stride: Bytes(64), ..point(1 << 26) };
+        let (found, walks) = with(1 << 26, &mut |chain| prefetch_audit::walked(chain, &like).unwrap());
+        let pieces = &walks[1..];
+        assert!(pieces.iter().all(|(hops, piece_ns)| *piece_ns >= window_ns && *hops >= 512), "{pieces:?}");
+        assert!(pieces.len() >= 8 && off(found, 20.0) < 0.005, "{megahertz} MHz: {found} {}", pieces.len());
+    }
+}
+
+#[test]
+fn the_search_for_a_working_set_times_warm_parts_over_enough_steps() {
+    fn hop_ns(bytes: u64, cold: bool) -> f64 {
+        match bytes {
+            _ if cold => 100.0,
+            ..0x10_0000 => 4.0,
+            ..0x400_0000 => 40.0,
+            _ => 100.0,
+        }
+    }
+    for megahertz in all() {
+        let mut place = CoarsePlace::new(CoarseMachine::new(megahertz, 7), hop_ns);
+        let known = Known {
+            reported: Some(Bytes(16 << 20)),
+            near: Bytes(1 << 20),
+            most: Bytes(1 << 30),
+            seeks_cache: true,
+            limit_ns: 1e12,
+        };
+        let found = sizing::search(&mut place, &point(1 << 28), &known).unwrap().unwrap();
+        assert_eq!(found.clear, Some(true));
+        let cache = found.cache.unwrap();
+        assert!((48 << 20..80 << 20).contains(&cache.0), "{megahertz} MHz: {cache}");
+        // Walks of 4 ns a hop are those of a warm chain in the private cache: its eight parts, behind rushes and walks
+        // that are not timed. The first walk of each may be too short.
+        let window_ns = if megahertz == FINE { 0.0 } else { 500e3 / megahertz };
+        let warm: Vec<f64> = place
+            .walks
+            .iter()
+            .filter(|(hops, ns)| off(ns / *hops as f64, 4.0) < 0.01)
+            .map(|walk| walk.1)
+            .collect();
+        let long = warm.iter().filter(|ns| **ns >= window_ns).count();
+        assert!(long >= 8, "{megahertz} MHz: {warm:?}");
+    }
+}
+
+#[test]
+fn a_slice_of_independent_loads_spans_enough_steps() {
+    for megahertz in all() {
+        let counter = CoarseMachine::new(megahertz, 1).counter;
+        let slice = strided::slice(&counter);
+        // At 100 bytes per nanosecond.
+        assert!(slice.0 as f64 / 100.0 >= counter.at_least(500), "{slice}");
+        assert_eq!(slice, Bytes(2 << 20));
+    }
+    assert!(strided::slice(&CoarseMachine::with_pairs(24.0, 900.0, 1).counter) > Bytes(32 << 20));
+}
+
+/// Lets a generator touch bursts at the times of a pacer, and returns the rate delivered relative to the rate offered,
+/// and the share of bursts in the same tick as the burst before.
+fn generated(machine: &mut CoarseMachine, gap: f64, burst: u32, line_ns: f64) -> (f64, f64) {
+    let mut pacer = Pacer::new(Pacing::Poisson, pace::gap(gap * f64::from(burst)), 3, machine.read());
+    let (begun_ns, mut made, mut together, mut last) = (machine.now_ns, 0u64, 0, 0);
+    while made < 60_000 {
+        machine.now_ns += 15.0;
+        let now = machine.read();
+        if pacer.due(now) {
+            pacer.advance(now);
+            machine.now_ns += line_ns * f64::from(burst);
+            made += 1;
+            together += u64::from(now == last);
+            last = now;
+        }
+    }
+    let offered = (machine.now_ns - begun_ns) / 1e3 * machine.counter.frequency.megahertz() / gap;
+    ((made * u64::from(burst)) as f64 / offered, together as f64 / made as f64)
+}
+
+#[test]
+fn gaps_between_bursts_span_some_steps() {
+    let read = Kind::parse("read").unwrap();
+    let node = NodeId(0);
+    let traffic =
+        Traffic { kind: read, generators: 1, from: node, node, footprint: Bytes(1 << 30), rate: None };
+    for megahertz in all() {
+        for gigabytes in [0.05, 0.5, 2.0, 8.0, 12.0] {
+            let mut machine = CoarseMachine::with_pairs(megahertz, 30.0, 11);
+            let (gap, burst) = bursts(&machine.counter, &traffic, gigabytes * 1e9, None);
+            let steps = gap * f64::from(burst);
+            let what = std::format!("{megahertz} MHz, {gigabytes} GB/s: {burst} lines every {steps} steps");
+            assert!(steps >= 4.0, "{what}");
+            assert!(burst == 1 || megahertz == FINE || burst < 64, "{what}");
+            let (delivered, together) = generated(&mut machine, gap, burst, 2.5);
+            assert!((delivered - 1.0).abs() < 0.01, "{what}: {delivered} delivered");
+            assert!(together < 0.25, "{what}: {together} in the same step");
+            assert_eq!(bursts(&machine.counter, &traffic, gigabytes * 1e9, Some(3)).1, 3);
+        }
+    }
+}
+
+#[test]
+fn single_loads_have_percentiles_with_steps_of_some_nanoseconds() {
+    for megahertz in [121.875, FINE] {
+        let mut machine = CoarseMachine::new(megahertz, 4);
+        let counter = machine.counter;
+        let mut found = Distribution::new(counter.frequency, counter.step.0);
+        let mut empties = 0;
+        const LOADS: u64 = 200_000;
+        for load in 0..LOADS {
+            // Most loads have 90 to 110 ns, one in fifty 300 ns.
+            let load_ns = if load % 50 == 7 { 300.0 } else { 90.0 + 20.0 * machine.chance() };
+            found.windows.record(machine.ticks(load_ns));
+            empties += machine.ticks(0.0);
+        }
+        found.overhead = empties as f64 / LOADS as f64;
+        let percentile = |percent| found.percentile_ns(percent).unwrap();
+        let step_ns = counter.nanoseconds(counter.step);
+        for (percent, truth) in [(50.0, 100.0), (99.0, 300.0)] {
+            let value = percentile(percent);
+            assert!((value - truth).abs() < 1.5 + step_ns / 2.0, "{megahertz} MHz: p{percent} {value}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn lengths_follow_the_counter_and_those_of_fine_counters_stay_as_they_are(
+        megahertz in 10.0f64..6000.0, step in 1u64..60, overhead in 0u64..200,
+    ) {
+        let frequency = Hertz((megahertz * 1e6) as u64);
+        let counter = Counter {
+            frequency,
+            step: Ticks(step),
+            overhead: Ticks(overhead),
+            ..CoarseMachine::new(24.0, 1).counter
+        };
+        let step_ns = step as f64 * 1e3 / megahertz;
+        let coarse = megahertz < 500.0;
+        let near = |one: f64, other: f64| (one - other).abs() < 1e-3 * other + 1e-6;
+        let ten_ns = if coarse { 10.0 * step_ns } else { 0.0 };
+        prop_assert!(near(counter.at_least(10), ten_ns));
+        let batch_ns = Timer::Counter(counter).batch_ns();
+        let wanted_ns = if coarse { (2000.0 * step_ns).max(1e5) } else { 1e5 };
+        prop_assert!(near(batch_ns, wanted_ns));
+        let mut blocks = Vec::new();
+        let mut note = |work, made| {
+            blocks.push((work, made));
+            made as u64
+        };
+        let _ = counter.core_clock_by(&mut note);
+        let _ = counter.multiply_ratio_by(&mut note);
+        let usual = (step as usize * 16).clamp(40, 2000);
+        let of = |steps: f64| if coarse { (steps * step_ns * 4.5 / 64.0) as usize } else { 0 };
+        let at = |index: usize| blocks[index].1 as f64;
+        prop_assert_eq!(blocks[..2].iter().map(|(_, made)| *made).collect::<Vec<_>>(), [1, 40]);
+        prop_assert!((at(2) - (40 + usual.max(of(1000.0))) as f64).abs() <= 1.0, "{}", at(2));
+        prop_assert!((at(3 + 51) - 480.max(40 + of(2000.0)) as f64).abs() <= 1.0, "{}", at(3 + 51));
+        prop_assert!((at(3 + 153) - 480.max(40 + of(2000.0) / 2) as f64).abs() <= 1.0, "{}", at(3 + 153));
+        let mut hops = Vec::new();
+        let _ = self_test::hit_cycles(&counter, &mut || Some(1.0), &mut |made| {
+            hops.push(made);
+            Some(made as u64)
+        });
+        let hit_ns = f64::from(*arch::L1_HIT_CYCLES.start()) / 4.5;
+        let long = 9216.max(1024 + if coarse { (2000.0 * step_ns / hit_ns) as usize } else { 0 });
+        prop_assert!(hops[1] == 1024 && hops[0].abs_diff(long) <= 1, "{:?} {}", &hops[..2], long);
+    }
+
+    #[test]
+    fn times_are_exact_at_any_phase(
+        which in 0usize..5, seed: u64, hop_ns in 0.5f64..400.0, core in 0.8f64..4.5,
+    ) {
+        let megahertz = all().nth(which).unwrap();
+        let mut machine = CoarseMachine::new(megahertz, seed);
+        machine.core_gigahertz = core;
+        let hops = walks::hops_per_batch(Timer::Counter(machine.counter).batch_ns(), hop_ns);
+        let ticks = machine.ticks(hops as f64 * hop_ns);
+        let nanoseconds = machine.counter.elapsed_ns(0, ticks) / hops as f64;
+        prop_assert!(off(nanoseconds, hop_ns) < LATENCY, "{}", nanoseconds);
+        let clock = machine.core_clock();
+        prop_assert!(off(clock, core) < CYCLES, "{}", clock);
+    }
+}

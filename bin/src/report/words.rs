@@ -1,0 +1,74 @@
+//! The words of results that depend on the instruction set.
+//!
+//! A build has those of its own instruction set. A test may describe a result as a build for another one does.
+
+use core::ops::RangeInclusive;
+
+use latency_core::arch::{self, Cycles};
+
+/// The words of one instruction set; the documentation of each is that of the item of [`arch`] that has its name.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct Words {
+    pub counter_name: &'static str,
+    pub counter_in_full: &'static str,
+    pub counter_source: &'static str,
+    pub counter_declared_by: &'static str,
+    pub kernel_clock_source: &'static str,
+    pub claims_name: &'static str,
+    pub cycles_are: Cycles,
+    pub multiply_ratio: RangeInclusive<u32>,
+    pub l1_hit_cycles: RangeInclusive<u32>,
+    pub fence_does_not_wait: [&'static str; 2],
+}
+
+/// The words of the instruction set that the program is built for.
+pub static OF_THIS_BUILD: Words = Words {
+    counter_name: arch::COUNTER_NAME,
+    counter_in_full: arch::COUNTER_IN_FULL,
+    counter_source: arch::COUNTER_SOURCE,
+    counter_declared_by: arch::COUNTER_DECLARED_BY,
+    kernel_clock_source: arch::KERNEL_CLOCK_SOURCE,
+    claims_name: arch::CLAIMS_NAME,
+    cycles_are: arch::CYCLES_ARE,
+    multiply_ratio: arch::MULTIPLY_RATIO,
+    l1_hit_cycles: arch::L1_HIT_CYCLES,
+    fence_does_not_wait: arch::FENCE_DOES_NOT_WAIT,
+};
+
+/// Returns the words of results.
+#[cfg(not(test))]
+#[inline(always)] // the compiler knows each word
+#[must_use]
+pub const fn words() -> &'static Words {
+    &OF_THIS_BUILD
+}
+
+#[cfg(test)]
+pub use in_tests::{with, words};
+
+#[cfg(test)]
+mod in_tests {
+    use std::cell::Cell;
+    use std::thread_local;
+
+    use super::{OF_THIS_BUILD, Words};
+
+    thread_local! {
+        static WORDS: Cell<&'static Words> = const { Cell::new(&OF_THIS_BUILD) };
+    }
+
+    /// Returns the words of results on this thread.
+    #[must_use]
+    pub fn words() -> &'static Words {
+        WORDS.get()
+    }
+
+    /// Calls `body`, which describes results with these words.
+    pub fn with<R>(words: &'static Words, body: impl FnOnce() -> R) -> R {
+        let before = WORDS.replace(words);
+        let found = body();
+        WORDS.set(before);
+        found
+    }
+}
