@@ -167,9 +167,7 @@ pub fn warn(
     repeat: Option<Repeat>,
 ) {
     warn_of_trials(session, timer, outcomes);
-    if words().cycles_are == Cycles::Core && timer.counter().is_some() && lack_core_clock(outcomes) {
-        session.warnings.push(Warning::NoCoreClock);
-    }
+    warn_of_core_clock(session.warnings, timer, outcomes);
     warn_of_side_caches(session.machine, session.warnings, outcomes);
     warn_of_neighbours(session.warnings, outcomes);
     if budget.until_quiet && outcomes.iter().any(is_disturbed) {
@@ -200,6 +198,13 @@ pub fn warn(
     if disturbed > 0 {
         let share = DISTURBED_SHARE;
         session.warnings.push(Warning::PointsDisturbed { points: disturbed, of, share });
+    }
+}
+
+/// Warns if results that show core cycles have a point without them: then all of them show ticks.
+pub fn warn_of_core_clock(warnings: &mut Warnings, timer: &Timer, outcomes: &[Outcome<'_>]) {
+    if words().cycles_are == Cycles::Core && timer.counter().is_some() && lack_core_clock(outcomes) {
+        warnings.push(Warning::NoCoreClock);
     }
 }
 

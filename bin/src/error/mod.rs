@@ -22,7 +22,7 @@ use crate::options::message::message;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-pub use outcome::{FINEST_NS, Outliers, OutputError, Regression, TimingError};
+pub use outcome::{LONGEST_STEP_NS, Outliers, OutputError, Regression, TimingError};
 pub use placement::PlacementError;
 pub use saved::{Problem, SavedError};
 

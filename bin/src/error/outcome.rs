@@ -11,7 +11,7 @@ use crate::sys::errno::Errno;
 
 /// Maximum step of a counter that times single loads, in nanoseconds: percentiles of longer steps would be those of the
 /// counter.
-pub const FINEST_NS: u64 = 15;
+pub const LONGEST_STEP_NS: u64 = 15;
 
 /// There is no usable clock, or the result is unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl fmt::Display for TimingError {
                 "run `latency-bench {instead}`, which does not need it"; what, counter = words().counter_name, instead),
             TimingError::CounterTooCoarse { step } => message!(
                 out, "single loads need a counter with steps of at most {most} ns; here they are {step} ns";
-                "use a machine with a finer counter"; most = FINEST_NS, step),
+                "use a machine with a finer counter"; most = LONGEST_STEP_NS, step),
             TimingError::SteppedBack => message!(
                 out, "the clock went backwards during a measurement";
                 "pin to one CPU with --cpu, or use a machine with synchronized {counter}s"; counter = words().counter_name),

@@ -261,6 +261,18 @@ fn clocks_trust_and_output() {
         "no usable clock: clock_gettime fails; use a kernel with CLOCK_MONOTONIC_RAW",
     );
     check(
+        TimingError::NeitherClock { why: "clock_gettime does not advance" },
+        3,
+        "no usable clock: the TSC is unreliable, and clock_gettime does not advance; use a kernel with \
+         CLOCK_MONOTONIC_RAW",
+    );
+    check(
+        TimingError::CounterTooCoarse { step: latency_core::units::Picoseconds(41_667) },
+        2,
+        "single loads need a counter with steps of at most 15 ns; here they are 41.7 ns; use a machine \
+         with a finer counter",
+    );
+    check(
         TimingError::NeedsCounter { what: "single loads", instead: "matrix" },
         3,
         "single loads need the TSC, which is absent, forbidden or unsteady here; \

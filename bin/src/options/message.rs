@@ -84,7 +84,7 @@ inserts! {
     u64, number => Insert::Number(number);
     usize, number => Insert::Number(number as u64);
     u32, number => Insert::Number(number.into());
-    &'static RangeInclusive<u32>, range => Insert::Range(*range.start(), *range.end());
+    RangeInclusive<u32>, range => Insert::Range(*range.start(), *range.end());
     NodeId, node => Insert::Number(node.0.into());
     CpuId, cpu => Insert::Number(cpu.0.into());
     Bytes, size => Insert::Size(size);

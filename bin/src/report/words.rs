@@ -45,14 +45,31 @@ pub const fn words() -> &'static Words {
 }
 
 #[cfg(test)]
-pub use in_tests::{with, words};
+pub use in_tests::{AARCH64, speak, words};
 
 #[cfg(test)]
 mod in_tests {
     use std::cell::Cell;
     use std::thread_local;
 
-    use super::{OF_THIS_BUILD, Words};
+    use super::{Cycles, OF_THIS_BUILD, Words};
+
+    /// The words of an instruction set with coarse counters.
+    pub static AARCH64: Words = Words {
+        counter_name: "system counter",
+        counter_in_full: "system counter",
+        counter_source: "cntvct",
+        counter_declared_by: "CNTFRQ_EL0",
+        kernel_clock_source: "arch_sys_counter",
+        claims_name: "the processor's registers",
+        cycles_are: Cycles::Core,
+        multiply_ratio: 2..=5,
+        l1_hit_cycles: 3..=5,
+        fence_does_not_wait: [
+            "barriers do not delay the readings of the system counter",
+            "compare with batches: run `latency-bench matrix`",
+        ],
+    };
 
     thread_local! {
         static WORDS: Cell<&'static Words> = const { Cell::new(&OF_THIS_BUILD) };
@@ -64,11 +81,18 @@ mod in_tests {
         WORDS.get()
     }
 
-    /// Calls `body`, which describes results with these words.
-    pub fn with<R>(words: &'static Words, body: impl FnOnce() -> R) -> R {
-        let before = WORDS.replace(words);
-        let found = body();
-        WORDS.set(before);
-        found
+    /// The end of the use of other words.
+    #[must_use]
+    pub struct Until(&'static Words);
+
+    impl Drop for Until {
+        fn drop(&mut self) {
+            WORDS.set(self.0);
+        }
+    }
+
+    /// Uses these words for results on this thread, until the returned value is dropped.
+    pub fn speak(words: &'static Words) -> Until {
+        Until(WORDS.replace(words))
     }
 }

@@ -1,8 +1,11 @@
 //! The clock that times batches, as plain data; [`crate::engine::stopwatch::clock`] finds and reads it.
 
-use latency_core::arch::Stamp;
+use latency_core::arch::{Cycles, Stamp};
 use latency_core::clock::{self, Sandwich};
 use latency_core::units::{Hertz, Ticks};
+
+use crate::error::LONGEST_STEP_NS;
+use crate::report::words::words;
 
 /// The clock that times batches.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +19,12 @@ pub enum Timer {
 /// Minimum frequency of a fine counter, whose ticks are at most a few core cycles long. The lengths of all measurements
 /// were chosen with such counters, some of which step by 10 ns.
 const FINE: Hertz = Hertz(500_000_000);
+
+/// Returns whether the instruction set has counters whose ticks are many core cycles long.
+#[must_use]
+pub fn may_be_coarse() -> bool {
+    words().cycles_are == Cycles::Core
+}
 
 /// A calibrated counter.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +64,9 @@ pub struct KernelClock {
 impl Counter {
     /// Returns whether measurements must be longer than with a fine counter.
     #[must_use]
-    pub const fn is_coarse(&self) -> bool {
-        self.trapped || self.frequency.0 < FINE.0
+    pub fn is_coarse(&self) -> bool {
+        let steps = || self.frequency < FINE || self.nanoseconds(self.step) > LONGEST_STEP_NS as f64;
+        may_be_coarse() && (self.trapped || steps())
     }
 
     /// Returns the nanoseconds of a number of ticks.
@@ -100,7 +110,6 @@ impl Timer {
     /// Returns the minimum nanoseconds of a measurement, as [`Counter::at_least`] does; zero without a counter, where
     /// only whole batches are timed.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn at_least(&self, steps: u32) -> f64 {
         self.counter().map_or(0.0, |counter| counter.at_least(steps))
     }

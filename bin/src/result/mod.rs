@@ -19,7 +19,7 @@ mod series;
 mod walk;
 pub mod words;
 
-pub use clock::{Counter, KernelClock, Timer};
+pub use clock::{Counter, KernelClock, Timer, may_be_coarse};
 pub use extra::{Extra, Strided};
 pub use health::{Audit, Health, Repeat};
 pub use outcome::{Exclusion, Measurement, Outcome, lack_core_clock};

@@ -278,12 +278,12 @@ impl Warning {
                 "self-test failed: L1 hit latency is {cycles} cycles",
                 ", expected {whole} (was another task using this core?)";
                 "keep the SMT sibling idle, then rerun"; cycles = fixed(cycles, 2),
-                whole = &words.l1_hit_cycles),
+                whole = words.l1_hit_cycles.clone()),
             Warning::MultiplyAddRatio { ratio } => entry!("multiply-add-ratio", Poor;
                 "self-test failed: multiply/add latency ratio is {ratio}",
                 ", expected {whole} (was another task using this core?)";
                 "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2),
-                whole = &words.multiply_ratio),
+                whole = words.multiply_ratio.clone()),
             Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor;
                 "the repeat of the first point was {percent}% {side}", ", in freshly allocated memory";
                 "stop other processes, then rerun";

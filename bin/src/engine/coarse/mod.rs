@@ -40,6 +40,7 @@ pub struct CoarseMachine {
     /// The lengths of all arithmetic so far.
     pub blocks: Vec<(Arithmetic, usize)>,
     hertz: f64,
+    granule: u64,
     rng: Pcg32,
 }
 
@@ -47,11 +48,12 @@ impl CoarseMachine {
     /// Returns a machine with a counter of a frequency in megahertz; `seed` gives its phase. An interruption delays one
     /// in some hundred readings.
     pub fn new(megahertz: f64, seed: u64) -> CoarseMachine {
-        Self::with_pairs(megahertz, 45.0, seed)
+        Self::with_pairs((megahertz, 1), 45.0, seed)
     }
 
-    /// Returns a machine on which a pair of readings takes this number of nanoseconds.
-    pub fn with_pairs(megahertz: f64, pair_ns: f64, seed: u64) -> CoarseMachine {
+    /// Returns a machine on which the counter steps by a number of ticks, and a pair of readings takes this number of
+    /// nanoseconds.
+    pub fn with_pairs((megahertz, granule): (f64, u64), pair_ns: f64, seed: u64) -> CoarseMachine {
         let counter = Counter {
             stamp: Stamp::detect().unwrap(),
             frequency: Hertz((megahertz * 1e6) as u64),
@@ -74,11 +76,12 @@ impl CoarseMachine {
             now_ns: 0.0,
             blocks: Vec::new(),
             hertz: megahertz * 1e6,
+            granule,
             rng: Pcg32::new(seed, 24),
         };
         machine.now_ns = 1e6 * machine.chance();
         machine.counter.step = clock::step(&mut |delays| machine.bare(delays));
-        let coarse = counter.is_coarse();
+        let coarse = machine.counter.is_coarse();
         machine.counter.overhead = clock::overhead(coarse, &mut || machine.ticks(0.0));
         machine.counter.trapped = clock::is_trapped(&machine.counter);
         machine
@@ -91,7 +94,7 @@ impl CoarseMachine {
 
     /// Returns the counter.
     pub fn read(&self) -> u64 {
-        (self.now_ns * 1e-9 * self.hertz) as u64
+        (self.now_ns * 1e-9 * self.hertz) as u64 / self.granule * self.granule
     }
 
     /// Reads the counter without waiting for other instructions, after a number of delays.

@@ -21,6 +21,7 @@ use crate::engine::schedule::walks;
 use crate::engine::seam::Walkable;
 use crate::engine::stopwatch::strided;
 use crate::plan::budget::Budget;
+use crate::report::words::{AARCH64, OF_THIS_BUILD, speak, words};
 use crate::result::distribution::Distribution;
 use crate::result::{Point, Timer, Traffic, Walk};
 use latency_core::words::When;
@@ -51,10 +52,11 @@ fn point(bytes: u64) -> Point {
 
 #[test]
 fn a_step_is_one_tick_whatever_a_reading_costs_and_whatever_interrupts_it() {
+    let _words = speak(&AARCH64);
     for megahertz in all() {
         for seed in 0..8 {
             for pair_ns in [12.0, 45.0, 75.0] {
-                let machine = CoarseMachine::with_pairs(megahertz, pair_ns, seed);
+                let machine = CoarseMachine::with_pairs((megahertz, 1), pair_ns, seed);
                 assert_eq!(machine.counter.step, Ticks(1), "{megahertz} MHz, {pair_ns} ns");
                 let least = (pair_ns * megahertz / 1e3) as u64;
                 assert!(machine.counter.overhead.0.abs_diff(least) <= 1, "{:?}", machine.counter.overhead);
@@ -64,7 +66,19 @@ fn a_step_is_one_tick_whatever_a_reading_costs_and_whatever_interrupts_it() {
 }
 
 #[test]
+fn a_counter_of_nanoseconds_that_steps_by_many_is_coarse() {
+    let _words = speak(&AARCH64);
+    let mut machine = CoarseMachine::with_pairs((1000.0, 40), 45.0, 6);
+    assert_eq!(machine.counter.step, Ticks(40));
+    assert!(machine.counter.is_coarse() && (machine.counter.at_least(2000) - 80e3).abs() < 1e-6);
+    let error = (0..300).map(|_| off(machine.core_clock(), machine.core_gigahertz)).fold(0.0, f64::max);
+    assert!(error < CYCLES, "{error}");
+    assert!(!CoarseMachine::with_pairs((1000.0, 10), 45.0, 6).counter.is_coarse());
+}
+
+#[test]
 fn each_reading_of_the_core_clock_is_exact() {
+    let _words = speak(&AARCH64);
     for megahertz in all() {
         for clock in [1.5, 2.6, 3.0, 3.49, 4.5] {
             let mut machine = CoarseMachine::new(megahertz, 9);
@@ -77,6 +91,7 @@ fn each_reading_of_the_core_clock_is_exact() {
 
 #[test]
 fn the_self_test_finds_whole_numbers_over_enough_steps() {
+    let _words = speak(&AARCH64);
     for megahertz in all() {
         for (hit, multiply) in [(3.0, 3.0), (4.0, 5.0), (5.0, 2.0)] {
             let machine = RefCell::new(CoarseMachine::new(megahertz, 5));
@@ -114,13 +129,14 @@ fn the_self_test_finds_whole_numbers_over_enough_steps() {
 
 #[test]
 fn readings_that_do_not_wait_are_found_at_any_phase() {
+    let _words = speak(&AARCH64);
     for megahertz in COARSE {
         for seed in 0..20 {
             for (idle_ns, pair_ns) in
                 [(3e3, 45.0), (0.0, 45.0), (0.0, 20.0), (0.0, 1e3 / megahertz), (3e3, 800.0)]
             {
                 let found = |waits| {
-                    let mut machine = CoarseMachine::with_pairs(megahertz, pair_ns, seed);
+                    let mut machine = CoarseMachine::with_pairs((megahertz, 1), pair_ns, seed);
                     machine.idle_ns = idle_ns;
                     machine.waits = waits;
                     machine.fence()
@@ -156,6 +172,7 @@ fn measured(machine: CoarseMachine, bytes: u64, hop_ns: fn(u64, bool) -> f64) ->
 
 #[test]
 fn a_schedule_measures_latencies_and_core_cycles_exactly() {
+    let _words = speak(&AARCH64);
     for megahertz in all() {
         for (bytes, hop_ns) in [(4096, 4.0 / 3.1), (1 << 20, 14.0 / 3.1), (1 << 26, 97.31)] {
             let latency = |bytes, _| match bytes {
@@ -178,8 +195,9 @@ fn a_schedule_measures_latencies_and_core_cycles_exactly() {
 
 #[test]
 fn emulated_readings_make_measurements_longer() {
+    let _words = speak(&AARCH64);
     for megahertz in [24.0, FINE, 2400.0] {
-        let machine = CoarseMachine::with_pairs(megahertz, 900.0, 3);
+        let machine = CoarseMachine::with_pairs((megahertz, 1), 900.0, 3);
         let (counter, clock) = (machine.counter, machine.core_gigahertz);
         assert!(counter.trapped && counter.is_coarse());
         // The cost of a pair varies by 90 ns.
@@ -190,11 +208,12 @@ fn emulated_readings_make_measurements_longer() {
         assert!(off(found, 97.31) < LATENCY && off(cycles, 97.31 * clock) < CYCLES, "{found} {cycles}");
         assert!(place.clock_readings < place.batches);
     }
-    assert!(!CoarseMachine::with_pairs(24.0, 90.0, 3).counter.trapped);
+    assert!(!CoarseMachine::with_pairs((24.0, 1), 90.0, 3).counter.trapped);
 }
 
 #[test]
 fn short_walks_are_repeated_over_enough_steps() {
+    let _words = speak(&AARCH64);
     for megahertz in all() {
         let window_ns = if megahertz == FINE { 0.0 } else { 500e3 / megahertz };
         let with = |bytes, walker: &mut dyn FnMut(&mut dyn Walkable) -> f64| {
@@ -222,6 +241,7 @@ fn short_walks_are_repeated_over_enough_steps() {
 
 #[test]
 fn the_search_for_a_working_set_times_warm_parts_over_enough_steps() {
+    let _words = speak(&AARCH64);
     fn hop_ns(bytes: u64, cold: bool) -> f64 {
         match bytes {
             _ if cold => 100.0,
@@ -259,6 +279,7 @@ fn the_search_for_a_working_set_times_warm_parts_over_enough_steps() {
 
 #[test]
 fn a_slice_of_independent_loads_spans_enough_steps() {
+    let _words = speak(&AARCH64);
     for megahertz in all() {
         let counter = CoarseMachine::new(megahertz, 1).counter;
         let slice = strided::slice(&counter);
@@ -266,7 +287,7 @@ fn a_slice_of_independent_loads_spans_enough_steps() {
         assert!(slice.0 as f64 / 100.0 >= counter.at_least(500), "{slice}");
         assert_eq!(slice, Bytes(2 << 20));
     }
-    assert!(strided::slice(&CoarseMachine::with_pairs(24.0, 900.0, 1).counter) > Bytes(32 << 20));
+    assert!(strided::slice(&CoarseMachine::with_pairs((24.0, 1), 900.0, 1).counter) > Bytes(32 << 20));
 }
 
 /// Lets a generator touch bursts at the times of a pacer, and returns the rate delivered relative to the rate offered,
@@ -291,13 +312,14 @@ fn generated(machine: &mut CoarseMachine, gap: f64, burst: u32, line_ns: f64) ->
 
 #[test]
 fn gaps_between_bursts_span_some_steps() {
+    let _words = speak(&AARCH64);
     let read = Kind::parse("read").unwrap();
     let node = NodeId(0);
     let traffic =
         Traffic { kind: read, generators: 1, from: node, node, footprint: Bytes(1 << 30), rate: None };
     for megahertz in all() {
         for gigabytes in [0.05, 0.5, 2.0, 8.0, 12.0] {
-            let mut machine = CoarseMachine::with_pairs(megahertz, 30.0, 11);
+            let mut machine = CoarseMachine::with_pairs((megahertz, 1), 30.0, 11);
             let (gap, burst) = bursts(&machine.counter, &traffic, gigabytes * 1e9, None);
             let steps = gap * f64::from(burst);
             let what = std::format!("{megahertz} MHz, {gigabytes} GB/s: {burst} lines every {steps} steps");
@@ -313,6 +335,7 @@ fn gaps_between_bursts_span_some_steps() {
 
 #[test]
 fn single_loads_have_percentiles_with_steps_of_some_nanoseconds() {
+    let _words = speak(&AARCH64);
     for megahertz in [121.875, FINE] {
         let mut machine = CoarseMachine::new(megahertz, 4);
         let counter = machine.counter;
@@ -338,8 +361,9 @@ fn single_loads_have_percentiles_with_steps_of_some_nanoseconds() {
 proptest! {
     #[test]
     fn lengths_follow_the_counter_and_those_of_fine_counters_stay_as_they_are(
-        megahertz in 10.0f64..6000.0, step in 1u64..60, overhead in 0u64..200,
+        megahertz in 10.0f64..6000.0, step in 1u64..60, overhead in 0u64..200, ticks_are_long: bool,
     ) {
+        let _words = speak(if ticks_are_long { &AARCH64 } else { &OF_THIS_BUILD });
         let frequency = Hertz((megahertz * 1e6) as u64);
         let counter = Counter {
             frequency,
@@ -348,7 +372,7 @@ proptest! {
             ..CoarseMachine::new(24.0, 1).counter
         };
         let step_ns = step as f64 * 1e3 / megahertz;
-        let coarse = megahertz < 500.0;
+        let coarse = ticks_are_long && (megahertz < 500.0 || step_ns > 15.0);
         let near = |one: f64, other: f64| (one - other).abs() < 1e-3 * other + 1e-6;
         let ten_ns = if coarse { 10.0 * step_ns } else { 0.0 };
         prop_assert!(near(counter.at_least(10), ten_ns));
@@ -374,7 +398,7 @@ proptest! {
             hops.push(made);
             Some(made as u64)
         });
-        let hit_ns = f64::from(*arch::L1_HIT_CYCLES.start()) / 4.5;
+        let hit_ns = f64::from(*words().l1_hit_cycles.start()) / 4.5;
         let long = 9216.max(1024 + if coarse { (2000.0 * step_ns / hit_ns) as usize } else { 0 });
         prop_assert!(hops[1] == 1024 && hops[0].abs_diff(long) <= 1, "{:?} {}", &hops[..2], long);
     }
@@ -383,6 +407,7 @@ proptest! {
     fn times_are_exact_at_any_phase(
         which in 0usize..5, seed: u64, hop_ns in 0.5f64..400.0, core in 0.8f64..4.5,
     ) {
+        let _words = speak(&AARCH64);
         let megahertz = all().nth(which).unwrap();
         let mut machine = CoarseMachine::new(megahertz, seed);
         machine.core_gigahertz = core;

@@ -8,7 +8,7 @@ use crate::engine::seam::{Batch, Walkable};
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
 use crate::result::counters::{Counters, EVENTS, Software};
-use crate::result::{Round, RoundSeries};
+use crate::result::{Round, RoundSeries, may_be_coarse};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -177,7 +177,9 @@ impl Summariser {
     /// Separates the disturbed batches from the others, and summarises the others by their dominant state.
     fn summariser(&mut self, made: usize, hops: u64) -> Round {
         let batches = self.batches.get_mut(..made).unwrap_or_default();
-        fill_clocks(batches);
+        if may_be_coarse() {
+            fill_clocks(batches);
+        }
         let scratch = &mut self.scratch;
         // Unknown times and clocks are NaN.
         let mut of = |value: &dyn Fn(&Batch) -> f64, reduce: fn(&mut [f64]) -> Option<DominantState>| {

@@ -6,6 +6,7 @@ use crate::engine::schedule::summariser::Summariser;
 use crate::engine::seam::{Walkable, Walked};
 use crate::error::Failure;
 use crate::plan::budget::{FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS};
+use crate::result::may_be_coarse;
 
 /// Minimum hops of a first pass for a meaningful latency.
 pub const ENOUGH_TO_JUDGE: u64 = 1 << 12;
@@ -67,21 +68,20 @@ pub fn parts(
     Ok((made, cold_ns))
 }
 
-/// Returns the hops of a walk of at least `window_ns`, from another walk, whose time may be a few steps of the clock only,
-/// or none.
-pub fn hops_for(window_ns: f64, (made, spent_ns): Walked) -> u64 {
+/// Returns the hops of a timed walk that is long enough for a coarse clock, from another walk, whose time may be a few
+/// steps only, or none; zero for a fine clock.
+pub fn hops_in_window(chain: &dyn Walkable, (made, spent_ns): Walked) -> u64 {
     /// Excess that covers the error of the other walk.
     const MARGIN: f64 = 1.25;
-    (made as f64 * MARGIN * window_ns / spent_ns) as u64
+    if may_be_coarse() { (made as f64 * MARGIN * chain.window_ns() / spent_ns) as u64 } else { 0 }
 }
 
 /// Walks `hops` hops and returns nanoseconds per hop. If that is too short for a coarse clock, walks on for as many hops
 /// as its time needs, but at most `most`, and returns their time.
 pub fn timed(chain: &mut dyn Walkable, hops: u64, most: u64, until_ns: f64) -> Result<f64, Failure<'static>> {
     let (mut made, mut spent_ns) = chain.walk(hops, until_ns)?;
-    let window_ns = chain.window_ns();
-    if spent_ns < window_ns {
-        let longer = hops_for(window_ns, (made, spent_ns)).min(most);
+    if may_be_coarse() && spent_ns < chain.window_ns() {
+        let longer = hops_in_window(chain, (made, spent_ns)).min(most);
         if longer > hops {
             (made, spent_ns) = chain.walk(longer, until_ns)?;
         }

@@ -12,7 +12,7 @@ use crate::engine::stopwatch::lanes::{RUSHING_LANES, Rush, UNKNOWN_HOP_NS};
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::engine::stopwatch::subject::Subject;
 use crate::engine::threads::generators::driver::Generators;
-use crate::error::Failure;
+use crate::error::{Failure, LONGEST_STEP_NS};
 use crate::plan::budget::LOADED_WINDOW_NS;
 use crate::result::Round;
 use crate::result::counters::{Counted, Software};
@@ -24,10 +24,8 @@ const LONGEST_WALK: u64 = 1 << 22;
 const PIECE_NS: f64 = 5e6;
 /// Nanoseconds between two readings of the core's clock within a batch; a reading costs some microseconds.
 const LOOK_NS: f64 = 10e6;
-/// Maximum step of the counter, in nanoseconds, with which the core's clock is read at every batch; with longer steps, it
-/// takes as long as a batch.
-const CLOCK_STEP_NS: f64 = 15.0;
-/// Number of batches for each that has a reading of the core's clock, with longer steps.
+/// Number of batches for each that has readings of the core's clock, if these take as long as a batch: with a counter that
+/// is too coarse for single loads.
 const CLOCK_TURNS: u32 = 4;
 /// Steps of a coarse counter that a timed walk spans.
 pub(in crate::engine) const WINDOW_STEPS: u32 = 500;
@@ -171,7 +169,7 @@ impl ClockTurns {
     pub(in crate::engine) fn next(&mut self, counter: &Counter) -> bool {
         let turn = self.0;
         self.0 = turn.wrapping_add(1);
-        turn.is_multiple_of(CLOCK_TURNS) || counter.at_least(1) <= CLOCK_STEP_NS
+        turn.is_multiple_of(CLOCK_TURNS) || counter.at_least(1) <= LONGEST_STEP_NS as f64
     }
 }
 

@@ -11,6 +11,7 @@ use latency_core::units::{Hertz, Ticks};
 use crate::engine::stopwatch::core_clock::{median, next_delay, spin};
 use crate::error::{Failure, TimingError};
 use crate::machine::processor::{Platform, Processor};
+use crate::result::may_be_coarse;
 pub use crate::result::{Counter, KernelClock, Timer};
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
@@ -114,7 +115,7 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
     // In an emulator, the latency of translated code is arbitrary, so the cost of a reading and the fence test are
     // meaningless.
     let is_emulated = processor.platform == Platform::Emulated;
-    counter.trapped = !is_emulated && is_trapped(&counter);
+    counter.trapped = may_be_coarse() && !is_emulated && is_trapped(&counter);
     if counter.trapped {
         warnings.push(Warning::CounterTrapped { nanoseconds: counter.nanoseconds(counter.overhead) });
     }
@@ -209,16 +210,26 @@ pub fn overhead(coarse: bool, ticks: &mut dyn FnMut() -> u64) -> Ticks {
 
 /// Returns the step of a counter, which `read` reads after a number of delays.
 pub fn step(read: &mut dyn FnMut(usize) -> u64) -> Ticks {
-    let (mut last, mut delays) = (read(0), 0);
-    let mut differences = [0; 2048];
-    differences.fill_with(|| {
-        delays = next_delay(delays);
+    let mut last = read(0);
+    let mut difference = |delays| {
         let now = read(delays);
         let difference = now.saturating_sub(last);
         last = now;
         difference
+    };
+    let mut differences = [0; 2048];
+    differences.fill_with(|| difference(0));
+    let found = stats::counter_step(&differences);
+    if !may_be_coarse() {
+        return Ticks(found);
+    }
+    // Readings that take equal times differ by multiples of their own cost.
+    let mut delays = 0;
+    differences.fill_with(|| {
+        delays = next_delay(delays);
+        difference(delays)
     });
-    Ticks(stats::counter_step(&differences))
+    Ticks(stats::confirmed_step(found, &differences))
 }
 
 fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>> {
