@@ -4,6 +4,7 @@
 //! overhead, convert ticks, choose lengths and read the core's clock. The phase of the counter is random.
 
 mod chains;
+mod runs;
 mod tests;
 
 use std::vec::Vec;
@@ -20,6 +21,15 @@ use crate::result::Counter;
 /// Frequencies of coarse counters, in megahertz, and of a fine one.
 pub const COARSE: [f64; 4] = [24.0, 25.0, 54.0, 121.875];
 pub const FINE: f64 = 1000.0;
+
+/// Maximum error of a latency, and of core cycles, as a fraction.
+const LATENCY: f64 = 0.002;
+const CYCLES: f64 = 0.003;
+
+/// Returns all frequencies.
+fn all() -> impl Iterator<Item = f64> {
+    COARSE.into_iter().chain([FINE])
+}
 
 /// A machine in simulated time.
 pub struct CoarseMachine {
