@@ -50,9 +50,9 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
     let frequency = counter.frequency.0 as f64;
     let ticks = frequency * bytes_per_line(traffic.kind) * f64::from(traffic.generators) / rate;
     let fence = if traffic.kind.fenced { FENCE_NS * 1e-9 * frequency } else { 0.0 };
-    let least = counter.at_least(GAP_STEPS) * counter.frequency.gigahertz() + 0.5;
-    let burst = asked
-        .unwrap_or_else(|| pace::burst(pace::gap(ticks), counter.overhead.0 + fence as u64, least as u64));
+    let least = counter.ticks_at_least(GAP_STEPS);
+    let burst =
+        asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), counter.overhead.0 + fence as u64, least));
     (ticks, burst)
 }
 

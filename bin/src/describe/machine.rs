@@ -265,7 +265,7 @@ pub fn clock(document: &mut dyn Document, clock: &Timer) {
             document.put(&STEP_TICKS, counter.step.0);
             document.put(&OVERHEAD_TICKS, counter.overhead.0);
             document.put(&FENCE, counter.fence_ratio);
-            document.put(&END_STAMP, counter.stamp.name());
+            document.put(&END_STAMP, words().end_stamp.unwrap_or(counter.stamp.name()));
         }
         Timer::Kernel(KernelClock { step_ns, overhead_ns }) => {
             document.put(&SOURCE, "clock_gettime");

@@ -44,9 +44,9 @@ use crate::options::{self, Options};
 use crate::plan::Planning;
 use crate::plan::whole_run;
 use crate::report::FORMATS;
-use crate::report::words::speak;
 use crate::report::document::{Describe, Document, DocumentTable, Role};
 use crate::report::terminal::Terminal;
+use crate::report::words::speak;
 use crate::result::conditions::{Conditions, OnCpu};
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
@@ -389,7 +389,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
         let processor = &mut machine.processor;
         (processor.vendor, processor.brand) =
             (Text::from_bytes(b"ARM"), Text::from_bytes(b"Imaginary Neoverse"));
-        (processor.signature, processor.declared_counter) = ((8, 3340, 1), Some(SYSTEM_COUNTER));
+        (processor.signature, processor.declared_counter) = ((8, 12, 1), Some(SYSTEM_COUNTER));
         processor.fence_promised = false;
         machine.host.clock_source = Text::from_bytes(b"arch_sys_counter");
     }

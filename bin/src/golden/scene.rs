@@ -95,5 +95,5 @@ pub struct Scene {
     /// Its troubles.
     pub troubles: &'static [Trouble],
     /// The words of the instruction set that the program is built for.
-    pub words: &'static Words,
+    pub words: Words,
 }

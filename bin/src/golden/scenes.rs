@@ -512,8 +512,18 @@ const HELP: &[&str] = &[
 
 /// Makes a scene on a wide terminal, without troubles.
 pub const fn plain(file: String, machine: &'static str, line: String) -> Scene {
-    let words = &OF_THIS_BUILD;
-    Scene { file, machine, line, columns: 100, unicode: true, colour: false, screen: false, troubles: &[], words }
+    let words = OF_THIS_BUILD;
+    Scene {
+        file,
+        machine,
+        line,
+        columns: 100,
+        unicode: true,
+        colour: false,
+        screen: false,
+        troubles: &[],
+        words,
+    }
 }
 
 /// Returns every scene.
@@ -534,7 +544,7 @@ pub fn all() -> Vec<Scene> {
                 colour,
                 screen: name.ends_with("-terminal"),
                 troubles,
-                words: &OF_THIS_BUILD,
+                words: OF_THIS_BUILD,
             })
         })
     };
@@ -551,7 +561,7 @@ pub fn all() -> Vec<Scene> {
     all.extend(rows(COLOURED, 100, true, true));
     all.extend(rows(OF_AARCH64, 100, true, false).map(|scene| {
         let (name, format) = scene.file.rsplit_once('.').unwrap_or_default();
-        Scene { file: format!("{name}.aarch64.{format}"), words: &AARCH64, ..scene.clone() }
+        Scene { file: format!("{name}.aarch64.{format}"), words: AARCH64, ..scene.clone() }
     }));
     all.extend(plans.chain(help));
     all
@@ -590,6 +600,8 @@ pub fn for_programs() -> Vec<Scene> {
         }
     }
     let mut known = BTreeSet::new();
-    scenes.retain(|scene| known.insert((scene.machine, scene.line.clone(), scene.troubles, scene.words.counter_source)));
+    scenes.retain(|scene| {
+        known.insert((scene.machine, scene.line.clone(), scene.troubles, scene.words.counter_source))
+    });
     scenes
 }

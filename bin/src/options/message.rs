@@ -1,7 +1,6 @@
 //! Messages: packed texts with values.
 
 use core::fmt::{self, Display, Write};
-use core::ops::RangeInclusive;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::{Decimal, Trimmed};
@@ -24,8 +23,6 @@ pub enum Insert<'a> {
     Typed(&'a [u8]),
     /// A whole number.
     Number(u64),
-    /// Any of these whole numbers: `3 or 4`, `2 to 5`.
-    Range(u32, u32),
     /// A whole number, and the letter of its unit.
     Unit(u64, char),
     /// The ending of the noun for this count.
@@ -53,9 +50,6 @@ impl Display for Insert<'_> {
             Insert::Text(text) => out.write_str(text),
             Insert::Typed(bytes) => Escaped(bytes).fmt(out),
             Insert::Number(number) => number.fmt(out),
-            Insert::Range(low, high) => {
-                write!(out, "{low} {} {high}", if high == low + 1 { "or" } else { "to" })
-            }
             Insert::Unit(number, unit) => write!(out, "{number}{unit}"),
             Insert::Plural(count) => out.write_str(plural(count)),
             Insert::Size(size) => size.fmt(out),
@@ -84,7 +78,6 @@ inserts! {
     u64, number => Insert::Number(number);
     usize, number => Insert::Number(number as u64);
     u32, number => Insert::Number(number.into());
-    RangeInclusive<u32>, range => Insert::Range(*range.start(), *range.end());
     NodeId, node => Insert::Number(node.0.into());
     CpuId, cpu => Insert::Number(cpu.0.into());
     Bytes, size => Insert::Size(size);

@@ -80,11 +80,17 @@ impl Counter {
     /// zero for a fine counter.
     #[must_use]
     pub fn at_least(&self, steps: u32) -> f64 {
-        if !self.is_coarse() {
-            return 0.0;
+        match self.ticks_at_least(steps) {
+            0 => 0.0,
+            ticks => self.nanoseconds(Ticks(ticks)),
         }
+    }
+
+    /// Returns the ticks of [`at_least`](Self::at_least).
+    #[must_use]
+    pub fn ticks_at_least(&self, steps: u32) -> u64 {
         let step = if self.trapped { self.step.max(self.overhead) } else { self.step };
-        f64::from(steps) * self.nanoseconds(step)
+        if self.is_coarse() { u64::from(steps) * step.0 } else { 0 }
     }
 }
 

@@ -231,23 +231,41 @@ impl Warning {
                 least = fixed(least.gigahertz(), 2), most = fixed(most.gigahertz(), 2),
                 effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" }
                     else { "; memory has its own clock" }),
+            // Other instruction sets promise a constant rate.
             Warning::CounterNotInvariant => entry!("tsc-not-invariant", Fair;
-                "the {counter} is not reported as invariant", ", but its calibrations agree";
-                "in a virtual machine: pass the invariant {counter} through (+invtsc)";
-                counter = words.counter_name),
+                "the TSC is not reported as invariant", ", but its calibrations agree";
+                "in a virtual machine: pass the invariant TSC through (+invtsc)"),
             Warning::CounterUnsteady { ppm } => entry!("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM);
                 "{counter} calibrations disagree by {apart} ppm";
                 "check the clock source; rule out suspend and live migration";
                 counter = words.counter_name, apart = fixed(ppm, 0)),
-            Warning::CounterDrift { ppm } => entry!("tsc-drift", graded(ppm.abs(), MUCH_DRIFT_PPM);
-                "the {counter} runs {drift} ppm {side} than CLOCK_MONOTONIC_RAW";
-                "check the clock source; rule out suspend and live migration"; counter = words.counter_name,
-                drift = fixed(ppm.abs(), 0), side = if ppm < 0.0 { "slower" } else { "faster" }),
-            Warning::CounterMismatch { measured, declared } => entry!("tsc-mismatch", Poor;
-                "the {counter} runs at {measured} MHz, but {source} reports {declared} MHz";
-                "the hypervisor may scale the {counter}; cross-check against another clock source";
-                counter = words.counter_name, measured = fixed(measured.megahertz(), 3),
-                source = words.counter_declared_by, declared = fixed(declared.megahertz(), 3)),
+            Warning::CounterDrift { ppm } => {
+                let (severity, drift) = (graded(ppm.abs(), MUCH_DRIFT_PPM), fixed(ppm.abs(), 0));
+                let (counter, side) = (words.counter_name, if ppm < 0.0 { "slower" } else { "faster" });
+                // With a longer name, the fact is short enough only without the other clock.
+                match words.cycles_are {
+                    Cycles::Counter => entry!("tsc-drift", severity;
+                        "the {counter} runs {drift} ppm {side} than CLOCK_MONOTONIC_RAW";
+                        "check the clock source; rule out suspend and live migration"; counter, drift = drift, side),
+                    Cycles::Core => entry!("tsc-drift", severity;
+                        "the {counter} runs {drift} ppm {side}", " than CLOCK_MONOTONIC_RAW";
+                        "check the clock source; rule out suspend and live migration"; counter, drift = drift, side),
+                }
+            }
+            Warning::CounterMismatch { measured, declared } => {
+                let [measured, declared] = [measured, declared].map(|hertz| fixed(hertz.megahertz(), 3));
+                let (counter, source) = (words.counter_name, words.counter_declared_by);
+                match words.cycles_are {
+                    Cycles::Counter => entry!("tsc-mismatch", Poor;
+                        "the {counter} runs at {measured} MHz, but {source} reports {declared} MHz";
+                        "the hypervisor may scale the {counter}; cross-check against another clock source";
+                        counter, measured = measured, source, declared = declared),
+                    Cycles::Core => entry!("tsc-mismatch", Poor;
+                        "the {counter} runs at {measured} MHz", ", but {source} reports {declared} MHz";
+                        "the firmware may set {source} wrongly; cross-check against another clock source";
+                        counter, measured = measured, source, declared = declared),
+                }
+            }
             Warning::NoCounter { why } => entry!("no-tsc", Fair;
                 "not using the {counter} ({why})", ": no {cycles} cycles and no percentiles";
                 "use a processor or hypervisor with an invariant {counter}"; counter = words.counter_name, why,
@@ -278,12 +296,12 @@ impl Warning {
                 "self-test failed: L1 hit latency is {cycles} cycles",
                 ", expected {whole} (was another task using this core?)";
                 "keep the SMT sibling idle, then rerun"; cycles = fixed(cycles, 2),
-                whole = words.l1_hit_cycles.clone()),
+                whole = words.l1_hit_cycles),
             Warning::MultiplyAddRatio { ratio } => entry!("multiply-add-ratio", Poor;
                 "self-test failed: multiply/add latency ratio is {ratio}",
                 ", expected {whole} (was another task using this core?)";
                 "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2),
-                whole = words.multiply_ratio.clone()),
+                whole = words.multiply_ratio),
             Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor;
                 "the repeat of the first point was {percent}% {side}", ", in freshly allocated memory";
                 "stop other processes, then rerun";
@@ -466,7 +484,7 @@ impl Entry<'_> {
     pub(super) fn code(&self) -> &'static str {
         const OF_ONE: u8 = index("tsc-not-invariant");
         const OF_ANY: u8 = index("counter-not-invariant");
-        let is_named = words().counter_source == "tsc" || !(OF_ONE..OF_ANY).contains(&self.index);
+        let is_named = words().has_first_codes || !(OF_ONE..OF_ANY).contains(&self.index);
         let index = if is_named { self.index } else { self.index + (OF_ANY - OF_ONE) };
         CODES.split(' ').nth(index.into()).unwrap_or("")
     }

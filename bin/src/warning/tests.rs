@@ -150,7 +150,7 @@ fn each_warning_is_as_expected() {
 fn texts_name_the_counter_of_the_instruction_set() {
     let shown = |warning: &Warning| (warning.code(), format!("{warning}; {}", warning.remedy()));
     let of_build: Vec<_> = every().iter().map(shown).collect();
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     let mut differing = BTreeSet::new();
     for (warning, usual) in every().iter().zip(of_build) {
         let (code, text) = shown(warning);
@@ -186,7 +186,7 @@ fn texts_name_the_counter_of_the_instruction_set() {
 #[test]
 fn each_text_is_short_plain_english() {
     assert_plain_texts();
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     assert_plain_texts();
 }
 

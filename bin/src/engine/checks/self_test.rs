@@ -1,6 +1,6 @@
 //! A self-test of the tool: does a known latency come out right?
 
-use latency_core::arch::Line;
+use latency_core::arch::{self, Line};
 use latency_core::buffer::Buffer;
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel;
@@ -10,7 +10,6 @@ use latency_core::units::Bytes;
 use crate::engine::stopwatch::clock::Counter;
 use crate::engine::stopwatch::core_clock::{FASTEST_GIGAHERTZ, SELF_TEST_STEPS};
 use crate::machine::processor::Platform;
-use crate::report::words::words;
 use crate::result::Health;
 use crate::warning::{Warning, Warnings};
 
@@ -99,7 +98,7 @@ pub(in crate::engine) fn hit_cycles(
     const SHORT: usize = 1024;
     const LONG: usize = 9216;
     const TIMES: usize = 31;
-    let hit_ns = f64::from(*words().l1_hit_cycles.start()) / FASTEST_GIGAHERTZ;
+    let hit_ns = f64::from(*arch::L1_HIT_CYCLES.start()) / FASTEST_GIGAHERTZ;
     let long = LONG.max(SHORT + (counter.at_least(SELF_TEST_STEPS) / hit_ns) as usize);
     let sample = || {
         let before = core_clock()?;

@@ -90,9 +90,9 @@ impl CoarseMachine {
             rng: Pcg32::new(seed, 24),
         };
         machine.now_ns = 1e6 * machine.chance();
-        machine.counter.step = clock::step(&mut |delays| machine.bare(delays));
+        machine.counter.step = clock::step(|delays| machine.bare(delays));
         let coarse = machine.counter.is_coarse();
-        machine.counter.overhead = clock::overhead(coarse, &mut || machine.ticks(0.0));
+        machine.counter.overhead = clock::overhead(coarse, || machine.ticks(0.0));
         machine.counter.trapped = clock::is_trapped(&machine.counter);
         machine
     }
@@ -149,7 +149,7 @@ impl CoarseMachine {
     /// Reads the core's clock, in gigahertz; NaN if it is unknown.
     pub fn core_clock(&mut self) -> f64 {
         let counter = self.counter;
-        let ratio = counter.core_clock_by(&mut |work, blocks| self.arithmetic(work, blocks));
+        let ratio = counter.core_clock_by(|work, blocks| self.arithmetic(work, blocks));
         ratio.map_or(f64::NAN, |ratio| ratio * counter.frequency.gigahertz())
     }
 
@@ -158,8 +158,8 @@ impl CoarseMachine {
         let counter = self.counter;
         let machine = core::cell::RefCell::new(self);
         counter.fence_by(
-            &mut |work, blocks| machine.borrow_mut().arithmetic(work, blocks),
-            &mut |multiplies, delays| machine.borrow_mut().pair(multiplies, delays),
+            |work, blocks| machine.borrow_mut().arithmetic(work, blocks),
+            |multiplies, delays| machine.borrow_mut().pair(multiplies, delays),
         )
     }
 }

@@ -54,7 +54,7 @@ fn measured(machine: CoarseMachine, bytes: u64, hop_ns: fn(u64, bool) -> f64) ->
 
 #[test]
 fn a_schedule_measures_latencies_and_core_cycles_exactly() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     for megahertz in all() {
         for (bytes, hop_ns) in [(4096, 4.0 / 3.1), (1 << 20, 14.0 / 3.1), (1 << 26, 97.31)] {
             let latency = |bytes, _| match bytes {
@@ -77,7 +77,7 @@ fn a_schedule_measures_latencies_and_core_cycles_exactly() {
 
 #[test]
 fn emulated_readings_make_measurements_longer() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     for megahertz in [24.0, FINE, 2400.0] {
         let machine = CoarseMachine::with_pairs((megahertz, 1), 900.0, 3);
         let (counter, clock) = (machine.counter, machine.core_gigahertz);
@@ -95,7 +95,7 @@ fn emulated_readings_make_measurements_longer() {
 
 #[test]
 fn short_walks_are_repeated_over_enough_steps() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     for megahertz in all() {
         let window_ns = if megahertz == FINE { 0.0 } else { 500e3 / megahertz };
         let with = |bytes, walker: &mut dyn FnMut(&mut dyn Walkable) -> f64| {
@@ -123,7 +123,7 @@ fn short_walks_are_repeated_over_enough_steps() {
 
 #[test]
 fn the_search_for_a_working_set_times_warm_parts_over_enough_steps() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     fn hop_ns(bytes: u64, cold: bool) -> f64 {
         match bytes {
             _ if cold => 100.0,
@@ -161,7 +161,7 @@ fn the_search_for_a_working_set_times_warm_parts_over_enough_steps() {
 
 #[test]
 fn a_slice_of_independent_loads_spans_enough_steps() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     for megahertz in all() {
         let counter = CoarseMachine::new(megahertz, 1).counter;
         let slice = strided::slice(&counter);
@@ -194,7 +194,7 @@ fn generated(machine: &mut CoarseMachine, gap: f64, burst: u32, line_ns: f64) ->
 
 #[test]
 fn gaps_between_bursts_span_some_steps() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     let read = Kind::parse("read").unwrap();
     let node = NodeId(0);
     let traffic =
@@ -217,7 +217,7 @@ fn gaps_between_bursts_span_some_steps() {
 
 #[test]
 fn single_loads_have_percentiles_with_steps_of_some_nanoseconds() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     for megahertz in [121.875, FINE] {
         let mut machine = CoarseMachine::new(megahertz, 4);
         let counter = machine.counter;
@@ -239,4 +239,3 @@ fn single_loads_have_percentiles_with_steps_of_some_nanoseconds() {
         }
     }
 }
-

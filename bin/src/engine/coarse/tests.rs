@@ -10,12 +10,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::checks::self_test;
 use crate::engine::schedule::walks;
-use crate::report::words::{AARCH64, OF_THIS_BUILD, speak, words};
+use crate::report::words::{AARCH64, OF_THIS_BUILD, speak};
 use crate::result::Timer;
 
 #[test]
 fn a_step_is_one_tick_whatever_a_reading_costs_and_whatever_interrupts_it() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     for megahertz in all() {
         for seed in 0..8 {
             for pair_ns in [12.0, 45.0, 75.0] {
@@ -30,7 +30,7 @@ fn a_step_is_one_tick_whatever_a_reading_costs_and_whatever_interrupts_it() {
 
 #[test]
 fn a_counter_of_nanoseconds_that_steps_by_many_is_coarse() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     let mut machine = CoarseMachine::with_pairs((1000.0, 40), 45.0, 6);
     assert_eq!(machine.counter.step, Ticks(40));
     assert!(machine.counter.is_coarse() && (machine.counter.at_least(2000) - 80e3).abs() < 1e-6);
@@ -41,7 +41,7 @@ fn a_counter_of_nanoseconds_that_steps_by_many_is_coarse() {
 
 #[test]
 fn each_reading_of_the_core_clock_is_exact() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     for megahertz in all() {
         for clock in [1.5, 2.6, 3.0, 3.49, 4.5] {
             let mut machine = CoarseMachine::new(megahertz, 9);
@@ -54,7 +54,7 @@ fn each_reading_of_the_core_clock_is_exact() {
 
 #[test]
 fn the_self_test_finds_whole_numbers_over_enough_steps() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     for megahertz in all() {
         for (hit, multiply) in [(3.0, 3.0), (4.0, 5.0), (5.0, 2.0)] {
             let machine = RefCell::new(CoarseMachine::new(megahertz, 5));
@@ -76,7 +76,7 @@ fn the_self_test_finds_whole_numbers_over_enough_steps() {
             let span = |lengths: &[u64]| lengths.iter().max().unwrap() - lengths.iter().min().unwrap();
             assert!(span(&lengths) >= 2000, "{megahertz} MHz: hits over {} steps", span(&lengths));
             lengths.clear();
-            let ratio = counter.multiply_ratio_by(&mut |work, blocks| {
+            let ratio = counter.multiply_ratio_by(|work, blocks| {
                 let ticks = machine.borrow_mut().arithmetic(work, blocks);
                 lengths.push(ticks);
                 ticks
@@ -92,7 +92,7 @@ fn the_self_test_finds_whole_numbers_over_enough_steps() {
 
 #[test]
 fn readings_that_do_not_wait_are_found_at_any_phase() {
-    let _words = speak(&AARCH64);
+    let _words = speak(AARCH64);
     for megahertz in COARSE {
         for seed in 0..20 {
             for (idle_ns, pair_ns) in
@@ -125,7 +125,7 @@ proptest! {
     fn lengths_follow_the_counter_and_those_of_fine_counters_stay_as_they_are(
         megahertz in 10.0f64..6000.0, step in 1u64..60, overhead in 0u64..200, ticks_are_long: bool,
     ) {
-        let _words = speak(if ticks_are_long { &AARCH64 } else { &OF_THIS_BUILD });
+        let _words = speak(if ticks_are_long { AARCH64 } else { OF_THIS_BUILD });
         let frequency = Hertz((megahertz * 1e6) as u64);
         let counter = Counter {
             frequency,
@@ -160,7 +160,7 @@ proptest! {
             hops.push(made);
             Some(made as u64)
         });
-        let hit_ns = f64::from(*words().l1_hit_cycles.start()) / 4.5;
+        let hit_ns = f64::from(*arch::L1_HIT_CYCLES.start()) / 4.5;
         let long = 9216.max(1024 + if coarse { (2000.0 * step_ns / hit_ns) as usize } else { 0 });
         prop_assert!(hops[1] == 1024 && hops[0].abs_diff(long) <= 1, "{:?} {}", &hops[..2], long);
     }
@@ -169,7 +169,7 @@ proptest! {
     fn times_are_exact_at_any_phase(
         which in 0usize..5, seed: u64, hop_ns in 0.5f64..400.0, core in 0.8f64..4.5,
     ) {
-        let _words = speak(&AARCH64);
+        let _words = speak(AARCH64);
         let megahertz = all().nth(which).unwrap();
         let mut machine = CoarseMachine::new(megahertz, seed);
         machine.core_gigahertz = core;

@@ -8,7 +8,7 @@ use latency_core::clock::{self, Sandwich};
 use latency_core::stats;
 use latency_core::units::{Hertz, Ticks};
 
-use crate::engine::stopwatch::core_clock::{median, next_delay, spin};
+use crate::engine::stopwatch::core_clock::{median_of, next_delay, spin};
 use crate::error::{Failure, TimingError};
 use crate::machine::processor::{Platform, Processor};
 use crate::result::may_be_coarse;
@@ -92,7 +92,7 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
             warnings.push(Warning::CounterMismatch { measured: frequency, declared });
         }
     }
-    let step = step(&mut |delays| {
+    let step = step(|delays| {
         spin(delays);
         arch::unserialised_ticks(stamp)
     });
@@ -108,7 +108,7 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
         trapped: false,
         fence_ratio: f64::NAN,
     };
-    counter.overhead = overhead(counter.is_coarse(), &mut || {
+    counter.overhead = overhead(counter.is_coarse(), || {
         let start = stamp.start();
         stamp.end().ticks.saturating_sub(start)
     });
@@ -201,15 +201,14 @@ pub fn is_trapped(counter: &Counter) -> bool {
 
 /// Returns the cost of an empty pair of readings, which `ticks` returns: the median, or the smallest with a coarse
 /// counter, where a pair spans few steps and a short walk must not seem to end before it begins.
-pub fn overhead(coarse: bool, ticks: &mut dyn FnMut() -> u64) -> Ticks {
+pub fn overhead(coarse: bool, mut ticks: impl FnMut() -> u64) -> Ticks {
     let mut samples = [0; 2001];
-    samples.fill_with(ticks);
-    let median = median(&mut samples);
+    let median = median_of(&mut samples, &mut ticks);
     Ticks(if coarse { samples.first().copied().unwrap_or(0) } else { median })
 }
 
 /// Returns the step of a counter, which `read` reads after a number of delays.
-pub fn step(read: &mut dyn FnMut(usize) -> u64) -> Ticks {
+pub fn step(mut read: impl FnMut(usize) -> u64) -> Ticks {
     let mut last = read(0);
     let mut difference = |delays| {
         let now = read(delays);
@@ -253,12 +252,10 @@ fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>
     if step_ns > LARGEST_KERNEL_STEP_NS {
         return Err(unusable("the kernel's clock advances in steps above 0.1 ms"));
     }
-    let mut costs = [0; 101];
-    costs.fill_with(|| {
+    let overhead_ns = median_of(&mut [0; 101], &mut || {
         let start = time::monotonic_raw_ns();
         time::monotonic_raw_ns().saturating_sub(start)
     });
-    let overhead_ns = median(&mut costs);
     warnings.push(Warning::NoCounter { why: "it is absent, forbidden or unsteady" });
     Ok(KernelClock { step_ns, overhead_ns })
 }

@@ -37,13 +37,6 @@ pub enum Arithmetic {
     Multiplications,
 }
 
-/// A function that executes blocks of [`arch::CLOCK_BLOCK`] dependent operations, and returns their ticks.
-pub type TimedBlocks<'t> = dyn FnMut(Arithmetic, usize) -> u64 + 't;
-
-/// A function that returns the ticks of an empty pair of readings, or with multiplications between them, after a number
-/// of short delays.
-pub type TimedPair<'t> = dyn FnMut(bool, usize) -> u64 + 't;
-
 impl Counter {
     /// Measures the current core cycles per tick by dependent additions, for some microseconds.
     ///
@@ -53,11 +46,12 @@ impl Counter {
     /// counter, because Zen 4 counts in steps of 26 ticks. Returns `None` if the runs were disturbed too much.
     #[must_use]
     pub fn core_clock(&self) -> Option<f64> {
-        self.core_clock_by(&mut |_, blocks| self.timed(arch::dependent_adds, blocks))
+        self.core_clock_by(self.arithmetic())
     }
 
-    /// Measures the core cycles per tick as [`core_clock`](Self::core_clock) does, by `ticks`.
-    pub fn core_clock_by(&self, ticks: &mut TimedBlocks<'_>) -> Option<f64> {
+    /// Measures the core cycles per tick as [`core_clock`](Self::core_clock) does; `ticks` executes blocks of
+    /// [`arch::CLOCK_BLOCK`] operations, and returns their ticks.
+    pub fn core_clock_by(&self, mut ticks: impl FnMut(Arithmetic, usize) -> u64) -> Option<f64> {
         let mut run = |blocks| Ticks(ticks(Arithmetic::Additions, blocks));
         let usual = (self.step.0 as usize * 16).clamp(SHORT, 50 * SHORT);
         let long = SHORT + usual.max(self.blocks(CLOCK_STEPS));
@@ -71,17 +65,16 @@ impl Counter {
     /// Any other ratio means that the additions do not take one cycle each, and that core cycles are unreliable.
     #[must_use]
     pub fn multiply_ratio(&self) -> Option<f64> {
-        self.multiply_ratio_by(&mut self.arithmetic())
+        self.multiply_ratio_by(self.arithmetic())
     }
 
     /// Measures the ratio as [`multiply_ratio`](Self::multiply_ratio) does, by `ticks`.
-    pub fn multiply_ratio_by(&self, ticks: &mut TimedBlocks<'_>) -> Option<f64> {
+    pub fn multiply_ratio_by(&self, mut ticks: impl FnMut(Arithmetic, usize) -> u64) -> Option<f64> {
         const LONG: usize = 480;
-        const TIMES: usize = 51;
         let blocks = self.blocks(SELF_TEST_STEPS);
         let mut rate = |work, more: usize| {
             let long = LONG.max(SHORT + more);
-            operations_per_tick::<TIMES>(work, long, ticks)
+            operations_per_tick(work, long, &mut ticks)
         };
         // A multiplication takes two cycles or more.
         Some(rate(Arithmetic::Additions, blocks)? / rate(Arithmetic::Multiplications, blocks / 2)?)
@@ -93,7 +86,7 @@ impl Counter {
     /// Both readings open a window: one that closes it may wait by itself, even if the fence does not.
     pub(super) fn fence(&self) -> (f64, bool) {
         let read = || self.stamp.start();
-        self.fence_by(&mut self.arithmetic(), &mut |multiplies, delays| {
+        self.fence_by(self.arithmetic(), |multiplies, delays| {
             spin(delays);
             let start = read();
             core::hint::black_box(multiplies.then(|| arch::dependent_multiplies(FENCED)));
@@ -101,22 +94,26 @@ impl Counter {
         })
     }
 
-    /// Measures as [`fence`](Self::fence) does, by `ticks` for long runs and `pair` for short ones.
+    /// Measures as [`fence`](Self::fence) does, by `ticks` for long runs; `pair` returns the ticks of an empty pair of
+    /// readings, or with multiplications between them, after a number of delays.
     ///
     /// The multiplications need at least 384 cycles, which are few steps of a coarse counter, and fewer than a core can
     /// hold back: more of them would be seen even without a fence. So the mean over many pairs, at different phases of
     /// the counter, is compared with the rate of multiplications in long runs.
-    pub fn fence_by(&self, ticks: &mut TimedBlocks<'_>, pair: &mut TimedPair<'_>) -> (f64, bool) {
-        const TIMES: usize = 51;
+    pub fn fence_by(
+        &self,
+        mut ticks: impl FnMut(Arithmetic, usize) -> u64,
+        mut pair: impl FnMut(bool, usize) -> u64,
+    ) -> (f64, bool) {
         let coarse = self.is_coarse();
         let mut typical = |multiplies| {
             let mut samples = [0; 501];
             let mut delays = 0;
-            samples.fill_with(|| {
+            let median = median_of(&mut samples, &mut || {
                 delays = next_delay(delays);
                 pair(multiplies, if coarse { delays } else { 0 })
             });
-            if coarse { calm_mean(&mut samples) } else { median(&mut samples) as f64 }
+            if coarse { calm_mean(&samples, median) } else { median as f64 }
         };
         let (with, without) = (typical(true), typical(false));
         // The mean of nothing but zeros is at most one tick in all samples.
@@ -125,7 +122,7 @@ impl Counter {
             return (ratio, ratio >= FENCE_WAITS);
         }
         let long = SHORT + self.blocks(FENCE_STEPS) / 2;
-        let rate = operations_per_tick::<TIMES>(Arithmetic::Multiplications, long, ticks);
+        let rate = operations_per_tick(Arithmetic::Multiplications, long, &mut ticks);
         let shown = rate.map(|rate| (with - without) * rate / additions(FENCED) as f64);
         (ratio, shown.is_some_and(|shown| shown >= FENCE_SHOWS))
     }
@@ -138,19 +135,17 @@ impl Counter {
 
     /// Returns a function that executes blocks of operations between two stamps.
     fn arithmetic(&self) -> impl FnMut(Arithmetic, usize) -> u64 {
-        |work, blocks| match work {
-            Arithmetic::Additions => self.timed(arch::dependent_adds, blocks),
-            Arithmetic::Multiplications => self.timed(arch::dependent_multiplies, blocks),
+        |work, blocks| {
+            let routine = match work {
+                Arithmetic::Additions => arch::dependent_adds,
+                Arithmetic::Multiplications => arch::dependent_multiplies,
+            };
+            let start = self.stamp.start();
+            let result = routine(blocks);
+            let end = self.stamp.end().ticks;
+            core::hint::black_box(result);
+            end.saturating_sub(start)
         }
-    }
-
-    /// Executes blocks of operations between two stamps, and returns their ticks.
-    fn timed(&self, routine: fn(usize) -> u64, blocks: usize) -> u64 {
-        let start = self.stamp.start();
-        let result = routine(blocks);
-        let end = self.stamp.end().ticks;
-        core::hint::black_box(result);
-        end.saturating_sub(start)
     }
 }
 
@@ -160,29 +155,29 @@ const fn additions(blocks: usize) -> u64 {
 }
 
 /// Returns the operations per tick, from the difference of a short run and of one of `long` blocks; each is the median
-/// of `N` runs.
-fn operations_per_tick<const N: usize>(
+/// of some runs.
+fn operations_per_tick(
     work: Arithmetic,
     long: usize,
-    ticks: &mut TimedBlocks<'_>,
+    ticks: &mut impl FnMut(Arithmetic, usize) -> u64,
 ) -> Option<f64> {
     let mut typical = |blocks| {
-        let mut samples = [0; N];
-        samples.fill_with(|| ticks(work, blocks));
-        (additions(blocks), Ticks(median(&mut samples)))
+        let median = median_of(&mut [0; 51], &mut || ticks(work, blocks));
+        (additions(blocks), Ticks(median))
     };
     clock::cycles_per_tick(typical(SHORT), typical(long))
 }
 
-/// Returns the median of some ticks.
-pub(super) fn median(samples: &mut [u64]) -> u64 {
+/// Fills the samples with ticks in ascending order, and returns their median.
+pub(super) fn median_of(samples: &mut [u64], ticks: &mut dyn FnMut() -> u64) -> u64 {
+    samples.fill_with(ticks);
     sort_by(samples, u64::cmp);
     samples.get(samples.len() / 2).copied().unwrap_or(0)
 }
 
 /// Returns the mean of the ticks that no interruption made longer.
-fn calm_mean(samples: &mut [u64]) -> f64 {
-    let most = 2 * (median(samples) + 1);
+fn calm_mean(samples: &[u64], median: u64) -> f64 {
+    let most = 2 * (median + 1);
     let calm = || samples.iter().filter(|sample| **sample <= most);
     calm().sum::<u64>() as f64 / calm().count().max(1) as f64
 }

@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_coarse_counter_is_refused_and_one_with_short_steps_is_not() {
-        let _words = speak(&AARCH64);
+        let _words = speak(AARCH64);
         let timer = |hertz, step| {
             Timer::Counter(Counter {
                 stamp: Stamp::detect().unwrap(),
@@ -181,9 +181,9 @@ mod tests {
         };
         for (hertz, step, shown) in [
             (24_000_000, 1, Some("41.7")),
-            (25_000_000, 1, Some("40")),
+            (25_000_000, 1, Some("40.0")),
             (54_000_000, 1, Some("18.5")),
-            (1_000_000_000, 40, Some("40")),
+            (1_000_000_000, 40, Some("40.0")),
             (121_875_000, 1, None),
             (1_000_000_000, 1, None),
             (2_450_000_000, 25, None),
