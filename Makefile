@@ -3,7 +3,9 @@
 # Everything that is built, downloaded or unpacked goes to target/.
 
 CARGO ?= cargo
-BINARY := target/latency-bench
+# make ARCH=aarch64 builds for another instruction set (x86_64, aarch64), into a folder of its name.
+ARCH :=
+BINARY := target/$(ARCH:%=%/)latency-bench
 
 # rustup installs here and leaves it to the login shell to find it.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -18,7 +20,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run install uninstall test test-all built examples golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants check dist clean
+.PHONY: all all-aarch64 run install uninstall test test-all test-aarch64 built examples golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants kernel-mutants check dist clean
 
 # The commit that `--version` prints, and `-dirty` after it if a file differs; nothing without git.
 all: export LATENCY_BENCH_COMMIT ?= $(if $(wildcard .git),$(shell git describe --always --exclude='*' --abbrev=8 --dirty 2>/dev/null))
@@ -26,7 +28,7 @@ all: export LATENCY_BENCH_COMMIT ?= $(if $(wildcard .git),$(shell git describe -
 # Panics name their file. Those of other crates are where cargo keeps its downloads, and those of the standard library where
 # rustup keeps its component rust-src, if it is installed: different places for everybody, which would make other bytes.
 all:
-	@triple=$$(tests/setup triple) || exit 1; \
+	@triple=$$(tests/setup triple $(ARCH)) || exit 1; \
 	case $$triple in *-gnu) flags='-- $(STATIC)';; *) flags=;; esac; \
 	cargo="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"; \
 	commit=$$(rustc -vV | sed -n 's/^commit-hash: //p'); \
@@ -34,7 +36,7 @@ all:
 	$(CARGO) rustc --locked --release -p latency-bench --bin latency-bench \
 		--config "target.$$triple.rustflags=[\"$$cargo\", \"$$library\"]" \
 		--target "$$triple" $$flags && \
-	install -m 755 "target/$$triple/release/latency-bench" $(BINARY)
+	install -D -m 755 "target/$$triple/release/latency-bench" $(BINARY)
 
 # Arguments: make run ARGS='curve --max-size=1G'
 run: all
@@ -63,7 +65,7 @@ uninstall:
 
 # Tests unwind, whatever the profile says. So do then, too, the programs that are built beside them: else all that both
 # have in common would be compiled twice.
-test test-all built: export CARGO_PROFILE_DEV_PANIC := unwind
+test test-all test-aarch64 built: export CARGO_PROFILE_DEV_PANIC := unwind
 
 # What protects a commit, in ten minutes; ONLY='cli::output' chooses by a part of the path. `make test-all` is everything,
 # in forty: tests/src/lanes/moved.rs has what moved there.
@@ -71,7 +73,26 @@ test: built
 	@$(LANES) target/tests.json $(ONLY)
 
 test-all: export LATENCY_BENCH_TESTS := all
-test-all: examples test
+test-all: examples test test-aarch64
+
+# The executable for aarch64, where it can be built.
+all-aarch64:
+	@if tests/setup aarch64; then $(MAKE) --no-print-directory ARCH=aarch64; fi
+
+# The kernels of aarch64 and what uses them, on this machine by user emulation: with the atomic instructions of LSE, and
+# on a processor without them. The tests are programs with a standard library, linked without a cross compiler.
+AARCH64 := aarch64-unknown-linux-musl
+AARCH64_TESTS := $(CARGO) test --locked --quiet --target $(AARCH64) -p latency-core
+
+test-aarch64:
+	@tests/setup packages
+	@tests/setup aarch64 || exit 0; \
+	export RUSTFLAGS='-Clinker=rust-lld -Clink-self-contained=yes'; \
+	for processor in max cortex-a72; do \
+		export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER="qemu-aarch64 -cpu $$processor"; \
+		$(AARCH64_TESTS) --lib -- arch:: buffer:: chain:: cores:: traffic::field:: traffic::tests:: && \
+		$(AARCH64_TESTS) --test kernels --test lanes || exit 1; \
+	done
 
 # The examples in the documentation.
 examples:
@@ -86,7 +107,7 @@ LANES := target/debug/lanes
 built:
 	@tests/setup packages
 	@mkdir -p target
-	@$(MAKE) --no-print-directory all plugin guest & programs=$$!; \
+	@$(MAKE) --no-print-directory all plugin guest $(if $(LATENCY_BENCH_TESTS),all-aarch64) & programs=$$!; \
 	$(CARGO) test --locked --workspace --tests --no-run --message-format=json-render-diagnostics \
 		>target/tests.json || { wait; exit 1; }; \
 	wait $$programs
@@ -175,6 +196,7 @@ bench:
 
 # Mutation testing of the pure code (.cargo/mutants.toml says which): one mutant in 39 of each package, some 200 of
 # 7600, in about an hour. Others: make mutants SHARD=1/39. What no test catches is in target/mutants/*/mutants.out/missed.txt.
+# Then the mutants of the kernels of aarch64: tests/src/bin/kernel-mutants.rs lists them; make kernel-mutants has them alone.
 SHARD ?= 0/39
 MUTANTS_VERSION := 27.1.0
 MUTANTS := target/mutants-tool/bin/cargo-mutants
@@ -188,7 +210,11 @@ mutants: $(MUTANTS)
 		mkdir -p target/mutants/$${package%:*} && \
 		env -u CARGO_TARGET_DIR nice $(MUTANTS) mutants -p $${package%:*} -o target/mutants/$${package%:*} \
 			--shard $(SHARD) --sharding round-robin -- $${package#*:} || status=$$?; \
-	done; exit $$status
+	done; $(MAKE) --no-print-directory kernel-mutants || status=$$?; exit $$status
+
+kernel-mutants:
+	@tests/setup packages
+	@tests/setup aarch64 || exit 0; nice $(CARGO) run --locked --quiet -p latency-tests --bin kernel-mutants
 
 check:
 	$(CARGO) fmt --check

@@ -145,7 +145,7 @@ lb_window_routine lb_chase_window_\work\()_prefetch, \work, 1
 .endr
 
 lb_reach_routine lb_chase_reach_nop, 1, nop
-lb_reach_routine lb_chase_reach_lea, 4, lea r10, [r11 + r11]
+lb_reach_routine lb_chase_reach_integer, 4, lea r10, [r11 + r11]
 lb_reach_routine lb_chase_reach_mixed, 4, lb_reach_mixed
 
 .popsection

@@ -14,7 +14,7 @@ use core::panic::PanicInfo;
 use latency_bench::sys::arguments::{Arguments, Environment};
 use latency_bench::sys::out::Messages;
 use latency_bench::sys::terminal::Stream;
-use latency_bench::sys::{init, signal};
+use latency_bench::sys::{auxv, init, signal};
 
 latency_bench::assemble_start!();
 latency_bench::assemble_memory_functions!();
@@ -23,10 +23,10 @@ latency_bench::assemble_memory_functions!();
 ///
 /// # Safety
 /// `stack` must be the stack pointer as the kernel left it: `argc`, that many
-/// argument pointers, a null, the environment's pointers and a null.
+/// argument pointers, a null, the environment's pointers, a null, and the auxiliary vector.
 ///
 /// # References
-/// System V ABI, AMD64 supplement, 3.4.1 "Initial Stack and Register State".
+/// System V ABI, AMD64 supplement, 3.4.1 "Initial Stack and Register State"; other architectures have the same.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn lb_start(stack: *const usize) -> ! {
     // SAFETY: the kernel put the vectors there and they stay for the whole process: the program runs on another stack,
@@ -34,7 +34,13 @@ unsafe extern "C" fn lb_start(stack: *const usize) -> ! {
     let (passed, environment) = unsafe {
         let count = stack.read();
         let vector: *const *const c_char = stack.add(1).cast();
-        (Arguments::from_vector(count, vector), Environment::from_vector(vector.add(count + 1)))
+        let variables = vector.add(count + 1);
+        let mut end = variables;
+        while !end.read().is_null() {
+            end = end.add(1);
+        }
+        auxv::keep(end.add(1).cast());
+        (Arguments::from_vector(count, vector), Environment::from_vector(variables))
     };
     // If blocking fails, a signal ends the program as usual; nothing depends on it.
     let _ = signal::block();

@@ -98,6 +98,7 @@ pub mod packed;
 pub mod rng;
 pub mod sort;
 pub mod stats;
+pub mod terminated;
 pub mod text;
 pub mod topology;
 pub mod traffic;

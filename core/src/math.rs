@@ -177,6 +177,15 @@ fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits(((exponent + EXPONENT_BIAS) as u64) << MANTISSA_BITS)
 }
 
+/// Returns the whole part of a number: zero of a negative one and of NaN, the largest whole number of one above it.
+///
+/// It is a conversion with `as`, which takes ten instructions wherever it is inlined.
+#[must_use]
+#[inline(never)]
+pub const fn whole(value: f64) -> u64 {
+    value as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -310,7 +310,7 @@ mod tests {
         let varied: Vec<u64> = (0..100).map(|read| 20 + read * 7 % 61).collect();
         assert_eq!(confirmed_step(counter_step(&constant), &varied), 1);
         // A counter of 24 MHz may be shown in nanoseconds; one of 25 MHz has steps of 40 ns.
-        let scaled: Vec<u64> = (1..100).map(|read| (125 * (read % 7)).div_ceil(3)).collect();
+        let scaled: Vec<u64> = (1..100_u64).map(|read| (125 * (read % 7)).div_ceil(3)).collect();
         assert_eq!(confirmed_step(42, &scaled), 42);
         let exact: Vec<u64> = (0..100).map(|read| 40 * (read % 7)).collect();
         assert_eq!(

@@ -13,7 +13,7 @@
 //! `Documentation/admin-guide/mm/numaperf.rst`.
 
 mod attributes;
-pub(crate) mod files;
+pub mod files;
 mod read;
 mod read_attributes;
 mod sharing;

@@ -11,8 +11,8 @@ use std::fs;
 use std::process::Command;
 
 /// Maximum size of the executable in bytes: the budget for all features together. A new feature has to replace
-/// something. `make size` shows the bytes by module. The charts, the page and the rows of 0.2.0 still have to replace 29 KiB.
-const SIZE_LIMIT: usize = 892 * 1024;
+/// something. `make size` shows the bytes by module.
+const SIZE_LIMIT: usize = 862 * 1024;
 
 /// Symbols that only a program with a C library has.
 const LIBC_SYMBOLS: [&str; 9] = [

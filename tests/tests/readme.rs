@@ -228,7 +228,7 @@ fn the_readme_boots_a_kernel_under_test() {
         return;
     }
     let (directory, programs) = place("readme-initramfs");
-    let kernel = vm::available().expect("a kernel");
+    let kernel = vm::available(vm::Architecture::X86_64).expect("a kernel");
     fs::copy(kernel, directory.path().join("bzImage")).expect("the kernel");
     fs::create_dir(directory.path().join("target")).expect("a directory");
     fs::copy(latency_tests::program::binary(), directory.path().join("target/latency-bench"))

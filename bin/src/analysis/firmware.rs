@@ -2,6 +2,7 @@
 //!
 //! A claim covers only the nearest nodes, and an idle machine as its maker measured it.
 
+use latency_core::math;
 use latency_core::topology::Node;
 use latency_core::units::{NodeId, Picoseconds};
 
@@ -31,7 +32,7 @@ pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
 pub fn check(nodes: &[Node], pairs: impl Iterator<Item = Pair> + Clone, warnings: &mut Warnings) {
     for node in nodes {
         let Some(ns) = measured(pairs.clone(), node) else { continue };
-        let found = Picoseconds((ns * 1e3) as u64);
+        let found = Picoseconds(math::whole(ns * 1e3));
         if let Some(claimed) = node.attributes.claim().map(|claim| claim.read).filter(|read| read.0 > 0)
             && (found.0 as f64 / claimed.0 as f64 - 1.0).abs() > DIFFERS
         {

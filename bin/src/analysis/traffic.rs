@@ -1,6 +1,7 @@
 //! Bytes per second from the time per line, and the conclusions from several numbers of generators.
 
 use latency_core::compact::Compact;
+use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::{Kind, pace};
 use latency_core::units::{CpuId, LINE};
@@ -51,8 +52,8 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
     let ticks = frequency * bytes_per_line(traffic.kind) * f64::from(traffic.generators) / rate;
     let fence = if traffic.kind.fenced { FENCE_NS * 1e-9 * frequency } else { 0.0 };
     let least = counter.ticks_at_least(GAP_STEPS);
-    let burst =
-        asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), counter.overhead.0 + fence as u64, least));
+    let cost = counter.overhead.0 + math::whole(fence);
+    let burst = asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), cost, least));
     (ticks, burst)
 }
 

@@ -4,6 +4,7 @@
 
 use latency_core::arch::Cycles;
 use latency_core::chain::Order;
+use latency_core::math;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
 use crate::engine::memory::RealSchedule;
@@ -244,7 +245,7 @@ fn warn_of_trials(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outc
         session.warnings.push(Warning::StateShare { points, of: outcomes.len() as u32, share });
     }
     if steps < FEWEST_STEPS {
-        session.warnings.push(Warning::FewSteps { steps: steps as u64 });
+        session.warnings.push(Warning::FewSteps { steps: math::whole(steps) });
     }
     if trials > 0 {
         session.warnings.push(Warning::TimerSteppedBack { trials });
@@ -301,7 +302,7 @@ pub fn warn_of_hits(
         if here && (is_clear || again == Some(false)) {
             continue;
         }
-        let [cold, warm] = [both.0, both.1].map(|nanoseconds| Picoseconds((nanoseconds * 1e3) as u64));
+        let [cold, warm] = [both.0, both.1].map(|nanoseconds| Picoseconds(math::whole(nanoseconds * 1e3)));
         if 2 * holds > passes {
             warnings.push(Warning::LooksCached { size, cold, warm });
         } else if !is_clear {

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::arch::{CYCLES_ARE, Cycles};
+use latency_core::arch::{Cycles, WORDS};
 use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
 use latency_core::packed;
@@ -37,7 +37,7 @@ pub const MATRIX: Experiment = Experiment {
     descriptor: Descriptor {
         name: "matrix",
         summary: packed!("idle latency from node to node"),
-        details: match CYCLES_ARE {
+        details: match WORDS.cycles_are {
             Cycles::Counter => packed!(
                 "One line for each pair of nodes: the latency of a dependent load, in TSC cycles and \
                   nanoseconds. Then the ratio of remote to local latency, the page size, and the check \

@@ -19,7 +19,7 @@ use crate::engine::memory::placement::node_of;
 use crate::error::Failure;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;
-use crate::machine::processor::Processor;
+use crate::machine::processor::identify;
 use crate::options::plain::assert_plain;
 use crate::options::{self, FlagSet, Options};
 use crate::plan::budget::Budget;
@@ -67,7 +67,7 @@ pub(crate) fn uncore_gigahertz(name: &str, node: &Node) -> Option<f64> {
 
 /// Returns the machine that the given files describe.
 pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
-    let mut processor = Processor::identify();
+    let mut processor = identify(files, CpuId(0));
     processor.caches = [None; 4];
     let mut machine = Box::new(Machine {
         topology: Topology::EMPTY,

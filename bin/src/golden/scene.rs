@@ -2,7 +2,7 @@
 
 use std::string::String;
 
-use crate::report::words::Words;
+use latency_core::arch::Words;
 
 /// A trouble of a scene.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

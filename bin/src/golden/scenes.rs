@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::findings;
 use super::scene::{Scene, Trouble};
-use crate::report::words::{AARCH64, OF_THIS_BUILD};
+use crate::report::words::{AARCH64, X86_64};
 use Trouble::{
     BusyCpu, Disturbed, Early, Emulated, Excluded, FewRounds, FirstTouch, HostileNames, Imprecise,
     Interrupted, KernelClock, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters, SlowIdle, Threads,
@@ -512,7 +512,7 @@ const HELP: &[&str] = &[
 
 /// Makes a scene on a wide terminal, without troubles.
 pub const fn plain(file: String, machine: &'static str, line: String) -> Scene {
-    let words = OF_THIS_BUILD;
+    let words = X86_64;
     Scene {
         file,
         machine,
@@ -544,7 +544,7 @@ pub fn all() -> Vec<Scene> {
                 colour,
                 screen: name.ends_with("-terminal"),
                 troubles,
-                words: OF_THIS_BUILD,
+                words: X86_64,
             })
         })
     };

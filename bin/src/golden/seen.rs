@@ -2,6 +2,7 @@
 
 use std::boxed::Box;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CString;
 use std::format;
 use std::string::{String, ToString};
 use std::sync::Mutex;
@@ -60,8 +61,8 @@ fn ends(field: &'static Field) -> Option<[&'static Field; 2]> {
         "Upper end of the 95% confidence interval; null without one.",
     ];
     let end = |place: usize| -> &'static Field {
-        let key = format!("{}{}", field.key(), ENDS[place]).leak();
-        Box::leak(Box::new(Field::new(key, abouts[place])))
+        let key = CString::new(format!("{}{}", field.key(), ENDS[place])).unwrap();
+        Box::leak(Box::new(Field::new(Box::leak(key.into_boxed_c_str()), abouts[place])))
     };
     let mut known = KNOWN.lock().unwrap();
     field.has_interval().then(|| *known.entry(field.key()).or_insert_with(|| [end(0), end(1)]))

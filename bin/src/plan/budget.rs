@@ -2,6 +2,7 @@
 //!
 //! Plain data, made from options by the experiment; the engine sees no options. Pure, like the whole plan.
 
+use latency_core::math;
 use latency_core::units::{Bytes, Pages};
 
 use super::regions;
@@ -356,7 +357,7 @@ impl Budget {
         const FEW_POINTS: usize = 64;
         let few = points.len() <= FEW_POINTS;
         // If time is short, the rounds are reduced first, and then the pairs.
-        let affordable = (budget_ns(options) / (points.len().max(1) as f64 * WINDOW_NS)) as usize;
+        let affordable = math::whole(budget_ns(options) / (points.len().max(1) as f64 * WINDOW_NS)) as usize;
         let usual = if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS };
         let rounds = usual.min(affordable).max(FEWEST_ROUNDS);
         Budget {
@@ -377,7 +378,7 @@ impl Budget {
     /// Returns the number of pairs of CPUs that the time allows.
     #[must_use]
     pub fn most_pairs(options: &Options<'_>) -> usize {
-        (budget_ns(options) / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
+        math::whole(budget_ns(options) / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
     }
 
     /// Returns the budget with a region for each initiator of a target, if there is room.

@@ -2,6 +2,7 @@
 //!
 //! Pure, like the whole plan. [`latency_core::model::refine`] adds further sizes while measuring.
 
+use latency_core::math;
 use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId, Pages};
 
@@ -148,7 +149,7 @@ pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = 
     };
     // The last step may be short, but two sizes must differ by more than 2 %.
     let inner = (0..MOST_POINTS).map(size).take_while(move |size| *size < most.0 as f64 * 0.98);
-    inner.map(|size| Bytes(size as u64)).chain([most])
+    inner.map(|size| Bytes(math::whole(size))).chain([most])
 }
 
 /// Returns the size of the region for all points: the largest point, and room for other positions.

@@ -8,6 +8,7 @@ use core::ops::{Add, Mul};
 
 use latency_core::chain::Order;
 use latency_core::decimal::Decimal;
+use latency_core::math;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::budget::{
@@ -94,7 +95,7 @@ impl Mul<f64> for Range {
 impl fmt::Display for Range {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Whole seconds are precise enough for an estimate.
-        let (least, most) = ((self.0 / 1e9) as u64, (self.1 / 1e9) as u64 + 1);
+        let (least, most) = (math::whole(self.0 / 1e9), math::whole(self.1 / 1e9) + 1);
         match (least, most) {
             (0, 1) => out.write_str("less than 1 s"),
             (0, _) => write!(out, "up to {} s", Decimal(most as f64)),

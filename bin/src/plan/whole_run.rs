@@ -7,6 +7,7 @@ use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::Point;
+use latency_core::math;
 
 /// Returns the nanoseconds from the start of the run after which no visit begins: the rest is for the last checks, which
 /// runs of windows do not have.
@@ -57,7 +58,7 @@ pub fn fit(
     let least_ns = takes_ns(0.0);
     // A search that found a larger working set belongs to the run.
     if least_ns > whole_ns && machine.sizing.is_none() {
-        return Err(PlacementError::BudgetTooShort { seconds: (least_ns / 1e9) as u64 + 1 });
+        return Err(PlacementError::BudgetTooShort { seconds: math::whole(least_ns / 1e9) + 1 });
     }
     let (mut fits_ns, mut over_ns) = (0.0, whole_ns);
     for _ in 0..STEPS {

@@ -6,9 +6,11 @@
 //!
 //! The methods cannot fail: an implementation keeps its first error and returns it at the end.
 
+use core::ffi::CStr;
 use core::fmt::{self, Display};
 
 use latency_core::stats::{Estimate, Interval, Summary};
+use latency_core::terminated::Terminated;
 use latency_core::units::{Bytes, NodeId};
 
 use super::chart::{Chart, Matrix};
@@ -22,7 +24,7 @@ use super::terminal::Terminal;
 pub struct Field {
     /// The key, with the unit at its end. A blank and a sign follow if the quantity has an interval.
     // One string holds both, because there are hundreds of fields.
-    names: &'static str,
+    names: Terminated,
     /// The meaning of the quantity, for the schema. Only tests write the schema.
     #[cfg(test)]
     pub about: &'static str,
@@ -35,9 +37,9 @@ impl Field {
     /// `_high` at their end.
     #[must_use]
     #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold what it is about"))]
-    pub const fn new(names: &'static str, about: &'static str) -> Field {
+    pub const fn new(names: &'static CStr, about: &'static str) -> Field {
         Field {
-            names,
+            names: Terminated::new(names),
             #[cfg(test)]
             about,
         }
@@ -46,13 +48,14 @@ impl Field {
     /// Returns the key, which is also the name of a column.
     #[must_use]
     pub fn key(&self) -> &'static str {
-        self.names.strip_suffix(WITH_INTERVAL).unwrap_or(self.names)
+        let names = self.names.text();
+        names.strip_suffix(WITH_INTERVAL).unwrap_or(names)
     }
 
     /// Returns whether the quantity has an interval.
     #[must_use]
     pub fn has_interval(&self) -> bool {
-        self.names.ends_with(WITH_INTERVAL)
+        self.names.text().ends_with(WITH_INTERVAL)
     }
 
     /// Returns whether both are the same field, that is, the same `static`.
@@ -71,10 +74,18 @@ pub const ENDS: [&str; 2] = ["_low", "_high"];
 macro_rules! fields {
     ($($(#[$meta:meta])* $visible:vis $name:ident $key:literal $about:literal;)*) => {
         $(#[doc = $about] $(#[$meta])* $visible static $name: $crate::report::document::Field =
-            $crate::report::document::Field::new($key, $about);)*
+            $crate::report::document::Field::new($crate::report::document::literal(concat!($key, "\0")), $about);)*
     };
 }
 pub(crate) use fields;
+
+/// Returns a literal of `fields!`, to which the macro added the NUL at the end.
+pub(crate) const fn literal(key: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(key.as_bytes()) {
+        Ok(key) => key,
+        Err(_) => panic!("a key contains no NUL"),
+    }
+}
 
 /// Declares metrics, each as a `static`: `NAME "name" "What it is.";`.
 macro_rules! metrics {

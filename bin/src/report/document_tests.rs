@@ -16,12 +16,12 @@ use super::svg::SVG;
 use super::table::TEXT;
 use super::terminal::Terminal;
 
-static NAME: Field = Field::new("name", "The name of the thing.");
-static NS: Field = Field::new("ns +-", "The time.");
-static PROVEN: Field = Field::new("proven", "Whether somebody looked.");
-static POINTS: Field = Field::new("points", "All of them.");
-static PLACEMENT: Field = Field::new("placement", "Where it was.");
-static NODES: Field = Field::new("nodes", "Which nodes.");
+static NAME: Field = Field::new(c"name", "The name of the thing.");
+static NS: Field = Field::new(c"ns +-", "The time.");
+static PROVEN: Field = Field::new(c"proven", "Whether somebody looked.");
+static POINTS: Field = Field::new(c"points", "All of them.");
+static PLACEMENT: Field = Field::new(c"placement", "Where it was.");
+static NODES: Field = Field::new(c"nodes", "Which nodes.");
 
 static COLUMNS: [&Field; 3] = [&NAME, &NS, &PROVEN];
 

@@ -4,6 +4,7 @@
 
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Real};
+use latency_core::math;
 use latency_core::math::round;
 use latency_core::text::Text;
 
@@ -25,11 +26,11 @@ impl Display for Figure {
         }
         // Below `WHOLE_FROM` the digits are those of a `u64`; beyond it a double has up to 309.
         let mut digits = Text::<320>::EMPTY;
-        let hundredths = (size * 100.0 + 0.5) as u64;
+        let hundredths = math::whole(size * 100.0 + 0.5);
         if size >= WHOLE_FROM {
             write!(digits, "{size:.0}", size = Decimal(size))?;
         } else if hundredths >= 1000 {
-            write!(digits, "{}", (size + 0.5) as u64)?;
+            write!(digits, "{}", math::whole(size + 0.5))?;
         } else {
             write!(digits, "{}.{:02}", hundredths / 100, hundredths % 100)?;
         }

@@ -5,6 +5,7 @@
 
 use core::fmt::{self, Write};
 
+use latency_core::math;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
@@ -98,7 +99,7 @@ impl Document for Script<'_> {
             return;
         }
         self.found = true;
-        self.keep(format_args!("attribute {name} {target} {initiator} {}\n", (value + 0.5) as u64));
+        self.keep(format_args!("attribute {name} {target} {initiator} {}\n", math::whole(value + 0.5)));
         // Weights for interleaving follow from the bandwidth of reads.
         if attribute != Attribute::ReadBandwidth {
             return;

@@ -7,6 +7,7 @@
 //! Linux Documentation/scheduler/sched-stats.rst for /proc/PID/schedstat.
 
 pub use latency_core::host::CpuTime;
+use latency_core::math;
 use latency_core::units::CpuId;
 
 /// The conditions from the first trial to the last.
@@ -86,7 +87,7 @@ impl Clocks {
 
     /// Counts the clock of a round; ignores values that are not numbers.
     pub fn note(&mut self, gigahertz: f64) {
-        let step = (gigahertz * PER_GIGAHERTZ + 0.5) as usize;
+        let step = math::whole(gigahertz * PER_GIGAHERTZ + 0.5) as usize;
         if let Some(count) = self.counts.get_mut(step).filter(|_| step > 0) {
             *count += 1;
             self.total += 1;

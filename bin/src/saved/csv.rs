@@ -9,6 +9,7 @@ use super::rows::{Draft, Problem, each_line};
 use super::values::line_of;
 use super::{foreign, origin, unit};
 use crate::result::row::{A, EXPERIMENT};
+use latency_core::math;
 
 /// Maximum number of columns that are read.
 const MAX_COLUMNS: usize = 128;
@@ -172,7 +173,7 @@ impl TableLayout {
                     let (number, own) = size.ok_or_else(|| numerals.doubt(field, "not a size"))?;
                     let unit = own.or(unit).or(self.given);
                     draft.without_unit |= unit.is_none();
-                    draft.fractions |= unit.is_none() && (number as u64) as f64 != number;
+                    draft.fractions |= unit.is_none() && math::whole(number) as f64 != number;
                     unit::bytes(number, unit.unwrap_or(1.0))
                 }
                 Column::Latency(unit) => {

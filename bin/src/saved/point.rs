@@ -1,6 +1,7 @@
 //! One point of a document or of a table. The members of a document have the names of the columns of a table.
 
 use latency_core::json::{Event, Reader};
+use latency_core::math;
 use latency_core::stats::Interval;
 
 use super::fields::word;
@@ -139,7 +140,7 @@ impl PointDraft {
             Column::Percentile => self.percentile = Some(value),
             Column::Stride => row.sample.stride = bytes(value)?,
             Column::Gigahertz => row.gigahertz = Some(value).filter(|clock| *clock > 0.0),
-            Column::Seed => row.seed = Some(value as u64),
+            Column::Seed => row.seed = Some(math::whole(value)),
             Column::Word(_)
             | Column::Pages
             | Column::Host
@@ -227,7 +228,7 @@ pub(super) fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
 pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> Result<(), Fault> {
     match reader.next_event()? {
         Event::String(value) => row.set(field, text(value)),
-        Event::Number(value) => row.set(field, word(format_args!("{}", value as u64))),
+        Event::Number(value) => row.set(field, word(format_args!("{}", math::whole(value)))),
         Event::Bool(value) => row.set(field, word(format_args!("{value}"))),
         Event::Null => {}
         _ => return Err(Fault::Meaning("expected a string, found a list")),

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use latency_core::math;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::traffic::Pattern;
@@ -317,7 +318,7 @@ impl<'r> Draft<'r> {
 /// Returns a number of bytes.
 pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
     if (1.0..=LARGEST_SIZE).contains(&number) {
-        Ok(Bytes(number as u64))
+        Ok(Bytes(math::whole(number)))
     } else {
         Err("size is not a positive number of bytes")
     }

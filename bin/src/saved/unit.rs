@@ -1,5 +1,6 @@
 //! The units of sizes in other tools' files, and whether these sizes can be bytes at all.
 
+use latency_core::math;
 use latency_core::units;
 
 use crate::result::row::Row;
@@ -61,8 +62,8 @@ pub fn words(heading: &str) -> impl Iterator<Item = &str> {
 pub fn bytes(number: f64, unit: f64) -> f64 {
     const LINE: f64 = units::LINE.0 as f64;
     let bytes = number * unit;
-    if unit > 1.0 && (bytes as u64) as f64 != bytes {
-        (((bytes / LINE + 0.5) as u64) as f64 * LINE).max(LINE)
+    if unit > 1.0 && math::whole(bytes) as f64 != bytes {
+        (math::whole(bytes / LINE + 0.5) as f64 * LINE).max(LINE)
     } else {
         bytes
     }

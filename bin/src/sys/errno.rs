@@ -4,6 +4,9 @@
 
 use core::fmt;
 
+use latency_core::packed;
+use latency_core::packed::Packed;
+
 /// An error number of the Linux kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -17,12 +20,13 @@ macro_rules! errnos {
             const NUMBERS: &[u8] = &[$($value),*];
 
             /// The name and the description of each number, one in a line.
-            const TEXTS: &str = concat!($(stringify!($name), " ", $description, "\n"),*);
+            const TEXTS: Packed = packed!(concat!($(stringify!($name), "\t", $description, "\n"),*));
 
             /// Returns the symbolic name and the customary description, if the number is named here.
-            fn entry(self) -> Option<(&'static str, &'static str)> {
+            fn entry(self) -> Option<[Packed; 2]> {
                 let place = Errno::NUMBERS.iter().position(|number| i32::from(*number) == self.0)?;
-                Errno::TEXTS.split('\n').nth(place)?.split_once(' ')
+                let entry = Errno::TEXTS.part(b'\n', place);
+                Some([0, 1].map(|part| entry.part(b'\t', part)))
             }
         }
     };
@@ -82,8 +86,8 @@ impl Errno {
 
     /// Returns the symbolic name, such as `EPERM`.
     #[must_use]
-    pub fn name(self) -> Option<&'static str> {
-        self.entry().map(|(name, _)| name)
+    pub fn name(self) -> Option<Packed> {
+        self.entry().map(|[name, _]| name)
     }
 }
 
@@ -91,7 +95,7 @@ impl Errno {
 impl fmt::Display for Errno {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.entry() {
-            Some((name, description)) => write!(out, "{description} ({name})"),
+            Some([name, description]) => write!(out, "{description} ({name})"),
             None => write!(out, "error {}", self.0),
         }
     }
@@ -144,7 +148,7 @@ mod tests {
     fn common_errors_have_their_name_and_description() {
         assert_eq!(Errno::EPERM.to_string(), "Operation not permitted (EPERM)");
         assert_eq!(Errno::new(28).to_string(), "No space left on device (ENOSPC)");
-        assert_eq!(Errno::ENOMEM.name(), Some("ENOMEM"));
+        assert_eq!(Errno::ENOMEM.name(), Some(packed!("ENOMEM")));
         assert_eq!(Errno::new(4095).to_string(), "error 4095");
     }
 

@@ -6,6 +6,7 @@
 #[macro_use]
 mod arch;
 pub mod arguments;
+pub mod auxv;
 pub mod cpu;
 pub mod errno;
 pub mod file;

@@ -1,14 +1,13 @@
 //! The names that the folder of each instruction set must define, one line each.
 //!
-//! If a port lacks a name or gives it another type, this file does not compile. The documentation of each item
-//! describes its behaviour, and the tests of each folder compare this behaviour with `portable.rs`.
-
-use core::ops::RangeInclusive;
+//! If a port lacks a name or gives it another type, this file does not compile; if it lacks one of the routines that
+//! `chases.rs` and `traffic.rs` name, no program links. The documentation of each item describes its behaviour, and
+//! the tests compare this behaviour with `portable.rs`.
 
 use super::*;
-use crate::units::LINE;
+use crate::units::{Hertz, LINE};
 
-// Chases: one dependent load per hop and lane.
+// Chases: one dependent load per hop and lane. The assembly defines the routines of `chases.rs`.
 const _: [Routine; 6] =
     [POINTER_CHASE, INDEX_CHASE, INDEX4_CHASE, INDEX_CHECKED_CHASE, LINE_INDEX_CHASE, LINE_INDEX4_CHASE];
 const _: &[(usize, LaneRoutine)] = &REGISTER_CHASES;
@@ -19,21 +18,23 @@ const _: [LaneRoutine; 3] = [REACH_NOP_CHASE, REACH_INTEGER_CHASE, REACH_MIXED_C
 const _: usize = MOST_FILLERS;
 const _: StridedRoutine = STRIDED_LOADS;
 
-// Traffic.
+// Traffic. The assembly defines the routines of `traffic.rs`.
 const _: [StreamRoutine; 4] = [STREAM_READ, STREAM_UPDATE3, STREAM_UPDATE2, STREAM_UPDATE1];
 const _: [StreamRoutine; 4] = [STREAM_WRITE, STREAM_NT_WRITE, STREAM_COPY, STREAM_COPY_NT];
 const _: [StreamRoutine; 2] = [STREAM_RANDOM, STREAM_PERMUTED];
 const _: bool = STREAM_EXACT;
 
 // Transfers of lines between cores.
-const _: &Exchanges = &EXCHANGES;
-const _: [Routine; 3] = [READ_WALK, OWN_WALK, STORE_WALK];
-const _: fn(&mut [Line]) -> &[SharedLine] = SharedLine::share;
+const _: Atomics = Atomics::BASELINE;
+const _: fn(u64) -> Atomics = Atomics::detect;
+const _: fn(Atomics) -> &'static str = Atomics::name;
+const _: fn(Atomics) -> &'static Exchanges = exchanges;
+const _: fn(Atomics) -> Routine = own_walk;
+const _: [Routine; 2] = [READ_WALK, STORE_WALK];
 const _: fn() -> Option<Flusher> = Flusher::detect;
 const _: fn(Flusher, &[SharedLine]) = Flusher::flush;
 
-// Lines: stores that bypass the caches, and eviction.
-const _: fn([u64; 8]) -> Line = Line;
+// Lines: stores that bypass the caches, and eviction. If STREAMS_BYPASS is false, there is always an Evictor.
 const _: () = assert!(size_of::<Line>() as u64 == LINE.0 && align_of::<Line>() as u64 == LINE.0);
 const _: () = assert!(size_of::<SharedLine>() as u64 == LINE.0);
 const _: fn(&mut Line, &[u64; 8]) = stream_line;
@@ -51,13 +52,11 @@ const _: fn(Stamp) -> EndStamp = Stamp::end;
 const _: fn(Stamp) -> &'static str = Stamp::name;
 const _: fn(Stamp) -> u64 = unserialised_ticks;
 const _: bool = Counter::STEADY;
-const _: Cycles = CYCLES_ARE;
-const _: [&RangeInclusive<u32>; 2] = [&MULTIPLY_RATIO, &L1_HIT_CYCLES];
+const _: fn() -> Option<Hertz> = Counter::declared;
 
-// Words of results.
-const _: [&str; 3] = [ARCHITECTURE, CLAIMS_NAME, KERNEL_CLOCK_SOURCE];
-const _: [&str; 4] = [COUNTER_NAME, COUNTER_IN_FULL, COUNTER_SOURCE, COUNTER_DECLARED_BY];
-const _: [&str; 2] = FENCE_DOES_NOT_WAIT;
+// Words of results, in a file that is compiled for every target.
+const _: &str = ARCHITECTURE;
+const _: Words = WORDS;
 
 // Interrupts.
 const _: fn() = set_interrupt_mark;

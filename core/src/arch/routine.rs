@@ -65,7 +65,7 @@ pub type ExchangeRoutine = unsafe extern "C" fn(
     delays: *mut Delays,
 ) -> usize;
 
-/// The exchange routines of one set of atomic instructions, a pair for each method: the first side and the second.
+/// The exchange routines with one set of atomic instructions, a pair for each method: the first side and the second.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchanges {
     /// An atomic compare and swap of one line, which also polls.

@@ -59,7 +59,7 @@ pub(super) fn write_ahead(
         let successor = chain.next(node);
         if let Some(line) = lines.get_mut((layout.offset(node) / 64) as usize) {
             let place = encoding.place(base, layout.offset(successor));
-            Stores::STREAMING.write(line, &[place, 0, 0, 0, 0, 0, 0, 0]);
+            Stores::write_past(line, &[place, 0, 0, 0, 0, 0, 0, 0]);
         }
         node = successor;
     }

@@ -11,12 +11,16 @@
 //! the cache, are evicted before the chain is handed out. Even in a cache that chooses its victims
 //! at random, older lines occupy only e^-4 of the cache, or 2 %, which is 0.1 % of a working set of
 //! sixteen cache sizes. So the measured values do not depend on the kind of stores.
+//!
+//! If bypassing is a hint that the processor may ignore, the stores with the hint may leave lines in
+//! the caches like ordinary ones. Then nothing is tried, and lines are always evicted: the most
+//! recently written ones if the largest cache is known and small enough, otherwise all.
 
 use super::error::BuildError;
 use crate::arch::{self, Evictor, Line, Stamp};
 use crate::units::Bytes;
 
-/// The way in which lines are written.
+/// The way in which lines are written so that no cache keeps them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stores(Option<Ordinary>);
 
@@ -39,14 +43,15 @@ const EVICTED: u64 = 4;
 const CACHES: u64 = 16;
 
 impl Stores {
-    /// Stores that go past the caches.
+    /// Stores that go past the caches. If these are a hint, all their lines are evicted afterwards.
     pub const STREAMING: Stores = Stores(None);
 
     /// Tries both kinds on the start of `lines`, overwriting the content, and returns the faster kind.
     ///
     /// `cache` is the size of the largest cache, or zero if it is not known. Without this size,
     /// without a counter or without the instruction that evicts lines, it returns
-    /// [`STREAMING`](Self::STREAMING) and tries nothing.
+    /// [`STREAMING`](Self::STREAMING) and tries nothing. If stores bypass the caches by a hint only,
+    /// it tries nothing either, and returns ordinary stores: the others need an eviction of every line.
     #[must_use]
     pub fn choose(lines: &mut [Line], stamp: Option<Stamp>, cache: Bytes) -> Stores {
         /// Reciprocal of the fraction by which ordinary stores have to be faster: the trial does not include their
@@ -58,6 +63,9 @@ impl Stores {
             return Stores::STREAMING;
         }
         let ordinary = Stores::ordinary(evictor, cache);
+        if !arch::STREAMS_BYPASS {
+            return ordinary;
+        }
         let mut ticks = [0u64; 2];
         for pair in lines.chunks_exact_mut(2 * PART).take(PARTS) {
             let (first, second) = pair.split_at_mut(PART);
@@ -90,6 +98,14 @@ impl Stores {
         }
     }
 
+    /// Writes one line past the caches, and leaves it in no cache. After the last line, call [`fence`](Self::fence).
+    pub(super) fn write_past(line: &mut Line, words: &[u64; 8]) {
+        Stores::STREAMING.write(line, words);
+        if let Some(evictor) = hinted() {
+            evictor.evict(core::slice::from_ref(line));
+        }
+    }
+
     /// Waits until all stores that bypass the caches are complete.
     pub(super) fn fence(self) {
         if self.0.is_none() {
@@ -104,7 +120,8 @@ impl Stores {
     /// [`BuildError::Stopped`] if `stop` returns true.
     pub(super) fn finish(self, lines: &[Line], stop: &dyn Fn() -> bool) -> Result<(), BuildError> {
         self.fence();
-        if let Some(Ordinary { evictor, last }) = self.0 {
+        let all = || hinted().map(|evictor| Ordinary { evictor, last: usize::MAX });
+        if let Some(Ordinary { evictor, last }) = self.0.or_else(all) {
             let written = lines.get(lines.len().saturating_sub(last)..).unwrap_or_default();
             for part in written.chunks(PART) {
                 if stop() {
@@ -115,6 +132,11 @@ impl Stores {
         }
         Ok(())
     }
+}
+
+/// Returns the means to evict lines that were written past the caches, if bypassing is only a hint.
+fn hinted() -> Option<Evictor> {
+    if arch::STREAMS_BYPASS { None } else { Evictor::detect() }
 }
 
 #[cfg(test)]
@@ -132,8 +154,10 @@ mod tests {
         }
         if let (Some(stamp), Some(evictor)) = (stamp, Evictor::detect()) {
             let chosen = Stores::choose(&mut lines, Some(stamp), Bytes::MIB);
-            assert!([Stores::STREAMING, Stores::ordinary(evictor, Bytes::MIB)].contains(&chosen));
-            assert!(lines.iter().take(2 * PARTS * PART).all(|line| *line != Line([7; 8])), "both were tried");
+            let ordinary = Stores::ordinary(evictor, Bytes::MIB);
+            assert!(chosen == ordinary || arch::STREAMS_BYPASS && chosen == Stores::STREAMING);
+            let mut tried = lines.iter().take(2 * PARTS * PART).map(|line| *line != Line([7; 8]));
+            assert!(tried.all(|tried| tried == arch::STREAMS_BYPASS), "both were tried if there is a choice");
         }
     }
 

@@ -5,6 +5,7 @@
 use core::hint::black_box;
 
 use super::Buffer;
+use crate::math;
 use crate::math::greatest_common_divisor;
 
 /// Fraction of the nodes between two loads: the golden section. Its multiples modulo 1 stay further apart than the
@@ -26,7 +27,7 @@ impl Buffer<'_> {
 
 /// Returns each number below `count` once, in an order in which successive numbers are far apart.
 fn scattered(count: u64) -> impl Iterator<Item = u64> {
-    let golden = (count as f64 * GOLDEN) as u64;
+    let golden = math::whole(count as f64 * GOLDEN);
     // One has no common factor with any number, so a step always exists.
     let step = (1..=golden.max(1)).rev().find(|step| greatest_common_divisor(count, *step) == 1).unwrap_or(1);
     let mut next = 0;

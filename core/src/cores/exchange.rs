@@ -9,7 +9,7 @@
 //! that they find, and a call that finds an unexpected word returns after its maximum number of
 //! polls.
 
-use crate::arch::{Delays, EXCHANGES, ExchangeRoutine, Flusher, Line, SharedLine, Stamp};
+use crate::arch::{Atomics, Delays, EndStamp, ExchangeRoutine, Flusher, Line, SharedLine, Stamp, exchanges};
 use crate::units::Bytes;
 use crate::words::Worded;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -50,12 +50,13 @@ impl Worded for Method {
 }
 
 impl Method {
-    fn routines(self) -> [ExchangeRoutine; 2] {
+    fn routines(self, atomics: Atomics) -> [ExchangeRoutine; 2] {
+        let routines = exchanges(atomics);
         match self {
-            Method::Cas => EXCHANGES.cas,
-            Method::ReadCas => EXCHANGES.read_cas,
-            Method::Flag => EXCHANGES.flag,
-            Method::Message => EXCHANGES.message,
+            Method::Cas => routines.cas,
+            Method::ReadCas => routines.read_cas,
+            Method::Flag => routines.flag,
+            Method::Message => routines.message,
         }
     }
 }
@@ -85,6 +86,10 @@ pub struct Made {
     pub count: usize,
     /// The delays of the messages that this side received; [`Delays::NONE`] for other methods.
     pub delays: Delays,
+    /// The counter before the first round trip.
+    pub start: u64,
+    /// The counter after the last round trip.
+    pub end: EndStamp,
 }
 
 /// Lines for two cores to exchange, at several places of memory.
@@ -92,8 +97,9 @@ pub struct Made {
 pub struct Exchange<'m> {
     lines: &'m [SharedLine],
     places: usize,
-    /// The proof that user code may read the counter, which the message routines do.
-    _counter: Stamp,
+    /// The counter, which the message routines read, too.
+    counter: Stamp,
+    atomics: Atomics,
 }
 
 impl<'m> Exchange<'m> {
@@ -102,14 +108,14 @@ impl<'m> Exchange<'m> {
     /// Maximum number of places, of two pages each, for which no two lines in use lie at the same offset in a page.
     pub const MOST_PLACES: usize = PAGE / PAIR;
 
-    /// Prepares an exchange in `memory`, which starts at a page boundary; its content is overwritten.
+    /// Prepares an exchange by `atomics` in `memory`, which starts at a page boundary; its content is overwritten.
     ///
     /// There is one place for every two pages, up to [`MOST_PLACES`](Self::MOST_PLACES).
     #[must_use]
-    pub fn new(memory: &'m mut [Line], counter: Stamp) -> Self {
+    pub fn new(memory: &'m mut [Line], counter: Stamp, atomics: Atomics) -> Self {
         let lines = SharedLine::share(memory);
         let places = (lines.len() / PAGE / PAIR).min(Self::MOST_PLACES);
-        let exchange = Exchange { lines, places, _counter: counter };
+        let exchange = Exchange { lines, places, counter, atomics };
         exchange.reset();
         exchange
     }
@@ -145,8 +151,8 @@ impl<'m> Exchange<'m> {
     ) -> Made {
         let mut delays = Delays::NONE;
         let pair = (self.line(place, 0), self.line(place, 1));
-        let ([first, second], (Some(this), Some(that))) = (method.routines(), pair) else {
-            return Made { count: 0, delays };
+        let ([first, second], (Some(this), Some(that))) = (method.routines(self.atomics), pair) else {
+            return Made { count: 0, delays, start: 0, end: EndStamp::default() };
         };
         let (routine, mine, theirs) = match (side, method) {
             (ExchangeSide::First, Method::Cas | Method::ReadCas) => (first, this, this),
@@ -155,13 +161,16 @@ impl<'m> Exchange<'m> {
             (ExchangeSide::Second, _) => (second, that, this),
         };
         let polls = patience.polls.max(1);
+        // The time is that of the routine alone: what surrounds it takes as long as a round trip.
+        let start = self.counter.start();
         // SAFETY: both lines and the stop word are only accessed as atomics, and their borrows outlast the call;
         // `new` received the proof that the counter may be read; there is at least one poll; and only this call
         // accesses the delays.
         let count = unsafe {
             routine(mine.0.as_ptr(), theirs.0.as_ptr(), count, patience.stop, polls, &raw mut delays)
         };
-        Made { count, delays }
+        let end = self.counter.end();
+        Made { count, delays, start, end }
     }
 
     fn line(&self, place: usize, side: usize) -> Option<&SharedLine> {

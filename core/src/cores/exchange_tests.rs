@@ -3,6 +3,7 @@
 //! A call cannot yield the CPU, so each call has few polls and is repeated. Nothing is timed.
 
 use super::*;
+use crate::arch::tests::best_atomics;
 use proptest::prelude::*;
 use std::thread;
 use std::vec;
@@ -23,7 +24,7 @@ fn stamp() -> Stamp {
 /// Makes `count` exchanges in as many calls as necessary, and returns the delays of all.
 fn insist(exchange: &Exchange, place: usize, side: ExchangeSide, method: Method, count: usize) -> Made {
     let patience = Patience { stop: &AtomicU32::new(0), polls: POLLS };
-    let mut total = Made { count: 0, delays: Delays::NONE };
+    let mut total = Made { count: 0, delays: Delays::NONE, start: 0, end: EndStamp::default() };
     while total.count < count {
         let made = exchange.run(place, side, method, count - total.count, &patience);
         total.count += made.count;
@@ -37,7 +38,7 @@ fn insist(exchange: &Exchange, place: usize, side: ExchangeSide, method: Method,
 #[test]
 fn both_sides_count_the_same_at_every_place() {
     let mut memory = memory(3);
-    let exchange = Exchange::new(&mut memory, stamp());
+    let exchange = Exchange::new(&mut memory, stamp(), best_atomics());
     assert_eq!(exchange.places, 3);
     for &(name, method) in Method::WORDS {
         thread::scope(|scope| {
@@ -72,11 +73,12 @@ fn a_call_returns_if_the_partner_never_comes() {
     for &(name, method) in Method::WORDS {
         for polls in [0, 1, 2, 1023, 1024, 1025, 5000] {
             for side in BOTH {
-                let exchange = Exchange::new(&mut memory, stamp());
+                let exchange = Exchange::new(&mut memory, stamp(), best_atomics());
                 let patience = Patience { stop: &AtomicU32::new(0), polls };
                 for _ in 0..3 {
                     let made = exchange.run(0, side, method, 3, &patience);
-                    assert_eq!(made, Made { count: 0, delays: Delays::NONE }, "{} {side:?}", name);
+                    assert_eq!((made.count, made.delays), (0, Delays::NONE), "{} {side:?}", name);
+                    assert!(made.end.ticks > made.start, "{} {side:?}", name);
                 }
             }
         }
@@ -87,7 +89,7 @@ fn a_call_returns_if_the_partner_never_comes() {
 fn a_side_that_gave_up_continues_where_it_stopped() {
     let mut memory = memory(1);
     for &(name, method) in Method::WORDS {
-        let exchange = Exchange::new(&mut memory, stamp());
+        let exchange = Exchange::new(&mut memory, stamp(), best_atomics());
         let patience = Patience { stop: &AtomicU32::new(0), polls: 10 };
         let mut made = [0; 2];
         // One thread calls both sides in turn: each call gets as far as the other side's last step allows.
@@ -105,7 +107,7 @@ fn a_side_that_gave_up_continues_where_it_stopped() {
 #[test]
 fn a_stop_ends_the_longest_wait() {
     let mut memory = memory(1);
-    let exchange = Exchange::new(&mut memory, stamp());
+    let exchange = Exchange::new(&mut memory, stamp(), best_atomics());
     for &(name, method) in Method::WORDS {
         for side in BOTH {
             let stop = AtomicU32::new(0);
@@ -124,7 +126,7 @@ fn a_stop_ends_the_longest_wait() {
 #[test]
 fn a_place_is_two_lines_in_separate_pages() {
     let mut memory = memory(Exchange::MOST_PLACES + 1);
-    let exchange = Exchange::new(&mut memory, stamp());
+    let exchange = Exchange::new(&mut memory, stamp(), best_atomics());
     assert_eq!(exchange.places, Exchange::MOST_PLACES);
     let start = exchange.lines.as_ptr().addr();
     let mut pages: Vec<usize> =
@@ -145,7 +147,7 @@ fn a_place_that_does_not_exist_has_no_exchange() {
     let alone = Patience { stop: &AtomicU32::new(0), polls: POLLS };
     for lines in [0, 1, PAGE, PAIR * PAGE - 1] {
         let mut memory = vec![Line([1; 8]); lines];
-        let exchange = Exchange::new(&mut memory, stamp());
+        let exchange = Exchange::new(&mut memory, stamp(), best_atomics());
         assert_eq!(exchange.places, 0);
         assert_eq!(exchange.run(0, ExchangeSide::First, Method::Cas, 1, &alone).count, 0);
         exchange.flush(Flusher::detect().unwrap());
@@ -155,7 +157,7 @@ fn a_place_that_does_not_exist_has_no_exchange() {
 #[test]
 fn a_flush_changes_nothing() {
     let mut memory = memory(2);
-    let exchange = Exchange::new(&mut memory, stamp());
+    let exchange = Exchange::new(&mut memory, stamp(), best_atomics());
     for (number, line) in exchange.used().enumerate() {
         line.0[3].store(number as u64 + 1, Ordering::SeqCst);
     }
@@ -171,7 +173,7 @@ proptest! {
     ) {
         let (_, method) = Method::WORDS[method];
         let mut memory = memory(1);
-        let exchange = Exchange::new(&mut memory, stamp());
+        let exchange = Exchange::new(&mut memory, stamp(), best_atomics());
         let total = first.iter().sum::<usize>().max(second.iter().sum());
         thread::scope(|scope| {
             for (side, mut counts) in BOTH.into_iter().zip([first, second]) {

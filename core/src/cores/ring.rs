@@ -11,7 +11,7 @@
 //! After that the memory is accessed only as atomics, and by walks that store
 //! back the word that a node holds. So any number of threads may walk at once.
 
-use crate::arch::{Flusher, Line, OWN_WALK, READ_WALK, Routine, STORE_WALK, SharedLine, Stamp};
+use crate::arch::{Atomics, Flusher, Line, READ_WALK, Routine, STORE_WALK, SharedLine, Stamp, own_walk};
 use crate::buffer::{Astray, Buffer, BuildError, Timed};
 use crate::chain::Chain;
 use crate::kernel::Encoding;
@@ -38,10 +38,10 @@ impl Walk {
         }
     }
 
-    const fn routine(self) -> Routine {
+    fn routine(self, atomics: Atomics) -> Routine {
         match self {
             Walk::Read => READ_WALK,
-            Walk::Own => OWN_WALK,
+            Walk::Own => own_walk(atomics),
             Walk::Store => STORE_WALK,
         }
     }
@@ -84,10 +84,11 @@ impl State {
 pub struct Ring<'m> {
     lines: &'m [SharedLine],
     chain: &'m Chain,
+    atomics: Atomics,
 }
 
 impl<'m> Ring<'m> {
-    /// Writes `chain`, whose stride is a multiple of 64 bytes, to the start of `memory`.
+    /// Writes `chain`, whose stride is a multiple of 64 bytes, to the start of `memory`. [`Walk::Own`] uses `atomics`.
     ///
     /// If nodes are more than two lines apart, the prefetch of an adjacent line does not fetch another node.
     ///
@@ -95,7 +96,7 @@ impl<'m> Ring<'m> {
     ///
     /// [`BuildError::TooSmall`] if the working set does not fit, and [`BuildError::Encoding`] if
     /// the stride is not a multiple of 64 bytes.
-    pub fn new(memory: &'m mut [Line], chain: &'m Chain) -> Result<Self, BuildError> {
+    pub fn new(memory: &'m mut [Line], chain: &'m Chain, atomics: Atomics) -> Result<Self, BuildError> {
         let layout = chain.layout();
         if !layout.stride().0.is_multiple_of(size_of::<Line>() as u64) {
             return Err(BuildError::Encoding);
@@ -103,7 +104,7 @@ impl<'m> Ring<'m> {
         Buffer::build(&mut *memory, chain, Encoding::Pointer)?;
         let used = (layout.size().0 as usize).div_ceil(size_of::<Line>());
         let lines = SharedLine::share(memory.get_mut(..used).ok_or(BuildError::TooSmall)?);
-        Ok(Ring { lines, chain })
+        Ok(Ring { lines, chain, atomics })
     }
 
     /// Returns the number of nodes: a walk of more hops visits lines again.
@@ -118,7 +119,8 @@ impl<'m> Ring<'m> {
     ///
     /// [`Astray`] if the walk did not end on the node that the generator computes.
     pub fn timed_walk(&self, walk: Walk, from: u64, hops: usize, stamp: Stamp) -> Result<Timed<u64>, Astray> {
-        let (routine, base, cursor) = (walk.routine(), self.lines.as_ptr().cast(), self.address(from));
+        let (routine, base, cursor) =
+            (walk.routine(self.atomics), self.lines.as_ptr().cast(), self.address(from));
         // SAFETY: `new` wrote a chain of addresses to these lines, which nothing changes while `self` borrows them, and
         // the cursor stands on one of its nodes.
         let timed = Timed::new(stamp, || unsafe { routine(base, cursor, hops, 0) });
@@ -156,7 +158,7 @@ impl<'m> Ring<'m> {
     pub fn lap(&self, walk: Walk) -> Result<(), Astray> {
         let (base, hops) = (self.lines.as_ptr().cast(), self.nodes() as usize);
         // SAFETY: as in `timed_walk`.
-        let ended = unsafe { (walk.routine())(base, self.address(0), hops, 0) };
+        let ended = unsafe { (walk.routine(self.atomics))(base, self.address(0), hops, 0) };
         self.prove(0, hops, ended).map(|_| ())
     }
 
@@ -175,6 +177,7 @@ impl<'m> Ring<'m> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::tests::best_atomics;
     use crate::chain::Order;
     use crate::units::Bytes;
     use std::thread;
@@ -201,7 +204,7 @@ mod tests {
         for (nodes, stride) in [(2, 64), (256, 64), (300, 256)] {
             let chain = chain(nodes, stride);
             let mut memory = vec![Line([0; 8]); (nodes * stride / 64 + 3) as usize];
-            let ring = Ring::new(&mut memory, &chain).unwrap();
+            let ring = Ring::new(&mut memory, &chain, best_atomics()).unwrap();
             let before = words(&ring);
             for hops in [0, 1, 2, 3, 8, 255, 256, 257, 1000] {
                 for from in [0, 1, nodes - 1] {
@@ -220,7 +223,7 @@ mod tests {
     fn preparations_leave_memory_unchanged() {
         let chain = chain(256, 128);
         let mut memory = vec![Line([0; 8]); 512];
-        let ring = Ring::new(&mut memory, &chain).unwrap();
+        let ring = Ring::new(&mut memory, &chain, best_atomics()).unwrap();
         let before = words(&ring);
         let flusher = Flusher::detect().unwrap();
         for state in State::ALL {
@@ -236,7 +239,7 @@ mod tests {
     fn two_threads_may_walk_at_once() {
         let chain = chain(64, 64);
         let mut memory = vec![Line([0; 8]); 64];
-        let ring = Ring::new(&mut memory, &chain).unwrap();
+        let ring = Ring::new(&mut memory, &chain, best_atomics()).unwrap();
         let before = words(&ring);
         thread::scope(|scope| {
             for walk in WALKS {
@@ -251,7 +254,7 @@ mod tests {
     fn a_damaged_node_is_found() {
         let chain = chain(64, 64);
         let mut memory = vec![Line([0; 8]); 64];
-        let ring = Ring::new(&mut memory, &chain).unwrap();
+        let ring = Ring::new(&mut memory, &chain, best_atomics()).unwrap();
         let this = &ring.lines[chain.layout().offset(5) as usize / 64].0[0];
         this.store(ring.address(5) as u64, core::sync::atomic::Ordering::SeqCst);
         assert!(WALKS.into_iter().all(|walk| ring.lap(walk).is_err()));
@@ -259,9 +262,9 @@ mod tests {
 
     #[test]
     fn a_ring_needs_whole_lines_and_enough_of_them() {
-        let mut memory = vec![Line([0; 8]); 64];
-        assert_eq!(Ring::new(&mut memory, &chain(65, 64)).err(), Some(BuildError::TooSmall));
-        assert_eq!(Ring::new(&mut memory, &chain(64, 32)).err(), Some(BuildError::Encoding));
-        assert!(Ring::new(&mut memory, &chain(32, 128)).is_ok());
+        let (mut memory, atomics) = (vec![Line([0; 8]); 64], best_atomics());
+        assert_eq!(Ring::new(&mut memory, &chain(65, 64), atomics).err(), Some(BuildError::TooSmall));
+        assert_eq!(Ring::new(&mut memory, &chain(64, 32), atomics).err(), Some(BuildError::Encoding));
+        assert!(Ring::new(&mut memory, &chain(32, 128), atomics).is_ok());
     }
 }

@@ -6,6 +6,7 @@
 
 use core::f64::consts::LN_2;
 
+use crate::math;
 use crate::math::{exp, ln};
 use crate::units::Bytes;
 
@@ -63,7 +64,7 @@ impl Refinement {
             return None;
         }
         let (ln_low, ln_high) = (ln(low.0 as f64), ln(high.0 as f64));
-        let middle = exp(0.5 * (ln_low + ln_high)) as u64;
+        let middle = math::whole(exp(0.5 * (ln_low + ln_high)));
         let rounded = middle.saturating_add(granule / 2) / granule * granule;
         // A tolerance of half a percent accepts the rounded sizes of a grid of exact powers.
         let closest = self.smallest_octaves * LN_2 * 0.995;

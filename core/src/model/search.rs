@@ -12,6 +12,7 @@ use super::point::MAX_LEVELS;
 use super::robust::{self, Linear};
 use super::uncertainty::ALIKE;
 use super::workspace::Workspace;
+use crate::math;
 use crate::math::{exp, ln};
 
 /// Minimum distance between neighbouring capacities, in ln S: a factor of 2.2.
@@ -161,7 +162,7 @@ impl StepShape {
             Some(Law::InTurn(ways)) => ((f64::from(ways) + 1.0) * (1.0 - 1.0 / ratio)).clamp(0.0, 1.0),
             Some(_) => {
                 let place = ratio / (1.0 + ratio) * ENTRIES as f64;
-                let index = place as usize;
+                let index = math::whole(place) as usize;
                 let entry = |index| self.table.get(index).map_or(1.0, |entry: &f32| f64::from(*entry));
                 let (low, high) = (entry(index), entry(index + 1));
                 low + (high - low) * (place - index as f64)

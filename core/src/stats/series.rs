@@ -6,6 +6,7 @@
 //! depending on the correlation of the samples.
 
 use super::{Interval, Summary, median_of_sorted, median_ranks, summarise};
+use crate::math;
 use crate::math::{exp, ln, sqrt};
 use crate::sort;
 
@@ -92,8 +93,9 @@ fn at(sorted: &[f64], median: f64, rank: f64) -> Option<f64> {
     if rank >= end {
         return Some(last + step(last) * (rank - end));
     }
-    let (below, above) = (*sorted.get(rank as usize)?, *sorted.get(rank as usize + 1)?);
-    Some(below + (above - below) * (rank - (rank as usize) as f64))
+    let (below, above) =
+        (*sorted.get(math::whole(rank) as usize)?, *sorted.get(math::whole(rank) as usize + 1)?);
+    Some(below + (above - below) * (rank - math::whole(rank) as f64))
 }
 
 #[cfg(test)]

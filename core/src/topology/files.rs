@@ -32,12 +32,14 @@ pub(crate) fn read<'b>(
 }
 
 /// Parses the whole file as one number, with optional white space around it.
-pub(crate) fn number<T: TryFrom<i128>>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<T> {
+#[must_use]
+pub fn number<T: TryFrom<i128>>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<T> {
     parse(read(files, path, &mut [0; 64])?)
 }
 
 /// Returns the whole file as one short text; an empty text if there is no file.
-pub(crate) fn text<const N: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Text<N> {
+#[must_use]
+pub fn text<const N: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Text<N> {
     read(files, path, &mut [0; 256]).map_or(Text::EMPTY, Text::from_bytes)
 }
 
@@ -45,7 +47,8 @@ pub(crate) fn text<const N: usize>(files: &impl Files, path: fmt::Arguments<'_>)
 ///
 /// Some 1600 ranges fit in the buffer. The last range of a longer list may be incomplete, and is
 /// left out.
-pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<IdSet<WORDS>> {
+#[must_use]
+pub fn set<const WORDS: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<IdSet<WORDS>> {
     let mut buffer = [0; 16 << 10];
     let size = buffer.len();
     let mut list = read(files, path, &mut buffer)?;
@@ -61,7 +64,8 @@ pub(crate) fn parse<T: TryFrom<i128>>(bytes: &[u8]) -> Option<T> {
 }
 
 /// Parses an unsigned hexadecimal number, with optional white space around it.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> Option<u64> {
+#[must_use]
+pub fn hexadecimal(bytes: &[u8]) -> Option<u64> {
     u64::try_from(integer(bytes, 16)?).ok()
 }
 

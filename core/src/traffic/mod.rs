@@ -107,7 +107,8 @@ const READ: Kind = Kind {
     routine: arch::STREAM_READ,
 };
 
-/// All kinds of traffic. Kinds whose traffic at the memory is known exactly come first.
+/// All kinds of traffic. Kinds whose traffic at the memory is known exactly come first, if stores past the caches are
+/// exact.
 ///
 /// The last kind has the same name as the first: see [`Kind::permuted`].
 pub static KINDS: [Kind; 11] = [
@@ -282,6 +283,8 @@ mod tests {
 
     #[test]
     fn six_steps_are_whole_lines_of_every_kind() {
+        // A line that is written past the caches by a mere hint may be read first.
+        let hinted = if arch::STREAM_EXACT { 0 } else { 6 };
         let counts: Vec<_> =
             KINDS.iter().map(|kind| (kind.reads(6), kind.writes(6), kind.owned(6), kind.bytes(6))).collect();
         let expected = [
@@ -289,8 +292,8 @@ mod tests {
             (6, 2, 0, 512),
             (6, 3, 0, 576),
             (6, 6, 0, 768),
-            (0, 6, 0, 384),
-            (6, 6, 0, 768),
+            (0, 6, hinted, 384),
+            (6, 6, hinted, 768),
             (6, 0, 0, 384),
             (0, 6, 6, 384),
             (6, 6, 6, 768),

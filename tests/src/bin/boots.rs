@@ -3,7 +3,7 @@
 //! The exit status is 1 if one of them did not end with status 0 of the tool. A guest that has not powered
 //! itself off after [`LIMIT`] hangs.
 
-use latency_tests::vm::{Age, Boot, Machine, NodeSpec, at_the_end, available, release};
+use latency_tests::vm::{Age, Architecture, Boot, Machine, NodeSpec, at_the_end, available, release};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -80,7 +80,7 @@ fn boot(number: usize, image: &std::path::Path) -> (String, Duration) {
 
 /// Returns the kernel of this system's release, and the oldest and the newest if available.
 fn kernels() -> Vec<PathBuf> {
-    let usual = available().unwrap_or_else(|reason| fail(&reason));
+    let usual = available(Architecture::X86_64).unwrap_or_else(|reason| fail(&reason));
     let mut kernels = vec![usual.to_path_buf()];
     for age in [Age::Oldest, Age::Newest] {
         match at_the_end(age) {

@@ -110,6 +110,11 @@ pub const MOVED: &[Moved] = &[
         "the kernel of this system's release in all other guests",
         "calls that the oldest or the newest kernel answers differently",
     ),
+    moved_to_all(
+        "emulator::arm64",
+        "the tests of the kernels by `make test-aarch64`",
+        "the executable for aarch64, which only `make test-all` builds",
+    ),
 ];
 
 /// Returns true if all tests were requested.

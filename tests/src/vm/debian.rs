@@ -3,27 +3,34 @@
 //! Nothing is installed, so this works without root. The cloud kernel has NUMA, HMAT and huge pages built in,
 //! needs no modules, and boots in seconds without hardware acceleration.
 
+use super::architecture::Architecture;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const META_PACKAGE: &str = "linux-image-cloud-amd64";
+const META_PACKAGE: &str = "linux-image-cloud-";
 
 /// The keys of the archive, at the path that its package uses.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// Unpacks the kernel of this system's own release below `directory`. It uses the package lists of the
-/// system, and fresh ones if these are absent or outdated.
+/// system, and fresh ones if these are absent, outdated, or without packages of that architecture.
 ///
 /// # Errors
 ///
 /// The failed step, with the last output of the program that failed.
-pub fn of_this_system(directory: &Path) -> Result<PathBuf, String> {
-    unpacked(directory, &[]).or_else(|first| {
-        let own = own_state(directory)?;
+pub fn of_this_system(architecture: Architecture, directory: &Path) -> Result<PathBuf, String> {
+    let meta_package = format!("{META_PACKAGE}{}", architecture.debian());
+    let fresh = || {
+        let own = own_state(architecture, directory)?;
         update(&own)?;
-        unpacked(directory, &own).map_err(|second| format!("{first}; with fresh lists: {second}"))
-    })
+        unpacked(&meta_package, directory, &own)
+    };
+    match architecture {
+        Architecture::X86_64 => unpacked(&meta_package, directory, &[])
+            .or_else(|first| fresh().map_err(|second| format!("{first}; with fresh lists: {second}"))),
+        Architecture::Aarch64 => fresh(),
+    }
 }
 
 /// Unpacks these packages of this system's release together below `directory`, and returns the path of the
@@ -39,7 +46,7 @@ pub fn packages(names: &[&str], directory: &Path) -> Result<PathBuf, String> {
         output(apt("apt-get").args(options).arg("download").args(names).current_dir(directory))
     };
     fetch(&[]).or_else(|_| {
-        let own = own_state(directory)?;
+        let own = own_state(Architecture::X86_64, directory)?;
         update(&own)?;
         fetch(&own)
     })?;
@@ -55,7 +62,8 @@ pub fn packages(names: &[&str], directory: &Path) -> Result<PathBuf, String> {
 ///
 /// The failed step, with the last output of the program that failed.
 pub fn of_suite(suite: &str, directory: &Path) -> Result<PathBuf, String> {
-    let mut options = own_state(directory)?;
+    let architecture = Architecture::X86_64;
+    let mut options = own_state(architecture, directory)?;
     let sources = directory.join("sources.list");
     let signed = if Path::new(KEYRING).is_file() { format!("[signed-by={KEYRING}] ") } else { String::new() };
     let line = format!("deb {signed}{} {suite} main\n", archive()?);
@@ -63,7 +71,7 @@ pub fn of_suite(suite: &str, directory: &Path) -> Result<PathBuf, String> {
     options.push(format!("-oDir::Etc::SourceList={}", sources.display()));
     options.push("-oDir::Etc::SourceParts=/dev/null".into());
     update(&options)?;
-    unpacked(directory, &options)
+    unpacked(&format!("{META_PACKAGE}{}", architecture.debian()), directory, &options)
 }
 
 /// Returns the address of the archive in this system's configuration.
@@ -80,11 +88,11 @@ fn main_archive(addresses: &str) -> Option<&str> {
 }
 
 /// Downloads the package with the image, unpacks it, and returns the path of the image.
-fn unpacked(directory: &Path, options: &[String]) -> Result<PathBuf, String> {
+fn unpacked(meta_package: &str, directory: &Path, options: &[String]) -> Result<PathBuf, String> {
     let depends = |package: &str| output(apt("apt-cache").args(options).args(["depends", package]));
-    let answer = depends(META_PACKAGE)?;
+    let answer = depends(meta_package)?;
     let package = dependency(&answer, "linux-image-")
-        .ok_or_else(|| format!("{META_PACKAGE} is unknown to apt (no package lists, or not Debian)"))?;
+        .ok_or_else(|| format!("{meta_package} is unknown to apt (no package lists, or not Debian)"))?;
     // From Linux 7 on the image is in a separate package.
     let answer = depends(package)?;
     let package = dependency(&answer, "linux-binary-").unwrap_or(package);
@@ -126,14 +134,21 @@ pub fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 }
 
 /// Returns the options with which the client keeps its lists in a private directory, which needs no
-/// privilege.
-fn own_state(directory: &Path) -> Result<Vec<String>, String> {
+/// privilege. The packages installed here do not matter to another architecture.
+fn own_state(architecture: Architecture, directory: &Path) -> Result<Vec<String>, String> {
     let (state, archives) = (directory.join("state"), directory.join("cache"));
     for needed in [state.join("lists/partial"), archives.join("archives/partial")] {
         fs::create_dir_all(&needed)
             .map_err(|error| format!("cannot create {}: {error}", needed.display()))?;
     }
-    Ok(vec![format!("-oDir::State={}", state.display()), format!("-oDir::Cache={}", archives.display())])
+    let mut options =
+        vec![format!("-oDir::State={}", state.display()), format!("-oDir::Cache={}", archives.display())];
+    if architecture != Architecture::X86_64 {
+        let name = architecture.debian();
+        options.extend([format!("-oAPT::Architecture={name}"), format!("-oAPT::Architectures={name}")]);
+        options.push("-oDir::State::status=/dev/null".into());
+    }
+    Ok(options)
 }
 
 fn update(options: &[String]) -> Result<(), String> {

@@ -3,6 +3,7 @@
 //! Every test of the emulator needs the kernel of this system's release. The oldest and the newest of the
 //! archive are for tests of old and new kernels, which use whatever is available.
 
+use super::architecture::Architecture;
 use super::debian;
 use crate::program::{scratch, workspace};
 use std::fs;
@@ -40,12 +41,15 @@ impl Age {
     }
 }
 
-/// Returns the kernel image: `$LATENCY_BENCH_KERNEL`, otherwise the cached one, otherwise a fresh download.
+/// Returns the kernel image: `$LATENCY_BENCH_KERNEL` on x86-64, otherwise the cached one, otherwise a fresh download.
 ///
 /// # Errors
 ///
 /// The failed step, with the last output of the program that failed.
-pub fn obtain() -> Result<PathBuf, String> {
+pub fn obtain(architecture: Architecture) -> Result<PathBuf, String> {
+    if architecture != Architecture::X86_64 {
+        return cached(&folder(architecture.debian())?, |place| debian::of_this_system(architecture, place));
+    }
     if let Some(path) = std::env::var_os(KERNEL_VARIABLE) {
         let path = workspace().join(path);
         return if path.is_file() {
@@ -54,7 +58,14 @@ pub fn obtain() -> Result<PathBuf, String> {
             Err(format!("{KERNEL_VARIABLE} names {}, which is not a file", path.display()))
         };
     }
-    cached(&scratch()?, debian::of_this_system)
+    cached(&scratch()?, |place| debian::of_this_system(architecture, place))
+}
+
+/// Returns a folder for the images of one kind, which is made if it is not there.
+fn folder(kind: &str) -> Result<PathBuf, String> {
+    let path = scratch()?.join(kind);
+    fs::create_dir_all(&path).map_err(|error| format!("cannot create {}: {error}", path.display()))?;
+    Ok(path)
 }
 
 /// Returns the image of the oldest or the newest kernel: the cached one, otherwise a fresh download.
@@ -63,8 +74,7 @@ pub fn obtain() -> Result<PathBuf, String> {
 ///
 /// The failed step for the last suite, with the last output of the program that failed.
 pub fn at_the_end(age: Age) -> Result<PathBuf, String> {
-    let cache = scratch()?.join(age.name());
-    fs::create_dir_all(&cache).map_err(|error| format!("cannot create {}: {error}", cache.display()))?;
+    let cache = folder(age.name())?;
     let mut wrong = String::new();
     for suite in age.suites() {
         match cached(&cache, |directory| debian::of_suite(suite, directory)) {

@@ -2,18 +2,15 @@
 //!
 //! Turns the description into the arguments of QEMU and the kernel's command line; starts nothing.
 
+use super::architecture::Architecture;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Maximum length of a command line that an x86 kernel keeps.
+/// Maximum length of a command line that a kernel keeps, on x86-64 and on aarch64.
 const COMMAND_LINE_LIMIT: usize = 2047;
 
 /// Initialisation that the kernel can skip in guests that live for seconds.
 const NOT_NEEDED: &str = "load_system_certificate_list,init_kprobe_trace,cubictcp_register";
-
-/// Processor features that no emulator executes fast: strings of bytes, one at a time. A kernel uses them to
-/// clear every page if they are offered, and otherwise clears eight bytes at a time.
-const NOT_OFFERED: &str = "-erms,-fsrm";
 
 /// A NUMA node. Its id is its position in the machine's list: the kernel numbers the declared nodes without
 /// gaps, so a machine cannot have gaps.
@@ -45,6 +42,7 @@ impl NodeSpec {
 /// The description of a guest; see [`Machine::boot`](super::Machine::boot).
 #[derive(Clone, Debug)]
 pub struct Machine {
+    pub(super) architecture: Architecture,
     pub(super) nodes: Vec<NodeSpec>,
     distances: Vec<Vec<u8>>,
     read_latencies: Vec<Vec<u32>>,
@@ -67,6 +65,7 @@ impl Machine {
     /// minutes. A single node means a machine without NUMA.
     pub fn new(nodes: &[NodeSpec]) -> Self {
         Machine {
+            architecture: Architecture::default(),
             nodes: nodes.to_vec(),
             distances: Vec::new(),
             read_latencies: Vec::new(),
@@ -83,6 +82,12 @@ impl Machine {
             scene: Vec::new(),
             timeout: Duration::from_secs(300),
         }
+    }
+
+    /// Makes it a machine with this instruction set.
+    pub fn architecture(mut self, architecture: Architecture) -> Self {
+        self.architecture = architecture;
+        self
     }
 
     /// Sets the distance table (SLIT), one row for each node.
@@ -179,9 +184,10 @@ impl Machine {
         let memory: u32 = self.nodes.iter().map(|node| node.memory).sum();
         let hmat = if self.read_latencies.is_empty() { "" } else { ",hmat=on" };
         let mut list = List(Vec::new());
-        list.pair("-machine", format!("q35{hmat}"));
+        list.pair("-machine", format!("{}{hmat}", self.architecture.board()));
         list.pair("-accel", self.accelerator.clone());
-        list.pair("-cpu", format!("{},{NOT_OFFERED}", self.cpu_model));
+        let properties = self.architecture.properties(&self.cpu_model);
+        list.pair("-cpu", format!("{}{properties}", self.cpu_model));
         list.pair("-smp", cpus.to_string());
         list.pair("-m", format!("{memory}M"));
         if self.nodes.len() > 1 {
@@ -254,12 +260,11 @@ impl Machine {
     ///
     /// If it is longer than the kernel keeps.
     pub fn command_line(&self, arguments: &[&str]) -> String {
-        let mut words: Vec<String> =
-            // To a guest, a host that is busy at the wrong moment looks like a broken timer.
-            ["console=ttyS0", "quiet", "loglevel=0", "panic=-1", "no_timer_check"].map(String::from).to_vec();
-        // A quarter of the time of a boot: the kernel's tests of its own ciphers, certificates, traces, and
-        // locks that are removed from its code again if there is one CPU.
-        words.extend(["cryptomgr.notests=1".into(), "noreplace-smp".into()]);
+        let mut words = vec![format!("console={}", self.architecture.console())];
+        words.extend(["quiet", "loglevel=0", "panic=-1"].map(String::from));
+        words.extend(self.architecture.kernel_parameters().iter().map(|&parameter| parameter.into()));
+        // A quarter of the time of a boot: the kernel's tests of its own ciphers, certificates and traces.
+        words.push("cryptomgr.notests=1".into());
         words.push(format!("initcall_blacklist={NOT_NEEDED}"));
         if !self.huge_pages.is_empty() {
             let pools: Vec<String> =

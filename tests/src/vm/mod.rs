@@ -4,18 +4,20 @@
 //! emulator is not a model of any hardware's latency; it shows that nodes, policies and page pools are
 //! handled correctly.
 
+mod architecture;
 mod console;
 pub(crate) mod debian;
 mod initramfs;
 mod kernel;
 mod machine;
 
+pub use architecture::Architecture;
 pub use console::Console;
 pub use initramfs::Initramfs;
 pub use kernel::{Age, KERNEL_VARIABLE, at_the_end, release};
 pub use machine::{Machine, NodeSpec};
 
-use crate::program::{guest, scratch, try_binary};
+use crate::program::{guest, scratch};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -24,8 +26,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-const EMULATOR: &str = "qemu-system-x86_64";
 
 /// Maximum number of guests at a time; more slow each other down until they reach time limits.
 const GUESTS_AT_A_TIME: u32 = 2;
@@ -37,26 +37,36 @@ const GUESTS_AT_A_TIME: u32 = 2;
 /// # Errors
 ///
 /// The missing program or file.
-pub fn available() -> Result<&'static Path, String> {
-    static KERNEL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    let found = KERNEL.get_or_init(|| {
-        let version = Command::new(EMULATOR).arg("--version").stdin(Stdio::null()).output();
+pub fn available(architecture: Architecture) -> Result<&'static Path, String> {
+    static KERNELS: [OnceLock<Result<PathBuf, String>>; 2] = [const { OnceLock::new() }; 2];
+    let found = KERNELS[architecture as usize].get_or_init(|| {
+        let [emulator, package] = architecture.emulator();
+        let version = Command::new(emulator).arg("--version").stdin(Stdio::null()).output();
         match version {
-            Ok(output) if output.status.success() => kernel::obtain(),
-            Ok(output) => Err(format!("{EMULATOR} --version failed ({})", output.status)),
-            Err(error) => Err(format!("{EMULATOR} (Debian package qemu-system-x86): {error}")),
+            Ok(output) if output.status.success() => kernel::obtain(architecture),
+            Ok(output) => Err(format!("{emulator} --version failed ({})", output.status)),
+            Err(error) => Err(format!("{emulator} (Debian package {package}): {error}")),
         }
     });
     found.as_deref().map_err(Clone::clone)
 }
 
-/// Returns true if `test` can boot guests; otherwise the reason has been reported.
+/// Returns true if `test` can boot guests of the host's architecture; otherwise the reason has been reported.
 ///
 /// # Panics
 ///
 /// If it cannot and [`crate::skip::REQUIRE_VARIABLE`] is set.
 pub fn ready(test: &str) -> bool {
-    match available() {
+    is_ready(test, Architecture::X86_64)
+}
+
+/// Does the same as [`ready`] for guests of an architecture.
+///
+/// # Panics
+///
+/// Like [`ready`].
+pub fn is_ready(test: &str, architecture: Architecture) -> bool {
+    match available(architecture) {
         Ok(_) => true,
         Err(reason) => {
             crate::skip::skip(test, &reason);
@@ -121,7 +131,8 @@ impl Machine {
     /// If [`Machine::try_boot`] fails; if a run is missing, with the console.
     pub fn try_boot_all<const N: usize>(&self, runs: [&[&str]; N]) -> Result<Option<[Console; N]>, String> {
         let mut machine = self.clone();
-        let tool = fs::read(try_binary()?).map_err(|error| format!("cannot read the executable: {error}"))?;
+        let tool = fs::read(machine.architecture.binary()?)
+            .map_err(|error| format!("cannot read the executable: {error}"))?;
         machine.files.push(("tool".into(), tool));
         machine.init = Some(guest()?);
         let mut words: Vec<&str> = self.scene.iter().map(String::as_str).collect();
@@ -145,9 +156,9 @@ impl Machine {
     pub fn boot_once(&self, arguments: &[&str]) -> Result<Boot, String> {
         let kernel = match &self.kernel {
             Some(image) => image,
-            None => available()?,
+            None => available(self.architecture)?,
         };
-        let program = self.init.clone().map_or_else(try_binary, Ok)?;
+        let program = self.init.clone().map_or_else(|| self.architecture.binary(), Ok)?;
         let init =
             fs::read(&program).map_err(|error| format!("cannot read {}: {error}", program.display()))?;
         let mut archive = Initramfs::new(&init);
@@ -157,7 +168,8 @@ impl Machine {
         let archive = TemporaryFile::new(&archive.finish())?;
         let _permit = Permit::wait();
         let begin = Instant::now();
-        let mut command = Command::new(EMULATOR);
+        let [emulator, _] = self.architecture.emulator();
+        let mut command = Command::new(emulator);
         command.args(self.arguments()).arg("-kernel").arg(kernel).arg("-initrd").arg(&archive.0);
         command.args(["-append", &self.command_line(arguments)]);
         let mut guest = Guest::start(&mut command)?;
@@ -166,7 +178,7 @@ impl Machine {
         let console = Console::new(&printed, begin.elapsed());
         match status {
             Some(status) if !status.success() => Err(format!(
-                "{EMULATOR} failed ({status})\n{}\n{command:?}\n{}",
+                "{emulator} failed ({status})\n{}\n{command:?}\n{}",
                 String::from_utf8_lossy(&complaints).trim_end(),
                 console.framed()
             )),
@@ -202,7 +214,8 @@ struct Guest {
 impl Guest {
     fn start(command: &mut Command) -> Result<Self, String> {
         let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = spawned.map_err(|error| format!("cannot start {EMULATOR}: {error}"))?;
+        let mut child = spawned
+            .map_err(|error| format!("cannot start {}: {error}", command.get_program().to_string_lossy()))?;
         let outputs = [child.stdout.take().map(collect), child.stderr.take().map(collect)];
         Ok(Guest { child, outputs })
     }

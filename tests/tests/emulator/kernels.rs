@@ -4,7 +4,7 @@ use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::text;
 use latency_tests::skip::not_shown;
-use latency_tests::vm::{Age, at_the_end, available, release};
+use latency_tests::vm::{Age, Architecture, at_the_end, available, release};
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -98,7 +98,7 @@ fn every_experiment_runs(image: &Path) -> bool {
 /// emulator cannot boot, shows nothing: this is reported, and the test does not fail, since every other test
 /// boots the kernel of this system's release.
 fn with_kernel_of(test: &str, age: Age) {
-    let usual = available().map(release).unwrap_or_default();
+    let usual = available(Architecture::X86_64).map(release).unwrap_or_default();
     match at_the_end(age) {
         Err(reason) => not_shown(test, &format!("the {age:?} kernel cannot be fetched: {reason}")),
         Ok(image) if every_experiment_runs(&image) => {

@@ -4,6 +4,7 @@
 //! No latency is asserted, because the emulator has no realistic one. Tests share a boot if they can: a guest needs
 //! seconds of CPU time to boot, and the executable less than one.
 
+mod arm64;
 mod errors;
 mod firmware;
 mod kernels;

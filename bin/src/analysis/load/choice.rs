@@ -2,6 +2,8 @@
 //!
 //! The levels are shares of the limit. They are close together where latency rises, and sparse elsewhere.
 
+use latency_core::math;
+
 /// Shares of the limit for all levels but the last, which has the largest possible load.
 const SHARES: [f64; 9] = [0.0, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.95];
 
@@ -13,7 +15,7 @@ pub fn share(index: usize, levels: usize) -> Option<f64> {
     let last = levels.checked_sub(2).filter(|last| index <= *last)?;
     // If there are two levels, the first is idle.
     let place = index as f64 / last.max(1) as f64 * (SHARES.len() - 1) as f64;
-    let whole = place as usize;
+    let whole = math::whole(place) as usize;
     let at = |index: usize| SHARES.get(index).copied();
     let below = at(whole).unwrap_or_default();
     Some(at(whole + 1).map_or(below, |above| below + (above - below) * (place - whole as f64)))

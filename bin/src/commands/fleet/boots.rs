@@ -2,6 +2,7 @@
 
 use core::fmt::Write;
 
+use latency_core::math;
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
@@ -44,7 +45,7 @@ impl Boots {
         let started = saved.origin.started;
         if started > 0 {
             *first = if *first == 0 { started } else { started.min(*first) };
-            *last = (*last).max(started + saved.origin.seconds.clamp(0.0, 1e9) as u64);
+            *last = (*last).max(started + math::whole(saved.origin.seconds.clamp(0.0, 1e9)));
         }
         *host = u64::from(own) + 1;
         Some(number)

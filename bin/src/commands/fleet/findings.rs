@@ -1,6 +1,7 @@
 //! The conclusions from many hosts: groups of comparable values, slower hosts, and hosts that were measured under other
 //! conditions. Nothing is shown here.
 
+use latency_core::math;
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 
@@ -256,7 +257,7 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut List
     let class = |value: f64| if is_size { octave(value) } else { value };
     let runs = || numbers.chunk_by(|one, other| class(*one) == class(*other));
     let longest = runs().max_by_key(|run| run.len()).unwrap_or_default();
-    longest.get(longest.len() / 2).map_or(0, |value| *value as u64)
+    longest.get(longest.len() / 2).map_or(0, |value| math::whole(*value))
 }
 
 /// Returns the power of two that is nearest to a size.

@@ -14,6 +14,7 @@ mod view;
 use core::fmt::{self, Write};
 
 use latency_core::cpulist::NodeSet;
+use latency_core::math;
 use latency_core::packed;
 
 use super::Command;
@@ -127,7 +128,7 @@ pub fn asked(
     let share_ns = left_ns.max(0.0) * section.weight / weights;
     asked.verbose = whole.verbose;
     asked.labels = whole.labels;
-    asked.budget.0 = (share_ns * 1e3) as u64;
+    asked.budget.0 = math::whole(share_ns * 1e3);
     let asked = Table::filled(1, asked)?.leak().first().ok_or(Errno::ENOMEM)?;
     Ok((asked, arguments, share_ns * VISITS))
 }

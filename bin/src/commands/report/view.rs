@@ -27,15 +27,15 @@ fields! {
 
 /// The summaries, in the order of [`SECTIONS`].
 static CONCLUSIONS: [Field; SECTIONS.len()] = [
-    Field::new("matrix", "Summary of matrix; null if it was not measured."),
-    Field::new("curve", "Summary of curve; null if it was not measured."),
-    Field::new("pages", "Summary of pages; null if it was not measured."),
-    Field::new("loaded", "Summary of loaded; null if it was not measured."),
-    Field::new("bandwidth", "Summary of bandwidth; null if it was not measured."),
-    Field::new("parallel", "Summary of parallel; null if it was not measured."),
-    Field::new("window", "Summary of window; null if it was not measured."),
-    Field::new("distribution", "Summary of distribution; null if it was not measured."),
-    Field::new("cores", "Summary of cores; null if it was not measured."),
+    Field::new(c"matrix", "Summary of matrix; null if it was not measured."),
+    Field::new(c"curve", "Summary of curve; null if it was not measured."),
+    Field::new(c"pages", "Summary of pages; null if it was not measured."),
+    Field::new(c"loaded", "Summary of loaded; null if it was not measured."),
+    Field::new(c"bandwidth", "Summary of bandwidth; null if it was not measured."),
+    Field::new(c"parallel", "Summary of parallel; null if it was not measured."),
+    Field::new(c"window", "Summary of window; null if it was not measured."),
+    Field::new(c"distribution", "Summary of distribution; null if it was not measured."),
+    Field::new(c"cores", "Summary of cores; null if it was not measured."),
 ];
 
 /// The contents of a report.

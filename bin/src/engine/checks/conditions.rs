@@ -5,6 +5,7 @@
 
 use latency_core::chain::Order;
 use latency_core::cpulist::CpuSet;
+use latency_core::math;
 use latency_core::topology::{Files, threads_of_core};
 use latency_core::units::{Bytes, CpuId, Hertz};
 
@@ -199,7 +200,7 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
     if let Some([least, middle, most]) = found.core_gigahertz
         && most - least > SOME_CLOCK_CHANGE * middle
     {
-        let hertz = |gigahertz: f64| Hertz((gigahertz * 1e9) as u64);
+        let hertz = |gigahertz: f64| Hertz(math::whole(gigahertz * 1e9));
         let (least, most) = (hertz(least), hertz(most));
         warnings.push(Warning::CoreClockUnstable { least, most, core });
     }

@@ -6,6 +6,7 @@
 //! the loads that fill the TLBs and bring in page tables. The working set is doubled until the steady walk is no longer
 //! faster.
 
+use latency_core::math;
 use latency_core::math::{ln, sqrt};
 use latency_core::stats;
 use latency_core::units::Bytes;
@@ -322,12 +323,12 @@ impl<A: Place> Search<'_, A> {
 /// In a cyclic walk over S bytes, a cache of C bytes with random replacement serves h = exp(-(1 - h) S / C).
 fn of_hits(look: &SizeMeasurement, hit: f64) -> Bytes {
     let hits = ((1.0 - look.ratio) / (1.0 - hit)).clamp(1e-3, 0.95);
-    Bytes((look.size.0 as f64 * (1.0 - hits) / -ln(hits)) as u64)
+    Bytes(math::whole(look.size.0 as f64 * (1.0 - hits) / -ln(hits)))
 }
 
 /// Returns the geometric mean of two sizes.
 fn middle(one: Bytes, other: Bytes) -> Bytes {
-    Bytes(sqrt(one.0 as f64 * other.0 as f64) as u64 / 4096 * 4096)
+    Bytes(math::whole(sqrt(one.0 as f64 * other.0 as f64)) / 4096 * 4096)
 }
 
 #[cfg(test)]

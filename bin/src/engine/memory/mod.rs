@@ -9,6 +9,7 @@ pub mod second;
 pub mod sites;
 
 use latency_core::arch;
+use latency_core::math;
 
 use crate::engine::schedule::Schedule;
 use crate::engine::seam::Place;
@@ -39,7 +40,7 @@ pub fn idle_until(until_ns: f64) -> Result<(), Failure<'static>> {
             left if left <= WAKE_NS => {
                 core::hint::black_box(arch::dependent_adds(WAKE_BLOCKS));
             }
-            left => time::sleep_ns((left - WAKE_NS).min(SLICE_NS) as u64 + 1),
+            left => time::sleep_ns(math::whole((left - WAKE_NS).min(SLICE_NS)) + 1),
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use core::ops::DerefMut;
 
+use latency_core::math;
 use latency_core::rng::Pcg32;
 use latency_core::sort::sort_by;
 use latency_core::stats::{self, Summary};
@@ -366,7 +367,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             "round {rounds}: {done} of {} point{} done, about {} s left",
             self.len(),
             plural(self.len()),
-            (left / 1e9) as u64 + 1
+            math::whole(left / 1e9) + 1
         ));
     }
 }

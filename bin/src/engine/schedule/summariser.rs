@@ -2,6 +2,7 @@
 //!
 //! The module has workspaces and no clock.
 
+use latency_core::math;
 use latency_core::stats::{self, DominantState, Interval, Summary};
 
 use crate::engine::seam::{Batch, Walkable};
@@ -87,7 +88,7 @@ fn in_blocks(rounds: &[Round], select: &dyn Fn(&Round) -> f64, scratch: &mut [f6
     let span_ns = rounds.last().map_or(0.0, |round| round.begun_ns) - first_ns;
     let are_many = rounds.len() > BLOCKS;
     let block_of = |(index, round): (usize, &Round)| match are_many && span_ns > 0.0 {
-        true => ((round.begun_ns - first_ns) / span_ns * (BLOCKS - 1) as f64) as usize,
+        true => math::whole((round.begun_ns - first_ns) / span_ns * (BLOCKS - 1) as f64) as usize,
         false => index,
     };
     let mut within = [0.0; MOST_ROUNDS];

@@ -4,6 +4,7 @@
 //! only if rounds in separate seconds agree on the lowest. Rounds in quiet memory agree; rounds with neighbours do not,
 //! because the latency that neighbours add changes from second to second.
 
+use latency_core::math;
 use latency_core::sort;
 use latency_core::stats::{self, Interval};
 
@@ -51,10 +52,10 @@ pub fn is_slower(nanoseconds: f64, looked_ns: f64) -> bool {
 pub fn undisturbed(rounds: &[Round], looked_ns: f64) -> Option<Undisturbed> {
     let mut room = [0.0; MOST];
     let all = sorted(rounds, &mut room, &|_| true);
-    let at = |part: f64| all.get((all.len() as f64 * part) as usize).copied();
+    let at = |part: f64| all.get(math::whole(all.len() as f64 * part) as usize).copied();
     let (at_most, is_calm) = (at(TENTH)?.min(looked_ns), at(1.0 - TENTH)? <= CALM * at(TENTH)?);
     let values = sorted(rounds, &mut room, &is_fit);
-    let Some(&low) = values.get((values.len() as f64 * LOW) as usize) else {
+    let Some(&low) = values.get(math::whole(values.len() as f64 * LOW) as usize) else {
         return Some(Undisturbed::AtMost(at_most));
     };
     let bounds = if is_calm { ALL_CLOSE } else { DIFFERENT };

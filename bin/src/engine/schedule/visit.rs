@@ -10,6 +10,7 @@ use crate::engine::seam::Walkable;
 use crate::error::Failure;
 use crate::plan::budget::Budget;
 use crate::result::{Round, Undisturbed};
+use latency_core::math;
 
 /// Minimum share of the spread time that rounds must fill: the last pause is shorter than the others.
 const SPREAD: f64 = 0.9;
@@ -128,7 +129,7 @@ impl VisitRules<'_> {
             None => {
                 let round_ns = budget.walk_ns / (rounds * self.points.max(1)) as f64;
                 let round_ns = round_ns.max(budget.batches * trial_ns).min(limit_ns);
-                let count = (round_ns / trial_ns) as u64;
+                let count = math::whole(round_ns / trial_ns);
                 if budget.twice {
                     // A round has a fixed length in time, whatever its latency: with a fixed number of hops, slow
                     // seconds would have fewer rounds.

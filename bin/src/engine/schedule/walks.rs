@@ -1,5 +1,6 @@
 //! Walks that are not measured: the parts of a warm-up.
 
+use latency_core::math;
 use latency_core::stats;
 
 use crate::engine::schedule::summariser::Summariser;
@@ -20,12 +21,12 @@ const USUAL_BATCH_NS: f64 = 1e6;
 /// Returns the hops of a batch of `batch_ns` at an estimated latency.
 #[must_use]
 pub fn hops_per_batch(batch_ns: f64, estimate_ns: f64) -> u64 {
-    ((batch_ns / estimate_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, longest(batch_ns))
+    math::whole(batch_ns / estimate_ns.max(0.05)).clamp(FEWEST_HOPS, longest(batch_ns))
 }
 
 /// Returns the maximum hops of a batch of `batch_ns`.
 fn longest(batch_ns: f64) -> u64 {
-    (LONGEST_BATCH as f64 * (batch_ns / USUAL_BATCH_NS).max(1.0)) as u64
+    math::whole(LONGEST_BATCH as f64 * (batch_ns / USUAL_BATCH_NS).max(1.0))
 }
 
 /// Returns the number of hops that refill TLBs, page tables and near caches.

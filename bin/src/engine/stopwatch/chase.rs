@@ -1,6 +1,7 @@
 //! A timed pointer chase in pieces of about 5 ms, with a check for an interrupt and for the deadline after each piece.
 
 use latency_core::chain::SATTOLO_LIMIT;
+use latency_core::math;
 use latency_core::units::{LINE, NodeId};
 
 use crate::engine::schedule::walks::FEWEST_HOPS;
@@ -97,7 +98,7 @@ impl<'g> Chase<'g> {
         let mut looks = Looks::new(clock(counter));
         let mut made = 0;
         loop {
-            let stretch = ((LOOK_NS / self.hop_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, LONGEST_WALK);
+            let stretch = math::whole(LOOK_NS / self.hop_ns.max(0.05)).clamp(FEWEST_HOPS, LONGEST_WALK);
             let (walked, spent_ns) = self.walk(stretch.min(hops - made), until_ns)?;
             looks.add(spent_ns, clock(counter));
             made += walked;
@@ -138,7 +139,7 @@ fn in_pieces(
         if signal::interrupted() {
             return Err(Failure::Interrupted);
         }
-        let piece = left.min(((piece_ns / hop_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, LONGEST_WALK));
+        let piece = left.min(math::whole(piece_ns / hop_ns.max(0.05)).clamp(FEWEST_HOPS, LONGEST_WALK));
         let took_ns = walk(piece)?;
         if piece >= FEWEST_HOPS && took_ns.is_finite() {
             *hop_ns = took_ns / piece as f64;

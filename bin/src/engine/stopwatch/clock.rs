@@ -85,7 +85,7 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
         warnings.push(Warning::CounterUnsteady { ppm: spread_ppm });
     }
     let anchor = caught(stamp)?;
-    let declared = processor.declared_counter;
+    let declared = arch::Counter::declared().or(processor.declared_counter);
     if let Some(declared) = declared {
         let difference_ppm = clock::parts_per_million(declared, frequency);
         if difference_ppm.abs() > DECLARATION_PPM {

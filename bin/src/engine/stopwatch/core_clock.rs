@@ -60,7 +60,7 @@ impl Counter {
         clock::cycles_per_tick((additions(SHORT), run(SHORT)), (additions(long), run(long)))
     }
 
-    /// Returns the ratio of a multiplication's latency to that of an addition: see [`arch::MULTIPLY_RATIO`].
+    /// Returns the ratio of a multiplication's latency to that of an addition: see [`arch::Words::multiply_ratio`].
     ///
     /// Any other ratio means that the additions do not take one cycle each, and that core cycles are unreliable.
     #[must_use]

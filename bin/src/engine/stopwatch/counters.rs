@@ -161,7 +161,7 @@ fn why(errno: Errno, paranoid: Option<i32>) -> NoCounters {
 /// # References
 ///
 /// Intel's event files for Skylake to Rocket Lake, and for Golden Cove and its successors (perfmon, GitHub).
-fn walk_cycles(vendor: &str, (family, model, _): (u8, u8, u8)) -> Option<u64> {
+fn walk_cycles(vendor: &str, (family, model, _): (u16, u16, u16)) -> Option<u64> {
     const ACTIVE: u64 = 0x10 << 8 | 1 << 24;
     match (vendor, family, model) {
         ("GenuineIntel", 6, 0x4e | 0x5e | 0x55 | 0x8e | 0x9e | 0xa5 | 0xa6)

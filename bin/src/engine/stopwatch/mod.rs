@@ -181,15 +181,16 @@ impl Stopwatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::processor::Processor;
+    use crate::machine::processor::identify;
+    use crate::sys::file::SystemFiles;
     use crate::warning::Warnings;
 
     #[test]
     fn a_time_that_ends_on_another_cpu_counts_as_a_move_after_the_thread_returns() {
         let allowed = cpu::allowed().unwrap();
         let (here, there) = (CpuId(allowed.first().unwrap()), CpuId(allowed.last().unwrap()));
-        let watch =
-            Stopwatch::new(Timer::choose(&Processor::identify(), false, &mut Warnings::new()).unwrap(), None);
+        let processor = identify(&SystemFiles, here);
+        let watch = Stopwatch::new(Timer::choose(&processor, false, &mut Warnings::new()).unwrap(), None);
         let number_on = |cpu| {
             cpu::pin_to(cpu).unwrap();
             watch.timer.counter().map(|counter| counter.stamp.end().processor)

@@ -28,27 +28,27 @@ fields! {
 /// The median of each class, in the order of [`Shared::ALL`].
 static MEDIANS: [Field; Shared::ALL.len()] = [
     Field::new(
-        "same_core_ns",
+        c"same_core_ns",
         "Median latency of CPU pairs on the same core, in nanoseconds; null if none was measured.",
     ),
     Field::new(
-        "same_l2_ns",
+        c"same_l2_ns",
         "Median latency of CPU pairs that share an L2, in nanoseconds; null if none was measured.",
     ),
     Field::new(
-        "same_l3_ns",
+        c"same_l3_ns",
         "Median latency of CPU pairs that share an L3, in nanoseconds; null if none was measured.",
     ),
     Field::new(
-        "same_node_ns",
+        c"same_node_ns",
         "Median latency of CPU pairs on the same node, in nanoseconds; null if none was measured.",
     ),
     Field::new(
-        "same_socket_ns",
+        c"same_socket_ns",
         "Median latency of CPU pairs on the same socket, in nanoseconds; null if none was measured.",
     ),
     Field::new(
-        "other_socket_ns",
+        c"other_socket_ns",
         "Median latency of CPU pairs on two sockets, in nanoseconds; null if none was measured.",
     ),
 ];

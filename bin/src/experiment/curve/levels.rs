@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
+use latency_core::math;
 use latency_core::model::edge::EdgeError;
 use latency_core::model::{Fit, FitError};
 use latency_core::stats::{Estimate, Interval};
@@ -20,13 +21,13 @@ use crate::report::figures::Digits;
 #[must_use]
 #[inline(never)] // it is called in several places
 pub fn size(bytes: f64) -> Bytes {
-    let whole = bytes.max(0.0) as u64;
+    let whole = math::whole(bytes.max(0.0));
     Bytes(if whole < 1024 { whole } else { (whole + 32) / 64 * 64 })
 }
 
 /// Rounds a size to a sixteenth: the share of a shared cache that a chase occupies differs between runs.
 fn about(bytes: f64) -> Bytes {
-    let whole = bytes.max(0.0) as u64;
+    let whole = math::whole(bytes.max(0.0));
     let step = 1 << whole.max(16).ilog2().saturating_sub(4);
     Bytes((whole + step / 2) / step * step)
 }
@@ -74,7 +75,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
         latency(table, memory.nanoseconds(), memory.latency);
         table.text("");
         if let Some(knee) = &analysis.translation {
-            let pages = (knee.pages + 0.5) as u64;
+            let pages = math::whole(knee.pages + 0.5);
             table.row();
             table.text("L1 TLB");
             table.show(&Bytes(pages * PAGE.0));

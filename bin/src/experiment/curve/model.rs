@@ -1,5 +1,6 @@
 //! The conclusions from a curve, for programs.
 
+use latency_core::math;
 use latency_core::model::edge::EdgeError;
 use latency_core::model::law::Law;
 use latency_core::model::{Fit, FitError};
@@ -154,7 +155,7 @@ fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
 
 /// Returns a number of bytes rounded to a whole number, since a fraction is meaningless.
 fn whole(bytes: f64) -> Option<u64> {
-    (bytes.is_finite() && bytes >= 0.0).then_some((bytes + 0.5) as u64)
+    (bytes.is_finite() && bytes >= 0.0).then_some(math::whole(bytes + 0.5))
 }
 
 fn latency(document: &mut dyn Document, analysis: &Analysis, nanoseconds: Estimate, latency: Estimate) {

@@ -51,7 +51,7 @@ fields! {
 }
 
 /// A bucket, as numbers without keys.
-static BUCKET: Field = Field::new("bucket", "Both ends in nanoseconds, and the count.");
+static BUCKET: Field = Field::new(c"bucket", "Both ends in nanoseconds, and the count.");
 
 /// Describes the percentiles of a point, each as a row.
 pub fn percentiles(

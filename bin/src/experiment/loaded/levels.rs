@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::math;
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
 use latency_core::traffic::pace::Pacing;
@@ -222,7 +223,7 @@ fn nanoseconds(value: f64) -> impl Display {
 /// Writes a share in percent, rounded up to one decimal, so that it stays an upper bound.
 fn at_most_percent(share: f64) -> impl Display {
     let exact = share * 100.0 * 10.0;
-    let tenths = exact as u64 + u64::from((exact as u64 as f64) < exact);
+    let tenths = math::whole(exact) + u64::from((math::whole(exact) as f64) < exact);
     fmt::from_fn(move |out| write!(out, "{}.{}%", tenths / 10, tenths % 10))
 }
 

@@ -6,6 +6,7 @@ mod picture;
 mod view;
 
 use latency_core::decimal::Decimal;
+use latency_core::math;
 use latency_core::packed;
 use latency_core::units::Picoseconds;
 
@@ -108,7 +109,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
         warnings.push(Warning::RateNotDelivered { offered, delivered });
     }
     if let (Some((_, fastest)), Some(idle)) = (loading.slow_idle(), steps.as_slice().first()) {
-        let picoseconds = |level: &LoadLevel| Picoseconds((level.latency.value * 1e3) as u64);
+        let picoseconds = |level: &LoadLevel| Picoseconds(math::whole(level.latency.value * 1e3));
         let (idle, loaded, rate) = (picoseconds(&idle.level), picoseconds(&fastest), fastest.delivered.value);
         warnings.push(Warning::IdleMemorySlower { node: loading.point.target, idle, loaded, rate });
     }

@@ -2,6 +2,7 @@
 
 use latency_core::compact::Compact;
 use latency_core::decimal::Decimal;
+use latency_core::math;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
 
@@ -143,7 +144,7 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
     const TABLES: u64 = 4096 / 8;
     // A lower bound is not rounded up.
     let Some(percent) =
-        larger.least_share().map(|share| (share * 100.0) as u64).filter(|percent| *percent > 0)
+        larger.least_share().map(|share| math::whole(share * 100.0)).filter(|percent| *percent > 0)
     else {
         return;
     };

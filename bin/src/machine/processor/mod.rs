@@ -1,13 +1,20 @@
 //! The processor's description of itself.
 //!
-//! The module uses no files and makes no system calls. The reported values may differ from measured ones, above all
-//! under a hypervisor, so reports show both.
+//! The module makes no system calls. The reported values may differ from measured ones, above all under a hypervisor, so
+//! reports show both.
 
+#[cfg(any(target_arch = "aarch64", test))]
+mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Hertz};
+
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::identify;
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::identify;
 
 /// A data or unified cache as the processor describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,12 +73,12 @@ impl Platform {
 /// The description of a processor, as read on one of its CPUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Processor {
-    /// The vendor's twelve characters, such as `GenuineIntel`.
+    /// The name of the maker, such as `GenuineIntel`.
     pub vendor: Text<16>,
-    /// The brand string.
+    /// The name of the processor or of the core.
     pub brand: Text<64>,
-    /// Family, model and stepping.
-    pub signature: (u8, u8, u8),
+    /// Family, model and stepping; or implementer, part and revision.
+    pub signature: (u16, u16, u16),
     /// Hardware, virtual machine or emulator.
     pub platform: Platform,
     /// The hypervisor's name; empty if there is none.
@@ -101,10 +108,26 @@ impl Processor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::file::SystemFiles;
+    use latency_core::topology::Files;
+    use latency_core::units::CpuId;
+
+    /// A few files, by their paths.
+    #[derive(Debug)]
+    pub struct Tree<'t>(pub &'t [(&'t str, &'t str)]);
+
+    impl Files for Tree<'_> {
+        fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+            let (_, content) = self.0.iter().find(|(name, _)| *name == path)?;
+            let length = content.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&content.as_bytes()[..length]);
+            Some(&buffer[..length])
+        }
+    }
 
     #[test]
     fn the_processor_under_the_test_describes_itself_without_contradiction() {
-        let processor = Processor::identify();
+        let processor = identify(&SystemFiles, CpuId(0));
         assert!(!processor.vendor.is_empty());
         for (index, cache) in processor.caches.iter().enumerate() {
             if let Some(cache) = cache {

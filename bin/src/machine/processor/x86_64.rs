@@ -4,42 +4,39 @@ use core::fmt::Write;
 
 use latency_core::host::plausible;
 use latency_core::text::Text;
-use latency_core::units::{Bytes, Hertz};
-use raw_cpuid::{CacheType, CpuId, CpuIdReaderNative, Hypervisor};
+use latency_core::topology::Files;
+use latency_core::units::{Bytes, CpuId, Hertz};
+use raw_cpuid::{CacheType, CpuIdReaderNative, Hypervisor};
 
 use super::{CacheClaim, CoreKind, Platform, Processor};
 
-impl Processor {
-    /// Reads the description of the processor on which the caller runs.
-    #[must_use]
-    #[inline(never)] // offsets into a small frame are short
-    pub fn identify() -> Processor {
-        let cpuid = CpuId::new();
-        let vendor = cpuid.get_vendor_info();
-        let vendor = Text::from_bytes(vendor.as_ref().map_or("", |vendor| vendor.as_str()).as_bytes());
-        let brand = cpuid.get_processor_brand_string();
-        let brand = Text::from_bytes(brand.as_ref().map_or("", |brand| brand.as_str()).as_bytes());
-        let features = cpuid.get_feature_info();
-        let signature = features
-            .as_ref()
-            .map_or((0, 0, 0), |info| (info.family_id(), info.model_id(), info.stepping_id()));
-        let (platform, hypervisor) = hypervisor(&cpuid);
-        Processor {
-            vendor,
-            brand,
-            signature,
-            platform,
-            hypervisor,
-            // CPUID 8000_0007h EDX[8].
-            invariant_counter: cpuid
-                .get_advanced_power_mgmt_info()
-                .is_some_and(|info| info.has_invariant_tsc()),
-            declared_counter: declared_counter(&cpuid),
-            fence_promised: vendor.as_str() == "GenuineIntel" || amd_fence_promised(),
-            data_dependent_prefetcher: data_dependent_prefetcher(&cpuid),
-            core: core_kind(&cpuid),
-            caches: caches(&cpuid),
-        }
+/// Reads the description of the processor on which the caller runs, which has to be `cpu`. No file is needed.
+#[must_use]
+#[inline(never)] // offsets into a small frame are short
+pub fn identify(_: &impl Files, _: CpuId) -> Processor {
+    let cpuid = raw_cpuid::CpuId::new();
+    let vendor = cpuid.get_vendor_info();
+    let vendor = Text::from_bytes(vendor.as_ref().map_or("", |vendor| vendor.as_str()).as_bytes());
+    let brand = cpuid.get_processor_brand_string();
+    let brand = Text::from_bytes(brand.as_ref().map_or("", |brand| brand.as_str()).as_bytes());
+    let features = cpuid.get_feature_info();
+    let signature = features.as_ref().map_or((0, 0, 0), |info| {
+        (info.family_id().into(), info.model_id().into(), info.stepping_id().into())
+    });
+    let (platform, hypervisor) = hypervisor(&cpuid);
+    Processor {
+        vendor,
+        brand,
+        signature,
+        platform,
+        hypervisor,
+        // CPUID 8000_0007h EDX[8].
+        invariant_counter: cpuid.get_advanced_power_mgmt_info().is_some_and(|info| info.has_invariant_tsc()),
+        declared_counter: declared_counter(&cpuid),
+        fence_promised: vendor.as_str() == "GenuineIntel" || amd_fence_promised(),
+        data_dependent_prefetcher: data_dependent_prefetcher(&cpuid),
+        core: core_kind(&cpuid),
+        caches: caches(&cpuid),
     }
 }
 
@@ -63,7 +60,7 @@ const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
 }
 
 #[inline(never)] // offsets into a small frame are short
-fn hypervisor(cpuid: &CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
+fn hypervisor(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
     let mut name = Text::EMPTY;
     let Some(hypervisor) = cpuid.get_hypervisor_info() else {
         // The hypervisor's feature bit without its leaf still means that there is a hypervisor.
@@ -92,7 +89,7 @@ fn hypervisor(cpuid: &CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
 
 /// Returns the frequency of the counter from CPUID 15h if that gives the crystal, or else from the hypervisor (leaf
 /// 4000_0010h, kHz).
-fn declared_counter(cpuid: &CpuId<CpuIdReaderNative>) -> Option<Hertz> {
+fn declared_counter(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> Option<Hertz> {
     if let Some(hertz) = cpuid.get_tsc_info().and_then(|info| info.tsc_frequency()) {
         return Some(Hertz(hertz));
     }
@@ -114,7 +111,7 @@ fn amd_fence_promised() -> bool {
 }
 
 /// Returns the kind of this core. Leaf 7 EDX\[15\] is set if an Intel processor is a hybrid.
-fn core_kind(cpuid: &CpuId<CpuIdReaderNative>) -> Option<CoreKind> {
+fn core_kind(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> Option<CoreKind> {
     const INTEL: u32 = 0x1a;
     const AMD: u32 = 0x8000_0026;
     let hybrid = cpuid.get_extended_feature_info().is_some()
@@ -131,7 +128,7 @@ fn core_kind(cpuid: &CpuId<CpuIdReaderNative>) -> Option<CoreKind> {
 }
 
 /// Returns true if a data-dependent prefetcher can be switched off, from leaf 7.2 EDX\[3\] (DDPD_U).
-fn data_dependent_prefetcher(cpuid: &CpuId<CpuIdReaderNative>) -> bool {
+fn data_dependent_prefetcher(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> bool {
     cpuid.get_extended_feature_info().is_some()
         && raw_cpuid::cpuid!(7u32, 0u32).eax >= 2
         && raw_cpuid::cpuid!(7u32, 2u32).edx & (1 << 3) != 0
@@ -140,7 +137,7 @@ fn data_dependent_prefetcher(cpuid: &CpuId<CpuIdReaderNative>) -> bool {
 /// Returns the caches from leaf 4, or from 8000_001Dh on AMD. The iterator stops at a type of zero, which is the first
 /// in QEMU's empty leaf.
 #[inline(never)] // offsets into a small frame are short
-fn caches(cpuid: &CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4] {
+fn caches(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4] {
     let mut claims = [None; 4];
     for cache in cpuid.get_cache_parameters().into_iter().flatten() {
         let slot = claims.get_mut(usize::from(cache.level()).wrapping_sub(1));

@@ -4,6 +4,7 @@ use crate::report::chart::{Axis, Unit};
 use crate::report::figures::Figure;
 use core::fmt::{self, Display};
 use latency_core::decimal::Trimmed;
+use latency_core::math;
 use latency_core::math::round;
 use latency_core::units::Bytes;
 
@@ -17,8 +18,10 @@ impl Display for AxisLabel<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let AxisLabel(value, unit) = *self;
         match (unit, prefix_of(value)) {
-            (Unit::Names(names), _) => out.write_str(names.get(round(value) as usize).unwrap_or(&"")),
-            (Unit::Bytes, _) => Bytes(round(value) as u64).fmt(out),
+            (Unit::Names(names), _) => {
+                out.write_str(names.get(math::whole(round(value)) as usize).unwrap_or(&""))
+            }
+            (Unit::Bytes, _) => Bytes(math::whole(round(value))).fmt(out),
             (Unit::Prefixed(_), (factor, prefix)) if factor > 1.0 => {
                 write!(out, "{} {prefix}", Trimmed(value / factor))
             }

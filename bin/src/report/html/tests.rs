@@ -12,7 +12,7 @@ use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, S
 use crate::report::document::{Document, Field, Level, PageRole, Part, Picture, Role, Style};
 use crate::report::terminal::Terminal;
 
-static NAME: Field = Field::new("name", "Its name.");
+static NAME: Field = Field::new(c"name", "Its name.");
 
 fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
     let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };

@@ -6,6 +6,7 @@
 use super::row::PlotRow;
 use crate::report::axis::Plane;
 use crate::report::chart::{ChartPoint, Data, is_drawable};
+use latency_core::math;
 use latency_core::math::round;
 
 /// The look of one series.
@@ -44,12 +45,12 @@ impl PlotGrid {
 
     /// Returns the column of characters at a fraction of the horizontal axis.
     pub fn column(&self, fraction: f64) -> usize {
-        round(self.dot_x(fraction)) as usize / self.dots.0
+        math::whole(round(self.dot_x(fraction))) as usize / self.dots.0
     }
 
     /// Returns the line at a fraction of the vertical axis, 0 at the top.
     pub fn line(&self, fraction: f64) -> usize {
-        round(self.dot_y(fraction)) as usize / self.dots.1
+        math::whole(round(self.dot_y(fraction))) as usize / self.dots.1
     }
 
     fn dot_x(&self, fraction: f64) -> f64 {
@@ -103,7 +104,7 @@ impl Pencil<'_> {
     fn lines(&self, row: &mut PlotRow, points: &[ChartPoint], look: Look) {
         for point in points.iter().filter(|point| point.is_drawable()) {
             let (x, y) = self.dot_of(point);
-            self.span(row, round(x) as usize, y, y, look);
+            self.span(row, math::whole(round(x)) as usize, y, y, look);
         }
         for pair in points.windows(2) {
             if let [before, after] = pair
@@ -136,7 +137,7 @@ impl Pencil<'_> {
             if let Some((low, high)) = point.band {
                 let (bottom, top) = (self.height(low), self.height(high));
                 if bottom - top >= 1.0 {
-                    let column = round(self.dot_of(point).0) as usize;
+                    let column = math::whole(round(self.dot_of(point).0)) as usize;
                     self.span(row, column, top, bottom, Look { glyph: self.interval, ..look });
                 }
             }
@@ -169,7 +170,7 @@ impl Pencil<'_> {
         let at = |x: f64| curve(self.plane.x.value((x / last).clamp(0.0, 1.0)));
         // A curve of whole characters is too coarse for dashes.
         let dash = if self.grid.dots.0 > 1 { DASH } else { usize::MAX };
-        for column in (0..=last as usize).filter(|column| (column / dash).is_multiple_of(2)) {
+        for column in (0..=math::whole(last) as usize).filter(|column| (column / dash).is_multiple_of(2)) {
             let (left, right) = (at(column as f64 - 0.5), at(column as f64 + 0.5));
             if is_drawable(left) && is_drawable(right) {
                 self.span(row, column, self.height(left), self.height(right), look);

@@ -13,6 +13,7 @@ use super::labels::Shelves;
 use super::terminal::Terminal;
 use core::fmt::{self, Display, Write};
 use draw::{Look, PlotGrid};
+use latency_core::math;
 use row::{MOST_COLUMNS, PlotRow};
 
 /// The minimum width of a readable plot; narrower terminals wrap its lines.
@@ -88,7 +89,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt:
     else {
         return writeln!(out, "(no points)");
     };
-    let labels = plane.y.widest(&characters) as usize;
+    let labels = math::whole(plane.y.widest(&characters)) as usize;
     let plot = Plot {
         chart,
         plane,
@@ -189,7 +190,7 @@ impl Plot<'_> {
             let label = mark.label.as_str();
             let place = Some(width(&label)).filter(|width| *width > 0);
             let place = place.and_then(|width| shelves.place(column as f64, width as f64));
-            let place = place.map(|place| (place.line, place.start as usize));
+            let place = place.map(|place| (place.line, math::whole(place.start) as usize));
             tell(Some(column).filter(|_| mark.kind == MarkKind::Line), place, label);
         }
         shelves.lines()

@@ -5,6 +5,7 @@
 //! 1.4.11).
 
 use crate::report::colour::{Colour, contrast};
+use latency_core::math;
 
 /// The number of different colours of series.
 pub const SERIES: usize = 6;
@@ -75,7 +76,7 @@ pub fn shade(depth: f64) -> Colour {
     // NaN gets the first shade; `clamp` would pass NaN through.
     let depth = if depth > 0.0 { depth.min(1.0) } else { 0.0 };
     let position = depth * (STOPS.len() - 1) as f64;
-    let index = (position as usize).min(STOPS.len() - 2);
+    let index = (math::whole(position) as usize).min(STOPS.len() - 2);
     let part = position - index as f64;
     let [from, to] = match STOPS.get(index..) {
         Some([from, to, ..]) => [from, to],

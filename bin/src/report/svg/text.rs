@@ -4,6 +4,7 @@ use crate::report::escape::InMarkup;
 use crate::report::figures;
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::math;
 
 /// The sizes of the style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub fn width(shown: &dyn Display, size: Size) -> f64 {
 
 /// Returns the lines of a text, broken between words and about `room` pixels wide or less.
 pub fn lines(text: &str, size: Size, room: f64) -> impl Iterator<Item = &str> {
-    let most = ((room / size.character()) as usize).max(1);
+    let most = (math::whole(room / size.character()) as usize).max(1);
     let mut rest = text.trim_ascii();
     core::iter::from_fn(move || {
         if rest.is_empty() {

@@ -1,4 +1,4 @@
-//! The routines of `asm/x86_64/cores.s`, by name, and the lines that two cores share.
+//! The routines of `asm/x86_64/cores.s`, by name, and the flush of lines.
 //!
 //! # Safety
 //!
@@ -9,12 +9,9 @@
 //! caller must guarantee. CLFLUSH is executed only through values that exist only if CPUID reported
 //! the instruction.
 
-use super::stream::Line;
-use crate::arch::routine::{Delays, Exchanges, Routine};
+use crate::arch::{Delays, Exchanges, Routine, SharedLine};
 use core::arch::x86_64::__cpuid;
 use core::sync::atomic::{AtomicU32, AtomicU64};
-
-core::arch::global_asm!(include_str!("../../../asm/x86_64/cores.s"), options(raw));
 
 routines! {
     (
@@ -34,8 +31,42 @@ unsafe extern "C" {
     fn lb_cores_flush(first: *const SharedLine, lines: usize);
 }
 
-/// The exchange routines with instructions with a lock prefix, which every x86-64 processor has.
-pub static EXCHANGES: Exchanges = Exchanges {
+/// The instructions for atomic operations: those with a lock prefix, which every x86-64 processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atomics(());
+
+impl Atomics {
+    /// The instructions that every processor has.
+    pub const BASELINE: Atomics = Atomics(());
+
+    /// Returns the best instructions of a processor with these `capabilities` (AT_HWCAP of the auxiliary vector).
+    #[must_use]
+    pub const fn detect(_capabilities: u64) -> Atomics {
+        Self::BASELINE
+    }
+
+    /// Returns the word for results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        "locked"
+    }
+}
+
+/// Returns the exchange routines with these instructions.
+#[inline(always)]
+#[must_use]
+pub const fn exchanges(_atomics: Atomics) -> &'static Exchanges {
+    &EXCHANGES
+}
+
+/// Returns the walk that takes exclusive ownership of each node's line, by a locked addition of zero.
+#[inline(always)]
+#[must_use]
+pub const fn own_walk(_atomics: Atomics) -> Routine {
+    lb_cores_own
+}
+
+static EXCHANGES: Exchanges = Exchanges {
     cas: [lb_cores_cas_first, lb_cores_cas_second],
     read_cas: [lb_cores_read_cas_first, lb_cores_read_cas_second],
     flag: [lb_cores_flag_first, lb_cores_flag_second],
@@ -44,26 +75,8 @@ pub static EXCHANGES: Exchanges = Exchanges {
 
 /// Loads each node of a chain of addresses.
 pub const READ_WALK: Routine = lb_cores_read;
-/// Takes exclusive ownership of each node's line by a locked addition of zero.
-pub const OWN_WALK: Routine = lb_cores_own;
 /// Loads the word of each node and stores it back.
 pub const STORE_WALK: Routine = lb_cores_store;
-
-/// One cache line that several threads access, by atomics or by the routines here.
-#[derive(Debug, Default)]
-#[repr(C, align(64))]
-pub struct SharedLine(pub [AtomicU64; 8]);
-
-impl SharedLine {
-    /// Converts lines to shared lines, which threads may access during the borrow.
-    #[must_use]
-    pub fn share(lines: &mut [Line]) -> &[SharedLine] {
-        let count = lines.len();
-        // SAFETY: both types have 64 bytes and an alignment of 64; an atomic has the layout of its number; and the
-        // exclusive borrow of the lines lasts as long as the borrow of the result.
-        unsafe { core::slice::from_raw_parts(lines.as_mut_ptr().cast(), count) }
-    }
-}
 
 /// Proof that CLFLUSH may be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,6 +20,8 @@ use core::arch::x86_64::{
 };
 use core::sync::atomic::{AtomicU8, Ordering};
 
+pub use crate::arch::data::Cycle;
+
 /// Number of values that are computed in lockstep: four vectors of eight, since the multiplications
 /// of one vector depend on each other.
 pub const LANES: usize = 32;
@@ -39,23 +41,6 @@ macro_rules! each {
         $(let $lane = $lanes[$place];)+
         $value
     }};
-}
-
-/// A cycle over the numbers `0 ..= last`, whose parameters are all below 2^32.
-#[derive(Clone, Copy, Debug)]
-pub struct Cycle {
-    /// The domain of the bijection, `2^k - 1`.
-    pub mask: u32,
-    /// The number of bits by which the bijection shifts.
-    pub shift: u32,
-    /// The multipliers of the bijection's rounds.
-    pub multipliers: [u32; 3],
-    /// The inverses of the multipliers, the last one first.
-    pub inverses: [u32; 3],
-    /// The number that each step adds to the time.
-    pub step: u32,
-    /// The largest number that is a node.
-    pub last: u32,
 }
 
 /// Proof that AVX2 and POPCNT may be executed.

@@ -4,38 +4,30 @@
 //!
 //! # Safety
 //!
-//! `routines!` declares assembly functions with the parameters that the comments in the assembly give; each caller
-//! states why its call is sound.
+//! Assembly is only included here; the files declare its routines, and each caller states why its call is sound.
 
-/// Declares assembly routines that take the same parameters, by name.
-macro_rules! routines {
-    ($parameters:tt -> $result:ty: $($name:ident)*) => {
-        unsafe extern "C" {
-            $(fn $name $parameters -> $result;)*
-        }
-    };
-}
+use core::arch::global_asm;
 
-mod chases;
 mod cores;
-#[cfg(test)]
-mod cores_tests;
 mod interrupt;
 pub mod lanes;
+#[cfg(test)]
+pub(super) mod marked;
 mod stream;
-#[cfg(test)]
-mod tests;
 mod timing;
-mod traffic;
-#[cfg(test)]
-mod traffic_tests;
 
-pub use chases::*;
 pub use cores::*;
 pub use interrupt::*;
 pub use stream::*;
 pub use timing::*;
-pub use traffic::*;
 
-/// The printed name of the source of the processor's claims about itself, mainly about its caches.
-pub const CLAIMS_NAME: &str = "CPUID";
+pub use super::x86_64_words::WORDS;
+
+global_asm!(include_str!("../../../asm/x86_64/chase.s"), options(raw));
+global_asm!(include_str!("../../../asm/x86_64/variants.s"), options(raw));
+global_asm!(include_str!("../../../asm/x86_64/parallel.s"), options(raw));
+global_asm!(include_str!("../../../asm/x86_64/window.s"), options(raw));
+global_asm!(include_str!("../../../asm/x86_64/strided.s"), options(raw));
+global_asm!(include_str!("../../../asm/x86_64/stream.s"), options(raw));
+global_asm!(include_str!("../../../asm/x86_64/cores.s"), options(raw));
+global_asm!(include_str!("../../../asm/x86_64/clock.s"), options(raw));

@@ -5,12 +5,13 @@
 //! SSE2 is part of x86-64; a line is written through the only reference to it. CLFLUSHOPT is
 //! executed only through values that exist only if CPUID reported the instruction.
 
+use crate::arch::Line;
 use core::arch::x86_64::{__cpuid, __cpuid_count, __m128i, _mm_set_epi64x, _mm_sfence, _mm_stream_si128};
 
-/// One cache line, the unit of transfers to and from memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, align(64))]
-pub struct Line(pub [u64; 8]);
+/// True: a line that is written with the stores of traffic that bypass the caches is never read first.
+///
+/// If this is false, the processor may ignore the hint in these stores.
+pub const STREAM_EXACT: bool = true;
 
 /// True: [`stream_line`] leaves no line in a cache.
 ///

@@ -22,6 +22,7 @@ mod ramp;
 mod tests;
 
 use self::ramp::Ramp;
+use crate::math;
 use crate::units::Bytes;
 
 /// Number of sizes measured along the ramp after it has been found.
@@ -232,7 +233,7 @@ impl EdgeSearch {
         let line = self.line as f64;
         let geometry = ramp.geometry(line);
         let capacity = geometry.map_or_else(
-            || Bytes((ramp.start / line + 0.5) as u64 * self.line),
+            || Bytes(math::whole(ramp.start / line + 0.5) * self.line),
             |(ways, sets)| Bytes(u64::from(ways) * sets * self.line),
         );
         Ok(Edge {

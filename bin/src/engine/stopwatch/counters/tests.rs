@@ -3,7 +3,10 @@
 use super::*;
 use core::cell::Cell;
 
+use crate::machine::processor::identify;
+use crate::sys::file::SystemFiles;
 use crate::sys::perf::Totals;
+use latency_core::units::CpuId;
 
 /// A group with fixed counts at every start, and fixed counts for each hop of a walk.
 struct Simulated {
@@ -129,7 +132,7 @@ fn walk_cycles_are_counted_on_processors_with_a_known_event() {
 
 #[test]
 fn this_thread_is_counted_or_a_reason_is_returned() {
-    match Meter::open(&Processor::identify(), Some(2)) {
+    match Meter::open(&identify(&SystemFiles, CpuId(0)), Some(2)) {
         Ok(meter) => {
             let counted = meter.count(0, 100_000, || {
                 std::hint::black_box((0..100_000u64).map(std::hint::black_box).sum::<u64>());

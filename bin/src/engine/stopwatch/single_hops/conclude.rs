@@ -4,6 +4,7 @@
 
 use latency_core::histogram::fold::{self, Search};
 use latency_core::hops::{self, Sample};
+use latency_core::math;
 use latency_core::stats::{self, Summary};
 use latency_core::units::Picoseconds;
 
@@ -43,7 +44,7 @@ impl Singles {
             let Some(distribution) = self.distributions.get(index) else { continue };
             let (from, to, size) = (outcome.point.initiator, outcome.point.target, outcome.point.size);
             if distribution.each > 1 {
-                let latency = Picoseconds((measured.series.nanoseconds.median * 1e3) as u64);
+                let latency = Picoseconds(math::whole(measured.series.nanoseconds.median * 1e3));
                 warnings.push(Warning::HopsTooShort { from, to, size, hops: distribution.each, latency });
             }
             match distribution.ratio {
@@ -105,7 +106,7 @@ impl Singles {
         let ratio = of(&|visit| Some(mean(visit)? / visit.batch_ns));
         (distribution.round_ns, distribution.batch_ns, distribution.ratio) = (round_ns, batch_ns, ratio);
         let slow = Sample { step: 1, ..distribution.sample() }.percentile(SLOW_PERCENT).unwrap_or(0.0);
-        distribution.slow_from = slow as u64 + 1;
+        distribution.slow_from = math::whole(slow) + 1;
         let log = log.get(..recording.logged).unwrap_or_default();
         let (slow, others) = stamps.split_at_mut(stamps.len() / 2);
         let (slow_count, other_count) = hops::pick(log, distribution.slow_from, below, slow, others);

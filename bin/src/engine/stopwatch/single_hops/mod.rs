@@ -10,6 +10,7 @@ use latency_core::arch;
 use latency_core::buffer::TimedHops;
 use latency_core::histogram::Histogram;
 use latency_core::hops::{self, Sample, Stamped, Tally, Watch};
+use latency_core::math;
 use latency_core::stats;
 
 use crate::engine::schedule::walks::FEWEST_HOPS;
@@ -187,7 +188,7 @@ impl Singles {
     /// Returns the minimum ticks of an interruption.
     fn least_gap(&self) -> u64 {
         let nanoseconds = LEAST_GAP_NS.max(self.counter.at_least(GAP_STEPS));
-        (nanoseconds * self.counter.frequency.gigahertz()) as u64
+        math::whole(nanoseconds * self.counter.frequency.gigahertz())
     }
 
     /// Makes some thousand windows. Returns their ticks.
@@ -213,7 +214,7 @@ impl Singles {
         };
         let stamp = self.counter.stamp;
         let nodes = subject.buffer.chain().nodes();
-        let warm_up = (WARM_UP_NS / latency_ns).min(nodes as f64) as u64;
+        let warm_up = math::whole((WARM_UP_NS / latency_ns).min(nodes as f64));
         let ended = subject.buffer.walk(subject.kernel, *node, warm_up as usize).map_err(not_proven)?;
         *node = subject.buffer.prove(*node, warm_up, ended).map_err(not_proven)?;
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
@@ -316,10 +317,10 @@ impl Singles {
         let made = recording.visits;
         recording.visits += 1;
         let hops_ns = latency_ns * f64::from(recording.each());
-        let windows = (LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + shortest_ns)) as usize;
+        let windows = math::whole(LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + shortest_ns)) as usize;
         let windows = windows.clamp(1, WINDOWS);
-        let hops = ((BATCH_NS / latency_ns) as u64).max(FEWEST_HOPS);
-        let batches = (windows as f64 * hops_ns / (hops as f64 * latency_ns)) as usize + 1;
+        let hops = math::whole(BATCH_NS / latency_ns).max(FEWEST_HOPS);
+        let batches = math::whole(windows as f64 * hops_ns / (hops as f64 * latency_ns)) as usize + 1;
         let batches = batches.min(BATCHES / BURSTS);
         let stretch = (hops as usize / recording.each() as usize).max(windows.div_ceil(BATCHES / BURSTS));
         let (mut stretches, mut times) = (Parts::EMPTY, Parts::EMPTY);

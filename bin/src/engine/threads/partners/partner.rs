@@ -168,7 +168,7 @@ pub fn dismiss(shared: &SharedByPartners<'_>) {
 mod tests {
     use super::*;
     use crate::engine::memory::sites::made_of;
-    use latency_core::arch::{Line, Stamp};
+    use latency_core::arch::{Atomics, Line, Stamp};
     use latency_core::chain::{Chain, Order as Way};
     use latency_core::units::Bytes;
     use std::thread;
@@ -179,8 +179,8 @@ mod tests {
         let [exchanged, walked] = &mut memory;
         let chain = Chain::new(Way::Random, Bytes(64 * 192), Bytes(192), 7).unwrap();
         let sites = made_of([
-            Lines::Ring(Ring::new(walked, &chain).unwrap()),
-            Lines::Exchange(Exchange::new(exchanged, Stamp::detect().unwrap())),
+            Lines::Ring(Ring::new(walked, &chain, Atomics::BASELINE).unwrap()),
+            Lines::Exchange(Exchange::new(exchanged, Stamp::detect().unwrap(), Atomics::BASELINE)),
         ]);
         let partners = [Partner::new()];
         let shared = SharedByPartners { partners: &partners, sites: &sites, flusher: Flusher::detect() };

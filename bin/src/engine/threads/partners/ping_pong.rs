@@ -1,7 +1,7 @@
 //! Walks of lines between two CPUs: a hop is one transfer of a line between the CPUs, and a batch is a window over all
 //! lines.
 
-use latency_core::arch::Delays;
+use latency_core::arch::{Delays, EndStamp};
 use latency_core::cores::{Exchange, ExchangeSide, Patience};
 use latency_core::stats;
 
@@ -92,10 +92,9 @@ impl<'s> PingPongWalk<'s> {
         let moves = partner.moves();
         let (exchange, place) = self.answered(line, count)?;
         let mut back = Delays::NONE;
-        let mut late = self.trips(exchange, place, WARM_TRIPS, &mut back)?;
-        let start = counter.stamp.start();
-        late |= self.trips(exchange, place, trips, &mut back)?;
-        let line_ns = self.watch.ended(counter, start, counter.stamp.end());
+        let (was_late, ..) = self.trips(exchange, place, WARM_TRIPS, &mut back)?;
+        let (late, start, end) = self.trips(exchange, place, trips, &mut back)?;
+        let line_ns = self.watch.ended(counter, start, end);
         while !partner.mailbox.is_obeyed() {
             core::hint::spin_loop();
         }
@@ -104,26 +103,27 @@ impl<'s> PingPongWalk<'s> {
         if let Some(there) = there.filter(|_| back.least < i64::MAX) {
             record.messages(*index, there, back, count as u64);
         }
-        Ok((line_ns, late || partner.moves() != moves))
+        Ok((line_ns, was_late || late || partner.moves() != moves))
     }
 
-    /// Makes `count` round trips. Returns true if one of them was late.
+    /// Makes `count` round trips. Returns true if one of them was late, and the counter before and after them.
     fn trips(
         &self,
         exchange: &Exchange<'_>,
         place: usize,
         count: usize,
         delays: &mut Delays,
-    ) -> Result<bool, Failure<'static>> {
+    ) -> Result<(bool, u64, EndStamp), Failure<'static>> {
         let patience = Patience { stop: self.partner.mailbox.stop_word(), polls: POLLS };
-        let (mut left, mut since_ns) = (count, None);
+        let (mut left, mut since_ns, mut first) = (count, None, None);
         loop {
             let made = exchange.run(place, ExchangeSide::First, self.pair.method, left, &patience);
             left -= made.count;
+            let start = *first.get_or_insert(made.start);
             delays.sum += made.delays.sum;
             delays.least = delays.least.min(made.delays.least);
             if left == 0 {
-                return Ok(since_ns.is_some());
+                return Ok((since_ns.is_some(), start, made.end));
             }
             let now_ns = self.now_ns();
             if made.count > 0 {

@@ -1,18 +1,14 @@
-//! The chase routines of `asm/x86_64`, by name.
+//! The chase routines of each folder of `asm`, by name.
+//!
+//! The names are the same for every instruction set. If an instruction set lacks a routine, no program links.
 //!
 //! # Safety
 //!
-//! The routines follow the System V calling convention, and their sources list the registers that
-//! they destroy. Nothing is called here: [`Routine`], [`LaneRoutine`] and [`StridedRoutine`] state
-//! what a caller must guarantee.
+//! The routines follow the calling convention of C, and their sources list the registers that they
+//! destroy. Nothing is called here: [`Routine`], [`LaneRoutine`] and [`StridedRoutine`] state what a
+//! caller must guarantee.
 
-use crate::arch::routine::{LaneRoutine, Routine, StridedRoutine};
-
-core::arch::global_asm!(include_str!("../../../asm/x86_64/chase.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../asm/x86_64/variants.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../asm/x86_64/parallel.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../asm/x86_64/window.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../asm/x86_64/strided.s"), options(raw));
+use super::routine::{LaneRoutine, Routine, StridedRoutine};
 
 routines! {
     (base: *const u8, cursor: usize, hops: usize, length: usize) -> usize:
@@ -30,7 +26,7 @@ routines! {
     lb_chase_window_8 lb_chase_window_8_prefetch lb_chase_window_12 lb_chase_window_12_prefetch
     lb_chase_window_16 lb_chase_window_16_prefetch lb_chase_window_24 lb_chase_window_24_prefetch
     lb_chase_window_32 lb_chase_window_32_prefetch lb_chase_window_48 lb_chase_window_48_prefetch
-    lb_chase_reach_nop lb_chase_reach_lea lb_chase_reach_mixed
+    lb_chase_reach_nop lb_chase_reach_integer lb_chase_reach_mixed
 }
 
 unsafe extern "C" {
@@ -98,8 +94,8 @@ pub const WINDOW_ADDEND: u32 = 0x9e37_79b9;
 pub const MOST_FILLERS: usize = 768;
 /// Two chases with no-operations between their loads.
 pub const REACH_NOP_CHASE: LaneRoutine = lb_chase_reach_nop;
-/// Two chases with `lea` between their loads; each `lea` needs an integer register.
-pub const REACH_INTEGER_CHASE: LaneRoutine = lb_chase_reach_lea;
+/// Two chases with additions between their loads; each addition needs an integer register.
+pub const REACH_INTEGER_CHASE: LaneRoutine = lb_chase_reach_integer;
 /// Two chases with instructions between their loads that need registers of three kinds in rotation.
 pub const REACH_MIXED_CHASE: LaneRoutine = lb_chase_reach_mixed;
 

@@ -1,28 +1,21 @@
-//! The traffic routines of `asm/x86_64/stream.s`, by name.
+//! The traffic routines, `stream.s` of each folder of `asm`, by name.
 //!
-//! They are unrelated to `stream.rs` in this folder, which writes chains with stores that bypass
-//! the caches: traffic routines only keep a memory busy, and the words that they write have no
-//! meaning.
+//! They are unrelated to `stream.rs` of each instruction set, which writes chains with stores that
+//! bypass the caches: traffic routines only keep a memory busy, and the words that they write have
+//! no meaning.
 //!
 //! # Safety
 //!
-//! The routines follow the System V calling convention, and their source lists the registers that
-//! they destroy. Nothing is called here: [`StreamRoutine`] states what a caller must guarantee.
+//! The routines follow the calling convention of C, and their source lists the registers that they
+//! destroy. Nothing is called here: [`StreamRoutine`] states what a caller must guarantee.
 
-use crate::arch::routine::StreamRoutine;
-
-core::arch::global_asm!(include_str!("../../../asm/x86_64/stream.s"), options(raw));
+use super::routine::StreamRoutine;
 
 routines! {
     (from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64:
     lb_stream_read lb_stream_update3 lb_stream_update2 lb_stream_update1 lb_stream_write lb_stream_ntwrite
     lb_stream_copy lb_stream_copynt lb_stream_random lb_stream_permuted
 }
-
-/// True: a line that is written with stores that bypass the caches is never read first.
-///
-/// If this is false, the processor may ignore the hint in these stores.
-pub const STREAM_EXACT: bool = true;
 
 /// Loads from each line.
 pub const STREAM_READ: StreamRoutine = lb_stream_read;

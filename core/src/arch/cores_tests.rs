@@ -4,17 +4,25 @@
 //!
 //! Every call gives a routine the arguments that its type requires: lines and rings made here.
 
-use super::tests::{MARKS, call_marked};
-use crate::arch::{self, Delays, Line, SharedLine, portable};
+use super::marked::{MARKS, call_marked};
+use super::tests::best_atomics;
+use crate::arch::{self, Atomics, Delays, Line, SharedLine, portable};
 use crate::kernel::Encoding;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 
-/// Returns the two methods that share one line, then the two with a line for each side. The last one reads the
-/// counter.
-fn methods() -> [[arch::ExchangeRoutine; 2]; 4] {
-    let arch::Exchanges { cas, read_cas, flag, message } = arch::EXCHANGES;
-    [cas, read_cas, flag, message]
+/// Returns the sets of instructions that this machine has: the one of every machine, and its best one.
+fn sets() -> [Atomics; 2] {
+    [Atomics::BASELINE, best_atomics()]
+}
+
+/// Returns, for each set of instructions, the two methods that share one line, then the two with a line for each side,
+/// with their numbers. The last one reads the counter.
+fn methods() -> impl Iterator<Item = (usize, [arch::ExchangeRoutine; 2])> {
+    sets().into_iter().flat_map(|atomics| {
+        let arch::Exchanges { cas, read_cas, flag, message } = *arch::exchanges(atomics);
+        [cas, read_cas, flag, message].into_iter().enumerate()
+    })
 }
 
 /// Calls one side's routine once, and returns the number of exchanges that it made.
@@ -39,7 +47,7 @@ fn call(
 #[test]
 fn exchanges_preserve_registers_and_the_other_words_of_their_lines() {
     const GUARD: u64 = 0xdead_beef;
-    for (method, [first, second]) in methods().into_iter().enumerate() {
+    for (method, [first, second]) in methods() {
         let mut memory = [Line([0, 0, 0, GUARD, GUARD, GUARD, GUARD, GUARD]); 2];
         let [one, other] = SharedLine::share(&mut memory) else { panic!("two lines") };
         let pairs = if method < 2 { [[one, one], [one, one]] } else { [[one, other], [other, one]] };
@@ -81,7 +89,7 @@ fn exchanges_agree_with_plain_rust() {
         }
         delays
     };
-    for (method, [first, second]) in methods().into_iter().enumerate() {
+    for (method, [first, second]) in methods() {
         let mut memory = [Line([0; 8]); 4];
         let [one, other, this, that] = SharedLine::share(&mut memory) else { panic!("four lines") };
         thread::scope(|scope| {
@@ -131,7 +139,8 @@ fn walks_agree_with_plain_rust_and_leave_memory_unchanged() {
     }
     let before = lines;
     let shared = SharedLine::share(&mut lines);
-    for walk in [arch::READ_WALK, arch::OWN_WALK, arch::STORE_WALK] {
+    let own = sets().map(arch::own_walk);
+    for walk in [arch::READ_WALK, arch::STORE_WALK].into_iter().chain(own) {
         for hops in [0, 1, 2, 3, 4, 5, 6, 99] {
             // SAFETY: the ring holds five nodes, and the first lies at its start.
             let (ended, found) = unsafe { call_marked(walk as usize, [base, base, hops, 0]) };

@@ -4,49 +4,57 @@
 //!
 //! Every call gives a routine the arguments that its type requires: lines of memory made here.
 
-use super::tests::{MARKS, call_marked};
+use super::marked::{MARKS, call_marked};
 use crate::arch::{self, Line, StreamRoutine, portable};
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// Number of lines in a page.
-const PAGE: usize = 4096 / 64;
-
 unsafe extern "C" {
+    fn sysconf(name: i32) -> isize;
     fn mmap(address: *mut u8, bytes: usize, access: i32, flags: i32, file: i32, offset: i64) -> *mut u8;
     fn mprotect(address: *mut u8, bytes: usize, access: i32) -> i32;
     fn munmap(address: *mut u8, bytes: usize) -> i32;
 }
 
-/// Four pages of lines between two inaccessible pages: an access outside the lines ends the test.
-struct Fenced(*mut Line);
+/// Lines between two inaccessible pages: an access outside the lines ends the test.
+///
+/// The lines fill 64 KiB, the largest page of any machine, and so a whole number of pages.
+struct Fenced {
+    start: *mut u8,
+    page: usize,
+}
 
 impl Fenced {
-    const PAGES: usize = 4;
-    const LINES: usize = Self::PAGES * PAGE;
+    const LINES: usize = 1024;
+    const BYTES: usize = Self::LINES * 64;
 
     fn new() -> Fenced {
+        const PAGE_SIZE: i32 = 30;
         let (none, read_and_write, private_and_anonymous) = (0, 3, 0x22);
-        let bytes = (Self::PAGES + 2) * PAGE * 64;
+        // SAFETY: the function reads what the kernel gave to this process.
+        let page = usize::try_from(unsafe { sysconf(PAGE_SIZE) }).unwrap();
+        assert!(Self::BYTES.is_multiple_of(page), "pages of {page} bytes");
         // SAFETY: a new mapping takes the place of no other.
-        let start = unsafe { mmap(core::ptr::null_mut(), bytes, none, private_and_anonymous, -1, 0) };
+        let start = unsafe {
+            mmap(core::ptr::null_mut(), Self::BYTES + 2 * page, none, private_and_anonymous, -1, 0)
+        };
         assert_ne!(start.addr(), usize::MAX, "mmap");
-        let inner = start.wrapping_add(PAGE * 64);
+        let fenced = Fenced { start, page };
         // SAFETY: the pages are part of the mapping above, which nothing uses yet.
-        assert_eq!(unsafe { mprotect(inner, Self::LINES * 64, read_and_write) }, 0);
-        Fenced(inner.cast())
+        assert_eq!(unsafe { mprotect(start.wrapping_add(page), Self::BYTES, read_and_write) }, 0);
+        fenced
     }
 
     fn lines(&mut self) -> &mut [Line] {
         // SAFETY: `LINES` lines are mapped there, zeroes at first, and borrowed from the mapping's owner.
-        unsafe { core::slice::from_raw_parts_mut(self.0, Self::LINES) }
+        unsafe { core::slice::from_raw_parts_mut(self.start.wrapping_add(self.page).cast(), Self::LINES) }
     }
 }
 
 impl Drop for Fenced {
     fn drop(&mut self) {
         // SAFETY: the whole mapping, to which no borrow is left.
-        unsafe { munmap(self.0.wrapping_sub(PAGE).cast(), (Self::PAGES + 2) * PAGE * 64) };
+        unsafe { munmap(self.start, Self::BYTES + 2 * self.page) };
     }
 }
 

@@ -1,0 +1,64 @@
+//! Lines: stores with the hint to go past the caches, and eviction.
+//!
+//! # Safety
+//!
+//! STNP and DC CIVAC are part of every processor, and Linux lets programs execute DC CIVAC
+//! (SCTLR_EL1.UCI). A line is written through the only reference to it.
+
+use crate::arch::Line;
+use core::arch::aarch64::{uint64x2_t, vld1q_u64};
+use core::arch::asm;
+
+/// False: the stores of traffic that bypass the caches are STNP, whose hint a processor may ignore. It then reads a line
+/// before it writes it.
+pub const STREAM_EXACT: bool = false;
+
+/// False: [`stream_line`] may leave lines in a cache, so they have to be evicted.
+pub const STREAMS_BYPASS: bool = false;
+
+/// Writes a whole line to memory with stores that the processor may let bypass the caches.
+///
+/// After the last line, call [`streams_done`].
+#[inline(always)]
+pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
+    // SAFETY: eight words are four vectors.
+    let [a, b, c, d]: [uint64x2_t; 4] =
+        core::array::from_fn(|vector| unsafe { vld1q_u64(words.as_ptr().add(2 * vector)) });
+    // SAFETY: a `Line` holds four aligned vectors, and `&mut` gives exclusive access to it.
+    unsafe {
+        asm!(
+            "stnp {0:q}, {1:q}, [{4}]",
+            "stnp {2:q}, {3:q}, [{4}, #32]",
+            in(vreg) a, in(vreg) b, in(vreg) c, in(vreg) d, in(reg) line,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Proof that lines may be evicted: Linux lets every program execute DC CIVAC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evictor(());
+
+impl Evictor {
+    /// Returns the proof.
+    #[must_use]
+    pub fn detect() -> Option<Evictor> {
+        Some(Evictor(()))
+    }
+
+    /// Evicts `lines` from all caches up to the point of coherency; modified lines are first written back to memory.
+    pub fn evict(self, lines: &[Line]) {
+        for line in lines {
+            // SAFETY: the instruction changes no byte of memory, and may be executed.
+            unsafe { asm!("dc civac, {}", in(reg) line, options(nostack, preserves_flags)) };
+        }
+        streams_done();
+    }
+}
+
+/// Waits until all streamed lines are visible, and all evictions complete.
+pub fn streams_done() {
+    // SAFETY: a barrier changes nothing. DSB ISH: stores and evictions before it are complete for all cores before any
+    // later instruction; a DMB would only order them.
+    unsafe { asm!("dsb ish", options(nostack, preserves_flags)) };
+}
