@@ -279,15 +279,10 @@ impl Warning {
                 "keep the SMT sibling idle, then rerun"; counter = words.counter_name),
             // The two timestamps of a batch are far apart, so a load that begins early changes nothing.
             Warning::FenceNotSerialising { promised, single } => {
-                let (severity, [fact, remedy]) =
-                    (if single { Fair } else { Note }, words.fence_does_not_wait);
-                match promised {
-                    true => entry!("fence-not-serialising", severity;
-                        "{fact}", " ({claims} says it is): timings of single loads are inexact"; "{remedy}";
-                        fact, claims = words.claims_name, remedy),
-                    false => entry!("fence-not-serialising", severity;
-                        "{fact}", ": timings of single loads are inexact"; "{remedy}"; fact, remedy),
-                }
+                let [fact, promise, remedy] = words.fence_does_not_wait;
+                entry!("fence-not-serialising", if single { Fair } else { Note };
+                    "{fact}", "{promise}: timings of single loads are inexact"; "{remedy}";
+                    fact, promise = if promised { promise } else { "" }, remedy);
             }
             Warning::Emulated { ref by } => entry!("emulated", Note;
                 "emulated by {by}: these are not hardware latencies";

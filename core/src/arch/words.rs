@@ -30,8 +30,8 @@ pub struct Words {
     pub multiply_ratio: &'static str,
     /// The core cycles of a load that hits in the first-level cache.
     pub l1_hit_cycles: &'static str,
-    /// The statement that stamps do not wait for earlier instructions, and a remedy.
-    pub fence_does_not_wait: [&'static str; 2],
+    /// The statement that stamps do not wait for earlier instructions, the promise that they do, and a remedy.
+    pub fence_does_not_wait: [&'static str; 3],
     /// The instructions of the closing stamp; `None` if they depend on the processor.
     pub end_stamp: Option<&'static str>,
 }

@@ -172,6 +172,27 @@ fn a_slice_of_independent_loads_spans_enough_steps() {
     assert!(strided::slice(&CoarseMachine::with_pairs((24.0, 1), 900.0, 1).counter) > Bytes(32 << 20));
 }
 
+#[test]
+fn many_short_laps_are_as_exact_as_one_long_walk() {
+    let _words = speak(AARCH64);
+    for megahertz in all() {
+        for pair_ns in [12.0, 45.0, 75.0] {
+            // Laps over 256 lines in the first-level cache.
+            let mut machine = CoarseMachine::with_pairs((megahertz, 1), pair_ns, 8);
+            let counter = machine.counter;
+            let lap = |_| {
+                let lap_ns = counter.elapsed_ns(0, machine.ticks(330.0));
+                lap_ns - counter.excess_ns_by(|| machine.ticks(0.0))
+            };
+            const LAPS: u32 = 30_000;
+            let mean_ns = (0..LAPS).map(lap).sum::<f64>() / f64::from(LAPS);
+            // The median cost of a fine counter's readings is a whole number of ticks.
+            let error = if megahertz == FINE { 1.0 / 330.0 } else { LATENCY };
+            assert!(off(mean_ns, 330.0) < error, "{megahertz} MHz, {pair_ns} ns: {mean_ns}");
+        }
+    }
+}
+
 /// Lets a generator touch bursts at the times of a pacer, and returns the rate delivered relative to the rate offered,
 /// and the share of bursts in the same tick as the burst before.
 fn generated(machine: &mut CoarseMachine, gap: f64, burst: u32, line_ns: f64) -> (f64, f64) {

@@ -267,6 +267,26 @@ impl Counter {
         clock::elapsed_ns(start, end, self.overhead, self.frequency)
     }
 
+    /// Returns the cost of an empty pair of readings beyond the subtracted one, in nanoseconds; zero for a fine counter.
+    ///
+    /// Few steps of a coarse counter include a fraction of a step for the readings, which only a mean shows: the sum of
+    /// many short times less this has no error that grows with their number.
+    #[must_use]
+    pub fn excess_ns(&self) -> f64 {
+        self.excess_ns_by(|| {
+            let start = self.stamp.start();
+            self.stamp.end().ticks.saturating_sub(start)
+        })
+    }
+
+    /// Measures as [`excess_ns`](Self::excess_ns) does; `ticks` returns the ticks of an empty pair.
+    pub fn excess_ns_by(&self, ticks: impl FnOnce() -> u64) -> f64 {
+        if !self.is_coarse() {
+            return 0.0;
+        }
+        self.nanoseconds(Ticks(ticks())) - self.nanoseconds(self.overhead)
+    }
+
     /// Returns the drift between the counter and the kernel's clock since the calibration, in parts per million; `None`
     /// if either clock is behind its first reading.
     #[must_use]

@@ -21,7 +21,8 @@ pub const WORDS: Words = Words {
     l1_hit_cycles: "3 to 5",
     fence_does_not_wait: [
         "ISB does not wait for earlier instructions",
-        "rule out an emulator: the architecture promises that it waits",
+        " (the architecture promises it)",
+        "rule out an emulator",
     ],
     end_stamp: Some(END_STAMP),
 };

@@ -17,6 +17,7 @@ pub const WORDS: Words = Words {
     l1_hit_cycles: "4 or 5",
     fence_does_not_wait: [
         "LFENCE is not dispatch-serializing",
+        " (CPUID says it is)",
         "update kernel or hypervisor to set MSR C001_1029[1]",
     ],
     end_stamp: None,
