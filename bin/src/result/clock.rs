@@ -17,7 +17,7 @@ pub enum Timer {
 }
 
 /// Minimum frequency of a fine counter, whose ticks are at most a few core cycles long. The lengths of all measurements
-/// were chosen with such counters, some of which step by 10 ns.
+/// were chosen for fine counters; some of these step by 10 ns.
 const FINE: Hertz = Hertz(500_000_000);
 
 /// Returns whether the instruction set has counters whose ticks are many core cycles long.

@@ -271,11 +271,11 @@ impl Warning {
                 "use a processor or hypervisor with an invariant {counter}"; counter = words.counter_name, why,
                 cycles = if words.cycles_are == Cycles::Core { "core" } else { words.counter_name }),
             Warning::CounterTrapped { nanoseconds } => entry!("counter-trapped", Note;
-                "reading the {counter} takes {cost} ns, because the kernel or the hypervisor emulates it";
-                "use a machine on which no program has to emulate it";
+                "each reading of the {counter} costs {cost} ns, because the kernel or the hypervisor emulates it";
+                "use a machine whose counter needs no emulation";
                 counter = words.counter_name, cost = fixed(nanoseconds / 2.0, 0)),
             Warning::NoCoreClock => entry!("no-core-clock", Fair;
-                "the core clock could not be measured", ": cycles are those of the {counter}";
+                "the core clock could not be measured", ": cycles are ticks of the {counter}";
                 "keep the SMT sibling idle, then rerun"; counter = words.counter_name),
             // The two timestamps of a batch are far apart, so a load that begins early changes nothing.
             Warning::FenceNotSerialising { promised, single } => {

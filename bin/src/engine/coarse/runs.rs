@@ -101,7 +101,11 @@ fn short_walks_are_repeated_over_enough_steps() {
         let with = |bytes, walker: &mut dyn FnMut(&mut dyn Walkable) -> f64| {
             let mut place = CoarsePlace::new(CoarseMachine::new(megahertz, 7), |_, _| 20.0);
             let mut found = f64::NAN;
-            place.with(bytes, &mut |chain| Ok(found = walker(chain))).unwrap();
+            let mut walk = |chain: &mut dyn Walkable| {
+                found = walker(chain);
+                Ok(())
+            };
+            place.with(bytes, &mut walk).unwrap();
             (found, place.walks)
         };
         // A part of 64 hops, which may be longer.
@@ -127,8 +131,8 @@ fn the_search_for_a_working_set_times_warm_parts_over_enough_steps() {
     fn hop_ns(bytes: u64, cold: bool) -> f64 {
         match bytes {
             _ if cold => 100.0,
-            ..0x10_0000 => 4.0,
-            ..0x400_0000 => 40.0,
+            ..=0xf_ffff => 4.0,
+            0x10_0000..=0x3ff_ffff => 40.0,
             _ => 100.0,
         }
     }
