@@ -16,8 +16,8 @@ use latency_bench::sys::out::Messages;
 use latency_bench::sys::terminal::Stream;
 use latency_bench::sys::{auxv, init, signal};
 
-latency_bench::assemble_start!();
-latency_bench::assemble_memory_functions!();
+latency_bench::assemble!("start.s");
+latency_bench::assemble!("mem.s");
 
 /// Runs the program on the process that the kernel has made.
 ///

@@ -7,7 +7,7 @@ use latency_core::topology::{Groups, Sharing};
 use latency_core::units::{CpuId, NodeId};
 
 use super::Machine;
-use super::processor::{self, Platform};
+use super::processor::{self, Platform, Processor};
 use crate::sys::cpu;
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
@@ -42,7 +42,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         Machine {
             topology: Topology::EMPTY,
             host: Host::default(),
-            processor: processor::identify(&files, CpuId(0)),
+            processor: Processor::UNKNOWN,
             nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,
             memory_nodes: NodeSet::EMPTY,
@@ -63,9 +63,8 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         let measured = asked.or_else(|| machine.cpu_of(node?)).or(machine.cpus.first().map(CpuId));
         machine.host.read(&files, measured.unwrap_or(CpuId(0)));
         // CPUID describes the core that executes it. A later check reports that the process may not run on that CPU.
-        if let Some(cpu) = measured.filter(|cpu| cpu::pin_to(*cpu).is_ok()) {
-            machine.processor = processor::identify(&files, cpu);
-        }
+        let _ = measured.map(cpu::pin_to);
+        machine.processor = processor::identify(&files, measured.unwrap_or(CpuId(0)));
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
         let bound_to = numa::bound_to();
         machine.policy_allowed = bound_to.is_ok();

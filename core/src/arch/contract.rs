@@ -65,6 +65,6 @@ const _: bool = INTERRUPT_MARK;
 
 // Vector arithmetic for the numbers of a computed cycle.
 const _: fn() -> Option<lanes::Lanes> = lanes::Lanes::detect;
-const _: fn(lanes::Lanes, &lanes::Cycle, u32, &mut [u64]) = lanes::Lanes::successors;
+const _: fn(lanes::Lanes, &lanes::Cycle, u32, &mut [u64; lanes::LANES]) = lanes::Lanes::successors;
 const _: fn(lanes::Lanes, &lanes::Cycle, u32, u64) -> (u32, u64) = lanes::Lanes::advance;
 const _: usize = lanes::LANES;

@@ -15,7 +15,7 @@
 //! buffer is written once, in whole lines; and the node at any *time* `t` is `G(c t)`, which needs
 //! no walk.
 
-use crate::arch::lanes::{self, Lanes};
+use crate::arch::lanes::{self, LANES, Lanes};
 use crate::rng::Pcg32;
 
 /// The bijection `G` on numbers of `bits` bits, and its inverse.
@@ -183,7 +183,21 @@ impl Weyl {
     /// Writes the successors of the nodes `first`, `first + 1`, … to `successors`.
     pub fn successors(&self, first: u64, successors: &mut [u64]) {
         match self.vectorised() {
-            Some((lanes, cycle)) => lanes.successors(&cycle, first as u32, successors),
+            Some((lanes, cycle)) => {
+                let (groups, rest) = successors.as_chunks_mut::<LANES>();
+                let mut first = first as u32;
+                for group in groups {
+                    lanes.successors(&cycle, first, group);
+                    first = first.wrapping_add(LANES as u32);
+                }
+                if !rest.is_empty() {
+                    let mut group = [0; LANES];
+                    lanes.successors(&cycle, first, &mut group);
+                    for (successor, number) in rest.iter_mut().zip(group) {
+                        *successor = number;
+                    }
+                }
+            }
             // Page faults dominate the time of writing a chain that is too large for 32 bits.
             None => self.one_by_one(first, successors),
         }

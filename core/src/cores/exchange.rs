@@ -161,7 +161,7 @@ impl<'m> Exchange<'m> {
             (ExchangeSide::Second, _) => (second, that, this),
         };
         let polls = patience.polls.max(1);
-        // The time is that of the routine alone: what surrounds it takes as long as a round trip.
+        // The time is that of the routine alone, without the code around it.
         let start = self.counter.start();
         // SAFETY: both lines and the stop word are only accessed as atomics, and their borrows outlast the call;
         // `new` received the proof that the counter may be read; there is at least one poll; and only this call

@@ -78,7 +78,8 @@ fn a_call_returns_if_the_partner_never_comes() {
                 for _ in 0..3 {
                     let made = exchange.run(0, side, method, 3, &patience);
                     assert_eq!((made.count, made.delays), (0, Delays::NONE), "{} {side:?}", name);
-                    assert!(made.end.ticks > made.start, "{} {side:?}", name);
+                    // One poll may be shorter than a step of the counter.
+                    assert!(made.end.ticks >= made.start, "{} {side:?}", name);
                 }
             }
         }

@@ -2,18 +2,10 @@
 
 use super::*;
 use latency_tests::document::{text, warnings};
-use latency_tests::vm::{Architecture, is_ready};
-
-/// Runs `body` like [`in_guests`].
-fn in_arm64_guests(test: &str, body: impl Fn()) {
-    if is_ready(test, Architecture::Aarch64) {
-        retried(test, |_| body());
-    }
-}
 
 #[test]
 fn two_nodes_of_a_device_tree() {
-    in_arm64_guests("emulator::arm64::two_nodes_of_a_device_tree", || {
+    in_guests_of(Architecture::Aarch64, "emulator::arm64::two_nodes_of_a_device_tree", || {
         let machine = Machine::new(&[NodeSpec::new(2, 256); 2]).distances(&[&[10, 23], &[23, 10]]);
         let machine = machine.architecture(Architecture::Aarch64).cpu_model("neoverse-n1");
         let document = assert_matrix(&machine.boot(&options(&MATRIX)), &[0, 1], &[0, 1]);
@@ -28,13 +20,17 @@ fn two_nodes_of_a_device_tree() {
 
 #[test]
 fn without_single_instructions_for_atomic_operations() {
-    in_arm64_guests("emulator::arm64::without_single_instructions_for_atomic_operations", || {
-        let machine = Machine::new(&[NodeSpec::new(2, 256)]);
-        let machine = machine.architecture(Architecture::Aarch64).cpu_model("cortex-a72");
-        let cores = machine.boot(&["cores", "--json", "--budget=4s"]);
-        let document = cores.expect_json(0);
-        assert_valid(&document);
-        assert_eq!(text(&document, "/system/cpu/brand"), "Cortex-A72");
-        assert!(decimal(&array(&document, "/rows")[0], "/ns") > 0.0, "{document:#}");
-    });
+    in_guests_of(
+        Architecture::Aarch64,
+        "emulator::arm64::without_single_instructions_for_atomic_operations",
+        || {
+            let machine = Machine::new(&[NodeSpec::new(2, 256)]);
+            let machine = machine.architecture(Architecture::Aarch64).cpu_model("cortex-a72");
+            let cores = machine.boot(&["cores", "--json", "--budget=4s"]);
+            let document = cores.expect_json(0);
+            assert_valid(&document);
+            assert_eq!(text(&document, "/system/cpu/brand"), "Cortex-A72");
+            assert!(decimal(&array(&document, "/rows")[0], "/ns") > 0.0, "{document:#}");
+        },
+    );
 }

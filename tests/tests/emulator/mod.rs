@@ -15,7 +15,7 @@ mod scenes;
 use latency_tests::attempts::retried;
 use latency_tests::document::{array, at, decimal, is_pair_line, number, pairs, points};
 use latency_tests::schema::assert_valid;
-use latency_tests::vm::{Console, Machine, NodeSpec, ready};
+use latency_tests::vm::{Architecture, Console, Machine, NodeSpec, is_ready};
 use serde_json::Value;
 
 /// Small enough for an emulator, large enough for several huge pages.
@@ -34,7 +34,12 @@ const TWO: [&[u8]; 2] = [&[LOCAL, REMOTE], &[REMOTE, LOCAL]];
 /// Runs `body`, which boots guests, if guests can be booted; retries it after a failure, since a busy host
 /// may have disturbed it.
 fn in_guests(test: &str, body: impl Fn()) {
-    if ready(test) {
+    in_guests_of(Architecture::X86_64, test, body);
+}
+
+/// Does the same as [`in_guests`] with guests of an architecture.
+fn in_guests_of(architecture: Architecture, test: &str, body: impl Fn()) {
+    if is_ready(test, architecture) {
         retried(test, |_| body());
     }
 }

@@ -98,6 +98,21 @@ pub struct Processor {
 }
 
 impl Processor {
+    /// A processor of which nothing is known yet.
+    pub const UNKNOWN: Processor = Processor {
+        vendor: Text::EMPTY,
+        brand: Text::EMPTY,
+        signature: (0, 0, 0),
+        platform: Platform::Hardware,
+        hypervisor: Text::EMPTY,
+        invariant_counter: false,
+        declared_counter: None,
+        fence_promised: false,
+        data_dependent_prefetcher: false,
+        core: None,
+        caches: [None; 4],
+    };
+
     /// Returns the largest described cache.
     #[must_use]
     pub fn last_level_cache(&self) -> Option<CacheClaim> {

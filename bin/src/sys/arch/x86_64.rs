@@ -1,21 +1,11 @@
-//! System calls, the start of a thread and an undefined instruction on x86-64.
+//! System calls and an undefined instruction on x86-64.
 //!
 //! # Safety
 //!
-//! A system call can do anything to the process, so `syscall6` and `clone_thread` are unsafe, and
-//! each caller states what its arguments may touch.
+//! A system call can do anything to the process, so `syscall6` is unsafe, and each caller states what its arguments
+//! may touch.
 
-use core::arch::{asm, global_asm};
-use core::ffi::c_void;
-use core::sync::atomic::AtomicU32;
-
-use super::Routine;
-
-global_asm!(include_str!("../../../../asm/x86_64/thread.s"), options(raw));
-
-unsafe extern "C" {
-    fn lb_thread_clone(flags: usize, stack: *mut c_void, tid: *const AtomicU32, routine: Routine) -> isize;
-}
+use core::arch::asm;
 
 /// Makes a system call and returns its result, or a negated error number.
 ///
@@ -49,23 +39,6 @@ pub(in crate::sys) unsafe fn syscall6(number: u32, [a, b, c, d, e, f]: [usize; 6
     result
 }
 
-/// Starts a thread that runs `routine(stack)`, and returns its number or a negated error number.
-///
-/// # Safety
-/// `stack` must be a multiple of 16, with enough memory below it, which only the thread uses until it has ended; `tid`
-/// must be valid for the same time; `routine` must accept `stack` as its argument; and `flags` must make a thread
-/// without thread-local storage.
-#[inline(always)]
-pub(in crate::sys) unsafe fn clone_thread(
-    flags: u32,
-    stack: *mut c_void,
-    tid: *const AtomicU32,
-    routine: Routine,
-) -> isize {
-    // SAFETY: the caller promises all of this; the thread never returns into code of this one.
-    unsafe { lb_thread_clone(flags as usize, stack, tid, routine) }
-}
-
 /// Executes an undefined instruction: its signal ends every thread.
 #[inline(always)]
 pub(in crate::sys) fn undefined() -> ! {
@@ -73,27 +46,16 @@ pub(in crate::sys) fn undefined() -> ! {
     unsafe { asm!("ud2", options(noreturn)) }
 }
 
-/// Assembles the memory functions that compiled code calls by name.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! assemble_memory_functions {
-    () => {
-        core::arch::global_asm!(
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../asm/x86_64/mem.s")),
-            options(raw)
-        );
-    };
-}
-
-/// Assembles the entry of the process, which calls `lb_start`.
+/// Assembles a file of this instruction set, such as `"mem.s"`.
 ///
-/// A macro, because the library must not define it: programs of the host that link the library have their own entry.
+/// A macro, because the library must not define the entry and the memory functions: programs of the host that link the
+/// library have their own.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! assemble_start {
-    () => {
+macro_rules! assemble {
+    ($file:literal) => {
         core::arch::global_asm!(
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../asm/x86_64/start.s")),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../asm/x86_64/", $file)),
             options(raw)
         );
     };

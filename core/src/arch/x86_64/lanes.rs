@@ -68,7 +68,7 @@ impl Lanes {
     /// Writes the successors of the nodes `first`, `first + 1`, … to `successors`.
     ///
     /// A number that is not a node has no successor: an arbitrary node is written for it.
-    pub fn successors(self, cycle: &Cycle, first: u32, successors: &mut [u64]) {
+    pub fn successors(self, cycle: &Cycle, first: u32, successors: &mut [u64; LANES]) {
         // SAFETY: `self` proves that the processor has AVX2 and that the kernel saves its registers.
         unsafe { write_successors(cycle, first, successors) }
     }
@@ -199,20 +199,8 @@ fn store([a, b, c, d]: Vectors, numbers: &mut [u64; LANES]) {
 }
 
 #[target_feature(enable = "avx2")]
-fn write_successors(cycle: &Cycle, first: u32, successors: &mut [u64]) {
-    let mut first = first;
-    let (groups, rest) = successors.as_chunks_mut::<LANES>();
-    for group in groups {
-        store(successors_from(cycle, first), group);
-        first = first.wrapping_add(LANES as u32);
-    }
-    if !rest.is_empty() {
-        let mut group = [0; LANES];
-        store(successors_from(cycle, first), &mut group);
-        for (successor, number) in rest.iter_mut().zip(&group) {
-            *successor = *number;
-        }
-    }
+fn write_successors(cycle: &Cycle, first: u32, successors: &mut [u64; LANES]) {
+    store(successors_from(cycle, first), successors);
 }
 
 /// Counts hops as [`Lanes::advance`] does.
