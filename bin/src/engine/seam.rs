@@ -130,11 +130,6 @@ pub trait Walkable {
     /// Returns the nanoseconds of the shortest batch that the clock times precisely.
     fn batch_ns(&self) -> f64;
 
-    /// Returns the minimum nanoseconds of a timed walk that is not a batch; zero if its clock is fine enough for any.
-    fn window_ns(&self) -> f64 {
-        0.0
-    }
-
     /// Returns the thread's context switches, migrations and faults so far.
     fn software(&mut self) -> Software;
 

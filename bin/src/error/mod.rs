@@ -22,8 +22,8 @@ use crate::options::message::message;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-pub use outcome::{LONGEST_STEP_NS, Outliers, OutputError, Regression, TimingError};
-pub use placement::PlacementError;
+pub use outcome::{Outliers, OutputError, Regression, TimingError};
+pub use placement::{LONGEST_STEP_NS, PlacementError};
 pub use saved::{Problem, SavedError};
 
 /// A reason to end with another exit code than 0.
@@ -35,7 +35,7 @@ pub enum Failure<'a> {
     Saved(&'a SavedError<'a>),
     /// The requested CPU, node, memory policy or pages were not obtained, or not verified: exit 2.
     Placement(&'a PlacementError<'a>),
-    /// No clock, or an unreliable result: exit 3. A counter that is too coarse for the experiment: exit 2.
+    /// No clock, or an unreliable result: exit 3.
     Timing(&'a TimingError),
     /// The result could not be written: exit 4.
     Output(&'a OutputError<'a>),
@@ -67,7 +67,7 @@ impl Failure<'_> {
     pub const fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) | Failure::Saved(_) => 1,
-            Failure::Placement(_) | Failure::Timing(TimingError::CounterTooCoarse { .. }) => 2,
+            Failure::Placement(_) => 2,
             Failure::Timing(_) => 3,
             Failure::Output(_) => 4,
             Failure::Slower(_) | Failure::SlowHosts(_) => 5,

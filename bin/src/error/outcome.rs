@@ -2,16 +2,10 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::units::Picoseconds;
-
 use crate::options::message::{Insert, message};
 use crate::report::figures::ByPercent;
 use crate::report::words::words;
 use crate::sys::errno::Errno;
-
-/// Maximum step of a counter that times single loads, in nanoseconds: percentiles of longer steps would be those of the
-/// counter.
-pub const LONGEST_STEP_NS: u64 = 15;
 
 /// There is no usable clock, or the result is unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +17,6 @@ pub enum TimingError {
     NeitherClock { why: &'static str },
     /// Timing of something shorter than a batch needs a counter, which is missing; `instead` works without it.
     NeedsCounter { what: &'static str, instead: &'static str },
-    /// Single loads need a counter with shorter steps.
-    CounterTooCoarse { step: Picoseconds },
     /// The clock stepped back.
     SteppedBack,
     /// The walk did not end at the node that the generator computed: the loop did not make all of its hops.
@@ -47,9 +39,6 @@ impl fmt::Display for TimingError {
             TimingError::NeedsCounter { what, instead } => message!(
                 out, "{what} need the {counter}, which is absent, forbidden or unsteady here";
                 "run `latency-bench {instead}`, which does not need it"; what, counter = words().counter_name, instead),
-            TimingError::CounterTooCoarse { step } => message!(
-                out, "single loads need a counter with steps of at most {most} ns; here they are {step} ns";
-                "use a machine with a finer counter"; most = LONGEST_STEP_NS, step),
             TimingError::SteppedBack => message!(
                 out, "the clock went backwards during a measurement";
                 "pin to one CPU with --cpu, or use a machine with synchronized {counter}s"; counter = words().counter_name),

@@ -113,13 +113,6 @@ impl Timer {
         }
     }
 
-    /// Returns the minimum nanoseconds of a measurement, as [`Counter::at_least`] does; zero without a counter, where
-    /// only whole batches are timed.
-    #[must_use]
-    pub fn at_least(&self, steps: u32) -> f64 {
-        self.counter().map_or(0.0, |counter| counter.at_least(steps))
-    }
-
     /// Returns the ticks of the counter in this number of nanoseconds; `None` without a counter.
     #[must_use]
     #[inline(never)] // it is called in several places

@@ -475,12 +475,12 @@ const fn index(code: &str) -> u8 {
 }
 
 impl Entry<'_> {
-    /// Returns the word for programs. Where the counter is the TSC, words about it begin with `tsc`, as in all saved
-    /// results.
+    /// Returns the word for programs. Where results show the counter's cycles, words about it begin with `tsc`, as in all
+    /// saved results.
     pub(super) fn code(&self) -> &'static str {
         const OF_ONE: u8 = index("tsc-not-invariant");
         const OF_ANY: u8 = index("counter-not-invariant");
-        let is_named = words().counter_source == "tsc" || !(OF_ONE..OF_ANY).contains(&self.index);
+        let is_named = words().cycles_are == Cycles::Counter || !(OF_ONE..OF_ANY).contains(&self.index);
         let index = if is_named { self.index } else { self.index + (OF_ANY - OF_ONE) };
         CODES.split(' ').nth(index.into()).unwrap_or("")
     }

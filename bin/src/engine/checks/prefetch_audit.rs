@@ -275,7 +275,7 @@ pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'s
     let first = chase.walk(nodes, chase.now_ns() + MOST_NS)?;
     let until_ns = chase.now_ns() + MOST_NS;
     // With a coarse clock, fewer and longer pieces.
-    let piece = hops_in_window(chase, first).clamp(PIECE, nodes);
+    let piece = hops_in_window(chase, first).min(nodes).max(PIECE);
     for slot in pieces.iter_mut().take((nodes / piece) as usize) {
         let (hops, spent_ns) = chase.walk(piece, until_ns)?;
         *slot = spent_ns / hops as f64;

@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use super::CoarseMachine;
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
-use crate::engine::stopwatch::{ClockTurns, WINDOW_STEPS};
+use crate::engine::stopwatch::ClockTurns;
 use crate::error::Failure;
 use crate::result::counters::Software;
 use crate::result::{Point, Timer};
@@ -108,10 +108,6 @@ impl Walkable for CoarseChain<'_> {
 
     fn batch_ns(&self) -> f64 {
         Timer::Counter(self.place.machine.counter).batch_ns()
-    }
-
-    fn window_ns(&self) -> f64 {
-        self.place.machine.counter.at_least(WINDOW_STEPS)
     }
 
     fn software(&mut self) -> Software {

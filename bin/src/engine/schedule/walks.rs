@@ -70,18 +70,24 @@ pub fn parts(
 }
 
 /// Returns the hops of a timed walk that is long enough for a coarse clock, from another walk, whose time may be a few
-/// steps only, or none; zero for a fine clock.
+/// steps only, or none; zero on an instruction set without coarse clocks.
 pub fn hops_in_window(chain: &dyn Walkable, (made, spent_ns): Walked) -> u64 {
     /// Excess that covers the error of the other walk.
     const MARGIN: f64 = 1.25;
-    if may_be_coarse() { (made as f64 * MARGIN * chain.window_ns() / spent_ns) as u64 } else { 0 }
+    if may_be_coarse() { math::whole(made as f64 * MARGIN * window_ns(chain) / spent_ns) } else { 0 }
+}
+
+/// Returns the minimum nanoseconds of a timed walk that is not a batch: a quarter of a batch, which is 500 steps of a
+/// coarse counter or more.
+fn window_ns(chain: &dyn Walkable) -> f64 {
+    chain.batch_ns() / 4.0
 }
 
 /// Walks `hops` hops and returns nanoseconds per hop. If that is too short for a coarse clock, walks on for as many hops
 /// as its time needs, but at most `most`, and returns their time.
 pub fn timed(chain: &mut dyn Walkable, hops: u64, most: u64, until_ns: f64) -> Result<f64, Failure<'static>> {
     let (mut made, mut spent_ns) = chain.walk(hops, until_ns)?;
-    if may_be_coarse() && spent_ns < chain.window_ns() {
+    if may_be_coarse() && spent_ns < window_ns(chain) {
         let longer = hops_in_window(chain, (made, spent_ns)).min(most);
         if longer > hops {
             (made, spent_ns) = chain.walk(longer, until_ns)?;

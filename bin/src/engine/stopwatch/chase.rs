@@ -28,8 +28,6 @@ const LOOK_NS: f64 = 10e6;
 /// Number of batches for each that has readings of the core's clock, if these take as long as a batch: with a counter that
 /// is too coarse for single loads.
 const CLOCK_TURNS: u32 = 4;
-/// Steps of a coarse counter that a timed walk spans.
-pub(in crate::engine) const WINDOW_STEPS: u32 = 500;
 /// Maximum retries of a batch during which the thread migrated.
 const AGAIN: u64 = 2;
 
@@ -273,10 +271,6 @@ impl Walkable for Chase<'_> {
     fn batch_ns(&self) -> f64 {
         let usual_ns = self.watch.timer.batch_ns();
         if self.traffic.is_some() { usual_ns.max(LOADED_WINDOW_NS) } else { usual_ns }
-    }
-
-    fn window_ns(&self) -> f64 {
-        self.watch.timer.at_least(WINDOW_STEPS)
     }
 
     fn software(&mut self) -> Software {

@@ -110,8 +110,8 @@ impl Counter {
             let mut samples = [0; 501];
             let mut delays = 0;
             let median = median_of(&mut samples, &mut || {
-                delays = next_delay(delays);
-                pair(multiplies, if coarse { delays } else { 0 })
+                delays = if coarse { next_delay(delays) } else { 0 };
+                pair(multiplies, delays)
             });
             if coarse { calm_mean(&samples, median) } else { median as f64 }
         };

@@ -6,7 +6,6 @@ use latency_core::stats;
 use latency_core::units::Bytes;
 
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::stopwatch::chase::WINDOW_STEPS;
 use crate::engine::stopwatch::clock::Counter;
 use crate::error::Failure;
 use crate::plan::budget::FEWEST_ROUNDS;
@@ -17,12 +16,14 @@ use crate::sys::signal;
 const SLICE: Bytes = Bytes(2 << 20);
 /// Maximum slices of a visit.
 const SLICES: usize = 128;
+/// Steps of a coarse counter that a slice spans.
+const SLICE_STEPS: u32 = 500;
 /// Maximum rate at which one core loads a slice, in bytes per nanosecond.
 const FASTEST: f64 = 100.0;
 
 /// Returns the bytes that are timed together: more if a coarse counter needs a longer time.
 pub fn slice(counter: &Counter) -> Bytes {
-    let least = (counter.at_least(WINDOW_STEPS) * FASTEST) as u64;
+    let least = (counter.at_least(SLICE_STEPS) * FASTEST) as u64;
     Bytes(SLICE.0.max(least.next_power_of_two()))
 }
 

@@ -5,6 +5,7 @@ mod members;
 mod view;
 
 use latency_core::cpulist::NodeSet;
+use latency_core::math;
 use latency_core::packed;
 use latency_core::units::Picoseconds;
 
@@ -18,7 +19,7 @@ use crate::engine::run;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::{Counter, Timer};
 use crate::engine::stopwatch::single_hops::Singles;
-use crate::error::{Failure, LONGEST_STEP_NS, TimingError};
+use crate::error::{Failure, LONGEST_STEP_NS, PlacementError, TimingError};
 use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Plan, Planning, Scope};
@@ -84,14 +85,16 @@ fn measure<'a>(
 ///
 /// # Errors
 ///
-/// [`TimingError::NeedsCounter`] without a counter; [`TimingError::CounterTooCoarse`].
-fn fine_counter(timer: &Timer) -> Result<&Counter, TimingError> {
+/// [`TimingError::NeedsCounter`] without a counter; [`PlacementError::CounterTooCoarse`].
+fn fine_counter(timer: &Timer) -> Result<&Counter, Failure<'static>> {
     let counter = timer
         .counter()
         .ok_or(TimingError::NeedsCounter { what: "timings of single loads", instead: "matrix" })?;
     let step_ns = counter.nanoseconds(counter.step);
     match may_be_coarse() && step_ns > LONGEST_STEP_NS as f64 {
-        true => Err(TimingError::CounterTooCoarse { step: Picoseconds((step_ns * 1e3) as u64) }),
+        true => {
+            Err(PlacementError::CounterTooCoarse { step: Picoseconds(math::whole(step_ns * 1e3)) }.into())
+        }
         false => Ok(counter),
     }
 }
@@ -170,7 +173,7 @@ mod tests {
             })
         };
         let refused = |timer: &Timer| {
-            let failure = Failure::from(fine_counter(timer).err()?);
+            let failure = fine_counter(timer).err()?;
             Some((failure.exit_code(), failure.to_string()))
         };
         let text = |step| {
