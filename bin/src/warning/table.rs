@@ -246,24 +246,24 @@ impl Warning {
                 match words.cycles_are {
                     Cycles::Counter => entry!("tsc-drift", severity;
                         "the {counter} runs {drift} ppm {side} than CLOCK_MONOTONIC_RAW";
-                        "check the clock source; rule out suspend and live migration"; counter, drift = drift, side),
+                        "check the clock source; rule out suspend and live migration"; counter, drift, side),
                     Cycles::Core => entry!("tsc-drift", severity;
                         "the {counter} runs {drift} ppm {side}", " than CLOCK_MONOTONIC_RAW";
-                        "check the clock source; rule out suspend and live migration"; counter, drift = drift, side),
+                        "check the clock source; rule out suspend and live migration"; counter, drift, side),
                 }
             }
             Warning::CounterMismatch { measured, declared } => {
-                let [measured, declared] = [measured, declared].map(|hertz| fixed(hertz.megahertz(), 3));
+                let (measured, declared) = (fixed(measured.megahertz(), 3), fixed(declared.megahertz(), 3));
                 let (counter, source) = (words.counter_name, words.counter_declared_by);
                 match words.cycles_are {
                     Cycles::Counter => entry!("tsc-mismatch", Poor;
                         "the {counter} runs at {measured} MHz, but {source} reports {declared} MHz";
                         "the hypervisor may scale the {counter}; cross-check against another clock source";
-                        counter, measured = measured, source, declared = declared),
+                        counter, measured, source, declared),
                     Cycles::Core => entry!("tsc-mismatch", Poor;
                         "the {counter} runs at {measured} MHz", ", but {source} reports {declared} MHz";
                         "the firmware may set {source} wrongly; cross-check against another clock source";
-                        counter, measured = measured, source, declared = declared),
+                        counter, measured, source, declared),
                 }
             }
             Warning::NoCounter { why } => entry!("no-tsc", Fair;

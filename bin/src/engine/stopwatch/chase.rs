@@ -166,9 +166,11 @@ impl ClockTurns {
 
     /// Returns whether the next batch has readings.
     pub(in crate::engine) fn next(&mut self, counter: &Counter) -> bool {
-        let turn = self.0;
-        self.0 = turn.wrapping_add(1);
-        turn.is_multiple_of(CLOCK_TURNS) || counter.at_least(1) <= LONGEST_STEP_NS as f64
+        counter.at_least(1) <= LONGEST_STEP_NS as f64 || {
+            let turn = self.0;
+            self.0 = turn.wrapping_add(1);
+            turn.is_multiple_of(CLOCK_TURNS)
+        }
     }
 }
 
