@@ -134,8 +134,9 @@ fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test --locked --profile fuzz -p latency-bench --lib -- fuzz::$(FUZZ_TARGET)
 
 # The bytes of the executable by section and by module. The shipped one has no symbols of
-# local functions; this one is linked again, with all of them. -X wins over -x before it.
-SYMBOLS := target.x86_64-unknown-linux-musl.rustflags=["-Clink-arg=-X"]
+# local functions; this one is linked again, with all of them. The last option counts, and the command line adds to the key
+# of .cargo/config.toml.
+SYMBOLS := target."cfg(target_env = \"musl\")".rustflags=["-Clink-arg=--discard-none"]
 
 size:
 	@triple=$$(tests/setup triple) || exit 1; \

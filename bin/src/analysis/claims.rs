@@ -1,6 +1,6 @@
 //! The caches that a system reports, for comparison with the caches that a curve shows.
 
-use latency_core::arch::CLAIMS_NAME;
+use latency_core::arch;
 use latency_core::compact::Compact;
 use latency_core::host::Ways;
 use latency_core::units::Bytes;
@@ -25,7 +25,7 @@ pub enum Source {
 
 impl Worded for Source {
     const WORDS: &'static [(&'static str, Self)] =
-        &[("sysfs", Source::Sysfs), (CLAIMS_NAME, Source::Processor), ("the file", Source::File)];
+        &[("sysfs", Source::Sysfs), (arch::WORDS.claims_name, Source::Processor), ("the file", Source::File)];
 }
 
 /// One reported cache that holds data.
