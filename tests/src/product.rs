@@ -56,7 +56,8 @@ pub fn files(root: &str) -> Vec<Source> {
 /// Returns the lines of a file with their numbers from 1, comments included, without its modules of tests.
 pub fn text_of(source: &Source) -> impl Iterator<Item = (usize, &str)> {
     let tests: Vec<_> = test_modules(source).collect();
-    let lines = tests.into_iter().map(|tokens| source.tokens[tokens.start].line..=source.tokens[tokens.end - 1].line);
+    let lines =
+        tests.into_iter().map(|tokens| source.tokens[tokens.start].line..=source.tokens[tokens.end - 1].line);
     let lines: Vec<_> = lines.collect();
     let numbered = source.text.lines().enumerate().map(|(index, line)| (index + 1, line));
     numbered.filter(move |(number, _)| !lines.iter().any(|test| test.contains(number)))
@@ -106,7 +107,8 @@ fn test_modules(source: &Source) -> impl Iterator<Item = Range<usize>> {
     let texts: Vec<&str> = source.tokens.iter().map(|token| token.text.as_str()).collect();
     let mut at = 0;
     std::iter::from_fn(move || {
-        let begin = (at..texts.len()).find(|&at| is_test_module(texts[at], texts[at + 1..].iter().copied()))?;
+        let begin =
+            (at..texts.len()).find(|&at| is_test_module(texts[at], texts[at + 1..].iter().copied()))?;
         let mut depth = 0;
         let ends = |&end: &usize| {
             match texts[end] {

@@ -126,12 +126,15 @@ fn it_has_no_thread_local_storage() {
         let kinds = file.elf_program_headers().iter().map(|segment| segment.p_type(endian));
         assert_eq!(kinds.filter(|&kind| kind == elf::PT_TLS).count(), 0, "a segment of thread-local data");
         if kind.machine == elf::EM_AARCH64 {
-            let reads = file.sections().filter(|section| section.kind() == SectionKind::Text).flat_map(|section| {
-                let code = section.data().expect("code");
-                let words = code.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-                // `mrs xN, tpidr_el0`
-                words.filter(|word| word & !0x1f == 0xd53b_d040).collect::<Vec<_>>()
-            });
+            let reads =
+                file.sections().filter(|section| section.kind() == SectionKind::Text).flat_map(|section| {
+                    let code = section.data().expect("code");
+                    let words = code
+                        .chunks_exact(4)
+                        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+                    // `mrs xN, tpidr_el0`
+                    words.filter(|word| word & !0x1f == 0xd53b_d040).collect::<Vec<_>>()
+                });
             assert_eq!(reads.count(), 0, "instructions read thread-local storage");
         }
     });

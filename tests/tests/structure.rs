@@ -260,14 +260,17 @@ fn assembly_stays_in_its_places() {
 #[test]
 fn product_code_names_an_instruction_set_only_in_its_places() {
     let (mut violations, mut needed) = (Vec::new(), BTreeSet::new());
-    for source in shipped_without_tests().iter().filter(|source| !within(&source.path, &INSTRUCTION_SET_PLACES)) {
+    for source in
+        shipped_without_tests().iter().filter(|source| !within(&source.path, &INSTRUCTION_SET_PLACES))
+    {
         let choices = choices(source).unwrap_or_default();
         for (number, line) in text_of(source).filter(|(number, _)| !choices.contains(number)) {
             for word in line.split(|character: char| !character.is_ascii_alphanumeric()) {
                 let Some(name) = INSTRUCTION_SETS.into_iter().find(|name| word.starts_with(name)) else {
                     continue;
                 };
-                match NAMED_NEVERTHELESS.iter().find(|(path, word, _)| (*path, *word) == (&source.path, name)) {
+                match NAMED_NEVERTHELESS.iter().find(|(path, word, _)| (*path, *word) == (&source.path, name))
+                {
                     Some(exception) => _ = needed.insert(exception),
                     None => violations.push(format!("{}:{number}: {word}", source.path)),
                 }
@@ -303,11 +306,16 @@ fn choices(source: &Source) -> Result<BTreeSet<usize>, usize> {
         }
         let condition = line.strip_prefix("#[cfg(").and_then(|rest| rest.strip_suffix(")]")).ok_or(number)?;
         let alone = condition.strip_prefix("any(").and_then(|rest| rest.strip_suffix(", test)"));
-        let name = alone.unwrap_or(condition).strip_prefix("target_arch = \"").and_then(|rest| rest.strip_suffix('"'));
+        let name = alone
+            .unwrap_or(condition)
+            .strip_prefix("target_arch = \"")
+            .and_then(|rest| rest.strip_suffix('"'));
         let name = name.ok_or(number)?;
         let (item, text) = lines.find(|(_, line)| !line.starts_with("#[")).ok_or(number)?;
         let text = text.strip_prefix("pub(super) ").or(text.strip_prefix("pub ")).unwrap_or(text);
-        if text != format!("mod {name};") && !(text.starts_with(&format!("use {name}::")) && text.ends_with(';')) {
+        if text != format!("mod {name};")
+            && !(text.starts_with(&format!("use {name}::")) && text.ends_with(';'))
+        {
             return Err(number);
         }
         found.extend([number, item]);

@@ -200,7 +200,11 @@ fn kubernetes_gives_whole_cpus_and_the_capability_that_mbind_needs() {
         assert_eq!((key.as_str(), operator.as_str()), (Some("kubernetes.io/arch"), Some("In")), "{name}");
         assert_eq!(words(&expressions[0]["values"]), ["amd64", "arm64"], "{name}");
         let image = container["image"].as_str().expect("an image");
-        assert_eq!(image.rsplit_once(':').map(|(_, version)| version), Some(env!("CARGO_PKG_VERSION")), "{name}");
+        assert_eq!(
+            image.rsplit_once(':').map(|(_, version)| version),
+            Some(env!("CARGO_PKG_VERSION")),
+            "{name}"
+        );
         let pushed = format!(
             "#   skopeo copy --all oci-archive:latency-bench-{}-linux.oci.tar docker://{image}",
             env!("CARGO_PKG_VERSION")
@@ -256,7 +260,10 @@ fn ansible_unpacks_measures_and_compares() {
     let path = format!("{{{{ {}.path }}}}", place["register"].as_str().expect("a name"));
     let archive = &measure["block"][1]["ansible.builtin.unarchive"];
     assert_eq!(archive["src"].as_str(), Some("{{ release }}-{{ ansible_architecture }}-linux.tar.gz"));
-    assert_eq!((archive["dest"].as_str(), words(&archive["extra_opts"])), (Some(&*path), vec!["--strip-components=1"]));
+    assert_eq!(
+        (archive["dest"].as_str(), words(&archive["extra_opts"])),
+        (Some(&*path), vec!["--strip-components=1"])
+    );
     let argv = words(&measure["block"][2]["ansible.builtin.command"]["argv"]);
     assert_eq!(argv[0], format!("{path}/bin/latency-bench"));
     let removed = &measure["always"][0]["ansible.builtin.file"];

@@ -104,7 +104,8 @@ fn archives_have_their_checksums_and_install_below_a_prefix() {
             ("share/doc/latency-bench/LICENSE-MIT", ""),
             ("share/doc/latency-bench/LICENSE-APACHE", ""),
         ] {
-            let text = fs::read_to_string(prefix.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+            let text =
+                fs::read_to_string(prefix.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
             assert!(text.starts_with(begins), "{path}");
         }
     }
@@ -116,8 +117,9 @@ fn each_third_party_crate_comes_with_its_licence() {
     for machine in MACHINES {
         let licences = unpacked(&packed, machine).join("share/doc/latency-bench/licences");
         let own = format!(" {}", env!("CARGO_PKG_VERSION"));
-        let others =
-            linked(machine).into_iter().filter(|known| !(known.starts_with("latency-") && known.ends_with(&own)));
+        let others = linked(machine)
+            .into_iter()
+            .filter(|known| !(known.starts_with("latency-") && known.ends_with(&own)));
         let expected: BTreeSet<String> = others.map(|known| known.replace(' ', "-")).collect();
         let mut found = names(&licences);
         // The licence of the compiler's library does not belong to a crate of the lock file.

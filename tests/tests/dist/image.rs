@@ -144,7 +144,13 @@ fn skopeo_reads_the_image() {
         layers.insert(seen["Layers"][0].to_string());
         // Convert the image into Docker's form; skopeo recomputes all of its checksums.
         let copy = directory.path().join(format!("{architecture}.tar"));
-        run(&[&chosen, "copy", "--quiet", &image, &format!("docker-archive:{}:latency-bench:test", copy.display())]);
+        run(&[
+            &chosen,
+            "copy",
+            "--quiet",
+            &image,
+            &format!("docker-archive:{}:latency-bench:test", copy.display()),
+        ]);
     }
     assert_eq!(layers.len(), PLATFORMS.len(), "one executable for two platforms");
     // All platforms at once, as for a registry.

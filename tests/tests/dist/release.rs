@@ -10,7 +10,10 @@ use std::process::{Command, Output};
 fn pack(packed: &Packed, machines: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dist"));
     command.arg("pack").arg(packed.directory().join("again"));
-    command.args(machines.iter().map(|machine| packed.executable(machine))).output().expect("a program of the tests")
+    command
+        .args(machines.iter().map(|machine| packed.executable(machine)))
+        .output()
+        .expect("a program of the tests")
 }
 
 #[test]
@@ -56,7 +59,8 @@ fn without_a_target_no_release_is_made() {
         .expect("bin/dist/build");
     let errors = String::from_utf8_lossy(&told.stderr).into_owned();
     assert!(!told.status.success(), "{errors}");
-    for message in ["no release was made, because it would be without aarch64;", "aarch64-unknown-linux-musl"] {
+    for message in ["no release was made, because it would be without aarch64;", "aarch64-unknown-linux-musl"]
+    {
         assert!(errors.contains(message), "{errors}");
     }
     let left: Vec<_> = fs::read_dir(&released).expect("the directory").flatten().collect();
