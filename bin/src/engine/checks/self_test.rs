@@ -82,7 +82,8 @@ fn first_level_cycles(counter: &Counter) -> Option<f64> {
     let chain = Chain::new(Order::Random, Bytes(SIZE as u64), Bytes(64), 1).ok()?;
     let mut lines = [Line([0; 8]); SIZE / 64];
     let buffer = Buffer::build(&mut lines, &chain, kernel::POINTER.encoding).ok()?;
-    hit_cycles(counter, &mut || counter.core_clock(), &mut |hops| {
+    let core_clock = || counter.core_clock();
+    hit_cycles(counter, core_clock, |hops| {
         let walk = buffer.timed_walk(&kernel::POINTER, 0, hops, counter.stamp).ok()?;
         buffer.prove(0, hops as u64, walk.ended).ok()?;
         Some(walk.end.ticks.saturating_sub(walk.start))
@@ -93,8 +94,8 @@ fn first_level_cycles(counter: &Counter) -> Option<f64> {
 /// hops: the difference of two lengths, so that every fixed cost cancels.
 pub(in crate::engine) fn hit_cycles(
     counter: &Counter,
-    core_clock: &mut dyn FnMut() -> Option<f64>,
-    ticks: &mut dyn FnMut(usize) -> Option<u64>,
+    mut core_clock: impl FnMut() -> Option<f64>,
+    mut ticks: impl FnMut(usize) -> Option<u64>,
 ) -> Option<f64> {
     const SHORT: usize = 1024;
     const LONG: usize = 9216;
@@ -102,15 +103,15 @@ pub(in crate::engine) fn hit_cycles(
     /// Minimum core cycles of a hit.
     const LEAST_CYCLES: f64 = 3.0;
     let hit_ns = LEAST_CYCLES / FASTEST_GIGAHERTZ;
-    let long = LONG.max(SHORT + math::whole(counter.at_least(SELF_TEST_STEPS) / hit_ns) as usize);
-    let sample = || {
+    let long = LONG.max(SHORT + (counter.at_least(SELF_TEST_STEPS) / hit_ns) as usize);
+    let mut sample = || {
         let before = core_clock()?;
         let difference = ticks(long)? as f64 - ticks(SHORT)? as f64;
         let after = core_clock()?;
         Some(difference / (long - SHORT) as f64 * (before + after) / 2.0)
     };
     // The difference from an interrupted sample can be absurd; another sample is cheap.
-    let samples = core::iter::repeat_with(sample).take(2 * TIMES).flatten();
+    let samples = (0..2 * TIMES).filter_map(|_| sample());
     stats::half_sample_mode(stats::gather(&mut [0.0; TIMES], samples))
 }
 
