@@ -5,8 +5,9 @@
 //! however small the effect; the report is compared with the delivered times, as everywhere in the lab.
 
 use latency_tests::attempts::retried_where_quiet;
+use latency_tests::lab::Model;
 use latency_tests::lab::timed::Runs;
-use latency_tests::lab::{Model, architecture, ready};
+use latency_tests::vm::ready;
 use std::process::{Child, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -84,7 +85,6 @@ impl Numbers {
              directory-bit={bit} size=16M memory={memory}"
         );
         let mut model: Model = line.parse().unwrap_or_else(|reason| panic!("{line}: {reason}"));
-        model.architecture = architecture();
         // Set after parsing, which refuses random victims. Here the plugin counts the lines that the cache
         // keeps, so their share need not be known before.
         if let Some(last) = &mut model.last_level {

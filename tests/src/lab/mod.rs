@@ -44,7 +44,7 @@
 //! | `cpus=N` | CPUs of each of these; experiments without load use the first | 1 |
 //! | `memory-only=N` | nodes without CPUs, numbered behind those | 0 |
 //! | `memory=SIZE` | memory of each node | 256M |
-//! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact | |
+//! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact; on aarch64, for lines on a page each, from 3000 on | |
 //! | `level=SIZE:WAYS:TICKS[:random]` | a cache of each CPU, replaced in LRU order or with random victims; may be repeated, the nearest first. For `matrix` and `distribution`, which measure one working set: in LRU order a cache holds all of it or, since a lap visits every line once, nothing of it; so a size between one working set and one for each target is refused, and so are random victims | none |
 //! | `llc=SIZE:WAYS:TICKS[:random]` | a last-level cache of each node, common to its CPUs; it also serves its lines to other nodes, in twice the time | none |
 //! | `other=TICKS` | after `llc=`: ticks of a load that another node's last level serves | twice those of its own |
