@@ -12,7 +12,8 @@ use crate::result::Outcome;
 use crate::result::words::REGION;
 use latency_core::stats::Estimate;
 
-/// Lines of the smallest working set of the walks: as many lines are also walked on separate pages.
+/// Lines of the smallest working set of the walks: as many lines are also walked on separate pages, and first-level buffers
+/// reach 32 to 128 pages.
 pub const FEWEST_LINES: u64 = 4096;
 /// Random order within regions of 2 MiB.
 pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(REGION);
