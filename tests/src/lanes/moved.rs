@@ -111,6 +111,11 @@ pub const MOVED: &[Moved] = &[
         "memory that a real kernel reclaims for a measurement of 256 MiB",
     ),
     moved_to_all(
+        "emulator::kernels::eight_nodes",
+        "emulator::nodes::four_nodes_and_a_selection_of_them",
+        "an error that needs more than four nodes",
+    ),
+    moved_to_all(
         "emulator::kernels::every_experiment_runs_with_the",
         "the kernel of this system's release in all other guests",
         "calls that the oldest or the newest kernel answers differently",
