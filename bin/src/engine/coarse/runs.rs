@@ -6,7 +6,7 @@ use latency_core::chain::Order;
 use latency_core::kernel::POINTER;
 use latency_core::traffic::Kind;
 use latency_core::traffic::pace::{self, Pacer, Pacing};
-use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
+use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
 use latency_core::words::When;
 
 use super::chains::CoarsePlace;
@@ -141,6 +141,7 @@ fn the_search_for_a_working_set_times_warm_parts_over_enough_steps() {
         let known = Known {
             reported: Some(Bytes(16 << 20)),
             near: Bytes(1 << 20),
+            page: PageSize::KIB_4,
             most: Bytes(1 << 30),
             seeks_cache: true,
             limit_ns: 1e12,
