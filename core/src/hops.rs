@@ -6,7 +6,7 @@
 mod sample;
 mod tally;
 
-use crate::math::Real;
+use crate::math::ToReal;
 pub use sample::{Quantile, Sample, buckets_below, weight};
 pub use tally::Tally;
 

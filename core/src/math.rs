@@ -28,20 +28,21 @@ const RECIPROCALS: [f64; EXPONENTIAL_TERMS] = {
     table
 };
 
-/// Conversion to real numbers in few instructions: on x86-64 a signed number needs one, an unsigned one eight.
-pub trait Real {
+/// Conversion to real numbers in few instructions: a signed number needs one, an unsigned number eight where the processor
+/// converts signed numbers only.
+pub trait ToReal {
     /// Returns a number below 2^63 as a real number; a larger number loses its highest bit.
     #[must_use]
     fn real(self) -> f64;
 }
 
-impl Real for u64 {
+impl ToReal for u64 {
     fn real(self) -> f64 {
         (self & i64::MAX as u64) as f64
     }
 }
 
-impl Real for usize {
+impl ToReal for usize {
     fn real(self) -> f64 {
         (self as u64).real()
     }

@@ -29,7 +29,7 @@ use crate::units::{Bytes, CpuId, NodeId, PageSize, PageSizes};
 /// Maximum number of nodes. The largest machines have 64 sockets;
 /// further nodes are counted in [`Topology::omitted`].
 pub const MAX_NODES: usize = 128;
-/// Maximum number of pools of a node: aarch64 with base pages of 4 KiB has pools of four sizes.
+/// Maximum number of pools of a node: some processors have four sizes of huge pages.
 pub const MOST_POOLS: usize = 4;
 
 /// Every online node of a machine, in rising order of id.

@@ -5,7 +5,7 @@
 
 use core::cmp::Ordering;
 use core::ops::RangeInclusive;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use latency_core::compact::Compact;
 use latency_core::math::ln;

@@ -6,7 +6,7 @@
 
 use core::f64::consts::SQRT_2;
 use core::ops::RangeInclusive;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, PageKnee};
@@ -49,7 +49,7 @@ pub struct Analysis {
     pub largest_ns: Option<f64>,
     /// The stride of the points that were fitted.
     pub stride: Bytes,
-    /// The size of a page, on each of which other points have one line.
+    /// The size of a page; other points have one line on each page.
     pub page: PageSize,
 }
 

@@ -2,7 +2,7 @@
 //! slow loads.
 
 use latency_core::hops;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::math::{exp2, log2};
 
 use crate::report::chart::ChartPoint;

@@ -1,6 +1,6 @@
 //! Conclusions about translation buffers from the points with one line on each page.
 
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::model::translation::PageKnee;
 use latency_core::model::{MAX_LEVELS, Point, Workspace, fit_stair};
 use latency_core::units::PageSize;

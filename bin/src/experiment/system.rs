@@ -1,7 +1,7 @@
 //! The machine as the tool sees it, and the tool's permissions; only the clock itself is timed.
 
 use core::fmt;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Throttle};
@@ -148,7 +148,7 @@ fn pool_limit(machine: &Machine) -> Text<192> {
         "no {} of free {size} huge pages|as root: echo {pages} > {}",
         POOL.max(size.bytes()),
         fmt::from_fn(|out| match size {
-            // The default size of x86-64.
+            // The default size.
             PageSize::MIB_2 => out.write_str("/proc/sys/vm/nr_hugepages"),
             _ => write!(out, "/sys/kernel/mm/hugepages/hugepages-{kilobytes}kB/nr_hugepages"),
         })

@@ -4,7 +4,7 @@
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Caches, CpuTime};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::topology::{Files, threads_of_core};
 use latency_core::units::{CpuId, NodeId};
 

@@ -185,8 +185,8 @@ options! {
         pub cpus: Option<CpuSet> = None,
         /// True to run on the first CPU of the node even if other processes keep it busy.
         pub first_cpu: bool = false,
-        /// The requested pages, with the sizes of x86-64: [`PageSize::KIB_4`] stands for the base pages of any machine, and
-        /// [`PageSize::MIB_2`] for its transparent huge pages. [`plan::pages`](crate::plan::pages) returns those of the
+        /// The requested pages, as the command line names them: [`PageSize::KIB_4`] means the base pages of any machine,
+        /// and [`PageSize::MIB_2`] its transparent huge pages. [`plan::pages`](crate::plan::pages) returns those of the
         /// machine.
         ///
         /// [`PageSize::KIB_4`]: latency_core::units::PageSize::KIB_4

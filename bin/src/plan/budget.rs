@@ -3,7 +3,7 @@
 //! Plain data, made from options by the experiment; the engine sees no options. Pure, like the whole plan.
 
 use latency_core::math;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::units::{Bytes, Pages};
 
 use super::regions;

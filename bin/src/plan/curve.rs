@@ -3,7 +3,7 @@
 //! Pure, like the whole plan. [`latency_core::model::refine`] adds further sizes while measuring.
 
 use latency_core::math;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 

@@ -5,7 +5,7 @@
 
 use core::fmt;
 use core::ops::{Add, Mul};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use latency_core::chain::Order;
 use latency_core::decimal::Decimal;

@@ -3,7 +3,7 @@
 //! The rates are known once the limit has been measured; [`levels`] returns them then.
 
 use latency_core::cpulist::CpuSet;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::budget::{FEWEST_ROUNDS, budget_ns};

@@ -151,7 +151,7 @@ fn half_of(machine: &Machine, supply: &Supply, targets: usize) -> Bytes {
 #[must_use]
 #[inline(never)] // it is called in several places
 pub fn whole_pages(machine: &Machine, size: Bytes) -> Bytes {
-    /// Least number of huge pages of which one may be lost.
+    /// Least number of huge pages in a working set that may lose one by rounding.
     const MANY: u64 = 16;
     let huge = machine.huge_page();
     if size >= huge.bytes().times(MANY) { huge.whole(size) } else { PageSize::MIB_2.whole(size) }

@@ -6,7 +6,7 @@ use latency_core::clock;
 use latency_core::histogram::Histogram;
 use latency_core::histogram::fold::Period;
 use latency_core::hops::{self, Quantile, Sample};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::stats::{Interval, Summary};
 use latency_core::units::Hertz;
 

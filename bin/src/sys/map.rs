@@ -21,7 +21,7 @@ use latency_core::units::{PageSource, Pages};
 use linux_raw_sys::general::{__NR_rt_sigprocmask, MAP_HUGE_SHIFT};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Least alignment of a region: small pages begin at an address where a huge page of x86-64 could begin, so that both
+/// Least alignment of a region: small pages begin at an address where a huge page of 2 MiB could begin, so that both
 /// kinds differ in the page size only.
 const ALIGNMENT: usize = 2 << 20;
 

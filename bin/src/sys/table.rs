@@ -140,7 +140,7 @@ impl<T> Drop for Table<T> {
 /// The start of new memory, or the reason why there is none. A pair is returned in registers, unlike a `Result`.
 type Start = (Option<NonNull<u8>>, Errno);
 
-/// The pages of tables: base pages, of which only those in use become resident.
+/// The pages of tables: base pages, since only those in use become resident.
 const PAGES: Pages = Pages::AUTO;
 
 /// Returns room for `length` elements of `size` bytes.

@@ -55,7 +55,7 @@ impl Chain {
     ///
     /// # Errors
     ///
-    /// Those of [`with_line`](Self::with_line).
+    /// The same as [`with_line`](Self::with_line).
     pub fn new(order: Order, size: Bytes, stride: Bytes, seed: u64) -> Result<Chain, ShapeError> {
         Self::with_line(order, size, (stride, LineSize::LEAST), seed)
     }

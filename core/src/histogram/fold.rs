@@ -17,7 +17,7 @@
 //! hiccup", Cloudflare blog, 2018.
 
 use crate::math;
-use crate::math::Real;
+use crate::math::ToReal;
 use crate::math::sqrt;
 use crate::units::Hertz;
 

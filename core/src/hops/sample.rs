@@ -3,7 +3,7 @@
 //! This file uses only counts and ticks. `hops.rs` finds the interrupted hops.
 
 use crate::histogram::{Bucket, Histogram};
-use crate::math::Real;
+use crate::math::ToReal;
 use crate::math::sqrt;
 
 /// Number of standard deviations of a normal distribution beyond which 2.5 % lie on each side.

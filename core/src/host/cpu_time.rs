@@ -4,7 +4,7 @@
 //!
 //! proc_stat(5) for /proc/stat.
 
-use crate::math::Real;
+use crate::math::ToReal;
 use crate::topology::files::parse;
 
 /// The time of a CPU since the system started, from one line of /proc/stat, in kernel ticks.

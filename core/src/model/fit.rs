@@ -8,7 +8,7 @@ use super::robust;
 use super::search::{Candidate, Range};
 use super::uncertainty::Uncertainty;
 use super::workspace::Workspace;
-use crate::math::Real;
+use crate::math::ToReal;
 use crate::math::{exp, ln};
 use crate::stats::{Estimate, Interval};
 

@@ -4,7 +4,7 @@
 //! geometric middle. The input should be medians of at least two sweeps: with single measurements,
 //! new points accumulate in noisy intervals.
 
-use crate::math::Real;
+use crate::math::ToReal;
 use core::f64::consts::LN_2;
 
 use crate::math;

@@ -13,7 +13,7 @@
 use super::curve::Curve;
 use super::least_squares::{MAX_UNKNOWNS, NormalEquations, Unknowns};
 use super::workspace::{Row, Workspace};
-use crate::math::Real;
+use crate::math::ToReal;
 use crate::math::{ln, sqrt};
 use crate::stats::median;
 

@@ -13,7 +13,7 @@ use super::robust::{self, Linear};
 use super::uncertainty::ALIKE;
 use super::workspace::Workspace;
 use crate::math;
-use crate::math::Real;
+use crate::math::ToReal;
 use crate::math::{exp, ln};
 
 /// Minimum distance between neighbouring capacities, in ln S: a factor of 2.2.

@@ -9,7 +9,7 @@
 //! This file only compares curves and fits: the caller measures the second curve on pages of the
 //! given size, and names the size of a cache line.
 
-use crate::math::Real;
+use crate::math::ToReal;
 use core::f64::consts::LN_2;
 
 use super::fit::{Cause, Fit, Level};

@@ -7,7 +7,7 @@
 
 use super::{Interval, Summary, median_of_sorted, median_ranks, summarise};
 use crate::math;
-use crate::math::Real;
+use crate::math::ToReal;
 use crate::math::{exp, ln, sqrt};
 use crate::sort;
 

@@ -16,11 +16,11 @@ pub struct PageSize {
 }
 
 impl PageSize {
-    /// The base page of x86-64, and the smallest page of any machine.
+    /// The smallest page of any machine.
     pub const KIB_4: PageSize = PageSize { log2: 12 };
-    /// One page-directory entry of x86-64.
+    /// One entry of the second level of page tables, with base pages of 4 KiB.
     pub const MIB_2: PageSize = PageSize { log2: 21 };
-    /// One page-directory-pointer entry of x86-64.
+    /// One entry of the third level of page tables, with base pages of 4 KiB.
     pub const GIB_1: PageSize = PageSize { log2: 30 };
     /// The largest base page.
     pub const KIB_64: PageSize = PageSize { log2: 16 };
@@ -140,7 +140,7 @@ impl fmt::Display for PageSizes {
     }
 }
 
-/// Where pages come from.
+/// The source of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageSource {
     /// The best source that is available: the pool of huge pages, else transparent huge pages, else base pages.

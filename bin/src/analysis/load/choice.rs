@@ -3,7 +3,7 @@
 //! The levels are shares of the limit. They are close together where latency rises, and sparse elsewhere.
 
 use latency_core::math;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 /// Shares of the limit for all levels but the last, which has the largest possible load.
 const SHARES: [f64; 9] = [0.0, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.95];

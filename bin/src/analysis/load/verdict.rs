@@ -3,7 +3,7 @@
 //! The input is bandwidths and numbers of cores, independent of how they were measured.
 
 use super::{LoadLevel, ends};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::stats::Estimate;
 use latency_core::units::LineSize;
 

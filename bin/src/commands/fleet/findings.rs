@@ -2,7 +2,7 @@
 //! conditions. Nothing is shown here.
 
 use latency_core::math;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 

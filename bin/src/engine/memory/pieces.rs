@@ -226,7 +226,7 @@ pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
 /// Warns about properties of memory that matter to the reader: `size` bytes on `target`, for which the kind of pages
 /// `asked` was requested.
 pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes, Pages), placed: &Placed) {
-    /// Least size of a huge page of which the reader is told that it is much larger than the working set.
+    /// Least size of a huge page for which a warning says that it is much larger than the working set.
     const LARGE: Bytes = Bytes(4 << 20);
     let Placed { means, pages, mapped, before, .. } = *placed;
     let Session { machine, warnings, .. } = session;

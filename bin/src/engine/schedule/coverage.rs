@@ -3,7 +3,7 @@
 //!
 //! The test makes 200 runs of each kind, or LATENCY_BENCH_COVERAGE_RUNS of them if that variable is set.
 
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use std::boxed::Box;
 use std::f64::consts::TAU;
 use std::vec::Vec;

@@ -1,7 +1,7 @@
 //! A stay at one point for some seconds, so that the user can observe the machine meanwhile.
 
 use core::ops::DerefMut;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use crate::engine::schedule::summariser::MOST_BATCHES;
 use crate::engine::schedule::walks::hops_per_batch;

@@ -5,7 +5,7 @@
 //! because the latency that neighbours add changes from second to second.
 
 use latency_core::math;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::sort;
 use latency_core::stats::{self, Interval};
 

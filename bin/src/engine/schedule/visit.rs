@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::plan::budget::Budget;
 use crate::result::{Round, Undisturbed};
 use latency_core::math;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 /// Minimum share of the spread time that rounds must fill: the last pause is shorter than the others.
 const SPREAD: f64 = 0.9;

@@ -1,7 +1,7 @@
 //! Pairs of CPUs for people: classes, a matrix if there are few CPUs, and every pair on request.
 
 use core::fmt::{self, Display, Write};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;

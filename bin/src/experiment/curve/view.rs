@@ -1,7 +1,7 @@
 //! A curve as presented by `curve` and `fit`: the answer, the levels, the picture and the points.
 
 use core::fmt::{self, Display};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use latency_core::model::{MAX_LEVELS, MAX_POINTS};
 use latency_core::text::Text;

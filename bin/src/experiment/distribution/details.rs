@@ -1,7 +1,7 @@
 //! Single loads for readers who want to check them: the timer, the batches for comparison, interruptions, refresh.
 
 use core::fmt::{self, Display};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;

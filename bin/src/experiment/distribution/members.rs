@@ -6,7 +6,7 @@ use crate::describe::point;
 use crate::report::document::{Document, Field, Part, fields};
 use crate::result::Outcome;
 use crate::result::distribution::{Distribution, PERCENTAGES, Percentile};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::stats::Estimate;
 
 fields! {

@@ -1,7 +1,7 @@
 //! The window for people: its size, the benefit of prefetches, and the measured times.
 
 use core::fmt::{self, Display, Write};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};

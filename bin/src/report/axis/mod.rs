@@ -9,7 +9,7 @@ mod range;
 mod ticks;
 
 pub use label::{AxisLabel, Title, ValueWithUnit};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 pub use plane::Plane;
 pub use range::AxisRange;
 

@@ -7,7 +7,7 @@ use super::row::PlotRow;
 use crate::report::axis::Plane;
 use crate::report::chart::{ChartPoint, Data, is_drawable};
 use latency_core::math;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use latency_core::math::round;
 
 /// The look of one series.

@@ -14,7 +14,7 @@ use super::terminal::Terminal;
 use core::fmt::{self, Display, Write};
 use draw::{Look, PlotGrid};
 use latency_core::math;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 use row::{MOST_COLUMNS, PlotRow};
 
 /// The minimum width of a readable plot; narrower terminals wrap its lines.

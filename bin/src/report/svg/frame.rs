@@ -2,7 +2,7 @@
 //! not depend on any picture.
 
 use core::fmt::{self, Write};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 use latency_core::decimal::Decimal;
 

@@ -11,7 +11,7 @@ use crate::report::figures::Figure;
 use crate::report::labels::Shelves;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 /// The room for all columns; cells become narrower with more columns, within these widths.
 const ROOM: f64 = 640.0;

@@ -6,7 +6,7 @@
 
 use crate::report::colour::{Colour, contrast};
 use latency_core::math;
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 /// The number of different colours of series.
 pub const SERIES: usize = 6;

@@ -14,7 +14,7 @@ use crate::report::escape::InMarkup;
 use crate::report::labels::Shelves;
 use core::fmt::{self, Display, Write};
 use data::{Canvas, SWATCH_WIDTH, swatch};
-use latency_core::math::Real;
+use latency_core::math::ToReal;
 
 const WIDTH: f64 = 860.0;
 /// The least room left of the plot, and that which labels leave to the title of the vertical axis.
