@@ -1,5 +1,6 @@
 //! Collects the facts about the machine from the system.
 
+use latency_core::arch::Atomics;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::{Files, Source, Topology};
@@ -8,6 +9,7 @@ use latency_core::units::{CpuId, NodeId};
 
 use super::Machine;
 use super::processor::{self, Platform, Processor};
+use crate::sys::auxv;
 use crate::sys::cpu;
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
@@ -43,6 +45,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
             topology: Topology::EMPTY,
             host: Host::default(),
             processor: Processor::UNKNOWN,
+            atomics: Atomics::detect(auxv::hardware_capabilities()),
             nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,
             memory_nodes: NodeSet::EMPTY,

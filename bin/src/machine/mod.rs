@@ -8,6 +8,7 @@ pub mod idle;
 mod memory;
 pub mod processor;
 
+use latency_core::arch::Atomics;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::Sharing;
@@ -69,6 +70,8 @@ pub struct Machine {
     pub host: Host,
     /// Its processor.
     pub processor: Processor,
+    /// The atomic instructions of its processor.
+    pub atomics: Atomics,
     /// The ids of its nodes.
     pub nodes: NodeSet,
     /// The CPUs that this process was given (affinity within the cpuset).
