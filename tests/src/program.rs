@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// Environment variable with the path of the executable under test.
 pub const BINARY_VARIABLE: &str = "LATENCY_BENCH";
 
+/// Environment variable with the path of the one for aarch64.
+pub const AARCH64_VARIABLE: &str = "LATENCY_BENCH_AARCH64";
+
 /// Returns the root of the workspace.
 pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -23,34 +26,43 @@ pub fn scratch() -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Returns the executable under test: `$LATENCY_BENCH` (relative paths start at the root of the workspace),
-/// otherwise `target/latency-bench`.
+/// Returns the executable under test: `$LATENCY_BENCH`, otherwise `target/latency-bench`.
 ///
 /// # Errors
 ///
-/// A sentence that names the missing file and the command that builds it.
+/// The error of [`chosen`].
 pub fn try_binary() -> Result<PathBuf, String> {
-    let chosen = std::env::var_os(BINARY_VARIABLE).map(PathBuf::from);
-    let path = workspace().join(chosen.unwrap_or_else(|| PathBuf::from("target/latency-bench")));
+    chosen(BINARY_VARIABLE, "target/latency-bench", "make")
+}
+
+/// Returns the executable that an environment variable names, otherwise `path`, which `command` builds. Relative paths
+/// start at the root of the workspace.
+///
+/// # Errors
+///
+/// A sentence that names the missing file, the command and the variable.
+pub fn chosen(variable: &str, path: &str, command: &str) -> Result<PathBuf, String> {
+    let chosen = std::env::var_os(variable).map(PathBuf::from);
+    let path = workspace().join(chosen.unwrap_or_else(|| PathBuf::from(path)));
     match path.canonicalize() {
         Ok(path) if path.is_file() => Ok(path),
         _ => Err(format!(
-            "the executable {} is not there: build it with `make`, or set {BINARY_VARIABLE}",
+            "the executable {} is not there: build it with `{command}`, or set {variable}",
             path.display()
         )),
     }
 }
 
-/// Returns the program that is process 1 of guests with a prepared condition.
+/// Returns a file that `command` builds, by its path from the root of the workspace.
 ///
 /// # Errors
 ///
-/// A sentence that names the missing file and the command that builds it.
-pub fn guest() -> Result<PathBuf, String> {
-    let path = workspace().join("target/x86_64-unknown-linux-gnu/release/latency-guest");
+/// A sentence that names the missing file and the command.
+pub fn built(path: &str, command: &str) -> Result<PathBuf, String> {
+    let path = workspace().join(path);
     match path.is_file() {
         true => Ok(path),
-        false => Err(format!("{} is not there: build it with `make guest`", path.display())),
+        false => Err(format!("{} is not there: build it with `{command}`", path.display())),
     }
 }
 

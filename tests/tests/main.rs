@@ -15,6 +15,7 @@ mod hierarchy;
 mod hostile;
 mod hwloc;
 mod lab;
+mod lab_arm64;
 mod lab_load;
 mod lab_pairs;
 mod meanwhile;

@@ -48,8 +48,8 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Returns the caches that sysfs reports, and those of CPUID for levels that sysfs lacks; returns none under an
-    /// emulator.
+    /// Returns the caches that sysfs reports, and those that the processor reports for levels that sysfs lacks; returns
+    /// none under an emulator.
     #[must_use]
     pub fn of(machine: &Machine) -> Claims {
         let mut claims = Claims::default();

@@ -37,9 +37,9 @@ pub struct Counter {
     pub anchor: Sandwich,
     /// Difference of two calibrations, in parts per million.
     pub spread_ppm: f64,
-    /// True if CPUID promises a constant rate in all power states.
+    /// True if the processor promises a constant rate in all power states.
     pub invariant: bool,
-    /// The frequency that CPUID or the hypervisor declares.
+    /// The frequency that the processor or the hypervisor declares.
     pub declared: Option<Hertz>,
     /// The smallest difference between two readings, which is the resolution.
     pub step: Ticks,

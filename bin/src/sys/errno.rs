@@ -32,7 +32,7 @@ macro_rules! errnos {
     };
 }
 
-// The numbers of x86-64 (include/uapi/asm-generic/errno-base.h and errno.h);
+// The numbers of include/uapi/asm-generic/errno-base.h and errno.h, which both instruction sets use;
 // the descriptions are those of strerror(3).
 errnos! {
     EPERM = 1, "Operation not permitted";

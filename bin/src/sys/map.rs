@@ -20,7 +20,7 @@ use latency_core::units::{PageSize, Pages};
 use linux_raw_sys::general::__NR_rt_sigprocmask;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Size of the smallest page on x86-64.
+/// Size of the smallest page.
 const SMALL_PAGE: usize = 4096;
 /// Bytes without a mapping on either side of a region.
 const GUARD: usize = SMALL_PAGE;
@@ -149,7 +149,7 @@ impl Region {
             }
             // SAFETY: the caller's range is inside the mapping, and this is its only user; a byte is always aligned.
             let byte = unsafe { AtomicU8::from_ptr(self.base.as_ptr().add(offset)) };
-            // Either outcome leaves the byte as it was.
+            // Either outcome leaves the byte as it was. Relaxed: `&mut` excludes other threads.
             let _ = byte.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
         Ok(())

@@ -75,7 +75,7 @@ pub enum Warning {
     CacheCouldHold { size: Bytes, cache: Bytes, asked: bool, seen: bool },
     /// The system reports a cache of an implausible size.
     CacheSizeImplausible { level: u32, size: Bytes },
-    /// Neither sysfs nor CPUID reports a cache.
+    /// Neither sysfs nor the processor reports a cache.
     CacheUnknown { assumed: Bytes },
     /// Cache hits were seen in the default working set, and the working set was doubled.
     WorkingSetDoubled { from: Bytes, to: Bytes },

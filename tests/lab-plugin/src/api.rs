@@ -12,7 +12,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::marker::PhantomData;
 
-use crate::memory::Placing;
+use crate::memory::{Board, Placing};
 
 /// Versions of the interface whose header was read.
 pub const KNOWN: std::ops::RangeInclusive<c_int> = 1..=6;
@@ -204,11 +204,16 @@ pub fn version_to_declare() -> c_int {
     }
 }
 
-/// Returns the numbering of memory in a QEMU that offers version `current`. Version 1 was offered up to 8.2,
-/// whose addresses are physical already: with 8.2, nodes have to be given by their ranges.
+/// Returns the numbering of memory in a QEMU that offers version `current` and emulates the instruction set
+/// `target`. Version 1 was offered up to 8.2, whose addresses are physical already: with 8.2, nodes have to be
+/// given by their ranges.
 #[must_use]
-pub fn placing(current: c_int) -> Placing {
-    if current >= 2 { Placing::Physical } else { Placing::Doubled }
+pub fn placing(current: c_int, target: &str) -> Placing {
+    match (current, target) {
+        (..=1, _) => Placing::Doubled,
+        (_, "aarch64") => Placing::Physical(Board::VIRT),
+        _ => Placing::Physical(Board::Q35),
+    }
 }
 
 #[cfg(test)]
@@ -223,10 +228,9 @@ mod tests {
 
     #[test]
     fn memory_is_numbered_by_version() {
-        assert_eq!(
-            (placing(1), placing(2), placing(5)),
-            (Placing::Doubled, Placing::Physical, Placing::Physical)
-        );
+        let [q35, virt] = [Board::Q35, Board::VIRT].map(Placing::Physical);
+        assert_eq!([placing(1, "x86_64"), placing(1, "aarch64")], [Placing::Doubled; 2]);
+        assert_eq!([placing(2, "x86_64"), placing(5, "x86_64"), placing(5, "aarch64")], [q35, q35, virt]);
     }
 
     #[test]

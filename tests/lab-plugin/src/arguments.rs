@@ -66,7 +66,7 @@ pub struct Arguments {
 }
 
 /// Arguments that may be given only once.
-const SINGLE: [&str; 22] = [
+const SINGLE: [&str; 23] = [
     "start",
     "end",
     "stamps",
@@ -82,6 +82,7 @@ const SINGLE: [&str; 22] = [
     "burst",
     "outstanding",
     "cores",
+    "walks",
     "slowline",
     "calls",
     "seed",
@@ -196,7 +197,7 @@ impl Arguments {
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
                 let unknown = "unknown; known are start, end, stamps, entry, block, level, other, directory-bit, node, backend, latency, cpu, tlb, page, \
-                     prefetch, adjacent, neighbour, tail, pause, noise, drift, burst, stream, server, outstanding, cores, cluster, cost, \
+                     prefetch, adjacent, neighbour, tail, pause, noise, drift, burst, stream, server, outstanding, cores, walks, cluster, cost, \
                      slowline, calls, seed, absorb, overhead, probe, report";
                 return self.many.set(name, &pieces).unwrap_or_else(|| Err(unknown.to_owned()));
             }

@@ -1,10 +1,16 @@
 //! The latency imposed on each long call of a kernel, and the traffic of generators meanwhile.
 //!
-//! A call lasts from the first access of the kernel to its return. The caller passes all times.
+//! A call lasts from the first access of the kernel to its return, or, for kernels between cores, to the stamp that closes
+//! the guest's window around it. The caller passes all times.
 
 use std::fmt;
 
 use crate::server::{Lines, Place};
+
+/// The kind of loops.
+pub const CHASE: &str = "chase";
+/// The kind of kernels between cores.
+pub const CORES: &str = "cores";
 
 /// Lines that each server has served.
 pub type Served = Vec<(Place, Lines)>;
@@ -16,7 +22,7 @@ pub struct Call {
     pub kind: &'static str,
     /// Beginning of its first access.
     pub from: u64,
-    /// Time of its return.
+    /// Time of its return, or of the closing stamp.
     pub to: u64,
     /// Blocks of known arithmetic since the call before.
     pub blocks: u64,
@@ -43,6 +49,8 @@ pub struct Calls {
     kept: Vec<Call>,
     /// Blocks since the last call.
     blocks: u64,
+    /// Time of the stamp that opened the current window.
+    window: Option<u64>,
 }
 
 impl Calls {
@@ -79,6 +87,20 @@ impl Calls {
         }
     }
 
+    /// Notes the stamp at `now` that opens a window.
+    pub fn open_window(&mut self, now: u64) {
+        self.window = Some(now);
+    }
+
+    /// Notes the stamp at `now` that closes the window. A call between cores in this window lasts until then: its return
+    /// takes the host some microseconds if other programs use its caches, and a chain is walked only once.
+    pub fn close_window(&mut self, now: u64) {
+        let (Some(opened), Some(call)) = (self.window.take(), &mut self.closed) else { return };
+        if call.kind == CORES && call.from >= opened {
+            call.to = now;
+        }
+    }
+
     /// Returns all kept calls.
     pub fn kept(&self) -> impl Iterator<Item = Call> + '_ {
         self.kept.iter().chain(&self.closed).cloned()
@@ -111,6 +133,22 @@ mod tests {
             (Place::Node(0), Lines { read, written: read / 3, hops, prefetched: 2 * read }),
             (Place::Link, Lines::default()),
         ]
+    }
+
+    #[test]
+    fn a_call_between_cores_lasts_until_the_closing_stamp() {
+        let call = |kind, from| {
+            let mut calls = Calls::default();
+            calls.open_window(100);
+            calls.open(kind, from, Served::new);
+            calls.hop(500, 0);
+            calls.close(700, 0, 1, Served::new);
+            for stamp in [720, 790] {
+                calls.close_window(stamp);
+            }
+            calls.kept().map(|call| call.to).collect::<Vec<_>>()
+        };
+        assert_eq!((call(CORES, 100), call(CORES, 90), call(CHASE, 100)), (vec![720], vec![700], vec![700]));
     }
 
     #[test]

@@ -5,6 +5,9 @@
 //! and NUMA nodes. It then waits on the time-stamp counter of the host, which is also the guest's, until the
 //! modelled time has passed. Everything else runs at the speed of the emulator.
 //!
+//! Guests are of x86-64 or aarch64, hosts of x86-64. The counter of a guest of aarch64 is not the host's: QEMU makes its
+//! ticks of 16 ns from the host's clock. All ticks here are the host's.
+//!
 //! ```text
 //! qemu-system-x86_64 … -plugin liblatency_lab_plugin.so,start=0x401000,end=0x402000,\
 //!     level=32K:8:3000,level=1M:16:5000:random,backend=0:512M,backend=1:512M,cpu=1:1,\
@@ -19,9 +22,9 @@
 //! | argument | meaning |
 //! | --- | --- |
 //! | `start=ADDRESS` `end=ADDRESS` | virtual addresses of the code whose loads are modelled, the end excluded; required |
-//! | `stamps=START:END` | virtual addresses of code, the end excluded, in which `rdtsc` opens a timed window and `rdtscp` closes it; without them every call of a loop is a window |
+//! | `stamps=START:END` | virtual addresses of code, the end excluded, in which a stamp opens a timed window and another one closes it: `rdtsc` and `rdtscp`; `mrs x9, cntvct_el0` and `mrs x10, cntvct_el0`; without them every call of a loop is a window |
 //! | `entry=ADDRESS` | virtual address of the first instruction of the program that times windows: its windows are counted by run; without it, everything is run 0 |
-//! | `block=START:END:TICKS` + | virtual addresses of a routine, the end excluded, that does known arithmetic in blocks and counts them by `dec rdi`; ticks of each block: the guest's core clock. Without it, this is the host's clock |
+//! | `block=START:END:TICKS` + | virtual addresses of a routine, the end excluded, that does known arithmetic in blocks and counts them by `dec rdi` or `subs x0, x0, #1`; ticks of each block: the guest's core clock. Without it, this is the host's clock |
 //! | `level=SIZE:WAYS:TICKS[:lru\|random][:node\|shared]` + | a cache level, the nearest first: lines of 64 bytes, total ticks of a load that hits it; private to each CPU, or one for each `node`, or one `shared` by all; LRU by default |
 //! | `other=TICKS` | ticks of a load whose line is only in a level of another node; without it, levels serve only their own node |
 //! | `directory-bit=TICKS` | memory keeps a bit for each line that another node than its own read last; the next load by its own node then costs TICKS more, once; cache hits change nothing, and a store past the caches clears the bit; none |
@@ -44,6 +47,7 @@
 //! | `outstanding=LINES` | maximum number of outstanding lines of a CPU's generators; 64 |
 //! | `calls=HOPS` | each call of a loop, or of a kernel between cores, with at least HOPS accesses has a line in the report |
 //! | `cores=START:END` | virtual addresses of the kernels that hand lines from core to core, the end excluded |
+//! | `walks=START:END` | virtual addresses of the kernels of `cores=` that walk over a chain, the end excluded: `absorb=` applies to their accesses, as it does to hops. The other kernels wait for another CPU, and that wait is not the emulator's own cost |
 //! | `cluster=CLASS:FIRST[-LAST]` + | these CPUs are near each other, and CLASS is the class of their pairs; the first cluster that has both counts, several may have the same class. A pair that no cluster has is of the class `far` |
 //! | `cost=CLASS:OPERATION:STATE:TICKS` + | ticks of an access by a kernel of `cores=`; CLASS is a cluster's or `far`, `own` or `memory`, OPERATION `load`, `store` or `rmw`, STATE is the state in which the line is found, `m`, `e` or `s`, and `i` for `memory`; `*` is every one; the more specific one goes first, then the later one; required for every possible access |
 //! | `slowline=EVERY:INDEX:TICKS` | lines of the pages whose number, by virtual address, leaves INDEX when divided by EVERY need TICKS more for a transfer; none |
@@ -56,7 +60,7 @@
 //! # The emulator's own cost
 //!
 //! A hop costs the guest the modelled time and the emulator's time around the callback: 30 to 80 ticks, or
-//! several hundred if the emulator's own TLB misses. Timer interrupts of the guest add some 2 %. `absorb=64M`
+//! several hundred if the emulator's own TLB misses, and up to 1900 with guests of aarch64. Timer interrupts of the guest add some 2 %. `absorb=64M`
 //! takes all of this out of every timed window. Without `stamps` it takes it out of every call of a loop
 //! except for its first hop; `overhead=100` does that. No time is compensated across two windows or calls. To
 //! find the figures of another emulator, run a flat model (`latency=*:*:10000`) without either, and read `gap
@@ -129,7 +133,8 @@
 //! node 0 read 70+9 written 20+3 hops 0+500 prefetched 0+0
 //! ```
 //!
-//! A call lasts from its first access to its return, including any disturbance by the host. `blocks` counts
+//! A call lasts from its first access to its return, including any disturbance by the host; one of a kernel between
+//! cores, in a timed window, lasts until the closing stamp. `blocks` counts
 //! the blocks of `block=` on its CPU since the call before. `asked` is the modelled time of its hops,
 //! `waited` the part of it spent waiting for other lines, and `gap` the longest time in which no generator
 //! touched a line. Then come the lines that each server had served before the call, and those that it served
@@ -148,8 +153,8 @@
 //! changed it (M) or not (E), or by several (S). A load takes it from the nearest holder. A store, or an
 //! instruction that loads and stores at once, takes it from the farthest CPU that has to give it up, in the
 //! order of `cluster=`. Accesses by other code change nothing, except for stores past the caches by the code
-//! of `stamps=`: afterwards no CPU holds the line. The same is true after `clflush` or `clflushopt` in a
-//! kernel of `cores=`. QEMU does not give their address, so the flushed line is the one that the kernel on
+//! of `stamps=`: afterwards no CPU holds the line. The same is true after `clflush`, `clflushopt` or `dc civac`
+//! in a kernel of `cores=`. QEMU does not give their address, so the flushed line is the one that the kernel on
 //! this CPU touched last. Each access is shortened by `overhead=`. The report has
 //!
 //! ```text

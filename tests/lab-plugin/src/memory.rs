@@ -33,11 +33,24 @@ pub enum Placing {
     /// the order of their nodes begin at twice their distance from the first.
     Doubled,
     /// From 8.2 on the number is the guest's physical address.
-    Physical,
+    Physical(Board),
 }
 
-/// Bytes of memory that the q35 and pc machines of every release lay out without a gap.
-const LOW_MEMORY: u64 = 2 << 30;
+/// The addresses of a board's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Board {
+    /// First address.
+    pub start: u64,
+    /// Bytes from there on that have no gap for devices.
+    pub without_gap: u64,
+}
+
+impl Board {
+    /// The q35 and pc boards of every release, of x86-64.
+    pub const Q35: Board = Board { start: 0, without_gap: 2 << 30 };
+    /// The virt board of aarch64: devices lie below the memory.
+    pub const VIRT: Board = Board { start: 1 << 30, without_gap: u64::MAX };
+}
 
 /// Computes the regions of `backends`.
 ///
@@ -50,18 +63,19 @@ pub fn place(backends: &[Backend], placing: Placing) -> Result<Vec<Region>, Stri
     for backend in backends {
         let start = match placing {
             Placing::Doubled => before.saturating_mul(2),
-            Placing::Physical => before,
+            Placing::Physical(board) => board.start.saturating_add(before),
         };
         regions.push(Region { node: backend.node, start, size: backend.size });
         before = before.saturating_add(backend.size);
     }
-    if placing == Placing::Physical && before > LOW_MEMORY {
-        return Err(format!(
-            "backends of {before} bytes do not fit below the gap for devices at {LOW_MEMORY}: \
-             give each range as node=NODE:START:SIZE"
-        ));
+    match placing {
+        Placing::Physical(Board { start, without_gap }) if before > without_gap => Err(format!(
+            "backends of {before} bytes do not fit below the gap for devices at {}: \
+             give each range as node=NODE:START:SIZE",
+            start + without_gap
+        )),
+        _ => Ok(regions),
     }
-    Ok(regions)
 }
 
 /// The latency from a node to a node; `None` matches every node.
@@ -174,9 +188,11 @@ mod tests {
             place(&backends, placing).unwrap().iter().map(|region| region.start).collect::<Vec<_>>()
         };
         assert_eq!(starts(Placing::Doubled), [0, 1 << 30, 2 << 30]);
-        assert_eq!(starts(Placing::Physical), [0, HALF, 1 << 30]);
+        assert_eq!(starts(Placing::Physical(Board::Q35)), [0, HALF, 1 << 30]);
+        assert_eq!(starts(Placing::Physical(Board::VIRT)), [1 << 30, (1 << 30) + HALF, 2 << 30]);
         let large = [Backend { node: 0, size: 3 << 30 }];
-        assert!(place(&large, Placing::Physical).is_err());
+        assert!(place(&large, Placing::Physical(Board::Q35)).is_err());
+        assert!(place(&large, Placing::Physical(Board::VIRT)).is_ok());
         assert!(place(&large, Placing::Doubled).is_ok());
     }
 

@@ -21,9 +21,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::api::{self, Api, Bytes, Information};
 use crate::arguments::Arguments;
-use crate::calls::{Call, Calls};
+use crate::calls::{self, Call, Calls};
 use crate::delivered::Windows;
 use crate::directory::Directory;
+use crate::instruction::{self, Decoder};
 use crate::model::{Machine, Outcome, Source};
 use crate::pacing::{Pace, Pacing};
 use crate::report::{PREFIX, Report};
@@ -37,6 +38,7 @@ use translation::on_translation;
 struct Plugin {
     api: Api,
     bytes: Bytes,
+    decoder: Decoder,
     code: Range<u64>,
     stamps: Range<u64>,
     entry: Option<u64>,
@@ -44,9 +46,12 @@ struct Plugin {
     machine: Machine,
     traffic: Traffic,
     cores: Range<u64>,
+    walks: Range<u64>,
     directory: Option<Directory>,
     calls: Option<u64>,
     pacing: Pacing,
+    /// The pacing of kernels that do not walk over a chain.
+    exchange_pacing: Pacing,
     clocks: Vec<Mutex<Clock>>,
     touched: Option<Touched>,
     foreign: AtomicU64,
@@ -155,6 +160,10 @@ unsafe fn install(
     };
     let api = Api::find().map_err(absent)?;
     let bytes = Bytes::find(information.current).map_err(absent)?;
+    // SAFETY: QEMU's name of the guest's instruction set ends with a nul and lives during the installation.
+    let target = unsafe { CStr::from_ptr(information.target_name) }.to_string_lossy();
+    let decoder = instruction::decoder(&target)
+        .ok_or_else(|| format!("guests of {target}: only x86_64 and aarch64 are known"))?;
     let mut texts = Vec::new();
     for place in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: QEMU passes `count` pointers to strings that end with a nul and
@@ -164,7 +173,7 @@ unsafe fn install(
     }
     let arguments = Arguments::parse(texts).map_err(|error| error.to_string())?;
     let cpus = usize::try_from(information.cpus.max(information.most_cpus)).unwrap_or(0).max(1);
-    let machine = arguments.machine(api::placing(information.current), cpus)?;
+    let machine = arguments.machine(api::placing(information.current, &target), cpus)?;
     let nodes: Vec<u32> = machine.pairs().iter().map(|pair| pair.to).collect();
     let traffic = arguments.many.traffic(&nodes, cpus)?;
     let directory = arguments.many.directory(cpus)?;
@@ -175,6 +184,7 @@ unsafe fn install(
     let plugin = Plugin {
         api,
         bytes,
+        decoder,
         code: arguments.code,
         stamps: arguments.stamps,
         entry: arguments.entry,
@@ -183,8 +193,10 @@ unsafe fn install(
         traffic,
         directory,
         cores: arguments.many.cores,
+        walks: arguments.many.walks,
         calls: arguments.many.calls,
         pacing: arguments.pacing,
+        exchange_pacing: Pacing { absorb: 0, ..arguments.pacing },
         clocks: (0..cpus).map(|_| Mutex::default()).collect(),
         touched: arguments.probe.then(Touched::default),
         foreign: AtomicU64::new(0),
@@ -232,7 +244,7 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
     let Some(mut outcome) = plugin.machine.load(cpu, address, physical_address, entry) else { return };
     let Some(clock) = plugin.clocks.get(cpu) else { return };
     let Clock { pace, windows, calls, .. } = &mut *locked(clock);
-    plugin.open_call(calls, "chase", pace.arrival(plugin.pacing, entry));
+    plugin.open_call(calls, calls::CHASE, pace.arrival(plugin.pacing, entry));
     let waited = plugin.queue(&mut outcome, entry);
     if let Some(pair) = outcome.pair.and_then(|pair| plugin.machine.pairs().get(pair)) {
         plugin.traffic.prefetch(*pair, outcome.prefetched, entry);
@@ -272,11 +284,8 @@ fn spend(pace: &mut Pace, deadline: u64) {
 }
 
 /// Handles a return from the loop: the next hop is not counted from the last one.
-unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *mut c_void) {
+unsafe extern "C" fn on_return(cpu: c_uint, _data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
-    if plugin.is_foreign(address) {
-        return;
-    }
     let now = ticks();
     if let Some(clock) = plugin.clocks.get(cpu as usize) {
         let clock = &mut *locked(clock);

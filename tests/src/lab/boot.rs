@@ -6,8 +6,8 @@
 use super::delivered::Delivered;
 use super::plugin::{self, Code, Counts};
 use super::{Clock, Experiment, Model, Pages};
-use crate::program::{scratch, try_binary};
-use crate::vm::{Console, Machine, NodeSpec};
+use crate::program::scratch;
+use crate::vm::{Architecture, Console, Machine, NodeSpec};
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -74,7 +74,7 @@ fn with_model<T>(
     boot: impl FnOnce(&Machine) -> Result<T, String>,
 ) -> Result<(T, String), String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let path = try_binary()?;
+    let path = model.architecture.binary()?;
     let executable = fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let code = Code::find(&executable)?;
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -92,6 +92,26 @@ fn machine(model: &Model) -> Machine {
     let memory = u32::try_from(model.memory >> 20).unwrap_or(u32::MAX);
     let mut nodes = vec![NodeSpec::new(model.cpus, memory); model.nodes as usize];
     nodes.resize(model.targets() as usize, NodeSpec::memory_only(memory));
+    let machine = Machine::new(&nodes).architecture(model.architecture);
+    let mut machine = match model.architecture {
+        Architecture::X86_64 => of_x86_64(model, machine),
+        Architecture::Aarch64 => machine.cpu_model("neoverse-n1"),
+    };
+    if !model.servers.is_empty() {
+        // The second CPU has no timer interrupts while one thread is busy there: lines that a generator could
+        // not request during an interrupt come at once, and others wait behind them.
+        machine = machine.kernel_parameter("nohz_full=1").kernel_parameter("rcu_nocbs=1");
+    }
+    if model.reserved() > 0 {
+        let pages = u32::try_from(model.reserved().div_ceil(2 << 20)).unwrap_or(u32::MAX);
+        let pools: Vec<(u32, u32)> = (0..model.targets()).map(|node| (node, pages)).collect();
+        machine = machine.huge_pages(&pools);
+    }
+    machine.timeout(TIME_LIMIT)
+}
+
+/// Chooses the processor, and the clock of the kernel.
+fn of_x86_64(model: &Model, machine: Machine) -> Machine {
     // The caches that the processor reports have to be small, so that only the measurement can find larger
     // ones; otherwise they would cause warnings by themselves. And the kernel's clock has to differ from the
     // counter that is calibrated with it.
@@ -103,21 +123,7 @@ fn machine(model: &Model) -> Machine {
         Clock::None => (",-tsc", "clocksource=jiffies"),
     };
     let last_level = if model.reports_last_level { "on" } else { "off" };
-    let processor = format!("max,l3-cache={last_level}{counter}");
-    let mut machine = Machine::new(&nodes).cpu_model(&processor).kernel_parameter(clock_source);
-    if !model.servers.is_empty() {
-        // The second CPU has no timer interrupts while one thread is busy there: lines that a generator could
-        // not request during an interrupt come at once, and others wait behind them.
-        machine = machine.kernel_parameter("nohz_full=1").kernel_parameter("rcu_nocbs=1");
-    }
-    // On a busy host the kernel's test of its timer fails, and the boot fails with it.
-    machine = machine.kernel_parameter("no_timer_check");
-    if model.reserved() > 0 {
-        let pages = u32::try_from(model.reserved().div_ceil(2 << 20)).unwrap_or(u32::MAX);
-        let pools: Vec<(u32, u32)> = (0..model.targets()).map(|node| (node, pages)).collect();
-        machine = machine.huge_pages(&pools);
-    }
-    machine.timeout(TIME_LIMIT)
+    machine.cpu_model(&format!("max,l3-cache={last_level}{counter}")).kernel_parameter(clock_source)
 }
 
 fn options(model: &Model) -> Vec<String> {

@@ -97,6 +97,11 @@ impl Delivered {
         Truth { asked, low: at(0.05), delivered: at(0.5), high: at(0.75) }
     }
 
+    /// Returns true if there was a window like this.
+    pub fn has(&self, wanted: impl Fn(&Windows) -> bool) -> bool {
+        self.0.iter().any(wanted)
+    }
+
     /// Returns the truth of the cost of a missing translation per hop, modelled with `asked` ticks.
     pub fn of_misses(&self, asked: f64) -> Truth {
         let of = |missed| self.of_windows(0.0, |all| (all.misses > 0) == missed);
@@ -195,6 +200,7 @@ mod tests {
         let delivered = Delivered::parse(REPORT);
         assert_eq!(delivered.0.len(), 4);
         let memory = |all: &Windows| all.source == Source::Memory(0, 1);
+        assert!(delivered.has(memory) && !delivered.has(|all| all.source == Source::Memory(1, 0)));
         let truth = delivered.of_windows(5000.0, memory);
         assert_eq!(truth, Truth { asked: 5000.0, low: 5010.0, delivered: 5010.0, high: 5020.0 });
         assert_eq!((delivered.worst(memory), delivered.worst(|all| all.hops > 100)), (899.0, 0.0));

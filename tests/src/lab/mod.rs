@@ -3,8 +3,9 @@
 //!
 //! Hardware cannot tell whether a measured latency is right. In the lab every load of the chase loops has a
 //! chosen latency ([`Model`]). The executable runs as process 1 of an emulated machine ([`Boot`]), and its
-//! JSON is compared with the truth ([`Table`]). Ticks of the guest's time-stamp counter are ticks of the
-//! host's, and four of them are a cycle of the guest's core.
+//! JSON is compared with the truth ([`Table`]). Ticks of a guest's time-stamp counter are ticks of the
+//! host's, and four of them are a cycle of the guest's core. Guests of aarch64 have a counter of 62.5 MHz; their tables
+//! are in nanoseconds.
 //!
 //! # The truth
 //!
@@ -31,6 +32,9 @@
 //! make lab LAB_ARGS="nodes=2 latency=0:0:7000,0:1:19000,1:0:17000,1:1:8000"
 //! ```
 //!
+//! With `ARCH=aarch64` the machine is of that instruction set. Models without a counter, with single loads and with a
+//! reported last level cannot be: [`Model::absent`].
+//!
 //! Numbers are decimal, with binary K, M and G.
 //!
 //! | word | meaning | default |
@@ -40,7 +44,7 @@
 //! | `cpus=N` | CPUs of each of these; experiments without load use the first | 1 |
 //! | `memory-only=N` | nodes without CPUs, numbered behind those | 0 |
 //! | `memory=SIZE` | memory of each node | 256M |
-//! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact | |
+//! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact; on aarch64, for lines on a page each, from 3000 on | |
 //! | `level=SIZE:WAYS:TICKS[:random]` | a cache of each CPU, replaced in LRU order or with random victims; may be repeated, the nearest first. For `matrix` and `distribution`, which measure one working set: in LRU order a cache holds all of it or, since a lap visits every line once, nothing of it; so a size between one working set and one for each target is refused, and so are random victims | none |
 //! | `llc=SIZE:WAYS:TICKS[:random]` | a last-level cache of each node, common to its CPUs; it also serves its lines to other nodes, in twice the time | none |
 //! | `other=TICKS` | after `llc=`: ticks of a load that another node's last level serves | twice those of its own |
@@ -80,7 +84,7 @@
 //!
 //! # What is checked
 //!
-//! The exit status; every pair's `cycles`, and that `ns` follow from them; the clock's frequency against one
+//! The exit status; every pair's `cycles`, and that `ns` follow from them (on aarch64 `ns`); the clock's frequency against one
 //! measured outside the guest; the core's clock; that the model saw loads of every pair, and could place all
 //! of them. If a level holds the working set, its latency has to be reported, with the warning
 //! `looks-cached`, which is an error otherwise. With last-level caches of the nodes, another node's cache may
@@ -121,10 +125,53 @@ pub use model::{
 pub use table::Table;
 
 use crate::attempts::retried;
-use crate::vm::ready;
+use crate::skip::not_shown;
+use crate::vm::{Architecture, is_ready};
 
 /// Environment variable with an additional model to check.
 pub const MODEL_VARIABLE: &str = "LAB_ARGS";
+
+/// Environment variable with the instruction set of the guests, `x86_64` or `aarch64`; without it, that of the host.
+pub const ARCHITECTURE_VARIABLE: &str = "LAB_ARCH";
+
+/// Returns the instruction set that the environment variable chooses.
+///
+/// # Panics
+///
+/// If it has another value.
+pub fn architecture() -> Architecture {
+    match std::env::var(ARCHITECTURE_VARIABLE).as_deref() {
+        Err(_) | Ok("" | "x86_64") => Architecture::X86_64,
+        Ok("aarch64") => Architecture::Aarch64,
+        Ok(other) => panic!("{ARCHITECTURE_VARIABLE}={other}: neither x86_64 nor aarch64"),
+    }
+}
+
+/// Returns true if `test` can boot guests of the instruction set that the environment variable chooses; otherwise the
+/// reason has been reported.
+///
+/// # Panics
+///
+/// Like [`is_ready`].
+pub fn ready(test: &str) -> bool {
+    is_ready(test, architecture())
+}
+
+/// Returns the model that `line` describes, if guests of `architecture` can be booted, and if it can be a model of
+/// one. If not, it has reported the reason.
+///
+/// # Panics
+///
+/// If `line` is not a model; if guests cannot be booted and [`crate::skip::REQUIRE_VARIABLE`] is set.
+pub fn model(test: &str, architecture: Architecture, line: &str) -> Option<Model> {
+    let model: Model = line.parse().unwrap_or_else(|reason| panic!("{test}: {reason}"));
+    let model = Model { architecture, ..model };
+    if let Some(reason) = model.absent() {
+        not_shown(test, reason);
+        return None;
+    }
+    is_ready(test, architecture).then_some(model)
+}
 
 /// Boots the machine that `line` describes, and compares the report with the truth, in up to three attempts.
 ///
@@ -134,10 +181,16 @@ pub const MODEL_VARIABLE: &str = "LAB_ARGS";
 ///
 /// If the comparison fails in each attempt, with its table and the console; if `line` is not a model.
 pub fn check(test: &str, line: &str) {
-    if !ready(test) {
-        return;
-    }
-    let model: Model = line.parse().unwrap_or_else(|reason| panic!("{test}: {reason}"));
+    check_on(architecture(), test, line);
+}
+
+/// Does the same as [`check`] with guests of `architecture`.
+///
+/// # Panics
+///
+/// Like [`check`].
+pub fn check_on(architecture: Architecture, test: &str, line: &str) {
+    let Some(model) = model(test, architecture, line) else { return };
     retried(test, |attempt| {
         let boot = Boot::new(&model).unwrap_or_else(|reason| panic!("{test}: {reason}"));
         let table = Table::compare(&model, &boot);
@@ -161,27 +214,25 @@ pub fn check(test: &str, line: &str) {
 ///
 /// If they differ in each attempt; if `line` is not a model of a curve.
 pub fn check_agreement(test: &str, line: &str, size: u64, tolerance: f64) {
-    if !ready(test) {
-        return;
-    }
-    let curve: Model = line.parse().unwrap_or_else(|reason| panic!("{test}: {reason}"));
+    let Some(curve) = model(test, architecture(), line) else { return };
     let mut matrix = Model { experiment: Experiment::Matrix, size: Some(size), ..curve.clone() };
     matrix.options.clear();
     retried(test, |attempt| {
         // Each reported value, with the bounds that allow for the host.
-        let cycles = |model: &Model| {
+        let ticks = |model: &Model| {
             let boot = Boot::new(model).unwrap_or_else(|reason| panic!("{test}: {reason}"));
             let document = boot.console.expect_json(0);
             let mut points = document["rows"].as_array().into_iter().flatten();
             let point =
                 points.find(|point| point["working_set_bytes"] == size && point["stride_bytes"] == 64);
-            let cycles = point.and_then(|point| point["cycles"].as_f64());
-            let cycles =
-                cycles.unwrap_or_else(|| panic!("no point of {size} bytes\n{}", boot.console.framed()));
+            let nanoseconds = point.and_then(|point| point["ns"].as_f64());
+            let nanoseconds =
+                nanoseconds.unwrap_or_else(|| panic!("no point of {size} bytes\n{}", boot.console.framed()));
+            let ticks = nanoseconds * ticks_per_second() / 1e9;
             let excess = boot.delivered.of_windows(0.0, |windows| windows.hops == model.hops());
-            (cycles, cycles - excess.high, cycles - excess.low)
+            (ticks, ticks - excess.high, ticks - excess.low)
         };
-        let (matrix, curve) = (cycles(&matrix), cycles(&curve));
+        let (matrix, curve) = (ticks(&matrix), ticks(&curve));
         let compared = format!(
             "{test} ({line}), boots {attempt}: {size} bytes take {:.1} ticks in the matrix and {:.1} in the curve; \
              without what the host added {:.1} to {:.1} and {:.1} to {:.1}",

@@ -7,6 +7,8 @@
 mod tests;
 mod words;
 
+use crate::vm::Architecture;
+
 /// Ticks of a load between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
@@ -139,6 +141,8 @@ pub enum Clock {
 /// A machine, and the options with which the executable under test measures it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
+    /// Instruction set.
+    pub architecture: Architecture,
     /// Experiment to run.
     pub experiment: Experiment,
     /// Nodes with CPUs and memory.
@@ -211,6 +215,21 @@ impl Model {
     /// Returns the number of nodes with memory.
     pub fn targets(&self) -> u32 {
         self.nodes + self.memory_only
+    }
+
+    /// Returns the reason why there is no machine like this with its instruction set, if there is none.
+    pub fn absent(&self) -> Option<&'static str> {
+        if self.architecture == Architecture::X86_64 {
+            None
+        } else if self.clock != Clock::Counter {
+            Some("every processor has the counter")
+        } else if self.experiment == Experiment::Distribution {
+            Some("single loads need a counter with steps of at most 15 ns, and the emulator's has 16")
+        } else if self.reports_last_level {
+            Some("the processor's caches are not shown to programs")
+        } else {
+            None
+        }
     }
 
     /// Returns true if one working set is measured, which determines every pair's truth.
@@ -288,6 +307,7 @@ impl Model {
 impl Default for Model {
     fn default() -> Self {
         Model {
+            architecture: Architecture::default(),
             experiment: Experiment::Matrix,
             nodes: 1,
             cpus: 1,

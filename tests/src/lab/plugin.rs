@@ -19,11 +19,18 @@ const CALIBRATION: &str = "absorb=64M,overhead=100";
 /// of a loop.
 const LOADED: &str = "absorb=256K,overhead=100,calls=1";
 
+/// The argument for a line in the report for each call of a kernel between cores with at least as many accesses as the
+/// shortest chain has lines.
+const LAPS: &str = "calls=256";
+
 /// Prefix of the symbols of load generators' kernels.
 const STREAM_PREFIX: &str = "lb_stream_";
 
 /// Prefix of the symbols of the kernels that hand lines from core to core.
 const CORES_PREFIX: &str = "lb_cores_";
+
+/// The first and the last of the kernels between cores that walk over a chain.
+const WALKS: [&str; 2] = ["lb_cores_read", "lb_cores_store"];
 
 /// The arithmetic by which the executable measures the core's clock: routine, operations of a block, cycles
 /// of each.
@@ -63,6 +70,8 @@ pub struct Code {
     pub streams: Vec<(Range<u64>, String)>,
     /// The kernels between cores.
     pub cores: Range<u64>,
+    /// The kernels between cores that walk over a chain.
+    pub walks: Range<u64>,
     /// Address of the first instruction of the executable.
     pub entry: u64,
 }
@@ -86,13 +95,16 @@ impl Code {
                 .ok_or_else(|| format!("the executable has no symbol {prefix}*: was it stripped?"))
         };
         let (loops, cores) = (section(CHASE_PREFIX)?, section(CORES_PREFIX)?);
-        let routine = |(name, operations, cycles): (&str, u64, u64)| {
+        let routine = |name: &str| {
             let found = object.symbols().find(|symbol| symbol.is_definition() && symbol.name() == Ok(name));
-            let found =
-                found.ok_or_else(|| format!("the executable has no symbol {name}: was it stripped?"))?;
-            Ok::<_, String>((range(&found), operations * cycles))
+            let found = found.map(|symbol| range(&symbol));
+            found.ok_or_else(|| format!("the executable has no symbol {name}: was it stripped?"))
         };
-        let arithmetic = ARITHMETIC.into_iter().map(routine).collect::<Result<_, _>>()?;
+        let blocks = |(name, operations, cycles): (&str, u64, u64)| {
+            Ok::<_, String>((routine(name)?, operations * cycles))
+        };
+        let walks = routine(WALKS[0])?.start..routine(WALKS[1])?.end;
+        let arithmetic = ARITHMETIC.into_iter().map(blocks).collect::<Result<_, _>>()?;
         let streams = object.symbols().filter(ObjectSymbol::is_definition).filter_map(|symbol| {
             let name = symbol.name().ok()?.strip_prefix(STREAM_PREFIX)?;
             Some((range(&symbol), name.to_owned()))
@@ -103,6 +115,7 @@ impl Code {
             loops,
             streams,
             cores,
+            walks,
             entry,
             all: text.address()..text.address() + text.size(),
             arithmetic,
@@ -180,7 +193,10 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
         words.extend(code.streams.iter().map(stream));
     }
     if !model.coherence.is_empty() {
-        words.push(format!("cores={:#x}:{:#x}", code.cores.start, code.cores.end));
+        words.extend(model.servers.is_empty().then(|| LAPS.to_owned()));
+        for (name, code) in [("cores", &code.cores), ("walks", &code.walks)] {
+            words.push(format!("{name}={:#x}:{:#x}", code.start, code.end));
+        }
         words.extend(model.coherence.iter().cloned());
     }
     words.extend(model.noise.iter().map(|noise| format!("noise={}:{}", noise.percent, noise.every)));
@@ -225,6 +241,7 @@ mod tests {
             arithmetic: vec![(0x2000..0x2fff, 64)],
             streams: vec![(0x5000..0x5010, "read".into()), (0x5010..0x5020, "copy".into())],
             cores: 0x6000..0x6100,
+            walks: 0x6080..0x60a0,
             entry: 0x1000,
         }
     }
@@ -255,7 +272,12 @@ mod tests {
     fn costs_between_cores_become_arguments() {
         let model = "cpus=2 latency=0:0:9 cluster=near:0-1 cost=near:load:*:5".parse().unwrap();
         let text = argument(Path::new("/p.so"), &model, &code(), Path::new("/report"));
-        assert!(text.ends_with("cores=0x6000:0x6100,cluster=near:0-1,cost=near:load:*:5"), "{text}");
+        assert!(
+            text.ends_with(
+                "calls=256,cores=0x6000:0x6100,walks=0x6080:0x60a0,cluster=near:0-1,cost=near:load:*:5"
+            ),
+            "{text}"
+        );
     }
 
     #[test]

@@ -11,11 +11,14 @@ use super::delivered::Truth;
 use super::plugin::CYCLE;
 use super::{Boot, Clock, Experiment, Model, host};
 use crate::run::ERROR;
+use crate::vm::Architecture;
 use serde_json::Value;
 use std::fmt;
 
 /// Tolerance of the counter's frequency; real calibrations are within some millionths.
 const CLOCK_TOLERANCE: f64 = 0.001;
+/// Frequency of the counter that QEMU gives to guests of aarch64, in GHz.
+const COUNTER_OF_AARCH64: f64 = 0.0625;
 /// Tolerance of the core's clock. It is larger, because arithmetic is timed only for some microseconds.
 const CORE_CLOCK_TOLERANCE: f64 = 0.01;
 
@@ -35,15 +38,42 @@ struct Row {
     good: bool,
 }
 
+/// A unit in which times are compared.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    name: &'static str,
+    /// Units of a tick of the host's counter.
+    of_tick: f64,
+    /// Units of a reported nanosecond.
+    of_nanosecond: f64,
+}
+
+impl Unit {
+    /// Returns the unit for reports of `model`'s machine: ticks of the counter, by the frequency in the report. On
+    /// aarch64 the guest's counter is not the host's and is a hundred times slower, so the unit is the nanosecond.
+    fn of(model: &Model, document: &Value) -> Unit {
+        match model.architecture {
+            Architecture::X86_64 => Unit { name: "ticks", of_tick: 1.0, of_nanosecond: gigahertz(document) },
+            Architecture::Aarch64 => {
+                Unit { name: "ns", of_tick: 1e9 / host::frequency(), of_nanosecond: 1.0 }
+            }
+        }
+    }
+}
+
 /// A comparison.
-#[derive(Clone, Debug, Default)]
-pub struct Table(Vec<Row>);
+#[derive(Clone, Debug)]
+pub struct Table {
+    rows: Vec<Row>,
+    unit: Unit,
+}
 
 impl Table {
     /// Compares the report of `boot` with `model`.
     pub fn compare(model: &Model, boot: &Boot) -> Table {
-        let mut table = Table::default();
         let document = boot.console.json();
+        let mut table =
+            Table { rows: Vec::new(), unit: Unit::of(model, document.as_ref().unwrap_or(&Value::Null)) };
         let expected = if model.clock == Clock::None { 3 } else { 0 };
         table.word("exit status", expected, boot.console.exit_status().map_or("none".into(), text));
         if model.clock == Clock::None {
@@ -67,14 +97,18 @@ impl Table {
 
     /// Returns true if everything is right.
     pub fn is_good(&self) -> bool {
-        self.0.iter().all(|row| row.good)
+        self.rows.iter().all(|row| row.good)
     }
 
     fn clock(&mut self, model: &Model, document: &Value) {
         let hertz = document["clock"]["frequency_hz"].as_f64();
         let reported = document["freq_ghz"].as_f64().or(hertz.map(|hertz| hertz / 1e9));
         if model.clock == Clock::Counter {
-            self.figure("clock, GHz", Truth::exact(host::frequency() / 1e9), reported, CLOCK_TOLERANCE);
+            let counter = match model.architecture {
+                Architecture::X86_64 => host::frequency() / 1e9,
+                Architecture::Aarch64 => COUNTER_OF_AARCH64,
+            };
+            self.figure("clock, GHz", Truth::exact(counter), reported, CLOCK_TOLERANCE);
             let mut points = document["rows"].as_array().into_iter().flatten();
             let core = points.find_map(|point| point["core_ghz"].as_f64());
             let imposed = Truth::exact(host::frequency() / 1e9 / CYCLE as f64);
@@ -86,11 +120,18 @@ impl Table {
         }
     }
 
+    /// Adds a time: its truth in ticks of the host's counter, and the reported nanoseconds.
+    fn time(&mut self, quantity: &str, truth: Truth, nanoseconds: Option<f64>, tolerance: f64) {
+        let Unit { name, of_tick, of_nanosecond } = self.unit;
+        let reported = nanoseconds.map(|nanoseconds| nanoseconds * of_nanosecond);
+        self.figure(&format!("{quantity}, {name}"), truth.times(of_tick), reported, tolerance);
+    }
+
     /// Adds a number, with a tolerance of `tolerance` (a fraction) of the delivered value.
     fn figure(&mut self, quantity: &str, truth: Truth, reported: Option<f64>, tolerance: f64) {
         let found = reported.unwrap_or(f64::NAN);
         let (low, high) = (truth.low * (1.0 - tolerance), truth.high * (1.0 + tolerance));
-        self.0.push(Row {
+        self.rows.push(Row {
             quantity: quantity.into(),
             asked: rounded(truth.asked),
             delivered: rounded(truth.delivered),
@@ -109,7 +150,7 @@ impl Table {
 
     fn row(&mut self, quantity: &str, asked: String, reported: String, good: bool) {
         let (delivered, error) = (String::new(), String::new());
-        self.0.push(Row { quantity: quantity.into(), asked, delivered, reported, error, good });
+        self.rows.push(Row { quantity: quantity.into(), asked, delivered, reported, error, good });
     }
 }
 
@@ -117,7 +158,7 @@ impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heading = ["asked", "delivered", "reported", "error"].map(|word| format!("{word:>12}")).concat();
         write!(out, "  {:<36}{heading}", "quantity")?;
-        for Row { quantity, asked, delivered, reported, error, good } in &self.0 {
+        for Row { quantity, asked, delivered, reported, error, good } in &self.rows {
             let mark = if *good { "" } else { "  WRONG" };
             let line = format!("{quantity:<36}{asked:>12}{delivered:>12}{reported:>12}{error:>12}{mark}");
             write!(out, "\n  {}", line.trim_end())?;
@@ -126,9 +167,9 @@ impl fmt::Display for Table {
     }
 }
 
-/// Returns the ticks of `cycles` core cycles.
-fn ticks_of_cycles(cycles: f64) -> f64 {
-    cycles * CYCLE as f64
+/// Returns the nanoseconds of `cycles` core cycles.
+fn nanoseconds_of_cycles(cycles: f64) -> f64 {
+    cycles * CYCLE as f64 / host::frequency() * 1e9
 }
 
 /// Returns the ticks in a nanosecond, from the report.
@@ -153,10 +194,23 @@ fn rounded(value: f64) -> String {
 mod tests {
     use super::*;
 
+    fn empty() -> Table {
+        Table { rows: Vec::new(), unit: Unit { name: "ns", of_tick: 0.5, of_nanosecond: 1.0 } }
+    }
+
+    #[test]
+    fn times_are_compared_in_the_unit_of_the_table() {
+        let mut table = empty();
+        table.time("latency", Truth::exact(4000.0), Some(2010.0), 0.01);
+        assert!(table.is_good() && table.to_string().contains("latency, ns"), "{table}");
+        table.time("latency", Truth::exact(4000.0), Some(4000.0), 0.01);
+        assert!(!table.is_good(), "{table}");
+    }
+
     #[test]
     fn a_figure_is_good_within_the_tolerance() {
         let good = |reported| {
-            let mut table = Table::default();
+            let mut table = empty();
             let truth = Truth { asked: 1000.0, low: 1000.0, delivered: 1010.0, high: 1100.0 };
             table.figure("latency", truth, reported, 0.02);
             table.is_good()
@@ -167,7 +221,7 @@ mod tests {
 
     #[test]
     fn wrong_rows_are_marked() {
-        let mut table = Table::default();
+        let mut table = empty();
         table.word("exit status", 0, text(0));
         table.figure("latency", Truth::exact(1000.0), Some(1500.0), 0.02);
         let printed = table.to_string();

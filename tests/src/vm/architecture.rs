@@ -1,6 +1,6 @@
 //! The instruction set of a guest, and everything that differs by it.
 
-use crate::program::{try_binary, workspace};
+use crate::program::{AARCH64_VARIABLE, built, chosen, try_binary};
 use std::path::PathBuf;
 
 /// An instruction set that guests have.
@@ -73,14 +73,28 @@ impl Architecture {
     /// # Errors
     ///
     /// A sentence that names the missing file and the command that builds it.
-    pub(super) fn binary(self) -> Result<PathBuf, String> {
-        if self == Architecture::X86_64 {
-            return try_binary();
+    pub fn binary(self) -> Result<PathBuf, String> {
+        match self {
+            Architecture::X86_64 => try_binary(),
+            Architecture::Aarch64 => {
+                chosen(AARCH64_VARIABLE, "target/aarch64/latency-bench", "make ARCH=aarch64")
+            }
         }
-        let path = workspace().join("target/aarch64/latency-bench");
-        match path.is_file() {
-            true => Ok(path),
-            false => Err(format!("{} is not there: build it with `make ARCH=aarch64`", path.display())),
+    }
+
+    /// Returns the program that is process 1 of guests with a prepared condition.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names the missing file and the command that builds it.
+    pub(super) fn guest(self) -> Result<PathBuf, String> {
+        match self {
+            Architecture::X86_64 => {
+                built("target/x86_64-unknown-linux-gnu/release/latency-guest", "make guest")
+            }
+            Architecture::Aarch64 => {
+                built("target/aarch64-unknown-linux-musl/release/latency-guest", "make guest ARCH=aarch64")
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ pub use initramfs::Initramfs;
 pub use kernel::{Age, KERNEL_VARIABLE, at_the_end, release};
 pub use machine::{Machine, NodeSpec};
 
-use crate::program::{guest, scratch};
+use crate::program::scratch;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -134,7 +134,7 @@ impl Machine {
         let tool = fs::read(machine.architecture.binary()?)
             .map_err(|error| format!("cannot read the executable: {error}"))?;
         machine.files.push(("tool".into(), tool));
-        machine.init = Some(guest()?);
+        machine.init = Some(machine.architecture.guest()?);
         let mut words: Vec<&str> = self.scene.iter().map(String::as_str).collect();
         words.extend(runs.iter().flat_map(|run| ["run"].iter().chain(*run)));
         // Not on the command line: a kernel panics if process 1 has more than 32 arguments there.

@@ -2,8 +2,7 @@
 
 use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{Loaded, bytes_per_second, middle};
-use latency_tests::lab::ticks_per_second;
-use latency_tests::vm::ready;
+use latency_tests::lab::{ready, ticks_per_second};
 use serde_json::Value;
 
 use super::{microseconds, model, number, records};

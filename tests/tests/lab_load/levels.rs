@@ -4,8 +4,8 @@ use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{
     CALM, Call, Loaded, Visit, bytes_per_second, calm, levels, middle, nanoseconds,
 };
+use latency_tests::lab::ready;
 use latency_tests::others::{Others, QUIET};
-use latency_tests::vm::ready;
 use serde_json::Value;
 
 use super::{microseconds, model, number, records};

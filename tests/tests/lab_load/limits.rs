@@ -5,7 +5,7 @@
 
 use latency_tests::attempts::{retried, retried_where_quiet};
 use latency_tests::lab::load::{Loaded, Visit, nanoseconds};
-use latency_tests::vm::ready;
+use latency_tests::lab::ready;
 use serde_json::Value;
 
 use super::{microseconds, model, number, records};

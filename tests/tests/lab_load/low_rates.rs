@@ -2,7 +2,7 @@
 
 use latency_tests::attempts::retried;
 use latency_tests::lab::load::Loaded;
-use latency_tests::vm::ready;
+use latency_tests::lab::ready;
 
 use super::{microseconds, model, number, records};
 

@@ -12,11 +12,12 @@ mod limits;
 mod low_rates;
 mod waiting;
 
-use latency_tests::lab::{Model, ticks_per_second};
+use latency_tests::lab::{Model, architecture, ticks_per_second};
 use serde_json::Value;
 
 fn model(line: &str) -> Model {
-    line.parse().unwrap_or_else(|reason| panic!("{line}: {reason}"))
+    let model: Model = line.parse().unwrap_or_else(|reason| panic!("{line}: {reason}"));
+    Model { architecture: architecture(), ..model }
 }
 
 /// Converts microseconds to ticks of the host's counter.

@@ -3,8 +3,7 @@
 
 use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{Call, Loaded};
-use latency_tests::lab::ticks_per_second;
-use latency_tests::vm::ready;
+use latency_tests::lab::{ready, ticks_per_second};
 
 use super::{microseconds, model};
 

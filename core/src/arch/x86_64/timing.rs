@@ -73,9 +73,9 @@ impl Stamp {
     pub fn start(self) -> u64 {
         // SAFETY: SSE2 (LFENCE) is part of x86-64; CPUID reported the counter when `self` was made.
         unsafe {
-            _mm_lfence();
+            _mm_lfence(); // the counter is not read before earlier instructions, loads among them, are complete
             let ticks = _rdtsc();
-            _mm_lfence();
+            _mm_lfence(); // no load of the window starts before the counter was read
             ticks
         }
     }
@@ -88,8 +88,8 @@ impl Stamp {
             // SAFETY: CPUID reported RDTSCP when `self` was made.
             End::Rdtscp => unsafe {
                 let mut processor = 0;
-                let ticks = __rdtscp(&mut processor);
-                _mm_lfence();
+                let ticks = __rdtscp(&mut processor); // waits for earlier loads by itself
+                _mm_lfence(); // nothing after the window starts before the counter was read
                 EndStamp { ticks, processor }
             },
             End::Lfence => EndStamp { ticks: self.start(), processor: 0 },

@@ -24,6 +24,8 @@ pub struct Many {
     pub calls: Option<u64>,
     /// Addresses of the kernels that hand lines from core to core.
     pub cores: Range<u64>,
+    /// Addresses of the kernels of `cores` that walk over a chain.
+    pub walks: Range<u64>,
     /// Costs of transfers between cores.
     rules: Rules,
 }
@@ -36,7 +38,8 @@ impl Many {
             "server" => self.add_server(pieces),
             "outstanding" => self.set_outstanding(pieces),
             "calls" => self.set_calls(pieces),
-            "cores" => self.set_cores(pieces),
+            "cores" => set_code(&mut self.cores, pieces),
+            "walks" => set_code(&mut self.walks, pieces),
             "cluster" => self.add_cluster(pieces),
             "cost" => self.add_cost(pieces),
             "slowline" => self.set_slow_line(pieces),
@@ -76,12 +79,6 @@ impl Many {
     fn set_calls(&mut self, pieces: &[&str]) -> Result<(), String> {
         let [hops] = exactly(pieces, "HOPS")?;
         self.calls = Some(positive(hops)?);
-        Ok(())
-    }
-
-    fn set_cores(&mut self, pieces: &[&str]) -> Result<(), String> {
-        let [start, end] = exactly(pieces, "START:END")?;
-        self.cores = code(start, end)?;
         Ok(())
     }
 
@@ -135,6 +132,12 @@ impl Many {
             (false, _) => Directory::new(&self.rules, cpus).map(Some),
         }
     }
+}
+
+fn set_code(range: &mut Range<u64>, pieces: &[&str]) -> Result<(), String> {
+    let [start, end] = exactly(pieces, "START:END")?;
+    *range = code(start, end)?;
+    Ok(())
 }
 
 /// Parses a range of code.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::directory::Operation;
+use crate::memory::Board;
 use crate::page::Page;
 use proptest::prelude::*;
 
@@ -124,6 +125,7 @@ fn every_mistake_is_named() {
         ("outstanding=0", "'0' must not be zero"),
         ("calls=1:2", "expected HOPS"),
         ("cores=9:5", "not above"),
+        ("walks=9", "expected START:END"),
         ("cluster=far:0-1", "'far' cannot be the class"),
         ("cluster=near:1-0", "the range 1-0 is backward"),
         ("cost=own:load:m", "expected CLASS:OPERATION:STATE:TICKS"),
@@ -164,6 +166,7 @@ fn generators_and_cores_are_read() {
         "outstanding=12",
         "calls=500",
         "cores=0x600:0x700",
+        "walks=0x660:0x680",
         "cluster=near:0-1",
         "cost=*:*:*:100",
         "cost=memory:*:*:900",
@@ -172,7 +175,7 @@ fn generators_and_cores_are_read() {
     ])
     .unwrap();
     let many = &arguments.many;
-    assert_eq!((many.calls, &many.cores), (Some(500), &(0x600..0x700)));
+    assert_eq!((many.calls, &many.cores, &many.walks), (Some(500), &(0x600..0x700), &(0x660..0x680)));
     let traffic = many.traffic(&[0, 1], 2).unwrap();
     let places: Vec<String> = traffic.servers.lines().iter().map(|(place, _)| place.to_string()).collect();
     assert_eq!(places, ["node 0", "node 1", "link"]);
@@ -190,7 +193,7 @@ fn generators_and_cores_are_read() {
 
 #[test]
 fn without_nodes_everything_is_node_0() {
-    let machine = parse(&["latency=*:*:5"]).unwrap().machine(Placing::Physical, 1).unwrap();
+    let machine = parse(&["latency=*:*:5"]).unwrap().machine(Placing::Physical(Board::Q35), 1).unwrap();
     assert_eq!(machine.load(0, 0x1000, 1 << 40, 0).unwrap().ticks, 5);
 }
 

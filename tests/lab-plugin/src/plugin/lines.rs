@@ -7,8 +7,10 @@
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
 
-use super::{PLUGIN, Plugin, locked, place, ticks};
+use super::{Clock, PLUGIN, Plugin, locked, place, spend, ticks};
+use crate::calls::CORES;
 use crate::directory::Operation;
+use crate::pacing::Pacing;
 use crate::traffic::{Stream, Touch};
 
 /// Handles a load or a store of a generator.
@@ -87,35 +89,43 @@ unsafe fn generate(
 }
 
 /// Handles a load or a store of a kernel between cores.
-pub(super) unsafe extern "C" fn on_line(cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
+pub(super) unsafe extern "C" fn on_line(cpu: c_uint, access: u32, address: u64, data: *mut c_void) {
     let entry = ticks();
     let Some(plugin) = PLUGIN.get() else { return };
-    // SAFETY: the access is the one that QEMU passed to this callback.
+    // SAFETY: the access and the data are those that QEMU passed to this callback.
     unsafe {
         let operation = if (plugin.api.is_store)(access) { Operation::Store } else { Operation::Load };
-        take(plugin, entry, cpu as usize, access, address, operation);
+        take(plugin, entry, cpu as usize, access, address, operation, data);
     }
 }
 
 /// Handles an atomic load and store of a kernel between cores. With one virtual CPU at a time QEMU reports
 /// both accesses, otherwise a single one that is also a store.
-pub(super) unsafe extern "C" fn on_exchange(cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
+pub(super) unsafe extern "C" fn on_exchange(cpu: c_uint, access: u32, address: u64, data: *mut c_void) {
     let entry = ticks();
     let Some(plugin) = PLUGIN.get() else { return };
-    // SAFETY: the access is the one that QEMU passed to this callback.
+    // SAFETY: the access and the data are those that QEMU passed to this callback.
     unsafe {
         if (plugin.api.is_store)(access) {
-            take(plugin, entry, cpu as usize, access, address, Operation::Exchange);
+            take(plugin, entry, cpu as usize, access, address, Operation::Exchange, data);
         }
     }
 }
 
-/// Gives a line to CPU `cpu`, and waits for its cost from `entry` on.
+/// Gives a line to CPU `cpu`, and waits for its cost. The callback was entered at `entry`.
 ///
 /// # Safety
 ///
-/// The access is the one that QEMU passed to the running callback.
-unsafe fn take(plugin: &Plugin, entry: u64, cpu: usize, access: u32, address: u64, operation: Operation) {
+/// The access is the one that QEMU passed to the running callback; the data point to a pacing of the static plugin.
+unsafe fn take(
+    plugin: &Plugin,
+    entry: u64,
+    cpu: usize,
+    access: u32,
+    address: u64,
+    operation: Operation,
+    data: *mut c_void,
+) {
     let (Some(directory), Some(clock)) = (&plugin.directory, plugin.clocks.get(cpu)) else { return };
     if plugin.is_foreign(address) {
         return;
@@ -126,19 +136,16 @@ unsafe fn take(plugin: &Plugin, entry: u64, cpu: usize, access: u32, address: u6
         return;
     };
     let Some(taken) = directory.access(cpu, address, physical_address, operation) else { return };
-    {
-        let clock = &mut *locked(clock);
-        clock.windows.forget();
-        clock.line = Some(physical_address);
-        plugin.open_call(&mut clock.calls, "cores", entry);
-        clock.calls.hop(taken.ticks, 0);
-    }
-    let deadline = entry.saturating_add(taken.ticks.saturating_sub(plugin.pacing.overhead));
-    let mut now = ticks();
-    while now < deadline {
-        now = ticks();
-    }
-    directory.note(&taken, now - entry);
+    // SAFETY: the caller's promise.
+    let pacing = unsafe { *data.cast::<Pacing>() };
+    let Clock { pace, windows, calls, line, .. } = &mut *locked(clock);
+    windows.forget();
+    *line = Some(physical_address);
+    plugin.open_call(calls, CORES, pace.arrival(pacing, entry));
+    calls.hop(taken.ticks, 0);
+    let deadline = pace.enter(pacing, entry, taken.ticks, 0);
+    spend(pace, deadline);
+    directory.note(&taken, ticks() - entry);
 }
 
 /// Handles a flush by a kernel between cores. The flushed line is the one touched last, since QEMU does not

@@ -37,6 +37,7 @@ pub(super) unsafe extern "C" fn on_open(cpu: c_uint, _data: *mut c_void) {
     clock.pace.begin(now);
     clock.windows.open(now);
     clock.stamped.open(now);
+    clock.calls.open_window(now);
 }
 
 /// Handles the stamp that closes a window, before the guest takes it. Slow work is left until the next window
@@ -50,6 +51,7 @@ pub(super) unsafe extern "C" fn on_close(cpu: c_uint, _data: *mut c_void) {
     clock.windows.close(now);
     if plugin.calls.is_some() {
         clock.stamped.close(now);
+        clock.calls.close_window(now);
     }
 }
 

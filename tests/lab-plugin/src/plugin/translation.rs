@@ -11,10 +11,7 @@ use super::lines::{on_exchange, on_flush, on_generator, on_generator_past, on_li
 use super::moments::{on_block, on_close, on_entry, on_open, on_stream};
 use super::{PLUGIN, Plugin, on_access, on_return};
 use crate::api::{self, Handle, OnAccess, OnExecution};
-use crate::instruction::{Purpose, Stamp, ends_block, exchanges, flushes, purpose, stamp, streams};
-
-/// Maximum length of an x86 instruction in bytes.
-const LONGEST: usize = 15;
+use crate::instruction::{Kind, LONGEST};
 
 /// The callback for an instruction.
 enum Callback {
@@ -41,7 +38,8 @@ pub(super) unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
                 continue;
             }
             let (size, mut buffer) = ((api.instruction_size)(instruction), [0; LONGEST]);
-            match callback(plugin, address, plugin.bytes.read(instruction, size, &mut buffer)) {
+            let kind = (plugin.decoder)(plugin.bytes.read(instruction, size, &mut buffer));
+            match callback(plugin, address, kind) {
                 Some(Callback::Access(callback, data)) => {
                     let (flags, kinds) = (api::NO_REGISTERS, api::READS_AND_WRITES);
                     (api.register_access)(instruction, callback, flags, kinds, data);
@@ -67,43 +65,49 @@ impl Plugin {
     }
 }
 
-/// Returns the callback for the instruction with these bytes.
-fn callback(plugin: &'static Plugin, address: u64, bytes: &[u8]) -> Option<Callback> {
+/// Returns the callback for an instruction.
+fn callback(plugin: &'static Plugin, address: u64, kind: Kind) -> Option<Callback> {
     let nothing = std::ptr::null_mut();
     if plugin.entry == Some(address) {
         return Some(Callback::Execution(on_entry, nothing));
     }
     if let Some((_, ticks)) = plugin.blocks.iter().find(|(routine, _)| routine.contains(&address)) {
         let ticks = std::ptr::from_ref(ticks).cast_mut().cast();
-        return ends_block(bytes).then_some(Callback::Execution(on_block, ticks));
+        return (kind == Kind::EndsBlock).then_some(Callback::Execution(on_block, ticks));
     }
     if plugin.code.contains(&address) {
-        return match purpose(bytes) {
-            Purpose::Data => Some(Callback::Access(on_access, nothing)),
-            Purpose::Return => Some(Callback::Access(on_return, nothing)),
-            Purpose::Stack => None,
+        return match kind {
+            Kind::Return => Some(Callback::Execution(on_return, nothing)),
+            Kind::Stack => None,
+            _ => Some(Callback::Access(on_access, nothing)),
         };
     }
     if let Some(stream) = plugin.traffic.stream(address) {
         let stream = std::ptr::from_ref(stream).cast_mut().cast();
-        let callback = if streams(bytes) { on_generator_past } else { on_generator };
-        return (purpose(bytes) == Purpose::Data).then_some(Callback::Access(callback, stream));
-    }
-    if plugin.cores.contains(&address) {
-        return match purpose(bytes) {
-            Purpose::Data if flushes(bytes) => Some(Callback::Execution(on_flush, nothing)),
-            Purpose::Data if exchanges(bytes) => Some(Callback::Access(on_exchange, nothing)),
-            Purpose::Data => Some(Callback::Access(on_line, nothing)),
-            Purpose::Return => Some(Callback::Access(on_return, nothing)),
-            Purpose::Stack => None,
+        return match kind {
+            Kind::Return | Kind::Stack => None,
+            Kind::StorePast => Some(Callback::Access(on_generator_past, stream)),
+            _ => Some(Callback::Access(on_generator, stream)),
         };
     }
-    match stamp(bytes) {
-        Some(Stamp::Open) => Some(Callback::Execution(on_open, nothing)),
-        Some(Stamp::Close) => Some(Callback::Execution(on_close, nothing)),
-        None => {
-            let matters = plugin.machine.minds_stores() || plugin.directory.is_some();
-            (streams(bytes) && matters).then_some(Callback::Access(on_stream, nothing))
+    if plugin.cores.contains(&address) {
+        let walks = plugin.walks.contains(&address);
+        let pacing = if walks { &plugin.pacing } else { &plugin.exchange_pacing };
+        let pacing = std::ptr::from_ref(pacing).cast_mut().cast();
+        return match kind {
+            Kind::Flush => Some(Callback::Execution(on_flush, nothing)),
+            Kind::Exchange => Some(Callback::Access(on_exchange, pacing)),
+            Kind::Return => Some(Callback::Execution(on_return, nothing)),
+            Kind::Stack => None,
+            _ => Some(Callback::Access(on_line, pacing)),
+        };
+    }
+    match kind {
+        Kind::OpensWindow => Some(Callback::Execution(on_open, nothing)),
+        Kind::ClosesWindow => Some(Callback::Execution(on_close, nothing)),
+        Kind::StorePast if plugin.machine.minds_stores() || plugin.directory.is_some() => {
+            Some(Callback::Access(on_stream, nothing))
         }
+        _ => None,
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! This module reads them and judges nothing.
 
+use crate::lab::Truth;
+use crate::lab::delivered::Ordered;
+use crate::lab::load::middle;
 use crate::lab::plugin::PREFIX;
 
 /// Lines of memory, by their purpose.
@@ -17,7 +20,7 @@ pub struct Lines {
     pub prefetched: u64,
 }
 
-/// A call of a chase.
+/// A call of a chase, or of a kernel between cores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
     /// The CPU that made it.
@@ -69,6 +72,7 @@ struct Stream {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     calls: Vec<Call>,
+    between_cores: Vec<Call>,
     streams: Vec<Stream>,
     windows: Vec<Window>,
 }
@@ -78,8 +82,8 @@ impl Log {
     pub fn parse(report: &str) -> Log {
         let mut log = Log::default();
         for fact in report.lines().filter_map(|line| line.strip_prefix(PREFIX)) {
-            if let Some(found) = fact.strip_prefix("call by ").and_then(call) {
-                log.calls.push(found);
+            if let Some((kind, found)) = fact.strip_prefix("call by ").and_then(call) {
+                if kind == "chase" { &mut log.calls } else { &mut log.between_cores }.push(found);
             } else if let Some(found) = fact.strip_prefix("stamped by ").and_then(window) {
                 log.windows.push(found);
             } else if let Some((name, what, count)) = fact.strip_prefix("stream ").and_then(stream) {
@@ -112,6 +116,21 @@ impl Log {
     /// Returns the timed windows of generators.
     pub fn windows(&self) -> &[Window] {
         &self.windows
+    }
+
+    /// Returns the truth of a walk by `cpu` over a chain of `lines` lines that other CPUs have, with `asked` modelled ticks
+    /// for each: its time per line in the last `trials` laps. The tool times a lap over and over, and reports the last ones;
+    /// others that it made before are its warm-up. Returns `None` with fewer laps.
+    pub fn laps(&self, cpu: u32, lines: u64, asked: u64, trials: usize) -> Option<Truth> {
+        let is_lap = |call: &&Call| (call.cpu, call.hops, call.asked) == (cpu, lines, lines * asked);
+        let laps: Vec<&Call> = self.between_cores.iter().rev().filter(is_lap).take(trials).collect();
+        if laps.len() < trials {
+            return None;
+        }
+        let times = || laps.iter().map(|lap| lap.ticks() as f64 / lines as f64);
+        let ordered = Ordered::new(times().map(|time| (time, 1)).collect());
+        let [low, high] = [0.25, 0.75].map(|share| ordered.at(share));
+        Some(Truth { asked: asked as f64, low: low?, delivered: middle(times()), high: high? })
     }
 
     /// Returns the calls by a CPU, grouped by run of the executable.
@@ -151,14 +170,11 @@ fn stream(fact: &str) -> Option<(&str, &str, u64)> {
     Some((words.next()?, words.next()?, words.next()?.parse().ok()?))
 }
 
-/// Parses `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; gap T; SERVER read N+N written N+N
+/// Parses `CPU; KIND; from T; to T; blocks N; hops N; asked T; waited T; gap T; SERVER read N+N written N+N
 /// hops N+N prefetched N+N; ...`.
-fn call(fact: &str) -> Option<Call> {
+fn call(fact: &str) -> Option<(&str, Call)> {
     let mut pieces = fact.split("; ");
-    let cpu = pieces.next()?.parse().ok()?;
-    if pieces.next()? != "chase" {
-        return None;
-    }
+    let (cpu, kind) = (pieces.next()?.parse().ok()?, pieces.next()?);
     let mut number = |name: &str| pieces.next()?.strip_prefix(name)?.strip_prefix(' ')?.parse::<u64>().ok();
     let (from, to) = (number("from")?, number("to")?);
     let (blocks, hops) = (number("blocks")?, number("hops")?);
@@ -178,7 +194,7 @@ fn call(fact: &str) -> Option<Call> {
         add(5, |lines| &mut lines.hops)?;
         add(7, |lines| &mut lines.prefetched)?;
     }
-    Some(call)
+    Some((kind, call))
 }
 
 #[cfg(test)]
@@ -195,7 +211,7 @@ mod tests {
              latency-lab: call by 1; chase; from 5; to 9; blocks 3; hops 2; asked 4; waited 1; gap 3; \
              node 0 read 10+1 written 20+2 hops 30+2 prefetched 4+7; link read 100+0 written 200+0 hops 300+0 prefetched 1+0\n\
              latency-lab: stamped by 1; copy; node 2; from 30; to 90; read 7; written 5\n\
-             latency-lab: call by 0; cores; from 5; to 9; blocks 3; hops 2; asked 4; waited 1\n",
+             latency-lab: call by 0; cores; from 5; to 9; blocks 3; hops 2; asked 4; waited 1; gap 0\n",
         );
         assert_eq!(log.stream("update2"), Lines { read: 40, written: 20, ..Lines::default() });
         assert_eq!(log.reached_memory(), 0.75);
@@ -213,7 +229,20 @@ mod tests {
             during: Lines { read: 1, written: 2, hops: 2, prefetched: 7 },
         };
         assert_eq!(log.calls, [expected]);
+        assert_eq!(log.between_cores.iter().map(|call| (call.cpu, call.hops)).collect::<Vec<_>>(), [(0, 2)]);
         assert_eq!(log.windows, [Window { cpu: 1, name: "copy".into(), node: 2, ticks: 60, lines: 12 }]);
+    }
+
+    #[test]
+    fn laps_are_found_by_their_length_and_their_modelled_time() {
+        let lap = |cpu, to, asked| Call { cpu, from: 100, to, hops: 4, asked, ..Call::default() };
+        let between_cores = vec![lap(0, 508, 400), lap(0, 512, 400), lap(0, 904, 800), lap(1, 900, 400)];
+        let log = Log { between_cores, calls: vec![lap(0, 116, 400)], ..Log::default() };
+        let delivered = |lines, asked, trials| log.laps(0, lines, asked, trials).map(|truth| truth.delivered);
+        let both = Truth { asked: 100.0, low: 102.0, delivered: 102.5, high: 103.0 };
+        assert_eq!(log.laps(0, 4, 100, 2), Some(both));
+        assert_eq!([delivered(4, 100, 1), delivered(4, 200, 1)], [Some(103.0), Some(201.0)]);
+        assert_eq!([delivered(4, 100, 3), delivered(4, 300, 1), delivered(5, 80, 1)], [None; 3]);
     }
 
     #[test]

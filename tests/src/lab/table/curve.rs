@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Boot, Model, Table, Truth, gigahertz, text};
+use super::{Boot, Model, Table, Truth, text};
 use crate::lab::delivered::Source;
 
 /// Tolerance of a latency, which is either from the points of a plateau or from the fit through all points.
@@ -15,7 +15,6 @@ const SIZE_TOLERANCE: f64 = 0.1;
 impl Table {
     /// Compares the levels of `model`, and its translation buffer, with those of `document`.
     pub(super) fn curve(&mut self, model: &Model, boot: &Boot, document: &Value) {
-        let gigahertz = gigahertz(document);
         let tolerance = model.tolerance.unwrap_or(LATENCY_TOLERANCE);
         let levels = document["model"]["levels"].as_array().map_or(&[][..], Vec::as_slice);
         let of =
@@ -24,24 +23,17 @@ impl Table {
         for (index, level) in model.levels.iter().enumerate() {
             let name = format!("level {}", index + 1);
             let reported = |key: &str| levels.get(index)?[key].as_f64();
-            let ticks = reported("ns").map(|nanoseconds| nanoseconds * gigahertz);
-            self.figure(
-                &format!("{name}, ticks"),
-                of(level.ticks, Source::Level(index + 1)),
-                ticks,
-                tolerance,
-            );
+            self.time(&name, of(level.ticks, Source::Level(index + 1)), reported("ns"), tolerance);
             let (size, found) = (Truth::exact(level.size as f64), reported("capacity_bytes"));
             self.figure(&format!("{name}, bytes"), size, found, SIZE_TOLERANCE);
         }
-        let memory = document["model"]["memory"]["ns"].as_f64().map(|nanoseconds| nanoseconds * gigahertz);
-        self.figure("memory, ticks", of(model.memory_ticks(), Source::Memory(0, 0)), memory, tolerance);
+        let memory = document["model"]["memory"]["ns"].as_f64();
+        self.time("memory", of(model.memory_ticks(), Source::Memory(0, 0)), memory, tolerance);
         if let Some(tlb) = model.tlb.first() {
             let reported = |key: &str| document["model"]["tlb"][key].as_f64();
-            let miss = reported("miss_ns").map(|nanoseconds| nanoseconds * gigahertz);
             self.figure("translations", Truth::exact(tlb.entries as f64), reported("pages"), SIZE_TOLERANCE);
             let truth = boot.delivered.of_misses(tlb.ticks as f64);
-            self.figure("a missing translation, ticks", truth, miss, TRANSLATION_TOLERANCE);
+            self.time("a missing translation", truth, reported("miss_ns"), TRANSLATION_TOLERANCE);
         }
     }
 }

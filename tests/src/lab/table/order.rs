@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Boot, Model, Table, Truth, gigahertz};
+use super::{Boot, Model, Table, Truth};
 use crate::lab::delivered::Source;
 
 /// Tolerance of a random walk, which has the memory's latency.
@@ -13,7 +13,6 @@ const ORDERED_TOLERANCE: f64 = 0.02;
 impl Table {
     /// Compares random, sequential and backward order.
     pub(super) fn order(&mut self, model: &Model, boot: &Boot, document: &Value) {
-        let gigahertz = gigahertz(document);
         let of = |asked, source| boot.delivered.of_windows(asked, |windows| windows.source == source);
         let random = of(model.memory_ticks() as f64, Source::Memory(0, 0));
         let mixed = model.ordered_ticks() < random.asked;
@@ -25,8 +24,8 @@ impl Table {
         ] {
             let mut points = document["rows"].as_array().into_iter().flatten();
             let point = points.find(|point| point["walk_order"] == order);
-            let ticks = point.and_then(|point| Some(point["ns"].as_f64()? * gigahertz));
-            self.figure(&format!("{order}, ticks"), truth, ticks, model.tolerance.unwrap_or(tolerance));
+            let reported = point.and_then(|point| point["ns"].as_f64());
+            self.time(order, truth, reported, model.tolerance.unwrap_or(tolerance));
         }
         let ratio = Truth {
             asked: random.asked / ordered.asked,

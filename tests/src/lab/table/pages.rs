@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Boot, Model, Table, Truth, ticks_of_cycles};
+use super::{Boot, Model, Table, Truth, nanoseconds_of_cycles};
 
 /// Tolerance of a cost, which is a difference of two latencies.
 const COST_TOLERANCE: f64 = 0.05;
@@ -31,8 +31,8 @@ impl Table {
         let walks = || small().filter(|point| point["walk_order"] == "random" && point["stride_bytes"] == 64);
         let set = |point: &Value| point["working_set_bytes"].as_u64();
         let truth = boot.delivered.of_misses(tlb.ticks as f64);
-        let ticks = number("miss_core_cycles").map(ticks_of_cycles);
-        self.figure("a missing translation, ticks", truth, ticks, COST_TOLERANCE);
+        let reported = number("miss_core_cycles").map(nanoseconds_of_cycles);
+        self.time("a missing translation", truth, reported, COST_TOLERANCE);
 
         let largest = walks().max_by_key(|point| set(point));
         let value = |key: &str| largest.and_then(|point| point[key].as_f64());
@@ -40,8 +40,8 @@ impl Table {
             // Successive lines are in the translation buffer only by chance.
             let pages = value("working_set_bytes").map_or(f64::NAN, |bytes| bytes / 4096.0);
             let truth = truth.times(1.0 - tlb.entries as f64 / pages);
-            let ticks = value("cycles").map(|cycles| cycles * share);
-            self.figure("translation of a random hop, ticks", truth, ticks, COST_TOLERANCE);
+            let reported = value("ns").map(|nanoseconds| nanoseconds * share);
+            self.time("translation of a random hop", truth, reported, COST_TOLERANCE);
         } else if model.reserved() > 0 {
             self.word("a share of translation", "some", "none".into());
         }

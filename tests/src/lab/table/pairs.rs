@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Table, gigahertz, given, text};
 use crate::lab::delivered::{Source, Truth, Windows};
 use crate::lab::{Boot, Clock, Experiment, Latency, Model, host};
+use crate::vm::Architecture;
 
 /// Default tolerance of a latency.
 const LATENCY_TOLERANCE: f64 = 0.01;
@@ -118,15 +119,16 @@ impl Table {
         document: &Value,
         name: &str,
         truth: Truth,
-        cycles: Option<f64>,
+        nanoseconds: Option<f64>,
     ) {
         let doubts = doubts(model, document);
         let tolerance = model.tolerance.unwrap_or(TREACHEROUS_TOLERANCE);
         if doubts.is_empty() {
-            return self.figure(&format!("{name}, cycles"), truth, cycles, tolerance);
+            return self.time(name, truth, nanoseconds, tolerance);
         }
-        let off = cycles.map_or(f64::NAN, |cycles| (cycles / truth.delivered - 1.0) * 100.0);
-        self.row(&format!("{name}, cycles"), format!("{:.1}", truth.asked), format!("{off:+.2} %"), true);
+        let ticks = nanoseconds.unwrap_or(f64::NAN) * self.unit.of_nanosecond / self.unit.of_tick;
+        let off = (ticks / truth.delivered - 1.0) * 100.0;
+        self.row(name, format!("{:.1}", truth.asked), format!("{off:+.2} %"), true);
         self.row("said", "a doubt".into(), doubts.join(" "), true);
     }
 
@@ -144,17 +146,20 @@ impl Table {
         if boot.loads(from, to) == 0 {
             self.word(&format!("{name}, loads seen by the model"), "some", "none".into());
         }
-        let trials = serve(model, latency);
-        let truth = boot.delivered.of_windows(model.truth(latency) as f64, |windows| {
-            windows.hops == model.hops() && trials(windows)
-        });
+        let serve = serve(model, latency);
+        let trials = |windows: &Windows| windows.hops == model.hops() && serve(windows);
+        let truth = boot.delivered.of_windows(model.truth(latency) as f64, trials);
         let usual = if model.clock == Clock::Kernel { KERNEL_CLOCK_TOLERANCE } else { LATENCY_TOLERANCE };
         let tolerance = model.tolerance.unwrap_or(usual);
         let (cycles, nanoseconds) = (number("cycles"), number("ns"));
         if model.is_treacherous() {
-            return self.treacherous(model, document, &name, truth, cycles);
+            return self.treacherous(model, document, &name, truth, nanoseconds);
         }
-        match document["freq_ghz"].as_f64() {
+        if !boot.delivered.has(trials) {
+            self.word(&format!("{name}, windows seen by the model"), "some", "none".into());
+        }
+        let counter = document["freq_ghz"].as_f64().filter(|_| model.architecture == Architecture::X86_64);
+        match counter {
             Some(gigahertz) => {
                 self.figure(&format!("{name}, cycles"), truth, cycles, tolerance);
                 let follows = nanoseconds.zip(cycles).is_some_and(|(nanoseconds, cycles)| {

@@ -12,8 +12,8 @@ use crate::engine::threads::partners::record::Record;
 use crate::error::{Failure, PlacementError};
 use crate::result::counters::{Counted, Software};
 use crate::result::{Counter, PingPong, Round};
-use crate::sys::mailbox::wait_until;
 use crate::sys::signal;
+use crate::sys::thread::wait_until;
 
 /// Maximum lines of a pair.
 pub const MOST_LINES: usize = Exchange::MOST_PLACES;
