@@ -158,9 +158,9 @@ pub fn measure_with_partners<'a>(
     let chains = pieces.chains()?;
     let mut chains = chains.iter();
     let sites = pieces.open(&mut |like, lines| match (like.walk.ping_pong(), chains.next()) {
-        (None, Some(Some(chain))) => Ok(Lines::Ring(
-            Ring::new(lines, chain, atomics).map_err(|_| Failure::HOPS_NOT_PROVEN)?,
-        )),
+        (None, Some(Some(chain))) => {
+            Ok(Lines::Ring(Ring::new(lines, chain, atomics).map_err(|_| Failure::HOPS_NOT_PROVEN)?))
+        }
         (None, _) => Err(Failure::NOTHING_TO_MEASURE),
         _ => Ok(Lines::Exchange(Exchange::new(lines, counter.stamp, atomics))),
     })?;
