@@ -69,11 +69,11 @@ test test-all test-aarch64 built: export CARGO_PROFILE_DEV_PANIC := unwind
 
 # What protects a commit, in ten minutes; ONLY='cli::output' chooses by a part of the path. `make test-all` is everything,
 # in forty: tests/src/lanes/moved.rs has what moved there.
-test: built $(if $(ONLY),,test-aarch64)
+test: built
 	@$(LANES) target/tests.json $(ONLY)
 
 test-all: export LATENCY_BENCH_TESTS := all
-test-all: examples test
+test-all: examples test test-aarch64
 
 # The executable for aarch64, where it can be built.
 all-aarch64:

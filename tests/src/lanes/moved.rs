@@ -89,9 +89,9 @@ pub const MOVED: &[Moved] = &[
         "an order that matters without a prefetcher",
     ),
     moved_to_all(
-        "lab_load::cores::lines_cost_what_their_state_was_delivered_with",
-        "lab_load::cores::pairs_have_the_cost_of_their_class_and_a_slow_line_is_found",
-        "lines in other states",
+        "lab_load::cores",
+        "cli::cores; the tests of exchanges and walks with two threads",
+        "times between cores that are wrong by some percent; the slowest of many lines depends on neighbours of the host",
     ),
     moved_to_all(
         "lab_load::limits",
@@ -109,6 +109,11 @@ pub const MOVED: &[Moved] = &[
         "emulator::scenes::memory_full_of_file_pages",
         "experiment::memory_tests of the program",
         "memory that a real kernel reclaims for a measurement of 256 MiB",
+    ),
+    moved_to_all(
+        "emulator::kernels::eight_nodes",
+        "emulator::nodes::four_nodes_and_a_selection_of_them",
+        "an error that needs more than four nodes",
     ),
     moved_to_all(
         "emulator::kernels::every_experiment_runs_with_the",
