@@ -72,6 +72,12 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     caches(document, machine);
     settings(document, machine);
     traffic(document, machine);
+    if !words().interrupt_mark {
+        document.sentence(
+            Role::Method(&"Interrupts"),
+            format_args!("cannot be detected one by one here: `distribution` keeps the loads that they prolong"),
+        );
+    }
 }
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
+use latency_core::arch::Atomics;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Host, Uncore};
 use latency_core::topology::{Files, Groups, Node, Sharing, Topology};
@@ -87,6 +88,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
         page: base_page(files),
         line: LineSize::LEAST,
         processor,
+        atomics: Atomics::BASELINE,
         nodes: NodeSet::EMPTY,
         cpus: CpuSet::EMPTY,
         memory_nodes: NodeSet::EMPTY,

@@ -1,6 +1,6 @@
 //! Collects the facts about the machine from the system.
 
-use latency_core::arch;
+use latency_core::arch::{self, Atomics};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::{Files, Source, Topology};
@@ -9,7 +9,7 @@ use latency_core::units::{CpuId, LineSize, NodeId};
 
 use super::Machine;
 use super::processor::{self, Platform, Processor};
-use crate::sys::auxv::page_size;
+use crate::sys::auxv;
 use crate::sys::cpu;
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
@@ -44,9 +44,10 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         Machine {
             topology: Topology::EMPTY,
             host: Host::default(),
-            page: page_size(),
+            page: auxv::page_size(),
             line: LineSize::LEAST,
             processor: Processor::UNKNOWN,
+            atomics: Atomics::detect(auxv::hardware_capabilities()),
             nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,
             memory_nodes: NodeSet::EMPTY,

@@ -9,6 +9,7 @@ mod memory;
 mod pages;
 pub mod processor;
 
+use latency_core::arch::Atomics;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::Sharing;
@@ -74,6 +75,8 @@ pub struct Machine {
     pub line: LineSize,
     /// Its processor.
     pub processor: Processor,
+    /// The atomic instructions of its processor.
+    pub atomics: Atomics,
     /// The ids of its nodes.
     pub nodes: NodeSet,
     /// The CPUs that this process was given (affinity within the cpuset).

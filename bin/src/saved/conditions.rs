@@ -8,7 +8,7 @@ use crate::options::tokens::Escaped;
 use crate::options::{FLAGS, Group};
 
 /// Conditions that may differ between two results: the key in JSON, and the words for people.
-pub const CONDITIONS: [(&str, &str); 13] = [
+pub const CONDITIONS: [(&str, &str); 14] = [
     ("host", "host"),
     ("product", "machine"),
     ("bios_version", "BIOS"),
@@ -22,6 +22,7 @@ pub const CONDITIONS: [(&str, &str); 13] = [
     ("version", "latency-bench"),
     ("source", "clock"),
     ("command", "options"),
+    ("atomics", "atomic instructions"),
 ];
 /// Index of the host in [`CONDITIONS`].
 pub const HOST: usize = 0;

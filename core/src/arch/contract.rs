@@ -62,7 +62,6 @@ const _: Words = WORDS;
 // Interrupts.
 const _: fn() = set_interrupt_mark;
 const _: fn() -> bool = interrupt_mark_holds;
-const _: bool = INTERRUPT_MARK;
 
 // Vector arithmetic for the numbers of a computed cycle.
 const _: fn() -> Option<lanes::Lanes> = lanes::Lanes::detect;

@@ -32,6 +32,9 @@ pub struct Words {
     pub l1_hit_cycles: &'static str,
     /// The statement that stamps do not wait for earlier instructions, the promise that they do, and a remedy.
     pub fence_does_not_wait: [&'static str; 3],
+    /// True if an interrupt wipes out a mark of the interrupted program; otherwise `interrupt_mark_holds` always returns
+    /// true.
+    pub interrupt_mark: bool,
     /// The instructions of the closing stamp; `None` if they depend on the processor.
     pub end_stamp: Option<&'static str>,
 }

@@ -11,6 +11,7 @@ use latency_core::topology::Shared;
 use latency_core::words::Worded;
 
 fields! {
+    ATOMICS "atomics" "Atomic instructions of the exchanges: `locked`, `lse` or `exclusives`.";
     CLASSES "classes" "CPU pairs grouped by the hardware that both CPUs share.";
     CLASS_PAIRS "pairs" "Number of measured pairs.";
     CLASS_OF "of" "Number of pairs of this class among the allowed CPUs.";
@@ -76,6 +77,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     point::evidence_of(document, &mut || outcomes.next());
     let found = &conclude(report.outcomes);
     let machine = report.machine;
+    document.put(&ATOMICS, machine.atomics.name());
     document.part(Part::List(&LEFT_OUT), |document| {
         if matches!(report.options.pairs, Pairs::Of(_)) {
             left_out(report.outcomes, &machine.cpus, &mut |a, others| {

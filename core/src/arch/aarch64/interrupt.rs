@@ -3,9 +3,6 @@
 //! The return from an exception restores all registers of a program. It also clears the exclusive monitor, but so do
 //! evictions, and a chase evicts lines all the time: a cleared monitor does not show an interrupt.
 
-/// False: an interrupt leaves no mark, and [`interrupt_mark_holds`] always returns true.
-pub const INTERRUPT_MARK: bool = false;
-
 /// Does nothing, since no mark shows an interrupt.
 #[inline(always)]
 pub fn set_interrupt_mark() {}

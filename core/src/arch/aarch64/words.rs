@@ -24,5 +24,6 @@ pub const WORDS: Words = Words {
         " (the architecture promises it)",
         "rule out an emulator",
     ],
+    interrupt_mark: false,
     end_stamp: Some(END_STAMP),
 };

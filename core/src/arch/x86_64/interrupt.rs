@@ -6,11 +6,6 @@
 
 use core::arch::asm;
 
-/// True: an interrupt wipes out the mark, so interrupts can be detected.
-///
-/// If this is false, [`interrupt_mark_holds`] always returns true.
-pub const INTERRUPT_MARK: bool = true;
-
 /// Sets a mark that the next interrupt of this thread wipes out.
 ///
 /// When the kernel returns from an interrupt or an exception to a program, the processor clears each segment register

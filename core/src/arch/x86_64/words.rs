@@ -20,5 +20,6 @@ pub const WORDS: Words = Words {
         " (CPUID says it is)",
         "update kernel or hypervisor to set MSR C001_1029[1]",
     ],
+    interrupt_mark: true,
     end_stamp: None,
 };

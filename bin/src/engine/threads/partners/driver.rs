@@ -2,7 +2,7 @@
 //! threads, moves them to the CPUs of a point, gives them tasks, and ends them.
 
 use crate::engine::memory::idle_until;
-use latency_core::arch::{Atomics, Flusher};
+use latency_core::arch::Flusher;
 use latency_core::cores::{Exchange, Ring};
 
 use crate::engine::memory::pieces::{self, Pieces, lines_of};
@@ -22,7 +22,6 @@ use crate::engine::threads::partners::record::Record;
 use crate::error::{Failure, PlacementError, TimingError};
 use crate::plan::budget::{Budget, Memory, Optional};
 use crate::result::{Counter, Owned, PerLine, PingPong, Point, Walk};
-use crate::sys::auxv;
 use crate::sys::thread;
 
 /// Nanoseconds of exchanges before the first window of a visit, so that sleeping threads wake up and clocks rise.
@@ -153,21 +152,17 @@ pub fn measure_with_partners<'a>(
 ) -> Result<Findings<'a>, Failure<'a>> {
     let needs = || TimingError::NeedsCounter { what: "core-to-core measurements", instead: "matrix" };
     let counter = *timer.counter().ok_or_else(needs)?;
+    let atomics = session.machine.atomics;
     let shared_lines = Budget { memory: Memory::Shared, optional: Optional::Nothing, ..*budget };
     let mut pieces = Pieces::place(session, points, &|_| true, lines_of, &shared_lines)?;
     let chains = pieces.chains()?;
     let mut chains = chains.iter();
     let sites = pieces.open(&mut |like, lines| match (like.walk.ping_pong(), chains.next()) {
-        (None, Some(Some(chain))) => Ok(Lines::Ring(
-            Ring::new(lines, chain, Atomics::detect(auxv::hardware_capabilities()))
-                .map_err(|_| Failure::HOPS_NOT_PROVEN)?,
-        )),
+        (None, Some(Some(chain))) => {
+            Ok(Lines::Ring(Ring::new(lines, chain, atomics).map_err(|_| Failure::HOPS_NOT_PROVEN)?))
+        }
         (None, _) => Err(Failure::NOTHING_TO_MEASURE),
-        _ => Ok(Lines::Exchange(Exchange::new(
-            lines,
-            counter.stamp,
-            Atomics::detect(auxv::hardware_capabilities()),
-        ))),
+        _ => Ok(Lines::Exchange(Exchange::new(lines, counter.stamp, atomics))),
     })?;
     let partners = [const { Partner::new() }; 2];
     let wanted = points.iter().map(|point| point.walk.partners().iter().flatten().count()).max().unwrap_or(0);
