@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Table, gigahertz, given, text};
+use super::{CORE_CLOCK_TOLERANCE, COUNTER_OF_AARCH64, CYCLE, Table, gigahertz, given, text};
 use crate::lab::delivered::{Source, Truth, Windows};
 use crate::lab::{Boot, Clock, Experiment, Latency, Model, host};
 use crate::vm::Architecture;
@@ -174,6 +174,14 @@ impl Table {
                 let truth = truth.times(1e9 / host::frequency());
                 self.figure(&format!("{name}, ns"), truth, nanoseconds, tolerance);
             }
+        }
+        if model.architecture == Architecture::Aarch64 {
+            let of_tick = match document["cycles_of"].as_str() {
+                Some("core") => 1.0 / CYCLE as f64,
+                _ => COUNTER_OF_AARCH64 * 1e9 / host::frequency(),
+            };
+            let tolerance = tolerance + CORE_CLOCK_TOLERANCE;
+            self.figure(&format!("{name}, cycles"), truth.times(of_tick), cycles, tolerance);
         }
         if let Some(pause) = model.pause {
             // Other work on the host may have disturbed some more.
