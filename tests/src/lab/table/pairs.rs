@@ -123,12 +123,17 @@ impl Table {
     ) {
         let doubts = doubts(model, document);
         let tolerance = model.tolerance.unwrap_or(TREACHEROUS_TOLERANCE);
+        let name = match model.architecture {
+            Architecture::X86_64 => format!("{name}, cycles"),
+            Architecture::Aarch64 => format!("{name}, ns"),
+        };
+        let truth = truth.times(self.unit.of_tick);
+        let reported = nanoseconds.map(|nanoseconds| nanoseconds * self.unit.of_nanosecond);
         if doubts.is_empty() {
-            return self.time(name, truth, nanoseconds, tolerance);
+            return self.figure(&name, truth, reported, tolerance);
         }
-        let ticks = nanoseconds.unwrap_or(f64::NAN) * self.unit.of_nanosecond / self.unit.of_tick;
-        let off = (ticks / truth.delivered - 1.0) * 100.0;
-        self.row(name, format!("{:.1}", truth.asked), format!("{off:+.2} %"), true);
+        let off = (reported.unwrap_or(f64::NAN) / truth.delivered - 1.0) * 100.0;
+        self.row(&name, format!("{:.1}", truth.asked), format!("{off:+.2} %"), true);
         self.row("said", "a doubt".into(), doubts.join(" "), true);
     }
 
