@@ -139,7 +139,7 @@ lb_stream_update lb_stream_update1, 1
         add     x0, x0, #64
         subs    x1, x1, #1
         b.ne    1b
-2:      \fence
+2:      \fence                          // no later store overtakes the lines, above all the count of lines
         mov     x0, x3
         ret
         .size   \name, . - \name
@@ -180,7 +180,7 @@ lb_stream_stores lb_stream_ntwrite, stnp, dmb ishst
         add     x2, x2, #64
         subs    x1, x1, #1
         b.ne    1b
-2:      \fence
+2:      \fence                          // as for the writes
         mov     x0, x3
         ret
         .size   \name, . - \name

@@ -129,14 +129,14 @@
 # turn.
 .macro lb_cores_cas_send
         mov     rax, r10
-        lock cmpxchg [rdi], rdx
+        lock cmpxchg [rdi], rdx         # locked: both sides change the line
 .endm
 
 # The compare and swap as a poll: it takes ownership of the line even if the
 # comparison fails.
 .macro lb_cores_cas_poll
         mov     rax, r10
-        lock cmpxchg [rsi], rdx
+        lock cmpxchg [rsi], rdx         # locked: both sides change the line
 .endm
 
 # Flags: each line holds the number of its writer's last message.
@@ -162,9 +162,8 @@
         mov     [rdi], r10
 .endm
 
-# LFENCE prevents a read of the counter before the poll that saw the number.
 .macro lb_cores_message_receive
-        lfence
+        lfence                          # the counter is not read before the poll that saw the number
         rdtsc
         shl     rdx, 32
         or      rax, rdx
@@ -254,7 +253,7 @@ lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next
 
 .macro lb_cores_hop_own
         xor     ecx, ecx
-        lock xadd [rax], rcx
+        lock xadd [rax], rcx            # locked: the core has to own the line
         mov     rax, rcx
 .endm
 

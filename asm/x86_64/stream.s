@@ -146,7 +146,7 @@ lb_stream_update lb_stream_update1, 1
         add     rdi, 64
         dec     rsi
         jnz     1b
-2:      \fence
+2:      \fence                          # no later store overtakes the lines, above all the count of lines
         ret
         .size   \name, . - \name
 .endm
@@ -192,7 +192,7 @@ lb_stream_stores lb_stream_ntwrite, movntdq, sfence
         add     rdi, 64
         dec     rsi
         jnz     1b
-2:      \fence
+2:      \fence                          # as for the writes
         ret
         .size   \name, . - \name
 .endm

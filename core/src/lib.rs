@@ -41,11 +41,11 @@
 //! | --- | --- | --- |
 //! | trial, batch | trial | hops that are timed together, between two stamps |
 //! | round | round | the trials of one point at one time of the run |
-//! | stamp | | one fenced read of the time-stamp counter |
-//! | ticks | TSC cycles | steps of the time-stamp counter, at a fixed frequency |
+//! | stamp | | one fenced read of the counter |
+//! | ticks | `COUNTER_NAME` cycles | steps of the counter, at a fixed frequency |
 //! | core cycles | cycles | cycles of the core's own clock, which changes |
 //! | overhead | | the cost of a pair of stamps, which is subtracted |
-//! | resolution | | the step of the time-stamp counter |
+//! | resolution | | the step of the counter |
 //! | calibration | | the counter's frequency, found by comparing it with the system's clock |
 //! | warm-up | warm-up | hops before the first trial, which do not count |
 //! | interrupted, disturbed | interrupted | hit by other work while it was timed |

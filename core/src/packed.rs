@@ -8,8 +8,10 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+use core::ffi::CStr;
 use core::fmt::{self, Write};
 
+use crate::terminated::Terminated;
 pub use words::WORDS;
 
 /// The maximum length of a text.
@@ -31,35 +33,67 @@ static ENDS: [u16; WORDS.len()] = ends();
 const BEFORE: [usize; 257] = before();
 
 /// A text, most of whose bytes are words.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Packed(&'static [u8]);
+#[derive(Clone, Copy)]
+pub struct Packed(Terminated);
 
 impl Packed {
     /// The text without characters.
-    pub const EMPTY: Packed = Packed(&[]);
+    pub const EMPTY: Packed = Packed(Terminated::new(c""));
 
     /// Returns the text that [`pack`] packed; see [`packed!`](crate::packed!).
+    ///
+    /// # Panics
+    ///
+    /// Panics unless the last byte, and no other one, is a NUL.
     #[must_use]
     pub const fn new(bytes: &'static [u8]) -> Packed {
-        Packed(bytes)
+        match CStr::from_bytes_with_nul(bytes) {
+            Ok(bytes) => Packed(Terminated::new(bytes)),
+            Err(_) => panic!("a NUL is at the end"),
+        }
     }
 
-    /// Returns whether the text has no characters.
+    /// Returns the whole text.
+    #[must_use]
+    pub fn whole(self) -> PackedPart {
+        PackedPart(self.0.bytes())
+    }
+
+    /// Returns the parts between separators, which are characters that no word contains.
+    pub fn split(self, separator: u8) -> impl Iterator<Item = PackedPart> {
+        self.whole().split(separator)
+    }
+}
+
+impl PartialEq for Packed {
+    fn eq(&self, other: &Packed) -> bool {
+        self.whole() == other.whole()
+    }
+}
+
+impl Eq for Packed {}
+
+/// A part of a packed text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PackedPart(&'static [u8]);
+
+impl PackedPart {
+    /// Returns whether the part has no characters.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns the parts between separators, which are characters that no word contains.
-    pub fn split(self, separator: u8) -> impl Iterator<Item = Packed> {
-        self.0.split(move |byte| *byte == separator).map(Packed)
+    pub fn split(self, separator: u8) -> impl Iterator<Item = PackedPart> {
+        self.0.split(move |byte| *byte == separator).map(PackedPart)
     }
 
-    /// Returns the part after this number of separators; an empty text if there are fewer.
+    /// Returns the part after this number of separators; an empty one if there are fewer.
     #[must_use]
     #[inline(never)] // called in several places
-    pub fn part(self, separator: u8, index: usize) -> Packed {
-        self.split(separator).nth(index).unwrap_or(Packed::EMPTY)
+    pub fn part(self, separator: u8, index: usize) -> PackedPart {
+        self.split(separator).nth(index).unwrap_or(PackedPart(&[]))
     }
 
     /// Writes the text; `insert` writes the insert with a number, from 1.
@@ -83,15 +117,27 @@ impl Packed {
     }
 }
 
-impl fmt::Display for Packed {
+impl fmt::Display for PackedPart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(out, &mut |_, _| Ok(()))
     }
 }
 
-impl fmt::Debug for Packed {
+impl fmt::Debug for PackedPart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "\"{self}\"")
+    }
+}
+
+impl fmt::Display for Packed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.whole(), out)
+    }
+}
+
+impl fmt::Debug for Packed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.whole(), out)
     }
 }
 
@@ -101,8 +147,9 @@ macro_rules! packed {
     ($text:expr $(, $insert:ident)*) => {{
         const TEXT: &str = $text;
         const INSERTS: &[&str] = &[$(stringify!($insert)),*];
-        const BYTES: &[u8] = &$crate::packed::pack::<{ $crate::packed::length(TEXT, INSERTS) }>(TEXT, INSERTS);
-        $crate::packed::Packed::new(BYTES)
+        const BYTES: &[u8] = &$crate::packed::pack::<{ $crate::packed::length(TEXT, INSERTS) + 1 }>(TEXT, INSERTS);
+        const PACKED: $crate::packed::Packed = $crate::packed::Packed::new(BYTES);
+        PACKED
     }};
 }
 
@@ -122,7 +169,7 @@ pub const fn length(text: &str, inserts: &[&str]) -> usize {
     length
 }
 
-/// Packs a text into its number of bytes.
+/// Packs a text into its number of bytes, and a NUL.
 ///
 /// # Panics
 ///

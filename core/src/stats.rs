@@ -212,9 +212,31 @@ pub fn counter_step(differences: &[u64]) -> u64 {
         let misses = differences.iter().filter(|&&difference| off(difference) > 1).count();
         misses * 1000 <= differences.len()
     };
-    let meaningful = differences.iter().any(|&difference| difference >= LEAST_TOLERANT);
+    // Zero and one are within one of a multiple of any step, so most differences must be larger than that: else, with
+    // ticks longer than a reading, a single interruption would make the largest step of all.
+    let moved = || differences.iter().filter(|&&difference| difference > 0);
+    let meaningful =
+        2 * moved().filter(|&&difference| difference >= LEAST_TOLERANT - 1).count() > moved().count();
     let tolerant = (LEAST_TOLERANT..=LARGEST).rev().find(near).filter(|_| meaningful);
     tolerant.unwrap_or(exact).max(exact)
+}
+
+/// Returns a step of a counter if it also divides most differences of readings at varied distances; otherwise the
+/// greatest common divisor of these.
+///
+/// If each reading takes the same time, the differences of neighbouring readings are multiples of that time.
+#[must_use]
+pub fn confirmed_step(step: u64, differences: &[u64]) -> u64 {
+    /// Maximum distance from a multiple, as the reciprocal of a fraction of the step: a third of all numbers are nearer.
+    const NEAR: u64 = 6;
+    let near = |difference: &&u64| {
+        let over = **difference % step.max(1);
+        over.min(step.saturating_sub(over)) * NEAR <= step
+    };
+    match differences.iter().filter(near).count() * 4 >= differences.len() * 3 {
+        true => step,
+        false => differences.iter().fold(0, |a, &b| greatest_common_divisor(a, b)),
+    }
 }
 
 #[cfg(test)]
@@ -278,6 +300,24 @@ mod tests {
             let found = counter_step(&differences);
             prop_assert!(found >= step - 1, "{} of {}", found, step);
         }
+    }
+
+    #[test]
+    fn a_step_is_confirmed_by_readings_at_varied_distances() {
+        // Readings that take 20 or 21 ticks have no step of 20 ticks.
+        let constant: Vec<u64> = (0..100).map(|read| 20 + read % 2).collect();
+        assert!((20..=21).contains(&counter_step(&constant)));
+        let varied: Vec<u64> = (0..100).map(|read| 20 + read * 7 % 61).collect();
+        assert_eq!(confirmed_step(counter_step(&constant), &varied), 1);
+        // A counter of 24 MHz may be shown in nanoseconds; one of 25 MHz has steps of 40 ns.
+        let scaled: Vec<u64> = (1..100_u64).map(|read| (125 * (read % 7)).div_ceil(3)).collect();
+        assert_eq!(confirmed_step(42, &scaled), 42);
+        let exact: Vec<u64> = (0..100).map(|read| 40 * (read % 7)).collect();
+        assert_eq!(
+            (counter_step(&exact), confirmed_step(40, &exact), confirmed_step(1, &exact)),
+            (40, 40, 1)
+        );
+        assert_eq!((confirmed_step(0, &[]), confirmed_step(0, &[3])), (0, 0));
     }
 
     #[test]
@@ -354,5 +394,7 @@ mod tests {
         assert_eq!(counter_step(&[30, 32, 34, 32]), 2);
         assert_eq!(counter_step(&[26, 25, 1, 52, 26, 51]), 26);
         assert_eq!(counter_step(&[1, 2, 3]), 1);
+        // Most readings are within one tick, and an interruption is not.
+        assert_eq!(counter_step(&[0, 1, 0, 0, 1, 70, 0, 1, 0, 1]), 1);
     }
 }

@@ -25,12 +25,19 @@ impl Terminated {
         Terminated(literal.as_ptr())
     }
 
+    /// Returns the bytes before the NUL.
+    #[must_use]
+    #[inline(never)] // called in several places
+    pub fn bytes(self) -> &'static [u8] {
+        // SAFETY: the pointer is that of a `&'static CStr`: a NUL ends it, and nothing writes there.
+        unsafe { CStr::from_ptr(self.0) }.to_bytes()
+    }
+
     /// Returns the text; an empty one if the literal is not UTF-8.
     #[must_use]
     #[inline(never)] // called in several places
     pub fn text(self) -> &'static str {
-        // SAFETY: the pointer is that of a `&'static CStr`: a NUL ends it, and nothing writes there.
-        unsafe { CStr::from_ptr(self.0) }.to_str().unwrap_or_default()
+        core::str::from_utf8(self.bytes()).unwrap_or_default()
     }
 }
 

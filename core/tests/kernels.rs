@@ -1,6 +1,6 @@
 //! Every assembly kernel compared with the plain Rust walk and with the generator.
 
-use latency_core::arch::{CYCLES_ARE, Cycles, Line, Stamp, portable};
+use latency_core::arch::{Cycles, Line, Stamp, WORDS, portable};
 use latency_core::buffer::{Buffer, BuildError, TimedHops, WalkError};
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
 use latency_core::kernel::variants::VARIANTS;
@@ -58,7 +58,7 @@ proptest! {
         prop_assert_eq!(buffer.prove(from, hops, ended), Ok(chain.advance(from, hops)));
         let mut free = 0;
         // A tick of a counter that is slower than the core may be longer than a window.
-        let least = u32::from(CYCLES_ARE == Cycles::Counter);
+        let least = u32::from(WORDS.cycles_are == Cycles::Counter);
         for sample in samples {
             prop_assert!(u64::from(sample.since) >= free && sample.window >= least && sample.empty >= least);
             free = u64::from(sample.since) + u64::from(sample.window) + u64::from(sample.empty);

@@ -1,6 +1,6 @@
 //! Kernels with several lanes, and loads without any chain, compared with the generator.
 
-use latency_core::arch::{CYCLES_ARE, Cycles, Line, Stamp, portable};
+use latency_core::arch::{Cycles, Line, Stamp, WORDS, portable};
 use latency_core::buffer::{Buffer, Cursor, WalkError};
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
 use latency_core::kernel::Encoding;
@@ -73,7 +73,7 @@ proptest! {
         let mut ends = [Cursor::default(); 2];
         let timed = buffer.timed_walk_apart(gap, &starts, &mut ends, hops, stamp()).unwrap();
         // A tick of a counter that is slower than the core may be longer than a walk.
-        prop_assert!(timed.end.ticks >= timed.start + u64::from(CYCLES_ARE == Cycles::Counter));
+        prop_assert!(timed.end.ticks >= timed.start + u64::from(WORDS.cycles_are == Cycles::Counter));
         prop_assert_eq!(buffer.prove_lanes(&mut starts, hops as u64, &ends), Ok(()));
     }
 

@@ -4,6 +4,7 @@ use crate::program::workspace;
 use crate::source::{Source, Token, sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Range;
 
 /// Returns the number of lines of product code in each folder of `bin/src`, in `core/src` and in `asm`.
 ///
@@ -13,7 +14,7 @@ use std::fs;
 pub fn lines() -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for root in ["bin/src", "core/src"] {
-        for source in without_tests(sources(root)) {
+        for source in files(root) {
             let inside = source.path[root.len() + 1..].split_once('/');
             let folder = inside
                 .filter(|_| root == "bin/src")
@@ -32,7 +33,7 @@ pub fn lines() -> BTreeMap<String, usize> {
 /// If a source file cannot be read.
 pub fn types(root: &str) -> BTreeMap<String, Vec<String>> {
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for source in without_tests(sources(root)) {
+    for source in files(root) {
         for name in types_of(&source) {
             types.entry(name.text.clone()).or_default().push(format!("{}:{}", source.path, name.line));
         }
@@ -40,11 +41,26 @@ pub fn types(root: &str) -> BTreeMap<String, Vec<String>> {
     types
 }
 
-/// Returns the files that do not belong to modules of tests.
-fn without_tests(all: Vec<Source>) -> Vec<Source> {
+/// Returns the Rust files under `root` (from the root of the workspace) that do not belong to modules of tests.
+///
+/// # Panics
+///
+/// If a file cannot be read.
+pub fn files(root: &str) -> Vec<Source> {
+    let all = sources(root);
     let tests: Vec<Vec<String>> = all.iter().flat_map(modules_of_tests).collect();
     let is_test = |source: &Source| tests.iter().any(|test| source.module().starts_with(test));
     all.into_iter().filter(|source| !is_test(source)).collect()
+}
+
+/// Returns the lines of a file with their numbers from 1, comments included, without its modules of tests.
+pub fn text_of(source: &Source) -> impl Iterator<Item = (usize, &str)> {
+    let tests: Vec<_> = test_modules(source).collect();
+    let lines =
+        tests.into_iter().map(|tokens| source.tokens[tokens.start].line..=source.tokens[tokens.end - 1].line);
+    let lines: Vec<_> = lines.collect();
+    let numbered = source.text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    numbered.filter(move |(number, _)| !lines.iter().any(|test| test.contains(number)))
 }
 
 /// Returns the number of lines with code in a file, without its modules of tests.
@@ -81,28 +97,31 @@ fn types_of(source: &Source) -> Vec<&Token> {
 
 /// Returns the tokens of a file, without its modules of tests.
 fn tokens_of(source: &Source) -> Vec<&Token> {
-    let mut found = Vec::new();
-    let mut tokens = source.tokens.iter();
-    while let Some(token) = tokens.next() {
-        let rest = tokens.as_slice();
-        if is_test_module(token.text.as_str(), rest.iter().map(|token| token.text.as_str())) {
-            let mut depth = 0;
-            for inner in tokens.by_ref() {
-                match inner.text.as_str() {
-                    "{" => depth += 1,
-                    "}" => depth -= 1,
-                    ";" => {}
-                    _ => continue,
-                }
-                if depth == 0 {
-                    break;
-                }
+    let tests: Vec<Range<usize>> = test_modules(source).collect();
+    let tokens = source.tokens.iter().enumerate();
+    tokens.filter(|(at, _)| !tests.iter().any(|test| test.contains(at))).map(|(_, token)| token).collect()
+}
+
+/// Returns the indices of the tokens of each module of tests in a file, or of its declaration.
+fn test_modules(source: &Source) -> impl Iterator<Item = Range<usize>> {
+    let texts: Vec<&str> = source.tokens.iter().map(|token| token.text.as_str()).collect();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let begin =
+            (at..texts.len()).find(|&at| is_test_module(texts[at], texts[at + 1..].iter().copied()))?;
+        let mut depth = 0;
+        let ends = |&end: &usize| {
+            match texts[end] {
+                "{" => depth += 1,
+                "}" => depth -= 1,
+                ";" => {}
+                _ => return false,
             }
-        } else {
-            found.push(token);
-        }
-    }
-    found
+            depth == 0
+        };
+        at = (begin..texts.len()).find(ends).map_or(texts.len(), |end| end + 1);
+        Some(begin..at)
+    })
 }
 
 /// Returns true if `#[cfg(test)]` with a module after it begins here.

@@ -90,8 +90,8 @@ const PATTERNS: [Pattern; 30] = [
 ];
 
 /// All folders with Rust or assembly.
-const FOLDERS: [&str; 7] =
-    ["asm", "bin", "core", "tests/guest", "tests/lab-plugin", "tests/src", "tests/tests"];
+const FOLDERS: [&str; 8] =
+    ["asm", "bin", "core", "tests/guest", "tests/lab-plugin", "tests/mailbox", "tests/src", "tests/tests"];
 
 /// The files and folders of texts that users read.
 const OUTPUT: [&str; 8] = [

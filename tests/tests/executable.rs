@@ -1,18 +1,36 @@
 //! The executable file itself: static, without libc, small, with the symbols that
 //! profilers, debuggers and the emulators' latency models look for.
+//!
+//! The file for the other instruction set is checked as well if it is there; `make test-all` builds it.
 
 use latency_tests::cachegrind::CHASE_PREFIX;
-use latency_tests::program::binary;
+use latency_tests::program::{binary, workspace};
 use latency_tests::skip::skip;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
-use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
-/// Maximum size of the executable in bytes: the budget for all features together. A new feature has to replace
-/// something. `make size` shows the bytes by module.
-const SIZE_LIMIT: usize = 862 * 1024;
+/// The properties of an executable that depend on the instruction set.
+struct Kind {
+    machine: elf::Machine,
+    /// Maximum size in bytes: the budget for all features together. A new feature has to replace something. `make size`
+    /// shows the bytes by module.
+    size_limit: usize,
+    /// Size in bytes of the largest base page that a kernel may have.
+    page: u64,
+}
+
+/// The kind of the executable under test, and of the one for the other instruction set.
+const KINDS: [Kind; 2] = [
+    Kind { machine: elf::EM_X86_64, size_limit: 862 * 1024, page: 4 << 10 },
+    Kind { machine: elf::EM_AARCH64, size_limit: 900 * 1024, page: 64 << 10 },
+];
+
+/// The executable for the other instruction set.
+const OTHER: &str = "target/aarch64/latency-bench";
 
 /// Symbols that only a program with a C library has.
 const LIBC_SYMBOLS: [&str; 9] = [
@@ -27,17 +45,30 @@ const LIBC_SYMBOLS: [&str; 9] = [
     "realloc",
 ];
 
-fn with_file(check: impl FnOnce(&ElfFile64<'_, Endianness>)) {
-    let bytes = fs::read(binary()).expect("the executable");
-    check(&ElfFile64::parse(&*bytes).expect("a 64-bit ELF file"));
+type File<'f> = ElfFile64<'f, Endianness>;
+
+/// Returns the files that are there, each with its kind.
+fn files() -> Vec<(&'static Kind, PathBuf)> {
+    let other = Some(workspace().join(OTHER)).filter(|path| path.is_file());
+    KINDS.iter().zip([binary()].into_iter().chain(other)).collect()
+}
+
+/// Passes each file to `check`; a failure names the file.
+fn with_files(check: impl Fn(&File<'_>, &Kind)) {
+    for (kind, path) in files() {
+        eprintln!("{}", path.display());
+        let bytes = fs::read(&path).expect("the executable");
+        let file: File<'_> = ElfFile64::parse(&*bytes).expect("a 64-bit ELF file");
+        assert_eq!(file.elf_header().e_machine(file.endian()), kind.machine);
+        check(&file, kind);
+    }
 }
 
 #[test]
 fn it_is_static() {
-    with_file(|file| {
+    with_files(|file, _| {
         let endian = file.endian();
         assert_eq!(file.elf_header().e_type(endian), elf::ET_EXEC, "not at a fixed address");
-        assert_eq!(file.elf_header().e_machine(endian), elf::EM_X86_64);
         for segment in file.elf_program_headers() {
             let kind = segment.p_type(endian);
             assert_ne!(kind, elf::PT_INTERP, "it asks for a dynamic linker");
@@ -60,15 +91,15 @@ fn it_is_static() {
 /// The kernel maps whole pages: if two segments share one, the last of them hides the other.
 #[test]
 fn no_two_segments_share_a_page() {
-    const PAGE: u64 = 4096;
-    with_file(|file| {
+    with_files(|file, kind| {
         let endian = file.endian();
         let segments = file.elf_program_headers().iter();
         let loaded = segments.filter(|segment| segment.p_type(endian) == elf::PT_LOAD);
         let mut pages: Vec<_> = loaded
             .map(|segment| {
                 let begin = segment.p_vaddr(endian);
-                (begin / PAGE, (begin + segment.p_memsz(endian)).div_ceil(PAGE))
+                assert_eq!(begin % kind.page, segment.p_offset(endian) % kind.page, "it cannot be mapped");
+                (begin / kind.page, (begin + segment.p_memsz(endian)).div_ceil(kind.page))
             })
             .collect();
         pages.sort_unstable();
@@ -79,7 +110,7 @@ fn no_two_segments_share_a_page() {
 
 #[test]
 fn it_has_no_libc() {
-    with_file(|file| {
+    with_files(|file, _| {
         let names: Vec<&str> = file.symbols().filter_map(|symbol| symbol.name().ok()).collect();
         for name in LIBC_SYMBOLS {
             assert!(!names.contains(&name), "it has the symbol {name}");
@@ -90,10 +121,22 @@ fn it_has_no_libc() {
 /// Threads share the register that points to thread-local storage, and it points nowhere.
 #[test]
 fn it_has_no_thread_local_storage() {
-    with_file(|file| {
+    with_files(|file, kind| {
         let endian = file.endian();
         let kinds = file.elf_program_headers().iter().map(|segment| segment.p_type(endian));
         assert_eq!(kinds.filter(|&kind| kind == elf::PT_TLS).count(), 0, "a segment of thread-local data");
+        if kind.machine == elf::EM_AARCH64 {
+            let reads =
+                file.sections().filter(|section| section.kind() == SectionKind::Text).flat_map(|section| {
+                    let code = section.data().expect("code");
+                    let words = code
+                        .chunks_exact(4)
+                        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+                    // `mrs xN, tpidr_el0`
+                    words.filter(|word| word & !0x1f == 0xd53b_d040).collect::<Vec<_>>()
+                });
+            assert_eq!(reads.count(), 0, "instructions read thread-local storage");
+        }
     });
     // A stack protector needs no segment: it reads a value that a C library has stored there.
     let Ok(output) = Command::new("objdump").arg("-d").arg(binary()).output() else {
@@ -108,8 +151,10 @@ fn it_has_no_thread_local_storage() {
 
 #[test]
 fn it_is_small() {
-    let size = fs::metadata(binary()).expect("the executable").len();
-    assert!(size <= SIZE_LIMIT as u64, "{size} bytes, the limit is {SIZE_LIMIT}");
+    for (kind, path) in files() {
+        let (size, limit) = (fs::metadata(&path).expect("the executable").len(), kind.size_limit);
+        assert!(size <= limit as u64, "{}: {size} bytes, the limit is {limit}", path.display());
+    }
 }
 
 /// `{}` of an `f64`, and `parse` to one, add tables and code of 30 KiB: `decimal` and `double` of the core do
@@ -118,16 +163,18 @@ fn it_is_small() {
 fn doubles_are_written_and_read_without_the_library() {
     // 10^-308 as 64 bits, the first number of the formatter's table, and 10^-342, of the parser's.
     const TABLES: [u64; 2] = [0xe61a_cf03_3d1a_45df, 0xeef4_53d6_923b_d65a];
-    let bytes = fs::read(binary()).expect("the executable");
-    for first in TABLES {
-        let found = bytes.windows(8).position(|window| window == first.to_le_bytes());
-        assert_eq!(found, None, "a table of powers of ten; format through latency_core::decimal");
+    for (_, path) in files() {
+        let bytes = fs::read(path).expect("the executable");
+        for first in TABLES {
+            let found = bytes.windows(8).position(|window| window == first.to_le_bytes());
+            assert_eq!(found, None, "a table of powers of ten; format through latency_core::decimal");
+        }
     }
 }
 
 #[test]
 fn it_has_symbols_and_no_debug_information() {
-    with_file(|file| {
+    with_files(|file, _| {
         assert!(file.symbols().any(|symbol| symbol.name() == Ok("_start")), "no symbol _start");
         let debug: Vec<&str> = file
             .sections()
@@ -143,7 +190,7 @@ const FAMILIES: [&str; 4] = [CHASE_PREFIX, "lb_stream", "lb_cores", "lb_thread"]
 
 #[test]
 fn each_family_of_assembly_is_contiguous() {
-    with_file(|file| {
+    with_files(|file, _| {
         // Symbols of the kernels, and all others in their section.
         let mut code: Vec<(u64, u64, &str, object::SectionIndex)> = file
             .symbols()

@@ -2,7 +2,7 @@
 //! `unsafe`, the files of the tree and the dependencies.
 
 use latency_tests::imports::{Import, circles, imports, upward};
-use latency_tests::product::types;
+use latency_tests::product::{files, text_of, types};
 use latency_tests::program::workspace;
 use latency_tests::source::{Source, sources};
 use std::collections::BTreeSet;
@@ -53,17 +53,26 @@ const ASSEMBLY: [&str; 2] = ["core/src/arch/", "bin/src/sys/arch/"];
 /// The folders of `core` that each know one instruction set. They define the same names.
 const INSTRUCTION_SET_FOLDERS: [&str; 2] = ["core/src/arch/aarch64/", "core/src/arch/x86_64/"];
 
-/// The files that select the folder of an instruction set; no other file depends on the target.
+/// All places that each know one instruction set.
+const INSTRUCTION_SET_PLACES: [&str; 6] = [
+    "bin/src/machine/processor/aarch64.rs",
+    "bin/src/machine/processor/x86_64.rs",
+    "bin/src/sys/arch/aarch64.rs",
+    "bin/src/sys/arch/x86_64.rs",
+    "core/src/arch/aarch64/",
+    "core/src/arch/x86_64/",
+];
+
+/// The files that select the place of an instruction set; no other file depends on the target.
 const CHOICES: [&str; 3] =
-    ["core/src/arch/mod.rs", "bin/src/sys/arch/mod.rs", "bin/src/machine/processor/mod.rs"];
+    ["bin/src/machine/processor/mod.rs", "bin/src/sys/arch/mod.rs", "core/src/arch/mod.rs"];
 
 /// Prefixes of words that name an instruction set, or a property of only one instruction set.
 const INSTRUCTION_SETS: [&str; 9] =
     ["x86", "rdtsc", "TSC", "CPUID", "cpuid", "AVX", "aarch64", "CNTVCT", "MIDR"];
 
-/// The files of `core` that use these words nevertheless: to select a folder, and in the glossary for printed terms.
-const NAMED_IN_CORE: [(&str, &str); 3] =
-    [("core/src/arch/mod.rs", "aarch64"), ("core/src/arch/mod.rs", "x86"), ("core/src/lib.rs", "TSC")];
+/// Product code that uses these words outside of their places: the file, the word, and the reason.
+const NAMED_NEVERTHELESS: [(&str, &str, &str); 0] = [];
 
 /// The only places of `bin` and `core` with `unsafe`.
 const UNSAFE: [&str; 8] = [
@@ -91,9 +100,13 @@ const TOP_LEVEL: [&str; 10] = [
     "tests",
 ];
 
-/// Everything that is linked into the executable.
-const DEPENDENCIES: [&str; 6] =
-    ["bitflags", "latency-bench", "latency-core", "linux-raw-sys", "raw-cpuid", "rustix"];
+/// Everything that is linked into the executable for each instruction set; raw-cpuid is for x86-64.
+const DEPENDENCIES: [&str; 5] = ["bitflags", "latency-bench", "latency-core", "linux-raw-sys", "rustix"];
+
+/// Returns the files of both packages without their modules of tests.
+fn shipped_without_tests() -> Vec<Source> {
+    ["bin/src", "core/src"].into_iter().flat_map(files).collect()
+}
 
 fn shipped() -> Vec<Source> {
     let mut all = sources("bin/src");
@@ -245,34 +258,85 @@ fn assembly_stays_in_its_places() {
 }
 
 #[test]
-fn one_folder_of_core_knows_each_instruction_set() {
-    let (mut violations, mut named) = (Vec::new(), BTreeSet::new());
-    let outside = |source: &&Source| !within(&source.path, &INSTRUCTION_SET_FOLDERS);
-    for source in sources("core/src").iter().filter(outside) {
-        for (number, line) in source.text.lines().enumerate() {
+fn product_code_names_an_instruction_set_only_in_its_places() {
+    let (mut violations, mut needed) = (Vec::new(), BTreeSet::new());
+    for source in
+        shipped_without_tests().iter().filter(|source| !within(&source.path, &INSTRUCTION_SET_PLACES))
+    {
+        let choices = choices(source).unwrap_or_default();
+        for (number, line) in text_of(source).filter(|(number, _)| !choices.contains(number)) {
             for word in line.split(|character: char| !character.is_ascii_alphanumeric()) {
                 let Some(name) = INSTRUCTION_SETS.into_iter().find(|name| word.starts_with(name)) else {
                     continue;
                 };
-                match NAMED_IN_CORE.into_iter().find(|allowed| *allowed == (source.path.as_str(), name)) {
-                    Some(allowed) => _ = named.insert(allowed),
-                    None => violations.push(format!("{}:{}: {word}", source.path, number + 1)),
+                match NAMED_NEVERTHELESS.iter().find(|(path, word, _)| (*path, *word) == (&source.path, name))
+                {
+                    Some(exception) => _ = needed.insert(exception),
+                    None => violations.push(format!("{}:{number}: {word}", source.path)),
                 }
             }
         }
     }
-    assert_none("core may name an instruction set only in its folder of core/src/arch", violations);
-    assert_eq!(named.into_iter().collect::<Vec<_>>(), NAMED_IN_CORE, "every exception is needed");
+    assert_none("an instruction set may be named only in its own places", violations);
+    assert!(needed.into_iter().eq(&NAMED_NEVERTHELESS), "every exception is needed");
+    assert!(NAMED_NEVERTHELESS.iter().all(|(_, _, reason)| !reason.is_empty()));
 }
 
 #[test]
-fn three_files_choose_the_instruction_set() {
-    let chosen: Vec<String> = shipped()
-        .into_iter()
-        .filter(|source| source.lines_with("target_arch").next().is_some())
-        .map(|source| source.path)
-        .collect();
-    assert_eq!(chosen.iter().map(String::as_str).collect::<BTreeSet<_>>(), BTreeSet::from(CHOICES));
+fn only_choices_of_a_module_depend_on_the_target() {
+    let mut choosing = Vec::new();
+    for source in shipped().iter().filter(|source| source.text.contains("target_arch")) {
+        match choices(source) {
+            Ok(lines) if lines.is_empty() => {}
+            Ok(_) => choosing.push(source.path.clone()),
+            Err(line) => panic!("{}:{line}: depends on the target", source.path),
+        }
+    }
+    assert_eq!(choosing, CHOICES);
+}
+
+/// Returns the lines by which a file selects the modules of an instruction set: `#[cfg(target_arch = "x")]`, with tests or
+/// without, and the `mod x;` or `use x::…;` behind it. Or else the first line that depends on the target in another way.
+fn choices(source: &Source) -> Result<BTreeSet<usize>, usize> {
+    let mut lines = source.text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    let mut found = BTreeSet::new();
+    while let Some((number, line)) = lines.next() {
+        if !line.contains("target_arch") {
+            continue;
+        }
+        let condition = line.strip_prefix("#[cfg(").and_then(|rest| rest.strip_suffix(")]")).ok_or(number)?;
+        let alone = condition.strip_prefix("any(").and_then(|rest| rest.strip_suffix(", test)"));
+        let name = alone
+            .unwrap_or(condition)
+            .strip_prefix("target_arch = \"")
+            .and_then(|rest| rest.strip_suffix('"'));
+        let name = name.ok_or(number)?;
+        let (item, text) = lines.find(|(_, line)| !line.starts_with("#[")).ok_or(number)?;
+        let text = text.strip_prefix("pub(super) ").or(text.strip_prefix("pub ")).unwrap_or(text);
+        if text != format!("mod {name};")
+            && !(text.starts_with(&format!("use {name}::")) && text.ends_with(';'))
+        {
+            return Err(number);
+        }
+        found.extend([number, item]);
+    }
+    Ok(found)
+}
+
+#[test]
+fn a_choice_is_a_condition_and_a_module() {
+    let found = |text: &str| choices(&Source::new("bin/src/a/mod.rs".into(), text.into()));
+    let pairs = "//! Doc.\n#[cfg(target_arch = \"a\")]\n#[macro_use]\nmod a;\n#[cfg(any(target_arch = \"b\", test))]\nmod b;\n\
+                 #[cfg(target_arch = \"a\")]\npub use a::*;\nfn f() {}\n";
+    assert_eq!(found(pairs), Ok(BTreeSet::from([2, 4, 5, 6, 7, 8])));
+    for other in [
+        "#[cfg(target_arch = \"a\")]\nmod b;",
+        "#[cfg(target_arch = \"a\")]\nfn a() {}",
+        "#[cfg(not(target_arch = \"a\"))]\nmod a;",
+        "const A: bool = cfg!(target_arch = \"a\");",
+    ] {
+        assert_eq!(found(&format!("//! Doc.\n{other}")), Err(2), "{other}");
+    }
 }
 
 #[test]
@@ -361,17 +425,21 @@ fn the_top_level_has_only_the_agreed_files() {
 
 #[test]
 fn only_the_agreed_crates_are_linked() {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["tree", "--locked", "--offline", "-p", "latency-bench", "-e", "normal"])
-        .args(["--target", "x86_64-unknown-linux-musl", "--prefix", "none", "--format", "{p}"])
-        .current_dir(workspace())
-        .output()
-        .expect("cargo");
-    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8_lossy(&output.stdout);
-    let found: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(found.into_iter().collect::<Vec<_>>(), DEPENDENCIES);
+    for (target, more) in
+        [("x86_64-unknown-linux-musl", Some("raw-cpuid")), ("aarch64-unknown-linux-musl", None)]
+    {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .args(["tree", "--locked", "--offline", "-p", "latency-bench", "-e", "normal"])
+            .args(["--target", target, "--prefix", "none", "--format", "{p}"])
+            .current_dir(workspace())
+            .output()
+            .expect("cargo");
+        assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8_lossy(&output.stdout);
+        let found: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(found, DEPENDENCIES.into_iter().chain(more).collect(), "{target}");
+    }
 }
 
 #[test]

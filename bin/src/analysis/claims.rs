@@ -1,6 +1,6 @@
 //! The caches that a system reports, for comparison with the caches that a curve shows.
 
-use latency_core::arch::CLAIMS_NAME;
+use latency_core::arch;
 use latency_core::compact::Compact;
 use latency_core::host::Ways;
 use latency_core::units::Bytes;
@@ -25,7 +25,7 @@ pub enum Source {
 
 impl Worded for Source {
     const WORDS: &'static [(&'static str, Self)] =
-        &[("sysfs", Source::Sysfs), (CLAIMS_NAME, Source::Processor), ("the file", Source::File)];
+        &[("sysfs", Source::Sysfs), (arch::WORDS.claims_name, Source::Processor), ("the file", Source::File)];
 }
 
 /// One reported cache that holds data.
@@ -48,8 +48,8 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Returns the caches that sysfs reports, and those of CPUID for levels that sysfs lacks; returns none under an
-    /// emulator.
+    /// Returns the caches that sysfs reports, and those that the processor reports for levels that sysfs lacks; returns
+    /// none under an emulator.
     #[must_use]
     pub fn of(machine: &Machine) -> Claims {
         let mut claims = Claims::default();

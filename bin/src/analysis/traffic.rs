@@ -39,16 +39,21 @@ pub fn bandwidth(kind: &Kind, of: Estimate) -> Estimate {
 }
 
 /// Returns the ticks from line to line of each generator at a total rate, and the number of lines in a burst. That
-/// number is `asked`, or else so small that reading the counter, and fences, take a quarter of the time.
+/// number is `asked`, or else the smallest with which reading the counter, and fences, take a quarter of the time, and
+/// with which gaps span some steps of a coarse counter.
 #[must_use]
 pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32>) -> (f64, u32) {
     /// Time of a fence, which waits for stores to leave the core, in nanoseconds: 90 to 140 ns on Zen 3.
     const FENCE_NS: f64 = 120.0;
+    /// Minimum mean gap between bursts, in steps of a coarse counter: in shorter gaps, most bursts would be due in the
+    /// same step as the one before.
+    const GAP_STEPS: u32 = 4;
     let frequency = counter.frequency.0 as f64;
     let ticks = frequency * bytes_per_line(traffic.kind) * f64::from(traffic.generators) / rate;
     let fence = if traffic.kind.fenced { FENCE_NS * 1e-9 * frequency } else { 0.0 };
-    let burst =
-        asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), counter.overhead.0 + math::whole(fence)));
+    let least = counter.ticks_at_least(GAP_STEPS);
+    let cost = counter.overhead.0 + math::whole(fence);
+    let burst = asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), cost, least));
     (ticks, burst)
 }
 

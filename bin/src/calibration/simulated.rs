@@ -269,9 +269,8 @@ impl Walkable for Chain<'_> {
         let (made, spent_ns) = self.go(hops, until_ns, 1.0);
         let nanoseconds = spent_ns / made as f64;
         let core_gigahertz = 3.0 + 0.005 * self.machine.chance.normal();
-        let core_cycles = nanoseconds * core_gigahertz;
         let preempted = self.was_preempted;
-        Ok(Batch { nanoseconds, core_cycles, core_gigahertz, preempted, hops: made, ..Batch::NONE })
+        Ok(Batch { nanoseconds, core_gigahertz, preempted, hops: made, ..Batch::NONE })
     }
 
     fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {

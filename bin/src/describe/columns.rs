@@ -58,7 +58,7 @@ columns! {
     HOME_NODE "home_node" "NUMA node of the memory of the lines.";
     LINES "lines" "Number of cache lines.";
     NS "ns +-" "Latency of a dependent load in nanoseconds: median over rounds of the median trial in the most frequent state. Time per load for several chains, time per line for bandwidth, one-way time of a line for CPU pairs. Null if not measured.";
-    CYCLES "cycles" "Value of `ns` in cycles of the time-stamp counter; null without a counter.";
+    CYCLES "cycles" "Value of `ns` in cycles of the clock that `cycles_of` names in JSON; null without a counter.";
     CORE_CYCLES "core_cycles +-" "Value of `ns` in core cycles; null if the core clock is unknown.";
     MIN_NS "min_ns" "Value of `ns` in the fastest trial.";
     MAX_NS "max_ns" "Value of `ns` in the slowest trial that was not interrupted; null for percentiles.";

@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::arch;
 use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined, plural};
 use latency_core::units::{Bytes, PageSize};
@@ -15,6 +14,7 @@ use crate::machine::processor::CoreKind;
 use crate::machine::{Instead, Machine};
 use crate::options::Labels;
 use crate::report::document::{Document, PageRole, Part, Role, Value, fields};
+use crate::report::words::words;
 use crate::result::{KernelClock, Timer};
 use crate::saved::Saved;
 
@@ -30,14 +30,14 @@ fields! {
     PRODUCT "product" "Product name of the machine.";
     FIRMWARE "bios_version" "Firmware version of the machine.";
     MICROCODE "microcode" "Microcode revision of the processor.";
-    CPU "cpu" "Processor, by CPUID.";
+    CPU "cpu" "Processor, by its own registers.";
     VENDOR "vendor" "Vendor of the processor.";
     BRAND "brand" "Model name of the processor.";
     FAMILY "family" "Family of the processor.";
     MODEL "model" "Model number of the processor.";
     STEPPING "stepping" "Stepping of the processor.";
     CORE_TYPE "core_type" "Core type of the measuring CPU on hybrid processors; null otherwise.";
-    PREFETCHER "data_dependent_prefetcher" "True if CPUID reports a data-dependent prefetcher.";
+    PREFETCHER "data_dependent_prefetcher" "True if the processor reports a data-dependent prefetcher.";
     KERNEL "kernel" "Kernel release.";
     PLATFORM "platform" "Bare metal, a virtual machine, or an emulator.";
     HYPERVISOR "hypervisor" "Name of the hypervisor; empty without one.";
@@ -63,11 +63,11 @@ fields! {
     WAYS "ways" "Associativity of the cache.";
     L3_WAYS "l3_ways_allowed" "L3 ways that resctrl allows for this process, and all ways, as bit masks; null without resctrl.";
     CLOCK "clock" "Clock that times trials.";
-    SOURCE "source" "`tsc` (time-stamp counter) or `clock_gettime` (clock of the kernel).";
+    SOURCE "source" "`tsc` (time-stamp counter), `cntvct` (system counter) or `clock_gettime` (clock of the kernel).";
     FREQUENCY "frequency_hz" "Frequency of the clock in ticks per second.";
     SPREAD "calibration_spread_ppm" "Difference between two calibrations, in parts per million.";
-    INVARIANT "invariant" "True if CPUID promises a constant rate in all power states.";
-    DECLARED "declared_hz" "Frequency that CPUID or the hypervisor declares; null if none.";
+    INVARIANT "invariant" "True if the processor promises a constant rate in all power states.";
+    DECLARED "declared_hz" "Frequency that the processor or the hypervisor declares; null if none.";
     STEP_TICKS "step_ticks" "Resolution of the clock, in ticks.";
     OVERHEAD_TICKS "overhead_ticks" "Cost of an empty pair of time stamps, in ticks; it is subtracted.";
     FENCE "fence_ratio" "Time of a pair of stamps with multiplications between them, divided by the time without: above 1 if the fence waits.";
@@ -76,7 +76,7 @@ fields! {
     OVERHEAD_NS "overhead_ns" "Cost of two clock readings, in nanoseconds; it is subtracted.";
 }
 
-/// Returns the name of the processor from CPUID, or else from /proc.
+/// Returns the name of the processor from its registers, or else from /proc.
 #[must_use]
 pub fn cpu_model(machine: &Machine) -> &str {
     let brand =
@@ -257,7 +257,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
 pub fn clock(document: &mut dyn Document, clock: &Timer) {
     document.part(Part::Object(&CLOCK), |document| match *clock {
         Timer::Counter(counter) => {
-            document.put(&SOURCE, arch::COUNTER_SOURCE);
+            document.put(&SOURCE, words().counter_source);
             document.put(&FREQUENCY, counter.frequency.0);
             document.put(&SPREAD, counter.spread_ppm);
             document.put(&INVARIANT, counter.invariant);
@@ -265,7 +265,7 @@ pub fn clock(document: &mut dyn Document, clock: &Timer) {
             document.put(&STEP_TICKS, counter.step.0);
             document.put(&OVERHEAD_TICKS, counter.overhead.0);
             document.put(&FENCE, counter.fence_ratio);
-            document.put(&END_STAMP, counter.stamp.name());
+            document.put(&END_STAMP, words().end_stamp.unwrap_or(counter.stamp.name()));
         }
         Timer::Kernel(KernelClock { step_ns, overhead_ns }) => {
             document.put(&SOURCE, "clock_gettime");

@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::arch;
 use latency_core::compact::Compact;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
@@ -15,6 +14,7 @@ use crate::machine::Machine;
 use crate::plan::budget::Memory;
 use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::{Digits, Seconds};
+use crate::report::words::words;
 use crate::result::counters::Counters;
 use crate::result::words::{OrderName, page_words};
 use crate::result::{Counter, KernelClock, Measurement, Point, Repeat, Timer, Walk};
@@ -25,7 +25,7 @@ pub use super::optional::optional;
 fields! {
     HEALTH "health" "Self-tests of the program.";
     L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit; a whole number if the clock is right; null if unknown.";
-    MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: 3 or 4; null if unknown.";
+    MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: a whole number; null if unknown.";
     AUDIT "prefetch_audit" "Search for prefetchers that accelerate a random walk; null if it was not made.";
     AUDIT_BYTES "working_set_bytes" "Working set of the search, in bytes.";
     RANDOM "random_ratio +-" "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order; 1 without prefetching.";
@@ -350,12 +350,13 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
         Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => document.sentence(
             Role::Detail(&"Clock"),
             format_args!(
-                "time-stamp counter at {:.6} GHz; calibrations agree to {:.2} ppm; kernel clock source {}{}{}; resolution \
+                "{} at {:.6} GHz; calibrations agree to {:.2} ppm; kernel clock source {}{}{}; resolution \
                  {} ticks; a timestamp pair costs {} ticks (subtracted)",
+                words().counter_in_full,
                 Decimal(frequency.gigahertz()),
                 Decimal(spread_ppm),
                 if source.is_empty() { "unknown" } else { source },
-                if source == arch::KERNEL_CLOCK_SOURCE { " (same counter: not an independent check)" } else { "" },
+                if source == words().kernel_clock_source { " (same counter: not an independent check)" } else { "" },
                 if invariant { "" } else { "; not declared invariant" },
                 step.0,
                 overhead.0

@@ -26,11 +26,13 @@ pub mod undisturbed;
 
 use core::fmt::Display;
 
+use latency_core::arch::Cycles;
+
 use crate::machine::Machine;
 use crate::report::document::{Document, Metric, PageRole, Part, Role, Value, fields};
+use crate::report::words::words;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
-use latency_core::arch;
 
 pub use report::{Present, Report};
 use time::{ReadableTime, Utc};
@@ -48,7 +50,7 @@ fields! {
     PARTIAL "partial" "True if the run was interrupted, so that only finished parts are present.";
     pub SUMMARY "summary" "Conclusions as named numbers.";
     pub ROWS "rows" "Values: flat objects with the same names in all experiments and in CSV.";
-    CYCLES_OF "cycles_of" "Clock of the `cycles` fields: `tsc` is the time-stamp counter. `core_cycles` are cycles of the core clock.";
+    CYCLES_OF "cycles_of" "Clock of the `cycles` fields: `tsc` (time-stamp counter), `core` (core clock), or `cntvct` (system counter, if the core clock is unknown). `core_cycles` are cycles of the core clock.";
     pub REGIONS "regions" "Memory of a target node with several initiators: `own` (one region each), `shared` (one region, rewritten in turn) or `rewritten` (one region, rewritten for each visit).";
     CPU_CHOSEN "cpu_chosen" "Choice of the CPU of each node: `first` (first allowed CPU), `idle` (the first one was busy) or `asked` (by an option).";
     BUSY_CPUS "busy_cpus" "First CPUs of nodes that were not used because other processes kept them busy before the run.";
@@ -184,7 +186,13 @@ fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     if report.options.runs_on_one_cpu() {
         cpu_chosen(document, report);
     }
-    document.put(&CYCLES_OF, arch::COUNTER_SOURCE);
+    document.put(
+        &CYCLES_OF,
+        match report.cycles_are() {
+            Cycles::Counter => words().counter_source,
+            Cycles::Core => "core",
+        },
+    );
     machine::clock(document, report.clock);
     method::health(document, report);
     conditions::conditions(document, report);

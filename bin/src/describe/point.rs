@@ -138,13 +138,19 @@ pub fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows_with(document, report, &|_, _, _| {});
 }
 
+/// Returns the latency of a point, or its time per load, in cycles.
+#[must_use]
+pub fn cycles(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> Option<f64> {
+    let series = &outcome.result.as_ref().ok()?.series;
+    report.cycles(series, series.nanoseconds.median)
+}
+
 /// Describes a point by the members of a row.
 pub fn row(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
     let point = &outcome.point;
     planned(document, point);
     value(document, outcome);
-    let nanoseconds = outcome.nanoseconds();
-    document.put(&columns::CYCLES, nanoseconds.and_then(|nanoseconds| report.clock.ticks(nanoseconds)));
+    document.put(&columns::CYCLES, cycles(report, outcome));
     let Ok(measured) = &outcome.result else { return };
     let series = &measured.series;
     trials(document, point, measured);

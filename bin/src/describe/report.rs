@@ -1,5 +1,6 @@
 //! The input of every description, in one place.
 
+use latency_core::arch::Cycles;
 use latency_core::compact::Compact;
 
 use crate::analysis::curve::Analysis;
@@ -7,9 +8,10 @@ use crate::machine::{Instead, Machine};
 use crate::options::Options;
 use crate::plan::budget::Memory;
 use crate::report::document::Document;
+use crate::report::words::words;
 use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
-use crate::result::{Extra, Health, Outcome, Timer};
+use crate::result::{Extra, Health, Outcome, RoundSeries, Timer, lack_core_clock};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
@@ -52,6 +54,28 @@ pub struct Report<'r, 'a> {
 }
 
 impl Report<'_, '_> {
+    /// Returns the clock of the cycles in this report: that of the counter where a core's clock is unknown.
+    #[must_use]
+    pub fn cycles_are(&self) -> Cycles {
+        match words().cycles_are {
+            Cycles::Core if !lack_core_clock(self.outcomes) => Cycles::Core,
+            _ => Cycles::Counter,
+        }
+    }
+
+    /// Returns a time of a point in cycles; `None` if their clock is unknown. The typical time itself is measured in
+    /// core cycles; other times are converted by the point's clock.
+    #[must_use]
+    pub fn cycles(&self, series: &RoundSeries, nanoseconds: f64) -> Option<f64> {
+        match self.cycles_are() {
+            Cycles::Counter => self.clock.ticks(nanoseconds),
+            Cycles::Core => match series.core_cycles {
+                Some(cycles) if nanoseconds == series.nanoseconds.median => Some(cycles.median),
+                _ => series.core_gigahertz.map(|clock| nanoseconds * clock.median),
+            },
+        }
+    }
+
     /// Returns the busy CPUs that were replaced by the idle ones that measured.
     pub fn busy_cpus(&self) -> impl Iterator<Item = &'static Instead> + '_ {
         let measured = |cpu| self.outcomes.iter().any(|outcome| outcome.point.cpu == cpu);

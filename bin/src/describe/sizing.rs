@@ -13,7 +13,7 @@ fields! {
     SIZE "working_set_bytes" "Working set for memory that the search chose, in bytes.";
     RATIO "warm_over_cold" "Time per load after a complete pass, divided by the time of loads that no cache serves.";
     CLEAR "clear" "True if no cache serves the working set; false if memory did not allow more, null if there was no time or passes differ too much.";
-    REPORTED "reported_cache_bytes" "Capacity of the last-level cache by sysfs or CPUID, in bytes.";
+    REPORTED "reported_cache_bytes" "Capacity of the last-level cache by sysfs or the processor, in bytes.";
     PLANNED "planned_cache_bytes" "Capacity of the last-level cache that the plan assumes, in bytes; differs from the reported one if the search found another.";
     SOUGHT "cache_sought" "True if the search measured smaller working sets to find the last-level cache.";
     IN_CACHE "in_cache_bytes" "Working set that the last-level cache serves, and no nearer one, in bytes; null if none was found.";

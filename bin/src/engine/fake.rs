@@ -142,13 +142,7 @@ impl Walkable for FakeChain<'_> {
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         let (made, spent_ns) = self.walk(hops, until_ns)?;
         let nanoseconds = spent_ns / made as f64;
-        Ok(Batch {
-            nanoseconds,
-            core_cycles: nanoseconds * 3.0,
-            core_gigahertz: 3.0,
-            hops: made,
-            ..Batch::NONE
-        })
+        Ok(Batch { nanoseconds, core_gigahertz: 3.0, hops: made, ..Batch::NONE })
     }
 
     fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {

@@ -2,6 +2,7 @@
 //!
 //! A point is excluded if its memory did not stay on the node where it was verified to be.
 
+use latency_core::arch::Cycles;
 use latency_core::chain::Order;
 use latency_core::math;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
@@ -16,9 +17,10 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::Budget;
 use crate::plan::regions::MOST;
+use crate::report::words::words;
 use crate::result::{
     Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, Undisturbed, Walk,
-    chain,
+    chain, lack_core_clock,
 };
 use crate::warning::{Warning, Warnings};
 
@@ -166,6 +168,7 @@ pub fn warn(
     repeat: Option<Repeat>,
 ) {
     warn_of_trials(session, timer, outcomes);
+    warn_of_core_clock(session.warnings, timer, outcomes);
     warn_of_side_caches(session.machine, session.warnings, outcomes);
     warn_of_neighbours(session.warnings, outcomes);
     if budget.until_quiet && outcomes.iter().any(is_disturbed) {
@@ -196,6 +199,13 @@ pub fn warn(
     if disturbed > 0 {
         let share = DISTURBED_SHARE;
         session.warnings.push(Warning::PointsDisturbed { points: disturbed, of, share });
+    }
+}
+
+/// Warns if results that show core cycles have a point without them: then all of them show ticks.
+pub fn warn_of_core_clock(warnings: &mut Warnings, timer: &Timer, outcomes: &[Outcome<'_>]) {
+    if words().cycles_are == Cycles::Core && timer.counter().is_some() && lack_core_clock(outcomes) {
+        warnings.push(Warning::NoCoreClock);
     }
 }
 

@@ -30,6 +30,8 @@
 
 pub mod checks;
 #[cfg(test)]
+mod coarse;
+#[cfg(test)]
 pub mod fake;
 pub mod finish;
 pub mod memory;

@@ -20,13 +20,12 @@ pub enum Condition {
     Undisturbed,
 }
 
-/// One batch, per hop. The time is NaN if the clock stepped back; core cycles are NaN if the core clock is unknown.
+/// One batch, per hop. The time is NaN if the clock stepped back; the core's clock is NaN if it is unknown or was not
+/// read.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
     /// The time.
     pub nanoseconds: f64,
-    /// The time in core cycles.
-    pub core_cycles: f64,
     /// The core's clock.
     pub core_gigahertz: f64,
     /// Lines that generators touched during the batch, per nanosecond; NaN without generators.
@@ -45,7 +44,6 @@ impl Batch {
     /// A batch without hops.
     pub const NONE: Batch = Batch {
         nanoseconds: f64::NAN,
-        core_cycles: f64::NAN,
         core_gigahertz: f64::NAN,
         delivered: f64::NAN,
         preempted: false,
@@ -95,7 +93,8 @@ pub trait Walkable {
     /// [`Failure::Interrupted`], and an error of timing if a walk did not end at the expected node.
     fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>>;
 
-    /// Walks like [`walk`](Self::walk), and reads the core's clock before and after.
+    /// Walks like [`walk`](Self::walk), and reads the core's clock before and after; if that takes long, only for some
+    /// of the batches.
     ///
     /// # Errors
     ///

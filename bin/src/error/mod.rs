@@ -23,7 +23,7 @@ use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
 pub use outcome::{Outliers, OutputError, Regression, TimingError};
-pub use placement::PlacementError;
+pub use placement::{LONGEST_STEP_NS, PlacementError};
 pub use saved::{Problem, SavedError};
 
 /// A reason to end with another exit code than 0.

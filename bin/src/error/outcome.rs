@@ -2,18 +2,19 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::arch::COUNTER_NAME;
-
 use crate::options::message::{Insert, message};
 use crate::report::figures::ByPercent;
+use crate::report::words::words;
 use crate::sys::errno::Errno;
 
 /// There is no usable clock, or the result is unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
 pub enum TimingError {
-    /// Neither the counter nor clock_gettime is usable.
+    /// There is no clock.
     NoClock { why: &'static str },
+    /// Neither the counter nor clock_gettime is usable.
+    NeitherClock { why: &'static str },
     /// Timing of something shorter than a batch needs a counter, which is missing; `instead` works without it.
     NeedsCounter { what: &'static str, instead: &'static str },
     /// The clock stepped back.
@@ -32,12 +33,15 @@ impl fmt::Display for TimingError {
             TimingError::NoClock { why } => message!(
                 out, "no usable clock: {why}";
                 "use a kernel with CLOCK_MONOTONIC_RAW"; why),
+            TimingError::NeitherClock { why } => message!(
+                out, "no usable clock: the {counter} is unreliable, and {why}";
+                "use a kernel with CLOCK_MONOTONIC_RAW"; counter = words().counter_name, why),
             TimingError::NeedsCounter { what, instead } => message!(
                 out, "{what} need the {counter}, which is absent, forbidden or unsteady here";
-                "run `latency-bench {instead}`, which does not need it"; what, counter = COUNTER_NAME, instead),
+                "run `latency-bench {instead}`, which does not need it"; what, counter = words().counter_name, instead),
             TimingError::SteppedBack => message!(
                 out, "the clock went backwards during a measurement";
-                "pin to one CPU with --cpu, or use a machine with synchronized {counter}s"; counter = COUNTER_NAME),
+                "pin to one CPU with --cpu, or use a machine with synchronized {counter}s"; counter = words().counter_name),
             TimingError::HopsNotProven => message!(
                 out, "internal check failed: the pointer chain ended at the wrong element";
                 "run a memory test; if it passes, please report a bug"),

@@ -5,10 +5,14 @@ use core::fmt::{self, Display};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::packed;
 use latency_core::packed::Packed;
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Picoseconds};
 
 use crate::options::message::{Insert, message};
 use crate::sys::errno::Errno;
+
+/// Maximum step of a counter that times single loads, in nanoseconds: percentiles of longer steps would be those of the
+/// counter.
+pub const LONGEST_STEP_NS: u64 = 15;
 
 /// A CPU, node, memory policy or page size that was not obtained, or could not be verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,8 @@ pub enum PlacementError<'a> {
     BudgetTooShort { seconds: u64 },
     /// There is no CPU for a second thread.
     NeedsSecondCpu { experiment: &'static str, why: &'static str },
+    /// Single loads need a counter with shorter steps.
+    CounterTooCoarse { step: Picoseconds },
     /// The node of the pages cannot be verified.
     NotVerified { node: NodeId, why: &'static str },
 }
@@ -163,6 +169,9 @@ impl fmt::Display for PlacementError<'_> {
             PlacementError::NothingToMeasure => message!(
                 out, "this process is not allowed to use the CPUs, or the memory, of any node";
                 "`latency-bench system` lists the nodes"),
+            PlacementError::CounterTooCoarse { step } => message!(
+                out, "single loads need a counter with steps of at most {most} ns; here they are {step} ns";
+                "use a machine with a finer counter"; most = LONGEST_STEP_NS, step),
             PlacementError::NotVerified { node, why } => message!(
                 out, "could not verify that the memory is on node {node}: {why}";
                 "mount /proc, or run without --memnode"; node, why),

@@ -246,6 +246,12 @@ fn failed_calls_and_missing_verification_have_messages() {
         "requested 2 MiB pages, got 4 KiB pages; use --pages=auto",
     );
     check(
+        PlacementError::CounterTooCoarse { step: latency_core::units::Picoseconds(41_667) },
+        2,
+        "single loads need a counter with steps of at most 15 ns; here they are 41.7 ns; use a machine \
+         with a finer counter",
+    );
+    check(
         PlacementError::NotVerified { node, why: "no /proc/self/numa_maps" },
         2,
         "could not verify that the memory is on node 1: no /proc/self/numa_maps; mount /proc, or \
@@ -259,6 +265,12 @@ fn clocks_trust_and_output() {
         TimingError::NoClock { why: "clock_gettime fails" },
         3,
         "no usable clock: clock_gettime fails; use a kernel with CLOCK_MONOTONIC_RAW",
+    );
+    check(
+        TimingError::NeitherClock { why: "clock_gettime does not advance" },
+        3,
+        "no usable clock: the TSC is unreliable, and clock_gettime does not advance; use a kernel with \
+         CLOCK_MONOTONIC_RAW",
     );
     check(
         TimingError::NeedsCounter { what: "single loads", instead: "matrix" },

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::arch::{Cycles, WORDS};
 use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
 use latency_core::packed;
@@ -25,6 +26,7 @@ use crate::plan::{self, Plan, Planning, Scope};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::{Digits, Figure};
+use crate::report::words::words;
 use crate::result::sample::collect;
 use crate::result::words::{OrderName, page_words};
 use crate::result::{Exclusion, Outcome, Point};
@@ -35,11 +37,18 @@ pub const MATRIX: Experiment = Experiment {
     descriptor: Descriptor {
         name: "matrix",
         summary: packed!("idle latency from node to node"),
-        details: packed!(
-            "One line for each pair of nodes: the latency of a dependent load, in TSC cycles and \
+        details: match WORDS.cycles_are {
+            Cycles::Counter => packed!(
+                "One line for each pair of nodes: the latency of a dependent load, in TSC cycles and \
                   nanoseconds. Then the ratio of remote to local latency, the page size, and the check \
                   that the memory was on its node."
-        ),
+            ),
+            Cycles::Core => packed!(
+                "One line for each pair of nodes: the latency of a dependent load, in core cycles and \
+                  nanoseconds. Then the ratio of remote to local latency, the page size, and the check \
+                  that the memory was on its node."
+            ),
+        },
         flags: FlagSet::MEASURING
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::CHAIN)
@@ -77,11 +86,11 @@ fields! {
     NODE_PAIRS "node_pairs" "Every pair of nodes, with keys that do not change between versions.";
     FROM "from" "NUMA node of the CPU that made the loads.";
     TO "to" "NUMA node of the memory.";
-    CYCLES "cycles" "Latency in cycles of the time-stamp counter; null if not measured or without a counter.";
+    CYCLES "cycles" "Latency in cycles of the clock that `cycles_of` names; null if not measured or without a counter.";
     NS "ns" "Latency in nanoseconds; null if not measured.";
     ITERS "iters" "Largest number of loads per trial.";
     SEED "seed" "Seed of the random order.";
-    FREQUENCY "freq_ghz" "Frequency of the time-stamp counter, in GHz; null without a counter.";
+    FREQUENCY "freq_ghz" "Frequency of the counter, in GHz; null without a counter.";
     LOCAL_NS "local_ns" "Mean latency of local memory, in nanoseconds; null if none was measured.";
     REMOTE_NS "remote_ns" "Mean latency to memory of other packages, in nanoseconds; without these, to other nodes; null without other nodes.";
     SAME_PACKAGE_NS "same_package_ns" "Mean latency to other nodes of the same package, in nanoseconds; null if there are none.";
@@ -126,11 +135,11 @@ fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<
         Err(exclusion) => describe::missing(document, Role::Line, &from_to, exclusion),
         Ok(measured) => {
             let nanoseconds = measured.series.nanoseconds.median;
-            let ticks = report.clock.ticks(nanoseconds);
+            let cycles = report.cycles(&measured.series, nanoseconds);
             document.line(format_args!(
                 "{from_to}: {} cycles ({} ns)",
-                fmt::from_fn(|out| match ticks {
-                    Some(ticks) => write!(out, "{}", Figure(ticks)),
+                fmt::from_fn(|out| match cycles {
+                    Some(cycles) => write!(out, "{}", Figure(cycles)),
                     None => out.write_str("?"),
                 }),
                 Figure(nanoseconds)
@@ -234,16 +243,28 @@ fn range<'g>(group: &'g DistanceGroup, behind: &'g str) -> impl Display + 'g {
     })
 }
 
-/// Writes the latency of the first measured pair in TSC cycles and in core cycles.
+/// Writes the latency of the first measured pair in core cycles, and in cycles of the counter, or in nanoseconds with the
+/// counter's step.
 fn clocks(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = report.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
     let (Some(measured), Some(counter)) = (measured, report.clock.counter()) else { return };
     let series = &measured.series;
     let (Some(cycles), Some(clock)) = (series.core_cycles, series.core_gigahertz) else { return };
+    if report.cycles_are() == Cycles::Core {
+        return document.finding(format_args!(
+            "{} ns = {} core cycles at {:.2} GHz; the {} steps by {:.1} ns.",
+            Figure(series.nanoseconds.median),
+            Figure(cycles.median),
+            Decimal(clock.median),
+            words().counter_name,
+            Decimal(counter.nanoseconds(counter.step))
+        ));
+    }
     let Some(ticks) = report.clock.ticks(series.nanoseconds.median) else { return };
     document.finding(format_args!(
-        "{} TSC cycles at {:.2} GHz = {} core cycles at {:.2} GHz.",
+        "{} {} cycles at {:.2} GHz = {} core cycles at {:.2} GHz.",
         Figure(ticks),
+        words().counter_name,
         Decimal(counter.frequency.gigahertz()),
         Figure(cycles.median),
         Decimal(clock.median)
@@ -400,7 +421,7 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         let nanoseconds = outcome.nanoseconds();
         document.put(&FROM, outcome.point.initiator.0);
         document.put(&TO, outcome.point.target.0);
-        document.put(&CYCLES, nanoseconds.and_then(|nanoseconds| report.clock.ticks(nanoseconds)));
+        document.put(&CYCLES, point::cycles(report, outcome));
         document.put(&NS, nanoseconds);
     });
     let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();

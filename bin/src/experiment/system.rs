@@ -18,6 +18,7 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::report::document::{Document, Level, Part, Role, fields};
+use crate::report::words::words;
 use crate::result::Extra;
 use crate::sys::table::Table;
 
@@ -240,7 +241,13 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
         if sysfs.iter().find(same).is_none_or(|cache| cache.size != claim.size) {
             document.sentence(
                 Role::Method(&"Caches"),
-                format_args!("L{} {}, {} ways, by CPUID", claim.level, claim.size, claim.ways),
+                format_args!(
+                    "L{} {}, {} ways, by {}",
+                    claim.level,
+                    claim.size,
+                    claim.ways,
+                    words().claims_name
+                ),
             );
         }
     }
@@ -251,7 +258,8 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
         document.sentence(
             Role::Method(&"Caches"),
             format_args!(
-                "not reported by sysfs or CPUID; assuming a last-level cache of {}",
+                "not reported by sysfs or {}; assuming a last-level cache of {}",
+                words().claims_name,
                 machine.last_level_cache()
             ),
         );

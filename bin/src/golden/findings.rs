@@ -11,7 +11,7 @@ use std::string::String;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::vec::Vec;
 
-use latency_core::arch::Stamp;
+use latency_core::arch::{Cycles, Stamp};
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::clock::Sandwich;
 use latency_core::histogram::fold::Period;
@@ -46,6 +46,7 @@ use crate::plan::whole_run;
 use crate::report::FORMATS;
 use crate::report::document::{Describe, Document, DocumentTable, Role};
 use crate::report::terminal::Terminal;
+use crate::report::words::speak;
 use crate::result::conditions::{Conditions, OnCpu};
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
@@ -64,6 +65,8 @@ use crate::warning::{Clipped, NoCounters, ShortText, Warning, Warnings};
 const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
 /// The frequency of the time-stamp counter.
 const TSC: Hertz = Hertz(2_100_000_000);
+/// The frequency of a coarse counter.
+const SYSTEM_COUNTER: Hertz = Hertz(25_000_000);
 
 /// The name of an anonymous host, of its boot and of its files.
 pub const SECRET: &[u8] = b"made-up-name";
@@ -190,6 +193,7 @@ impl Parsed {
 
     /// Makes the result, which `write` receives, and returns the failure of a command.
     fn described(&self, scene: &Scene, write: Write<'_>) -> Option<Failure<'static>> {
+        let _words = speak(scene.words);
         let options = self.options;
         match crate::catalogue::command(options.experiment.index) {
             Some(command) if command.descriptor.name == "report" && options.operands().is_empty() => {
@@ -324,6 +328,7 @@ fn made_up(
     }
     run.warn(&mut warnings);
     crate::experiment::loaded::check(&mut warnings, &outcomes);
+    crate::engine::finish::warn_of_core_clock(&mut warnings, &timer, &outcomes);
     crate::engine::finish::warn_of_side_caches(machine, &mut warnings, &outcomes);
     if options.experiment.descriptor.name == "matrix" {
         crate::experiment::matrix::check(machine, &outcomes, &mut warnings);
@@ -380,6 +385,14 @@ fn machine(scene: &Scene) -> Box<Machine> {
         core: (scene.machine == "cxl-memory").then_some(CoreKind::Performance),
         caches: [None; 4],
     };
+    if scene.words.cycles_are == Cycles::Core {
+        let processor = &mut machine.processor;
+        (processor.vendor, processor.brand) =
+            (Text::from_bytes(b"ARM"), Text::from_bytes(b"Imaginary Neoverse"));
+        (processor.signature, processor.declared_counter) = ((8, 12, 1), Some(SYSTEM_COUNTER));
+        processor.fence_promised = false;
+        machine.host.clock_source = Text::from_bytes(b"arch_sys_counter");
+    }
     if scene.troubles.contains(&Trouble::HostileNames) {
         let hostile = b"</title><script>alert('1')</script>&amp;\"|*_`";
         machine.processor.brand = Text::from_bytes(hostile);
@@ -425,19 +438,29 @@ impl Run<'_> {
         !self.has(Trouble::Threads) || point.walk.traffic().is_none_or(few)
     }
 
+    /// Returns whether the core's clock is known.
+    fn is_clocked(&self) -> bool {
+        !self.has(Trouble::KernelClock) && !self.has(Trouble::NoCoreClock)
+    }
+
     fn timer(&self) -> Timer {
         if self.has(Trouble::KernelClock) {
             return Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 48 });
         }
+        let (frequency, step, overhead) = match self.scene.words.cycles_are {
+            Cycles::Counter => (TSC, 2, 38),
+            Cycles::Core => (SYSTEM_COUNTER, 1, 1),
+        };
         Timer::Counter(Counter {
             stamp: Stamp::detect().unwrap(),
-            frequency: TSC,
+            frequency,
             anchor: Sandwich::default(),
             spread_ppm: 3.4,
             invariant: true,
-            declared: (!self.has(Trouble::Virtual)).then_some(TSC),
-            step: Ticks(2),
-            overhead: Ticks(38),
+            declared: (!self.has(Trouble::Virtual)).then_some(frequency),
+            step: Ticks(step),
+            overhead: Ticks(overhead),
+            trapped: false,
             fence_ratio: 7.9,
         })
     }
@@ -447,7 +470,7 @@ impl Run<'_> {
     }
 
     fn health(&self) -> Health {
-        let clocked = !self.has(Trouble::KernelClock);
+        let clocked = self.is_clocked();
         let audited = self.is_audited();
         let ratio = |ratio, seed| self.summary(numbers::rounds(ratio, 0.006, seed));
         Health {
@@ -470,7 +493,7 @@ impl Run<'_> {
     }
 
     fn conditions(&self, points: &[Point]) -> Option<Conditions> {
-        let clocked = !self.has(Trouble::KernelClock);
+        let clocked = self.is_clocked();
         let first = points.first()?.cpu;
         let known = |share, is_known| if is_known { share } else { f64::NAN };
         let on = |cpu, other_work| OnCpu {
@@ -493,13 +516,13 @@ impl Run<'_> {
             involuntary_switches: 3,
             thread_moves: 0,
             core_gigahertz: clocked.then_some([CORE_GIGAHERTZ - 0.02, CORE_GIGAHERTZ, CORE_GIGAHERTZ]),
-            timer_drift_ppm: clocked.then_some(0.4),
+            timer_drift_ppm: (!self.has(Trouble::KernelClock)).then_some(0.4),
             timer_steps_back: 0,
         })
     }
 
     fn extra(&self, experiment: &str) -> Extra {
-        let clocked = !self.has(Trouble::KernelClock);
+        let clocked = self.is_clocked();
         let mut extra = Extra::default();
         match experiment {
             "curve" if self.has(Trouble::Virtual) => extra.edge = Some(Err(EdgeError::NoRamp)),
@@ -550,7 +573,7 @@ impl Run<'_> {
             warnings.push(Warning::Emulated { by: ShortText::from_bytes(b"QEMU") });
         }
         if self.has(Trouble::KernelClock) {
-            warnings.push(Warning::NoTsc { why: "the kernel forbids it (PR_SET_TSC)" });
+            warnings.push(Warning::NoCounter { why: "the kernel forbids it (PR_SET_TSC)" });
         }
         if self.has(Trouble::Threads) {
             let refused = Warning::ThreadsRefused { wanted: 23, started: THREADS, errno: Errno::EAGAIN };
@@ -674,7 +697,7 @@ impl Run<'_> {
         let imprecise = self.has(Trouble::Imprecise) && index % 5 == 1;
         let spread = if imprecise { 0.12 } else { 0.006 };
         let nanoseconds = self.summary(numbers::rounds(value, spread, seed));
-        let clocked = !self.has(Trouble::KernelClock);
+        let clocked = self.is_clocked();
         let cycles = self.summary(numbers::rounds(value * CORE_GIGAHERTZ, spread * 0.7, seed + 77));
         let clock = self.summary(numbers::rounds(CORE_GIGAHERTZ, 0.001, seed + 99));
         let disturbed = if self.has(Trouble::Disturbed) && index % 4 == 2 { 412 } else { seed % 5 };

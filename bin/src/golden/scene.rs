@@ -2,6 +2,8 @@
 
 use std::string::String;
 
+use latency_core::arch::Words;
+
 /// A trouble of a scene.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
@@ -43,11 +45,13 @@ pub enum Trouble {
     Emulated,
     /// Other processes keep the first CPU busy.
     BusyCpu,
+    /// The core's clock could not be measured.
+    NoCoreClock,
 }
 
 impl Trouble {
     /// All troubles.
-    pub const ALL: [Trouble; 19] = [
+    pub const ALL: [Trouble; 20] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -67,6 +71,7 @@ impl Trouble {
         Trouble::Neighbours,
         Trouble::Emulated,
         Trouble::BusyCpu,
+        Trouble::NoCoreClock,
     ];
 }
 
@@ -89,4 +94,6 @@ pub struct Scene {
     pub screen: bool,
     /// Its troubles.
     pub troubles: &'static [Trouble],
+    /// The words of the instruction set that the program is built for.
+    pub words: Words,
 }

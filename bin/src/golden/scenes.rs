@@ -7,10 +7,11 @@ use std::vec::Vec;
 
 use super::findings;
 use super::scene::{Scene, Trouble};
+use crate::report::words::{AARCH64, X86_64};
 use Trouble::{
     BusyCpu, Disturbed, Early, Emulated, Excluded, FewRounds, FirstTouch, HostileNames, Imprecise,
-    Interrupted, KernelClock, ManyWarnings, Moved, Neighbours, NoCounters, SlowIdle, Threads, Unverified,
-    Virtual,
+    Interrupted, KernelClock, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters, SlowIdle, Threads,
+    Unverified, Virtual,
 };
 
 const ONE: &str = "one-node";
@@ -459,6 +460,15 @@ const COLOURED: &[Row] = &[
     ("cores-terminal", TEXT, SMALL, "cores --states --pairs=classes", &[]),
 ];
 
+/// Results of a build for another instruction set, whose counter is coarse, in files with its name.
+const OF_AARCH64: &[Row] = &[
+    ("matrix", TABLES, ONE, "matrix", &[]),
+    ("matrix-verbose", TEXT, TWO, "matrix --verbose", &[]),
+    ("matrix-no-core-clock", &["txt", "json"], ONE, "matrix", &[NoCoreClock]),
+    ("curve", TEXT, ONE, "curve --points-per-octave=2", &[]),
+    ("system", &["txt", "json"], ONE, "system", &[]),
+];
+
 /// Experiments with an instructive plan, each with a machine.
 const PLANS: &[(&str, &str, &str)] = &[
     ("matrix", FOUR, ""),
@@ -502,7 +512,18 @@ const HELP: &[&str] = &[
 
 /// Makes a scene on a wide terminal, without troubles.
 pub const fn plain(file: String, machine: &'static str, line: String) -> Scene {
-    Scene { file, machine, line, columns: 100, unicode: true, colour: false, screen: false, troubles: &[] }
+    let words = X86_64;
+    Scene {
+        file,
+        machine,
+        line,
+        columns: 100,
+        unicode: true,
+        colour: false,
+        screen: false,
+        troubles: &[],
+        words,
+    }
 }
 
 /// Returns every scene.
@@ -523,6 +544,7 @@ pub fn all() -> Vec<Scene> {
                 colour,
                 screen: name.ends_with("-terminal"),
                 troubles,
+                words: X86_64,
             })
         })
     };
@@ -537,6 +559,10 @@ pub fn all() -> Vec<Scene> {
     let mut all: Vec<Scene> = rows(WIDE, 100, true, false).collect();
     all.extend(rows(NARROW, 80, false, false));
     all.extend(rows(COLOURED, 100, true, true));
+    all.extend(rows(OF_AARCH64, 100, true, false).map(|scene| {
+        let (name, format) = scene.file.rsplit_once('.').unwrap_or_default();
+        Scene { file: format!("{name}.aarch64.{format}"), words: AARCH64, ..scene.clone() }
+    }));
     all.extend(plans.chain(help));
     all
 }
@@ -574,6 +600,8 @@ pub fn for_programs() -> Vec<Scene> {
         }
     }
     let mut known = BTreeSet::new();
-    scenes.retain(|scene| known.insert((scene.machine, scene.line.clone(), scene.troubles)));
+    scenes.retain(|scene| {
+        known.insert((scene.machine, scene.line.clone(), scene.troubles, scene.words.counter_source))
+    });
     scenes
 }

@@ -62,7 +62,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         let asked = cpu.filter(|cpu| machine.cpus.contains(cpu.0));
         let measured = asked.or_else(|| machine.cpu_of(node?)).or(machine.cpus.first().map(CpuId));
         machine.host.read(&files, measured.unwrap_or(CpuId(0)));
-        // CPUID describes the core that executes it. A later check reports that the process may not run on that CPU.
+        // A processor describes the core that asks. A later check reports that the process may not run on that CPU.
         let _ = measured.map(cpu::pin_to);
         machine.processor = processor::identify(&files, measured.unwrap_or(CpuId(0)));
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);

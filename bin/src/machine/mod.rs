@@ -134,7 +134,7 @@ impl Machine {
         }
     }
 
-    /// Returns the size of the last-level cache that sysfs or CPUID reports, if either does.
+    /// Returns the size of the last-level cache that sysfs or the processor reports, if either does.
     #[must_use]
     pub fn reported_cache(&self) -> Option<Bytes> {
         let sysfs = self.host.caches.last_level().map(|cache| cache.size);
@@ -145,10 +145,10 @@ impl Machine {
     #[must_use]
     pub fn cache_that_holds(&self, size: Bytes) -> Option<(u32, Bytes)> {
         let sysfs = self.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data());
-        let cpuid = self.processor.caches.iter().flatten();
+        let claimed = self.processor.caches.iter().flatten();
         let all = sysfs.map(|cache| (cache.level, cache.size));
-        let all = all.chain(cpuid.map(|cache| (u32::from(cache.level), cache.size)));
-        // CPUID is used where sysfs reports nothing.
+        let all = all.chain(claimed.map(|cache| (u32::from(cache.level), cache.size)));
+        // The processor is asked where sysfs reports nothing.
         all.filter(|(_, cache)| size <= *cache).min()
     }
 

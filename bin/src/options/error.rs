@@ -3,7 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::packed::Packed;
+use latency_core::packed::{Packed, PackedPart};
 use latency_core::text::joined;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
@@ -20,7 +20,7 @@ pub enum UsageError<'a> {
     /// An option that does not exist.
     UnknownOption { name: &'a [u8], nearest: Option<&'static str> },
     /// An option of another tool, with the text to type instead.
-    ForeignOption { name: &'a [u8], ours: Packed },
+    ForeignOption { name: &'a [u8], ours: PackedPart },
     /// An experiment that does not exist.
     UnknownExperiment { name: &'a [u8], nearest: Option<&'static str> },
     /// An option without the value that it needs.

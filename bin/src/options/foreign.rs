@@ -1,7 +1,7 @@
 //! Options of other tools, with the spelling of this one.
 
 use latency_core::packed;
-use latency_core::packed::Packed;
+use latency_core::packed::{Packed, PackedPart};
 use latency_core::text::Text;
 
 /// Options of numactl, taskset, fio, hyperfine, Intel MLC and similar tools. Each line has some of them, and the text to
@@ -33,8 +33,8 @@ const FOREIGN: Packed = packed!(
 const MOST_NAMES: usize = 48;
 
 /// Returns the text to type instead of another tool's option, dashes included.
-pub fn ours(typed: &[u8]) -> Option<Packed> {
-    let has_typed = |line: &Packed| {
+pub fn ours(typed: &[u8]) -> Option<PackedPart> {
+    let has_typed = |line: &PackedPart| {
         let names = Text::<MOST_NAMES>::of(format_args!("{}", line.part(b':', 0)));
         names.as_str().split(' ').any(|name| name.as_bytes() == typed)
     };

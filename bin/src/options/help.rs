@@ -109,7 +109,7 @@ const FIRST_EXAMPLES: usize = 4;
 /// The maximum length of an example.
 const LONGEST_EXAMPLE: usize = 80;
 
-/// Writes `latency-bench 0.2.0 (35538b35, x86_64-linux)` and a newline.
+/// Writes a line such as `latency-bench 0.2.0 (35538b35, ARCHITECTURE-linux)`: version, commit and target.
 ///
 /// # Errors
 /// Returns the error of `out`.

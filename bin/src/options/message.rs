@@ -4,7 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::{Decimal, Trimmed};
-use latency_core::packed::Packed;
+use latency_core::packed::{Packed, PackedPart};
 use latency_core::text::plural;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Picoseconds};
 
@@ -115,7 +115,7 @@ impl Message<'_> {
     /// Returns the error of `out`.
     #[inline(never)] // it is called in several places
     pub fn write_part(&self, out: &mut dyn Write, index: usize) -> fmt::Result {
-        write(out, self.text.part(b'\n', index), &self.inserts)
+        write_part(out, self.text.whole().part(b'\n', index), &self.inserts)
     }
 }
 
@@ -126,7 +126,12 @@ impl Message<'_> {
 /// Returns the error of `out`.
 #[inline(never)] // it is called in many places
 pub fn write(out: &mut dyn Write, text: Packed, inserts: &[Insert<'_>]) -> fmt::Result {
-    text.write(out, &mut |out, number| match inserts.get(number - 1) {
+    write_part(out, text.whole(), inserts)
+}
+
+/// Writes a part of a text with values.
+fn write_part(out: &mut dyn Write, part: PackedPart, inserts: &[Insert<'_>]) -> fmt::Result {
+    part.write(out, &mut |out, number| match inserts.get(number - 1) {
         Some(insert) => write!(out, "{insert}"),
         None => Ok(()),
     })

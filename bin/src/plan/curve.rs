@@ -34,7 +34,7 @@ const MOST_POINTS: usize = 400;
 const PAGE_COUNTS: [u64; 19] =
     [16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 192, 256, 384, 512, 1024, 2048, 4096];
 
-/// Returns the first-level data cache that sysfs or CPUID reports, or else the assumed size.
+/// Returns the first-level data cache that sysfs or the processor reports, or else the assumed size.
 #[must_use]
 pub fn first_level_cache(machine: &Machine) -> Bytes {
     single::cache(machine, 1).unwrap_or(UNKNOWN_L1)

@@ -24,7 +24,7 @@ pub fn like<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     Ok(Point::like(options, [initiator, target], cpu, size))
 }
 
-/// Returns the size of a data cache that sysfs or CPUID reports, if either does.
+/// Returns the size of a data cache that sysfs or the processor reports, if either does.
 #[must_use]
 pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
     let sysfs = machine.host.caches.data(level.into()).map(|cache| cache.size);

@@ -25,6 +25,7 @@ pub mod svg;
 pub mod table;
 pub mod terminal;
 pub mod weights;
+pub mod words;
 pub mod wrap;
 
 #[cfg(test)]

@@ -19,10 +19,10 @@ mod series;
 mod walk;
 pub mod words;
 
-pub use clock::{Counter, KernelClock, Timer};
+pub use clock::{Counter, KernelClock, Timer, may_be_coarse};
 pub use extra::{Extra, Strided};
 pub use health::{Audit, Health, Repeat};
-pub use outcome::{Exclusion, Measurement, Outcome};
+pub use outcome::{Exclusion, Measurement, Outcome, lack_core_clock};
 pub use placed::{Means, Placed, PlacedField};
 pub use point::Point;
 pub use series::{ClockOffset, PerLine, Round, RoundSeries, Undisturbed, WarmUp};

@@ -8,6 +8,7 @@ use super::placed::{Placed, PlacedField};
 use super::point::Point;
 use super::series::PerLine;
 use super::series::{RoundSeries, WarmUp};
+use super::walk::Walk;
 use crate::error::PlacementError;
 
 /// One point, measured.
@@ -72,6 +73,15 @@ pub struct Outcome<'a> {
     pub point: Point,
     /// Its measurement, or the reason why there is none.
     pub result: Result<Measurement, Exclusion<'a>>,
+}
+
+/// Returns whether the core's clock is unknown at a measured point of dependent loads.
+#[must_use]
+pub fn lack_core_clock(outcomes: &[Outcome<'_>]) -> bool {
+    outcomes.iter().any(|Outcome { point, result }| {
+        let loads = !matches!(point.walk, Walk::Traffic(_)) && !point.walk.is_of_cores();
+        loads && result.as_ref().is_ok_and(|measured| measured.series.core_cycles.is_none())
+    })
 }
 
 impl Outcome<'_> {

@@ -5,7 +5,7 @@
 use core::fmt;
 
 use latency_core::packed;
-use latency_core::packed::Packed;
+use latency_core::packed::{Packed, PackedPart};
 
 /// An error number of the Linux kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,16 +23,16 @@ macro_rules! errnos {
             const TEXTS: Packed = packed!(concat!($(stringify!($name), "\t", $description, "\n"),*));
 
             /// Returns the symbolic name and the customary description, if the number is named here.
-            fn entry(self) -> Option<[Packed; 2]> {
+            fn entry(self) -> Option<[PackedPart; 2]> {
                 let place = Errno::NUMBERS.iter().position(|number| i32::from(*number) == self.0)?;
-                let entry = Errno::TEXTS.part(b'\n', place);
+                let entry = Errno::TEXTS.whole().part(b'\n', place);
                 Some([0, 1].map(|part| entry.part(b'\t', part)))
             }
         }
     };
 }
 
-// The numbers of x86-64 (include/uapi/asm-generic/errno-base.h and errno.h);
+// The numbers of include/uapi/asm-generic/errno-base.h and errno.h, which both instruction sets use;
 // the descriptions are those of strerror(3).
 errnos! {
     EPERM = 1, "Operation not permitted";
@@ -86,7 +86,7 @@ impl Errno {
 
     /// Returns the symbolic name, such as `EPERM`.
     #[must_use]
-    pub fn name(self) -> Option<Packed> {
+    pub fn name(self) -> Option<PackedPart> {
         self.entry().map(|[name, _]| name)
     }
 }
@@ -148,7 +148,7 @@ mod tests {
     fn common_errors_have_their_name_and_description() {
         assert_eq!(Errno::EPERM.to_string(), "Operation not permitted (EPERM)");
         assert_eq!(Errno::new(28).to_string(), "No space left on device (ENOSPC)");
-        assert_eq!(Errno::ENOMEM.name(), Some(packed!("ENOMEM")));
+        assert_eq!(Errno::ENOMEM.name(), Some(packed!("ENOMEM").whole()));
         assert_eq!(Errno::new(4095).to_string(), "error 4095");
     }
 

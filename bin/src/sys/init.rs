@@ -126,7 +126,7 @@ fn open_standard_descriptors(console: bool) {
 
 /// Returns the words after `--` on the kernel's command line; `None` if it cannot be read.
 fn command_line_arguments() -> Option<Arguments> {
-    // x86-64 allows 2048 bytes, and a boot configuration may add to them.
+    // Both instruction sets allow 2048 bytes (COMMAND_LINE_SIZE), and a boot configuration may add to them.
     let text = Table::zeroed(16 << 10).ok()?.leak();
     let length = read_into(b"/proc/cmdline", text).ok()?.len();
     let packed = pack_arguments(text.get_mut(..length)?);

@@ -10,9 +10,12 @@
 //! ```
 //!
 //! The order is written only while the worker waits, and the answer is written only while the owner waits. Each step is
-//! a compare-and-exchange with acquire and release ordering: a step into Writing, Busy or Reading succeeds for one
-//! thread, which then sees all writes before the step out of the last of these states. A dismissal needs neither cell;
-//! the worker notices it at its next check, or when it tries to leave Busy.
+//! a compare-and-exchange, and succeeds for one thread. A step into Writing, Busy or Reading acquires, and a step out of
+//! it releases: a thread in one of these states sees all writes before the last step out of any of them. A dismissal
+//! needs neither cell; the worker notices it at its next check, or when it tries to leave Busy.
+//!
+//! `tests/mailbox` compiles this file with the atomics of a model checker in place of those of [`super::shared`], and
+//! executes every order of accesses that Rust's memory model allows.
 //!
 //! # Safety
 //!
@@ -20,11 +23,7 @@
 //! No other step leaves these states except a dismissal, after which no step succeeds: then only the thread that
 //! already had access still has it.
 
-use core::cell::UnsafeCell;
-use core::hint::spin_loop;
-use core::sync::atomic::{AtomicU32, Ordering};
-
-use super::{thread, time};
+use super::shared::{AtomicU32, Ordering, SharedCell, spin_loop, wait, wake};
 
 const IDLE: u32 = 0;
 const WRITING: u32 = 1;
@@ -38,10 +37,10 @@ pub struct Mailbox<O, A> {
     state: AtomicU32,
     /// Ends the execution of the current order when it is not zero; each order resets it.
     stop: AtomicU32,
-    /// True if the worker sleeps while it waits; the worker writes this before it steps to Idle.
+    /// True if the worker sleeps while it waits. Like the cells, it is written in Busy and read in Writing.
     sleeps: AtomicU32,
-    order: UnsafeCell<Option<O>>,
-    answer: UnsafeCell<Option<A>>,
+    order: SharedCell<Option<O>>,
+    answer: SharedCell<Option<A>>,
 }
 
 // SAFETY: the cells pass copies of orders and answers, which are `Send`, between threads; by the steps of the state,
@@ -65,54 +64,69 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
             state: AtomicU32::new(IDLE),
             stop: AtomicU32::new(0),
             sleeps: AtomicU32::new(1),
-            order: UnsafeCell::new(None),
-            answer: UnsafeCell::new(None),
+            order: SharedCell::new(None),
+            answer: SharedCell::new(None),
         }
     }
 
-    fn step(&self, from: u32, to: u32) -> bool {
-        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    /// Steps into a state with access to the cells; returns false if the state is not `from`.
+    fn enter(&self, from: u32, to: u32) -> bool {
+        // Acquire: the accesses of this thread come after those of the thread that left such a state last. A step that
+        // fails gives no access, so it orders nothing.
+        self.state.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Steps out of a state with access to the cells, unless the mailbox was dismissed meanwhile.
+    fn leave(&self, from: u32, to: u32) {
+        // Release: the accesses of this thread come before those of the thread that enters such a state next. After a
+        // dismissal no thread does; the end of the worker's thread then publishes its writes.
+        let _ = self.state.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
     }
 
     /// Gives an order as soon as the previous order is done; a dismissed worker gets none.
     pub fn give(&self, order: O) {
-        while !self.step(IDLE, WRITING) {
+        while !self.enter(IDLE, WRITING) {
+            // Relaxed: nothing is read after a dismissal.
             if self.state.load(Ordering::Relaxed) == DISMISSED {
                 return;
             }
             spin_loop();
         }
+        // Relaxed: the step to Ordered publishes it, so the worker sees this value or a later stop.
         self.stop.store(0, Ordering::Relaxed);
         // SAFETY: this thread has stepped into Writing, and makes its next step below.
-        unsafe { *self.order.get() = Some(order) };
+        self.order.with_mut(|cell| unsafe { *cell = Some(order) });
+        // Relaxed: the worker wrote it before its step to Idle, and writes it again only after the step below.
         let sleeps = self.sleeps.load(Ordering::Relaxed) != 0;
-        self.step(WRITING, ORDERED);
+        self.leave(WRITING, ORDERED);
         if sleeps {
-            thread::wake(&self.state);
+            wake(&self.state);
         }
     }
 
-    /// Returns true if the worker waits, so the last order is done.
+    /// Returns true if the worker waits: the last order is done, and all that the worker wrote for it is visible.
     #[must_use]
     pub fn is_obeyed(&self) -> bool {
+        // Acquire: pairs with the worker's step to Idle, for results outside of the mailbox.
         self.state.load(Ordering::Acquire) == IDLE
     }
 
     /// Returns the answer to the last order; `None` before there is one.
     #[must_use]
     pub fn answer(&self) -> Option<A> {
-        if !self.step(IDLE, READING) {
+        if !self.enter(IDLE, READING) {
             return None;
         }
         // SAFETY: this thread has stepped into Reading, and makes its next step below.
-        let answer = unsafe { *self.answer.get() };
-        self.step(READING, IDLE);
+        let answer = self.answer.with(|cell| unsafe { *cell });
+        self.leave(READING, IDLE);
         answer
     }
 
     /// Stops the execution of the current order, if the worker reads the [`stop_word`](Self::stop_word).
     pub fn stop(&self) {
-        self.stop.store(1, Ordering::SeqCst);
+        // Relaxed: the word says only that the order ends; nothing is handed over with it.
+        self.stop.store(1, Ordering::Relaxed);
     }
 
     /// Returns the word that ends the execution of an order when it is not zero.
@@ -123,60 +137,45 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
 
     /// Stops the execution of the current order, and ends the worker.
     pub fn dismiss(&self) {
-        // The order of these steps matters: after the first, no new order can reset the word.
-        self.state.swap(DISMISSED, Ordering::AcqRel);
+        // The order of these steps matters: after the first, no new order can reset the word. Acquire: another thread
+        // that gave an order before this step also reset the word before the store below.
+        self.state.swap(DISMISSED, Ordering::Acquire);
         self.stop();
-        thread::wake(&self.state);
+        wake(&self.state);
     }
 
     /// Executes orders on the worker's thread until it is dismissed; `obey` also returns the kind of wait for the next
     /// order.
     pub fn serve(&self, mut obey: impl FnMut(O) -> (A, Wait)) {
-        let mut wait = Wait::Asleep;
+        let mut next = Wait::Asleep;
         loop {
-            match (self.state.load(Ordering::Relaxed), wait) {
+            // Relaxed: nothing is read after a dismissal, and the step to Busy acquires.
+            match (self.state.load(Ordering::Relaxed), next) {
                 (DISMISSED, _) => return,
-                (ORDERED, _) if self.step(ORDERED, BUSY) => {
+                (ORDERED, _) if self.enter(ORDERED, BUSY) => {
                     // SAFETY: this thread has stepped into Busy, and makes its next step below.
-                    let order = unsafe { *self.order.get() };
+                    let order = self.order.with(|cell| unsafe { *cell });
                     if let Some(order) = order {
-                        let (answer, next) = obey(order);
-                        wait = next;
+                        let (answer, wait) = obey(order);
+                        next = wait;
                         // SAFETY: this thread is still in Busy.
-                        unsafe { *self.answer.get() = Some(answer) };
+                        self.answer.with_mut(|cell| unsafe { *cell = Some(answer) });
                     }
-                    self.sleeps.store((wait == Wait::Asleep).into(), Ordering::Relaxed);
-                    self.step(BUSY, IDLE);
+                    // Relaxed: the step to Idle publishes it.
+                    self.sleeps.store((next == Wait::Asleep).into(), Ordering::Relaxed);
+                    self.leave(BUSY, IDLE);
                 }
-                (IDLE, Wait::Asleep) => thread::wait(&self.state, IDLE),
+                (IDLE, Wait::Asleep) => wait(&self.state, IDLE),
                 _ => spin_loop(),
             }
         }
     }
 }
 
-/// Waits until `is_so` returns true: first by spinning, then with sleeps. Returns false as soon as `gives_up` returns
-/// true.
-pub fn wait_until(is_so: &dyn Fn() -> bool, gives_up: &dyn Fn() -> bool) -> bool {
-    /// Nanoseconds of spinning, and nanoseconds of each sleep.
-    const PATIENCE_NS: u64 = 50_000;
-    const REST_NS: u64 = 20_000;
-    let begun_ns = time::monotonic_raw_ns();
-    while !is_so() {
-        if gives_up() {
-            return false;
-        }
-        match time::monotonic_raw_ns() - begun_ns {
-            ..PATIENCE_NS => spin_loop(),
-            _ => time::sleep_ns(REST_NS),
-        }
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::thread::wait_until;
     use std::thread;
 
     const NEVER: &dyn Fn() -> bool = &|| false;

@@ -149,7 +149,7 @@ impl Region {
             }
             // SAFETY: the caller's range is inside the mapping, and this is its only user; a byte is always aligned.
             let byte = unsafe { AtomicU8::from_ptr(self.base.as_ptr().add(offset)) };
-            // Either outcome leaves the byte as it was.
+            // Either outcome leaves the byte as it was. Relaxed: `&mut` excludes other threads.
             let _ = byte.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
         Ok(())

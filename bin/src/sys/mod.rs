@@ -19,6 +19,7 @@ mod output_file;
 pub mod path;
 pub mod perf;
 pub mod raw;
+mod shared;
 pub mod signal;
 pub mod system;
 pub mod table;

@@ -43,6 +43,7 @@ pub(super) fn checked(result: isize) -> Result<usize, Errno> {
 pub fn exit(status: i32) -> ! {
     let ways = [__NR_exit_group, __NR_exit];
     // The second call ends one thread only: with other threads, the process would continue without an explanation.
+    // Relaxed: a thread sees itself counted (`thread::Crew::start`).
     let alone = OTHER_THREADS.load(Ordering::Relaxed) == 0;
     for &number in ways.iter().take(if alone { 2 } else { 1 }) {
         // SAFETY: neither call takes an address. If the calls are allowed, they do not return.

@@ -103,7 +103,8 @@ pub fn interrupted() -> bool {
 
 /// Nanoseconds between two checks for a signal; after a signal, a reader has this time to continue reading.
 const LOOK_NS: i64 = 50_000_000;
-/// True once the program has given up a stream: then it does not wait for other streams.
+/// True once the program has given up a stream: then it does not wait for other streams. Its accesses are relaxed,
+/// because nothing else depends on it.
 static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
 /// Returns the time to wait for a stream before the next check for a signal.
@@ -118,7 +119,7 @@ pub(super) fn gives_up() -> bool {
     found
 }
 
-/// The kernel's `struct sigaction` on x86-64.
+/// The kernel's `struct sigaction`, the same for both instruction sets.
 #[repr(C)]
 #[derive(Default)]
 struct Action {

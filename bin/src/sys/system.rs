@@ -30,7 +30,7 @@ impl KernelNames {
         self.name(2)
     }
 
-    /// Returns the instruction set, such as `x86_64`.
+    /// Returns the instruction set, by the name that the kernel has for it.
     #[must_use]
     pub fn machine(&self) -> &str {
         self.name(4)

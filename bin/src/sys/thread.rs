@@ -20,10 +20,11 @@ use super::arch::{Routine, clone_thread};
 use super::cpu::yield_now;
 use super::errno::Errno;
 use super::raw::{OTHER_THREADS, checked};
-use super::time::sleep_ns;
+use super::time::{monotonic_raw_ns, sleep_ns};
 use core::ffi::{CStr, c_void};
+use core::hint::spin_loop;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, fence};
 use linux_raw_sys::general::{
     CLONE_CHILD_CLEARTID, CLONE_FILES, CLONE_FS, CLONE_PARENT_SETTID, CLONE_SIGHAND, CLONE_SYSVSEM,
     CLONE_THREAD, CLONE_VM,
@@ -84,9 +85,10 @@ pub fn scope<S: Sync, R>(
 
 /// Sleeps while `word` has the value `value`. Only [`wake`], after a change of the word, is sure to end the sleep.
 ///
-/// If futexes are forbidden, the thread checks the word once in a millisecond.
+/// If futexes are forbidden, the thread checks the word once in a millisecond. The wait orders no accesses: a caller that
+/// reads what the change published has to acquire it.
 pub fn wait(word: &AtomicU32, value: u32) {
-    while word.load(Ordering::Acquire) == value {
+    while word.load(Ordering::Relaxed) == value {
         sleep_on(word, value, futex::Flags::PRIVATE);
     }
 }
@@ -96,6 +98,25 @@ pub fn wake(word: &AtomicU32) {
     const ALL: u32 = i32::MAX as u32;
     // If futexes are forbidden, no thread sleeps on one.
     let _ = futex::wake(word, futex::Flags::PRIVATE, ALL);
+}
+
+/// Waits until `is_so` returns true: first by spinning, then with sleeps. Returns false as soon as `gives_up` returns
+/// true.
+pub fn wait_until(is_so: &dyn Fn() -> bool, gives_up: &dyn Fn() -> bool) -> bool {
+    /// Nanoseconds of spinning, and nanoseconds of each sleep.
+    const PATIENCE_NS: u64 = 50_000;
+    const REST_NS: u64 = 20_000;
+    let begun_ns = monotonic_raw_ns();
+    while !is_so() {
+        if gives_up() {
+            return false;
+        }
+        match monotonic_raw_ns() - begun_ns {
+            ..PATIENCE_NS => spin_loop(),
+            _ => sleep_ns(REST_NS),
+        }
+    }
+    true
 }
 
 /// Names this thread, for users who list the threads of a process (`top -H`); 15 bytes of the name are kept.
@@ -141,6 +162,9 @@ extern "C" fn enter<S: Sync>(work: *mut c_void) {
     // SAFETY: the job of the work has this type `S`, because `scope` passed both, and it outlives the thread.
     let job = unsafe { &*work.job.cast::<Job<'_, S>>() };
     (job.work)(job.shared, work.index);
+    // Release: the kernel clears the number of this thread next, and the join reads that. No manual says that the
+    // kernel's own code orders that store after the thread's writes.
+    fence(Ordering::Release);
 }
 
 /// Dismisses the threads when it is dropped, however the body ends.
@@ -210,6 +234,8 @@ impl Crew {
                 work.write(ThreadWork { tid: AtomicU32::new(0), index, job });
                 &raw const (*work).tid
             };
+            // Relaxed: a thread that reads the count was started after its own increment, and the kernel orders the
+            // start of a thread after the writes of its creator.
             OTHER_THREADS.fetch_add(1, Ordering::Relaxed);
             // SAFETY: the work is at a multiple of 16 and has the stack below it; all of it is unmapped after the join.
             // The caller is responsible for the routine; the flags request no thread-local storage.
@@ -229,6 +255,7 @@ impl Crew {
             // SAFETY: the work of a started thread exists until the crew is dropped.
             let tid = unsafe { &(*self.work(index)).tid };
             loop {
+                // Acquire: everything that the thread wrote comes before, also the use of its stack.
                 match tid.load(Ordering::Acquire) {
                     0 => break,
                     // The kernel's wake-up is not process-private: a private wait would never end.

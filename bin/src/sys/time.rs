@@ -72,7 +72,7 @@ pub fn seconds_since_1970() -> u64 {
 pub fn read(clock: u32) -> Option<u64> {
     let mut time = __kernel_timespec { tv_sec: 0, tv_nsec: 0 };
     let arguments = [clock as usize, &raw mut time as usize, 0, 0, 0, 0];
-    // SAFETY: the kernel writes one `struct __kernel_timespec`, which is the type of this call on x86-64.
+    // SAFETY: the kernel writes one `struct __kernel_timespec`, which is the type of this call on 64-bit systems.
     unsafe { syscall6(__NR_clock_gettime, arguments) }.ok()?;
     Some(time.tv_sec as u64 * NANOSECONDS_PER_SECOND + time.tv_nsec as u64)
 }
@@ -88,7 +88,7 @@ pub fn sleep_ns(nanoseconds: u64) {
     }
 }
 
-/// Returns true if `rdtsc` works in this process; otherwise the kernel would end the process with SIGSEGV.
+/// Returns true if this process may read the counter; otherwise the kernel would end it with SIGSEGV.
 ///
 /// # References
 /// `PR_GET_TSC` in `prctl(2)`.

@@ -75,7 +75,7 @@ pub enum Warning {
     CacheCouldHold { size: Bytes, cache: Bytes, asked: bool, seen: bool },
     /// The system reports a cache of an implausible size.
     CacheSizeImplausible { level: u32, size: Bytes },
-    /// Neither sysfs nor CPUID reports a cache.
+    /// Neither sysfs nor the processor reports a cache.
     CacheUnknown { assumed: Bytes },
     /// Cache hits were seen in the default working set, and the working set was doubled.
     WorkingSetDoubled { from: Bytes, to: Bytes },
@@ -126,17 +126,21 @@ pub enum Warning {
     /// The core clock changed during the run: its tenth and its ninetieth percentile. `core` is true if caches or
     /// instructions of a core were timed, and false if only memory was.
     CoreClockUnstable { least: Hertz, most: Hertz, core: bool },
-    /// The processor does not declare an invariant TSC, but its calibrations agree.
-    TscNotInvariant,
-    /// The calibrations of the TSC differ by this number of parts per million.
-    TscUnsteady { ppm: f64 },
-    /// The TSC and the kernel's clock drifted apart during the run.
-    TscDrift { ppm: f64 },
-    /// The measured rate of the TSC differs from the rate that CPUID declares.
-    TscMismatch { measured: Hertz, declared: Hertz },
-    /// The kernel's clock is used because the TSC is not usable.
-    NoTsc { why: &'static str },
-    /// LFENCE does not wait for earlier instructions, although the processor may promise it. This matters if loads or
+    /// The processor does not declare that the counter's rate is constant, but its calibrations agree.
+    CounterNotInvariant,
+    /// The calibrations of the counter differ by this number of parts per million.
+    CounterUnsteady { ppm: f64 },
+    /// The counter and the kernel's clock drifted apart during the run.
+    CounterDrift { ppm: f64 },
+    /// The measured rate of the counter differs from the declared rate.
+    CounterMismatch { measured: Hertz, declared: Hertz },
+    /// The kernel's clock is used because the counter is not usable.
+    NoCounter { why: &'static str },
+    /// A pair of readings of the counter takes this number of nanoseconds, because they are emulated.
+    CounterTrapped { nanoseconds: f64 },
+    /// The core's clock could not be measured at some point, so `cycles` are ticks of the counter.
+    NoCoreClock,
+    /// A reading of the counter does not wait for earlier instructions, although the processor may promise it. This matters if loads or
     /// messages are timed one at a time (`single`), because a load may begin before its first timestamp.
     FenceNotSerialising { promised: bool, single: bool },
     /// The machine is emulated.

@@ -2,12 +2,14 @@
 //!
 //! The limits of severities are here too, so that a finding has the same severity in every experiment.
 
+use latency_core::arch::Cycles;
 use latency_core::packed;
 use latency_core::units::Bytes;
 
 use super::entry::{About, Entry, fixed, percent, percent_off, size_option};
 use super::{Clipped, NoCounters, Severity, Warning};
 use crate::options::message::{Insert, Message, insert};
+use crate::report::words::words;
 
 /// Minimum share of a CPU for other work at which it changes caches and clocks in most trials. Trials that less work
 /// interrupts are not used.
@@ -31,7 +33,8 @@ const CODES: &str = "one-node too-many-nodes cpuset-partial cpu-quota node-left-
     huge-pages-without-effect placement-unverified placed-by-first-touch not-measurable-here \
     inherited-policy pages-moved huge-pages-changed other-work stolen-time sibling-busy thread-moved \
     neighbours not-quiet numa-balancing frequency-scaling core-clock-unstable tsc-not-invariant \
-    tsc-unsteady tsc-drift tsc-mismatch no-tsc fence-not-serialising emulated l1-not-integer \
+    tsc-unsteady tsc-drift tsc-mismatch no-tsc counter-not-invariant counter-unsteady counter-drift \
+    counter-mismatch no-counter counter-trapped no-core-clock fence-not-serialising emulated l1-not-integer \
     multiply-add-ratio repeat-ratio prefetch-audit neighbours-fetched pointers-followed prefetch-assisted \
     precision-not-reached disturbed hops-too-short hop-mean-differs points-not-precise points-disturbed \
     state-share few-steps timer-stepped-back core-cycles-differ counters-unavailable threads-refused \
@@ -67,6 +70,7 @@ impl Warning {
                 inserts!(0; $($($name $(= $value)?),+)?);
             }};
         }
+        let words = words();
         match *self {
             Warning::OneNode => entry!("one-node", Note;
                 "single NUMA node: there is no remote latency";
@@ -123,8 +127,8 @@ impl Warning {
                 "ignoring the reported L{level} size: {size} is implausible";
                 "`latency-bench curve` measures the caches"; level, size),
             Warning::CacheUnknown { assumed } => entry!("cache-unknown", Note;
-                "last-level cache size unknown (not in sysfs or CPUID); assuming {assumed}";
-                "`latency-bench curve` measures the caches"; assumed),
+                "last-level cache size unknown (not in sysfs or {claims}); assuming {assumed}";
+                "`latency-bench curve` measures the caches"; claims = words.claims_name, assumed),
             Warning::WorkingSetDoubled { from, to } => entry!("working-set-doubled", Note;
                 "working set {grown} to {to} because {from} still hit in a cache";
                 "set --size to override it";
@@ -227,40 +231,72 @@ impl Warning {
                 least = fixed(least.gigahertz(), 2), most = fixed(most.gigahertz(), 2),
                 effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" }
                     else { "; memory has its own clock" }),
-            Warning::TscNotInvariant => entry!("tsc-not-invariant", Fair;
+            // Other instruction sets promise a constant rate.
+            Warning::CounterNotInvariant => entry!("tsc-not-invariant", Fair;
                 "the TSC is not reported as invariant", ", but its calibrations agree";
                 "in a virtual machine: pass the invariant TSC through (+invtsc)"),
-            Warning::TscUnsteady { ppm } => entry!("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM);
-                "TSC calibrations disagree by {apart} ppm";
-                "check the clock source; rule out suspend and live migration"; apart = fixed(ppm, 0)),
-            Warning::TscDrift { ppm } => entry!("tsc-drift", graded(ppm.abs(), MUCH_DRIFT_PPM);
-                "the TSC runs {drift} ppm {side} than CLOCK_MONOTONIC_RAW";
+            Warning::CounterUnsteady { ppm } => entry!("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM);
+                "{counter} calibrations disagree by {apart} ppm";
                 "check the clock source; rule out suspend and live migration";
-                drift = fixed(ppm.abs(), 0), side = if ppm < 0.0 { "slower" } else { "faster" }),
-            Warning::TscMismatch { measured, declared } => entry!("tsc-mismatch", Poor;
-                "the TSC runs at {measured} MHz, but CPUID reports {declared} MHz";
-                "the hypervisor may scale the TSC; cross-check against another clock source";
-                measured = fixed(measured.megahertz(), 3), declared = fixed(declared.megahertz(), 3)),
-            Warning::NoTsc { why } => entry!("no-tsc", Fair;
-                "not using the TSC ({why})", ": no TSC cycles and no percentiles";
-                "use a processor or hypervisor with an invariant TSC"; why),
+                counter = words.counter_name, apart = fixed(ppm, 0)),
+            Warning::CounterDrift { ppm } => {
+                let (severity, drift) = (graded(ppm.abs(), MUCH_DRIFT_PPM), fixed(ppm.abs(), 0));
+                let (counter, side) = (words.counter_name, if ppm < 0.0 { "slower" } else { "faster" });
+                // With a longer name, the fact is short enough only without the other clock.
+                match words.cycles_are {
+                    Cycles::Counter => entry!("tsc-drift", severity;
+                        "the {counter} runs {drift} ppm {side} than CLOCK_MONOTONIC_RAW";
+                        "check the clock source; rule out suspend and live migration"; counter, drift, side),
+                    Cycles::Core => entry!("tsc-drift", severity;
+                        "the {counter} runs {drift} ppm {side}", " than CLOCK_MONOTONIC_RAW";
+                        "check the clock source; rule out suspend and live migration"; counter, drift, side),
+                }
+            }
+            Warning::CounterMismatch { measured, declared } => {
+                let (measured, declared) = (fixed(measured.megahertz(), 3), fixed(declared.megahertz(), 3));
+                let (counter, source) = (words.counter_name, words.counter_declared_by);
+                match words.cycles_are {
+                    Cycles::Counter => entry!("tsc-mismatch", Poor;
+                        "the {counter} runs at {measured} MHz, but {source} reports {declared} MHz";
+                        "the hypervisor may scale the {counter}; cross-check against another clock source";
+                        counter, measured, source, declared),
+                    Cycles::Core => entry!("tsc-mismatch", Poor;
+                        "the {counter} runs at {measured} MHz", ", but {source} reports {declared} MHz";
+                        "the firmware may set {source} wrongly; cross-check against another clock source";
+                        counter, measured, source, declared),
+                }
+            }
+            Warning::NoCounter { why } => entry!("no-tsc", Fair;
+                "not using the {counter} ({why})", ": no {cycles} cycles and no percentiles";
+                "use a processor or hypervisor with an invariant {counter}"; counter = words.counter_name, why,
+                cycles = if words.cycles_are == Cycles::Core { "core" } else { words.counter_name }),
+            Warning::CounterTrapped { nanoseconds } => entry!("counter-trapped", Note;
+                "each reading of the {counter} costs {cost} ns, because the kernel or the hypervisor emulates it";
+                "use a machine whose counter needs no emulation";
+                counter = words.counter_name, cost = fixed(nanoseconds / 2.0, 0)),
+            Warning::NoCoreClock => entry!("no-core-clock", Fair;
+                "the core clock could not be measured", ": cycles are ticks of the {counter}";
+                "keep the SMT sibling idle, then rerun"; counter = words.counter_name),
             // The two timestamps of a batch are far apart, so a load that begins early changes nothing.
-            Warning::FenceNotSerialising { promised, single } => entry!(
-                "fence-not-serialising", if single { Fair } else { Note };
-                "LFENCE is not dispatch-serializing", "{promised}: timings of single loads are inexact";
-                "update kernel or hypervisor to set MSR C001_1029[1]";
-                promised = if promised { " (CPUID says it is)" } else { "" }),
+            Warning::FenceNotSerialising { promised, single } => {
+                let [fact, promise, remedy] = words.fence_does_not_wait;
+                entry!("fence-not-serialising", if single { Fair } else { Note };
+                    "{fact}", "{promise}: timings of single loads are inexact"; "{remedy}";
+                    fact, promise = if promised { promise } else { "" }, remedy);
+            }
             Warning::Emulated { ref by } => entry!("emulated", Note;
                 "emulated by {by}: these are not hardware latencies";
                 "run on real hardware, or in a virtual machine with KVM"; by = by.as_str()),
             Warning::L1NotInteger { cycles } => entry!("l1-not-integer", Poor;
                 "self-test failed: L1 hit latency is {cycles} cycles",
-                ", expected 4 or 5 (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun"; cycles = fixed(cycles, 2)),
+                ", expected {whole} (was another task using this core?)";
+                "keep the SMT sibling idle, then rerun"; cycles = fixed(cycles, 2),
+                whole = words.l1_hit_cycles),
             Warning::MultiplyAddRatio { ratio } => entry!("multiply-add-ratio", Poor;
                 "self-test failed: multiply/add latency ratio is {ratio}",
-                ", expected 3 or 4 (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2)),
+                ", expected {whole} (was another task using this core?)";
+                "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2),
+                whole = words.multiply_ratio),
             Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor;
                 "the repeat of the first point was {percent}% {side}", ", in freshly allocated memory";
                 "stop other processes, then rerun";
@@ -335,7 +371,8 @@ impl Warning {
                 "omit --iters, or increase it"; steps, s = Insert::Plural(steps)),
             Warning::TimerSteppedBack { trials } => entry!("timer-stepped-back", Poor;
                 "the timer went backwards in {trials} trial{s}", " (discarded)";
-                "check the kernel log (dmesg) for TSC messages"; trials, s = Insert::Plural(trials)),
+                "check the kernel log (dmesg) for {counter} messages"; trials, s = Insert::Plural(trials),
+                counter = words.counter_name),
             Warning::CoreCyclesDiffer { ratio } => entry!("core-cycles-differ", Poor;
                 "counted and estimated core cycles differ by {percent}%";
                 "fix the frequency, and keep the SMT sibling idle"; percent = percent_off(ratio, 0)),
@@ -438,8 +475,13 @@ const fn index(code: &str) -> u8 {
 }
 
 impl Entry<'_> {
-    /// Returns the word for programs.
+    /// Returns the word for programs. Where results show the counter's cycles, words about it begin with `tsc`, as in all
+    /// saved results.
     pub(super) fn code(&self) -> &'static str {
-        CODES.split(' ').nth(self.index.into()).unwrap_or("")
+        const OF_ONE: u8 = index("tsc-not-invariant");
+        const OF_ANY: u8 = index("counter-not-invariant");
+        let is_named = words().cycles_are == Cycles::Counter || !(OF_ONE..OF_ANY).contains(&self.index);
+        let index = if is_named { self.index } else { self.index + (OF_ANY - OF_ONE) };
+        CODES.split(' ').nth(index.into()).unwrap_or("")
     }
 }

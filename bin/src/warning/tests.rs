@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::options::plain::assert_plain;
+use crate::report::words::{AARCH64, speak};
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};
@@ -64,13 +65,15 @@ fn every() -> Vec<Warning> {
         Warning::FrequencyScaling { governor },
         Warning::CoreClockUnstable { least, most, core: true },
         Warning::CoreClockUnstable { least, most, core: false },
-        Warning::TscNotInvariant,
-        Warning::TscUnsteady { ppm: 120.4 },
-        Warning::TscUnsteady { ppm: 5000.0 },
-        Warning::TscDrift { ppm: -150.2 },
-        Warning::TscDrift { ppm: 800.0 },
-        Warning::TscMismatch { measured: Hertz(2_100_000_000), declared: Hertz(2_000_000_000) },
-        Warning::NoTsc { why: "it went backwards" },
+        Warning::CounterNotInvariant,
+        Warning::CounterUnsteady { ppm: 120.4 },
+        Warning::CounterUnsteady { ppm: 5000.0 },
+        Warning::CounterDrift { ppm: -150.2 },
+        Warning::CounterDrift { ppm: 800.0 },
+        Warning::CounterMismatch { measured: Hertz(2_100_000_000), declared: Hertz(2_000_000_000) },
+        Warning::NoCounter { why: "it went backwards" },
+        Warning::CounterTrapped { nanoseconds: 912.4 },
+        Warning::NoCoreClock,
         Warning::FenceNotSerialising { promised: false, single: false },
         Warning::FenceNotSerialising { promised: true, single: true },
         Warning::Emulated { by: ShortText::from_bytes(b"QEMU") },
@@ -144,7 +147,50 @@ fn each_warning_is_as_expected() {
 }
 
 #[test]
+fn texts_name_the_counter_of_the_instruction_set() {
+    let shown = |warning: &Warning| (warning.code(), format!("{warning}; {}", warning.remedy()));
+    let of_build: Vec<_> = every().iter().map(shown).collect();
+    let _words = speak(AARCH64);
+    let mut differing = BTreeSet::new();
+    for (warning, usual) in every().iter().zip(of_build) {
+        let (code, text) = shown(warning);
+        // Never on an instruction set that promises a constant rate.
+        if !matches!(warning, Warning::CounterNotInvariant) {
+            for word in ["TSC", "tsc", "CPUID", "LFENCE", "MSR"] {
+                assert!(!text.contains(word) && !code.contains(word), "{code}: {text}");
+            }
+        }
+        if (code, &text) != (usual.0, &usual.1) {
+            differing.insert(code);
+        }
+    }
+    let expected = [
+        "cache-unknown",
+        "counter-drift",
+        "counter-mismatch",
+        "counter-not-invariant",
+        "counter-trapped",
+        "counter-unsteady",
+        "fence-not-serialising",
+        "l1-not-integer",
+        "multiply-add-ratio",
+        "no-core-clock",
+        "no-counter",
+        "timer-stepped-back",
+    ];
+    assert!(differing.into_iter().eq(expected));
+    let ratio = Warning::MultiplyAddRatio { ratio: 2.6 }.to_string();
+    assert!(ratio.contains("ratio is 2.60, expected 2 to 5 (was"), "{ratio}");
+}
+
+#[test]
 fn each_text_is_short_plain_english() {
+    assert_plain_texts();
+    let _words = speak(AARCH64);
+    assert_plain_texts();
+}
+
+fn assert_plain_texts() {
     for warning in every() {
         let (text, remedy) = (warning.to_string(), warning.remedy().to_string());
         let (line, reason) = (format!("{text}; {remedy}"), warning.reason().to_string());
@@ -168,7 +214,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 76);
+    assert_eq!(codes.len(), 78);
 }
 
 #[test]

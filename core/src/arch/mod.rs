@@ -34,17 +34,15 @@ pub(crate) mod tests;
 mod traffic;
 #[cfg(test)]
 mod traffic_tests;
+mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-/// The cycles that results show: `cycles` of the first line, of JSON and of CSV.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cycles {
-    /// Ticks of the counter, which counts at about the rate of a core.
-    Counter,
-    /// Cycles of the core's clock, because ticks of the counter are many cycles long.
-    Core,
-}
+// The words of every instruction set are plain data, so that results of one can be described on another.
+#[path = "aarch64/words.rs"]
+pub mod aarch64_words;
+#[path = "x86_64/words.rs"]
+pub mod x86_64_words;
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::*;
@@ -52,5 +50,6 @@ pub use chases::*;
 pub use data::{EndStamp, Line, SharedLine};
 pub use routine::{Delays, ExchangeRoutine, Exchanges, LaneRoutine, Routine, StreamRoutine, StridedRoutine};
 pub use traffic::*;
+pub use words::{Cycles, Words};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::*;

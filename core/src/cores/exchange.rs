@@ -124,7 +124,8 @@ impl<'m> Exchange<'m> {
     /// progress.
     pub fn reset(&self) {
         for word in self.used().flat_map(|line| &line.0) {
-            word.store(0, Ordering::SeqCst);
+            // Relaxed: the caller orders this and all calls of `run`.
+            word.store(0, Ordering::Relaxed);
         }
     }
 

@@ -14,7 +14,8 @@ fn a_text_is_displayed_as_it_was_written() {
         ),
     ] {
         assert_eq!(packed.to_string(), text);
-        assert_eq!(packed.is_empty(), text.is_empty());
+        assert_eq!(packed.whole().is_empty(), text.is_empty());
+        assert!(packed == packed && (packed == Packed::EMPTY) == text.is_empty());
     }
     assert_eq!(std::format!("{:?}", packed!("the node")), "\"the node\"");
 }
@@ -24,7 +25,8 @@ fn words_are_one_byte_each() {
     const ALL: &str = LETTERS;
     let all = packed!(ALL);
     assert_eq!(all.to_string(), WORDS.concat());
-    assert!(all.0.len() <= WORDS.len(), "{} bytes", all.0.len());
+    assert!(all.whole().0.len() <= WORDS.len(), "{:?}", all.whole().0);
+    assert_eq!(size_of_val(&all), size_of::<usize>());
     for (index, expected) in WORDS.iter().enumerate() {
         assert_eq!(word(index), *expected);
         assert!(index == 0 || WORDS[index - 1].as_bytes() < expected.as_bytes(), "{expected}");
@@ -41,7 +43,7 @@ fn inserts_are_written_in_their_places() {
         1 => out.write_str(first),
         _ => write!(out, "{second}"),
     };
-    assert!(text.write(&mut out, &mut insert).is_ok());
+    assert!(text.whole().write(&mut out, &mut insert).is_ok());
     assert_eq!(out, "x: node 7, x");
 }
 
@@ -50,6 +52,7 @@ fn parts_are_between_separators() {
     let text = packed!("one of the lines\nand another\n");
     let parts: std::vec::Vec<String> = text.split(b'\n').map(|part| part.to_string()).collect();
     assert_eq!(parts, ["one of the lines", "and another", ""]);
+    let text = text.whole();
     assert_eq!(text.part(b'\n', 1).to_string(), "and another");
     assert!(text.part(b'\n', 3).is_empty());
     assert_eq!(Text::<20>::of(format_args!("{}", text.part(b'\n', 0))).as_str(), "one of the lines");
@@ -59,6 +62,12 @@ fn parts_are_between_separators() {
 #[should_panic(expected = "ASCII")]
 fn a_character_that_is_neither_ascii_nor_a_word_is_refused() {
     let _ = pack::<2>("é", &[]);
+}
+
+#[test]
+#[should_panic(expected = "a NUL is at the end")]
+fn bytes_that_no_nul_ends_are_refused() {
+    let _ = Packed::new(b"the node");
 }
 
 #[test]

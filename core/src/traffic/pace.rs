@@ -160,12 +160,13 @@ pub const fn gap(ticks: f64) -> u64 {
 /// Returns the smallest burst for which a read of the counter takes at most a quarter of the gap between bursts, or
 /// less for bursts of more than 16 lines; the largest burst if there is none.
 ///
-/// `gap` is the mean gap for one line, in ticks with [`FRACTION_BITS`], and `cost` is the time of a
-/// counter read in ticks.
+/// `gap` is the mean gap for one line, in ticks with [`FRACTION_BITS`], `cost` is the time of a
+/// counter read in ticks, and `least` is the minimum gap between bursts in ticks.
 #[must_use]
-pub fn burst(gap: u64, cost: u64) -> u32 {
+pub fn burst(gap: u64, cost: u64, least: u64) -> u32 {
     let enough = |(lines, looks): &(u32, u32)| {
-        u128::from(*lines) * u128::from(gap) >= (u128::from(cost) * u128::from(*looks)) << FRACTION_BITS
+        let wanted = (u128::from(cost) * u128::from(*looks)).max(least.into());
+        u128::from(*lines) * u128::from(gap) >= wanted << FRACTION_BITS
     };
     BURSTS.into_iter().find(enough).unwrap_or(BURSTS[BURSTS.len() - 1]).0
 }

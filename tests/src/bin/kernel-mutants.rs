@@ -1,8 +1,9 @@
-//! Changes the kernels of aarch64 one by one, and checks that a test notices each change: `kernel-mutants [PART]`, where
-//! PART is a part of a mutant's description. Unit tests notice most of them, the lab the others.
+//! Changes the kernels of aarch64 and the mailbox one by one, and checks that a test notices each change:
+//! `kernel-mutants [PART]`, where PART is a part of a mutant's file or description. Unit tests notice most mutants of
+//! kernels, the lab the others, and the model checker those of the mailbox.
 //!
-//! `make mutants` leaves assembly out, and user emulation executes every access in program order: this list has the
-//! changes that must not stay unnoticed. The exit status is 1 if a mutant survives.
+//! `make mutants` leaves assembly and threads out, and emulators and x86-64 hide most errors in the order of accesses: this
+//! list has the changes that must not stay unnoticed. The exit status is 1 if a mutant survives.
 
 use latency_tests::program::{AARCH64_VARIABLE, workspace};
 use latency_tests::skip::REQUIRE_VARIABLE;
@@ -17,8 +18,8 @@ const TARGET: &str = "aarch64-unknown-linux-musl";
 /// A mutant may never end; on an idle host, the tests need 5 s.
 const RUNNER: &str = "timeout 100 qemu-aarch64 -cpu max";
 
-/// The unit tests that have to notice a mutant.
-const TESTS: [&str; 3] = ["arch::", "buffer::", "traffic::tests::"];
+/// The unit tests that have to notice a mutant of a kernel.
+const TESTS: [&str; 4] = ["arch::", "buffer::", "chain::weyl::", "traffic::tests::"];
 
 /// The test of the lab that has to notice one.
 const LAB_TEST: &str = "lab_arm64::two_asymmetric_nodes";
@@ -26,8 +27,9 @@ const LAB_TEST: &str = "lab_arm64::two_asymmetric_nodes";
 /// The tests that have to notice a mutant.
 #[derive(Clone, Copy, PartialEq)]
 enum Tests {
-    Unit,
+    Kernels,
     Lab,
+    Mailbox,
 }
 
 /// A change of texts in one file: of the first place of each, one text after another.
@@ -41,7 +43,11 @@ struct Mutant {
 }
 
 const fn mutant(what: &'static str, file: &'static str, from: &'static str, to: &'static str) -> Mutant {
-    Mutant { what, file, from, to, then: &[], by: Tests::Unit }
+    Mutant { what, file, from, to, then: &[], by: Tests::Kernels }
+}
+
+const fn of_mailbox(what: &'static str, from: &'static str, to: &'static str) -> Mutant {
+    Mutant { by: Tests::Mailbox, ..mutant(what, "bin/src/sys/mailbox.rs", from, to) }
 }
 
 const CHASE: &str = "asm/aarch64/chase.s";
@@ -54,7 +60,7 @@ const LANES: &str = "core/src/arch/aarch64/lanes.rs";
 const STORES: &str = "core/src/arch/aarch64/stream.rs";
 const TIMING: &str = "core/src/arch/aarch64/timing.rs";
 
-const MUTANTS: [Mutant; 30] = [
+const MUTANTS: [Mutant; 42] = [
     mutant("a hop of a block left out", CHASE, ".rept   8", ".rept   7"),
     mutant("remaining hops left out", CHASE, "ands    x5, x2, #7", "ands    x5, x2, #3"),
     mutant("a hop of a variant left out", VARIANTS, ".rept   8", ".rept   7"),
@@ -128,7 +134,7 @@ const MUTANTS: [Mutant; 30] = [
         "STREAMS_BYPASS: bool = false",
         "STREAMS_BYPASS: bool = true",
     ),
-    mutant("the last node taken for none", LANES, "vcleq_u32(x, last)", "vcltq_u32(x, last)"),
+    mutant("a number that is not a node counted as a hop", LANES, "vcleq_u32(x, last)", "vcleq_u32(x, mask)"),
     Mutant {
         then: &[
             ("out(\"x10\") ticks", "out(\"x9\") ticks"),
@@ -143,6 +149,34 @@ const MUTANTS: [Mutant; 30] = [
             "mrs x9, cntvct_el0",
         )
     },
+    of_mailbox("a step into a state without acquire", "to, Ordering::Acquire", "to, Ordering::Relaxed"),
+    of_mailbox("a step out of a state without release", "to, Ordering::Release", "to, Ordering::Relaxed"),
+    of_mailbox(
+        "a completed order without acquire",
+        "load(Ordering::Acquire) == IDLE",
+        "load(Ordering::Relaxed) == IDLE",
+    ),
+    of_mailbox("a dismissal without acquire", "DISMISSED, Ordering::Acquire", "DISMISSED, Ordering::Relaxed"),
+    of_mailbox("an order without a state for its writing", "self.enter(IDLE, WRITING)", "self.is_obeyed()"),
+    of_mailbox("an answer without a state for its reading", "self.enter(IDLE, READING)", "self.is_obeyed()"),
+    of_mailbox(
+        "a stop that also ends the next order",
+        "        self.stop.store(0, Ordering::Relaxed);\n",
+        "",
+    ),
+    of_mailbox(
+        "a dismissal that stops before it is seen",
+        "        self.state.swap(DISMISSED, Ordering::Acquire);\n        self.stop();\n",
+        "        self.stop();\n        self.state.swap(DISMISSED, Ordering::Acquire);\n",
+    ),
+    of_mailbox("a dismissal that does not stop", "        self.stop();\n", ""),
+    of_mailbox("an order that does not wake", "if sleeps {", "if false {"),
+    of_mailbox("a dismissal that does not wake", "self.stop();\n        wake(&self.state);", "self.stop();"),
+    of_mailbox(
+        "a worker that says too late that it sleeps",
+        "self.sleeps.store((next == Wait::Asleep).into(), Ordering::Relaxed);\n                    self.leave(BUSY, IDLE);",
+        "self.leave(BUSY, IDLE);\n                    self.sleeps.store((next == Wait::Asleep).into(), Ordering::Relaxed);",
+    ),
 ];
 
 fn main() -> ExitCode {
@@ -158,10 +192,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tests all mutants with `part` in their description. Returns whether a test noticed each of them.
+/// Tests all mutants with `part` in their file or description. Returns whether a test noticed each of them.
 fn all(tree: &Path, part: &str) -> io::Result<bool> {
-    let chosen = || MUTANTS.iter().filter(|mutant| mutant.what.contains(part));
-    for tests in [Tests::Unit, Tests::Lab] {
+    let chosen = || MUTANTS.iter().filter(|mutant| mutant.file.contains(part) || mutant.what.contains(part));
+    for tests in [Tests::Kernels, Tests::Lab, Tests::Mailbox] {
         if chosen().any(|mutant| mutant.by == tests) && !(builds(tree, tests)? && passes(tree, tests)?) {
             return Err(io::Error::other("the tests fail without a mutant"));
         }
@@ -197,14 +231,22 @@ fn cargo(directory: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Returns the command that builds and runs the unit tests.
-fn unit_tests(tree: &Path) -> Command {
+/// Returns the command that builds and runs the unit tests of the kernels, in an emulator.
+fn kernel_tests(tree: &Path) -> Command {
     let words = ["test", "--offline", "--quiet", "-p", "latency-core", "--lib", "--target", TARGET];
     let mut command = cargo(tree, &words);
     command
         .env("CARGO_TARGET_DIR", tree.join("target"))
         .env("RUSTFLAGS", "-Clinker=rust-lld -Clink-self-contained=yes")
         .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", RUNNER);
+    command
+}
+
+/// Returns the command that builds and runs the model checker of the mailbox, on this machine.
+fn mailbox_tests(tree: &Path) -> Command {
+    let mut command =
+        cargo(tree, &["test", "--offline", "--quiet", "-p", "latency-mailbox", "--test", "mailbox"]);
+    command.env("CARGO_TARGET_DIR", tree.join("target"));
     command
 }
 
@@ -219,7 +261,8 @@ fn executable(tree: &Path) -> Command {
 /// Returns whether the tests, or the executable that they need, can be built, and prints the reason if not.
 fn builds(tree: &Path, tests: Tests) -> io::Result<bool> {
     let output = match tests {
-        Tests::Unit => unit_tests(tree).arg("--no-run").output()?,
+        Tests::Kernels => kernel_tests(tree).arg("--no-run").output()?,
+        Tests::Mailbox => mailbox_tests(tree).arg("--no-run").output()?,
         Tests::Lab => executable(tree).output()?,
     };
     if !output.status.success() {
@@ -231,11 +274,13 @@ fn builds(tree: &Path, tests: Tests) -> io::Result<bool> {
 /// Returns whether the tests pass.
 fn passes(tree: &Path, tests: Tests) -> io::Result<bool> {
     let mut run = match tests {
-        Tests::Unit => unit_tests(tree),
+        Tests::Kernels => kernel_tests(tree),
+        Tests::Mailbox => mailbox_tests(tree),
         Tests::Lab => cargo(workspace(), &["test", "--locked", "-p", "latency-tests", "--test", "suite"]),
     };
     match tests {
-        Tests::Unit => run.arg("--").args(TESTS),
+        Tests::Kernels => run.arg("--").args(TESTS),
+        Tests::Mailbox => &mut run,
         Tests::Lab => run
             .args(["--", "--exact", LAB_TEST])
             .env(AARCH64_VARIABLE, tree.join("target").join(TARGET).join("release/latency-bench"))
@@ -246,14 +291,14 @@ fn passes(tree: &Path, tests: Tests) -> io::Result<bool> {
 
 /// Makes a workspace of the program's packages, with a copy of their sources and of the assembly.
 fn copy_of_packages(tree: &Path) -> io::Result<()> {
-    for name in ["asm", "core", "bin"] {
+    for name in ["asm", "core", "bin", "tests/mailbox"] {
         let _ = fs::remove_dir_all(tree.join(name));
         copy(&workspace().join(name), &tree.join(name))?;
     }
     fs::copy(workspace().join("Cargo.lock"), tree.join("Cargo.lock"))?;
     let manifest = fs::read_to_string(workspace().join("Cargo.toml"))?;
     let members = manifest.lines().map(|line| match line.starts_with("members = ") {
-        true => "members = [\"core\", \"bin\"]\n".into(),
+        true => "members = [\"core\", \"bin\", \"tests/mailbox\"]\n".into(),
         false => format!("{line}\n"),
     });
     fs::write(tree.join("Cargo.toml"), members.collect::<String>())

@@ -70,13 +70,13 @@ pub const MOVED: &[Moved] = &[
     ),
     moved_to_all(
         "lab::a_curve_shows_three_levels",
-        "lab::a_curve_shows_two_levels_with_random_victims_through_noise; hierarchy",
+        "lab::a_curve_shows_four_levels; hierarchy",
         "other hierarchies through the whole program",
     ),
     moved_to_all(
-        "lab::a_curve_shows_four_levels",
-        "lab::a_curve_shows_two_levels_with_random_victims_through_noise; hierarchy",
-        "other hierarchies through the whole program",
+        "lab::a_curve_shows_two_levels",
+        "lab::a_curve_shows_four_levels; hierarchy",
+        "levels with random victims, through noise",
     ),
     moved_to_all(
         "lab::a_curve_distinguishes_translation_from_caches",
@@ -106,13 +106,18 @@ pub const MOVED: &[Moved] = &[
         "caches and directories that one pair leaves to the next",
     ),
     moved_to_all(
+        "emulator::scenes::memory_full_of_file_pages",
+        "experiment::memory_tests of the program",
+        "memory that a real kernel reclaims for a measurement of 256 MiB",
+    ),
+    moved_to_all(
         "emulator::kernels::every_experiment_runs_with_the",
         "the kernel of this system's release in all other guests",
         "calls that the oldest or the newest kernel answers differently",
     ),
     moved_to_all(
         "lab_arm64::",
-        "lab::two_asymmetric_nodes; lab::a_curve_shows_two_levels_with_random_victims_through_noise",
+        "lab::two_asymmetric_nodes; lab::a_curve_shows_four_levels",
         "wrong times of the executable for aarch64, which only `make test-all` builds",
     ),
     moved_to_all(

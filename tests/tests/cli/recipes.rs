@@ -192,6 +192,24 @@ fn kubernetes_gives_whole_cpus_and_the_capability_that_mbind_needs() {
             (vec!["ALL"], added.to_vec())
         );
         assert_eq!(pod["automountServiceAccountToken"].as_bool(), Some(false), "{name}");
+        // The image of a release has a manifest for each of these, and nodes of other architectures have none.
+        let required = &pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+        let expressions = required["nodeSelectorTerms"][0]["matchExpressions"].as_vec().expect("a list");
+        assert_eq!(expressions.len(), 1, "{name}");
+        let (key, operator) = (&expressions[0]["key"], &expressions[0]["operator"]);
+        assert_eq!((key.as_str(), operator.as_str()), (Some("kubernetes.io/arch"), Some("In")), "{name}");
+        assert_eq!(words(&expressions[0]["values"]), ["amd64", "arm64"], "{name}");
+        let image = container["image"].as_str().expect("an image");
+        assert_eq!(
+            image.rsplit_once(':').map(|(_, version)| version),
+            Some(env!("CARGO_PKG_VERSION")),
+            "{name}"
+        );
+        let pushed = format!(
+            "#   skopeo copy --all oci-archive:latency-bench-{}-linux.oci.tar docker://{image}",
+            env!("CARGO_PKG_VERSION")
+        );
+        assert!(text(name).lines().any(|line| line == pushed), "{name}: {pushed}");
         assert_eq!(
             pod["securityContext"]["seccompProfile"]["type"].as_str(),
             Some("RuntimeDefault"),
@@ -231,7 +249,7 @@ fn kubernetes_gives_whole_cpus_and_the_capability_that_mbind_needs() {
 }
 
 #[test]
-fn ansible_copies_measures_and_compares() {
+fn ansible_unpacks_measures_and_compares() {
     let plays = yaml("ansible/fleet.yaml");
     let task = |play: usize, task: usize, module: &str| plays[play]["tasks"][task][module].clone();
     let measure = &plays[0]["tasks"][0];
@@ -240,17 +258,28 @@ fn ansible_copies_measures_and_compares() {
     let place = &measure["block"][0];
     assert_eq!(place["ansible.builtin.tempfile"]["state"].as_str(), Some("directory"));
     let path = format!("{{{{ {}.path }}}}", place["register"].as_str().expect("a name"));
-    let copy = &measure["block"][1]["ansible.builtin.copy"];
-    assert_eq!(copy["mode"].as_str(), Some("0700"));
+    let archive = &measure["block"][1]["ansible.builtin.unarchive"];
+    assert_eq!(archive["src"].as_str(), Some("{{ release }}-{{ ansible_architecture }}-linux.tar.gz"));
+    assert_eq!(
+        (archive["dest"].as_str(), words(&archive["extra_opts"])),
+        (Some(&*path), vec!["--strip-components=1"])
+    );
     let argv = words(&measure["block"][2]["ansible.builtin.command"]["argv"]);
-    assert_eq!((copy["dest"].as_str(), argv[0]), (Some(argv[0]), format!("{path}/latency-bench").as_str()));
+    assert_eq!(argv[0], format!("{path}/bin/latency-bench"));
     let removed = &measure["always"][0]["ansible.builtin.file"];
     assert_eq!((removed["path"].as_str(), removed["state"].as_str()), (Some(path.as_str()), Some("absent")));
     let arguments: Vec<String> =
         argv[1..].iter().map(|word| word.replace("{{ inventory_hostname }}", "host")).collect();
     assert_taken(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    let compare = task(1, 0, "ansible.builtin.command");
-    assert_eq!(words(&compare["argv"])[1..], ["fleet", "-"]);
+    let compare = task(1, 1, "ansible.builtin.command");
+    assert_eq!(task(1, 0, "ansible.builtin.unarchive")["src"], archive["src"]);
+    let program = "{{ release }}-{{ ansible_architecture }}-linux/bin/latency-bench";
+    assert_eq!(words(&compare["argv"]), [program, "fleet", "-"]);
+    for play in 0..2 {
+        // The fact that chooses the archive.
+        assert_eq!(plays[play]["gather_facts"].as_bool(), Some(true));
+        assert!(words(&plays[play]["gather_subset"]).contains(&"architecture"));
+    }
     assert!(compare["stdin"].as_str().is_some_and(|text| text.contains("measured.stdout")));
 }
 

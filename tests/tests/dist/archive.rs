@@ -1,7 +1,7 @@
-//! The files of a release: their checksums, the installed archive, and licences and bill of materials
-//! compared with cargo's metadata.
+//! The files of a release: their checksums, the installed archives, and licences and bills of materials compared with
+//! cargo's metadata.
 
-use super::{Packed, packed};
+use super::{MACHINES, Packed, is_emulated, packed};
 use latency_tests::program::{binary, workspace};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -9,22 +9,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Unpacks the archive with tar, as users do.
-fn unpacked(packed: &Packed) -> PathBuf {
-    let prefix = packed.directory().join("prefix");
+/// Unpacks an archive with tar, as users do.
+fn unpacked(packed: &Packed, machine: &str) -> PathBuf {
+    let prefix = packed.directory().join("prefix").join(machine);
     fs::create_dir_all(&prefix).expect("a directory");
     let mut tar = Command::new("tar");
-    tar.arg("-C").arg(&prefix).args(["--strip-components=1", "-xzf"]).arg(packed.file(".tar.gz"));
+    tar.arg("-C").arg(&prefix).args(["--strip-components=1", "-xzf"]).arg(packed.file(machine, ".tar.gz"));
     assert!(tar.status().expect("tar").success());
     prefix
 }
 
-/// Returns the crates that cargo links into the executable, as `name version`.
-fn linked() -> BTreeSet<String> {
+/// Returns the crates that cargo links into the executable for an instruction set, as `name version`.
+fn linked(machine: &str) -> BTreeSet<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["tree", "--locked", "--offline", "-p", "latency-bench", "-e", "normal"])
-        .args(["--target", "x86_64-unknown-linux-musl", "--prefix", "none", "--format", "{p}"])
+        .args(["--target", &format!("{machine}-unknown-linux-musl"), "--prefix", "none", "--format", "{p}"])
         .current_dir(workspace())
         .output()
         .expect("cargo");
@@ -43,10 +43,19 @@ fn names(directory: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn two_packages_of_one_executable_are_the_same() {
+fn two_packages_of_the_same_executables_are_the_same() {
     let (one, other) = (packed("same-one", "UTC"), packed("same-other", "Asia/Kathmandu"));
     let files = names(&one.directory());
-    assert_eq!(files.len(), 4, "{files:?}");
+    let of = |ending: &str| format!(concat!("latency-bench-", env!("CARGO_PKG_VERSION"), "-{}"), ending);
+    let expected = [
+        "SHA256SUMS".into(),
+        of("aarch64-linux.cdx.json"),
+        of("aarch64-linux.tar.gz"),
+        of("linux.oci.tar"),
+        of("x86_64-linux.cdx.json"),
+        of("x86_64-linux.tar.gz"),
+    ];
+    assert_eq!(files, BTreeSet::from(expected));
     assert_eq!(files, names(&other.directory()));
     for name in files {
         let read = |packed: &Packed| fs::read(packed.directory().join(&name)).expect("a file");
@@ -55,55 +64,95 @@ fn two_packages_of_one_executable_are_the_same() {
 }
 
 #[test]
-fn the_archive_has_its_checksums_and_installs_below_a_prefix() {
+fn archives_have_their_checksums_and_install_below_a_prefix() {
     let packed = packed("archive", "UTC");
-    let mut sums = Command::new("sha256sum");
-    sums.args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(packed.directory());
-    assert!(sums.status().expect("sha256sum").success());
-    let prefix = unpacked(&packed);
-    let installed = prefix.join("bin/latency-bench");
-    assert!(fs::read(&installed).expect("the executable") == fs::read(binary()).expect("the executable"));
-    let told = Command::new(&installed).arg("--version").output().expect("the executable");
-    let version = String::from_utf8_lossy(&told.stdout).into_owned();
-    assert!(version.starts_with(concat!("latency-bench ", env!("CARGO_PKG_VERSION"), " (")), "{version}");
-    for (path, begins) in [
-        ("share/man/man1/latency-bench.1", ".\\\""),
-        ("share/bash-completion/completions/latency-bench", "# bash"),
-        ("share/zsh/site-functions/_latency-bench", "#compdef latency-bench\n"),
-        ("share/fish/vendor_completions.d/latency-bench.fish", "# fish"),
-        ("share/latency-bench/latency-bench.schema.json", "{"),
-        ("share/doc/latency-bench/README.md", "# latency-bench\n"),
-        ("share/doc/latency-bench/LICENSE-MIT", ""),
-        ("share/doc/latency-bench/LICENSE-APACHE", ""),
-    ] {
-        let text = fs::read_to_string(prefix.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
-        assert!(text.starts_with(begins), "{path}");
+    let sums = fs::read_to_string(packed.directory().join("SHA256SUMS")).expect("the checksums");
+    assert_eq!(sums.lines().count(), names(&packed.directory()).len() - 1, "{sums}");
+    let mut check = Command::new("sha256sum");
+    check.args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(packed.directory());
+    assert!(check.status().expect("sha256sum").success());
+    for machine in MACHINES {
+        let prefix = unpacked(&packed, machine);
+        let installed = prefix.join("bin/latency-bench");
+        let read = |path: &Path| fs::read(path).expect("the executable");
+        assert!(read(&installed) == read(&packed.executable(machine)), "{machine}");
+        let program = match machine {
+            "x86_64" => Some(Command::new(&installed)),
+            _ if is_emulated() => {
+                let mut emulator = Command::new("qemu-aarch64");
+                emulator.arg(&installed);
+                Some(emulator)
+            }
+            _ => None,
+        };
+        if let Some(mut program) = program {
+            let told = program.arg("--version").output().expect("the executable");
+            let version = String::from_utf8_lossy(&told.stdout).into_owned();
+            assert!(
+                version.starts_with(concat!("latency-bench ", env!("CARGO_PKG_VERSION"), " (")),
+                "{version}"
+            );
+            assert!(version.ends_with(&format!("{machine}-linux)\n")), "{version}");
+        }
+        for (path, begins) in [
+            ("share/man/man1/latency-bench.1", ".\\\""),
+            ("share/bash-completion/completions/latency-bench", "# bash"),
+            ("share/zsh/site-functions/_latency-bench", "#compdef latency-bench\n"),
+            ("share/fish/vendor_completions.d/latency-bench.fish", "# fish"),
+            ("share/latency-bench/latency-bench.schema.json", "{"),
+            ("share/doc/latency-bench/README.md", "# latency-bench\n"),
+            ("share/doc/latency-bench/LICENSE-MIT", ""),
+            ("share/doc/latency-bench/LICENSE-APACHE", ""),
+        ] {
+            let text =
+                fs::read_to_string(prefix.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+            assert!(text.starts_with(begins), "{path}");
+        }
     }
 }
 
 #[test]
 fn each_third_party_crate_comes_with_its_licence() {
     let packed = packed("licences", "UTC");
-    let prefix = unpacked(&packed);
-    let licences = prefix.join("share/doc/latency-bench/licences");
-    let own = format!(" {}", env!("CARGO_PKG_VERSION"));
-    let others =
-        linked().into_iter().filter(|known| !(known.starts_with("latency-") && known.ends_with(&own)));
-    let expected: BTreeSet<String> = others.map(|known| known.replace(' ', "-")).collect();
-    let mut found = names(&licences);
-    // The licence of the compiler's library does not belong to a crate of the lock file.
-    found.remove("rust-library.html");
-    assert_eq!(found, expected);
-    for name in expected {
-        assert!(!names(&licences.join(&name)).is_empty(), "{name}");
+    for machine in MACHINES {
+        let licences = unpacked(&packed, machine).join("share/doc/latency-bench/licences");
+        let own = format!(" {}", env!("CARGO_PKG_VERSION"));
+        let others = linked(machine)
+            .into_iter()
+            .filter(|known| !(known.starts_with("latency-") && known.ends_with(&own)));
+        let expected: BTreeSet<String> = others.map(|known| known.replace(' ', "-")).collect();
+        let mut found = names(&licences);
+        // The licence of the compiler's library does not belong to a crate of the lock file.
+        found.remove("rust-library.html");
+        assert_eq!(found, expected);
+        for name in expected {
+            assert!(!names(&licences.join(&name)).is_empty(), "{name}");
+        }
     }
 }
 
 #[test]
-fn the_bill_of_materials_lists_the_linked_crates() {
+fn each_bill_of_materials_lists_the_linked_crates() {
     let packed = packed("bill", "UTC");
-    let text = fs::read_to_string(packed.file(".cdx.json")).expect("a file");
-    let bill: Value = serde_json::from_str(&text).expect("JSON");
+    let [first, second] = MACHINES.map(|machine| {
+        let text = fs::read_to_string(packed.file(machine, ".cdx.json")).expect("a file");
+        let listed = listed(&serde_json::from_str(&text).expect("JSON"));
+        assert_eq!(listed, linked(machine), "{machine}");
+        // The archive has a copy.
+        let inside = unpacked(&packed, machine).join("share/doc/latency-bench/latency-bench.cdx.json");
+        assert_eq!(fs::read_to_string(inside).expect("a file"), text);
+        listed
+    });
+    let names = |crates: BTreeSet<String>| {
+        crates.into_iter().filter_map(|known| known.split(' ').next().map(String::from)).collect::<Vec<_>>()
+    };
+    // Only x86-64 has an instruction that describes the processor.
+    assert_eq!(names(&first - &second), ["raw-cpuid"]);
+    assert!(second.is_subset(&first), "{second:?}");
+}
+
+/// Returns the crates that a bill of materials lists, as `name version`, after checking its entries.
+fn listed(bill: &Value) -> BTreeSet<String> {
     assert_eq!((&bill["bomFormat"], &bill["specVersion"]), (&"CycloneDX".into(), &"1.5".into()));
     let named = |known: &Value| {
         let text = |key: &str| known[key].as_str().unwrap_or_default().to_string();
@@ -114,7 +163,6 @@ fn the_bill_of_materials_lists_the_linked_crates() {
     let components = bill["components"].as_array().expect("a list");
     let own = named(&bill["metadata"]["component"]);
     let listed: BTreeSet<String> = components.iter().map(named).chain([own]).collect();
-    assert_eq!(listed, linked());
     assert_eq!(components.len() + 1, listed.len());
     let lock = fs::read_to_string(workspace().join("Cargo.lock")).expect("Cargo.lock");
     for known in components.iter().filter(|known| known["name"] != "latency-core") {
@@ -130,6 +178,7 @@ fn the_bill_of_materials_lists_the_linked_crates() {
         let uses = of["dependsOn"].as_array().expect("a list");
         assert!(uses.iter().all(|used| references.contains(used.as_str().unwrap_or_default())), "{of}");
     }
+    listed
 }
 
 /// A directory or a name of the builder would make the executable differ between builders.

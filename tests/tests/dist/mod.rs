@@ -1,16 +1,24 @@
-//! The files of a release other than the executable: manual page, completions, archive, image, bill of
-//! materials.
+//! The files of a release other than the executables: manual page, completions, archives, image, bills of materials.
 
 mod archive;
 mod image;
 mod install;
 mod pages;
+mod release;
 mod shells;
 
 use latency_tests::directory::Directory;
-use latency_tests::program::binary;
+use latency_tests::lanes::is_everything;
+use latency_tests::program::{binary, workspace};
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+
+/// The instruction sets of a release.
+const MACHINES: [&str; 2] = ["x86_64", "aarch64"];
+
+/// The executable for the instruction set that is not this machine's.
+const OTHER: &str = "target/aarch64/latency-bench";
 
 /// Returns the output of the program that makes these files.
 fn made(arguments: &[&str]) -> String {
@@ -24,7 +32,7 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The files of a release of the executable under test; they are deleted on drop.
+/// The files of a release; they are deleted on drop.
 struct Packed(Directory);
 
 impl Packed {
@@ -32,16 +40,48 @@ impl Packed {
         self.0.path().join("files")
     }
 
-    /// Returns the path of the file with this ending.
-    fn file(&self, ending: &str) -> PathBuf {
-        self.directory().join(format!("latency-bench-{}-x86_64-linux{ending}", env!("CARGO_PKG_VERSION")))
+    /// Returns the path of the file of an instruction set with this ending.
+    fn file(&self, machine: &str, ending: &str) -> PathBuf {
+        self.directory().join(format!("latency-bench-{}-{machine}-linux{ending}", env!("CARGO_PKG_VERSION")))
+    }
+
+    /// Returns the path of the image.
+    fn image(&self) -> PathBuf {
+        self.directory().join(concat!("latency-bench-", env!("CARGO_PKG_VERSION"), "-linux.oci.tar"))
+    }
+
+    /// Returns the path of the executable that was packed for an instruction set.
+    fn executable(&self, machine: &str) -> PathBuf {
+        self.0.path().join(machine)
     }
 }
 
-/// Packs the executable under test, in a time zone.
+/// Packs the executable under test and one for the other instruction set, in a time zone.
 fn packed(name: &str, zone: &str) -> Packed {
     let packed = Packed(Directory::new(&format!("dist-{name}")));
+    let own = fs::read(binary()).expect("the executable");
+    fs::write(packed.executable("aarch64"), other(&own)).expect("a file");
+    fs::write(packed.executable("x86_64"), own).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_dist"));
-    run(command.arg("pack").arg(binary()).arg(packed.directory()).env("TZ", zone));
+    command.arg("pack").arg(packed.directory()).args(MACHINES.map(|machine| packed.executable(machine)));
+    run(command.env("TZ", zone));
     packed
+}
+
+/// Returns true if the executable for aarch64 was built and can be run. Only `make test-all` builds it, where it can.
+fn is_emulated() -> bool {
+    is_everything() && workspace().join(OTHER).is_file()
+}
+
+/// Returns the executable for aarch64, or instead of it a file that differs from the executable under test only in its
+/// header: packing both is the same work.
+fn other(own: &[u8]) -> Vec<u8> {
+    /// The position of the low byte of `e_machine`, and its value for aarch64.
+    const MACHINE: (usize, u8) = (18, 183);
+    if is_emulated() {
+        return fs::read(workspace().join(OTHER)).expect("the executable for aarch64");
+    }
+    let mut made = own.to_vec();
+    made[MACHINE.0] = MACHINE.1;
+    made
 }

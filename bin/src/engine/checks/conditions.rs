@@ -205,7 +205,7 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
         warnings.push(Warning::CoreClockUnstable { least, most, core });
     }
     if let Some(ppm) = found.timer_drift_ppm.filter(|ppm| ppm.abs() >= SOME_DRIFT_PPM) {
-        warnings.push(Warning::TscDrift { ppm });
+        warnings.push(Warning::CounterDrift { ppm });
     }
 }
 

@@ -19,6 +19,7 @@ use latency_core::units::{Bytes, Pages};
 use crate::engine::memory::new_chain;
 use crate::engine::memory::placement;
 use crate::engine::memory::placement::Placement;
+use crate::engine::schedule::walks::hops_in_window;
 use crate::engine::seam::Walkable;
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Timer;
@@ -271,10 +272,12 @@ pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'s
     let nodes = REGION.0 / point.stride.0;
     let mut pieces = [f64::NAN; (REGION.0 / DENSE / PIECE) as usize];
     let mut made = 0;
-    chase.walk(nodes, chase.now_ns() + MOST_NS)?;
+    let first = chase.walk(nodes, chase.now_ns() + MOST_NS)?;
     let until_ns = chase.now_ns() + MOST_NS;
-    for slot in pieces.iter_mut().take((nodes / PIECE) as usize) {
-        let (hops, spent_ns) = chase.walk(PIECE, until_ns)?;
+    // With a coarse clock, fewer and longer pieces.
+    let piece = hops_in_window(chase, first).min(nodes).max(PIECE);
+    for slot in pieces.iter_mut().take((nodes / piece) as usize) {
+        let (hops, spent_ns) = chase.walk(piece, until_ns)?;
         *slot = spent_ns / hops as f64;
         made += 1;
         if chase.now_ns() >= until_ns {

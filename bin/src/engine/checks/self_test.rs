@@ -9,6 +9,7 @@ use latency_core::stats;
 use latency_core::units::Bytes;
 
 use crate::engine::stopwatch::clock::Counter;
+use crate::engine::stopwatch::core_clock::{FASTEST_GIGAHERTZ, SELF_TEST_STEPS};
 use crate::machine::processor::Platform;
 use crate::result::Health;
 use crate::warning::{Warning, Warnings};
@@ -74,26 +75,40 @@ fn distance_from_whole(number: f64) -> f64 {
     (number - below.max(1.0)).abs().min((below + 1.0 - number).abs())
 }
 
-/// Core cycles per hop over 4 KiB: the difference of two lengths, so that every fixed cost cancels.
+/// Returns the core cycles of a hop over 4 KiB.
 #[inline(never)] // offsets into a small frame are short
 fn first_level_cycles(counter: &Counter) -> Option<f64> {
     const SIZE: usize = 4096;
-    const SHORT: usize = 1024;
-    const LONG: usize = 9216;
-    const TIMES: usize = 31;
     let chain = Chain::new(Order::Random, Bytes(SIZE as u64), Bytes(64), 1).ok()?;
     let mut lines = [Line([0; 8]); SIZE / 64];
     let buffer = Buffer::build(&mut lines, &chain, kernel::POINTER.encoding).ok()?;
-    let ticks = |hops| {
+    let core_clock = || counter.core_clock();
+    hit_cycles(counter, core_clock, |hops| {
         let walk = buffer.timed_walk(&kernel::POINTER, 0, hops, counter.stamp).ok()?;
         buffer.prove(0, hops as u64, walk.ended).ok()?;
-        Some(walk.end.ticks.saturating_sub(walk.start) as f64)
-    };
-    let sample = || {
-        let before = counter.core_clock()?;
-        let difference = ticks(LONG)? - ticks(SHORT)?;
-        let after = counter.core_clock()?;
-        Some(difference / (LONG - SHORT) as f64 * (before + after) / 2.0)
+        Some(walk.end.ticks.saturating_sub(walk.start))
+    })
+}
+
+/// Returns the core cycles of a hop, from the core cycles per tick that `core_clock` returns and from the ticks of some
+/// hops: the difference of two lengths, so that every fixed cost cancels.
+pub(in crate::engine) fn hit_cycles(
+    counter: &Counter,
+    mut core_clock: impl FnMut() -> Option<f64>,
+    mut ticks: impl FnMut(usize) -> Option<u64>,
+) -> Option<f64> {
+    const SHORT: usize = 1024;
+    const LONG: usize = 9216;
+    const TIMES: usize = 31;
+    /// Minimum core cycles of a hit.
+    const LEAST_CYCLES: f64 = 3.0;
+    let hit_ns = LEAST_CYCLES / FASTEST_GIGAHERTZ;
+    let long = LONG.max(SHORT + (counter.at_least(SELF_TEST_STEPS) / hit_ns) as usize);
+    let mut sample = || {
+        let before = core_clock()?;
+        let difference = ticks(long)? as f64 - ticks(SHORT)? as f64;
+        let after = core_clock()?;
+        Some(difference / (long - SHORT) as f64 * (before + after) / 2.0)
     };
     // The difference from an interrupted sample can be absurd; another sample is cheap.
     let samples = (0..2 * TIMES).filter_map(|_| sample());

@@ -11,7 +11,7 @@ use latency_core::math::{ln, sqrt};
 use latency_core::stats;
 use latency_core::units::Bytes;
 
-use crate::engine::schedule::walks::{few, fill};
+use crate::engine::schedule::walks::{few, fill, timed};
 use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::engine::seam::{Place, Walkable};
 use crate::error::Failure;
@@ -278,18 +278,18 @@ impl<A: Place> Search<'_, A> {
             let nodes = chain.nodes();
             let part = (nodes / 64).clamp(64, PART);
             let warm_up = few(nodes).min(nodes / LANES);
-            let walk = |chain: &mut dyn Walkable, slots: &mut [f64; PARTS], rewinds: bool| {
+            let walk = |chain: &mut dyn Walkable, slots: &mut [f64; PARTS], rewinds: bool, most: u64| {
                 for (index, slot) in slots.iter_mut().enumerate() {
                     if rewinds {
                         chain.rewind(PARTS as u64 + index as u64);
                     }
-                    let (made, spent_ns) = chain.walk(part, until_ns)?;
-                    *slot = spent_ns / made.max(1) as f64;
+                    *slot = timed(chain, part, most, until_ns)?;
                 }
                 Ok::<(), Failure<'static>>(())
             };
             chain.walk(warm_up, until_ns)?;
-            walk(chain, &mut cold, true)?;
+            // Lines of the next part must stay cold.
+            walk(chain, &mut cold, true, (nodes / LANES).saturating_sub(part))?;
             let cold_ns = stats::median(&mut { cold }).unwrap_or(f64::INFINITY);
             let filled = fill(chain, FILLING_LAPS, cold_ns, until_ns)?;
             if filled > 0 {
@@ -300,7 +300,7 @@ impl<A: Place> Search<'_, A> {
                 chain.rewind(PARTS as u64);
                 chain.walk(nodes, until_ns)?;
             }
-            walk(chain, &mut warm, filled > 0)?;
+            walk(chain, &mut warm, filled > 0, u64::MAX)?;
             complete = chain.now_ns() < until_ns;
             Ok(())
         })?;

@@ -16,6 +16,7 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use crate::engine::memory::new_chain;
 use crate::engine::memory::placement;
 use crate::engine::memory::placement::{Placement, Witness};
+use crate::engine::schedule::walks::timed;
 use crate::engine::session::Session;
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Timer;
@@ -132,8 +133,7 @@ fn visit(
     let mut latency = f64::NAN;
     new_chain::walk(watch, lines, &point, &mut |chase| {
         chase.walk(2 * LINES, f64::INFINITY)?;
-        let (hops, spent_ns) = chase.walk(LAPS * LINES, f64::INFINITY)?;
-        latency = spent_ns / hops as f64;
+        latency = timed(chase, LAPS * LINES, u64::MAX, f64::INFINITY)?;
         Ok(())
     })?;
     Ok(latency)

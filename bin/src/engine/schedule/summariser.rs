@@ -9,7 +9,7 @@ use crate::engine::seam::{Batch, Walkable};
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
 use crate::result::counters::{Counters, EVENTS, Software};
-use crate::result::{Round, RoundSeries};
+use crate::result::{Round, RoundSeries, may_be_coarse};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -63,6 +63,21 @@ fn mean(values: &mut [f64]) -> Option<DominantState> {
 fn state(values: &mut [f64]) -> Option<DominantState> {
     let telling = values.len() >= TELLING_BATCHES;
     stats::state(values).map(|state| if telling { state } else { DominantState { share: f64::NAN, ..state } })
+}
+
+/// Gives each batch without a reading of the core's clock the mean of the readings before and after it.
+fn fill_clocks(batches: &mut [Batch]) {
+    let mut before = f64::NAN;
+    let mut left = batches;
+    while let Some(gap) = left.iter().position(|batch| batch.core_gigahertz.is_finite()) {
+        let (unread, others) = left.split_at_mut(gap);
+        let Some((read, others)) = others.split_first_mut() else { return };
+        let after = read.core_gigahertz;
+        let mean = if before.is_nan() { after } else { (before + after) / 2.0 };
+        unread.iter_mut().for_each(|batch| batch.core_gigahertz = mean);
+        (before, left) = (after, others);
+    }
+    left.iter_mut().for_each(|batch| batch.core_gigahertz = before);
 }
 
 /// Writes the values of rounds to `scratch`, in the order of time and without NaN, and returns their number. If there
@@ -163,6 +178,9 @@ impl Summariser {
     /// Separates the disturbed batches from the others, and summarises the others by their dominant state.
     fn summariser(&mut self, made: usize, hops: u64) -> Round {
         let batches = self.batches.get_mut(..made).unwrap_or_default();
+        if may_be_coarse() {
+            fill_clocks(batches);
+        }
         let scratch = &mut self.scratch;
         // Unknown times and clocks are NaN.
         let mut of = |value: &dyn Fn(&Batch) -> f64, reduce: fn(&mut [f64]) -> Option<DominantState>| {
@@ -185,7 +203,7 @@ impl Summariser {
             nanoseconds,
             mean_ns: of(&|batch| kept(batch, batch.nanoseconds.min(STALL * median)), mean).value,
             state_share: share,
-            core_cycles: of(&|batch| kept(batch, batch.core_cycles), state).value,
+            core_cycles: of(&|batch| kept(batch, batch.nanoseconds * batch.core_gigahertz), state).value,
             core_gigahertz: of(&|batch| batch.core_gigahertz, middle).value,
             delivered: of(&|batch| kept(batch, batch.delivered), middle).value,
             minimum_ns: batches.iter().map(|batch| batch.nanoseconds).fold(f64::INFINITY, f64::min),

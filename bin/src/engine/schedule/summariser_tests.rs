@@ -6,13 +6,7 @@ use super::*;
 use crate::engine::scripted::Scripted;
 
 fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
-    let batch = |&nanoseconds: &f64| Batch {
-        nanoseconds,
-        core_cycles: nanoseconds * 3.0,
-        core_gigahertz: 3.0,
-        hops: 1000,
-        ..Batch::NONE
-    };
+    let batch = |&nanoseconds: &f64| Batch { nanoseconds, core_gigahertz: 3.0, hops: 1000, ..Batch::NONE };
     nanoseconds.iter().map(batch).collect()
 }
 
@@ -180,4 +174,17 @@ fn a_lone_batch_is_disturbed_if_it_exceeds_other_rounds() {
         assert_eq!(summariser.summarise(&scattered).unwrap().disturbed, disturbed, "{last} ns");
     }
     assert!(summariser.summarise(&[]).is_none());
+}
+
+#[test]
+fn batches_without_a_core_clock_get_the_mean_of_their_neighbours() {
+    let filled = |clocks: &[f64]| {
+        let mut batches: Vec<Batch> =
+            clocks.iter().map(|&core_gigahertz| Batch { core_gigahertz, ..Batch::NONE }).collect();
+        fill_clocks(&mut batches);
+        batches.iter().map(|batch| batch.core_gigahertz).collect::<Vec<f64>>()
+    };
+    const UNREAD: f64 = f64::NAN;
+    assert_eq!(filled(&[UNREAD, 3.0, UNREAD, UNREAD, 2.0, 4.0, UNREAD]), [3.0, 3.0, 2.5, 2.5, 2.0, 4.0, 4.0]);
+    assert!(filled(&[UNREAD, UNREAD]).iter().all(|clock| clock.is_nan()) && filled(&[]).is_empty());
 }

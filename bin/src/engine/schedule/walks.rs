@@ -7,6 +7,7 @@ use crate::engine::schedule::summariser::Summariser;
 use crate::engine::seam::{Walkable, Walked};
 use crate::error::Failure;
 use crate::plan::budget::{FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS};
+use crate::result::may_be_coarse;
 
 /// Minimum hops of a first pass for a meaningful latency.
 pub const ENOUGH_TO_JUDGE: u64 = 1 << 12;
@@ -66,6 +67,33 @@ pub fn parts(
     }
     let cold_ns = summariser.later_half(noted).filter(|_| told >= ENOUGH_TO_JUDGE);
     Ok((made, cold_ns))
+}
+
+/// Returns the hops of a timed walk that is long enough for a coarse clock, from another walk, whose time may be a few
+/// steps only, or none; zero on an instruction set without coarse clocks.
+pub fn hops_in_window(chain: &dyn Walkable, (made, spent_ns): Walked) -> u64 {
+    /// Excess that covers the error of the other walk.
+    const MARGIN: f64 = 1.25;
+    if may_be_coarse() { math::whole(made as f64 * MARGIN * window_ns(chain) / spent_ns) } else { 0 }
+}
+
+/// Returns the minimum nanoseconds of a timed walk that is not a batch: a quarter of a batch, which is 500 steps of a
+/// coarse counter or more.
+fn window_ns(chain: &dyn Walkable) -> f64 {
+    chain.batch_ns() / 4.0
+}
+
+/// Walks `hops` hops and returns nanoseconds per hop. If that is too short for a coarse clock, walks on for as many hops
+/// as its time needs, but at most `most`, and returns their time.
+pub fn timed(chain: &mut dyn Walkable, hops: u64, most: u64, until_ns: f64) -> Result<f64, Failure<'static>> {
+    let (mut made, mut spent_ns) = chain.walk(hops, until_ns)?;
+    if may_be_coarse() && spent_ns < window_ns(chain) {
+        let longer = hops_in_window(chain, (made, spent_ns)).min(most);
+        if longer > hops {
+            (made, spent_ns) = chain.walk(longer, until_ns)?;
+        }
+    }
+    Ok(spent_ns / made.max(1) as f64)
 }
 
 /// Fills the caches by walking a trail of other lines of the same chain, or the whole chain if it is shorter than the

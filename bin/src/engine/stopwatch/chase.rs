@@ -13,7 +13,7 @@ use crate::engine::stopwatch::lanes::{RUSHING_LANES, Rush, UNKNOWN_HOP_NS};
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::engine::stopwatch::subject::Subject;
 use crate::engine::threads::generators::driver::Generators;
-use crate::error::Failure;
+use crate::error::{Failure, LONGEST_STEP_NS};
 use crate::plan::budget::LOADED_WINDOW_NS;
 use crate::result::Round;
 use crate::result::counters::{Counted, Software};
@@ -25,6 +25,9 @@ const LONGEST_WALK: u64 = 1 << 22;
 const PIECE_NS: f64 = 5e6;
 /// Nanoseconds between two readings of the core's clock within a batch; a reading costs some microseconds.
 const LOOK_NS: f64 = 10e6;
+/// Number of batches for each that has readings of the core's clock, if these take as long as a batch: with a counter that
+/// is too coarse for single loads.
+const CLOCK_TURNS: u32 = 4;
 /// Maximum retries of a batch during which the thread migrated.
 const AGAIN: u64 = 2;
 
@@ -41,6 +44,7 @@ pub struct Chase<'g> {
     rush: Option<Rush>,
     /// Nanoseconds per hop of the last piece.
     hop_ns: f64,
+    turns: ClockTurns,
     /// The recorder of single hops, and the index of the point.
     pub singles: Option<(usize, &'g mut Singles)>,
     /// Generators whose traffic is counted during the walk.
@@ -61,19 +65,25 @@ impl<'g> Chase<'g> {
             ahead: 0,
             rush: None,
             hop_ns: UNKNOWN_HOP_NS,
+            turns: ClockTurns::FIRST,
             singles: None,
             traffic: None,
             uncore: None,
         }
     }
 
-    /// Makes a batch, on whatever CPU the thread is; returns true if a generator lost its CPU during it.
-    fn batch_anywhere(&mut self, hops: u64, until_ns: f64) -> Result<(Batch, bool), Failure<'static>> {
+    /// Makes a batch, on whatever CPU the thread is, with readings of the core's clock by `counter`; returns true if a
+    /// generator lost its CPU during it.
+    fn batch_anywhere(
+        &mut self,
+        hops: u64,
+        until_ns: f64,
+        counter: Option<&Counter>,
+    ) -> Result<(Batch, bool), Failure<'static>> {
         if self.nodes() <= SATTOLO_LIMIT {
             // The table that verifies a small chain uses the same cache, so an untimed lap brings the chain back.
             let _ = self.subject.buffer.walk(self.subject.kernel, self.node, self.nodes() as usize);
         }
-        let counter = self.watch.timer.counter();
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
         let traffic = self.traffic;
         let stops = || traffic.and_then(Generators::stops);
@@ -102,7 +112,6 @@ impl<'g> Chase<'g> {
         let preempted = matches!((before, after), (Ok(before), Ok(after)) if before != after);
         let batch = Batch {
             nanoseconds,
-            core_cycles: nanoseconds * core_gigahertz,
             core_gigahertz,
             delivered,
             preempted: preempted || lost,
@@ -146,6 +155,23 @@ fn in_pieces(
 fn clock(counter: Option<&Counter>) -> f64 {
     let cycles_per_tick = counter.and_then(|counter| Some((counter, counter.core_clock()?)));
     cycles_per_tick.map_or(f64::NAN, |(counter, ratio)| ratio * counter.frequency.gigahertz())
+}
+
+/// The batches of a chain that have readings of the core's clock.
+pub(in crate::engine) struct ClockTurns(u32);
+
+impl ClockTurns {
+    /// The turn of the first batch.
+    pub(in crate::engine) const FIRST: ClockTurns = ClockTurns(0);
+
+    /// Returns whether the next batch has readings.
+    pub(in crate::engine) fn next(&mut self, counter: &Counter) -> bool {
+        counter.at_least(1) <= LONGEST_STEP_NS as f64 || {
+            let turn = self.0;
+            self.0 = turn.wrapping_add(1);
+            turn.is_multiple_of(CLOCK_TURNS)
+        }
+    }
 }
 
 /// The readings of the core's clock between the stretches of a walk.
@@ -204,12 +230,14 @@ impl Walkable for Chase<'_> {
 
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         let mut again = 0;
+        let watch = self.watch;
+        let counter = watch.timer.counter().filter(|counter| self.turns.next(counter));
         loop {
-            let (batch, lost) = self.batch_anywhere(hops, until_ns)?;
+            let (batch, lost) = self.batch_anywhere(hops, until_ns, counter)?;
             // The batch is repeated after a migration, because the caches of another CPU differ and a round may have no
             // other batch. It is repeated once if a generator lost its CPU, because the traffic was then below the
             // requested rate.
-            if !(self.watch.brought_back()? || lost && again == 0) {
+            if !(watch.brought_back()? || lost && again == 0) {
                 return Ok(batch);
             }
             if again == AGAIN {

@@ -5,12 +5,13 @@
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::{self, Sandwich};
-use latency_core::sort::sort_by;
 use latency_core::stats;
 use latency_core::units::{Hertz, Ticks};
 
+use crate::engine::stopwatch::core_clock::{median_of, next_delay, spin};
 use crate::error::{Failure, TimingError};
 use crate::machine::processor::{Platform, Processor};
+use crate::result::may_be_coarse;
 pub use crate::result::{Counter, KernelClock, Timer};
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
@@ -19,8 +20,12 @@ use crate::warning::{Warning, Warnings};
 const AGREEMENT_PPM: f64 = 100.0;
 /// Maximum difference of calibration and declaration before a warning, in parts per million.
 const DECLARATION_PPM: f64 = 500.0;
-/// Minimum ratio of multiplications before a fence to none that shows that the fence waits (method 1.1: 4 to 8).
-const FENCE_WAITS: f64 = 2.5;
+/// Minimum cost of a pair of readings that are emulated, in nanoseconds: instructions alone take 10 to 100 ns.
+const TRAPPED_NS: f64 = 250.0;
+/// Minimum nanoseconds of a batch: it is short enough to fit between two interruptions.
+const BATCH_NS: f64 = 100_000.0;
+/// Steps of a coarse counter that a batch spans.
+const BATCH_STEPS: u32 = 2000;
 /// Maximum step of the kernel's clock, in nanoseconds; with larger steps, batches would become too long.
 const LARGEST_KERNEL_STEP_NS: u64 = 100_000;
 /// Number of attempts to read the kernel's clock between two counter readings; the narrowest one counts.
@@ -32,7 +37,7 @@ impl Timer {
     ///
     /// # Errors
     ///
-    /// [`TimingError::NoClock`] if no clock is fine and steady enough.
+    /// [`TimingError::NoClock`] or [`TimingError::NeitherClock`] if no clock is fine and steady enough.
     pub fn choose(
         processor: &Processor,
         single: bool,
@@ -57,7 +62,7 @@ impl Timer {
     #[must_use]
     pub fn batch_ns(&self) -> f64 {
         match self {
-            Timer::Counter(_) => 100_000.0,
+            Timer::Counter(counter) => BATCH_NS.max(counter.at_least(BATCH_STEPS)),
             Timer::Kernel(clock) => (clock.step_ns.max(clock.overhead_ns) * 2000).max(1_000_000) as f64,
         }
     }
@@ -75,26 +80,51 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
     let (frequency, spread_ppm) = prove(stamp, invariant)?;
     // Without a declared invariant counter, agreement is the condition of use; with one, it is checked all the same.
     if !invariant {
-        warnings.push(Warning::TscNotInvariant);
+        warnings.push(Warning::CounterNotInvariant);
     } else if spread_ppm > AGREEMENT_PPM && processor.platform != Platform::Emulated {
-        warnings.push(Warning::TscUnsteady { ppm: spread_ppm });
+        warnings.push(Warning::CounterUnsteady { ppm: spread_ppm });
     }
     let anchor = caught(stamp)?;
     let declared = arch::Counter::declared().or(processor.declared_counter);
     if let Some(declared) = declared {
         let difference_ppm = clock::parts_per_million(declared, frequency);
         if difference_ppm.abs() > DECLARATION_PPM {
-            warnings.push(Warning::TscMismatch { measured: frequency, declared });
+            warnings.push(Warning::CounterMismatch { measured: frequency, declared });
         }
     }
-    let overhead = empty_pair(stamp);
-    let fence_ratio = fence_ratio(|| stamp.start());
-    // In an emulator, the latency of translated code is arbitrary, so the fence test is meaningless.
-    if fence_ratio < FENCE_WAITS && processor.platform != Platform::Emulated {
+    let step = step(|delays| {
+        spin(delays);
+        arch::unserialised_ticks(stamp)
+    });
+    let mut counter = Counter {
+        stamp,
+        frequency,
+        anchor,
+        spread_ppm,
+        invariant,
+        declared,
+        step,
+        overhead: Ticks(0),
+        trapped: false,
+        fence_ratio: f64::NAN,
+    };
+    counter.overhead = overhead(counter.is_coarse(), || {
+        let start = stamp.start();
+        stamp.end().ticks.saturating_sub(start)
+    });
+    // In an emulator, the latency of translated code is arbitrary, so the cost of a reading and the fence test are
+    // meaningless.
+    let is_emulated = processor.platform == Platform::Emulated;
+    counter.trapped = may_be_coarse() && !is_emulated && is_trapped(&counter);
+    if counter.trapped {
+        warnings.push(Warning::CounterTrapped { nanoseconds: counter.nanoseconds(counter.overhead) });
+    }
+    let (fence_ratio, waits) = counter.fence();
+    counter.fence_ratio = fence_ratio;
+    if !waits && !is_emulated {
         warnings.push(Warning::FenceNotSerialising { promised: processor.fence_promised, single });
     }
-    let step = step(stamp);
-    Some(Counter { stamp, frequency, anchor, spread_ppm, invariant, declared, step, overhead, fence_ratio })
+    Some(counter)
 }
 
 /// Returns the frequency and the spread of `count` calibrations, each over `milliseconds`.
@@ -164,52 +194,48 @@ fn steps_back(stamp: Stamp) -> bool {
     })
 }
 
-fn median_ticks<const N: usize>(mut sample: impl FnMut() -> u64) -> u64 {
-    let mut samples = [0; N];
-    samples.fill_with(&mut sample);
-    sort_by(&mut samples, u64::cmp);
-    samples.get(N / 2).copied().unwrap_or(0)
+/// Returns whether the cost of a pair of readings shows that they are emulated.
+pub fn is_trapped(counter: &Counter) -> bool {
+    counter.nanoseconds(counter.overhead) > TRAPPED_NS
 }
 
-fn empty_pair(stamp: Stamp) -> Ticks {
-    Ticks(median_ticks::<2001>(|| {
-        let start = stamp.start();
-        stamp.end().ticks.saturating_sub(start)
-    }))
+/// Returns the cost of an empty pair of readings, which `ticks` returns: the median, or the smallest with a coarse
+/// counter, where a pair spans few steps and a short walk must not seem to end before it begins.
+pub fn overhead(coarse: bool, mut ticks: impl FnMut() -> u64) -> Ticks {
+    let mut samples = [0; 2001];
+    let median = median_of(&mut samples, &mut ticks);
+    Ticks(if coarse { samples.first().copied().unwrap_or(0) } else { median })
 }
 
-/// Returns the ratio of a time with 128 dependent multiplications to the time without them; they need at least 384
-/// cycles, which show whether the fence waits.
-///
-/// Both readings are `lfence; rdtsc`: RDTSCP at the end would wait by itself, even if the fence does not.
-fn fence_ratio(read: impl Fn() -> u64) -> f64 {
-    let ticks = |blocks: Option<usize>| {
-        median_ticks::<501>(|| {
-            let start = read();
-            core::hint::black_box(blocks.map(arch::dependent_multiplies));
-            read().saturating_sub(start)
-        })
-    };
-    ticks(Some(2)) as f64 / ticks(None).max(1) as f64
-}
-
-fn step(stamp: Stamp) -> Ticks {
-    let mut last = arch::unserialised_ticks(stamp);
-    let mut differences = [0; 2048];
-    differences.fill_with(|| {
-        let now = arch::unserialised_ticks(stamp);
+/// Returns the step of a counter, which `read` reads after a number of delays.
+pub fn step(mut read: impl FnMut(usize) -> u64) -> Ticks {
+    let mut last = read(0);
+    let mut difference = |delays| {
+        let now = read(delays);
         let difference = now.saturating_sub(last);
         last = now;
         difference
+    };
+    let mut differences = [0; 2048];
+    differences.fill_with(|| difference(0));
+    let found = stats::counter_step(&differences);
+    if !may_be_coarse() {
+        return Ticks(found);
+    }
+    // Readings that take equal times differ by multiples of their own cost.
+    let mut delays = 0;
+    differences.fill_with(|| {
+        delays = next_delay(delays);
+        difference(delays)
     });
-    Ticks(stats::counter_step(&differences))
+    Ticks(stats::confirmed_step(found, &differences))
 }
 
 fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>> {
     const STEPS: usize = 16;
     /// Maximum readings during which a clock driven by the timer interrupt may stand still.
     const PATIENCE: u32 = 50_000_000;
-    let unusable = |why| Failure::from(TimingError::NoClock { why });
+    let unusable = |why| Failure::from(TimingError::NeitherClock { why });
     let mut step_ns = u64::MAX;
     let mut last = time::monotonic_raw_ns();
     for _ in 0..STEPS {
@@ -220,17 +246,17 @@ fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>
                 step_ns = step_ns.min(now - last);
                 last = now;
             }
-            None => return Err(unusable("the TSC is unreliable, and clock_gettime does not advance")),
+            None => return Err(unusable("clock_gettime does not advance")),
         }
     }
     if step_ns > LARGEST_KERNEL_STEP_NS {
-        return Err(unusable("the TSC is unreliable, and the kernel's clock advances in steps above 0.1 ms"));
+        return Err(unusable("the kernel's clock advances in steps above 0.1 ms"));
     }
-    let overhead_ns = median_ticks::<101>(|| {
+    let overhead_ns = median_of(&mut [0; 101], &mut || {
         let start = time::monotonic_raw_ns();
         time::monotonic_raw_ns().saturating_sub(start)
     });
-    warnings.push(Warning::NoTsc { why: "it is absent, forbidden or unsteady" });
+    warnings.push(Warning::NoCounter { why: "it is absent, forbidden or unsteady" });
     Ok(KernelClock { step_ns, overhead_ns })
 }
 
@@ -239,6 +265,26 @@ impl Counter {
     #[must_use]
     pub fn elapsed_ns(&self, start: u64, end: u64) -> f64 {
         clock::elapsed_ns(start, end, self.overhead, self.frequency)
+    }
+
+    /// Returns the cost of an empty pair of readings beyond the subtracted one, in nanoseconds; zero for a fine counter.
+    ///
+    /// Few steps of a coarse counter include a fraction of a step for the readings, which only a mean shows: the sum of
+    /// many short times less this has no error that grows with their number.
+    #[must_use]
+    pub fn excess_ns(&self) -> f64 {
+        self.excess_ns_by(|| {
+            let start = self.stamp.start();
+            self.stamp.end().ticks.saturating_sub(start)
+        })
+    }
+
+    /// Measures as [`excess_ns`](Self::excess_ns) does; `ticks` returns the ticks of an empty pair.
+    pub fn excess_ns_by(&self, ticks: impl FnOnce() -> u64) -> f64 {
+        if !self.is_coarse() {
+            return 0.0;
+        }
+        self.nanoseconds(Ticks(ticks())) - self.nanoseconds(self.overhead)
     }
 
     /// Returns the drift between the counter and the kernel's clock since the calibration, in parts per million; `None`
@@ -251,64 +297,11 @@ impl Counter {
         let found = clock::frequency(&self.anchor, &now)?;
         Some(clock::parts_per_million(self.frequency, found))
     }
-
-    /// Measures the current core cycles per tick by dependent additions, for some microseconds.
-    ///
-    /// The counter does not follow turbo. The core's clock does, and it changes within seconds, so it is measured with
-    /// every batch. Both runs are too long for the branch predictor to predict their end, so the cost of the
-    /// misprediction cancels. Their difference is some hundred steps of the counter, because Zen 4 counts in steps of
-    /// 26 ticks. Returns `None` if the runs were disturbed too much.
-    #[must_use]
-    pub fn core_clock(&self) -> Option<f64> {
-        const SHORT: usize = 40;
-        let long = SHORT + (self.step.0 as usize * 16).clamp(SHORT, 50 * SHORT);
-        let run = |blocks: usize| {
-            let start = self.stamp.start();
-            let sum = arch::dependent_adds(blocks);
-            let end = self.stamp.end().ticks;
-            core::hint::black_box(sum);
-            (blocks as u64 * arch::CLOCK_BLOCK, Ticks(end.saturating_sub(start)))
-        };
-        // A long chase has evicted this code from the caches, and the fetch must not be timed.
-        let _ = run(1);
-        clock::cycles_per_tick(run(SHORT), run(long))
-    }
-
-    /// Returns the ratio of a multiplication's latency to that of an addition: 3, or 4 on old cores.
-    ///
-    /// Any other ratio means that the additions do not take one cycle each, and that core cycles are unreliable.
-    #[must_use]
-    pub fn multiply_ratio(&self) -> Option<f64> {
-        const SHORT: usize = 40;
-        const LONG: usize = 480;
-        let ticks = |routine: fn(usize) -> u64, blocks: usize| {
-            Ticks(median_ticks::<51>(|| {
-                let start = self.stamp.start();
-                let result = routine(blocks);
-                let end = self.stamp.end().ticks;
-                core::hint::black_box(result);
-                end.saturating_sub(start)
-            }))
-        };
-        let rate = |routine| {
-            let (short, long) = (ticks(routine, SHORT), ticks(routine, LONG));
-            clock::cycles_per_tick((SHORT as u64, short), (LONG as u64, long))
-        };
-        Some(rate(arch::dependent_adds)? / rate(arch::dependent_multiplies)?)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
-
-    #[test]
-    fn readings_without_a_waiting_fence_fail_the_fence_test() {
-        let ticks = Cell::new(0);
-        let ratio = fence_ratio(|| ticks.replace(ticks.get() + 40));
-        assert!((ratio - 1.0).abs() < 1e-9 && ratio < FENCE_WAITS, "{ratio}");
-    }
 
     #[test]
     fn a_counter_behind_its_first_reading_has_no_drift() {
@@ -323,6 +316,7 @@ mod tests {
             declared: None,
             step: Ticks(1),
             overhead: Ticks(0),
+            trapped: false,
             fence_ratio: 7.0,
         };
         assert_eq!(counter.drift_ppm(), None);

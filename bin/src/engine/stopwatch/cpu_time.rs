@@ -114,6 +114,9 @@ pub fn first_thread() -> Option<(u64, u64)> {
 }
 
 /// The clock of a thread other than the first, which the first thread reads.
+///
+/// Relaxed accesses suffice: the thread's first task publishes the number, and only the first thread accesses the other
+/// words.
 #[derive(Debug, Default)]
 #[repr(align(128))] // the first thread writes it, and the thread itself looks at other words
 pub struct ThreadClock {

@@ -4,6 +4,7 @@
 
 mod chase;
 pub mod clock;
+pub mod core_clock;
 pub mod counters;
 pub mod cpu_time;
 mod lanes;
@@ -27,6 +28,8 @@ use crate::result::counters::Software;
 use crate::sys::{cpu, time};
 
 pub use chase::Chase;
+#[cfg(test)]
+pub(in crate::engine) use chase::ClockTurns;
 pub use lanes::{NEEDS_COUNTER, start};
 
 /// Returns the nanoseconds since `start` by the kernel's clock; NaN if the clock stepped back.

@@ -16,6 +16,16 @@ use crate::sys::signal;
 const SLICE: Bytes = Bytes(2 << 20);
 /// Maximum slices of a visit.
 const SLICES: usize = 128;
+/// Steps of a coarse counter that a slice spans.
+const SLICE_STEPS: u32 = 500;
+/// Maximum rate at which one core loads a slice, in bytes per nanosecond.
+const FASTEST: f64 = 100.0;
+
+/// Returns the bytes that are timed together: more if a coarse counter needs a longer time.
+pub fn slice(counter: &Counter) -> Bytes {
+    let least = (counter.at_least(SLICE_STEPS) * FASTEST) as u64;
+    Bytes(SLICE.0.max(least.next_power_of_two()))
+}
 
 /// The nanoseconds per independent load, for each visit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +50,7 @@ impl Loads {
         counter: &Counter,
     ) -> Result<(), Failure<'static>> {
         let mut slice = *point;
-        slice.size = slice.size.min(SLICE);
+        slice.size = slice.size.min(self::slice(counter));
         let chain = chain::chain(&slice)?;
         let loads = chain.nodes() as usize;
         let mut times = [f64::NAN; SLICES];

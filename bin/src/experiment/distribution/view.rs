@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::arch::Cycles;
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
@@ -12,6 +13,7 @@ use crate::describe::method::optional;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Rows};
 use crate::report::figures::Digits;
+use crate::report::words::words;
 use crate::result::Outcome;
 use crate::result::distribution::{Distribution, PERCENTAGES};
 
@@ -107,7 +109,7 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
     known(report).for_each(|known| certainty(document, report, known));
 }
 
-/// Shows the percentiles of one pair in ticks, with their bounds.
+/// Shows the percentiles of one pair in cycles, with their bounds.
 #[inline(never)] // offsets into a small frame are short
 fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, found): KnownPoint<'_, '_>) {
     const ENDS: [(&str, bool); 2] = [("95% CI from, ns", true), ("95% CI to, ns", false)];
@@ -121,9 +123,17 @@ fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, fou
         table.text("");
         headings(table);
         table.row();
-        table.text("TSC cycles");
+        table.cell(format_args!(
+            "{} cycles",
+            match report.cycles_are() {
+                Cycles::Counter => words().counter_name,
+                Cycles::Core => "core",
+            }
+        ));
+        let series = outcome.result.as_ref().map(|measured| &measured.series);
         for quantile in quantiles {
-            table.number(quantile.and_then(|quantile| report.clock.ticks(quantile.value)));
+            let cycles = |series| report.cycles(series, quantile?.value);
+            table.number(series.ok().and_then(cycles));
         }
         // The intervals are left out if none is wider than a bucket of the histogram.
         for (words, is_low) in ENDS.into_iter().filter(|_| wide) {

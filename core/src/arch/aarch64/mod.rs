@@ -23,6 +23,8 @@ pub use interrupt::*;
 pub use stream::*;
 pub use timing::*;
 
+pub use super::aarch64_words::WORDS;
+
 global_asm!(include_str!("../../../asm/aarch64/chase.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/variants.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/parallel.s"), options(raw));
@@ -31,6 +33,3 @@ global_asm!(include_str!("../../../asm/aarch64/strided.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/stream.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/cores.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/clock.s"), options(raw));
-
-/// The printed name of the source of the processor's claims about itself, mainly about its caches.
-pub const CLAIMS_NAME: &str = "the processor's registers";

@@ -10,9 +10,9 @@
 //! or reads them for the program.
 
 use core::arch::asm;
-use core::ops::RangeInclusive;
 
-use crate::arch::{Cycles, EndStamp};
+use crate::arch::EndStamp;
+use crate::arch::aarch64_words::END_STAMP;
 use crate::units::Hertz;
 
 unsafe extern "C" {
@@ -97,45 +97,12 @@ impl Stamp {
     /// Returns the name of the closing read.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        "dsb nshld; isb; mrs cntvct_el0; isb"
+        END_STAMP
     }
 }
 
 /// The name of the instruction set, as Linux prints it.
 pub const ARCHITECTURE: &str = "aarch64";
-
-/// The printed name of the counter that stamps read.
-pub const COUNTER_NAME: &str = "system counter";
-
-/// The name of the counter without abbreviation.
-pub const COUNTER_IN_FULL: &str = "system counter";
-
-/// The name of the counter in JSON, as the source of times.
-pub const COUNTER_SOURCE: &str = "cntvct";
-
-/// The source of the counter's declared frequency.
-pub const COUNTER_DECLARED_BY: &str = "CNTFRQ_EL0";
-
-/// The name of the kernel's clock source that runs on this counter.
-pub const KERNEL_CLOCK_SOURCE: &str = "arch_sys_counter";
-
-/// The cycles that results show: the core's, since a tick of the counter is 1 to 42 ns long.
-pub const CYCLES_ARE: Cycles = Cycles::Core;
-
-/// The latency of a multiplication of 64 bits in additions.
-///
-/// MUL has 3 cycles on most cores since Cortex-A76, 4 on Cortex-A53 and A57, and 5 on Cortex-A72 (Arm, software
-/// optimization guides of the cores).
-pub const MULTIPLY_RATIO: RangeInclusive<u32> = 2..=5;
-
-/// The core cycles of a load that hits in the first-level cache.
-pub const L1_HIT_CYCLES: RangeInclusive<u32> = 3..=5;
-
-/// The statement that stamps do not wait for earlier instructions, and a remedy.
-pub const FENCE_DOES_NOT_WAIT: [&str; 2] = [
-    "ISB does not wait for earlier instructions",
-    "rule out an emulator: the architecture promises that it waits",
-];
 
 /// The properties of the counter that stamps read.
 #[derive(Clone, Copy, Debug)]

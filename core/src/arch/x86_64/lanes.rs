@@ -57,6 +57,7 @@ impl Lanes {
         const ABSENT: u8 = 1;
         const PRESENT: u8 = 2;
         static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+        // Relaxed: every thread gets the same answer, and nothing else depends on it.
         let mut answer = ANSWER.load(Ordering::Relaxed);
         if answer == UNKNOWN {
             answer = if is_present() { PRESENT } else { ABSENT };

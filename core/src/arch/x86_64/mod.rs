@@ -21,6 +21,8 @@ pub use interrupt::*;
 pub use stream::*;
 pub use timing::*;
 
+pub use super::x86_64_words::WORDS;
+
 global_asm!(include_str!("../../../asm/x86_64/chase.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/variants.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/parallel.s"), options(raw));
@@ -29,6 +31,3 @@ global_asm!(include_str!("../../../asm/x86_64/strided.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/stream.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/cores.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/clock.s"), options(raw));
-
-/// The printed name of the source of the processor's claims about itself, mainly about its caches.
-pub const CLAIMS_NAME: &str = "CPUID";

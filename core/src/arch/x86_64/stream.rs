@@ -63,6 +63,7 @@ impl Evictor {
 
 /// Makes all streamed lines visible, and waits for evictions.
 pub fn streams_done() {
-    // SAFETY: SFENCE is part of SSE, which is part of x86-64.
+    // SAFETY: SFENCE is part of SSE, which is part of x86-64. It is needed because other stores may overtake streamed
+    // lines and CLFLUSHOPT.
     unsafe { _mm_sfence() };
 }

@@ -7,9 +7,8 @@
 //! only if CPUID reported the instruction.
 
 use core::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
-use core::ops::RangeInclusive;
 
-use crate::arch::{Cycles, EndStamp};
+use crate::arch::EndStamp;
 use crate::units::Hertz;
 
 unsafe extern "C" {
@@ -74,9 +73,9 @@ impl Stamp {
     pub fn start(self) -> u64 {
         // SAFETY: SSE2 (LFENCE) is part of x86-64; CPUID reported the counter when `self` was made.
         unsafe {
-            _mm_lfence();
+            _mm_lfence(); // the counter is not read before earlier instructions, loads among them, are complete
             let ticks = _rdtsc();
-            _mm_lfence();
+            _mm_lfence(); // no load of the window starts before the counter was read
             ticks
         }
     }
@@ -89,8 +88,8 @@ impl Stamp {
             // SAFETY: CPUID reported RDTSCP when `self` was made.
             End::Rdtscp => unsafe {
                 let mut processor = 0;
-                let ticks = __rdtscp(&mut processor);
-                _mm_lfence();
+                let ticks = __rdtscp(&mut processor); // waits for earlier loads by itself
+                _mm_lfence(); // nothing after the window starts before the counter was read
                 EndStamp { ticks, processor }
             },
             End::Lfence => EndStamp { ticks: self.start(), processor: 0 },
@@ -109,36 +108,6 @@ impl Stamp {
 
 /// The name of the instruction set, as Linux prints it.
 pub const ARCHITECTURE: &str = "x86_64";
-
-/// The printed name of the counter that stamps read.
-pub const COUNTER_NAME: &str = "TSC";
-
-/// The name of the counter without abbreviation.
-pub const COUNTER_IN_FULL: &str = "time-stamp counter";
-
-/// The name of the counter in JSON, as the source of times.
-pub const COUNTER_SOURCE: &str = "tsc";
-
-/// The source of the counter's declared frequency.
-pub const COUNTER_DECLARED_BY: &str = "CPUID";
-
-/// The name of the kernel's clock source that runs on this counter.
-pub const KERNEL_CLOCK_SOURCE: &str = "tsc";
-
-/// The cycles that results show: the counter's, which runs at about the rate of a core.
-pub const CYCLES_ARE: Cycles = Cycles::Counter;
-
-/// The latency of a multiplication in additions.
-///
-/// IMUL has 3 cycles, and 4 on old AMD cores (Agner Fog, Instruction tables).
-pub const MULTIPLY_RATIO: RangeInclusive<u32> = 3..=4;
-
-/// The core cycles of a load that hits in the first-level cache.
-pub const L1_HIT_CYCLES: RangeInclusive<u32> = 4..=5;
-
-/// The statement that stamps do not wait for earlier instructions, and a remedy.
-pub const FENCE_DOES_NOT_WAIT: [&str; 2] =
-    ["LFENCE is not dispatch-serializing", "update kernel or hypervisor to set MSR C001_1029[1]"];
 
 /// The properties of the counter that stamps read.
 #[derive(Clone, Copy, Debug)]

@@ -169,22 +169,28 @@ fn seeds_give_even_gaps_their_phases() {
 }
 
 #[test]
-fn bursts_are_as_short_as_the_cost_of_a_counter_read_allows() {
-    for (ticks, cost, lines) in [
-        (100.0, 25, 1),
-        (99.0, 25, 2),
-        (50.0, 25, 2),
-        (25.0, 25, 4),
-        (7.0, 25, 16),
-        (6.25, 25, 16),
-        (6.0, 25, 32),
-        (4.0, 25, 64),
-        (3.0, 25, 128),
-        (1.0, 25, 128),
+fn bursts_are_as_short_as_the_counter_allows() {
+    for (ticks, cost, least, lines) in [
+        (100.0, 25, 0, 1),
+        (99.0, 25, 0, 2),
+        (50.0, 25, 0, 2),
+        (25.0, 25, 0, 4),
+        (7.0, 25, 0, 16),
+        (6.25, 25, 0, 16),
+        (6.0, 25, 0, 32),
+        (4.0, 25, 0, 64),
+        (3.0, 25, 0, 128),
+        (1.0, 25, 0, 128),
+        // A read costs less than a tick of a coarse counter.
+        (4.0, 0, 4, 1),
+        (3.9, 0, 4, 2),
+        (0.15, 0, 4, 32),
+        (0.15, 1, 4, 64),
+        (0.01, 0, 4, 128),
     ] {
-        assert_eq!(burst(gap(ticks), cost), lines, "{ticks}");
+        assert_eq!(burst(gap(ticks), cost, least), lines, "{ticks}");
     }
-    assert_eq!((burst(0, 0), burst(u64::MAX, u64::MAX >> 32)), (1, 1));
+    assert_eq!((burst(0, 0, 0), burst(u64::MAX, u64::MAX >> 32, 4)), (1, 1));
 }
 
 /// Returns the mean wait of a chase at a server that serves requests in order, in `SERVICE` ticks each.

@@ -1,4 +1,5 @@
-//! The files of a release: the archive, the image, the bill of materials and the checksums of all three.
+//! The files of a release: for each target the archive and the bill of materials, one image for all targets, and the
+//! checksums of these files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +9,7 @@ use std::process::Command;
 use crate::crates::{Crate, shipped};
 use crate::release;
 use crate::tar::Tar;
+use crate::target::Executable;
 use crate::tools::{gzip, output, sha256};
 use crate::{bash, fish, image, man, sbom, zsh};
 
@@ -25,22 +27,22 @@ const LICENCES: [&str; 4] = ["LICENSE", "LICENCE", "COPYRIGHT", "NOTICE"];
 /// The notices of the standard library in the directory of a toolchain.
 const LIBRARY: &str = "share/doc/rust/COPYRIGHT-library.html";
 
-/// Writes the files of a release of `executable` into `directory`.
+/// Writes the files of a release of these executables into `directory`.
 ///
 /// # Errors
 ///
 /// A file that cannot be read, packed or written.
-pub fn write(executable: &Path, directory: &Path) -> Result<(), String> {
-    let crates = shipped()?;
+pub fn write(executables: &[Executable], directory: &Path) -> Result<(), String> {
     let compiler = output(Command::new("rustc").arg("--version"))?;
-    let bill = sbom::document(&crates, &compiler)?;
-    let executable = read(executable)?;
-    let stem = format!("latency-bench-{}-x86_64-linux", release::VERSION);
-    let files = [
-        (format!("{stem}.tar.gz"), gzip(&archive(&stem, &executable, &bill, &crates)?)?),
-        (format!("{stem}.oci.tar"), image::of(&executable)?),
-        (format!("{stem}.cdx.json"), bill.into_bytes()),
-    ];
+    let mut files = Vec::new();
+    for (target, executable) in executables {
+        let crates = shipped(target)?;
+        let bill = sbom::document(&crates, &compiler)?;
+        let stem = format!("latency-bench-{}-{}-linux", release::VERSION, target.machine);
+        files.push((format!("{stem}.tar.gz"), gzip(&archive(&stem, executable, &bill, &crates)?)?));
+        files.push((format!("{stem}.cdx.json"), bill.into_bytes()));
+    }
+    files.push((format!("latency-bench-{}-linux.oci.tar", release::VERSION), image::of(executables)?));
     fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut sums = String::new();
     for (name, content) in files {

@@ -8,10 +8,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::release::PACKAGE;
+use crate::target::Target;
 use crate::tools::output;
-
-/// The target of releases; dependencies of other targets only are not linked.
-const TARGET: &str = "x86_64-unknown-linux-musl";
 
 const LOCK: &str = include_str!("../../../../Cargo.lock");
 
@@ -39,15 +37,16 @@ impl Crate {
     }
 }
 
-/// Returns the crates in the executable by name, including the executable's own.
+/// Returns the crates in the executable for a target by name, including the executable's own. Dependencies of other
+/// targets are not linked.
 ///
 /// # Errors
 ///
 /// If cargo fails or prints something unknown.
-pub fn shipped() -> Result<BTreeMap<String, Crate>, String> {
+pub fn shipped(target: &Target) -> Result<BTreeMap<String, Crate>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["metadata", "--locked", "--format-version=1", "--filter-platform", TARGET]);
+    command.args(["metadata", "--locked", "--format-version=1", "--filter-platform", target.triple]);
     command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let metadata: Value = serde_json::from_str(&output(&mut command)?).map_err(|error| error.to_string())?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Makes the files of a release other than the executable: manual page, completions, archive, image, bill of
+//! Makes the files of a release other than the executables: manual page, completions, archives, image, bills of
 //! materials.
 //!
-//! Runs only on the host that packages; the executable contains nothing of it. Options, experiments and
-//! formats come from the tables that the executable parses with.
+//! Runs only on the host that packages; the executables contain nothing of it. Options, experiments and
+//! formats come from the tables that the executables parse with.
 
 mod archive;
 mod bash;
@@ -14,6 +14,7 @@ mod release;
 mod roff;
 mod sbom;
 mod tar;
+mod target;
 mod tools;
 mod words;
 mod zsh;
@@ -21,7 +22,7 @@ mod zsh;
 use std::env;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: dist man | completions bash|zsh|fish | pack EXECUTABLE DIRECTORY";
+const USAGE: &str = "usage: dist man | completions bash|zsh|fish | pack DIRECTORY EXECUTABLE...";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -42,7 +43,9 @@ fn run(arguments: &[&str]) -> Result<(), String> {
         ["completions", "bash"] => print!("{}", bash::script()),
         ["completions", "zsh"] => print!("{}", zsh::script()),
         ["completions", "fish"] => print!("{}", fish::script()),
-        ["pack", executable, directory] => archive::write(executable.as_ref(), directory.as_ref())?,
+        ["pack", directory, executables @ ..] => {
+            archive::write(&target::executables(executables)?, directory.as_ref())?;
+        }
         _ => return Err(USAGE.into()),
     }
     Ok(())

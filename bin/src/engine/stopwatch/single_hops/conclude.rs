@@ -9,7 +9,7 @@ use latency_core::stats::{self, Summary};
 use latency_core::units::Picoseconds;
 
 use crate::engine::session::Findings;
-use crate::engine::stopwatch::single_hops::{LEAST_GAP_NS, LOGGED, Singles, VISITS, Visit};
+use crate::engine::stopwatch::single_hops::{LOGGED, Singles, VISITS, Visit};
 use crate::result::distribution::{Distribution, Interruptions};
 use crate::sys::errno::Errno;
 use crate::sys::signal;
@@ -60,7 +60,7 @@ impl Singles {
     }
 
     fn conclude_point(&mut self, index: usize, stamps: &mut [u64]) {
-        let least_gap = self.ticks(LEAST_GAP_NS);
+        let least_gap = self.least_gap();
         let visits = self.visits.get(index * VISITS..(index + 1) * VISITS).unwrap_or_default();
         let log = self.log.get(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
         let (Some(recording), Some(distribution)) =

@@ -32,6 +32,9 @@ const BURSTS: usize = 8;
 const LONGEST_VISIT_NS: f64 = 1e8;
 /// Minimum nanoseconds of a window: shorter hops share a window, because the jitter of the stamps is some nanoseconds.
 const SHORTEST_WINDOW_NS: f64 = 30.0;
+/// Minimum steps of a coarse counter in a window, and in an interruption.
+const WINDOW_STEPS: u32 = 4;
+const GAP_STEPS: u32 = 8;
 /// Maximum hops in a window; more hops are timed as a batch.
 const MOST_EACH: f64 = 64.0;
 /// Nanoseconds of an untimed walk before each burst, or of a lap. Between bursts the chain is hardly touched, and
@@ -182,7 +185,9 @@ impl Singles {
         })
     }
 
-    fn ticks(&self, nanoseconds: f64) -> u64 {
+    /// Returns the minimum ticks of an interruption.
+    fn least_gap(&self) -> u64 {
+        let nanoseconds = LEAST_GAP_NS.max(self.counter.at_least(GAP_STEPS));
         math::whole(nanoseconds * self.counter.frequency.gigahertz())
     }
 
@@ -263,7 +268,7 @@ impl Singles {
 
     /// Watches for interruptions for `ticks` ticks.
     fn watch(&mut self, index: usize, ticks: u64) {
-        let least = self.ticks(LEAST_GAP_NS);
+        let least = self.least_gap();
         let stamp = self.counter.stamp;
         let Some(recording) = self.recordings.get_mut(index) else { return };
         let begin = arch::unserialised_ticks(stamp);
@@ -304,14 +309,15 @@ impl Singles {
         let Some(recording) = self.recordings.get_mut(index) else { return Ok(()) };
         // A round that was disturbed throughout must not reduce the visit to a few hops.
         let latency_ns = round.nanoseconds.min(round.minimum_ns).max(0.1);
+        let shortest_ns = SHORTEST_WINDOW_NS.max(self.counter.at_least(WINDOW_STEPS));
         if recording.visits == 0 {
-            let wanted = SHORTEST_WINDOW_NS / latency_ns;
+            let wanted = shortest_ns / latency_ns;
             recording.more = if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 } else { 0 };
         }
         let made = recording.visits;
         recording.visits += 1;
         let hops_ns = latency_ns * f64::from(recording.each());
-        let windows = math::whole(LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + SHORTEST_WINDOW_NS)) as usize;
+        let windows = math::whole(LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + shortest_ns)) as usize;
         let windows = windows.clamp(1, WINDOWS);
         let hops = math::whole(BATCH_NS / latency_ns).max(FEWEST_HOPS);
         let batches = math::whole(windows as f64 * hops_ns / (hops as f64 * latency_ns)) as usize + 1;

@@ -23,8 +23,8 @@ use crate::plan::regions::{MOST, PlannedRegion};
 use crate::result::{Point, Traffic, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
-use crate::sys::mailbox::wait_until;
 use crate::sys::table::Table;
+use crate::sys::thread::wait_until;
 use crate::sys::{signal, time};
 use crate::warning::{Warning, Warnings};
 

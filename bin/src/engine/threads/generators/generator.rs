@@ -102,37 +102,44 @@ impl Generator {
 
     /// Returns the lines that it has touched in all its runs.
     pub fn lines(&self) -> u64 {
+        // Relaxed: a count that is late by a chunk is noise, and nothing else is read by it.
         self.count.0.load(Ordering::Relaxed)
     }
 
     /// Returns true if a run has begun, or cannot begin.
     pub fn has_begun(&self) -> bool {
+        // Acquire: the number of the generator's clock was written before.
         self.run.load(Ordering::Acquire) != BEGINS
     }
 
     /// Returns the CPU of the task if the generator may not run there.
     pub fn kept_out(&self) -> Option<CpuId> {
+        // Relaxed: the state alone is read, which does not change back after `has_begun`.
         (self.run.load(Ordering::Relaxed) == KEPT_OUT).then(|| self.cpu())
     }
 
     /// Returns the number of runs that ended on another CPU.
     pub fn moves(&self) -> u32 {
+        // Relaxed: the end of the run publishes it.
         self.moves.load(Ordering::Relaxed)
     }
 
     /// Returns the CPU of its last task.
     pub fn cpu(&self) -> CpuId {
+        // Relaxed: only the first thread accesses it.
         CpuId(self.cpu.load(Ordering::Relaxed))
     }
 
     /// Starts a run of a resting generator.
     pub fn run(&self, task: GeneratorTask) {
+        // Relaxed: the task publishes both, and the end of the last run came before.
         self.run.store(BEGINS, Ordering::Relaxed);
         self.cpu.store(task.cpu.0, Ordering::Relaxed);
         self.mailbox.give(task);
     }
 
     fn goes_on(&self) -> bool {
+        // Relaxed: the word says only that the run ends.
         self.mailbox.stop_word().load(Ordering::Relaxed) == 0
     }
 
@@ -142,11 +149,14 @@ impl Generator {
         let field = shared.fields.get(task.field);
         let part = field.and_then(|field| field.holds.part(task.part.0, task.part.1));
         let (Ok(()), Some(part)) = (cpu::pin_to(task.cpu), part) else {
+            // Release: as below.
             return self.run.store(KEPT_OUT, Ordering::Release);
         };
+        // Release: the number of this thread's clock is visible to a thread that sees the run.
         self.run.store(RUNS, Ordering::Release);
         *place = self.generate(part.numbered(task.seed).resumed(*place), task, shared.clock);
         if cpu::current().is_ok_and(|(cpu, _)| cpu != task.cpu) {
+            // Relaxed: only this thread writes it, and the end of the run publishes it.
             self.moves.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -155,6 +165,7 @@ impl Generator {
     fn generate(&self, mut part: Part<'_>, task: &GeneratorTask, clock: Option<(Stamp, u64)>) -> Place {
         let before = self.lines();
         let kind = task.kind;
+        // Relaxed: see `lines`.
         let count = |steps: u64| self.count.0.store(before + steps, Ordering::Relaxed);
         let (Some(Pace { pacing, gap, burst }), Some((stamp, patience))) = (task.pace, clock) else {
             let chunk = chunk(&part);

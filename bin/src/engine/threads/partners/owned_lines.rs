@@ -12,6 +12,8 @@ use crate::sys::signal;
 
 /// Nanoseconds of a window, so that the clock's step is negligible.
 const WINDOW_NS: f64 = 100e3;
+/// Steps of a coarse counter in a window.
+const WINDOW_STEPS: u32 = 2000;
 
 /// A chain that is walked lap by lap.
 pub struct OwnedWalk<'s> {
@@ -48,7 +50,7 @@ impl OwnedWalk<'_> {
         }
         let lap =
             ring.timed_walk(owned.access, 0, ring.nodes() as usize, counter.stamp).map_err(not_proven)?;
-        Ok(self.watch.ended(counter, lap.start, lap.end))
+        Ok(self.watch.ended(counter, lap.start, lap.end) - counter.excess_ns())
     }
 }
 
@@ -90,7 +92,7 @@ impl Walkable for OwnedWalk<'_> {
     }
 
     fn batch_ns(&self) -> f64 {
-        WINDOW_NS
+        WINDOW_NS.max(self.counter.at_least(WINDOW_STEPS))
     }
 
     fn software(&mut self) -> Software {

@@ -12,7 +12,8 @@ use latency_core::units::CpuId;
 use crate::engine::memory::sites::Sites;
 use crate::engine::stopwatch::cpu_time::ThreadClock;
 use crate::error::Failure;
-use crate::sys::mailbox::{Mailbox, Wait, wait_until};
+use crate::sys::mailbox::{Mailbox, Wait};
+use crate::sys::thread::wait_until;
 use crate::sys::{cpu, thread};
 
 /// The state that partners share with the first thread.
@@ -122,6 +123,7 @@ impl Partner {
 
     /// Returns the number of times that it was moved away from its CPU.
     pub fn moves(&self) -> u32 {
+        // Relaxed: the end of the task publishes it.
         self.moves.load(Ordering::Relaxed)
     }
 
@@ -152,6 +154,7 @@ pub fn work(shared: &SharedByPartners<'_>, index: usize) {
         if let (Some(home), Some(_), true) = (home, found, task != PartnerTask::Rest)
             && cpu::current().is_ok_and(|(cpu, _)| cpu != home)
         {
+            // Relaxed: only this thread writes it, and the end of the task publishes it.
             own.moves.fetch_add(1, Ordering::Relaxed);
             found = found.filter(|_| cpu::pin_to(home).is_ok());
         }

@@ -12,14 +12,16 @@ use crate::engine::threads::partners::record::Record;
 use crate::error::{Failure, PlacementError};
 use crate::result::counters::{Counted, Software};
 use crate::result::{Counter, PingPong, Round};
-use crate::sys::mailbox::wait_until;
 use crate::sys::signal;
+use crate::sys::thread::wait_until;
 
 /// Maximum lines of a pair.
 pub const MOST_LINES: usize = Exchange::MOST_PLACES;
 /// Nanoseconds for which each line is timed: a thousand times the clock's step, and short relative to a scheduler's
 /// time slice.
 const LINE_NS: f64 = 25e3;
+/// Steps of a coarse counter for which each line is timed.
+const LINE_STEPS: u32 = 500;
 /// Round trips before a line is timed, so that it is in a cache of one of the two CPUs.
 const WARM_TRIPS: usize = 20;
 /// Polls by the first side between two checks for an interrupt: some milliseconds.
@@ -185,7 +187,7 @@ impl Walkable for PingPongWalk<'_> {
     }
 
     fn batch_ns(&self) -> f64 {
-        LINE_NS * f64::from(self.pair.lines)
+        LINE_NS.max(self.counter.at_least(LINE_STEPS)) * f64::from(self.pair.lines)
     }
 
     fn software(&mut self) -> Software {

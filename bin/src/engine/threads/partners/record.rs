@@ -6,7 +6,7 @@ use latency_core::cores::{Method, over_lines};
 use latency_core::stats::{self, Interval};
 
 use crate::plan::budget::Budget;
-use crate::result::{ClockOffset, PerLine, Point};
+use crate::result::{ClockOffset, PerLine, Point, may_be_coarse};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -99,7 +99,8 @@ impl Record {
                 low: low.max(-high).max(0.0) * tick_ns,
                 high: high.max(-low) * tick_ns,
             }),
-            in_order: noted.least > 0,
+            // A message may arrive within the tick in which it was sent if ticks are long.
+            in_order: noted.least > -i64::from(may_be_coarse()),
         });
         Some(PerLine { fastest: found.fastest, slowest: found.slowest, messages })
     }
@@ -108,6 +109,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::words::{AARCH64, X86_64, speak};
     use crate::result::{PingPong, Walk};
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
@@ -170,6 +172,15 @@ mod tests {
         // Messages that arrive before they are sent.
         let found = messages([520, -120]);
         assert_eq!((found.in_order, found.apart_ns), (false, 160.0));
+    }
+
+    #[test]
+    fn messages_that_arrive_in_the_tick_of_their_sending_are_in_order_if_ticks_are_long() {
+        for (words, in_order) in [(X86_64, false), (AARCH64, true)] {
+            let _words = speak(words);
+            assert_eq!(messages([3, 4]).in_order, in_order);
+            assert!(messages([4, 4]).in_order && !messages([2, 4]).in_order);
+        }
     }
 
     #[test]
