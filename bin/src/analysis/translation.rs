@@ -11,7 +11,7 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use crate::result::Outcome;
 use latency_core::stats::Estimate;
 
-/// Smallest working set of the walks: the first-level buffers of x86-64 reach 64 to 128 pages of 4 KiB.
+/// Smallest working set of the walks: first-level buffers reach 32 to 128 pages of 4 KiB.
 pub const SMALLEST: Bytes = Bytes(256 << 10);
 /// Random order within regions of 2 MiB.
 pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(Bytes(2 << 20));

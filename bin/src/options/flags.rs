@@ -261,7 +261,7 @@ flags! {
         Value(&BYTES, |options, value| set(&mut options.stride, values::stride(value))),
         "distance between lines: 8, 16, 32 or a multiple of 64",
         default "64",
-        because "one cache line of x86-64";
+        because "one cache line";
     Kernel "kernel" Chain,
         Value(&KERNEL, |options, value| set(&mut options.kernel, values::choice(value))),
         "follow pointers or array indices",

@@ -29,8 +29,8 @@ const POINTS_PER_OCTAVE: u32 = 4;
 pub const REFINEMENTS: usize = 24;
 /// Maximum points of a grid, so that a fit has room for them and for all added points.
 const MOST_POINTS: usize = 400;
-/// Numbers of pages on which the reach of translation buffers is searched. First-level buffers of x86-64 have 32 to 128
-/// entries of 4 KiB, second-level ones 512 to 4096.
+/// Numbers of pages on which the reach of translation buffers is searched. First-level buffers have 32 to 128 entries of
+/// 4 KiB, second-level ones 512 to 4096.
 const PAGE_COUNTS: [u64; 19] =
     [16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 192, 256, 384, 512, 1024, 2048, 4096];
 

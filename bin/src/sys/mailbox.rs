@@ -71,15 +71,15 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
 
     /// Steps into a state with access to the cells; returns false if the state is not `from`.
     fn enter(&self, from: u32, to: u32) -> bool {
-        // Acquire: the accesses of this thread come after those of the thread that left such a state last. A step that
-        // fails gives no access, so it orders nothing.
+        // Acquire: the accesses of this thread come after those of the last thread with access. A step that fails gives
+        // no access, so it orders nothing.
         self.state.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Steps out of a state with access to the cells, unless the mailbox was dismissed meanwhile.
     fn leave(&self, from: u32, to: u32) {
-        // Release: the accesses of this thread come before those of the thread that enters such a state next. After a
-        // dismissal no thread does; the end of the worker's thread then publishes its writes.
+        // Release: the accesses of this thread come before those of the next thread with access. After a dismissal there
+        // is none; the end of the worker's thread then publishes its writes.
         let _ = self.state.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
     }
 

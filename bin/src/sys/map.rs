@@ -20,7 +20,7 @@ use latency_core::units::{PageSize, Pages};
 use linux_raw_sys::general::__NR_rt_sigprocmask;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Size of the smallest page on x86-64.
+/// Size of the smallest page.
 const SMALL_PAGE: usize = 4096;
 /// Bytes without a mapping on either side of a region.
 const GUARD: usize = SMALL_PAGE;

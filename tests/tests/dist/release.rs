@@ -39,7 +39,7 @@ fn a_release_has_one_executable_for_each_instruction_set() {
     assert_eq!(sums("again"), sums(""));
 }
 
-/// Without the target of one instruction set `make dist` builds nothing, so that nobody publishes half of a release.
+/// Without the target of one instruction set `make dist` builds nothing, so that a release is never published by halves.
 #[test]
 fn without_a_target_no_release_is_made() {
     let directory = Directory::new("dist-target");

@@ -98,7 +98,7 @@ pub struct Processor {
 }
 
 impl Processor {
-    /// A processor of which nothing is known yet.
+    /// The description before the processor is identified.
     pub const UNKNOWN: Processor = Processor {
         vendor: Text::EMPTY,
         brand: Text::EMPTY,
