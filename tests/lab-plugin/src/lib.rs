@@ -59,12 +59,12 @@
 //!
 //! # The emulator's own cost
 //!
-//! A hop costs the guest the modelled time and the emulator's time around the callback: 30 to 80 ticks, or
-//! several hundred if the emulator's own TLB misses, and up to 1900 with guests of aarch64. Timer interrupts of the guest add some 2 %. `absorb=64M`
-//! takes all of this out of every timed window. Without `stamps` it takes it out of every call of a loop
-//! except for its first hop; `overhead=100` does that. No time is compensated across two windows or calls. To
-//! find the figures of another emulator, run a flat model (`latency=*:*:10000`) without either, and read `gap
-//! p50`. The overhead is twice this figure, since a call and its time stamps cost about as much again.
+//! A hop costs the guest the modelled time and the emulator's time around the callback: 30 to 80 ticks, or several
+//! hundred if the emulator's own TLB misses, and up to 1900 with guests of aarch64. Timer interrupts of the guest add
+//! some 2 %. `absorb=64M` takes all of this out of every timed window. Without `stamps` it takes it out of every call
+//! of a loop except for its first hop; `overhead=100` does that. No time is compensated across two windows or calls. To
+//! find the figures of another emulator, run a flat model (`latency=*:*:10000`) without either, and read `gap p50`. The
+//! overhead is twice this figure, since a call and its time stamps cost about as much again.
 //!
 //! With both, the median of calls of 64 hops was within 0.2 % of the model from 1000 to 50 000 ticks, and
 //! within 1 % down to 300 in small working sets (QEMU 7.2 and 10.0 on one host). Below that, the model needs

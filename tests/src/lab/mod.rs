@@ -84,7 +84,7 @@
 //!
 //! # What is checked
 //!
-//! The exit status; every pair's `cycles`, and that `ns` follow from them (on aarch64 `ns`); the clock's frequency against one
+//! The exit status; every pair's `cycles`, and that `ns` follow from them (on aarch64 both, since cycles may be the core's); the clock's frequency against one
 //! measured outside the guest; the core's clock; that the model saw loads of every pair, and could place all
 //! of them. If a level holds the working set, its latency has to be reported, with the warning
 //! `looks-cached`, which is an error otherwise. With last-level caches of the nodes, another node's cache may

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Table, gigahertz, given, text};
+use super::{CORE_CLOCK_TOLERANCE, COUNTER_OF_AARCH64, CYCLE, Table, gigahertz, given, text};
 use crate::lab::delivered::{Source, Truth, Windows};
 use crate::lab::{Boot, Clock, Experiment, Latency, Model, host};
 use crate::vm::Architecture;
@@ -123,12 +123,17 @@ impl Table {
     ) {
         let doubts = doubts(model, document);
         let tolerance = model.tolerance.unwrap_or(TREACHEROUS_TOLERANCE);
+        let name = match model.architecture {
+            Architecture::X86_64 => format!("{name}, cycles"),
+            Architecture::Aarch64 => format!("{name}, ns"),
+        };
+        let truth = truth.times(self.unit.of_tick);
+        let reported = nanoseconds.map(|nanoseconds| nanoseconds * self.unit.of_nanosecond);
         if doubts.is_empty() {
-            return self.time(name, truth, nanoseconds, tolerance);
+            return self.figure(&name, truth, reported, tolerance);
         }
-        let ticks = nanoseconds.unwrap_or(f64::NAN) * self.unit.of_nanosecond / self.unit.of_tick;
-        let off = (ticks / truth.delivered - 1.0) * 100.0;
-        self.row(name, format!("{:.1}", truth.asked), format!("{off:+.2} %"), true);
+        let off = (reported.unwrap_or(f64::NAN) / truth.delivered - 1.0) * 100.0;
+        self.row(&name, format!("{:.1}", truth.asked), format!("{off:+.2} %"), true);
         self.row("said", "a doubt".into(), doubts.join(" "), true);
     }
 
@@ -174,6 +179,14 @@ impl Table {
                 let truth = truth.times(1e9 / host::frequency());
                 self.figure(&format!("{name}, ns"), truth, nanoseconds, tolerance);
             }
+        }
+        if model.architecture == Architecture::Aarch64 {
+            let of_tick = match document["cycles_of"].as_str() {
+                Some("core") => 1.0 / CYCLE as f64,
+                _ => COUNTER_OF_AARCH64 * 1e9 / host::frequency(),
+            };
+            let tolerance = tolerance + CORE_CLOCK_TOLERANCE;
+            self.figure(&format!("{name}, cycles"), truth.times(of_tick), cycles, tolerance);
         }
         if let Some(pause) = model.pause {
             // Other work on the host may have disturbed some more.
