@@ -71,6 +71,8 @@ pub enum PlacementError<'a> {
     NeedsSecondCpu { experiment: &'static str, why: &'static str },
     /// Single loads need a counter with shorter steps.
     CounterTooCoarse { step: Picoseconds },
+    /// The system answers for another process or not at all, as a user-mode emulator does.
+    NothingTells,
     /// The node of the pages cannot be verified.
     NotVerified { node: NodeId, why: &'static str },
 }
@@ -173,6 +175,9 @@ impl fmt::Display for PlacementError<'_> {
             PlacementError::CounterTooCoarse { step } => message!(
                 out, "single loads need a counter with steps of at most {most} ns; here they are {step} ns";
                 "use a machine with a finer counter"; most = LONGEST_STEP_NS, step),
+            PlacementError::NothingTells => message!(
+                out, "nothing here tells where pages are";
+                "run on a real machine, or in an emulator of a whole machine"),
             PlacementError::NotVerified { node, why } => message!(
                 out, "could not verify that the memory is on node {node}: {why}";
                 "mount /proc, or run without --memnode"; node, why),

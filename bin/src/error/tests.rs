@@ -257,6 +257,11 @@ fn failed_calls_and_missing_verification_have_messages() {
         "could not verify that the memory is on node 1: no /proc/self/numa_maps; mount /proc, or \
          run without --memnode",
     );
+    check(
+        PlacementError::NothingTells,
+        2,
+        "nothing here tells where pages are; use a whole machine, real or emulated, in place of a user-mode emulator",
+    );
 }
 
 #[test]

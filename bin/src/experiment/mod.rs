@@ -17,6 +17,8 @@ pub mod variants;
 pub mod window;
 
 #[cfg(test)]
+mod aarch64_tests;
+#[cfg(test)]
 mod cores_tests;
 #[cfg(test)]
 mod forecast_tests;

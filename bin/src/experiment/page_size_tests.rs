@@ -26,7 +26,7 @@ const MIB: Bytes = Bytes::MIB;
 
 /// Returns a machine for each size of base pages.
 fn machines() -> [Box<Machine>; 3] {
-    ["one-node", "pages-16k", "pages-64k"].map(|name| machine(name, None))
+    ["one-node", "arm-m1", "arm-altra"].map(|name| machine(name, None))
 }
 
 fn points(machine: &Machine, line: &str) -> Vec<Point> {
@@ -112,7 +112,7 @@ fn every_kind_of_pages_is_compared_smallest_pages_first() {
 #[test]
 fn a_huge_page_has_the_reported_size_or_else_that_of_a_page_table() {
     let file = "=== /sys/kernel/mm/transparent_hugepage/hpage_pmd_size\n33554432\n";
-    let text = fixture("pages-16k");
+    let text = fixture("arm-m1");
     assert!(text.contains(file));
     for text in [text.clone(), text.replace(file, "")] {
         assert_eq!(machine_of(&text, None).huge_page().bytes(), MIB.times(32));
@@ -164,11 +164,11 @@ fn lines_are_those_of_the_machine() {
     assert!(owned.peek().is_some() && owned.all(|point| point.stride == Bytes(384)));
     // A line that no cache has, and a description without lines.
     for line in ["100", "32", "1048576"] {
-        let text = fixture("pages-16k")
+        let text = fixture("arm-m1")
             .replace("coherency_line_size\n128\n", &format!("coherency_line_size\n{line}\n"));
         assert_eq!(machine_of(&text, None).line, LineSize::LEAST, "{line}");
     }
-    let text = fixture("pages-16k").replace("coherency_line_size", "unknown");
+    let text = fixture("arm-m1").replace("coherency_line_size", "unknown");
     assert_eq!(machine_of(&text, None).line, LineSize::LEAST);
 }
 

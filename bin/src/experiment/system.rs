@@ -75,7 +75,9 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     if !words().interrupt_mark {
         document.sentence(
             Role::Method(&"Interrupts"),
-            format_args!("cannot be detected one by one here: `distribution` keeps the loads that they prolong"),
+            format_args!(
+                "cannot be detected one by one here: `distribution` keeps the loads that they prolong"
+            ),
         );
     }
 }

@@ -118,7 +118,7 @@ pub(crate) fn options(line: &str) -> Options<'_> {
 }
 
 /// Returns the pairs of a plan as `from>to@cpu`, or the message of its refusal and the exit code.
-fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
+pub(crate) fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
     let options = options(line);
     let mut warnings = Warnings::EMPTY;
     let mut pairs = Vec::new();
@@ -133,7 +133,8 @@ fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
     Ok(pairs.join(" "))
 }
 
-fn codes(machine: &Machine, line: &str) -> Vec<&'static str> {
+/// Returns the codes of the warnings about a plan.
+pub(crate) fn codes(machine: &Machine, line: &str) -> Vec<&'static str> {
     let options = options(line);
     let mut warnings = Warnings::EMPTY;
     let mut planning = Planning { options: &options, machine, warnings: &mut warnings };

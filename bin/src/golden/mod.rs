@@ -134,7 +134,7 @@ fn texts_name_the_pages_and_lines_of_the_machine() {
         let text = findings::written(&scenes::plain(String::new(), machine, line.into()));
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    for (machine, base) in [("pages-16k", "16 KiB"), ("pages-64k", "64 KiB")] {
+    for (machine, base) in [("arm-m1", "16 KiB"), ("arm-altra", "64 KiB")] {
         for experiment in EXPERIMENTS.iter().map(|experiment| experiment.descriptor.name) {
             let text = written(machine, &std::format!("{experiment} --verbose"));
             assert!(!text.contains(" 4 KiB page"), "{experiment} of {machine}: {text}");
@@ -147,10 +147,10 @@ fn texts_name_the_pages_and_lines_of_the_machine() {
         assert!(pages.contains(&std::format!("{base} ns")) && pages.contains("THP ns"), "{pages}");
     }
     for line in ["matrix --pages=32m", "matrix --pages=thp"] {
-        let text = written("pages-16k", line);
+        let text = written("arm-m1", line);
         assert!(text.contains("32 MiB pages"), "{text}");
     }
-    let system = written("pages-16k", "system");
+    let system = written("arm-m1", "system");
     for part in [
         "no 256 MiB of free 32 MiB huge pages",
         "echo 32 > /sys/kernel/mm/hugepages/hugepages-32768kB/nr_hugepages",

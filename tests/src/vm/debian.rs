@@ -8,8 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const META_PACKAGE: &str = "linux-image-cloud-";
-
 /// The keys of the archive, at the path that its package uses.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
@@ -20,7 +18,7 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 ///
 /// The failed step, with the last output of the program that failed.
 pub fn of_this_system(architecture: Architecture, directory: &Path) -> Result<PathBuf, String> {
-    let meta_package = format!("{META_PACKAGE}{}", architecture.debian());
+    let meta_package = cloud_kernel(architecture);
     let fresh = || {
         let own = own_state(architecture, directory)?;
         update(&own)?;
@@ -56,13 +54,38 @@ pub fn packages(names: &[&str], directory: &Path) -> Result<PathBuf, String> {
     Ok(tree)
 }
 
-/// Unpacks the kernel of another suite of the archive, such as `unstable`, below `directory`.
+/// Unpacks the kernel that `meta_package` of another suite of the archive, such as `unstable`, depends on, below
+/// `directory`.
 ///
 /// # Errors
 ///
 /// The failed step, with the last output of the program that failed.
-pub fn of_suite(suite: &str, directory: &Path) -> Result<PathBuf, String> {
-    let architecture = Architecture::X86_64;
+pub fn of_suite(
+    suite: &str,
+    architecture: Architecture,
+    meta_package: &str,
+    directory: &Path,
+) -> Result<PathBuf, String> {
+    unpacked(meta_package, directory, &lists_of(suite, architecture, directory)?)
+}
+
+/// Unpacks a package of another suite of the archive below `directory`, and returns the path of the tree.
+///
+/// # Errors
+///
+/// The failed step, with the last output of the program that failed.
+pub fn package_of_suite(suite: &str, package: &str, directory: &Path) -> Result<PathBuf, String> {
+    let options = lists_of(suite, Architecture::X86_64, directory)?;
+    tree_of(package, directory, &options)
+}
+
+/// Returns the package with the kernel of an architecture's virtual machines.
+pub fn cloud_kernel(architecture: Architecture) -> String {
+    format!("linux-image-cloud-{}", architecture.debian())
+}
+
+/// Fetches the lists of another suite into a private directory, and returns the options of the client.
+fn lists_of(suite: &str, architecture: Architecture, directory: &Path) -> Result<Vec<String>, String> {
     let mut options = own_state(architecture, directory)?;
     let sources = directory.join("sources.list");
     let signed = if Path::new(KEYRING).is_file() { format!("[signed-by={KEYRING}] ") } else { String::new() };
@@ -71,7 +94,7 @@ pub fn of_suite(suite: &str, directory: &Path) -> Result<PathBuf, String> {
     options.push(format!("-oDir::Etc::SourceList={}", sources.display()));
     options.push("-oDir::Etc::SourceParts=/dev/null".into());
     update(&options)?;
-    unpacked(&format!("{META_PACKAGE}{}", architecture.debian()), directory, &options)
+    Ok(options)
 }
 
 /// Returns the address of the archive in this system's configuration.
@@ -96,13 +119,19 @@ fn unpacked(meta_package: &str, directory: &Path, options: &[String]) -> Result<
     // From Linux 7 on the image is in a separate package.
     let answer = depends(package)?;
     let package = dependency(&answer, "linux-binary-").unwrap_or(package);
+    image_in(&tree_of(package, directory, options)?)
+        .ok_or_else(|| format!("{package} has no image of a kernel"))
+}
+
+/// Downloads a package, unpacks it, and returns the path of its tree.
+fn tree_of(package: &str, directory: &Path, options: &[String]) -> Result<PathBuf, String> {
     output(apt("apt-get").args(options).arg("download").arg(package).current_dir(directory))?;
     let file = entries(directory)
         .find(|path| is_package(path))
         .ok_or_else(|| format!("apt-get download {package} left no package"))?;
     let tree = directory.join("unpacked");
     output(Command::new("dpkg-deb").arg("-x").arg(&file).arg(&tree))?;
-    image_in(&tree).ok_or_else(|| format!("{package} has no image of a kernel"))
+    Ok(tree)
 }
 
 /// Returns the image in an unpacked package, under the name `vmlinuz-RELEASE`.

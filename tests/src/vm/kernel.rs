@@ -77,12 +77,48 @@ pub fn at_the_end(age: Age) -> Result<PathBuf, String> {
     let cache = folder(age.name())?;
     let mut wrong = String::new();
     for suite in age.suites() {
-        match cached(&cache, |directory| debian::of_suite(suite, directory)) {
+        let architecture = Architecture::X86_64;
+        let package = debian::cloud_kernel(architecture);
+        match cached(&cache, |place| debian::of_suite(suite, architecture, &package, place)) {
             Ok(image) => return Ok(image),
             Err(reason) => wrong = format!("{suite}: {reason}"),
         }
     }
     Err(wrong)
+}
+
+/// The suite of the archive that has a kernel with base pages of 16 KiB, and a firmware whose map of memory leaves no part
+/// without a node: that of the release before describes its flash as memory.
+const SUITE_OF_AARCH64: &str = "trixie";
+
+/// Returns the image of an aarch64 kernel with base pages of 16 KiB: the cached one, otherwise a fresh download.
+///
+/// # Errors
+///
+/// The failed step, with the last output of the program that failed.
+pub fn with_pages_of_16_kib() -> Result<PathBuf, String> {
+    cached(&folder("arm64-16k")?, |place| {
+        debian::of_suite(SUITE_OF_AARCH64, Architecture::Aarch64, "linux-image-arm64-16k", place)
+    })
+}
+
+/// Returns the firmware (EDK II) of emulated aarch64 machines, which describes them by ACPI: the cached one, otherwise a
+/// fresh download.
+///
+/// # Errors
+///
+/// The failed step, with the last output of the program that failed.
+pub fn firmware_of_aarch64() -> Result<PathBuf, String> {
+    let cache = folder("arm64-firmware")?;
+    let kept = cache.join("QEMU_EFI.fd");
+    if !kept.is_file() {
+        let temporary = TemporaryDirectory::new(&cache)?;
+        let tree = debian::package_of_suite(SUITE_OF_AARCH64, "qemu-efi-aarch64", &temporary.0)?;
+        // Another process sees either the whole file or nothing.
+        fs::rename(tree.join("usr/share/qemu-efi-aarch64/QEMU_EFI.fd"), &kept)
+            .map_err(|error| format!("cannot keep {}: {error}", kept.display()))?;
+    }
+    Ok(kept)
 }
 
 /// Returns the release of the kernel in an image, from the name of its file: `6.1.0-50-cloud-amd64`.

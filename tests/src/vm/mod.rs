@@ -14,7 +14,7 @@ mod machine;
 pub use architecture::Architecture;
 pub use console::Console;
 pub use initramfs::Initramfs;
-pub use kernel::{Age, KERNEL_VARIABLE, at_the_end, release};
+pub use kernel::{Age, KERNEL_VARIABLE, at_the_end, firmware_of_aarch64, release, with_pages_of_16_kib};
 pub use machine::{Machine, NodeSpec};
 
 use crate::program::scratch;

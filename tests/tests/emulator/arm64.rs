@@ -1,7 +1,12 @@
 //! The executable for aarch64 as process 1 of emulated machines.
 
+use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::{text, warnings};
+use latency_tests::skip::skip;
+use latency_tests::vm::{firmware_of_aarch64, is_ready, with_pages_of_16_kib};
+use std::path::PathBuf;
+use std::process::{Command, Output};
 
 #[test]
 fn two_nodes_of_a_device_tree() {
@@ -33,4 +38,85 @@ fn without_single_instructions_for_atomic_operations() {
             assert!(decimal(&array(&document, "/rows")[0], "/ns") > 0.0, "{document:#}");
         },
     );
+}
+
+/// Boots guests of aarch64 with a file that has to be fetched, if both are there.
+fn in_guests_with(test: &str, file: fn() -> Result<PathBuf, String>, body: impl Fn(PathBuf)) {
+    in_guests_of(Architecture::Aarch64, test, || match file() {
+        Ok(path) => body(path),
+        Err(reason) => skip(test, &reason),
+    });
+}
+
+#[test]
+fn pages_of_16_kib() {
+    in_guests_with("emulator::arm64::pages_of_16_kib", with_pages_of_16_kib, |kernel| {
+        let machine = Machine::new(&[NodeSpec::new(2, 1024)]).architecture(Architecture::Aarch64);
+        let machine = machine.kernel(&kernel).kernel_parameter("hugepagesz=32M hugepages=2");
+        for base in ["--pages=4k", "--pages=base"] {
+            let document = machine.boot(&options(&["--json", base])).expect_json(0);
+            assert_valid(&document);
+            assert_placed(&points(&document)[0], "16k", 16 << 10);
+        }
+        let told = machine.boot(&options(&["--pages=4k"]));
+        told.expect_status(0).expect_line("16 KiB pages");
+        let document = machine.boot(&options(&["--json", "--pages=32m"])).expect_json(0);
+        assert_placed(&points(&document)[0], "32m", 32 << 20);
+        let refused = machine.boot(&options(&["--pages=64k"]));
+        assert_refused(&refused, 2, "this kernel has no 64 KiB pages (huge pages: 2 MiB, 32 MiB, 1 GiB)");
+        let system = machine.boot(&["system"]);
+        system.expect_status(0).expect_line("hugepages-32768kB/nr_hugepages");
+    });
+}
+
+/// QEMU's firmware describes the machine by ACPI: nodes by SRAT, distances by SLIT, latencies by HMAT.
+#[test]
+fn claims_of_the_firmware() {
+    in_guests_with("emulator::arm64::claims_of_the_firmware", firmware_of_aarch64, |firmware| {
+        let machine = Machine::new(&[NodeSpec::new(2, 512); 2]).distances(&[&[10, 23], &[23, 10]]);
+        let machine = machine.architecture(Architecture::Aarch64).read_latencies(&[&[80, 120], &[120, 80]]);
+        let machine = machine.qemu_arguments(&["-bios", firmware.to_str().expect("a path in UTF-8")]);
+        let document = assert_matrix(&machine.boot(&options(&MATRIX)), &[0, 1], &[0, 1]);
+        assert_eq!(at(&document, "/system/nodes/1/distances"), &serde_json::json!([23, 10]));
+        for node in ["/system/nodes/0", "/system/nodes/1"] {
+            assert_eq!(decimal(&document, &format!("{node}/firmware/read_ns")), 80.0, "{document:#}");
+        }
+        assert_eq!(text(&document, "/system/cpu/brand"), "QEMU max (QEMU Virtual Machine)");
+    });
+}
+
+/// Runs the executable for aarch64 by user emulation.
+fn in_user_emulation(arguments: &[&str]) -> Output {
+    let program = latency_tests::program::workspace().join("target/aarch64/latency-bench");
+    let output = Command::new("qemu-aarch64").arg(program).args(arguments).output();
+    output.expect("qemu-aarch64, of Debian's qemu-user")
+}
+
+/// User emulation translates the addresses of a program and has no calls of NUMA, while /proc and /sys are the host's.
+#[test]
+fn user_emulation_measures_nothing_and_reads_results() {
+    const TEST: &str = "emulator::arm64::user_emulation_measures_nothing_and_reads_results";
+    if !is_ready(TEST, Architecture::Aarch64) {
+        return;
+    }
+    let refused = in_user_emulation(&SMALL);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("nothing here tells where pages are"), "{told}");
+    let saved = latency_tests::program::workspace().join("tests/golden/matrix.json");
+    let curve = latency_tests::program::workspace().join("tests/golden/curve.json");
+    let [saved, curve] = [&saved, &curve].map(|path| path.to_str().expect("a path in UTF-8"));
+    for (arguments, word) in [
+        (&["system"][..], "emulated"),
+        (&["--help"], "Usage"),
+        (&["fit", curve], "L1"),
+        (&["compare", saved, saved], "Node 0"),
+        (&["fleet", saved, saved], "host"),
+        (&["show", saved], "Node 0"),
+    ] {
+        let output = in_user_emulation(arguments);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        let wrong = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && shown.contains(word), "{arguments:?}: {shown}{wrong}");
+    }
 }

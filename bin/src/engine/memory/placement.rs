@@ -274,6 +274,8 @@ impl Witness {
                 let why = "neither /proc/self/numa_maps nor move_pages is available";
                 Err(PlacementError::NotVerified { node, why })
             }
+            // The file has the line of another mapping at this address, without pages, and there is no other source.
+            Some(counts) if counts.total() == 0 => Err(PlacementError::NothingTells),
             Some(counts) => {
                 let pages = counts.total();
                 Err(PlacementError::WrongNode { node, elsewhere: pages - counts.on(node), pages })

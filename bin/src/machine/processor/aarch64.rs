@@ -1,7 +1,7 @@
 //! The description of an aarch64 processor, from sysfs, the firmware's names and the device tree.
 //!
-//! A program cannot ask the processor itself: its registers of identification belong to the kernel, which shows one of
-//! them, MIDR_EL1, for each CPU. There is no leaf for a hypervisor either.
+//! Registers of identification belong to the kernel. It shows one of them, MIDR_EL1, for each CPU, and lets programs read
+//! it. No register names a hypervisor.
 
 use latency_core::text::Text;
 use latency_core::topology::Files;
@@ -10,7 +10,7 @@ use latency_core::units::CpuId;
 
 use super::{CoreKind, Platform, Processor};
 use crate::sys::errno::Errno;
-use crate::sys::perf::{self, Event};
+use crate::sys::perf::Event;
 
 /// Implementers (MIDR_EL1\[31:24\]) and their names.
 const IMPLEMENTERS: [(u32, &str); 8] = [
@@ -93,22 +93,34 @@ const EFFICIENT: f64 = 0.75;
 /// Opens a hardware counter and closes it again.
 type TryEvent = fn(Event) -> Result<(), Errno>;
 
-/// Reads the description of a processor.
+/// What the kernel answers without files.
+#[derive(Clone, Copy)]
+pub struct Answers {
+    /// Returns MIDR_EL1 of the CPU that asks, if a program may read it.
+    pub identification: fn() -> Option<u32>,
+    /// Tries to count an event.
+    pub try_event: TryEvent,
+}
+
+/// Reads the description of the processor that executes the call.
+#[cfg(target_arch = "aarch64")]
 #[must_use]
 pub fn identify(files: &impl Files, cpu: CpuId) -> Processor {
-    described(files, cpu, perf::try_event)
+    use crate::sys::{auxv, perf};
+    let identification = || latency_core::arch::identification(auxv::hardware_capabilities());
+    described(files, cpu, Answers { identification, try_event: perf::try_event })
 }
 
 /// Returns the description of a processor.
-fn described(files: &impl Files, cpu: CpuId, try_event: TryEvent) -> Processor {
-    let midr = identification(files, cpu);
-    let (platform, hypervisor) = match is_translated(midr, try_event) {
+pub fn described(files: &impl Files, cpu: CpuId, answers: Answers) -> Processor {
+    let midr = identification(files, cpu).or_else(answers.identification);
+    let (platform, hypervisor) = match is_translated(midr, answers.try_event) {
         true => (Platform::Emulated, Text::from_bytes(b"QEMU TCG")),
         false => platform(files),
     };
     Processor {
         vendor: midr.map_or(Text::EMPTY, |midr| implementer(midr >> 24)),
-        brand: midr.map_or(Text::EMPTY, name),
+        brand: midr.map_or(Text::EMPTY, |midr| name(files, midr)),
         signature: midr.map_or((0, 0, 0), |midr| {
             ((midr >> 24) as u16, (midr >> 4 & 0xfff) as u16, ((midr >> 16 & 0xf0) | midr & 0xf) as u16)
         }),
@@ -139,14 +151,27 @@ fn implementer(number: u32) -> Text<16> {
     }
 }
 
-/// Returns the name of a core, or its numbers.
-fn name(midr: u32) -> Text<64> {
+/// Returns the name of a core, or its numbers, and the product that has it: cores of one name are in processors of many
+/// makers, with caches of other sizes.
+fn name(files: &impl Files, midr: u32) -> Text<64> {
     let (implementer, part) = (midr >> 24, midr >> 4 & 0xfff);
-    match CORES.iter().find(|(maker, known, _)| (*maker, *known) == (implementer, part)) {
+    let core: Text<32> = match CORES.iter().find(|(maker, known, _)| (*maker, *known) == (implementer, part))
+    {
         Some((.., name)) => Text::from_bytes(name.as_bytes()),
         None if implementer == OF_AN_EMULATOR => Text::from_bytes(b"QEMU max"),
         None => Text::of(format_args!("implementer {implementer:#04x} part {part:#05x}")),
+    };
+    let [maker, product] = of_firmware(files);
+    match (maker.as_str(), product.as_str()) {
+        (_, "") => Text::of(format_args!("{core}")),
+        (maker, product) if product.starts_with(maker) => Text::of(format_args!("{core} ({product})")),
+        (maker, product) => Text::of(format_args!("{core} ({maker} {product})")),
     }
+}
+
+/// Returns the maker and the product according to the firmware.
+fn of_firmware(files: &impl Files) -> [Text<64>; 2] {
+    ["sys_vendor", "product_name"].map(|field| files::text(files, format_args!("/sys/class/dmi/id/{field}")))
 }
 
 /// Returns the kind of a core, if the capacities of cores differ.
@@ -179,9 +204,7 @@ fn is_translated(midr: Option<u32>, try_event: TryEvent) -> bool {
 /// sysfs, and the device tree.
 fn platform(files: &impl Files) -> (Platform, Text<16>) {
     let virtual_machine = |by: &str| (Platform::Virtual, Text::from_bytes(by.as_bytes()));
-    let of_firmware =
-        |field: &str| -> Text<64> { files::text(files, format_args!("/sys/class/dmi/id/{field}")) };
-    let [maker, product] = ["sys_vendor", "product_name"].map(of_firmware);
+    let [maker, product] = of_firmware(files);
     // Amazon's machines without a hypervisor have this in their product's name.
     if maker.as_str() == "Amazon EC2" && !product.as_str().contains("metal") {
         return virtual_machine("KVM");
@@ -212,8 +235,12 @@ mod tests {
     const WITHOUT_COUNTERS: TryEvent = |_| Err(Errno::ENOENT);
     const MIDR: &str = "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
 
+    fn asked(files: &Tree<'_>, try_event: TryEvent) -> Processor {
+        described(files, CpuId(0), Answers { identification: || None, try_event })
+    }
+
     fn of(files: &Tree<'_>) -> Processor {
-        described(files, CpuId(0), WITHOUT_COUNTERS)
+        asked(files, WITHOUT_COUNTERS)
     }
 
     #[test]
@@ -228,7 +255,7 @@ mod tests {
             (WITHOUT_COUNTERS, Platform::Virtual),
         ];
         for (index, (try_event, platform)) in cases.into_iter().enumerate() {
-            assert_eq!(described(&Tree(&n1), CpuId(0), try_event).platform, platform, "case {index}");
+            assert_eq!(asked(&Tree(&n1), try_event).platform, platform, "case {index}");
         }
     }
 
@@ -246,7 +273,13 @@ mod tests {
             assert_eq!(processor.signature, signature, "{name}");
             assert_eq!(processor.platform, Platform::Hardware, "no hypervisor shows itself");
         }
-        assert!(identify(&Tree(&[]), CpuId(0)).brand.is_empty(), "the kernel does not tell");
+        assert!(of(&Tree(&[])).brand.is_empty(), "the kernel does not tell");
+        let answers = Answers { identification: || Some(0x410f_d4f1), try_event: WITHOUT_COUNTERS };
+        assert_eq!(described(&Tree(&[]), CpuId(0), answers).brand.as_str(), "Neoverse V2", "no /sys");
+        assert_eq!(
+            described(&Tree(&[(MIDR, "0x00000000413fd0c1\n")]), CpuId(0), answers).brand.as_str(),
+            "Neoverse N1"
+        );
         for nothing in ["", "0x", "413fd0c1", "0x1ffffffff"] {
             let processor = of(&Tree(&[(MIDR, nothing)]));
             assert!(processor.vendor.is_empty() && processor.brand.is_empty(), "{nothing}");

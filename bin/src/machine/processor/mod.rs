@@ -4,7 +4,7 @@
 //! reports show both.
 
 #[cfg(any(target_arch = "aarch64", test))]
-mod aarch64;
+pub(crate) mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 

@@ -9,6 +9,7 @@
 use core::arch::global_asm;
 
 mod cores;
+mod identification;
 #[cfg(test)]
 mod instructions;
 mod interrupt;
@@ -19,6 +20,7 @@ mod stream;
 mod timing;
 
 pub use cores::*;
+pub use identification::identification;
 pub use interrupt::*;
 pub use stream::*;
 pub use timing::*;
