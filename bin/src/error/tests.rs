@@ -260,7 +260,7 @@ fn failed_calls_and_missing_verification_have_messages() {
     check(
         PlacementError::NothingTells,
         2,
-        "nothing here tells where pages are; use a whole machine, real or emulated, in place of a user-mode emulator",
+        "nothing here tells where pages are; run on a real machine, or in an emulator of a whole machine",
     );
 }
 
