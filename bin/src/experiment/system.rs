@@ -1,6 +1,7 @@
 //! The machine as the tool sees it, and the tool's permissions; only the clock itself is timed.
 
 use core::fmt;
+use latency_core::arch::Signature;
 use latency_core::math::ToReal;
 
 use latency_core::decimal::Trimmed;
@@ -226,9 +227,12 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
     document.sentence(
         Role::Method(&"Processor"),
         format_args!(
-            "{}, family {family} model {model} stepping {stepping}{}; CPUs {} online, {} allowed; data-dependent \
-             prefetcher {}",
+            "{}, {}{}; CPUs {} online, {} allowed; data-dependent prefetcher {}",
             processor.vendor,
+            fmt::from_fn(|out| match words().signature {
+                Signature::Family => write!(out, "family {family} model {model} stepping {stepping}"),
+                Signature::Part => write!(out, "part {model:#05x} r{}p{}", stepping >> 4, stepping & 0xf),
+            }),
             optional(word(&identity.microcode), |microcode, out| write!(out, ", microcode {microcode}")),
             machine.topology.online_cpus,
             machine.cpus,

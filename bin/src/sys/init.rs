@@ -135,10 +135,11 @@ fn command_line_arguments() -> Option<Arguments> {
 
 /// Moves the words after `--` to the start of `text`, terminates each with a NUL, and returns their length.
 ///
-/// White space separates words, except between double quotes, which are removed.
+/// White space separates words, except between double quotes, which are removed. A word of the boot loader is left out.
 pub(crate) fn pack_arguments(text: &mut [u8]) -> usize {
     // Reading and writing use the same buffer: the write position stays behind the read position, because the words
     // before the `--`, and the `--` itself, are not kept.
+    const INITRD: &[u8; 7] = b"initrd=";
     let text = Cell::from_mut(text).as_slice_of_cells();
     let mut kept = 0; // length of the kept words
     let mut end = 0; // end of the current word
@@ -147,7 +148,12 @@ pub(crate) fn pack_arguments(text: &mut [u8]) -> usize {
         match byte {
             b'"' => (in_word, quoted) = (true, !quoted),
             b' ' | b'\t' | b'\n' if !quoted || byte == b'\n' => {
-                if in_word && keeping {
+                // Some UEFI loaders append the file of the initramfs to the command line.
+                let of_loader = || {
+                    let word = text.get(kept..end).unwrap_or_default();
+                    word.iter().map(Cell::get).take(INITRD.len()).eq(*INITRD)
+                };
+                if in_word && keeping && !of_loader() {
                     put(text, &mut end, 0);
                     kept = end;
                 }
@@ -190,6 +196,12 @@ mod tests {
         assert_eq!(packed("-- a"), "a|");
         assert_eq!(packed("a --  b\tc  "), "b|c|");
         assert_eq!(packed("a -- b -- c"), "b|--|c|");
+    }
+
+    #[test]
+    fn the_initramfs_of_the_loader_is_no_argument() {
+        assert_eq!(packed("quiet -- matrix --size=64M initrd=initrd\n"), "matrix|--size=64M|");
+        assert_eq!(packed("-- initrd=\\boot\\initrd.img a initrd"), "a|initrd|");
     }
 
     #[test]

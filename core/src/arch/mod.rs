@@ -50,6 +50,6 @@ pub use chases::*;
 pub use data::{EndStamp, Line, SharedLine};
 pub use routine::{Delays, ExchangeRoutine, Exchanges, LaneRoutine, Routine, StreamRoutine, StridedRoutine};
 pub use traffic::*;
-pub use words::{Cycles, Words};
+pub use words::{Cycles, Signature, Words};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::*;

@@ -9,6 +9,15 @@ pub enum Cycles {
     Core,
 }
 
+/// The numbers by which makers tell their cores apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signature {
+    /// Family, model and stepping.
+    Family,
+    /// The part number, and a revision that has a major number in the upper four bits and a minor one in the lower four.
+    Part,
+}
+
 /// The words of one instruction set.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
@@ -24,6 +33,8 @@ pub struct Words {
     pub kernel_clock_source: &'static str,
     /// The printed name of the source of the processor's claims about itself, mainly about its caches.
     pub claims_name: &'static str,
+    /// The numbers that identify a core.
+    pub signature: Signature,
     /// The clock of the cycles that results show.
     pub cycles_are: Cycles,
     /// The latency of a multiplication in additions.

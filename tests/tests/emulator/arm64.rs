@@ -61,7 +61,12 @@ fn pages_of_16_kib() {
         let told = machine.boot(&options(&["--pages=4k"]));
         told.expect_status(0).expect_line("16 KiB pages");
         let document = machine.boot(&options(&["--json", "--pages=32m"])).expect_json(0);
-        assert_placed(&points(&document)[0], "32m", 32 << 20);
+        let point = &points(&document)[0];
+        assert_eq!(text(point, "/pages_obtained"), "32m", "{point:#}");
+        for evidence in ["/placement/before", "/placement/after"].map(|moment| at(point, moment)) {
+            assert_eq!(number(evidence, "/page_bytes"), 32 << 20, "{point:#}");
+            assert_eq!(at(evidence, "/nodes"), &serde_json::json!([{ "node": 0, "pages": 1 }]), "{point:#}");
+        }
         let refused = machine.boot(&options(&["--pages=64k"]));
         assert_refused(&refused, 2, "this kernel has no 64 KiB pages (huge pages: 2 MiB, 32 MiB, 1 GiB)");
         let system = machine.boot(&["system"]);
@@ -104,13 +109,13 @@ fn user_emulation_measures_nothing_and_reads_results() {
     assert_eq!(refused.status.code(), Some(2), "{told}");
     assert!(told.contains("nothing here tells where pages are"), "{told}");
     let saved = latency_tests::program::workspace().join("tests/golden/matrix.json");
-    let curve = latency_tests::program::workspace().join("tests/golden/curve.json");
+    let curve = latency_tests::program::workspace().join("tests/fixtures/saved/curve.json");
     let [saved, curve] = [&saved, &curve].map(|path| path.to_str().expect("a path in UTF-8"));
     for (arguments, word) in [
         (&["system"][..], "emulated"),
         (&["--help"], "Usage"),
         (&["fit", curve], "L1"),
-        (&["compare", saved, saved], "Node 0"),
+        (&["compare", saved, saved], "No regression"),
         (&["fleet", saved, saved], "host"),
         (&["show", saved], "Node 0"),
     ] {

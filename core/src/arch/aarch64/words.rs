@@ -1,6 +1,6 @@
 //! The words of results for aarch64.
 
-use crate::arch::{Cycles, Words};
+use crate::arch::{Cycles, Signature, Words};
 
 /// The instructions of the closing stamp.
 pub const END_STAMP: &str = "dsb nshld; isb; mrs cntvct_el0; isb";
@@ -16,6 +16,7 @@ pub const WORDS: Words = Words {
     counter_declared_by: "CNTFRQ_EL0",
     kernel_clock_source: "arch_sys_counter",
     claims_name: "the processor's registers",
+    signature: Signature::Part,
     cycles_are: Cycles::Core,
     multiply_ratio: "2 to 5",
     l1_hit_cycles: "3 to 5",

@@ -1,6 +1,6 @@
 //! The words of results for x86-64.
 
-use crate::arch::{Cycles, Words};
+use crate::arch::{Cycles, Signature, Words};
 
 /// The words of results.
 ///
@@ -12,6 +12,7 @@ pub const WORDS: Words = Words {
     counter_declared_by: "CPUID",
     kernel_clock_source: "tsc",
     claims_name: "CPUID",
+    signature: Signature::Family,
     cycles_are: Cycles::Counter,
     multiply_ratio: "3 or 4",
     l1_hit_cycles: "4 or 5",
