@@ -290,7 +290,7 @@ impl<'m> Buffer<'m> {
         ends: &mut [Cursor],
         hops: usize,
     ) -> Result<u64, WalkError> {
-        Ok(self.ready_lanes((kernel.lanes, (kernel.routine, kernel.in_memory)), starts, ends, hops)?())
+        Ok(self.ready_lanes((kernel.lanes(), (kernel.routine, kernel.in_memory())), starts, ends, hops)?())
     }
 
     /// Walks as [`walk_lanes`](Self::walk_lanes) does, between two stamps.
@@ -308,7 +308,7 @@ impl<'m> Buffer<'m> {
     ) -> Result<Timed<u64>, WalkError> {
         Ok(Timed::new(
             stamp,
-            self.ready_lanes((kernel.lanes, (kernel.routine, kernel.in_memory)), starts, ends, hops)?,
+            self.ready_lanes((kernel.lanes(), (kernel.routine, kernel.in_memory())), starts, ends, hops)?,
         ))
     }
 

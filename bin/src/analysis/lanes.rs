@@ -79,7 +79,7 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
     #[must_use]
     pub fn with_work(&self, work: usize, prefetch: bool) -> Option<Estimate> {
         self.times().find_map(|(walk, time)| match walk {
-            Walk::Lanes(kernel) if (kernel.work, kernel.prefetch) == (work, prefetch) => Some(time),
+            Walk::Lanes(kernel) if (kernel.work(), kernel.prefetch) == (work, prefetch) => Some(time),
             _ => None,
         })
     }
@@ -260,15 +260,15 @@ pub fn work_reach(floor: Option<WorkingSet<'_, '_>>, memory: WorkingSet<'_, '_>)
         if kernel.prefetch {
             continue;
         }
-        let floor = floor.and_then(|floor| floor.with_work(kernel.work, false));
+        let floor = floor.and_then(|floor| floor.with_work(kernel.work(), false));
         let least = floor.filter(|floor| floor.value > bare.value).unwrap_or(bare);
         match time.over(least)?.side(EXPOSED) {
             Side::Above => {
                 let hidden = reach.map_or(0, |reach: WorkReach| reach.hidden);
-                return Some(WorkReach { hidden, exposed: Some(kernel.instructions) });
+                return Some(WorkReach { hidden, exposed: Some(kernel.instructions()) });
             }
             Side::Near | Side::Below => {
-                reach = Some(WorkReach { hidden: kernel.instructions, exposed: None });
+                reach = Some(WorkReach { hidden: kernel.instructions(), exposed: None });
             }
             Side::Open => {}
         }

@@ -89,7 +89,7 @@ fn counts_of_all_lanes_are_divided_by_the_lanes() {
 #[test]
 fn lanes_saturate_where_the_buffers_are_full() {
     let time = |lanes: usize| 96.0 / lanes.min(12) as f64;
-    let point = |kernel| outcome(1 << 28, Walk::Lanes(kernel), time(kernel.lanes));
+    let point = |kernel| outcome(1 << 28, Walk::Lanes(kernel), time(kernel.lanes()));
     let outcomes: Vec<_> = PARALLEL.iter().map(point).collect();
     let region = regions(&outcomes).next().unwrap();
     let found = region.saturation().unwrap();
@@ -105,7 +105,7 @@ fn lanes_saturate_where_the_buffers_are_full() {
 fn without_some_numbers_of_chains_there_is_a_limit_only_where_more_bring_no_gain() {
     let saturation = |lanes: &[usize]| {
         let chosen = PARALLEL.iter().zip(limited(1 << 28, 96.0, 12));
-        let chosen: Vec<_> = chosen.filter(|(kernel, _)| lanes.contains(&kernel.lanes)).collect();
+        let chosen: Vec<_> = chosen.filter(|(kernel, _)| lanes.contains(&kernel.lanes())).collect();
         let outcomes: Vec<_> = chosen.into_iter().map(|(_, outcome)| outcome).collect();
         regions(&outcomes).next()?.saturation()
     };
@@ -119,7 +119,7 @@ fn without_some_numbers_of_chains_there_is_a_limit_only_where_more_bring_no_gain
 /// Returns points with every number of chains in a working set, with at most `most` loads in flight.
 fn limited(size: u64, alone: f64, most: usize) -> impl Iterator<Item = Outcome<'static>> {
     let time = move |lanes: usize| alone / lanes.min(most) as f64;
-    PARALLEL.iter().map(move |kernel| outcome(size, Walk::Lanes(kernel), time(kernel.lanes)))
+    PARALLEL.iter().map(move |kernel| outcome(size, Walk::Lanes(kernel), time(kernel.lanes())))
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn without_a_lane_alone_there_is_nothing_to_compare_with() {
 fn worked(room: f64) -> Vec<Outcome<'static>> {
     let floor = |work: usize| 0.4 + work as f64 / 10.0;
     let memory = |instructions: usize| 160.0 / (room / instructions as f64 * 16.0).min(16.0);
-    let cached = WINDOW.iter().map(|[plain, _]| outcome(1 << 14, Walk::Lanes(plain), floor(plain.work)));
+    let cached = WINDOW.iter().map(|[plain, _]| outcome(1 << 14, Walk::Lanes(plain), floor(plain.work())));
     let distant =
-        WINDOW.iter().map(|[plain, _]| outcome(1 << 28, Walk::Lanes(plain), memory(plain.instructions)));
+        WINDOW.iter().map(|[plain, _]| outcome(1 << 28, Walk::Lanes(plain), memory(plain.instructions())));
     cached.chain(distant).collect()
 }
 

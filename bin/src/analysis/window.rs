@@ -144,7 +144,7 @@ pub fn prefetch_gain(memory: WorkingSet<'_, '_>) -> Option<Prefetch> {
     let mut best = None::<Gain>;
     let (mut pays_from, mut is_measured, mut is_open) = (None, false, false);
     for [plain, _] in &WINDOW {
-        let work = plain.work;
+        let work = plain.work();
         let time = |prefetch| memory.with_work(work, prefetch);
         let Some((without, with)) = time(false).zip(time(true)) else { continue };
         let Some(ratio) = without.over(with) else { continue };
@@ -221,7 +221,7 @@ mod tests {
         };
         let both = WINDOW
             .iter()
-            .flat_map(|[plain, fetching]| [(plain, 100.0), (fetching, 100.0 / gain(plain.work))]);
+            .flat_map(|[plain, fetching]| [(plain, 100.0), (fetching, 100.0 / gain(plain.work()))]);
         both.map(|(kernel, ns)| point(kernel, ns)).collect()
     }
 

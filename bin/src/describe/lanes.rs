@@ -13,9 +13,9 @@ fn members(document: &mut dyn Document, walk: &Walk) {
     match walk {
         Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => {}
         Walk::Lanes(kernel) => {
-            document.put(&columns::WORK, kernel.work);
+            document.put(&columns::WORK, kernel.work());
             document.put(&columns::PREFETCH, kernel.prefetch);
-            document.put(&columns::INSTRUCTIONS, kernel.instructions);
+            document.put(&columns::INSTRUCTIONS, kernel.instructions());
         }
         Walk::Apart(gap) => {
             document.put(&columns::FILLER, gap.filler().name());

@@ -296,7 +296,7 @@ fn load(
 fn is_latency(point: &Point) -> bool {
     match point.walk {
         Walk::Chain => true,
-        Walk::Lanes(kernel) => kernel.lanes == 1 && kernel.work == 0 && !kernel.prefetch,
+        Walk::Lanes(kernel) => kernel.lanes() == 1 && kernel.work() == 0 && !kernel.prefetch,
         _ => false,
     }
 }

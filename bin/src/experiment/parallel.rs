@@ -168,9 +168,9 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         for kernel in KERNELS.iter().filter(|kernel| report.options.has_chains(kernel)) {
             table.row();
-            table.show(&kernel.lanes);
+            table.show(&kernel.lanes());
             for region in regions() {
-                let nanoseconds = region.with_lanes(kernel.lanes).map(|time| time.value);
+                let nanoseconds = region.with_lanes(kernel.lanes()).map(|time| time.value);
                 table.number(nanoseconds);
                 table.number(nanoseconds.and_then(|nanoseconds| region.in_flight(nanoseconds)));
             }
@@ -185,14 +185,14 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {
         *name = Text::of(format_args!("{} {}", chains::place(place_of(report, region.size)), region.size));
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
-            let (one, all) = (region.with_lanes(1), region.with_lanes(kernel.lanes));
+            let (one, all) = (region.with_lanes(1), region.with_lanes(kernel.lanes()));
             // A single chain has one load in flight by definition.
-            let in_flight = if kernel.lanes == 1 {
+            let in_flight = if kernel.lanes() == 1 {
                 one.map(|_| 1.0.into())
             } else {
                 one.zip(all).and_then(|(one, all)| one.over(all))
             };
-            *point = ChartPoint::of(kernel.lanes as f64, in_flight.unwrap_or(f64::NAN.into()));
+            *point = ChartPoint::of(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN.into()));
         }
     }
     let count = regions(report.outcomes).count().min(REGIONS);

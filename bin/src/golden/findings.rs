@@ -867,8 +867,8 @@ fn beside(walk: &Walk) -> Option<Beside> {
     match walk {
         Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => None,
         Walk::Lanes(kernel) => Some(Beside {
-            lanes: kernel.lanes,
-            between: if kernel.work == 0 { 0 } else { kernel.instructions },
+            lanes: kernel.lanes(),
+            between: if kernel.work() == 0 { 0 } else { kernel.instructions() },
             dependent: true,
             prefetch: kernel.prefetch,
             window: 448,

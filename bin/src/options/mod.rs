@@ -327,7 +327,7 @@ impl<'a> Options<'a> {
     /// Returns whether the user wants walks of as many chains as this kernel has.
     #[must_use]
     pub fn has_chains(&self, kernel: &LaneKernel) -> bool {
-        self.chains.is_none_or(|chains| chains.contains(kernel.lanes as u32))
+        self.chains.is_none_or(|chains| chains.contains(kernel.lanes() as u32))
     }
 
     /// Returns the operands, which are valid UTF-8 and not empty.

@@ -119,7 +119,7 @@ fn every_option_is_set_in_both_forms() {
         ("stride", "256", |o| o.stride == Some(Bytes(256))),
         ("kernel", "index", |o| o.kernel == Kernel::Index),
         ("chains", "1,4-16", |o| {
-            let chosen = PARALLEL.iter().filter(|kernel| o.has_chains(kernel)).map(|kernel| kernel.lanes);
+            let chosen = PARALLEL.iter().filter(|kernel| o.has_chains(kernel)).map(|kernel| kernel.lanes());
             chosen.eq([1, 4, 6, 8, 10, 12, 14, 16])
         }),
         ("seed", "0", |o| o.seed == 0),

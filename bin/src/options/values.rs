@@ -336,7 +336,7 @@ pub fn ids<const WORDS: usize>(text: &[u8]) -> Result<IdSet<WORDS>, ValueError<'
 pub fn chains(text: &[u8]) -> Result<IdSet<2>, ValueError<'_>> {
     for part in text.split(|byte| *byte == b',') {
         let part: IdSet<2> = ids(part)?;
-        if !PARALLEL.iter().any(|kernel| part.contains(kernel.lanes as u32)) {
+        if !PARALLEL.iter().any(|kernel| part.contains(kernel.lanes() as u32)) {
             return Err(ValueError::NotAChoice);
         }
     }

@@ -181,7 +181,7 @@ impl Walk {
     pub const fn lanes(&self) -> usize {
         match self {
             Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => 1,
-            Walk::Lanes(kernel) => kernel.lanes,
+            Walk::Lanes(kernel) => kernel.lanes(),
             Walk::Apart(_) => Gap::LANES,
         }
     }
@@ -205,8 +205,8 @@ impl fmt::Display for Walk {
             }
             Walk::Apart(gap) => write!(out, ", {} {}", gap.fillers(), gap.filler().name()),
             Walk::Lanes(kernel) => {
-                if kernel.work > 0 {
-                    write!(out, ", work {}", kernel.work)?;
+                if kernel.work() > 0 {
+                    write!(out, ", work {}", kernel.work())?;
                 }
                 out.write_str(if kernel.prefetch { ", prefetch" } else { "" })
             }

@@ -143,7 +143,7 @@ impl TableLayout {
         if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
             return Err("more fields than columns; quote numbers that contain a comma");
         }
-        let mut point = PointDraft::EMPTY;
+        let mut point = PointDraft::new();
         let mut found = 0;
         for (column, field) in columns.iter().zip(fields(line, *separator)) {
             found += 1;

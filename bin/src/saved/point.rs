@@ -107,18 +107,21 @@ pub(super) struct PointDraft {
 }
 
 impl PointDraft {
-    /// A point before its first member.
-    pub const EMPTY: PointDraft = PointDraft {
-        row: Row::EMPTY,
-        nodes: [None; 2],
-        ends: [None; 2],
-        deviation: None,
-        undisturbed: [None; 3],
-        offered: None,
-        rates: [None; 3],
-        load_node: None,
-        percentile: None,
-    };
+    /// Returns a point before its first member.
+    #[inline(never)] // a constant would be the second one with an empty row
+    pub fn new() -> PointDraft {
+        PointDraft {
+            row: Row::EMPTY,
+            nodes: [None; 2],
+            ends: [None; 2],
+            deviation: None,
+            undisturbed: [None; 3],
+            offered: None,
+            rates: [None; 3],
+            load_node: None,
+            percentile: None,
+        }
+    }
 
     /// Stores the number of a column, in bytes or nanoseconds.
     pub fn take(&mut self, column: Column, value: f64) -> Result<(), &'static str> {
@@ -188,7 +191,7 @@ pub const LOADED: &str = "loaded";
 
 /// Reads a point to its end, after the start of its object.
 pub(super) fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
-    let mut draft = PointDraft::EMPTY;
+    let mut draft = PointDraft::new();
     rest(reader, &mut |reader, key| {
         let row = &mut draft.row;
         match Column::of(key) {

@@ -65,7 +65,7 @@ fn lane_kernels_preserve_the_callee_saved_registers_and_write_only_their_cursors
     let mut lines = [arch::Line([0; 8]); 67];
     let base = ring(&mut lines, Encoding::Pointer);
     let plain = PARALLEL.iter().chain(WINDOW.iter().flatten());
-    let plain = plain.map(|kernel| ((kernel.routine, kernel.in_memory), kernel.lanes, kernel.work));
+    let plain = plain.map(|kernel| ((kernel.routine, kernel.in_memory()), kernel.lanes(), kernel.work()));
     let gaps = Filler::ALL.into_iter().flat_map(|filler| {
         [0, 1, 2, 5, 100, Gap::MOST]
             .map(|fillers| (Gap::new(filler, fillers).unwrap().routine(), Gap::LANES, 0))

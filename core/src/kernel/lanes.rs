@@ -11,20 +11,41 @@ pub use crate::arch::MOST_LANES;
 /// A chase loop that makes exactly one dependent load per hop and lane.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneKernel {
-    /// The number of chains that the loop walks side by side.
-    pub lanes: usize,
-    /// The units of work between the loads: dependent additions of one cycle. The first waits for the load.
-    pub work: usize,
+    pub(crate) routine: LaneRoutine,
+    lanes: u16,
+    work: u16,
+    instructions: u16,
+    in_memory: u8,
     /// True if the next node of a lane is prefetched as soon as its address is known.
     pub prefetch: bool,
-    /// The number of instructions of one hop of all lanes, without those that count hops.
+}
+
+impl LaneKernel {
+    /// Returns the number of chains that the loop walks side by side.
+    #[must_use]
+    pub const fn lanes(&self) -> usize {
+        self.lanes as usize
+    }
+
+    /// Returns the units of work between the loads: dependent additions of one cycle. The first waits for the load.
+    #[must_use]
+    pub const fn work(&self) -> usize {
+        self.work as usize
+    }
+
+    /// Returns the number of instructions of one hop of all lanes, without those that count hops.
     ///
     /// This is the number of instructions from a lane's load to its next load. If they do not fit
     /// in the processor's instruction window, the loads of all lanes cannot be in flight together.
-    pub instructions: usize,
-    pub(crate) routine: LaneRoutine,
-    /// The number of cursors that are kept in memory, because there are more lanes than registers.
-    pub(crate) in_memory: usize,
+    #[must_use]
+    pub const fn instructions(&self) -> usize {
+        self.instructions as usize
+    }
+
+    /// Returns the number of cursors that are kept in memory, because there are more lanes than registers.
+    pub(crate) const fn in_memory(&self) -> usize {
+        self.in_memory as usize
+    }
 }
 
 /// Returns the kernel for this number of lanes without work.
@@ -33,22 +54,24 @@ const fn plain(lanes: usize) -> LaneKernel {
     while place < arch::REGISTER_CHASES.len() {
         let (held, routine) = arch::REGISTER_CHASES[place];
         if held == lanes {
+            let lanes = lanes as u16;
             return LaneKernel {
+                routine,
                 lanes,
                 work: 0,
-                prefetch: false,
                 instructions: lanes,
-                routine,
                 in_memory: 0,
+                prefetch: false,
             };
         }
         place += 1;
     }
     assert!(lanes > REGISTER_LANES && lanes <= MOST_LANES);
-    let in_memory = lanes - REGISTER_LANES;
+    let in_memory = (lanes - REGISTER_LANES) as u8;
+    let lanes = lanes as u16;
     // A lane with its cursor in memory needs one more load, from the first-level cache, and one more store.
-    let instructions = lanes + 2 * in_memory;
-    LaneKernel { lanes, work: 0, prefetch: false, instructions, routine: arch::MEMORY_CHASE, in_memory }
+    let instructions = lanes + 2 * in_memory as u16;
+    LaneKernel { routine: arch::MEMORY_CHASE, lanes, work: 0, instructions, in_memory, prefetch: false }
 }
 
 /// The kernels without work, by their number of lanes: every number for which registers suffice, then steps of about a
@@ -73,8 +96,15 @@ pub static PARALLEL: [LaneKernel; 15] = [
 
 /// Returns the kernel of [`WINDOW_LANES`] lanes with `work` units of work, and with a prefetch if `prefetch`.
 const fn window(work: usize, prefetch: bool, routine: LaneRoutine) -> LaneKernel {
-    let instructions = WINDOW_LANES * (arch::WINDOW_OVERHEAD + work + prefetch as usize);
-    LaneKernel { lanes: WINDOW_LANES, work, prefetch, instructions, routine, in_memory: 0 }
+    let instructions = (WINDOW_LANES * (arch::WINDOW_OVERHEAD + work + prefetch as usize)) as u16;
+    LaneKernel {
+        routine,
+        lanes: WINDOW_LANES as u16,
+        work: work as u16,
+        instructions,
+        in_memory: 0,
+        prefetch,
+    }
 }
 
 /// The kernels of sixteen lanes with work: pairs of a kernel without a prefetch and a kernel with it, by the units of
@@ -95,7 +125,7 @@ pub static WINDOW: [[LaneKernel; 2]; arch::WINDOW_CHASES.len()] = {
 /// Returns the kernel of [`PARALLEL`] with this number of lanes.
 #[must_use]
 pub fn parallel(lanes: usize) -> Option<&'static LaneKernel> {
-    PARALLEL.iter().find(|kernel| kernel.lanes == lanes)
+    PARALLEL.iter().find(|kernel| kernel.lanes() == lanes)
 }
 
 /// The kinds of instructions between two loads that depend on neither.
@@ -187,11 +217,11 @@ mod tests {
 
     #[test]
     fn lanes_are_in_ascending_order_and_up_to_14_in_registers() {
-        assert!(PARALLEL.is_sorted_by_key(|kernel| kernel.lanes));
+        assert!(PARALLEL.is_sorted_by_key(|kernel| kernel.lanes()));
         for kernel in &PARALLEL {
-            assert!(kernel.lanes <= MOST_LANES);
-            assert_eq!(kernel.in_memory > 0, kernel.lanes > 14);
-            assert!(core::ptr::eq(parallel(kernel.lanes).unwrap(), kernel));
+            assert!(kernel.lanes() <= MOST_LANES);
+            assert_eq!(kernel.in_memory() > 0, kernel.lanes() > 14);
+            assert!(core::ptr::eq(parallel(kernel.lanes()).unwrap(), kernel));
         }
         assert!(parallel(5).is_none());
     }
@@ -199,11 +229,11 @@ mod tests {
     #[test]
     fn a_unit_of_work_is_one_instruction() {
         for [without, with] in &WINDOW {
-            assert_eq!(without.instructions, 16 * (5 + without.work));
-            assert_eq!(with.instructions, 16 * (6 + without.work));
-            assert_eq!((with.work, without.prefetch, with.prefetch), (without.work, false, true));
+            assert_eq!(without.instructions(), 16 * (5 + without.work()));
+            assert_eq!(with.instructions(), 16 * (6 + without.work()));
+            assert_eq!((with.work(), without.prefetch, with.prefetch), (without.work(), false, true));
         }
-        assert!(WINDOW.is_sorted_by_key(|[kernel, _]| kernel.work));
+        assert!(WINDOW.is_sorted_by_key(|[kernel, _]| kernel.work()));
     }
 
     #[test]
@@ -213,7 +243,7 @@ mod tests {
         // Each lane without a register needs three instructions.
         assert_eq!(of(20) - of(16), 4 * 3);
         assert_eq!(of(64) - of(48), 16 * 3);
-        assert_eq!(of(16), 16 + 2 * parallel(16).unwrap().in_memory);
+        assert_eq!(of(16), 16 + 2 * u16::from(parallel(16).unwrap().in_memory));
     }
 
     #[test]

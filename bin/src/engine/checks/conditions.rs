@@ -156,7 +156,7 @@ fn passed(before: &KernelSnapshot, after: &KernelSnapshot, cpu: u32) -> CpuTime 
 #[must_use]
 pub fn in_core(point: &Point) -> Bytes {
     match point.walk {
-        Walk::Lanes(kernel) if kernel.work > 0 => Bytes(0),
+        Walk::Lanes(kernel) if kernel.work() > 0 => Bytes(0),
         Walk::Apart(_) | Walk::PingPong(_) | Walk::Owned(_) => Bytes(0),
         Walk::Traffic(traffic) => Bytes(point.size.0 / u64::from(traffic.generators.max(1))),
         _ if matches!(point.order, Order::Sequential | Order::Backward) => Bytes(0),

@@ -152,7 +152,7 @@ pub struct PairRatios {
 impl PairRatios {
     /// No ratios yet.
     pub const NONE: PairRatios =
-        PairRatios { ratios: [[f64::NAN; ROUNDS]; PAIRS], made: 0, first: None, found: None };
+        PairRatios { ratios: [[0.0; ROUNDS]; PAIRS], made: 0, first: None, found: None };
 
     /// Measures both chains of the next pair like `point` by calling `visit`; returns false if all pairs are measured.
     ///

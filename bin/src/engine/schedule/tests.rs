@@ -209,7 +209,7 @@ fn points_with_equal_lane_counts_are_visited_in_a_row() {
     let budget = Budget { trail: 1 << 16, ..Budget::DEFAULT };
     let (schedule, _) = run(budget, points, |_| 100.0);
     for round in schedule.place.visits.chunks(6) {
-        let walked: Vec<usize> = round.iter().map(|visit| lanes[visit.index].lanes).collect();
+        let walked: Vec<usize> = round.iter().map(|visit| lanes[visit.index].lanes()).collect();
         assert_eq!(walked.chunk_by(|one, other| one == other).count(), 3, "{walked:?}");
     }
 }

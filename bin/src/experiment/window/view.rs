@@ -143,12 +143,12 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
             table.texts("prefetched|time saved");
             for [plain, _] in &KERNELS {
                 let time = |region: WorkingSet<'_, '_>, prefetch| {
-                    region.with_work(plain.work, prefetch).map_or(f64::NAN, |time| time.value)
+                    region.with_work(plain.work(), prefetch).map_or(f64::NAN, |time| time.value)
                 };
                 let (without, with) = (time(view.memory, false), time(view.memory, true));
                 table.row();
-                table.show(&plain.work);
-                table.show(&plain.instructions);
+                table.show(&plain.work());
+                table.show(&plain.instructions());
                 if let Some(floor) = view.floor {
                     table.number(time(floor, false));
                 }
@@ -277,8 +277,8 @@ fn work(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<
         let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];
         for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
             let kernel = if prefetch { fetching } else { plain };
-            let time = region.and_then(|region| region.with_work(kernel.work, prefetch));
-            *point = ChartPoint::of(kernel.instructions.real(), time.unwrap_or(f64::NAN.into()));
+            let time = region.and_then(|region| region.with_work(kernel.work(), prefetch));
+            *point = ChartPoint::of(kernel.instructions().real(), time.unwrap_or(f64::NAN.into()));
         }
         points
     };
