@@ -1,4 +1,4 @@
-//! What the program learns from the files of aarch64 machines: who they are, their lines, their pages and their nodes.
+//! Machines whose files are fixtures: their processors, lines, pages and nodes.
 
 use std::boxed::Box;
 use std::string::ToString;
@@ -7,18 +7,10 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::tests::{codes, files_of, fixture, pairs, surveyed};
 use crate::machine::Machine;
-use crate::machine::processor::aarch64::{Answers, described};
-use crate::machine::processor::{CoreKind, Platform};
-use crate::sys::errno::Errno;
-use crate::sys::perf::Event;
+use crate::machine::processor::{Answers, CoreKind, Platform, described};
 
-/// A kernel that counts every event.
-const COUNTS: Answers = Answers { identification: || None, try_event: |_| Ok(()) };
-/// A guest that QEMU translates: it counts cycles alone.
-const TRANSLATED: Answers = Answers {
-    identification: || None,
-    try_event: |event| if event == Event::Cycles { Ok(()) } else { Err(Errno::ENOENT) },
-};
+const COUNTS: Answers = Answers::COUNTS;
+const TRANSLATED: Answers = Answers::TRANSLATED;
 
 /// Returns a fixture's machine, as a program on one of its CPUs sees it.
 fn machine(text: &str, cpu: u32, answers: Answers) -> Box<Machine> {

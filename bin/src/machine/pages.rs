@@ -36,7 +36,7 @@ impl Machine {
     }
 
     /// Returns the sizes of huge pages that are shown and compared: those of the kernel's pools. Two sizes are always
-    /// among them if base pages have 4 KiB: kernels with such pages have both, unless the processor lacks them.
+    /// among them if base pages have 4 KiB: kernels with those pages have both, unless the processor lacks them.
     #[must_use]
     pub fn pool_sizes(&self) -> PageSizes {
         let usual = match self.page {

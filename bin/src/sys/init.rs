@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_initramfs_of_the_loader_is_no_argument() {
+    fn a_word_of_the_boot_loader_is_left_out() {
         assert_eq!(packed("quiet -- matrix --size=64M initrd=initrd\n"), "matrix|--size=64M|");
         assert_eq!(packed("-- initrd=\\boot\\initrd.img a initrd"), "a|initrd|");
     }

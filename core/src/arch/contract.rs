@@ -55,6 +55,9 @@ const _: fn(Stamp) -> u64 = unserialised_ticks;
 const _: bool = Counter::STEADY;
 const _: fn() -> Option<Hertz> = Counter::declared;
 
+// The identification of a core, if there is a register for it; the argument is AT_HWCAP of the auxiliary vector.
+const _: fn(u64) -> Option<u32> = identification;
+
 // Words of results, in a file that is compiled for every target.
 const _: &str = ARCHITECTURE;
 const _: Words = WORDS;

@@ -117,7 +117,7 @@ fn user_emulation_measures_nothing_and_reads_results() {
         (&["fit", curve], "L1"),
         (&["compare", saved, saved], "No regression"),
         (&["fleet", saved, saved], "host"),
-        (&["show", saved], "Node 0"),
+        (&["show", saved], "0 -> 0"),
     ] {
         let output = in_user_emulation(arguments);
         let shown = String::from_utf8_lossy(&output.stdout);

@@ -9,8 +9,9 @@ use latency_core::topology::files;
 use latency_core::units::CpuId;
 
 use super::{CoreKind, Platform, Processor};
+use crate::sys::auxv;
 use crate::sys::errno::Errno;
-use crate::sys::perf::Event;
+use crate::sys::perf::{self, Event};
 
 /// Implementers (MIDR_EL1\[31:24\]) and their names.
 const IMPLEMENTERS: [(u32, &str); 8] = [
@@ -93,7 +94,7 @@ const EFFICIENT: f64 = 0.75;
 /// Opens a hardware counter and closes it again.
 type TryEvent = fn(Event) -> Result<(), Errno>;
 
-/// What the kernel answers without files.
+/// The sources of a description that are not files.
 #[derive(Clone, Copy)]
 pub struct Answers {
     /// Returns MIDR_EL1 of the CPU that asks, if a program may read it.
@@ -102,11 +103,20 @@ pub struct Answers {
     pub try_event: TryEvent,
 }
 
+#[cfg(test)]
+impl Answers {
+    /// A kernel that counts every event.
+    pub const COUNTS: Answers = Answers { identification: || None, try_event: |_| Ok(()) };
+    /// A guest that QEMU translates: it counts cycles alone.
+    pub const TRANSLATED: Answers = Answers {
+        identification: || None,
+        try_event: |event| if event == Event::Cycles { Ok(()) } else { Err(Errno::ENOENT) },
+    };
+}
+
 /// Reads the description of the processor that executes the call.
-#[cfg(target_arch = "aarch64")]
 #[must_use]
 pub fn identify(files: &impl Files, cpu: CpuId) -> Processor {
-    use crate::sys::{auxv, perf};
     let identification = || latency_core::arch::identification(auxv::hardware_capabilities());
     described(files, cpu, Answers { identification, try_event: perf::try_event })
 }
@@ -269,6 +279,7 @@ mod tests {
             ("0x00000000990fd0c1\n", "0x99", "implementer 0x99 part 0xd0c", (0x99, 0xd0c, 0x01)),
         ] {
             let processor = of(&Tree(&[(MIDR, midr)]));
+            assert_eq!(identify(&Tree(&[(MIDR, midr)]), CpuId(0)).signature, signature);
             assert_eq!((processor.vendor.as_str(), processor.brand.as_str()), (vendor, name));
             assert_eq!(processor.signature, signature, "{name}");
             assert_eq!(processor.platform, Platform::Hardware, "no hypervisor shows itself");

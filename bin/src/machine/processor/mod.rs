@@ -4,7 +4,7 @@
 //! reports show both.
 
 #[cfg(any(target_arch = "aarch64", test))]
-pub(crate) mod aarch64;
+mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -13,6 +13,8 @@ use latency_core::units::{Bytes, Hertz};
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::identify;
+#[cfg(any(target_arch = "aarch64", test))]
+pub use aarch64::{Answers, described};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::identify;
 

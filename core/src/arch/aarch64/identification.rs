@@ -1,4 +1,8 @@
 //! The register that names the maker and the part of a core.
+//!
+//! # Safety
+//!
+//! The register is read only if the kernel reports that it emulates the read.
 
 use core::arch::asm;
 

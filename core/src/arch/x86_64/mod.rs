@@ -23,6 +23,12 @@ pub use timing::*;
 
 pub use super::x86_64_words::WORDS;
 
+/// Returns no number: CPUID describes the processor.
+#[must_use]
+pub const fn identification(_capabilities: u64) -> Option<u32> {
+    None
+}
+
 global_asm!(include_str!("../../../asm/x86_64/chase.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/variants.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/parallel.s"), options(raw));
