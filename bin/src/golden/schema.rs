@@ -154,7 +154,7 @@ const COMMANDS: [&str; 5] = ["compare", "fit", "fleet", "report", "show"];
 
 /// Returns whether a field tells the points of an experiment apart.
 fn tells_points(field: &Field) -> bool {
-    field.key() != "experiment" && SAVED.iter().any(|column| column.is(field))
+    field.key() != "experiment" && SAVED.iter().any(|column| core::ptr::eq(*column, field))
 }
 
 /// Makes schemas of shapes.
@@ -184,7 +184,9 @@ impl Maker<'_> {
         let of_points = COMMANDS.contains(&place.split('/').next().unwrap_or_default())
             && shape.members.iter().any(|member| tells_points(member.field));
         let further = SAVED.iter().filter(|_| of_points);
-        for field in further.filter(|field| !shape.members.iter().any(|member| member.field.is(field))) {
+        for field in
+            further.filter(|field| !shape.members.iter().any(|member| core::ptr::eq(member.field, **field)))
+        {
             let value = self.value(&format!("{place}/{}", field.key()), Some(field), &Shape::default());
             properties.push((field.key().to_string(), value));
         }
