@@ -133,13 +133,13 @@ FUZZ_SECONDS ?= 60
 fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test --locked --profile fuzz -p latency-bench --lib -- fuzz::$(FUZZ_TARGET)
 
-# The bytes of the executable by section and by module. The shipped one has no symbols of
-# local functions; this one is linked again, with all of them. The last option counts, and the command line adds to the key
-# of .cargo/config.toml.
+# The bytes of the executable by section and by module; ARCH chooses the instruction set. The shipped one has no symbols
+# of local functions; this one is linked again, with all of them. The last option counts, and the command line adds to
+# the key of .cargo/config.toml.
 SYMBOLS := target."cfg(target_env = \"musl\")".rustflags=["-Clink-arg=--discard-none"]
 
 size:
-	@triple=$$(tests/setup triple) || exit 1; \
+	@triple=$$(tests/setup triple $(ARCH)) || exit 1; \
 	case $$triple in *-gnu) flags='-- $(filter-out %--discard-all,$(STATIC))';; *) flags=;; esac; \
 	CARGO_TARGET_DIR=target/size $(CARGO) rustc --locked --release -p latency-bench --bin latency-bench \
 		--config '$(SYMBOLS)' --target "$$triple" $$flags && \
@@ -223,7 +223,8 @@ mutants: $(MUTANTS)
 
 kernel-mutants: plugin all-aarch64
 	@tests/setup packages
-	@tests/setup aarch64 || exit 0; nice $(CARGO) run --locked --quiet -p latency-tests --bin kernel-mutants -- "$(MUTANT)"
+	@part='$(MUTANT)'; tests/setup aarch64 || part=mailbox; \
+	nice $(CARGO) run --locked --quiet -p latency-tests --bin kernel-mutants -- "$$part"
 
 check:
 	$(CARGO) fmt --check

@@ -106,18 +106,26 @@ fn clear(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
     excess(outcomes, pages, lines).map(|excess| if excess < PART * dense { 0.0 } else { excess })
 }
 
-/// Returns the numbers of lines that were probed on one kind of pages, ascending.
-fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item = u64> + Clone + 'o {
+/// A number of lines that was probed, and its [`clear`] excess.
+type Probe = (u64, Option<f64>);
+
+/// Maximum number of probes of one kind of pages: those of every run, and more around both reaches, of base pages and of
+/// larger ones.
+const MOST: usize = LINES_PROBED.len() + 4 * (PARTS as usize - 1);
+
+/// Returns the probes of one kind of pages by their number of lines, ascending.
+fn probed<'r>(outcomes: &[Outcome<'_>], pages: Pages, room: &'r mut [Probe; MOST]) -> &'r [Probe] {
     let page = base_page(outcomes).bytes();
-    let after = move |least: u64| {
+    let (mut count, mut last) = (0, 0);
+    while let Some(slot) = room.get_mut(count) {
         let points = outcomes.iter().map(|outcome| &outcome.point);
         let mine = points.filter(|point| point.pages == pages && point.order == Order::Random);
-        mine.filter(|point| point.stride == page)
-            .map(|point| point.size.0 / page.0)
-            .filter(|lines| *lines > least)
-            .min()
-    };
-    Compact(core::iter::successors(after(0), move |lines| after(*lines)))
+        let lines = mine.filter(|point| point.stride == page).map(|point| point.size.0 / page.0);
+        let Some(lines) = lines.filter(|lines| *lines > last).min() else { break };
+        *slot = (lines, clear(outcomes, pages, lines));
+        (count, last) = (count + 1, lines);
+    }
+    room.get(..count).unwrap_or_default()
 }
 
 /// Returns further numbers of lines between a buffer's reach and the next span tried, to find its end more precisely.
@@ -130,8 +138,9 @@ pub fn between(buffer: &TlbLevel, page: Bytes) -> impl Iterator<Item = u64> + us
 #[must_use]
 pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
     let page = base_page(outcomes);
-    let [small, levels] = [Pages::base(page), pages]
-        .map(|pages| levels(probed(outcomes, pages), page.bytes(), |lines| clear(outcomes, pages, lines)));
+    let mut room = [(0, None); MOST];
+    let [small, levels] =
+        [Pages::base(page), pages].map(|pages| levels(probed(outcomes, pages, &mut room), page.bytes()));
     let measured = excess(outcomes, pages, 16).is_some();
     let behaves_as_small = match (small, levels) {
         _ if pages.are_base() || !measured => None,
@@ -142,21 +151,16 @@ pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
     Buffers { levels, behaves_as_small }
 }
 
-/// Returns the first and the second level, from the excess time of each number of lines.
-fn levels(
-    probed: impl Iterator<Item = u64> + Clone,
-    page: Bytes,
-    excess: impl Fn(u64) -> Option<f64>,
-) -> [Option<TlbLevel>; 2] {
+/// Returns the first and the second level.
+fn levels(probed: &[Probe], page: Bytes) -> [Option<TlbLevel>; 2] {
     // Returns the last number of lines before the excess rises above `most`, and the first above it.
     let reach = |most: f64| {
-        let beyond = probed.clone().find(|lines| excess(*lines).is_some_and(|excess| excess > most))?;
-        let last = probed.clone().take_while(|lines| *lines < beyond).last()?;
-        Some((last, beyond))
+        let beyond = probed.iter().position(|(_, excess)| excess.is_some_and(|excess| excess > most))?;
+        Some((probed.get(beyond.checked_sub(1)?)?.0, probed.get(beyond)?.0))
     };
     let cost = |last: u64, end: u64| {
-        let far = probed.clone().find(|lines| *lines >= last * BEYOND && *lines <= end);
-        far.or(probed.clone().take_while(|lines| *lines <= end).last()).and_then(&excess)
+        let far = probed.iter().find(|(lines, _)| *lines >= last * BEYOND && *lines <= end);
+        far.or(probed.iter().rfind(|(lines, _)| *lines <= end))?.1
     };
     let Some((first, next)) = reach(MISS) else { return [None; 2] };
     // While the cost of the second level is unknown, its end is sought far behind the end of the first.
@@ -202,10 +206,14 @@ mod tests {
         Some(7.0 * missed(64) + 30.0 * missed(2048))
     }
 
+    fn probes(excess: impl Fn(u64) -> Option<f64>) -> [Probe; LINES_PROBED.len()] {
+        LINES_PROBED.map(|lines| (lines, excess(lines)))
+    }
+
     #[test]
     fn both_levels_are_found() {
         let page = Bytes(4096);
-        let [first, second] = levels(LINES_PROBED.into_iter(), page, planted);
+        let [first, second] = levels(&probes(planted), page);
         let first = first.expect("a first level");
         assert!((64..=80).contains(&(first.reach.0 / 4096)), "{first:?}");
         assert!((3.0..9.0).contains(&first.miss), "{first:?}");
@@ -223,7 +231,7 @@ mod tests {
     #[test]
     fn without_misses_there_is_no_level() {
         let page = Bytes(4096);
-        assert_eq!(levels(LINES_PROBED.into_iter(), page, |_| Some(0.3)), [None; 2]);
-        assert_eq!(levels(LINES_PROBED.into_iter(), page, |_| None), [None; 2]);
+        assert_eq!(levels(&probes(|_| Some(0.3)), page), [None; 2]);
+        assert_eq!(levels(&probes(|_| None), page), [None; 2]);
     }
 }

@@ -52,8 +52,7 @@ pub fn outcomes(
     mut each: impl FnMut(Outcome<'static>),
 ) -> Result<(), Failure<'static>> {
     // Points that share a piece of memory share one query of it, because a query is slow.
-    let mut looked: [Option<(usize, Result<Placed, Exclusion<'static>>)>; 2 * MOST] =
-        core::array::from_fn(|_| None);
+    let mut looked = [None::<(usize, Result<Placed, Exclusion<'static>>)>; 2 * MOST];
     session.noted.moves += schedule.place.moves();
     for index in 0..schedule.len() {
         note(session.noted, schedule.rounds(index));
