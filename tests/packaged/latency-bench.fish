@@ -23,7 +23,7 @@ complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a parallel 
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a window -d 'size of the out-of-order window (reorder buffer)'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a distribution -d 'latency percentiles of single loads: p50 to p99.99'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a order -d 'random, forward and backward pointer chasing, and a scan'
-complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a pages -d 'benefit of huge pages: 4 KiB, THP, 2 MiB, 1 GiB'
+complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a pages -d 'benefit of huge pages of every size'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a variants -d 'cost of nine data layouts, in each cache level'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a bandwidth -d 'bandwidth from node to node, one core and all cores'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a cores -d 'core-to-core latency of a cache line'
