@@ -5,6 +5,7 @@ use latency_tests::lab::load::{Loaded, nanoseconds};
 use latency_tests::lab::ready;
 use latency_tests::others::{Others, QUIET};
 use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
 
 use super::{model, number, records};
 
@@ -31,6 +32,9 @@ fn pairs_have_the_cost_of_their_class_and_a_slow_line_is_found() {
          cost=far:*:*:100000 cost=far:load:*:{far} cost=own:*:*:1000 cost=memory:*:*:120000 slowline=32:4:{SLOW}"
     ));
     let runs = ["cores --json --progress=never --method=read-cas --budget=6"];
+    // Another machine on the same host lengthens a few transfers, of other lines in each boot, and no program here sees
+    // it. What the report adds to the model it adds in every boot: so the least of all boots is judged.
+    let least = Mutex::new([[f64::INFINITY; 2]; 6]);
     retried_where_quiet(TEST, |attempt| {
         let others = Others::begin();
         let boot = Loaded::boot(&model, runs).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
@@ -39,12 +43,14 @@ fn pairs_have_the_cost_of_their_class_and_a_slow_line_is_found() {
         let document = boot.document(0);
         let pairs = records(&document, "/rows");
         assert_eq!(pairs.len(), 6);
-        for pair in pairs {
+        for (pair, least) in pairs.iter().zip(least.lock().unwrap_or_else(PoisonError::into_inner).iter_mut())
+        {
             let [a, b] = ["initiator_cpu", "target_cpu"].map(|key| pair[key].as_u64().unwrap_or(u64::MAX));
             let (ticks, class) = if a / 2 == b / 2 { (near, "same node") } else { (far, "same socket") };
             let [median, most] = [off(pair, "ns", ticks), off(pair, "max_line_ns", ticks + SLOW)];
             let good = pair["class"] == class && median >= -TOLERANCE && most >= -TOLERANCE;
-            let slow = median > TOLERANCE || most > TOLERANCE;
+            *least = [least[0].min(median), least[1].min(most)];
+            let slow = least.iter().any(|off| *off > TOLERANCE);
             (is_good, is_slow) = (is_good && good, is_slow || slow);
             table += &format!(
                 "  {a} and {b}, {}: {:+.2} %, slowest line {:+.2} %{}\n",
