@@ -61,7 +61,7 @@ impl Field {
     /// Returns whether both have the same key. Their addresses tell nothing, because the linker joins equal data.
     #[must_use]
     pub fn is(&self, other: &Field) -> bool {
-        self.names.text() == other.names.text()
+        self.names.bytes() == other.names.bytes()
     }
 }
 
