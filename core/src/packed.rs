@@ -29,9 +29,6 @@ const LETTERS: &str = match core::str::from_utf8(&letters()) {
 /// The ends of the words in [`LETTERS`].
 static ENDS: [u16; WORDS.len()] = ends();
 
-/// The number of words that begin with a smaller byte, for each byte. Words are in the order of their bytes.
-const BEFORE: [usize; 257] = before();
-
 /// A text, most of whose bytes are words.
 #[derive(Clone, Copy)]
 pub struct Packed(Terminated);
@@ -145,96 +142,105 @@ impl fmt::Debug for Packed {
 #[macro_export]
 macro_rules! packed {
     ($text:expr $(, $insert:ident)*) => {{
-        const TEXT: &str = $text;
-        const INSERTS: &[&str] = &[$(stringify!($insert)),*];
-        const BYTES: &[u8] = &$crate::packed::pack::<{ $crate::packed::length(TEXT, INSERTS) + 1 }>(TEXT, INSERTS);
+        const FILLED: $crate::packed::Filled = $crate::packed::pack($text, &[$(stringify!($insert)),*]);
+        const BYTES: &[u8] = &$crate::packed::cut::<{ FILLED.length + 1 }>(&FILLED);
         const PACKED: $crate::packed::Packed = $crate::packed::Packed::new(BYTES);
         PACKED
     }};
 }
 
-/// Returns the length of a text after packing.
-///
-/// # Panics
-///
-/// See [`pack`].
-#[must_use]
-pub const fn length(text: &str, inserts: &[&str]) -> usize {
-    let (mut at, mut length) = (0, 0);
-    let steps = shortest(text.as_bytes(), inserts);
-    while at < text.len() {
-        at += steps[at].taken as usize;
-        length += 1;
-    }
-    length
+/// A packed text at the beginning of a buffer.
+#[derive(Debug)]
+pub struct Filled {
+    bytes: [u8; LONGEST],
+    /// The number of bytes of the text.
+    pub length: usize,
 }
 
-/// Packs a text into its number of bytes, and a NUL.
+/// Returns a packed text with a NUL behind it.
+#[must_use]
+pub const fn cut<const N: usize>(filled: &Filled) -> [u8; N] {
+    let (mut bytes, mut at) = ([0; N], 0);
+    while at < filled.length {
+        bytes[at] = filled.bytes[at];
+        at += 1;
+    }
+    bytes
+}
+
+/// Packs a text into as few bytes as possible.
 ///
 /// # Panics
 ///
 /// Panics if the text is too long, or contains a character that is neither ASCII nor a word, or an unknown insert.
 #[must_use]
-pub const fn pack<const N: usize>(text: &str, inserts: &[&str]) -> [u8; N] {
-    let (mut at, mut packed, mut length) = (0, [0; N], 0);
+pub const fn pack(text: &str, inserts: &[&str]) -> Filled {
     let steps = shortest(text.as_bytes(), inserts);
+    let (mut at, mut filled) = (0, Filled { bytes: [0; LONGEST], length: 0 });
     while at < text.len() {
-        assert!(steps[at].byte > 0, "a character that is not ASCII must be among the words");
-        packed[length] = steps[at].byte;
-        at += steps[at].taken as usize;
-        length += 1;
+        assert!(steps.byte[at] > 0, "a character that is not ASCII must be among the words");
+        filled.bytes[filled.length] = steps.byte[at];
+        filled.length += 1;
+        at += steps.taken[at] as usize;
     }
-    packed
+    filled
 }
 
-/// A packed byte, and the number of bytes of the text that it replaces.
-#[derive(Clone, Copy)]
-struct Replaced {
-    byte: u8,
-    taken: u8,
+/// The packed byte for each place of a text, and the number of bytes of the text that it replaces.
+struct Steps {
+    byte: [u8; LONGEST],
+    taken: [u8; LONGEST],
 }
 
 /// Returns the steps of the shortest packing from every place of a text to its end.
-const fn shortest(text: &[u8], inserts: &[&str]) -> [Replaced; LONGEST] {
-    let mut steps = [Replaced { byte: 0, taken: 1 }; LONGEST];
+const fn shortest(text: &[u8], inserts: &[&str]) -> Steps {
+    // The compiler interprets this for every text: it copies a constant that is indexed, but not behind a reference.
+    let (tree, length) = (&TREE, text.len());
+    let mut steps = Steps { byte: [0; LONGEST], taken: [1; LONGEST] };
     let mut costs = [0_usize; LONGEST + 1];
-    let mut at = text.len();
+    let mut at = length;
     while at > 0 {
         at -= 1;
-        if text[at] == b'{' {
-            steps[at] = insert(text, at, inserts);
-            costs[at] = 1 + costs[at + steps[at].taken as usize];
+        let first = text[at];
+        if first == b'{' {
+            let (byte, taken) = insert(text, at, inserts);
+            (steps.byte[at], steps.taken[at]) = (byte, taken);
+            costs[at] = 1 + costs[at + taken as usize];
             continue;
         }
-        costs[at] = 1 + costs[at + 1];
-        if text[at].is_ascii() {
-            assert!(text[at] > MOST_INSERTS, "the byte of an insert");
-            steps[at].byte = text[at];
+        let mut least = 1 + costs[at + 1];
+        if first < FIRST_WORD {
+            assert!(first > MOST_INSERTS, "the byte of an insert");
+            steps.byte[at] = first;
         } else {
-            costs[at] += LONGEST;
+            least += LONGEST;
         }
-        let mut word = BEFORE[text[at] as usize];
-        while word < BEFORE[text[at] as usize + 1] {
-            let letters = WORDS[word].as_bytes();
-            if is_at(text, at, letters) && costs[at + letters.len()] + 1 < costs[at] {
-                costs[at] = costs[at + letters.len()] + 1;
-                steps[at] = Replaced { byte: FIRST_WORD + word as u8, taken: letters.len() as u8 };
+        let (mut node, mut end) = (0, at);
+        while end < length {
+            node = tree.next[node][text[end] as usize] as usize;
+            if node == 0 {
+                break;
             }
-            word += 1;
+            end += 1;
+            if tree.word[node] > 0 && costs[end] + 1 < least {
+                least = costs[end] + 1;
+                (steps.byte[at], steps.taken[at]) = (tree.word[node], (end - at) as u8);
+            }
         }
+        costs[at] = least;
     }
     steps
 }
 
-/// Returns the step over the insert whose brace is at `at`.
-const fn insert(text: &[u8], at: usize, names: &[&str]) -> Replaced {
+/// Returns the byte of an insert whose brace is at `at`, and its length.
+const fn insert(text: &[u8], at: usize, names: &[&str]) -> (u8, u8) {
     let mut index = 0;
     while index < names.len() {
         let name = names[index].as_bytes();
         if is_at(text, at + 1, name) && is_at(text, at + 1 + name.len(), b"}") {
             index += 1;
             assert!(index <= MOST_INSERTS as usize, "too many inserts");
-            return Replaced { byte: index as u8, taken: name.len() as u8 + 2 };
+            return (index as u8, name.len() as u8 + 2);
         }
         index += 1;
     }
@@ -250,6 +256,18 @@ const fn is_at(text: &[u8], at: usize, part: &[u8]) -> bool {
     length == part.len()
 }
 
+/// The beginnings of words, for the search of all words at a place of a text.
+struct Tree {
+    /// The beginning that is longer by a byte; 0 if no word begins so. Beginning 0 is empty.
+    next: [[u16; 256]; BEGINNINGS],
+    /// The packed byte of a beginning that is a word; 0 if it is none.
+    word: [u8; BEGINNINGS],
+}
+
+/// The maximum number of beginnings.
+const BEGINNINGS: usize = ends()[WORDS.len() - 1] as usize + 1;
+const TREE: Tree = tree();
+
 /// Returns a word.
 fn word(index: usize) -> &'static str {
     let start = index.checked_sub(1).and_then(|before| ENDS.get(before));
@@ -257,17 +275,24 @@ fn word(index: usize) -> &'static str {
     LETTERS.get(range).unwrap_or("")
 }
 
-const fn before() -> [usize; 257] {
-    let (mut before, mut byte) = ([0; 257], 0);
-    while byte < 256 {
-        let mut word = before[byte];
-        while word < WORDS.len() && WORDS[word].as_bytes()[0] as usize == byte {
-            word += 1;
+const fn tree() -> Tree {
+    let mut tree = Tree { next: [[0; 256]; BEGINNINGS], word: [0; BEGINNINGS] };
+    let (mut count, mut word) = (1, 0);
+    while word < WORDS.len() {
+        let (letters, mut node, mut at) = (WORDS[word].as_bytes(), 0, 0);
+        while at < letters.len() {
+            let letter = letters[at] as usize;
+            if tree.next[node][letter] == 0 {
+                tree.next[node][letter] = count;
+                count += 1;
+            }
+            node = tree.next[node][letter] as usize;
+            at += 1;
         }
-        byte += 1;
-        before[byte] = word;
+        tree.word[node] = FIRST_WORD + word as u8;
+        word += 1;
     }
-    before
+    tree
 }
 
 const fn ends() -> [u16; WORDS.len()] {

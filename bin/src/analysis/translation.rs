@@ -4,6 +4,8 @@
 //! in its translations: the caches hold both. The time by which the first chase is slower grows by the cost of a miss
 //! where the reach of a translation buffer ends.
 
+use core::iter;
+
 use latency_core::chain::Order;
 use latency_core::compact::Compact;
 use latency_core::units::{Bytes, LINE, PageSize, Pages};
@@ -59,7 +61,11 @@ fn latency(outcome: &Outcome<'_>) -> Option<f64> {
 
 /// Returns the kinds of pages that were planned, smallest pages first.
 pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
-    Compact(Pages::all().filter(|pages| outcomes.iter().any(|outcome| outcome.point.pages == *pages)))
+    let next = |last: Pages| {
+        let kinds = outcomes.iter().map(|outcome| outcome.point.pages);
+        kinds.filter(|pages| pages.code() > last.code()).min_by_key(|pages| pages.code())
+    };
+    Compact(iter::successors(next(Pages::AUTO), move |last| next(*last)))
 }
 
 /// Returns the size of base pages; 4 KiB if none were planned.

@@ -1,7 +1,8 @@
 //! The tests that only `make test-all` runs, with the reasons.
 //!
 //! `make test` protects each commit, so it has a test of everything that a change can break. It leaves out tests that
-//! run for minutes and differ from one of its own tests only in their numbers.
+//! run for minutes and differ from one of its own tests only in their numbers. The tests of the goldens' pages, and of their
+//! anonymous forms, make one in three of them.
 
 /// Environment variable that requests all tests if its value is `all`.
 pub const TESTS_VARIABLE: &str = "LATENCY_BENCH_TESTS";
@@ -119,6 +120,11 @@ pub const MOVED: &[Moved] = &[
         "emulator::kernels::every_experiment_runs_with_the",
         "the kernel of this system's release in all other guests",
         "calls that the oldest or the newest kernel answers differently",
+    ),
+    moved_to_all(
+        "emulator::scenes::four_nodes_share_the_limit_of_a_control_group",
+        "emulator::scenes::a_small_control_group_does_not_kill_the_run",
+        "four nodes that divide the memory of a control group",
     ),
     moved_to_all(
         "lab_arm64::",

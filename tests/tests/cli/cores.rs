@@ -35,7 +35,8 @@ fn assert_plausible(pair: &Value) {
 fn every_method_has_a_value_for_a_pair() {
     let Some(pairs) = two_cpus("cores::every_method_has_a_value_for_a_pair") else { return };
     for method in ["cas", "read-cas", "flag", "message"] {
-        let found = run(&["cores", "--json", &pairs, "--lines=3", &format!("--method={method}")]);
+        let method_asked = format!("--method={method}");
+        let found = run(&["cores", "--json", &pairs, "--lines=3", "--budget=2", &method_asked]);
         let document = found.expect_json(0);
         assert_valid(&document);
         assert_eq!(text(&document, "/summary/method"), method);
@@ -132,7 +133,8 @@ fn two_results_are_compared_pair_by_pair() {
     let directory = Directory::new("cores-compare");
     for (name, more) in [("a.json", "--method=cas"), ("b.csv", "--method=cas"), ("flag.csv", "--method=flag")]
     {
-        finish(&mut directory.command(&["cores", &pairs, more, "--output", name])).expect_status(0);
+        finish(&mut directory.command(&["cores", &pairs, more, "--budget=2", "--output", name]))
+            .expect_status(0);
     }
     let same = finish(&mut directory.command(&["compare", "a.json", "a.json", "--json", "--force"]));
     let document = same.expect_json(0);
