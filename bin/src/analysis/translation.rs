@@ -61,11 +61,12 @@ fn latency(outcome: &Outcome<'_>) -> Option<f64> {
 
 /// Returns the kinds of pages that were planned, smallest pages first.
 pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
-    let next = |last: Pages| {
-        let kinds = outcomes.iter().map(|outcome| outcome.point.pages);
-        kinds.filter(|pages| pages.code() > last.code()).min_by_key(|pages| pages.code())
+    let next = |last: u8| {
+        let codes = outcomes.iter().map(|outcome| outcome.point.pages.code());
+        codes.filter(|code| *code > last).min()
     };
-    Compact(iter::successors(next(Pages::AUTO), move |last| next(*last)))
+    let codes = iter::successors(next(Pages::AUTO.code()), move |last| next(*last));
+    Compact(codes.map(Pages::of_code))
 }
 
 /// Returns the size of base pages; 4 KiB if none were planned.

@@ -1,8 +1,8 @@
 //! The tests that only `make test-all` runs, with the reasons.
 //!
 //! `make test` protects each commit, so it has a test of everything that a change can break. It leaves out tests that
-//! run for minutes and differ from one of its own tests only in their numbers. The tests of the goldens' pages, and of their
-//! anonymous forms, make one in three of them.
+//! run for minutes and differ from one of its own tests only in their numbers. It also renders only one in three of the
+//! goldens' pages and of their anonymous forms (`bin/src/golden`).
 
 /// Environment variable that requests all tests if its value is `all`.
 pub const TESTS_VARIABLE: &str = "LATENCY_BENCH_TESTS";
