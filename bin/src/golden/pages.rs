@@ -52,7 +52,7 @@ fn pages_and_texts_have_equal_numbers() {
     for mut scene in scenes::all() {
         let line = String::from(scene.line.split(" --format").next().unwrap_or_default());
         let known = !seen.insert((line.clone(), scene.machine, scene.troubles, scene.words.counter_source));
-        if known || !is_run(seen.len()) || line.contains("--help") || line.contains("--quiet") {
+        if known || !is_run(seen.len(), 6) || line.contains("--help") || line.contains("--quiet") {
             continue;
         }
         let file = scene.file.clone();

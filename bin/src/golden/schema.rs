@@ -75,13 +75,13 @@ impl Documents {
     /// Adds a document.
     pub fn add(&mut self, seen: &Seen) {
         let Seen::Object(members) = seen else { unreachable!("a document is an object") };
-        let first = members.iter().map(|(field, _)| field.key()).filter(|key| !BETWEEN.contains(key));
+        let first = members.iter().map(|(key, ..)| *key).filter(|key| !BETWEEN.contains(key));
         assert!(
             first.take(ENVELOPE.len()).eq(ENVELOPE),
             "{:?}",
-            members.iter().map(|(field, _)| field.key()).collect::<Vec<_>>()
+            members.iter().map(|(key, ..)| *key).collect::<Vec<_>>()
         );
-        let named = |key| members.iter().find(|(field, _)| field.key() == key).map(|(_, seen)| seen);
+        let named = |key| members.iter().find(|(other, ..)| *other == key).map(|(.., seen)| seen);
         let Some(Seen::Value(_, Some(experiment))) = named("experiment") else {
             panic!("a document says its experiment")
         };

@@ -14,8 +14,8 @@ use crate::report::document::{Document, ENDS, Field, Part, Value};
 pub enum Seen {
     /// A value of a JSON type; its text, if it is a word.
     Value(&'static str, Option<String>),
-    /// Named members.
-    Object(Vec<(&'static Field, Seen)>),
+    /// Members with their names.
+    Object(Vec<(&'static str, &'static Field, Seen)>),
     /// Texts under names that the user chose.
     Names,
     /// Items.
@@ -44,8 +44,9 @@ impl Tree {
         match &mut self.open.last_mut().unwrap().1 {
             Seen::Object(members) => {
                 let field = field.expect("a member of an object has a name");
-                assert!(members.iter().all(|(other, _)| other.key() != field.key()), "{} twice", field.key());
-                members.push((field, seen));
+                let key = field.key();
+                assert!(members.iter().all(|(other, ..)| *other != key), "{key} twice");
+                members.push((key, field, seen));
             }
             Seen::List(items) => items.push(seen),
             Seen::Value(..) | Seen::Names => unreachable!("it has no members of ours"),
@@ -129,6 +130,8 @@ pub struct Shape {
 
 /// A member of objects.
 pub struct Member {
+    /// Its name.
+    pub key: &'static str,
     /// Its name and meaning.
     pub field: &'static Field,
     /// Number of objects that had it.
@@ -148,10 +151,10 @@ impl Shape {
             Seen::Names => self.names = true,
             Seen::Object(members) => {
                 self.objects += 1;
-                for (field, seen) in members {
-                    let known = self.members.iter().position(|member| member.field.key() == field.key());
+                for (key, field, seen) in members {
+                    let known = self.members.iter().position(|member| member.key == *key);
                     let at = known.unwrap_or_else(|| {
-                        self.members.push(Member { field, count: 0, shape: Shape::default() });
+                        self.members.push(Member { key, field, count: 0, shape: Shape::default() });
                         self.members.len() - 1
                     });
                     self.members[at].count += 1;
@@ -177,7 +180,7 @@ impl Fields {
     pub fn add(&mut self, seen: &Seen) {
         match seen {
             Seen::Object(members) => {
-                for (field, seen) in members {
+                for (_, field, seen) in members {
                     self.0.entry(*field).or_default().add(seen);
                     self.add(seen);
                 }

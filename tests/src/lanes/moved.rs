@@ -1,8 +1,8 @@
 //! The tests that only `make test-all` runs, with the reasons.
 //!
 //! `make test` protects each commit, so it has a test of everything that a change can break. It leaves out tests that
-//! run for minutes and differ from one of its own tests only in their numbers. It also renders only one in three of the
-//! goldens' pages and of their anonymous forms (`bin/src/golden`).
+//! run for minutes and differ from one of its own tests only in their numbers. It also renders only some of the
+//! goldens' pages, wide texts and anonymous forms (`bin/src/golden`).
 
 /// Environment variable that requests all tests if its value is `all`.
 pub const TESTS_VARIABLE: &str = "LATENCY_BENCH_TESTS";
@@ -125,6 +125,26 @@ pub const MOVED: &[Moved] = &[
         "emulator::scenes::four_nodes_share_the_limit_of_a_control_group",
         "emulator::scenes::a_small_control_group_does_not_kill_the_run",
         "four nodes that divide the memory of a control group",
+    ),
+    moved_to_all(
+        "emulator::firmware::",
+        "the goldens with firmware's claims; trees::mutated",
+        "firmware's claims as a real kernel shows them",
+    ),
+    moved_to_all(
+        "hostile::calls::in_podman",
+        "hostile::calls::in_docker",
+        "the profile of calls of another container runtime",
+    ),
+    moved_to_all(
+        "cli::files::results_with_the_most_points_are_read_in_time",
+        "cli::files::a_file_of_the_largest_size_is_read_in_time",
+        "times that grow with the square of the number of points",
+    ),
+    moved_to_all(
+        "cli::asked::a_report_passes_its_options_to_every_experiment",
+        "cli::asked::the_plan_of_a_report_contains_every_experiments_plan",
+        "options that a report plans with and does not measure with",
     ),
     moved_to_all(
         "lab_arm64::",

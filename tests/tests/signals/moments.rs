@@ -46,6 +46,8 @@ const SHORT: &[&[&str]] = &[
     &["fleet", CURVE, CURVE],
     &["report", CURVE],
 ];
+/// Experiments with the same phases as others, left to `make test-all`.
+const ALIKE: [&str; 4] = ["order", "variants", "parallel", "window"];
 /// The same at the default sizes, and in memory that needs seconds to place and to write.
 const LONG: &[&[&str]] = &[
     &["matrix"],
@@ -229,7 +231,9 @@ fn told(case: &Case<'_>, answers: &[Answer]) -> String {
 fn an_interrupt_ends_every_phase_of_every_experiment() {
     let wanted = std::env::var("SIGNALS").ok().map(|text| text.parse().expect("SIGNALS is a number"));
     let count = wanted.unwrap_or(of_everything(1, MOMENTS));
-    let cases = SHORT.iter().chain(LONG.iter().filter(|_| wanted.is_some()));
+    // The others have the phases of these.
+    let short = SHORT.iter().filter(|case| of_everything(!ALIKE.contains(&case[0]), true));
+    let cases = short.chain(LONG.iter().filter(|_| wanted.is_some()));
     println!(
         "{:48} {:>8} {:>13} {:>15}",
         "milliseconds to the end, median and most", "run, s", "CPU", "waiting"
