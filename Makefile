@@ -91,7 +91,7 @@ test-aarch64:
 	export RUSTFLAGS='$(AARCH64_FLAGS)'; \
 	for processor in max cortex-a72; do \
 		export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER="qemu-aarch64 -cpu $$processor"; \
-		$(AARCH64_TESTS) --lib -- arch:: buffer:: chain:: cores:: traffic::field:: traffic::tests:: && \
+		$(AARCH64_TESTS) --lib -- arch:: buffer:: chain:: cores:: span:: traffic::field:: traffic::tests:: && \
 		$(AARCH64_TESTS) --test kernels --test lanes || exit 1; \
 	done
 

@@ -15,7 +15,7 @@ mod ways;
 pub use caches::{Cache, CacheKind, Caches, plausible};
 pub use cgroup::{MemoryLimit, Throttle};
 pub use cpu_time::CpuTime;
-pub use process::Process;
+pub use process::{Footprint, Process};
 pub use uncore::Uncore;
 pub use ways::Ways;
 

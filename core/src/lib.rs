@@ -97,6 +97,7 @@ pub mod model;
 pub mod packed;
 pub mod rng;
 pub mod sort;
+pub mod span;
 pub mod stats;
 pub mod terminated;
 pub mod text;

@@ -1,4 +1,4 @@
-//! A control group for one test: a limit of processes or of CPU time, in either version of control groups.
+//! A control group for one test: a limit of processes, of CPU time or of memory, in either version of control groups.
 //!
 //! # Safety
 //!
@@ -22,6 +22,8 @@ pub enum Limit {
     Processes(u32),
     /// The CPU time in a period of 100 ms, in percent of a CPU.
     CpuTime(u32),
+    /// The memory in bytes.
+    Memory(u64),
 }
 
 impl Limit {
@@ -29,6 +31,7 @@ impl Limit {
         match self {
             Limit::Processes(_) => "pids",
             Limit::CpuTime(_) => "cpu",
+            Limit::Memory(_) => "memory",
         }
     }
 
@@ -37,6 +40,8 @@ impl Limit {
         match (self, version) {
             (Limit::Processes(count), _) => ("pids.max", count.to_string()),
             (Limit::CpuTime(percent), 1) => ("cpu.cfs_quota_us", (percent * 1000).to_string()),
+            (Limit::Memory(bytes), 1) => ("memory.limit_in_bytes", bytes.to_string()),
+            (Limit::Memory(bytes), _) => ("memory.max", bytes.to_string()),
             (Limit::CpuTime(percent), _) => ("cpu.max", format!("{} 100000", percent * 1000)),
         }
     }

@@ -212,6 +212,15 @@ fn the_cost_of_translation_is_measured() {
     );
 }
 
+// Beyond some hundred pages the emulator's own buffer misses: a hop has to last longer.
+#[test]
+fn both_levels_of_a_tlb_are_found_over_spans_of_addresses() {
+    check(
+        "pages, a TLB of two levels",
+        "experiment=pages latency=0:0:9000 level=32K:8:3000 tlb=64:2400 tlb=768:7200 size=1M trials=20 warmup-iters=2K",
+    );
+}
+
 #[test]
 #[ignore = "make lab LAB_ARGS='...' runs it with a model"]
 fn the_model_of_the_environment_variable() {

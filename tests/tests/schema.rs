@@ -100,7 +100,7 @@ fn the_pages_are_valid() {
     let document = run(&options).expect_json(0);
     assert_valid(&document);
     assert_eq!(at(&document, "/rows/0/pages_obtained"), "4k");
-    assert_eq!(at(&document, "/tlbs/0/pages_asked"), "4k");
+    assert_eq!(at(&document, "/translation/0/pages_asked"), "4k");
 }
 
 #[test]

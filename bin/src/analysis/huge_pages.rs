@@ -4,7 +4,7 @@ use latency_core::chain::Order;
 use latency_core::compact::Compact;
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::translation::{FEWEST_LINES, base_page, buffers, find, kinds, ratio};
+use super::translation::{FEWEST_LINES, base_page, find, kinds, ratio};
 use crate::result::Outcome;
 use latency_core::stats::{Estimate, Side};
 
@@ -120,6 +120,13 @@ pub fn spanned(outcome: &Outcome<'_>) -> u64 {
     outcome.point.size.0.div_ceil(page.bytes().0)
 }
 
+/// Returns whether the TLB was found to treat the memory in these pages as base pages.
+#[must_use]
+pub fn behaves_as_small(outcomes: &[Outcome<'_>], pages: Pages) -> bool {
+    let mut mine = outcomes.iter().filter(|outcome| outcome.point.pages == pages);
+    mine.any(|outcome| outcome.result.as_ref().is_ok_and(|measured| measured.placed.as_small == Some(true)))
+}
+
 /// Returns the conclusions from the walks; `like_small` is true if the TLB was found to treat the measured pages as
 /// base pages. `None` if no walk in base pages was measured.
 #[must_use]
@@ -140,7 +147,7 @@ pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<HugePagesC
             Some((outcome.point.size, least(ratio(outcomes, outcome)?).unwrap_or(0.0)))
         });
         let ratio = latency.over(larger);
-        let like_small = like_small || buffers(outcomes, pages).behaves_as_small == Some(true);
+        let like_small = like_small || behaves_as_small(outcomes, pages);
         let worth = ratio.map_or(Worth::Open, |ratio| Worth::of(ratio, like_small));
         Larger { pages, latency: larger, ratio, worth, from: shows_from(shares) }
     });

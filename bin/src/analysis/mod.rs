@@ -19,6 +19,7 @@ pub mod orders;
 pub mod pages;
 pub mod reading;
 pub mod side_by_side;
+pub mod spans;
 pub mod traffic;
 pub mod translation;
 pub mod variants;

@@ -11,6 +11,7 @@ use crate::report::document::Document;
 use crate::report::words::words;
 use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
+use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Health, Outcome, RoundSeries, Timer, lack_core_clock};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
@@ -37,6 +38,8 @@ pub struct Report<'r, 'a> {
     pub outcomes: &'r [Outcome<'a>],
     /// The single loads of the points, if they were timed.
     pub distributions: &'r [Distribution],
+    /// The spans of addresses, by kind of pages and number of pages.
+    pub spans: &'r [SpanPoint],
     /// The levels of a curve.
     pub analysis: Option<&'r Analysis>,
     /// Findings of single experiments that are not points.

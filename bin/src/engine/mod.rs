@@ -26,7 +26,7 @@
 //!
 //! Read [`seam`] first, then [`schedule`] and its `visit`, then [`run`]. [`stopwatch`] has the timed loops, with clock
 //! and counters; [`threads`] the generators of traffic and the partners of lines between CPUs; [`checks`] the tests of
-//! the tool and of the machine around a run.
+//! the tool and of the machine around a run. [`spans`] walks over addresses without memory, for the cost of translation.
 
 pub mod checks;
 #[cfg(test)]
@@ -42,6 +42,7 @@ pub mod schedule;
 mod scripted;
 pub mod seam;
 pub mod session;
+pub mod spans;
 pub mod stopwatch;
 pub mod threads;
 pub mod with_generators;

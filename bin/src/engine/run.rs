@@ -201,11 +201,12 @@ impl<'r, 'a> Run<'r, 'a> {
         let Run { outcomes, count, repeat, audit, interrupted, .. } = self;
         session.progress.clear();
         let outcomes = Table::of(outcomes.get(..count).unwrap_or_default())?;
-        let (distributions, analysis) = (Table::empty()?, Table::empty()?);
+        let (distributions, analysis, spans) = (Table::empty()?, Table::empty()?, Table::empty()?);
         Ok(Findings {
             outcomes,
             distributions,
             analysis,
+            spans,
             extra: Extra::default(),
             repeat,
             audit,

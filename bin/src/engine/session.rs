@@ -8,9 +8,10 @@ use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::machine::Machine;
 use crate::result::conditions::Clocks;
 use crate::result::distribution::Distribution;
+use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Outcome, Point, Repeat};
-use crate::sys::signal;
 use crate::sys::table::Table;
+use crate::sys::{signal, time};
 use crate::warning::Warnings;
 
 /// Observations during a measurement.
@@ -54,6 +55,8 @@ pub struct Findings<'a> {
     pub outcomes: Table<Outcome<'a>>,
     /// The single hops of every point, if they were timed.
     pub distributions: Table<Distribution>,
+    /// The spans of addresses, by kind of pages and number of pages.
+    pub spans: Table<SpanPoint>,
     /// The curve's analysis: at most one element.
     pub analysis: Table<Analysis>,
     /// The findings that only some experiments have.
@@ -70,4 +73,10 @@ pub struct Findings<'a> {
 #[must_use]
 pub fn interrupted() -> bool {
     signal::interrupted()
+}
+
+/// Returns the time in nanoseconds of the engine's clock, for experiments that divide their time.
+#[must_use]
+pub fn now_ns() -> f64 {
+    time::now_ns()
 }

@@ -139,7 +139,7 @@ fn local_orders_and_working_sets_consist_of_base_pages() {
         assert!(within.iter().all(|point| point.size.0.is_multiple_of(page.0)), "{page}");
         let probed: Vec<_> =
             points(&machine, "pages").into_iter().filter(|point| point.stride == page).collect();
-        assert!(probed.iter().any(|point| point.size == page.times(2048)), "{page}");
+        assert!(probed.iter().any(|point| point.size == page.times(4096)), "{page}");
     }
 }
 

@@ -88,6 +88,7 @@ impl<'a> ExperimentRun<'a> {
             warnings,
             outcomes: &findings.outcomes,
             distributions: &findings.distributions,
+            spans: &findings.spans,
             analysis: findings.analysis.first(),
             extra: &findings.extra,
             regions: *regions,

@@ -42,6 +42,7 @@ pub const SYSTEM: Experiment = Experiment {
         Ok(Findings {
             outcomes: Table::empty()?,
             distributions: Table::empty()?,
+            spans: Table::empty()?,
             analysis: Table::empty()?,
             extra: Extra::default(),
             repeat: None,

@@ -335,7 +335,11 @@ fn made_up(
         crate::experiment::matrix::check(machine, &outcomes, &mut warnings);
     }
     let conditions = run.conditions(&points);
-    let extra = run.extra(experiment.descriptor.name);
+    let mut extra = run.extra(experiment.descriptor.name);
+    let mut spans = Vec::new();
+    if experiment.descriptor.name == "pages" {
+        (spans, extra.spans) = super::spans::of(scene, machine);
+    }
     let analysis =
         (experiment.descriptor.name == "curve").then(|| concluded(scene.machine, &outcomes, machine, &extra));
     let report = Report {
@@ -347,6 +351,7 @@ fn made_up(
         warnings: &warnings,
         outcomes: &outcomes,
         distributions: &distributions,
+        spans: &spans,
         analysis: analysis.as_ref(),
         extra: &extra,
         regions: crate::plan::regions::have_several_initiators(&points)

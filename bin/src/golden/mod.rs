@@ -15,6 +15,7 @@ mod scene;
 mod scenes;
 mod schema;
 mod seen;
+mod spans;
 mod stored;
 
 use std::collections::BTreeSet;

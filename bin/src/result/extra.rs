@@ -4,6 +4,7 @@ use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::Interval;
 
+use super::spans::SpanSeries;
 use super::walk::Reach;
 
 /// Findings that are not points, from the experiments that seek them.
@@ -16,6 +17,8 @@ pub struct Extra {
     /// Loads of the same lines as the walks in several orders, but without a chain; `None` without a counter, or
     /// without these loads.
     pub strided: Option<Strided>,
+    /// The spans of addresses of each kind of pages, if they were measured.
+    pub spans: [Option<SpanSeries>; 2],
 }
 
 /// Independent loads in address order: the inverse of throughput.

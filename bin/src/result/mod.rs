@@ -16,6 +16,7 @@ mod point;
 pub mod row;
 pub mod sample;
 mod series;
+pub mod spans;
 mod walk;
 pub mod words;
 

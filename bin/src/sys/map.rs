@@ -26,7 +26,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 const ALIGNMENT: usize = 2 << 20;
 
 /// Returns the size of a base page, which is also the length of the guard on either side of a region.
-fn base_page() -> usize {
+pub(super) fn base_page() -> usize {
     page_size().bytes().0 as usize
 }
 
@@ -196,7 +196,7 @@ fn fetch(at: *const u8) -> Result<(), Errno> {
 }
 
 /// Reserves `length` bytes at a multiple of `alignment` with a guard on either side, all inaccessible.
-fn reserve(length: usize, alignment: usize) -> Result<NonNull<u8>, Errno> {
+pub(super) fn reserve(length: usize, alignment: usize) -> Result<NonNull<u8>, Errno> {
     let guard = base_page();
     let whole = length.checked_add(alignment + 2 * guard).ok_or(Errno::ENOMEM)?;
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;

@@ -26,3 +26,4 @@ pub mod table;
 pub mod terminal;
 pub mod thread;
 pub mod time;
+pub mod zero_pages;

@@ -5,10 +5,10 @@
 //! # Safety
 //!
 //! The routines follow the calling convention of C, and their sources list the registers that they
-//! destroy. Nothing is called here: [`Routine`], [`LaneRoutine`] and [`StridedRoutine`] state what a
-//! caller must guarantee.
+//! destroy. Nothing is called here: [`Routine`], [`LaneRoutine`], [`StridedRoutine`] and [`SpanRoutine`] state what
+//! a caller must guarantee.
 
-use super::routine::{LaneRoutine, Routine, StridedRoutine};
+use super::routine::{LaneRoutine, Routine, SpanRoutine, SpanWords, StridedRoutine};
 
 routines! {
     (base: *const u8, cursor: usize, hops: usize, length: usize) -> usize:
@@ -27,6 +27,11 @@ routines! {
     lb_chase_window_16 lb_chase_window_16_prefetch lb_chase_window_24 lb_chase_window_24_prefetch
     lb_chase_window_32 lb_chase_window_32_prefetch lb_chase_window_48 lb_chase_window_48_prefetch
     lb_chase_reach_nop lb_chase_reach_integer lb_chase_reach_mixed
+}
+
+routines! {
+    (walk: *mut SpanWords, loads: usize) -> usize:
+    lb_chase_span lb_chase_span_free
 }
 
 unsafe extern "C" {
@@ -101,3 +106,8 @@ pub const REACH_MIXED_CHASE: LaneRoutine = lb_chase_reach_mixed;
 
 /// Independent loads at addresses known in advance.
 pub const STRIDED_LOADS: StridedRoutine = lb_chase_strided;
+
+/// Loads of one line in each of many pages, each address dependent on the load before.
+pub const SPAN_CHASE: SpanRoutine = lb_chase_span;
+/// The same loads, independent of each other.
+pub const SPAN_LOADS: SpanRoutine = lb_chase_span_free;

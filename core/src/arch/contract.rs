@@ -17,6 +17,7 @@ const _: (usize, usize, u32) = (WINDOW_LANES, WINDOW_OVERHEAD, WINDOW_ADDEND);
 const _: [LaneRoutine; 3] = [REACH_NOP_CHASE, REACH_INTEGER_CHASE, REACH_MIXED_CHASE];
 const _: usize = MOST_FILLERS;
 const _: StridedRoutine = STRIDED_LOADS;
+const _: [SpanRoutine; 2] = [SPAN_CHASE, SPAN_LOADS];
 
 // Traffic. The assembly defines the routines of `traffic.rs`.
 const _: [StreamRoutine; 4] = [STREAM_READ, STREAM_UPDATE3, STREAM_UPDATE2, STREAM_UPDATE1];

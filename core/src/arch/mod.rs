@@ -48,7 +48,10 @@ pub mod x86_64_words;
 pub use aarch64::*;
 pub use chases::*;
 pub use data::{EndStamp, Line, SharedLine};
-pub use routine::{Delays, ExchangeRoutine, Exchanges, LaneRoutine, Routine, StreamRoutine, StridedRoutine};
+pub use routine::{
+    Delays, ExchangeRoutine, Exchanges, LaneRoutine, Routine, SpanRoutine, SpanWords, StreamRoutine,
+    StridedRoutine,
+};
 pub use traffic::*;
 pub use words::{Cycles, Signature, Words};
 #[cfg(target_arch = "x86_64")]

@@ -4,7 +4,7 @@
 //!
 //! The caller vouches for the chain, as it does for a [`Routine`](super::Routine) and the other routine types.
 
-use super::{Line, WINDOW_ADDEND};
+use super::{Line, SpanWords, WINDOW_ADDEND};
 use crate::kernel::encoding::Encoding;
 
 /// Walks `hops` hops from `cursor`, and returns the cursor at the end.
@@ -62,6 +62,17 @@ pub unsafe fn strided_loads(base: *const u8, stride: usize, loads: usize) -> u64
         sum.wrapping_add(unsafe { base.add(load * stride).cast::<u64>().read_volatile() })
     };
     (0..loads).fold(0, sum)
+}
+
+/// Advances the sequence of a walk over pages by one load, and returns its address.
+pub const fn span_step(walk: &mut SpanWords) -> u64 {
+    walk.time = walk.time.wrapping_add(walk.step);
+    let x = walk.time & walk.mask;
+    let x = (x ^ x >> 2).wrapping_mul(walk.multiplier) & walk.mask;
+    let page = x ^ x >> 3;
+    let (next, ended) = walk.outer.overflowing_add(walk.outer_step);
+    walk.outer = if ended { walk.outer.wrapping_add(walk.back) } else { next };
+    walk.base.wrapping_add(walk.outer).wrapping_add(page * walk.page)
 }
 
 /// Adds one to the first two words of each `every`-th line, with a line count that continues from `state`, and returns

@@ -34,6 +34,30 @@ pub type LaneRoutine = unsafe extern "C" fn(cursors: *mut usize, hops: usize, co
 /// Eight bytes can be read at each of the first `loads` multiples of `stride` from `base`.
 pub type StridedRoutine = unsafe extern "C" fn(base: *const u8, stride: usize, loads: usize) -> u64;
 
+/// The state of a walk over one line in each of many pages; the assembly has the meaning of each word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+#[allow(missing_docs, reason = "the assembly documents them, in the same order")]
+pub struct SpanWords {
+    pub base: u64,
+    pub page: u64,
+    pub time: u64,
+    pub step: u64,
+    pub mask: u64,
+    pub multiplier: u64,
+    pub outer: u64,
+    pub outer_step: u64,
+    pub back: u64,
+    pub value: u64,
+}
+
+/// Loads of one line in each of many pages: `(walk, loads)` to the address of the last load.
+///
+/// # Safety
+///
+/// Every word whose address the sequence of `walk` reaches can be read and is zero.
+pub type SpanRoutine = unsafe extern "C" fn(walk: *mut SpanWords, loads: usize) -> usize;
+
 /// Traffic over cache lines: `(from, lines, to, state, field)` to the state after exactly that many lines.
 ///
 /// It returns the state for the next call. Only its memory accesses matter: its result is not

@@ -6,7 +6,7 @@
 //! Every call gives a routine the arguments that its type requires: a ring of nodes made here.
 
 use super::marked::{MARKS, call_marked};
-use crate::arch::{self, Atomics, portable};
+use crate::arch::{self, Atomics, SpanWords, portable};
 use crate::kernel::lanes::{Filler, Gap, PARALLEL, WINDOW};
 use crate::kernel::{Encoding, KERNELS};
 
@@ -87,6 +87,34 @@ fn lane_kernels_preserve_the_callee_saved_registers_and_write_only_their_cursors
             let has_digest =
                 WINDOW.iter().flatten().any(|kernel| kernel.routine as usize == routine as usize);
             assert_eq!(result as u64, if has_digest { digest } else { 0 }, "{lanes} lanes, {work} units");
+        }
+    }
+}
+
+#[test]
+fn span_routines_preserve_the_callee_saved_registers() {
+    let zeros = [0u64; 6];
+    let base = zeros.as_ptr().expose_provenance() as u64;
+    for routine in [arch::SPAN_CHASE, arch::SPAN_LOADS] {
+        for loads in [0, 1, 7, 8, 9, 83] {
+            let mut words = SpanWords {
+                base: base + 48,
+                page: 8,
+                time: 3,
+                step: 1,
+                mask: 1,
+                multiplier: 1,
+                outer: 48u64.wrapping_neg(),
+                outer_step: 16,
+                back: 16u64.wrapping_sub(48),
+                value: 0,
+            };
+            let mut expected = words;
+            let last = (0..loads).fold(words.base, |_, _| portable::span_step(&mut expected));
+            let arguments = [(&raw mut words).expose_provenance(), loads, 0, 0];
+            // SAFETY: two words in each of three parts are the zeros.
+            let (ended, found) = unsafe { call_marked(routine as usize, arguments) };
+            assert_eq!((ended as u64, words, found), (last, expected, MARKS), "{loads} loads");
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::cpulist::{CpuSet, IdSet, NodeSet};
 use crate::topology::Files;
-use crate::topology::files::{field, hexadecimal};
+use crate::topology::files::{field, hexadecimal, kilobytes_after};
+use crate::units::Bytes;
 
 /// The rights of this process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,6 +39,26 @@ impl Process {
             field(status, "CapEff").and_then(hexadecimal).is_some_and(|bits| bits >> PERFMON & 1 == 1);
         // Modes of seccomp: 0 is off, 1 is strict, 2 is a filter.
         self.filtered = matches!(field(status, "Seccomp"), Some(b"1" | b"2"));
+    }
+}
+
+/// The memory of this process at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Memory of its own and of files, in use. The kernel's page of zeros does not count.
+    pub resident: Bytes,
+    /// The lowest level of its page tables, which is nearly all of them.
+    pub page_tables: Bytes,
+}
+
+impl Footprint {
+    /// Reads the memory of the calling process; `None` if the kernel does not tell.
+    #[must_use]
+    pub fn read(files: &impl Files) -> Option<Footprint> {
+        let mut buffer = [0; 4 << 10];
+        let status = files.read("/proc/self/status", &mut buffer)?;
+        let of = |name| kilobytes_after(status, name);
+        Some(Footprint { resident: of("VmRSS:")?, page_tables: of("VmPTE:")? })
     }
 }
 

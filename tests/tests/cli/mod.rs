@@ -27,6 +27,7 @@ mod recipes;
 mod refused;
 mod report;
 mod results;
+mod spans;
 mod tables;
 mod trust;
 mod usage;

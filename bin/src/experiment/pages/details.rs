@@ -1,46 +1,23 @@
-//! Kinds of pages for a reader of all details: by translation buffer, by order, and point by point.
+//! Kinds of pages for a reader of all details: by order, beside the cost of translation alone, and point by point.
 
 use latency_core::chain::Order;
-use latency_core::decimal::Decimal;
-use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use super::view::{had, heading};
-use crate::analysis::translation::{LINES_PROBED, TWO_MEGABYTE_LOCAL, buffers, excess, find};
+use crate::analysis::spans::at;
+use crate::analysis::translation::{FEWEST_LINES, TWO_MEGABYTE_LOCAL, find};
 use crate::describe::{Report, rows};
-use crate::report::document::{Document, Level, Role};
-use crate::report::figures::Digits;
+use crate::report::document::{Document, Level};
 use crate::result::Outcome;
-use crate::result::words::{OrderName, PageWords};
+use crate::result::words::OrderName;
 
-/// Least cost of a miss, in cycles; a buffer with cheaper misses is noise.
-const LEAST_MISS: f64 = 1.0;
-
-/// Describes the buffers, the orders at the `largest` working set, and every row.
+/// Describes the orders at the `largest` working set, and every row.
 #[inline(never)] // offsets into a small frame are short
 pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: Option<Bytes>) {
-    let machine = report.machine;
-    for pages in had(report) {
-        let levels = buffers(report.outcomes, pages).levels.into_iter().zip(["L1 TLB", "L2 TLB"]);
-        let levels = levels.filter_map(|(buffer, label)| Some((buffer?, label)));
-        for (buffer, label) in levels.filter(|(buffer, _)| buffer.miss >= LEAST_MISS) {
-            document.sentence(
-                Role::Detail(&label),
-                format_args!(
-                    "{} entries ({} with {}); a miss adds {} core cycles; measured with {}",
-                    buffer.reach.0 / machine.page.bytes().0,
-                    buffer.reach,
-                    PageWords(machine.base_pages()),
-                    Digits(buffer.miss),
-                    PageWords(pages)
-                ),
-            );
-        }
-    }
     if let Some(size) = largest {
         by_order(document, report, size);
     }
-    probe(document, report);
+    beside_data(document, report);
     rows::table(document, report, "walk", &|table, _, outcome| {
         let point = &outcome.point;
         let (size, pages) = (point.size, point.pages);
@@ -70,30 +47,35 @@ fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
     });
 }
 
-/// Shows the extra cycles of every number of pages.
-fn probe(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let page = report.machine.page;
-    let caption =
-        Text::<96>::of(format_args!("Extra core cycles per access if each access is to another {page} page"));
-    document.tabulate(caption.as_str(), Level::Verbose, 0, &|table| {
-        table.texts("pages|span");
-        had(report).for_each(|pages| table.show(&heading(pages)));
-        for lines in LINES_PROBED {
-            let extra = || had(report).map(|pages| excess(report.outcomes, pages, lines));
-            if extra().flatten().next().is_none() {
-                continue;
-            }
+/// Shows the time of one line on each of many base pages of memory, less the time of as many lines in the largest pages
+/// and the cost of translation without memory: the rest is what data and page tables cost each other, and in a guest
+/// the host's share.
+fn beside_data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let (page, base) = (report.machine.page.bytes(), report.machine.base_pages());
+    let Some(largest) = had(report).last().filter(|pages| !pages.are_base()) else { return };
+    let line = report.machine.line.bytes();
+    let time = |pages, stride: Bytes, lines: u64| {
+        find(report.outcomes, pages, (Order::Random, stride, stride.times(lines)))?.nanoseconds()
+    };
+    let rows =
+        (0..40).map(|octave| FEWEST_LINES << octave).filter(|lines| time(base, page, *lines).is_some());
+    if rows.clone().next().is_none() {
+        return;
+    }
+    document.tabulate("ns of one line on each base page of memory", Level::Verbose, 0, &|table| {
+        table.texts("pages|span|memory|data alone|translation alone|rest");
+        for lines in rows.clone() {
+            let [memory, data] = [time(base, page, lines), time(largest, line, lines)];
+            let alone = at(report.spans, base, page, page.times(lines))
+                .filter(|(span, _)| *span == page.times(lines));
+            let alone = alone.map(|(_, cost)| cost.value);
             table.row();
             table.show(&lines);
-            table.show(&page.bytes().times(lines));
-            for extra in extra() {
-                match extra {
-                    // A difference that rounds to zero is shown without a sign.
-                    Some(extra) if extra.abs() < 0.05 => table.text("0.0"),
-                    Some(extra) => table.cell(format_args!("{:.1}", Decimal(extra))),
-                    None => table.text("-"),
-                }
+            table.show(&page.times(lines));
+            for number in [memory, data, alone] {
+                table.number(number);
             }
+            table.number(memory.zip(data).zip(alone).map(|((memory, data), alone)| memory - data - alone));
         }
     });
 }

@@ -1,32 +1,41 @@
 //! The same random walks on every kind of page: the cost of translation.
 
 mod details;
+mod spans;
 mod view;
 
 use latency_core::chain::Order;
 use latency_core::packed;
-use latency_core::units::{PageSize, Pages};
+use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::interface::{Experiment, gathered};
-use crate::analysis::translation::{self, FEWEST_LINES, LINES_PROBED, TWO_MEGABYTE_LOCAL, kinds};
+use crate::analysis::translation::{FEWEST_LINES, TWO_MEGABYTE_LOCAL};
 use crate::describe::{Presentation, Report};
 use crate::engine::run;
-use crate::engine::session::{Findings, Session};
+use crate::engine::session::{Findings, Session, now_ns};
+use crate::engine::spans::{Limits, measure};
 use crate::engine::stopwatch::clock::Timer;
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{EachPoint, Plan, Planning, single};
 use crate::report::document::Document;
-use crate::result::sample::collect;
 use crate::result::words::REGION;
 use crate::result::{Point, chain};
-use crate::sys::table::Table;
-use crate::warning::Warning;
 
 /// Average time for a point: most working sets are small, and leave more time for those in memory.
 const SHARE_NS: f64 = 0.17e9;
+
+/// Share of the time for the walks over spans of addresses, and their nanoseconds if the time of each point was given.
+const SPANS_SHARE: f64 = 0.4;
+const SPANS_NS: f64 = 1e9;
+/// Minimum nanoseconds for these walks.
+const LEAST_NS: f64 = 0.3e9;
+/// Share of that time for populating the spans of one kind of pages.
+const POPULATE_SHARE: f64 = 0.3;
+/// The largest span.
+const SPAN: Bytes = Bytes(64 << 30);
 
 /// Page sizes side by side.
 pub const PAGES: Experiment = Experiment {
@@ -34,11 +43,13 @@ pub const PAGES: Experiment = Experiment {
         name: "pages",
         summary: packed!("benefit of huge pages of every size"),
         details: packed!(
-            "Random-access latency with each page size, from the reach of the first-level TLB to the \
-                  default size, and the share of TLB misses in it, which is the difference to the largest \
-                  pages. Then the benefit of access orders that stay within a page, and the sizes of the \
-                  TLBs. Page sizes that are not available are listed with the reason. With --pages, only \
-                  that page size and base pages are measured."
+            "Random-access latency with each page size, up to the default size, and the share of TLB misses in \
+                  it, which is the difference to the largest pages. Then the benefit of access orders that stay \
+                  within a page.\nThen the cost of address translation alone over spans of up to 64 GiB, and the \
+                  entries of the TLBs: every page there is the kernel's page of zeros, so that only page tables \
+                  need memory. It is a lower bound where data compete with page tables for the caches, and in a \
+                  guest. Page sizes that are not available are listed with the reason. With --pages, only that \
+                  page size and base pages are measured."
         ),
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Kernel),
         picture: true,
@@ -46,22 +57,17 @@ pub const PAGES: Experiment = Experiment {
     },
     plan,
     budget: |options, machine, points| {
-        let run_ns = SHARE_NS * points.len() as f64;
+        let run_ns = SHARE_NS / (1.0 - SPANS_SHARE) * points.len() as f64;
         let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
-        (budget.optional, budget.more) = (Optional::PagesBut(plan::pages(options, machine)), CLOSER);
+        budget.optional = Optional::PagesBut(plan::pages(options, machine));
         budget
     },
     measure: |_, session, timer, points, budget| {
-        let mut findings = run::measure(session, timer, points, budget)?;
+        let mut of_points = *budget;
+        of_points.share_ns *= 1.0 - SPANS_SHARE;
+        let mut findings = run::measure(session, timer, points, &of_points)?;
         if !findings.interrupted {
-            look_closer(session, timer, &mut findings, budget)?;
-        }
-        let base = session.machine.page;
-        for pages in kinds(&findings.outcomes) {
-            let found = translation::buffers(&findings.outcomes, pages);
-            if let (Some(true), Some(page)) = (found.behaves_as_small, pages.size()) {
-                session.warnings.push(Warning::HugePagesWithoutEffect { page, base });
-            }
+            walk_spans(session, timer, &mut findings, budget)?;
         }
         Ok(findings)
     },
@@ -91,8 +97,8 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     Ok(planned)
 }
 
-/// Plans the points of one kind of pages: growing random walks, local orders at the largest working set, and the probe
-/// of lines on separate base pages.
+/// Plans the points of one kind of pages: growing random walks, local orders at the largest working set, and one line on
+/// each of many base pages.
 fn of_kind(like: Point, base: PageSize, each: EachPoint<'_>) {
     let (largest, line, page) = (like.size, like.line.bytes(), base.bytes());
     let mut give = |order, size, stride| each(Point { order, size, stride, ..like });
@@ -102,50 +108,37 @@ fn of_kind(like: Point, base: PageSize, each: EachPoint<'_>) {
     if largest >= REGION.times(2) {
         [Order::Local(page), TWO_MEGABYTE_LOCAL].into_iter().for_each(|order| give(order, largest, line));
     }
-    let lines = || LINES_PROBED.into_iter().filter(|lines| page.times(*lines) <= largest);
-    let bare = lines().filter(|lines| *lines < FEWEST_LINES);
-    bare.for_each(|lines| give(Order::Random, line.times(lines), line));
-    lines().for_each(|lines| give(Order::Random, page.times(lines), page));
+    if like.pages.are_base() {
+        let lines =
+            (0..40).map(|octave| FEWEST_LINES << octave).take_while(|lines| page.times(*lines) <= largest);
+        lines.for_each(|lines| give(Order::Random, page.times(lines), page));
+    }
 }
 
-/// Approximate number of points that may be added for further numbers of pages.
-const CLOSER: usize = 16;
-
-/// Measures further numbers of pages if a translation buffer ends between two numbers of the probe.
-fn look_closer<'a>(
+/// Walks over spans of addresses in base pages and in transparent huge ones.
+fn walk_spans<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     findings: &mut Findings<'a>,
     budget: &Budget,
 ) -> Result<(), Failure<'a>> {
-    let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
-    let outcomes: &[_] = &findings.outcomes;
-    let (page, line) = (session.machine.page.bytes(), first.point.line.bytes());
-    let closer = gathered(&mut |each| {
-        for pages in kinds(outcomes) {
-            let mut give =
-                |size, stride| each(Point { pages, order: Order::Random, size, stride, ..first.point });
-            let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
-            let lines = buffers.flat_map(|buffer| translation::between(&buffer, page));
-            // The same number of adjacent lines must not be one of the shown walks.
-            lines.filter(|lines| *lines < FEWEST_LINES).for_each(|lines| {
-                give(line.times(lines), line);
-                give(page.times(lines), page);
-            });
-        }
-        Ok(())
-    });
-    let closer = match closer {
-        Err(Failure::Placement(PlacementError::NothingToMeasure)) => return Ok(()),
-        closer => closer?,
-    };
-    let mut budget = *budget;
-    budget.more = 0;
-    let more = run::measure(session, timer, &closer, &budget)?;
-    let mut all = Table::filled(findings.outcomes.len() + more.outcomes.len(), first)?;
-    collect(&mut all, findings.outcomes.iter().chain(more.outcomes.iter()).copied());
-    findings.outcomes = all;
-    findings.interrupted = more.interrupted;
+    let mut outcomes = findings.outcomes.iter();
+    let Some(first) = outcomes.next() else { return Ok(()) };
+    let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
+    let huge = Pages::thp(session.machine.huge_page());
+    let is_wanted = |pages: &Pages| findings.outcomes.iter().any(|outcome| outcome.point.pages == *pages);
+    let kinds = [session.machine.base_pages(), huge].map(|pages| Some(pages).filter(is_wanted));
+    let all_ns = budget.share_ns * findings.outcomes.len() as f64 * SPANS_SHARE;
+    let spans_ns = if all_ns.is_finite() { all_ns } else { SPANS_NS };
+    let until_ns = budget.until_ns.min(now_ns() + spans_ns);
+    if until_ns - now_ns() < LEAST_NS {
+        return Ok(());
+    }
+    let limits = Limits { most: SPAN, populate_ns: spans_ns * POPULATE_SHARE, until_ns };
+    let on = (first.point.cpu, first.point.initiator);
+    let found = measure(session, timer, on, kinds, clock.map(|clock| clock.median), limits)?;
+    (findings.spans, findings.extra.spans, findings.interrupted) =
+        (found.points, found.series, found.interrupted);
     Ok(())
 }
 
@@ -154,4 +147,5 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = view::found(report);
     details::describe(document, report, found.map(|found| found.size));
     view::data(document, report);
+    spans::data(document, report);
 }

@@ -9,12 +9,15 @@ use latency_core::text::Text;
 use latency_core::topology::MOST_POOLS;
 use latency_core::units::{Bytes, Pages};
 
-use crate::analysis::huge_pages::{HugePagesConclusion, Larger, Worth, conclude, spanned, walks};
-use crate::analysis::translation::{FEWEST_LINES, buffers, find, kinds, ratio, share};
+use super::spans;
+use crate::analysis::huge_pages::{
+    HugePagesConclusion, Larger, Worth, behaves_as_small, conclude, spanned, walks,
+};
+use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
 use crate::describe::rates::plus_minus;
 use crate::describe::{self, Report, columns, method, point, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Part, Picture, Role, Rows, fields};
+use crate::report::document::{Document, Level, Picture, Role, Rows, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
 use crate::result::words::{PageKind, PageWords};
@@ -22,11 +25,6 @@ use crate::result::{Exclusion, Outcome};
 use latency_core::stats::{Estimate, Interval, Side};
 
 fields! {
-    TLBS "tlbs" "TLB levels for each page size.";
-    LEVELS "levels" "First and second TLB level, if the measured sizes reach their ends.";
-    SPAN "span_bytes" "Largest span without a TLB miss, with one line per base page, in bytes.";
-    MISS "miss_core_cycles" "Core cycles that a TLB miss adds.";
-    AS_SMALL "behaves_as_small" "True if the TLB treats larger pages like base pages; null if unknown.";
     SMALL_NS "small_pages_ns +-" "Latency over `working_set_bytes` in base pages, in nanoseconds.";
     LARGEST "largest_pages" "Largest page size that was obtained for comparison; null if none was.";
     LARGEST_NS "largest_pages_ns +-" "Latency in the largest pages, in nanoseconds.";
@@ -44,7 +42,11 @@ pub fn found(report: &Report<'_, '_>) -> Option<HugePagesConclusion> {
 /// Describes the table, the picture, what is missing, and the method.
 pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     table(document, report);
+    spans::table(document, report);
     pictures(document, report);
+    if document.wants_pictures() {
+        spans::picture(document, report);
+    }
     missing(document, report);
     method::walks(document, report);
 }
@@ -57,10 +59,9 @@ pub fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Describes the evidence and the translation buffers.
+/// Describes the evidence.
 pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     point::evidence(document, report);
-    buffers_of_all(document, report);
 }
 
 /// Returns the kinds of pages that have a measured point.
@@ -104,13 +105,13 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         None => {}
     }
-    let as_small = |pages: &Pages| buffers(report.outcomes, *pages).behaves_as_small == Some(true);
-    for pages in had(report).filter(as_small) {
+    for pages in had(report).filter(|pages| behaves_as_small(report.outcomes, *pages)) {
         document.finding(format_args!(
             "{} behave like {base} in the TLB, as when a hypervisor backs them with {base}.",
             name(pages)
         ));
     }
+    spans::answer(document, report, found(report));
 }
 
 /// Writes the benefit of larger pages for the largest working set, according to [`Worth`] and the trust alone.
@@ -307,18 +308,6 @@ fn picture(
         series: series.get(..count).unwrap_or_default(),
         marks: &[],
     }));
-}
-
-fn buffers_of_all(document: &mut dyn Document, report: &Report<'_, '_>) {
-    document.items(Part::List(&TLBS), kinds(report.outcomes), |document, pages| {
-        let found = buffers(report.outcomes, pages);
-        document.show(&columns::PAGES_ASKED, &pages);
-        document.items(Part::List(&LEVELS), found.levels.iter().flatten(), |document, buffer| {
-            document.put(&SPAN, buffer.reach);
-            document.put(&MISS, buffer.miss);
-        });
-        document.put(&AS_SMALL, found.behaves_as_small);
-    });
 }
 
 #[inline(never)] // offsets into a small frame are short

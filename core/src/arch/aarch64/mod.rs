@@ -32,6 +32,7 @@ global_asm!(include_str!("../../../asm/aarch64/variants.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/parallel.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/window.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/strided.s"), options(raw));
+global_asm!(include_str!("../../../asm/aarch64/span.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/stream.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/cores.s"), options(raw));
 global_asm!(include_str!("../../../asm/aarch64/clock.s"), options(raw));

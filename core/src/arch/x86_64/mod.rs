@@ -34,6 +34,7 @@ global_asm!(include_str!("../../../asm/x86_64/variants.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/parallel.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/window.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/strided.s"), options(raw));
+global_asm!(include_str!("../../../asm/x86_64/span.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/stream.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/cores.s"), options(raw));
 global_asm!(include_str!("../../../asm/x86_64/clock.s"), options(raw));

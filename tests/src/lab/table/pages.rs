@@ -4,35 +4,37 @@ use serde_json::Value;
 
 use super::{Boot, Model, Table, Truth, nanoseconds_of_cycles};
 
-/// Tolerance of a cost, which is a difference of two latencies.
+/// Tolerance of the cost of a miss, and of translation in a walk over all lines.
+const MISS_TOLERANCE: f64 = 0.02;
 const COST_TOLERANCE: f64 = 0.05;
-/// Tolerance of a number of entries, since the probe tries numbers of pages in steps.
-const ENTRIES_TOLERANCE: f64 = 0.1;
+/// Tolerance of a number of entries.
+const ENTRIES_TOLERANCE: f64 = 0.02;
 
 impl Table {
-    /// Compares the first translation buffer, by its own probe on 4 KiB pages, and its cost to a random walk
+    /// Compares the levels of the TLB by the spans of 4 KiB pages, and the cost of translation to a random walk
     /// over the largest working set, by the difference to larger pages, if there were any.
     pub(super) fn pages(&mut self, model: &Model, boot: &Boot, document: &Value) {
         let points = document["rows"].as_array().map_or(&[][..], Vec::as_slice);
         let small = || points.iter().filter(|point| point["pages_asked"] == "4k");
-        let mut kinds = document["tlbs"].as_array().into_iter().flatten();
-        let probed = kinds.find(|kind| kind["pages_asked"] == "4k").map(|kind| &kind["levels"][0]);
-        let number = |key: &str| probed.and_then(|level| level[key].as_f64());
-        let Some(tlb) = model.tlb.first() else {
-            return self.word(
-                "translation buffers",
-                "none",
-                number("span_bytes").map_or("none".into(), super::text),
-            );
-        };
-        let entries = number("span_bytes").map(|bytes| bytes / 4096.0);
-        self.figure("translations", Truth::exact(tlb.entries as f64), entries, ENTRIES_TOLERANCE);
-
+        let mut kinds = document["translation"].as_array().into_iter().flatten();
+        let levels = kinds.find(|kind| kind["pages_asked"] == "4k").and_then(|kind| kind["tlb"].as_array());
+        let levels = levels.map_or(&[][..], Vec::as_slice);
+        self.word("levels of the TLB", model.tlb.len(), levels.len().to_string());
+        let mut ticks = 0.0;
+        for (place, tlb) in model.tlb.iter().enumerate() {
+            let number = |key: &str| levels.get(place).and_then(|level| level[key].as_f64());
+            ticks += tlb.ticks as f64;
+            let truth = Truth::exact(tlb.entries as f64);
+            self.figure(&format!("TLB {}, entries", place + 1), truth, number("entries"), ENTRIES_TOLERANCE);
+            let reported = number("miss_core_cycles").map(nanoseconds_of_cycles);
+            let truth = boot.delivered.of_misses(ticks);
+            self.time(&format!("TLB {}, a miss", place + 1), truth, reported, MISS_TOLERANCE);
+        }
+        // Two levels have different shares of misses in a walk over all lines.
+        let [tlb] = &model.tlb[..] else { return };
+        let truth = boot.delivered.of_misses(tlb.ticks as f64);
         let walks = || small().filter(|point| point["walk_order"] == "random" && point["stride_bytes"] == 64);
         let set = |point: &Value| point["working_set_bytes"].as_u64();
-        let truth = boot.delivered.of_misses(tlb.ticks as f64);
-        let reported = number("miss_core_cycles").map(nanoseconds_of_cycles);
-        self.time("a missing translation", truth, reported, COST_TOLERANCE);
 
         let largest = walks().max_by_key(|point| set(point));
         let value = |key: &str| largest.and_then(|point| point[key].as_f64());

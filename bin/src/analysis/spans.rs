@@ -1,0 +1,199 @@
+//! Conclusions about address translation from walks over spans of addresses without memory.
+//!
+//! The data of these walks are always in the nearest cache. So the time beyond that of a few pages is that of
+//! translation, and it grows by the cost of a miss where the entries of a TLB end.
+
+use core::cmp;
+
+use latency_core::stats::{Estimate, Interval};
+use latency_core::units::{Bytes, Pages};
+
+use crate::result::spans::{FEWEST_PAGES, SpanPoint};
+
+/// Extra cycles from which on loads miss a TLB; without cycles, the same number of nanoseconds is as good a bound.
+const MISS: f64 = 2.0;
+/// Cycles that a page walk costs more than a hit in the second level.
+const WALK: f64 = 8.0;
+/// Factor over the entries at which the cost of a miss is read, so that the TLB holds only a part of the pages.
+const BEYOND: u64 = 3;
+/// Least cost that counts, as a share of a hit: a smaller one is the difference between two measurements.
+const PART: f64 = 0.05;
+
+/// Shares of a step from which on a number of pages may exceed the entries, and surely does: replacement is not always
+/// that of the least recently used, and other pages need entries, too.
+const STEP: [f64; 3] = [0.1, 0.5, 0.9];
+/// Least cycles, or nanoseconds, that a step begins with.
+const LEAST_STEP: f64 = 1.0;
+
+/// One level of the TLB.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TlbLevel {
+    /// The largest number of pages at which most loads find an entry.
+    pub entries: u64,
+    /// The largest number of pages at which nearly all loads find an entry, and the smallest at which few do.
+    pub bounds: (u64, u64),
+    /// The next number of pages after the lower bound, and the last one before the upper bound.
+    pub inner: (u64, u64),
+    /// Cost of a miss beyond a hit of the first level, in core cycles, or nanoseconds without them.
+    pub miss: f64,
+}
+
+/// Returns the points of one kind of pages, which ascend.
+pub fn of_kind(points: &[SpanPoint], pages: Pages) -> &[SpanPoint] {
+    let first = points.iter().position(|point| point.pages == pages).unwrap_or(points.len());
+    let rest = points.get(first..).unwrap_or_default();
+    let count = rest.iter().take_while(|point| point.pages == pages).count();
+    rest.get(..count).unwrap_or_default()
+}
+
+/// Returns the cost of translation of a point: its time beyond that of the fewest pages of its kind.
+#[must_use]
+pub fn cost(points: &[SpanPoint], point: &SpanPoint) -> Option<Estimate> {
+    let base = of_kind(points, point.pages).iter().find(|base| base.count == FEWEST_PAGES)?;
+    let ends = point.interval.zip(base.interval);
+    let interval = ends.map(|(own, base)| Interval { low: own.low - base.high, high: own.high - base.low });
+    Some(Estimate { value: point.nanoseconds - base.nanoseconds, interval })
+}
+
+/// Returns the cost of translation over the largest measured span of at most `span` bytes, and that span.
+#[must_use]
+pub fn at(points: &[SpanPoint], pages: Pages, page: Bytes, span: Bytes) -> Option<(Bytes, Estimate)> {
+    let within = of_kind(points, pages).iter().filter(|point| page.times(point.count) <= span);
+    let point = within.max_by_key(|point| point.count)?;
+    Some((page.times(point.count), cost(points, point)?))
+}
+
+/// Returns the first and the second level of the TLB for one kind of pages, at this core clock.
+#[must_use]
+pub fn levels(points: &[SpanPoint], pages: Pages, gigahertz: Option<f64>) -> [Option<TlbLevel>; 2] {
+    let points = of_kind(points, pages);
+    let Some(hit) = points.first().map(|point| point.nanoseconds) else { return [None; 2] };
+    let cycles = |point: &SpanPoint| {
+        let cost = point.nanoseconds - hit;
+        if cost < PART * hit { 0.0 } else { cost * gigahertz.unwrap_or(1.0) }
+    };
+    // Returns the place of the first number of pages whose cost is above `most`.
+    let place = |most: f64| points.iter().position(|point| cycles(point) > most).filter(|place| *place > 0);
+    let count = |place: usize| points.get(place).map(|point| point.count);
+    let reach = |most: f64| count(place(most)? - 1);
+    let miss = |entries: u64, end: u64| {
+        let far = points.iter().find(|point| point.count >= entries * BEYOND && point.count <= end);
+        far.or(points.iter().rfind(|point| point.count <= end)).map(cycles)
+    };
+    let Some(first) = reach(MISS) else { return [None; 2] };
+    // While the cost of the second level is unknown, its end is sought far behind the end of the first.
+    let base = miss(first, u64::MAX).unwrap_or(MISS);
+    let second = reach(base + WALK.max(base)).filter(|entries| *entries >= first * BEYOND);
+    let near = miss(first, second.unwrap_or(u64::MAX));
+    let level = |below: f64, miss: f64| {
+        let [low, half, high] = STEP.map(|share| place(below + (share * (miss - below)).max(LEAST_STEP)));
+        let (low, high) = (low?, high?);
+        Some(TlbLevel {
+            entries: count(half? - 1)?,
+            bounds: (count(low - 1)?, count(high)?),
+            inner: (count(low)?, count(high - 1)?),
+            miss,
+        })
+    };
+    let far = second.and_then(|entries| miss(entries, u64::MAX));
+    [near.and_then(|near| level(0.0, near)), far.and_then(|far| level(near?, far))]
+}
+
+/// Orders points by kind of pages and number of pages.
+#[must_use]
+pub fn ascending(one: &SpanPoint, other: &SpanPoint) -> cmp::Ordering {
+    (one.pages.code(), one.count).cmp(&(other.pages.code(), other.count))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use latency_core::units::PageSize;
+    use std::vec::Vec;
+
+    const SMALL: Pages = Pages::base(PageSize::KIB_4);
+
+    /// Returns the nanoseconds of a load over a number of pages with a TLB of 64 and 2048 entries, least recently used:
+    /// a walk in a cycle over more pages than entries misses with each load.
+    pub(crate) fn planted(count: u64) -> f64 {
+        let miss = |entries: u64, cost: f64| if count > entries { cost } else { 0.0 };
+        1.25 + miss(64, 2.0) + miss(2048, 8.0)
+    }
+
+    fn points(counts: &[u64], ns: impl Fn(u64) -> f64) -> Vec<SpanPoint> {
+        let point = |count: &u64| SpanPoint {
+            pages: SMALL,
+            count: *count,
+            nanoseconds: ns(*count),
+            interval: Some(Interval { low: ns(*count) - 0.01, high: ns(*count) + 0.01 }),
+        };
+        counts.iter().map(point).collect()
+    }
+
+    const COUNTS: [u64; 14] = [8, 16, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 3072, 8192];
+
+    #[test]
+    fn both_levels_are_found() {
+        let points = points(&COUNTS, planted);
+        let [first, second] = levels(&points, SMALL, Some(3.2));
+        let first = first.unwrap();
+        assert_eq!((first.entries, first.bounds, first.inner), (64, (64, 96), (96, 64)));
+        assert!((first.miss - 6.4).abs() < 0.01, "{first:?}");
+        let second = second.unwrap();
+        assert_eq!((second.entries, second.bounds, second.inner), (2048, (2048, 3072), (3072, 2048)));
+        assert!((second.miss - 32.0).abs() < 0.01, "{second:?}");
+    }
+
+    /// Nanoseconds of a Zen 3 guest at 3.06 GHz, whose TLBs have 64 and 2048 entries: a load of another page of zeros
+    /// there misses the first-level cache by its address.
+    #[test]
+    fn soft_ends_have_bounds() {
+        const MEASURED: [(u64, f64); 19] = [
+            (8, 6.83),
+            (16, 6.88),
+            (32, 6.72),
+            (48, 7.12),
+            (56, 8.47),
+            (64, 9.07),
+            (96, 9.03),
+            (128, 9.16),
+            (192, 9.09),
+            (256, 8.95),
+            (512, 9.24),
+            (1024, 9.28),
+            (1280, 9.64),
+            (1536, 11.81),
+            (2048, 12.93),
+            (2560, 19.13),
+            (3072, 22.3),
+            (4096, 22.33),
+            (8192, 22.9),
+        ];
+        let counts = MEASURED.map(|(count, _)| count);
+        let ns = |count| MEASURED.iter().find(|(other, _)| *other == count).map_or(f64::NAN, |(_, ns)| *ns);
+        let [first, second] = levels(&points(&counts, ns), SMALL, Some(3.06)).map(Option::unwrap);
+        assert_eq!((first.entries, first.bounds), (48, (48, 64)));
+        assert!((6.0..8.0).contains(&first.miss), "{first:?}");
+        assert_eq!((second.entries, second.bounds), (2048, (1280, 3072)));
+        assert!((45.0..50.0).contains(&second.miss), "{second:?}");
+    }
+
+    #[test]
+    fn without_misses_there_is_no_level() {
+        assert_eq!(levels(&points(&COUNTS, |_| 1.25), SMALL, Some(3.2)), [None; 2]);
+        assert_eq!(levels(&points(&COUNTS, |count| 1.25 + count as f64 * 1e-6), SMALL, None), [None; 2]);
+        assert_eq!(levels(&[], SMALL, None), [None; 2]);
+    }
+
+    #[test]
+    fn a_cost_is_the_time_beyond_that_of_the_fewest_pages() {
+        let points = points(&COUNTS, planted);
+        let page = PageSize::KIB_4.bytes();
+        let (span, found) = at(&points, SMALL, page, Bytes::MIB.times(8)).unwrap();
+        assert_eq!(span, page.times(2048));
+        let interval = found.interval.unwrap();
+        assert!((found.value - 2.0).abs() < 1e-9 && (interval.high - interval.low - 0.04).abs() < 1e-9);
+        assert!(at(&points, SMALL, page, Bytes(4096)).is_none());
+        assert!(at(&points, Pages::thp(PageSize::MIB_2), page, Bytes::MIB).is_none());
+    }
+}

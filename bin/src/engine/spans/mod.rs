@@ -1,0 +1,312 @@
+//! The time of loads over spans of addresses that have no memory: the cost of translation alone.
+//!
+//! Every page there is the kernel's page of zeros, so data stay in the nearest cache. [`zeroes`] maps the addresses and
+//! shows that no memory is behind them. Here numbers of pages are visited in shuffled rounds, and more of them where the
+//! entries of a TLB end.
+
+mod zeroes;
+
+use latency_core::rng::Pcg32;
+use latency_core::span::Loads;
+use latency_core::stats;
+use latency_core::units::{Bytes, CpuId, NodeId, Pages};
+
+use crate::analysis::spans::{ascending, levels};
+use crate::engine::session::Session;
+use crate::engine::stopwatch::Stopwatch;
+use crate::engine::stopwatch::clock::Timer;
+use crate::error::Failure;
+use crate::result::spans::{FEWEST_PAGES, SpanEnd, SpanPoint, SpanSeries};
+use crate::sys::table::{List, Table};
+use crate::sys::{signal, time};
+
+use zeroes::{Span, between, counts};
+
+/// Number of kinds of pages: base pages and transparent huge ones.
+pub const KINDS: usize = 2;
+/// Maximum rounds of a number of pages, and minimum rounds if time is short.
+const ROUNDS: (usize, usize) = (15, 7);
+/// Batches of a visit; the time that most of them agree on counts.
+const BATCHES: usize = 8;
+/// Maximum loads before the first batch of a visit, which bring tables into the caches.
+const WARM_UP: u64 = 1 << 15;
+/// Loads of the first batch, which decides the length of the others, and their minimum and maximum.
+const TRIED: u64 = 1 << 10;
+const LOADS: (u64, u64) = (1 << 11, 1 << 16);
+/// Minimum laps of a batch over as many pages as a TLB may have entries for.
+const LAPS: u64 = 8;
+/// Maximum entries of a TLB: larger spans have no knee to be found.
+const MOST_ENTRIES: u64 = 4096;
+/// Offsets of the word in a page; rounds alternate between them, so that the cost of an alias is not a level.
+const OFFSETS: [Bytes; 2] = [Bytes(320), Bytes(2240)];
+/// Maximum numbers of pages of both kinds together, those that are added while measuring included.
+const MOST: usize = 128;
+/// Maximum numbers of pages that are added for one kind.
+const ADDED: usize = 20;
+/// Cycles below which no cache answers a load.
+const FASTEST_LOAD: f64 = 3.0;
+
+/// The limits of the measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The largest span.
+    pub most: Bytes,
+    /// Maximum nanoseconds to populate the spans of a kind of pages.
+    pub populate_ns: f64,
+    /// Time of the engine's clock after which no round begins.
+    pub until_ns: f64,
+}
+
+/// The times of all spans, and the description of each kind.
+pub struct MeasuredSpans {
+    /// The points by kind of pages and number of pages.
+    pub points: Table<SpanPoint>,
+    /// The kinds of pages in the order of the request.
+    pub series: [Option<SpanSeries>; KINDS],
+    /// True if an interrupt came before the end; the points so far are kept.
+    pub interrupted: bool,
+}
+
+/// A number of pages of one kind, and its times.
+#[derive(Clone, Copy)]
+struct SpanTimes {
+    kind: usize,
+    count: u64,
+    times: [f64; ROUNDS.0],
+    made: usize,
+}
+
+impl SpanTimes {
+    const fn new(kind: usize, count: u64) -> SpanTimes {
+        SpanTimes { kind, count, times: [f64::NAN; ROUNDS.0], made: 0 }
+    }
+
+    fn point(&self, pages: Pages) -> Option<SpanPoint> {
+        let mut times = self.times;
+        let found = times.get_mut(..self.made).and_then(stats::summarise_series)?;
+        Some(SpanPoint { pages, count: self.count, nanoseconds: found.median, interval: found.interval })
+    }
+}
+
+/// Measures spans of the kinds of pages in `kinds` on `cpu` of `node`. The core's clock decides what a miss is.
+///
+/// # Errors
+///
+/// The errors of the stopwatch, and those of a table.
+#[inline(never)] // offsets into a small frame are short
+pub fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    (cpu, node): (CpuId, NodeId),
+    kinds: [Option<Pages>; KINDS],
+    gigahertz: Option<f64>,
+    limits: Limits,
+) -> Result<MeasuredSpans, Failure<'a>> {
+    let mut watch = Stopwatch::new(*timer, None);
+    watch.times = session.noted.times;
+    watch.go_to(cpu)?;
+    let mut spans = [None, None];
+    let (machine, mut interrupted) = (session.machine, false);
+    for (slot, pages) in spans.iter_mut().zip(kinds) {
+        let Some(pages) = pages else { continue };
+        session.progress.say(format_args!("populating page tables"));
+        match Span::new(machine, node, pages, limits.most, limits.populate_ns) {
+            Err(Failure::Interrupted) => interrupted = true,
+            made => *slot = Some(made?),
+        }
+    }
+    session.progress.say(format_args!("walking spans of addresses"));
+    let mut timing = Timing { watch: &watch, spans: &spans, rng: Pcg32::new(1, 0x7370_616e) };
+    let mut entries = List::new(MOST)?;
+    let ended = if interrupted {
+        Err(Failure::Interrupted)
+    } else {
+        visits(
+            &mut entries,
+            kinds,
+            [0, 1].map(|kind| timing.most(kind)),
+            gigahertz,
+            limits.until_ns,
+            &mut |entry, round| timing.visit(entry, round),
+        )
+    };
+    let at_once = [0, 1].map(|kind| timing.at_once(kind).unwrap_or(None));
+    session.progress.clear();
+    session.noted.moves += watch.moves();
+    match ended {
+        Ok(()) => {}
+        Err(Failure::Interrupted) => interrupted = true,
+        Err(error) => return Err(error),
+    }
+    for (span, at_once) in spans.iter_mut().zip(at_once) {
+        let Some(span) = span else { continue };
+        span.series.at_once = at_once;
+        span.prove(span.series.tables.is_some());
+    }
+    let is_kept = |kind: usize| {
+        let span = spans.get(kind).and_then(Option::as_ref).filter(|span| span.zeroes.is_some());
+        span.map(|span| span.series.pages)
+    };
+    let mut points = List::new(entries.len().max(1))?;
+    entries
+        .iter()
+        .filter_map(|entry| entry.point(is_kept(entry.kind)?))
+        .for_each(|point| _ = points.push(point));
+    points.sort_unstable_by(ascending);
+    let mut series = spans.map(|span| span.map(|span| span.series));
+    series.iter_mut().flatten().for_each(|series| refuse_predicted(series, &points, gigahertz));
+    let is_refused = |point: &&SpanPoint| {
+        series.iter().flatten().any(|series| series.pages == point.pages && series.span.0 == 0)
+    };
+    let mut kept = List::new(points.len().max(1))?;
+    points.iter().filter(|point| !is_refused(point)).for_each(|point| _ = kept.push(*point));
+    Ok(MeasuredSpans { points: Table::of(&kept)?, series, interrupted })
+}
+
+/// Gives up a series whose loads are faster than the nearest cache.
+fn refuse_predicted(series: &mut SpanSeries, points: &[SpanPoint], gigahertz: Option<f64>) {
+    let hit = points.iter().find(|point| point.pages == series.pages && point.count == FEWEST_PAGES);
+    let cycles = hit.zip(gigahertz).map(|(hit, gigahertz)| hit.nanoseconds * gigahertz);
+    if cycles.is_some_and(|cycles| cycles < FASTEST_LOAD) {
+        (series.end, series.span) = (SpanEnd::Predicted, Bytes(0));
+    }
+}
+
+/// A function that times a visit to a number of pages in one of the rounds, and returns nanoseconds per load; NaN if the
+/// visit does not count.
+type VisitSpan<'v> = dyn FnMut(&SpanTimes, usize) -> Result<f64, Failure<'static>> + 'v;
+
+/// Makes the rounds of all numbers of pages up to those in `most`, and then of more numbers around the ends of TLBs.
+fn visits(
+    entries: &mut List<SpanTimes>,
+    kinds: [Option<Pages>; KINDS],
+    most: [u64; KINDS],
+    gigahertz: Option<f64>,
+    until_ns: f64,
+    visit: &mut VisitSpan<'_>,
+) -> Result<(), Failure<'static>> {
+    for (kind, most) in most.into_iter().enumerate() {
+        counts(most).for_each(|count| _ = entries.push(SpanTimes::new(kind, count)));
+    }
+    let mut rng = Pcg32::new(2, 0x7370_616e);
+    rounds(entries, 0, until_ns, &mut rng, visit)?;
+    for (kind, pages) in kinds.into_iter().enumerate() {
+        let Some(pages) = pages else { continue };
+        for _ in 0..ADDED {
+            if time::now_ns() > until_ns {
+                return Ok(());
+            }
+            let mut points = List::new(MOST)?;
+            let mine = entries.iter().filter(|entry| entry.kind == kind);
+            mine.filter_map(|entry| entry.point(pages)).for_each(|point| _ = points.push(point));
+            points.sort_unstable_by(ascending);
+            let open = levels(&points, pages, gigahertz);
+            let Some(count) = open.into_iter().flatten().find_map(|level| {
+                let gap = between(level.bounds.0, level.inner.0);
+                gap.or_else(|| between(level.inner.1, level.bounds.1))
+            }) else {
+                break;
+            };
+            let first = entries.len();
+            if entries.push(SpanTimes::new(kind, count)).is_none() {
+                break;
+            }
+            rounds(entries, first, until_ns, &mut rng, visit)?;
+        }
+    }
+    Ok(())
+}
+
+/// Visits the entries from `first` on in shuffled rounds.
+fn rounds(
+    entries: &mut [SpanTimes],
+    first: usize,
+    until_ns: f64,
+    rng: &mut Pcg32,
+    visit: &mut VisitSpan<'_>,
+) -> Result<(), Failure<'static>> {
+    let entries = entries.get_mut(first..).unwrap_or_default();
+    for round in 0..ROUNDS.0 {
+        if round >= ROUNDS.1 && time::now_ns() > until_ns {
+            return Ok(());
+        }
+        for left in (1..=entries.len()).rev() {
+            entries.swap(left - 1, rng.below(left as u32) as usize);
+            let Some(entry) = entries.get_mut(left - 1) else { continue };
+            let nanoseconds = visit(entry, round)?;
+            if let Some(slot) = entry.times.get_mut(entry.made).filter(|_| nanoseconds.is_finite()) {
+                *slot = nanoseconds;
+                entry.made += 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The timing of walks.
+struct Timing<'t> {
+    watch: &'t Stopwatch,
+    spans: &'t [Option<Span>; KINDS],
+    rng: Pcg32,
+}
+
+impl Timing<'_> {
+    fn span(&self, kind: usize) -> Option<&Span> {
+        self.spans.get(kind)?.as_ref()
+    }
+
+    /// Returns the number of pages of a kind.
+    fn most(&self, kind: usize) -> u64 {
+        self.span(kind).map_or(0, Span::count)
+    }
+
+    fn visit(&mut self, entry: &SpanTimes, round: usize) -> Result<f64, Failure<'static>> {
+        self.timed(entry.kind, entry.count, round, Loads::Dependent)
+    }
+
+    /// Returns the time of a dependent load of the largest span divided by that of an independent one: the number of
+    /// translations at a time.
+    fn at_once(&mut self, kind: usize) -> Result<Option<f64>, Failure<'static>> {
+        let count = self.most(kind);
+        let mut ratios = [f64::NAN; ROUNDS.1];
+        for (round, slot) in ratios.iter_mut().enumerate().filter(|_| count > FEWEST_PAGES) {
+            let one = self.timed(kind, count, round, Loads::Dependent)?;
+            *slot = one / self.timed(kind, count, round, Loads::Independent)?;
+        }
+        Ok(stats::median(&mut ratios).filter(|ratio| ratio.is_finite()))
+    }
+
+    /// Walks over a number of pages in a new order, and returns the nanoseconds of a load.
+    fn timed(&mut self, kind: usize, count: u64, round: usize, how: Loads) -> Result<f64, Failure<'static>> {
+        let offset = OFFSETS.get(round % OFFSETS.len()).copied().unwrap_or_default();
+        let seed = self.rng.next_u64();
+        let walk = self.span(kind).and_then(|span| {
+            let page = span.page.bytes();
+            span.zeroes.as_ref()?.walk(page, count, offset, &mut Pcg32::new(seed, 3))
+        });
+        let Some(mut walk) = walk else { return Ok(f64::NAN) };
+        let mut batch = |loads: u64| {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            let before = walk;
+            let (ended, spent_ns) = self.watch.time(|| walk.run(loads, how));
+            match before.proves(loads, &walk, ended) {
+                true => Ok(spent_ns / loads as f64),
+                false => Err(Failure::HOPS_NOT_PROVEN),
+            }
+        };
+        batch((2 * count).min(WARM_UP))?;
+        let tried = batch(TRIED)?;
+        // The code between two batches needs entries of the TLB, too, for which a whole lap may miss.
+        let least = if count <= MOST_ENTRIES { (LAPS * count).max(LOADS.0) } else { LOADS.0 };
+        let loads = (self.watch.timer.batch_ns() / tried).max(least as f64).min(LOADS.1 as f64) as u64;
+        let mut times = [f64::NAN; BATCHES];
+        for slot in &mut times {
+            *slot = batch(loads)?;
+        }
+        let moved = self.watch.brought_back()?;
+        let state = stats::state(stats::gather(&mut [0.0; BATCHES], times.into_iter()));
+        Ok(state.filter(|_| !moved).map_or(f64::NAN, |state| state.value))
+    }
+}

@@ -1,0 +1,182 @@
+//! A span of addresses for translation alone: mapped, populated piece by piece within limits, and shown to have no
+//! memory of its own.
+
+use latency_core::host::Footprint;
+use latency_core::rng::Pcg32;
+use latency_core::units::{Bytes, NodeId, PageSize, Pages};
+
+use crate::error::Failure;
+use crate::machine::Machine;
+use crate::result::spans::{SpanEnd, SpanSeries};
+use crate::sys::errno::Errno;
+use crate::sys::file::SystemFiles;
+use crate::sys::zero_pages::ZeroPages;
+use crate::sys::{cpu, numa, signal, time};
+
+/// Maximum bytes that are populated between two checks for an interrupt, time and memory: 10 to 50 ms of base pages.
+const PIECE: usize = 64 << 20;
+/// Minimum bytes of the first piece, which may turn out to be memory; it is one huge page.
+const FIRST_PIECE: usize = 2 << 20;
+/// Bytes by which the memory of this process may grow for other reasons.
+const GROWTH: Bytes = Bytes::MIB;
+/// Bytes by which available memory may fall because of other processes, and the factor over the page tables.
+const OTHERS: (f64, f64) = (268_435_456.0, 1.3);
+/// Bytes of an entry of a page table. A table of entries is also set aside for each huge page.
+const ENTRY: u64 = 8;
+/// Maximum share of the available memory that page tables may need.
+const TABLES_SHARE: u64 = 4;
+/// Number of pages whose kind is queried.
+const QUERIED: usize = 64;
+
+/// A span, if there is one, and its description.
+pub struct Span {
+    /// The description.
+    pub series: SpanSeries,
+    /// The addresses; `None` if nothing can be measured.
+    pub zeroes: Option<ZeroPages>,
+    /// The size of its pages.
+    pub page: PageSize,
+}
+
+impl Span {
+    /// Maps and populates at most `most` bytes of a kind of pages, within `populate_ns`. The page tables come from the
+    /// node of this thread's CPU, which is `node`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`].
+    pub fn new(
+        machine: &Machine,
+        node: NodeId,
+        pages: Pages,
+        most: Bytes,
+        populate_ns: f64,
+    ) -> Result<Span, Failure<'static>> {
+        let page = pages.size().unwrap_or(machine.page);
+        let mut end = SpanEnd::Largest;
+        let mut length = most.0 as usize;
+        let first = FIRST_PIECE.max(page.bytes().0 as usize);
+        let mapped = loop {
+            match ZeroPages::map(length, first, !pages.are_base()) {
+                Err(Errno::ENOMEM) if length > first => (length, end) = (length / 2, SpanEnd::AddressSpace),
+                mapped => break mapped,
+            }
+        };
+        let series = SpanSeries { pages, span: Bytes(0), tables: None, queried: false, end, at_once: None };
+        let mut span = Span { series, zeroes: None, page };
+        match mapped {
+            Err(errno) => span.series.end = SpanEnd::Refused(errno),
+            Ok(zeroes) => span.fill(machine, node, zeroes, populate_ns)?,
+        }
+        Ok(span)
+    }
+
+    /// Populates the addresses as far as the limits allow, and keeps them if they are what they have to be.
+    fn fill(
+        &mut self,
+        machine: &Machine,
+        node: NodeId,
+        zeroes: ZeroPages,
+        populate_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        let available = || machine.supply_now(&SystemFiles, node).map(|supply| supply.bytes().0);
+        let (own, memory, begun) = (Footprint::read(&SystemFiles), available(), time::now_ns());
+        let mut populated = 0;
+        while populated < zeroes.len() {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            let first = FIRST_PIECE.max(self.page.bytes().0 as usize);
+            let piece = populated.clamp(first, PIECE.max(first)).min(zeroes.len() - populated);
+            let tables = (populated + piece) as u64 * ENTRY / machine.page.bytes().0;
+            if populated > 0 && time::now_ns() - begun > populate_ns {
+                self.series.end = SpanEnd::Time;
+                break;
+            }
+            if memory.is_some_and(|memory| tables > memory / TABLES_SHARE) {
+                self.series.end = SpanEnd::Tables;
+                break;
+            }
+            let faults = || cpu::thread_usage().ok().map(|usage| usage.minor_faults);
+            let before = faults();
+            if let Err(errno) = zeroes.populate(populated..populated + piece) {
+                self.series.end = SpanEnd::Refused(errno);
+                break;
+            }
+            let made = faults().zip(before).map(|(after, before)| after.saturating_sub(before));
+            // Each huge page is one fault; others may come between.
+            let huge = self.page.bytes().0 > machine.page.bytes().0;
+            let few = piece as u64 / self.page.bytes().0 * 2 + 16;
+            let grown = Footprint::read(&SystemFiles).zip(own);
+            let is_memory = grown.is_some_and(|(now, own)| now.resident.0 > own.resident.0 + GROWTH.0)
+                || memory.zip(available()).is_some_and(|(before, now)| {
+                    before.saturating_sub(now) as f64 > tables as f64 * OTHERS.1 + OTHERS.0
+                });
+            if is_memory {
+                self.series.end = SpanEnd::Memory;
+                return Ok(());
+            }
+            if huge && made.is_some_and(|made| made > few) {
+                self.series.end = SpanEnd::NotHuge;
+                return Ok(());
+            }
+            populated += piece;
+        }
+        let now = Footprint::read(&SystemFiles);
+        self.series.tables =
+            now.zip(own).map(|(now, own)| Bytes(now.page_tables.0.saturating_sub(own.page_tables.0)));
+        let span = populated.checked_ilog2().map_or(0, |log| 1_usize << log);
+        self.series.span = Bytes(span as u64);
+        if span > 0 {
+            self.zeroes = Some(zeroes);
+            self.prove(own.is_some());
+        }
+        Ok(())
+    }
+
+    /// Queries random pages. Without an answer the memory of the process has to show that the pages need none: `seen` is
+    /// true if the kernel told it. Otherwise the addresses are given up.
+    pub fn prove(&mut self, seen: bool) {
+        let Some(zeroes) = &self.zeroes else { return };
+        let (page, mut rng) = (self.page.bytes().0, Pcg32::new(1, 0x7a65_726f));
+        let count = self.series.span.0 / page;
+        let mut places = [0; QUERIED];
+        places.fill_with(|| zeroes.address() + (rng.next_u64() % count.max(1) * page) as usize);
+        let mut nodes = [0; QUERIED];
+        let asked = numa::query_pages(&places, &mut nodes);
+        self.series.queried = asked.is_ok() && nodes.iter().all(|node| *node == -Errno::EFAULT.code());
+        let end = match (self.series.queried, asked) {
+            (true, _) => return,
+            (false, Ok(())) => SpanEnd::Memory,
+            (false, Err(_)) if seen => return,
+            (false, Err(_)) => SpanEnd::Unproven,
+        };
+        (self.series.end, self.series.span, self.zeroes) = (end, Bytes(0), None);
+    }
+
+    /// Returns the number of pages.
+    pub fn count(&self) -> u64 {
+        self.series.span.0 / self.page.bytes().0
+    }
+}
+
+/// Returns the numbers of pages to begin with, up to `most`: octaves, and halves of them as far as TLBs have entries.
+pub fn counts(most: u64) -> impl Iterator<Item = u64> + Clone {
+    const HALVES: core::ops::Range<u64> = 32..4096;
+    let octaves = (3..u64::BITS).map(|octave| 1 << octave).take_while(move |count| *count <= most);
+    octaves.flat_map(move |count: u64| {
+        let half = (HALVES.contains(&count) && count / 2 * 3 <= most).then_some(count / 2 * 3);
+        [Some(count), half].into_iter().flatten()
+    })
+}
+
+/// Returns a number of pages between two others, in the middle; `None` if they are near each other.
+///
+/// It is a multiple of at least eight: so the order of the pages has random parts.
+pub fn between(low: u64, high: u64) -> Option<u64> {
+    const LEAST: u64 = 8;
+    const PARTS: u64 = 64;
+    let step = LEAST.max(low.checked_ilog2().map_or(0, |log| 1_u64 << log) / PARTS);
+    let middle = (low + high) / 2 / step * step;
+    (low < middle && middle < high).then_some(middle)
+}

@@ -1,0 +1,276 @@
+//! Spans of addresses without memory for people and programs: the cost of translation, and the entries of the TLB.
+
+use core::fmt::{self, Display};
+
+use latency_core::decimal::Decimal;
+use latency_core::stats::{Estimate, Interval};
+use latency_core::text::Text;
+use latency_core::units::{Bytes, Pages};
+
+use crate::analysis::huge_pages::{HugePagesConclusion, behaves_as_small};
+use crate::analysis::spans::{TlbLevel, at, cost, levels, of_kind};
+use crate::describe::method::optional;
+use crate::describe::rates::plus_minus;
+use crate::describe::{Report, columns};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
+use crate::report::document::{Document, Level, Part, Picture, Role, fields};
+use crate::report::figures::Digits;
+use crate::result::sample::collect;
+use crate::result::spans::{FEWEST_PAGES, SpanEnd, SpanSeries};
+
+fields! {
+    TRANSLATION "translation" "Cost of address translation by span of addresses, in pages without memory of their own, for each page size.";
+    LARGEST "largest_span_bytes" "Largest span that was measured, in bytes; 0 if none was.";
+    TABLES "page_table_bytes" "Page tables of the largest span, in bytes; null if the kernel does not tell.";
+    END "end" "Reason why no larger span was measured.";
+    AT_ONCE "translations_at_once" "Time of a dependent load of the largest span divided by the time of an independent one.";
+    TLB "tlb" "First and second TLB level, if the spans reach their ends.";
+    ENTRIES "entries +-" "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
+    MISS "miss_core_cycles" "Core cycles that a TLB miss adds.";
+    SPANS "spans" "Time of a load of one line in each page, by number of pages.";
+    COUNT "pages" "Number of pages.";
+    SPAN "span_bytes" "Span of these pages, in bytes.";
+    NS "ns +-" "Time of a load, in nanoseconds.";
+    COST "translation_ns +-" "Time less the time over the smallest span, in nanoseconds.";
+}
+
+/// Least cost of a miss, in cycles; a level with cheaper misses is noise.
+const LEAST_MISS: f64 = 1.0;
+/// Least cost of translation that counts, as a share of a load without.
+const VISIBLE: f64 = 0.05;
+
+/// Returns the size of the pages of a kind.
+fn size(report: &Report<'_, '_>, pages: Pages) -> Bytes {
+    pages.size().unwrap_or(report.machine.page).bytes()
+}
+
+/// Returns the kinds of pages with a measured span.
+fn measured<'r>(report: &Report<'r, '_>) -> impl Iterator<Item = &'r SpanSeries> + Clone {
+    report.extra.spans.iter().flatten().filter(|series| series.span.0 > 0)
+}
+
+/// Returns the levels of the TLB for a kind of pages, if there are any.
+fn tlb(report: &Report<'_, '_>, pages: Pages) -> impl Iterator<Item = TlbLevel> + Clone {
+    let gigahertz = report.conditions.and_then(|conditions| conditions.core_gigahertz);
+    let levels = levels(report.spans, pages, gigahertz.map(|[_, median, _]| median));
+    levels.into_iter().flatten().filter(|level| level.miss >= LEAST_MISS)
+}
+
+/// Writes the cost of translation over the largest span that all kinds of pages have, and the benefit of huge pages.
+#[inline(never)] // offsets into a small frame are short
+pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<HugePagesConclusion>) {
+    let Some(span) = measured(report).map(|series| series.span).min() else { return };
+    let costs = measured(report).filter_map(|series| {
+        Some((series.pages, at(report.spans, series.pages, size(report, series.pages), span)?.1))
+    });
+    let hit = report.spans.first().map_or(f64::NAN, |point| point.nanoseconds);
+    if costs.clone().all(|(_, cost)| cost.value < VISIBLE * hit) {
+        return document.finding(format_args!("No cost of address translation is visible up to {span}."));
+    }
+    document.finding(format_args!(
+        "Address translation adds at least {}.",
+        fmt::from_fn(|out| {
+            costs.clone().enumerate().try_for_each(|(index, (pages, cost))| {
+                let comma = if index > 0 { ", " } else { "" };
+                write!(out, "{comma}{} ns", plus_minus(cost))?;
+                if index == 0 {
+                    write!(out, " to a random load over {span}")?;
+                }
+                write!(out, " in {} pages", size(report, pages))
+            })
+        })
+    ));
+    saving(document, report, span, found);
+    tlbs(document, report);
+}
+
+/// Writes the share of a load in memory that huge pages save, if huge pages were measured in memory too.
+fn saving(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    span: Bytes,
+    found: Option<HugePagesConclusion>,
+) {
+    let larger = found.and_then(|found| Some((found.size, found.larger?)));
+    let (Some((set, larger)), Some(huge)) =
+        (larger, measured(report).find(|series| !series.pages.are_base()))
+    else {
+        return;
+    };
+    let cost =
+        |pages: Pages, span| at(report.spans, pages, size(report, pages), span).map(|(_, cost)| cost.value);
+    let share = |span: Bytes| {
+        let [small, large] = [report.machine.base_pages(), huge.pages].map(|pages| cost(pages, span));
+        let (small, large) = (small?, large?);
+        let without = larger.latency.value - cost(huge.pages, set).unwrap_or(0.0);
+        Some(100.0 * (small - large) / (without + small))
+    };
+    let spans = [Bytes(1 << 30), span].into_iter().filter(|asked| *asked > set && *asked <= span);
+    let mut shares = spans.filter_map(|span| Some((span, share(span).filter(|share| *share >= 1.0)?)));
+    if larger.worth.pays() == Some(true)
+        && let Some((first, percent)) = shares.next()
+    {
+        let rest = shares.next().filter(|(span, _)| *span != first);
+        document.finding(format_args!(
+            "Huge pages save {:.0}% of a load in memory at {first}{}.",
+            Decimal(percent),
+            fmt::from_fn(|out| rest.map_or(Ok(()), |(span, percent)| write!(
+                out,
+                ", {:.0}% at {span}",
+                Decimal(percent)
+            )))
+        ));
+    }
+}
+
+/// Writes the entries of the TLB, and the cost of a miss.
+fn tlbs(document: &mut dyn Document, report: &Report<'_, '_>) {
+    // Entries for pages that the host splits are those of its pages.
+    let is_whole = |series: &&SpanSeries| !behaves_as_small(report.outcomes, series.pages);
+    for series in measured(report).filter(is_whole) {
+        let unit = if report.conditions.is_some_and(|known| known.core_gigahertz.is_some()) {
+            "cycles"
+        } else {
+            "ns"
+        };
+        let mut levels = tlb(report, series.pages);
+        let Some(first) = levels.next() else { continue };
+        let second = levels.next();
+        document.finding(format_args!(
+            "TLB for {} pages: {} (a miss adds {} {unit}){}.",
+            size(report, series.pages),
+            entries(first),
+            Digits(first.miss),
+            optional(second, |second, out| {
+                write!(out, "; second level {} ({} {unit})", entries(second), Digits(second.miss))
+            })
+        ));
+    }
+}
+
+/// Shows a number of entries with its bounds, if they differ.
+fn entries(level: TlbLevel) -> impl Display {
+    fmt::from_fn(move |out| match level.bounds {
+        (low, high) if low < high => write!(out, "{low} to {high} entries"),
+        (low, _) => write!(out, "{low} entries"),
+    })
+}
+
+/// Shows the cost of translation by span: every second octave, and the largest.
+#[inline(never)] // offsets into a small frame are short
+pub fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(largest) = measured(report).map(|series| series.span).max() else { return };
+    let Some(least) = measured(report).map(|series| size(report, series.pages)).min() else { return };
+    let spans = (0..u64::BITS).map(|octave| Bytes(1 << octave)).filter(move |span| {
+        let is_shown = span.0.ilog2().is_multiple_of(2) || *span == largest;
+        is_shown && *span > least.times(FEWEST_PAGES) && *span <= largest
+    });
+    document.tabulate("ns of translation by span of addresses", Level::Normal, 0, &|table| {
+        table.text("span");
+        measured(report).for_each(|series| table.cell(format_args!("{} pages", size(report, series.pages))));
+        for span in spans.clone() {
+            table.row();
+            table.show(&span);
+            for series in measured(report) {
+                let page = size(report, series.pages);
+                let cost = at(report.spans, series.pages, page, span).filter(|(found, _)| *found == span);
+                table.number(cost.map(|(_, cost)| cost.value.max(0.0)));
+            }
+        }
+    });
+    for series in report.extra.spans.iter().flatten() {
+        describe(document, report, series);
+    }
+}
+
+/// Says why there are no spans of a kind of pages, or what shows that no memory is behind them.
+fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanSeries) {
+    let (page, end) = (size(report, series.pages), Ended(series.end));
+    if series.span.0 == 0 {
+        return document.sentence(Role::Missing, format_args!("Spans of {page} pages: not measured: {end}"));
+    }
+    document.sentence(
+        Role::Detail(&"Spans"),
+        format_args!(
+            "{page} pages up to {}, all of them the kernel's page of zeros ({}); {} of page tables; {end}",
+            series.span,
+            if series.queried { "page query" } else { "memory of the process" },
+            series.tables.unwrap_or_default()
+        ),
+    );
+}
+
+/// Shows the reason why there is no larger span.
+struct Ended(SpanEnd);
+
+impl Display for Ended {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self.0 {
+            SpanEnd::Largest => "none larger by default",
+            SpanEnd::Time => "populating more takes too long",
+            SpanEnd::Tables => "page tables would need a quarter of the available memory",
+            SpanEnd::AddressSpace => "the address space is limited (ulimit -v)",
+            SpanEnd::Refused(errno) => return write!(out, "madvise(MADV_POPULATE_READ): {errno}"),
+            SpanEnd::Memory => "the kernel gives memory in place of its page of zeros (use_zero_page)",
+            SpanEnd::NotHuge => "the kernel gives base pages in place of transparent huge ones",
+            SpanEnd::Unproven => "neither move_pages nor /proc/self/status shows which pages these are",
+            SpanEnd::Predicted => "loads are faster than the nearest cache, so the processor predicts them",
+        })
+    }
+}
+
+/// Draws the cost of translation over spans.
+#[inline(never)] // offsets into a small frame are short
+pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
+    /// The maximum number of spans of a picture.
+    const MOST: usize = 64;
+    let mut rooms = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); MOST]); 2];
+    let mut lines = [Series { name: "", data: Data::Points(&[]) }; 2];
+    let mut count = 0;
+    for ((series, (name, points)), slot) in measured(report).zip(&mut rooms).zip(&mut lines) {
+        let page = size(report, series.pages);
+        let costs = of_kind(report.spans, series.pages).iter().filter(|point| point.count.is_power_of_two());
+        let shown = costs.filter_map(|point| {
+            Some(ChartPoint::of(page.times(point.count).0 as f64, cost(report.spans, point)?))
+        });
+        *name = Text::of(format_args!("{page} pages"));
+        *slot = Series { name: name.as_str(), data: Data::Points(collect(points, shown)) };
+        count += 1;
+    }
+    if count == 0 {
+        return;
+    }
+    document.picture(Picture::Chart(&Chart {
+        title: "cost of address translation",
+        subtitle: "time of a load of one line in each page, less the time over 8 pages; no memory is behind the addresses",
+        x_axis: &Axis { title: "span of addresses", unit: Unit::Bytes, scale: Scale::Logarithmic },
+        y_axis: &Axis { title: "translation", unit: Unit::Plain("ns"), scale: Scale::Auto },
+        series: lines.get(..count).unwrap_or_default(),
+        marks: &[],
+    }));
+}
+
+/// Describes the spans of every kind of pages.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    document.items(Part::List(&TRANSLATION), report.extra.spans.iter().flatten(), |document, series| {
+        let page = size(report, series.pages);
+        document.show(&columns::PAGES_ASKED, &series.pages);
+        document.put(&LARGEST, series.span);
+        document.put(&TABLES, series.tables);
+        document.show(&END, &Ended(series.end));
+        document.put(&AT_ONCE, series.at_once);
+        document.items(Part::List(&TLB), tlb(report, series.pages), |document, level| {
+            let (low, high) = level.bounds;
+            let interval = Some(Interval { low: low as f64, high: high as f64 });
+            document.put(&ENTRIES, Estimate { value: level.entries as f64, interval });
+            document.put(&MISS, level.miss);
+        });
+        let points = of_kind(report.spans, series.pages).iter();
+        document.items(Part::List(&SPANS), points, |document, point| {
+            document.put(&COUNT, point.count);
+            document.put(&SPAN, page.times(point.count));
+            document.put(&NS, Estimate { value: point.nanoseconds, interval: point.interval });
+            document.put(&COST, cost(report.spans, point));
+        });
+    });
+}

@@ -1,0 +1,62 @@
+//! The cost of address translation by the span of addresses, where no memory is behind them.
+
+use latency_core::stats::Interval;
+use latency_core::units::{Bytes, Pages};
+
+use crate::sys::errno::Errno;
+
+/// Number of pages of the smallest span, whose time is that of a load without a TLB miss.
+pub const FEWEST_PAGES: u64 = 8;
+
+/// The time of a load of one line in each of a number of pages.
+#[derive(Clone, Copy, Debug)]
+pub struct SpanPoint {
+    /// The kind of pages.
+    pub pages: Pages,
+    /// The number of pages.
+    pub count: u64,
+    /// Nanoseconds of a load: the median over rounds.
+    pub nanoseconds: f64,
+    /// The interval of the nanoseconds; `None` with too few rounds.
+    pub interval: Option<Interval>,
+}
+
+/// The reason why there is no larger span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanEnd {
+    /// It is the largest one that is measured by default.
+    Largest,
+    /// Populating a larger one would take too long.
+    Time,
+    /// Page tables of a larger one would be a quarter of the memory that is available, or more.
+    Tables,
+    /// The address space of the process is limited.
+    AddressSpace,
+    /// The kernel refused page tables.
+    Refused(Errno),
+    /// The kernel gave memory in place of its page of zeros.
+    Memory,
+    /// The kernel gave base pages in place of huge ones.
+    NotHuge,
+    /// Neither the pages nor the memory of the process can be queried.
+    Unproven,
+    /// A load is faster than the nearest cache: the processor predicts the values.
+    Predicted,
+}
+
+/// The spans of one kind of pages.
+#[derive(Clone, Copy, Debug)]
+pub struct SpanSeries {
+    /// The kind of pages.
+    pub pages: Pages,
+    /// The largest span; zero if nothing was measured.
+    pub span: Bytes,
+    /// The page tables of the largest span; `None` if the kernel does not tell.
+    pub tables: Option<Bytes>,
+    /// True if the kernel said of single pages that they are the page of zeros.
+    pub queried: bool,
+    /// The reason why there is no larger span.
+    pub end: SpanEnd,
+    /// Time of a dependent load of the largest span, as a multiple of the time of an independent one.
+    pub at_once: Option<f64>,
+}

@@ -1,0 +1,145 @@
+//! Addresses without memory of their own: a private mapping that is only read, in which every page is the kernel's page
+//! of zeros. Only page tables cost memory.
+//!
+//! # Safety
+//!
+//! A [`ZeroPages`] reserved its address range itself, and keeps it until it is dropped. The mapping is private, anonymous
+//! and never writable, so that it reads as zeros for all of that time.
+//!
+//! # References
+//! `madvise(2)`: MADV_POPULATE_READ. Linux `mm/memory.c`, `do_anonymous_page`, and `mm/huge_memory.c`,
+//! `do_huge_pmd_anonymous_page`: a read fault maps the (huge) zero page.
+
+use super::errno::{Errno, patiently};
+use super::map::{base_page, reserve};
+use core::ops::Range;
+use core::ptr::NonNull;
+use latency_core::rng::Pcg32;
+use latency_core::span::SpanWalk;
+use latency_core::units::Bytes;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+/// A range of addresses that reads as zeros.
+#[derive(Debug)]
+pub struct ZeroPages {
+    base: NonNull<u8>,
+    length: usize,
+}
+
+impl ZeroPages {
+    /// Maps `length` bytes, a multiple of `alignment`, with huge zero pages of that size if `huge`.
+    ///
+    /// # Errors
+    /// `ENOMEM` without address space (RLIMIT_AS counts it); `EINVAL` from a kernel without transparent huge pages, if
+    /// they are wanted.
+    pub fn map(length: usize, alignment: usize, huge: bool) -> Result<ZeroPages, Errno> {
+        let base = reserve(length, alignment)?;
+        // From here on, dropping `pages` releases the address range.
+        let pages = ZeroPages { base, length };
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
+        // SAFETY: MAP_FIXED replaces a part of the new reservation, which nothing else uses.
+        unsafe { mmap_anonymous(base.as_ptr().cast(), length, ProtFlags::READ, flags) }?;
+        let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
+        match pages.advise(0..length, advice) {
+            Err(Errno::EINVAL) if !huge => {}
+            result => result?,
+        }
+        Ok(pages)
+    }
+
+    /// Returns the first address.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.base.as_ptr() as usize
+    }
+
+    /// Returns the length in bytes.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "a range is never empty")]
+    pub const fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Makes the page tables of a range of whole pages refer to the page of zeros.
+    ///
+    /// # Errors
+    /// `EINVAL` for a range outside of the mapping, `ENOMEM` without memory for tables. Before Linux 5.14 a byte of each
+    /// base page is read instead; then a lack of memory is a signal.
+    pub fn populate(&self, range: Range<usize>) -> Result<(), Errno> {
+        if range.start > range.end || range.end > self.length {
+            return Err(Errno::EINVAL);
+        }
+        match self.advise(range.clone(), Advice::LinuxPopulateRead) {
+            Err(Errno::EINVAL) => {
+                let pages = range.step_by(base_page());
+                // SAFETY: each place is inside the mapping, which is readable.
+                pages.for_each(|place| _ = unsafe { self.base.as_ptr().add(place).read_volatile() });
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    /// Returns a walk over one word in each of `pages` pages; `None` if the mapping is shorter.
+    #[must_use]
+    pub fn walk(&self, page: Bytes, pages: u64, offset: Bytes, rng: &mut Pcg32) -> Option<SpanWalk<'_>> {
+        // SAFETY: the mapping is readable and lives as long as the borrow; any byte pattern is valid.
+        let zeros = unsafe { core::slice::from_raw_parts(self.base.as_ptr(), self.length) };
+        // SAFETY: a private anonymous mapping that cannot be written reads as zeros.
+        unsafe { SpanWalk::new(zeros, page, pages, offset, rng) }
+    }
+
+    fn advise(&self, range: Range<usize>, advice: Advice) -> Result<(), Errno> {
+        let start = self.base.as_ptr().wrapping_add(range.start);
+        // SAFETY: the kinds of advice in this file change how pages are provided, inside the mapping, and never their
+        // contents.
+        patiently(|| unsafe { madvise(start.cast(), range.len(), advice) })
+    }
+}
+
+impl Drop for ZeroPages {
+    fn drop(&mut self) {
+        let guard = base_page();
+        let start = self.base.as_ptr().wrapping_sub(guard);
+        // SAFETY: the reservation, guards included, is this value's own, and no borrow of it outlives it. An error would
+        // leave it mapped, which is harmless.
+        let _ = unsafe { munmap(start.cast(), self.length + 2 * guard) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::file::SystemFiles;
+    use crate::sys::numa::query_pages;
+    use latency_core::host::Footprint;
+    use latency_core::span::Loads;
+
+    #[test]
+    fn addresses_of_zeros_need_no_memory_but_their_tables() {
+        const SPAN: usize = 256 << 20;
+        let before = Footprint::read(&SystemFiles);
+        let pages = ZeroPages::map(SPAN, 2 << 20, false).unwrap();
+        pages.populate(0..SPAN).unwrap();
+        let mut walk = pages.walk(Bytes(4096), 1 << 16, Bytes(320), &mut Pcg32::new(1, 1)).unwrap();
+        let earlier = walk;
+        let ended = walk.run(100_000, Loads::Dependent);
+        assert!(earlier.proves(100_000, &walk, ended));
+        let (Some(before), Some(after)) = (before, Footprint::read(&SystemFiles)) else { return };
+        // Other tests of this process allocate meanwhile.
+        assert!(after.resident.0 < before.resident.0 + (64 << 20), "{before:?} {after:?}");
+        let mut nodes = [0; 2];
+        // Where the query is allowed, it tells the page of zeros from an absent one.
+        if query_pages(&[pages.address(), pages.address() + SPAN - 4096], &mut nodes).is_ok() {
+            assert_eq!(nodes, [-Errno::EFAULT.code(); 2]);
+        }
+    }
+
+    #[test]
+    fn ranges_outside_are_refused() {
+        let pages = ZeroPages::map(2 << 20, 2 << 20, false).unwrap();
+        assert_eq!(pages.populate(0..(2 << 20) + 1), Err(Errno::EINVAL));
+        assert!(pages.walk(Bytes(4096), 513, Bytes(0), &mut Pcg32::new(1, 1)).is_none());
+        assert!(ZeroPages::map(1 << 60, 2 << 20, false).is_err());
+    }
+}
