@@ -196,11 +196,12 @@ fn without_a_prefetcher_the_order_does_not_matter() {
     );
 }
 
-// The emulator of aarch64 searches a page for up to 1900 ticks when its own buffer misses: a hop has to last longer.
+// The emulator searches a page for up to 1900 ticks on aarch64 when its own buffer misses, and on a busy host longer: a
+// hop has to last longer.
 #[test]
 fn the_cost_of_translation_is_measured() {
     let [memory, hit, miss] = match architecture() {
-        Architecture::X86_64 => [3000, 1000, 1500],
+        Architecture::X86_64 => [6000, 2000, 3000],
         Architecture::Aarch64 => [9000, 3000, 4500],
     };
     check(
@@ -217,7 +218,7 @@ fn the_cost_of_translation_is_measured() {
 fn both_levels_of_a_tlb_are_found_over_spans_of_addresses() {
     check(
         "pages, a TLB of two levels",
-        "experiment=pages latency=0:0:9000 level=32K:8:3000 tlb=64:2400 tlb=768:7200 size=1M trials=20 warmup-iters=2K",
+        "experiment=pages latency=0:0:9000 level=32K:8:3000 tlb=64:2400 tlb=384:7200 size=1M trials=20 warmup-iters=2K",
     );
 }
 

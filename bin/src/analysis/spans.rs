@@ -30,10 +30,11 @@ const LEAST_STEP: f64 = 1.0;
 pub struct TlbLevel {
     /// The largest number of pages at which most loads find an entry.
     pub entries: u64,
-    /// The largest number of pages at which nearly all loads find an entry, and the smallest at which few do.
+    /// The largest number of pages at which nearly all loads find an entry, and the second one at which few do: at the
+    /// first, the other pages of the process may have displaced the entries.
     pub bounds: (u64, u64),
-    /// The next number of pages after the lower bound, and the last one before the upper bound.
-    pub inner: (u64, u64),
+    /// The numbers of pages between which the bounds may be narrowed.
+    pub gaps: [(u64, u64); 3],
     /// Cost of a miss beyond a hit of the first level, in core cycles, or nanoseconds without them.
     pub miss: f64,
 }
@@ -88,10 +89,12 @@ pub fn levels(points: &[SpanPoint], pages: Pages, gigahertz: Option<f64>) -> [Op
     let level = |below: f64, miss: f64| {
         let [low, half, high] = STEP.map(|share| place(below + (share * (miss - below)).max(LEAST_STEP)));
         let (low, high) = (low?, high?);
+        let around = |place: usize| Some((count(place - 1)?, count(place)?));
+        let end = if high + 1 < points.len() { high + 1 } else { high };
         Some(TlbLevel {
             entries: count(half? - 1)?,
-            bounds: (count(low - 1)?, count(high)?),
-            inner: (count(low)?, count(high - 1)?),
+            bounds: (count(low - 1)?, count(end)?),
+            gaps: [around(low)?, around(high)?, around(end)?],
             miss,
         })
     };
@@ -137,10 +140,11 @@ pub(crate) mod tests {
         let points = points(&COUNTS, planted);
         let [first, second] = levels(&points, SMALL, Some(3.2));
         let first = first.unwrap();
-        assert_eq!((first.entries, first.bounds, first.inner), (64, (64, 96), (96, 64)));
+        assert_eq!((first.entries, first.bounds), (64, (64, 128)));
+        assert_eq!(first.gaps, [(64, 96), (64, 96), (96, 128)]);
         assert!((first.miss - 6.4).abs() < 0.01, "{first:?}");
         let second = second.unwrap();
-        assert_eq!((second.entries, second.bounds, second.inner), (2048, (2048, 3072), (3072, 2048)));
+        assert_eq!((second.entries, second.bounds), (2048, (2048, 8192)));
         assert!((second.miss - 32.0).abs() < 0.01, "{second:?}");
     }
 
@@ -172,9 +176,9 @@ pub(crate) mod tests {
         let counts = MEASURED.map(|(count, _)| count);
         let ns = |count| MEASURED.iter().find(|(other, _)| *other == count).map_or(f64::NAN, |(_, ns)| *ns);
         let [first, second] = levels(&points(&counts, ns), SMALL, Some(3.06)).map(Option::unwrap);
-        assert_eq!((first.entries, first.bounds), (48, (48, 64)));
+        assert_eq!((first.entries, first.bounds), (48, (48, 96)));
         assert!((6.0..8.0).contains(&first.miss), "{first:?}");
-        assert_eq!((second.entries, second.bounds), (2048, (1280, 3072)));
+        assert_eq!((second.entries, second.bounds), (2048, (1280, 4096)));
         assert!((45.0..50.0).contains(&second.miss), "{second:?}");
     }
 

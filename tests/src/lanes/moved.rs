@@ -80,8 +80,18 @@ pub const MOVED: &[Moved] = &[
         "levels with random victims, through noise",
     ),
     moved_to_all(
-        "lab::a_curve_distinguishes_translation_from_caches",
         "lab::the_cost_of_translation_is_measured",
+        "lab::both_levels_of_a_tlb_are_found_over_spans_of_addresses",
+        "the cost of translation by the difference of two kinds of pages",
+    ),
+    moved_to_all(
+        "lab::a_memory_only_node_is_the_slowest",
+        "lab::two_asymmetric_nodes; the goldens with such a node",
+        "a wrong latency of a node without CPUs",
+    ),
+    moved_to_all(
+        "lab::a_curve_distinguishes_translation_from_caches",
+        "lab::both_levels_of_a_tlb_are_found_over_spans_of_addresses",
         "translation taken for a cache",
     ),
     moved_to_all(

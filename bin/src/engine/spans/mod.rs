@@ -201,10 +201,8 @@ fn visits(
             mine.filter_map(|entry| entry.point(pages)).for_each(|point| _ = points.push(point));
             points.sort_unstable_by(ascending);
             let open = levels(&points, pages, gigahertz);
-            let Some(count) = open.into_iter().flatten().find_map(|level| {
-                let gap = between(level.bounds.0, level.inner.0);
-                gap.or_else(|| between(level.inner.1, level.bounds.1))
-            }) else {
+            let mut gaps = open.iter().flatten().flat_map(|level| level.gaps);
+            let Some(count) = gaps.find_map(|(low, high)| between(low, high)) else {
                 break;
             };
             let first = entries.len();
