@@ -4,7 +4,8 @@
 use crate::commands::{Command, compare, fit, fleet, report, show};
 use crate::experiment::interface::Experiment;
 use crate::experiment::{
-    bandwidth, cores, curve, distribution, loaded, matrix, order, pages, parallel, system, variants, window,
+    bandwidth, cores, curve, distribution, loaded, matrix, order, pages, parallel, residency, system,
+    variants, window,
 };
 use crate::options::Descriptor;
 
@@ -17,6 +18,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &distribution::DISTRIBUTION,
     &order::ORDER,
     &pages::PAGES,
+    &residency::RESIDENCY,
     &variants::VARIANTS_EXPERIMENT,
     &bandwidth::BANDWIDTH,
     &cores::CORES,

@@ -9,7 +9,7 @@ _latency_bench() {
     read -ra before <<<"${line%"$current"}"
     for word in "${before[@]:1}"; do
         case $word in
-        matrix | curve | parallel | window | distribution | order | pages | variants | bandwidth | cores | loaded | system | fit | compare | fleet | show | report)
+        matrix | curve | parallel | window | distribution | order | pages | residency | variants | bandwidth | cores | loaded | system | fit | compare | fleet | show | report)
             experiment=$word
             break
             ;;
@@ -43,6 +43,10 @@ _latency_bench() {
         ;;
     pages)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg prometheus html'
+        ;;
+    residency)
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     variants)
@@ -168,7 +172,7 @@ _latency_bench() {
                 mapfile -t COMPREPLY < <(compgen -f -- "$current")
                 compopt -o filenames 2>/dev/null
             elif [[ -z $experiment ]]; then
-                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet show report$services" -- "$current")
+                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fit compare fleet show report$services" -- "$current")
             fi
             ;;
         esac

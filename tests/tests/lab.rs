@@ -223,6 +223,29 @@ fn both_levels_of_a_tlb_are_found_over_spans_of_addresses() {
 }
 
 #[test]
+fn a_neighbour_throws_lines_out_at_its_rate() {
+    check(
+        "residency, a neighbour",
+        "experiment=residency latency=0:0:5000 llc=16M:16:2000:random l3=on neighbour=200 size=2M trials=15 \
+         warmup-iters=2K",
+    );
+}
+
+#[test]
+fn a_cache_that_keeps_everything_has_no_half_life() {
+    check(
+        "residency, nobody else",
+        "experiment=residency latency=0:0:5000 llc=16M:16:2000 l3=on size=1M trials=15 warmup-iters=2K",
+    );
+}
+
+// What is not held is told from what is thrown out.
+#[test]
+fn without_a_cache_nothing_stays() {
+    check("residency, no cache", "experiment=residency latency=0:0:5000 size=512K trials=15 warmup-iters=2K");
+}
+
+#[test]
 #[ignore = "make lab LAB_ARGS='...' runs it with a model"]
 fn the_model_of_the_environment_variable() {
     let line = std::env::var(MODEL_VARIABLE).unwrap_or_default();

@@ -16,13 +16,14 @@ use std::thread;
 use std::time::Duration;
 
 /// Each experiment with rounds, as small as possible.
-const EXPERIMENTS: [&[&str]; 10] = [
+const EXPERIMENTS: [&[&str]; 11] = [
     &["matrix", "--size=1M", "--trials=30", "--iters=5000"],
     &["curve", "--max-size=128K", "--points-per-octave=1", "--trials=9", "--iters=2000", "--spread=0"],
     &["order", "--size=1M", "--trials=30", "--iters=5000"],
     &["parallel", "--size=1M", "--trials=15", "--iters=2000"],
     &["window", "--size=1M", "--trials=15", "--iters=2000"],
     &["pages", "--size=4M", "--trials=15", "--iters=5000"],
+    &["residency", "--size=4M", "--trials=9", "--iters=2000"],
     &["variants", "--size=1M", "--trials=9", "--iters=2000"],
     &["distribution", "--size=1M", "--trials=15", "--time-limit=2"],
     &["bandwidth", "--view=scaling", "--size=1M"],

@@ -18,6 +18,7 @@ pub mod norm;
 pub mod orders;
 pub mod pages;
 pub mod reading;
+pub mod residency;
 pub mod side_by_side;
 pub mod spans;
 pub mod traffic;

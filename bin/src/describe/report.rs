@@ -11,6 +11,7 @@ use crate::report::document::Document;
 use crate::report::words::words;
 use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
+use crate::result::residency::Residence;
 use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Health, Outcome, RoundSeries, Timer, lack_core_clock};
 use crate::sys::arguments::Arguments;
@@ -40,6 +41,8 @@ pub struct Report<'r, 'a> {
     pub distributions: &'r [Distribution],
     /// The spans of addresses, by kind of pages and number of pages.
     pub spans: &'r [SpanPoint],
+    /// The shares of working sets that a shared cache still holds, by size and by wait.
+    pub residency: &'r [Residence],
     /// The levels of a curve.
     pub analysis: Option<&'r Analysis>,
     /// Findings of single experiments that are not points.

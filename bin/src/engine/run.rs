@@ -201,12 +201,13 @@ impl<'r, 'a> Run<'r, 'a> {
         let Run { outcomes, count, repeat, audit, interrupted, .. } = self;
         session.progress.clear();
         let outcomes = Table::of(outcomes.get(..count).unwrap_or_default())?;
-        let (distributions, analysis, spans) = (Table::empty()?, Table::empty()?, Table::empty()?);
+        let (distributions, analysis) = (Table::empty()?, Table::empty()?);
         Ok(Findings {
             outcomes,
             distributions,
             analysis,
-            spans,
+            spans: Table::empty()?,
+            residency: Table::empty()?,
             extra: Extra::default(),
             repeat,
             audit,

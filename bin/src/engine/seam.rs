@@ -3,6 +3,8 @@
 //! On one side are the schedule, the visits, the warm-up and the summary of batches. On the other are memory and a
 //! clock, or, in tests, a function that gives the nanoseconds of a hop.
 
+use latency_core::buffer::TimedHops;
+
 use crate::engine::memory::placement::Witness;
 use crate::error::Failure;
 use crate::result::counters::{Counted, Software};
@@ -109,6 +111,15 @@ pub trait Walkable {
     /// The errors of [`walk`](Self::walk).
     fn rush(&mut self, _hops: u64, _until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
         Ok(None)
+    }
+
+    /// Times single hops, one for each sample. Returns false, and makes none, without a counter.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`walk`](Self::walk).
+    fn each(&mut self, _samples: &mut [TimedHops]) -> Result<bool, Failure<'static>> {
+        Ok(false)
     }
 
     /// Loads every node once, in address order rather than chain order.

@@ -8,6 +8,7 @@ use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::machine::Machine;
 use crate::result::conditions::Clocks;
 use crate::result::distribution::Distribution;
+use crate::result::residency::Residence;
 use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Outcome, Point, Repeat};
 use crate::sys::table::Table;
@@ -57,6 +58,8 @@ pub struct Findings<'a> {
     pub distributions: Table<Distribution>,
     /// The spans of addresses, by kind of pages and number of pages.
     pub spans: Table<SpanPoint>,
+    /// The shares of working sets that a shared cache still holds, by size and by wait.
+    pub residency: Table<Residence>,
     /// The curve's analysis: at most one element.
     pub analysis: Table<Analysis>,
     /// The findings that only some experiments have.

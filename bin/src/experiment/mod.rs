@@ -11,6 +11,7 @@ pub mod matrix;
 pub mod order;
 pub mod pages;
 pub mod parallel;
+pub mod residency;
 pub mod run_experiment;
 pub mod system;
 pub mod variants;

@@ -89,6 +89,7 @@ impl<'a> ExperimentRun<'a> {
             outcomes: &findings.outcomes,
             distributions: &findings.distributions,
             spans: &findings.spans,
+            residency: &findings.residency,
             analysis: findings.analysis.first(),
             extra: &findings.extra,
             regions: *regions,

@@ -43,6 +43,7 @@ pub const SYSTEM: Experiment = Experiment {
             outcomes: Table::empty()?,
             distributions: Table::empty()?,
             spans: Table::empty()?,
+            residency: Table::empty()?,
             analysis: Table::empty()?,
             extra: Extra::default(),
             repeat: None,

@@ -340,6 +340,10 @@ fn made_up(
     if experiment.descriptor.name == "pages" {
         (spans, extra.spans) = super::spans::of(scene, machine);
     }
+    let residency = match experiment.descriptor.name {
+        "residency" => super::residency::of(scene, machine, &points),
+        _ => Vec::new(),
+    };
     let analysis =
         (experiment.descriptor.name == "curve").then(|| concluded(scene.machine, &outcomes, machine, &extra));
     let report = Report {
@@ -352,6 +356,7 @@ fn made_up(
         outcomes: &outcomes,
         distributions: &distributions,
         spans: &spans,
+        residency: &residency,
         analysis: analysis.as_ref(),
         extra: &extra,
         regions: crate::plan::regions::have_several_initiators(&points)

@@ -11,6 +11,7 @@ mod lines;
 mod loads;
 mod numbers;
 mod pages;
+mod residency;
 mod scene;
 mod scenes;
 mod schema;
@@ -199,8 +200,15 @@ fn text_fits_a_terminal_of_80_columns() {
 fn text_fits_narrow_terminals() {
     let lines =
         ["matrix --heatmap", "curve --points-per-octave=2", "parallel", "window", "distribution", "order"];
-    let more =
-        ["pages", "variants", "bandwidth", "cores --states", "loaded", "matrix --memnode=0 --cpunode=0"];
+    let more = [
+        "pages",
+        "residency",
+        "variants",
+        "bandwidth",
+        "cores --states",
+        "loaded",
+        "matrix --memnode=0 --cpunode=0",
+    ];
     let mut wide = Vec::new();
     for (columns, line) in [40, 60]
         .into_iter()

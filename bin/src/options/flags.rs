@@ -425,7 +425,7 @@ flags! {
         Value(&FILE, output),
         "write to a file (- is standard output); repeatable",
         default "standard output";
-    Save "save" Output COMMON,
+    Save "save" Output,
         Value(&FILE, |options, value| set_some(&mut options.saved, values::path(value))),
         "also write the result to a file, as JSON",
         default "none";

@@ -165,6 +165,8 @@ pub struct Budget {
     pub bounded: bool,
     /// The time for all points divided by their number.
     pub share_ns: f64,
+    /// Maximum nanoseconds for other measurements after the visits.
+    pub after_ns: f64,
     /// Number of loads that fill every cache.
     pub trail: u64,
     /// Maximum number of points that may be added while measuring.
@@ -213,6 +215,7 @@ impl Budget {
         twice: false,
         bounded: false,
         share_ns: f64::INFINITY,
+        after_ns: 0.0,
         trail: 0,
         more: 0,
         held: 0,
@@ -416,6 +419,10 @@ impl Budget {
     pub fn limit(&mut self, limit_ns: f64, points: usize) {
         /// Share of the limit over which rounds are spread, and which walks last at least.
         const SPREAD: f64 = 0.5;
+        /// Share of the limit for what follows the visits.
+        const AFTER: f64 = 0.8;
+        self.after_ns = self.after_ns.min(AFTER * limit_ns);
+        let limit_ns = limit_ns - self.after_ns;
         self.share_ns = self.share_ns.min(limit_ns / points.max(1).real());
         self.spread_ns = self.spread_ns.min(SPREAD * limit_ns);
         self.walk_ns = self.walk_ns.min(SPREAD * limit_ns);

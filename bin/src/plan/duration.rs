@@ -240,8 +240,15 @@ fn exchanges(pairs: f64, budget: &Budget) -> Range {
 
 /// Returns the expected duration of `points` under `budget`.
 #[must_use]
-#[inline(never)] // offsets into a small frame are short
 pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
+    /// Minimum share of the time after the visits that is used.
+    const AFTER: f64 = 0.1;
+    visits(machine, points, budget) + Range(AFTER, 1.0) * budget.after_ns
+}
+
+/// Returns the same without what follows the visits.
+#[inline(never)] // offsets into a small frame are short
+fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     if points.is_empty() {
         return Range::ZERO;
     }

@@ -33,6 +33,18 @@ pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
     sysfs.or_else(claimed).filter(|size| *size >= PageSize::LEAST.bytes())
 }
 
+/// Returns the size of the largest cache that the core does not share.
+#[must_use]
+pub fn private_cache(machine: &Machine) -> Bytes {
+    cache(machine, 2).or_else(|| cache(machine, 1)).unwrap_or_default()
+}
+
+/// Returns the least working set that is for the most part beyond that cache.
+#[must_use]
+pub fn beyond_private(machine: &Machine) -> Bytes {
+    private_cache(machine).times(2)
+}
+
 /// Returns a working set that the last-level cache serves: the size that a search found, or else a third of the
 /// reported cache, because the cache is shared. Returns `None` if a search found none.
 #[must_use]

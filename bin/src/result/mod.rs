@@ -13,6 +13,7 @@ mod health;
 mod outcome;
 mod placed;
 mod point;
+pub mod residency;
 pub mod row;
 pub mod sample;
 mod series;

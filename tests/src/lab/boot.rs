@@ -133,6 +133,7 @@ fn options(model: &Model) -> Vec<String> {
         Experiment::Curve => "curve",
         Experiment::Order => "order",
         Experiment::Pages => "pages",
+        Experiment::Residency => "residency",
     };
     // The console is a terminal, so progress would share its lines with the result.
     let mut options = [experiment, "--json", "--progress=never"].map(String::from).to_vec();

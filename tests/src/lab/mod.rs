@@ -39,7 +39,7 @@
 //!
 //! | word | meaning | default |
 //! | --- | --- | --- |
-//! | `experiment=NAME` | the experiment to run: `matrix`, `distribution`, `curve`, `order` or `pages` | matrix, with a tail distribution |
+//! | `experiment=NAME` | the experiment to run: `matrix`, `distribution`, `curve`, `order`, `pages` or `residency` | matrix, with a tail distribution |
 //! | `nodes=N` | nodes with CPUs and memory | 1 |
 //! | `cpus=N` | CPUs of each of these; experiments without load use the first | 1 |
 //! | `memory-only=N` | nodes without CPUs, numbered behind those | 0 |
@@ -53,7 +53,7 @@
 //! | `l3=on\|off` | the processor reports the emulator's own last level of 16 MiB | off |
 //! | `tlb=ENTRIES:TICKS` | a translation buffer of each CPU, fully associative, and the cost of a miss; may be repeated, the nearest first | none |
 //! | `shared=SIZE:WAYS:TICKS[:random]` | a cache that all CPUs have in common, behind all others; for the tests of [`load`], whose generators go through the caches, too | none |
-//! | `neighbour=LINES` | another program that streams through each cache common to several CPUs: its lines in 2^20 ticks. Not for experiments whose truth is compared with the model | none |
+//! | `neighbour=LINES` | another program that streams through each cache common to several CPUs: its lines in 2^20 ticks. Only for `residency`, whose truth it is, and for the tests of [`load`] | none |
 //! | `prefetch=LINES` | a prefetcher that runs LINES lines ahead of a walk in order, up or down, within each 4 KiB, of chases and generators | none |
 //! | `adjacent=on\|off` | a prefetcher that brings the other line of the same 128 bytes with each line that its CPU misses; for the tests of [`load`] | off |
 //! | `drift=PERCENT:PERIOD_MS` | a factor on all latencies that follows a sine of time, 1 ± PERCENT | none |
@@ -105,7 +105,8 @@
 //! For `order`: the random walk, which gives the memory's latency, and the ascending and descending walks, in
 //! which a prefetcher leaves two lines in 64. For `pages`: the first buffer's entries and cost by the probe
 //! on 4 KiB pages, and the cost by the difference of random walks on small and large pages, which misses in
-//! all but entries/pages of the hops.
+//! all but entries/pages of the hops. For `residency`: the half-life of a last level with random victims, and the
+//! rate of the neighbour, to 5 %.
 
 mod boot;
 mod delivered;

@@ -33,6 +33,8 @@ pub enum Experiment {
     Order,
     /// Kinds of pages side by side.
     Pages,
+    /// The life of lines in a shared cache.
+    Residency,
 }
 
 /// Pages that the executable requests.

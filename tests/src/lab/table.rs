@@ -6,6 +6,7 @@ mod curve;
 mod order;
 mod pages;
 mod pairs;
+mod residency;
 
 use super::delivered::Truth;
 use super::plugin::CYCLE;
@@ -91,6 +92,7 @@ impl Table {
             Experiment::Curve => table.curve(model, boot, &document),
             Experiment::Order => table.order(model, boot, &document),
             Experiment::Pages => table.pages(model, boot, &document),
+            Experiment::Residency => table.residency(model, &document),
         }
         table
     }

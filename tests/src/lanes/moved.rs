@@ -85,6 +85,11 @@ pub const MOVED: &[Moved] = &[
         "the cost of translation by the difference of two kinds of pages",
     ),
     moved_to_all(
+        "lab::a_cache_that_keeps_everything",
+        "lab::a_neighbour_throws_lines_out_at_its_rate; the goldens of residency",
+        "lines that leave a cache without others",
+    ),
+    moved_to_all(
         "lab::a_memory_only_node_is_the_slowest",
         "lab::two_asymmetric_nodes; the goldens with such a node",
         "a wrong latency of a node without CPUs",

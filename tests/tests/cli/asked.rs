@@ -27,7 +27,7 @@ fn every_measuring_experiment_takes_labels_and_seeds() {
         let points = array(&document, if name == "report" { "/sections/0/rows" } else { "/rows" });
         assert!(points.iter().all(|point| number(point, "/seed") == 7), "{found}");
     }
-    assert_eq!(measuring, 12, "{help}");
+    assert_eq!(measuring, 13, "{help}");
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn the_plan_of_a_report_contains_every_experiments_plan() {
     let document = run(&asked).expect_json(0);
     assert_valid(&document);
     let sections = array(&document, "/sections");
-    assert_eq!(sections.len() + array(&document, "/not_measured").len(), 9);
+    assert_eq!(sections.len() + array(&document, "/not_measured").len(), 10);
     let sum = |path: &str| {
         sections.iter().map(|section| at(section, path).as_f64().expect("a number")).sum::<f64>()
     };
@@ -85,7 +85,7 @@ fn a_report_is_text_on_a_terminal_and_a_page_elsewhere() {
         .expect("a file");
     let how = "Page: add -o report.html";
     let saved = under(&mut directory.command(&["report", "a.json"]), 100);
-    assert!(saved.0.success() && saved.1.starts_with("9 saved results from 1 host."), "{saved:?}");
+    assert!(saved.0.success() && saved.1.starts_with("10 saved results from 1 host."), "{saved:?}");
     assert!(saved.1.lines().last().is_some_and(|line| line.starts_with(how)), "{saved:?}");
     let plan = under(&mut directory.command(&["report", "--dry-run"]), 100);
     assert!(plan.0.success() && plan.1.contains(" experiments, "), "{plan:?}");

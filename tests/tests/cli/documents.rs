@@ -17,12 +17,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Commands that read saved results, by name.
 const COMMANDS: [&str; 5] = ["report", "fit", "fleet", "compare", "show"];
 /// Experiments that measure something, and `system`: their documents have a level of trust.
-const EXPERIMENTS: [&str; 12] = [
+const EXPERIMENTS: [&str; 13] = [
     "matrix",
     "curve",
     "order",
     "distribution",
     "pages",
+    "residency",
     "parallel",
     "window",
     "variants",
@@ -143,7 +144,7 @@ fn a_report_has_the_conclusions_and_the_trust_of_its_parts() {
         let name = section["experiment"].as_str().expect("an experiment");
         assert_eq!(whole["summary"][name], section["summary"], "{name}");
     }
-    assert_eq!(sections.len(), 9);
+    assert_eq!(sections.len(), 10);
     assert_eq!(at(&whole, "/command/0"), "latency-bench");
     assert!(at(&whole, "/summary/bandwidth/read_bytes_per_second_low").is_number());
 }

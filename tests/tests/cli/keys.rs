@@ -9,7 +9,7 @@ use latency_tests::lanes::of_everything;
 use latency_tests::run::run;
 
 /// Every measuring experiment, with options that make it short.
-const EXPERIMENTS: [&[&str]; 10] = [
+const EXPERIMENTS: [&[&str]; 11] = [
     &["matrix", "--size=1M"],
     &["curve", "--min-size=8K", "--max-size=1M", "--points-per-octave=2"],
     &["curve", "--min-size=8K", "--max-size=32K", "--points-per-octave=4", "--order=page-local"],
@@ -19,6 +19,7 @@ const EXPERIMENTS: [&[&str]; 10] = [
     &["distribution", "--size=1M"],
     &["order", "--size=1M"],
     &["pages", "--size=8M"],
+    &["residency", "--size=8M", "--time-limit=1"],
     &["variants", "--size=8M"],
     &["bandwidth", "--view=scaling", "--size=64K", "--traffic=read,2:1,write", "--time-limit=0.2"],
 ];

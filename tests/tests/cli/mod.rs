@@ -26,6 +26,7 @@ mod output;
 mod recipes;
 mod refused;
 mod report;
+mod residency;
 mod results;
 mod spans;
 mod tables;

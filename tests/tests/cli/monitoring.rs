@@ -21,12 +21,13 @@ fn named<'s>(samples: &'s [Sample], name: &str) -> Vec<&'s Sample> {
 }
 
 /// Each experiment with the smallest measurement that it has.
-const EXPERIMENTS: [&[&str]; 12] = [
+const EXPERIMENTS: [&[&str]; 13] = [
     &["matrix", "--size=64K"],
     &["curve", "--min-size=8K", "--max-size=16K"],
     &["order", "--size=16K"],
     &["variants", "--size=16K"],
     &["pages", "--size=256K"],
+    &["residency", "--size=4M"],
     &["parallel", "--size=16K"],
     &["window", "--size=16K"],
     &["distribution", "--size=64K"],

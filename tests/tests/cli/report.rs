@@ -42,7 +42,7 @@ fn a_report_contains_every_experiment_completely() {
     assert_valid(&document);
     assert_eq!(at(&document, "/partial"), false);
     let known = array(&document, "/sections").len() + array(&document, "/not_measured").len();
-    assert_eq!(known, 9);
+    assert_eq!(known, 10);
     for section in array(&document, "/sections") {
         assert_valid(section);
         assert!(!array(section, "/rows").is_empty(), "{section:#}");
@@ -58,7 +58,7 @@ fn an_interrupt_keeps_finished_parts_and_names_the_rest() {
     retried("report::an_interrupt_keeps_finished_parts_and_names_the_rest", |_| {
         let directory = Directory::new("report-interrupted");
         let path = directory.path().join("page.html");
-        for (words, last) in [("pages (3", "curve"), ("window (7", "loaded")] {
+        for (words, last) in [("pages (3", "curve"), ("window (8", "loaded")] {
             let found = interrupted(&directory, &["--output=page.html"], words);
             found.expect_status(130).expect_error("interrupted");
             let page = fs::read_to_string(&path).expect("the page");
@@ -188,7 +188,7 @@ fn a_saved_report_is_a_page_with_a_chapter_for_each_experiment() {
     let found = finish(&mut directory.command(&["report", "older.json", "--output=page.html"]));
     found.expect_status(0);
     let page = fs::read_to_string(directory.path().join("page.html")).expect("the page");
-    assert!(page.contains("9 saved results from 1 host."));
+    assert!(page.contains("10 saved results from 1 host."));
     for section in array(&saved(), "/sections") {
         assert!(page.contains(&format!("older.json: {}<", text(section, "/experiment"))), "{section}");
     }

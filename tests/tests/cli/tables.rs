@@ -203,6 +203,7 @@ fn impossible_requests_are_refused_before_any_announcement() {
         ("matrix", "--size"),
         ("curve", "--max-size"),
         ("order", "--size"),
+        ("residency", "--size"),
         ("parallel", "--size"),
         ("window", "--size"),
         ("variants", "--size"),

@@ -24,12 +24,13 @@ const DOCUMENTED: [i32; 7] = [0, 1, 2, 3, 4, 5, 130];
 const SHORT: [&str; 5] = ["--json", "--trials=1", "--iters=200", "--warmup-iters=100", "--time-limit=0.02"];
 
 /// Experiments, each with its smallest working sets.
-pub const EXPERIMENTS: [&[&str]; 8] = [
+pub const EXPERIMENTS: [&[&str]; 9] = [
     &["matrix", "--size=16K"],
     &["curve", "--min-size=8K", "--max-size=16K"],
     &["order", "--size=16K"],
     &["variants", "--size=16K"],
     &["pages", "--size=16K"],
+    &["residency", "--size=1M"],
     &["parallel", "--size=16K"],
     &["window", "--size=16K"],
     &["distribution", "--size=16K"],

@@ -25,6 +25,7 @@ fn trials_and_warm_ups_end_at_the_time_limit() {
         ("order", "--size=1M"),
         ("variants", "--size=1M"),
         ("pages", "--size=1M"),
+        ("residency", "--size=1M"),
         ("parallel", "--size=1M"),
         ("window", "--size=1M"),
         ("distribution", "--size=1M"),

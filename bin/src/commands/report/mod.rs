@@ -1,4 +1,4 @@
-//! Everything in one run: nine experiments one after the other, each within its share of the budget, as one result.
+//! Everything in one run: ten experiments one after the other, each within its share of the budget, as one result.
 //!
 //! This module lists the experiments and their questions. The caller runs them and passes on their results. With
 //! files, the command makes one document of saved results.
@@ -21,7 +21,9 @@ use super::Command;
 use crate::describe::{Report, output};
 use crate::error::Failure;
 use crate::experiment::interface::Experiment;
-use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
+use crate::experiment::{
+    bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, residency, window,
+};
 use crate::options::{self, Descriptor, FLAGS, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::report::figures::width;
 use crate::sys::arguments::Arguments;
@@ -38,8 +40,8 @@ pub const REPORT: Command = Command {
         name: "report",
         summary: packed!("run all experiments in 90 s and write one HTML page"),
         details: packed!(
-            "Runs nine experiments within --budget (90 s): idle latency, caches, huge pages, loaded latency, \
-                  bandwidth, memory-level parallelism, out-of-order window, tail latency and core-to-core latency. \
+            "Runs ten experiments within --budget (90 s): idle latency, caches, huge pages, shared cache, loaded \
+                  latency, bandwidth, memory-level parallelism, out-of-order window, tail latency and core-to-core latency. \
                   Writes one HTML page to standard output or --output=FILE.html: the trust in the result, the answers, \
                   then a chapter per experiment with pictures, tables, the method and the command that repeats it at \
                   full length. On a terminal it prints the trust and the answers as text.\n\
@@ -89,13 +91,14 @@ impl Section {
 }
 
 /// The number of sections.
-pub const COUNT: usize = 9;
+pub const COUNT: usize = 10;
 
 /// All sections, the most important ones first. A weight is the duration of the section on a slow machine, in seconds.
 pub static SECTIONS: [Section; COUNT] = [
     Section::new(&matrix::MATRIX, "Idle latency", "matrix\0", 9.0),
     Section::new(&curve::CURVE, "Caches", "curve\0--points-per-octave=3\0", 15.0),
     Section::new(&pages::PAGES, "Huge pages", "pages\0", 13.0),
+    Section::new(&residency::RESIDENCY, "Shared cache", "residency\0", 3.0),
     Section::new(&loaded::LOADED, "Loaded latency", "loaded\0--traffic=read\0", 12.0),
     Section::new(&bandwidth::BANDWIDTH, "Bandwidth", "bandwidth\0", 7.0),
     Section::new(&parallel::PARALLEL, "Memory-level parallelism", "parallel\0", 9.0),

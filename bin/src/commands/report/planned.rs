@@ -50,6 +50,8 @@ impl Plans {
                 planned => plans.sections.push(planned),
             };
         }
+        // Sections have less time each if those before took longer. Whole seconds are shown, rounded up.
+        plans.takes = plans.takes.at_most(budget_ns(options) - 1.0);
         Ok(plans)
     }
 

@@ -30,6 +30,7 @@ static CONCLUSIONS: [Field; SECTIONS.len()] = [
     Field::new(c"matrix", "Summary of matrix; null if it was not measured."),
     Field::new(c"curve", "Summary of curve; null if it was not measured."),
     Field::new(c"pages", "Summary of pages; null if it was not measured."),
+    Field::new(c"residency", "Summary of residency; null if it was not measured."),
     Field::new(c"loaded", "Summary of loaded; null if it was not measured."),
     Field::new(c"bandwidth", "Summary of bandwidth; null if it was not measured."),
     Field::new(c"parallel", "Summary of parallel; null if it was not measured."),

@@ -26,6 +26,7 @@ use crate::sys::table::Table;
 
 mod pause;
 mod placements;
+pub mod residency;
 mod stay;
 pub mod summariser;
 pub mod undisturbed;

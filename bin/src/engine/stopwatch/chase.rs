@@ -1,5 +1,6 @@
 //! A timed pointer chase in pieces of about 5 ms, with a check for an interrupt and for the deadline after each piece.
 
+use latency_core::buffer::TimedHops;
 use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::math;
 use latency_core::units::NodeId;
@@ -9,7 +10,7 @@ use crate::engine::seam::{Batch, Condition, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Counter;
 use crate::engine::stopwatch::counters;
-use crate::engine::stopwatch::lanes::{RUSHING_LANES, Rush, UNKNOWN_HOP_NS};
+use crate::engine::stopwatch::lanes::{RUSHING_LANES, Rush, UNKNOWN_HOP_NS, not_proven};
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::engine::stopwatch::subject::Subject;
 use crate::engine::threads::generators::driver::Generators;
@@ -100,7 +101,8 @@ impl<'g> Chase<'g> {
             let (walked, spent_ns) = self.walk(stretch.min(hops - made), until_ns)?;
             looks.add(spent_ns, clock(counter));
             made += walked;
-            if made >= hops || walked < stretch {
+            // A stretch of the shortest hops is one piece, which ends without a check of the clock.
+            if made >= hops || walked < stretch || time::now_ns() >= until_ns {
                 break;
             }
         }
@@ -260,6 +262,15 @@ impl Walkable for Chase<'_> {
             watch.walk_lanes(buffer, &rush.side, piece)
         })?;
         Ok(Some((made * lanes, spent_ns)))
+    }
+
+    fn each(&mut self, samples: &mut [TimedHops]) -> Result<bool, Failure<'static>> {
+        let Some(counter) = self.watch.timer.counter() else { return Ok(false) };
+        let Subject { buffer, kernel, .. } = self.subject;
+        let (ended, _) =
+            buffer.timed_hops(kernel, self.node, 1, counter.stamp, samples).map_err(not_proven)?;
+        self.node = buffer.prove(self.node, samples.len() as u64, ended).map_err(not_proven)?;
+        Ok(true)
     }
 
     fn touch(&mut self) {

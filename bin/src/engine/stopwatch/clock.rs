@@ -5,11 +5,12 @@
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::{self, Sandwich};
+use latency_core::math;
 use latency_core::stats;
-use latency_core::units::{Hertz, Ticks};
+use latency_core::units::{Hertz, Picoseconds, Ticks};
 
 use crate::engine::stopwatch::core_clock::{median_of, next_delay, spin};
-use crate::error::{Failure, TimingError};
+use crate::error::{Failure, LONGEST_STEP_NS, PlacementError, TimingError};
 use crate::machine::processor::{Platform, Processor};
 use crate::result::may_be_coarse;
 pub use crate::result::{Counter, KernelClock, Timer};
@@ -52,6 +53,23 @@ impl Timer {
         match counter(processor, single, warnings) {
             Some(counter) => Ok(Timer::Counter(counter)),
             None => kernel_clock(warnings).map(Timer::Kernel),
+        }
+    }
+
+    /// Returns the counter, if its steps are short enough for single loads.
+    ///
+    /// # Errors
+    ///
+    /// [`TimingError::NeedsCounter`] without a counter; [`PlacementError::CounterTooCoarse`].
+    pub fn fine_counter(&self) -> Result<&Counter, Failure<'static>> {
+        let what = "timings of single loads";
+        let counter = self.counter().ok_or(TimingError::NeedsCounter { what, instead: "matrix" })?;
+        let step_ns = counter.nanoseconds(counter.step);
+        match may_be_coarse() && step_ns > LONGEST_STEP_NS as f64 {
+            true => {
+                Err(PlacementError::CounterTooCoarse { step: Picoseconds(math::whole(step_ns * 1e3)) }.into())
+            }
+            false => Ok(counter),
         }
     }
 
@@ -302,6 +320,48 @@ impl Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::words::{AARCH64, speak};
+    use std::string::ToString;
+
+    #[test]
+    fn a_coarse_counter_is_refused_and_one_with_short_steps_is_not() {
+        let _words = speak(AARCH64);
+        let timer = |hertz, step| {
+            Timer::Counter(Counter {
+                stamp: Stamp::detect().unwrap(),
+                frequency: Hertz(hertz),
+                anchor: Sandwich::default(),
+                spread_ppm: 0.0,
+                invariant: true,
+                declared: None,
+                step: Ticks(step),
+                overhead: Ticks(1),
+                trapped: false,
+                fence_ratio: 5.0,
+            })
+        };
+        let refused = |timer: &Timer| {
+            let failure = timer.fine_counter().err()?;
+            Some((failure.exit_code(), failure.to_string()))
+        };
+        let text = |step| {
+            std::format!(
+                "single loads need a counter with steps of at most 15 ns; here they are {step} ns; use a machine with a \
+                 finer counter"
+            )
+        };
+        for (hertz, step, shown) in [
+            (24_000_000, 1, Some("41.7")),
+            (25_000_000, 1, Some("40.0")),
+            (54_000_000, 1, Some("18.5")),
+            (1_000_000_000, 40, Some("40.0")),
+            (121_875_000, 1, None),
+            (1_000_000_000, 1, None),
+            (2_450_000_000, 25, None),
+        ] {
+            assert_eq!(refused(&timer(hertz, step)), shown.map(|step| (2, text(step))), "{hertz} Hz");
+        }
+    }
 
     #[test]
     fn a_counter_behind_its_first_reading_has_no_drift() {

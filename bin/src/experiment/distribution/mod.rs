@@ -5,9 +5,7 @@ mod members;
 mod view;
 
 use latency_core::cpulist::NodeSet;
-use latency_core::math;
 use latency_core::packed;
-use latency_core::units::Picoseconds;
 
 use self::view::{at, known};
 use super::interface::Experiment;
@@ -17,14 +15,14 @@ use crate::describe::{Presentation, Report, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::clock::{Counter, Timer};
+use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::single_hops::Singles;
-use crate::error::{Failure, LONGEST_STEP_NS, PlacementError, TimingError};
+use crate::error::Failure;
 use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Plan, Planning, Scope};
 use crate::report::document::Document;
-use crate::result::{Point, may_be_coarse};
+use crate::result::Point;
 
 /// The experiment that shows the distribution behind the means.
 pub const DISTRIBUTION: Experiment = Experiment {
@@ -72,31 +70,13 @@ fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let counter = fine_counter(timer)?;
+    let counter = timer.fine_counter()?;
     let mut singles = Singles::new(counter, points.len())?;
     let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
     let mut findings =
         run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     conclude(session, singles, &mut findings)?;
     Ok(findings)
-}
-
-/// Returns the counter, if its steps are short enough for single loads.
-///
-/// # Errors
-///
-/// [`TimingError::NeedsCounter`] without a counter; [`PlacementError::CounterTooCoarse`].
-fn fine_counter(timer: &Timer) -> Result<&Counter, Failure<'static>> {
-    let counter = timer
-        .counter()
-        .ok_or(TimingError::NeedsCounter { what: "timings of single loads", instead: "matrix" })?;
-    let step_ns = counter.nanoseconds(counter.step);
-    match may_be_coarse() && step_ns > LONGEST_STEP_NS as f64 {
-        true => {
-            Err(PlacementError::CounterTooCoarse { step: Picoseconds(math::whole(step_ns * 1e3)) }.into())
-        }
-        false => Ok(counter),
-    }
 }
 
 /// Finds the distributions behind the recorded loads, and the period of refresh.
@@ -144,54 +124,4 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     point::evidence(document, report);
     let all = (0..report.outcomes.len()).filter_map(|index| Some((index, at(report, index)?.1)));
     members::distributions(document, all);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::words::{AARCH64, speak};
-    use latency_core::arch::Stamp;
-    use latency_core::clock::Sandwich;
-    use latency_core::units::{Hertz, Ticks};
-    use std::string::ToString;
-
-    #[test]
-    fn a_coarse_counter_is_refused_and_one_with_short_steps_is_not() {
-        let _words = speak(AARCH64);
-        let timer = |hertz, step| {
-            Timer::Counter(Counter {
-                stamp: Stamp::detect().unwrap(),
-                frequency: Hertz(hertz),
-                anchor: Sandwich::default(),
-                spread_ppm: 0.0,
-                invariant: true,
-                declared: None,
-                step: Ticks(step),
-                overhead: Ticks(1),
-                trapped: false,
-                fence_ratio: 5.0,
-            })
-        };
-        let refused = |timer: &Timer| {
-            let failure = fine_counter(timer).err()?;
-            Some((failure.exit_code(), failure.to_string()))
-        };
-        let text = |step| {
-            std::format!(
-                "single loads need a counter with steps of at most 15 ns; here they are {step} ns; use a machine with a \
-                 finer counter"
-            )
-        };
-        for (hertz, step, shown) in [
-            (24_000_000, 1, Some("41.7")),
-            (25_000_000, 1, Some("40.0")),
-            (54_000_000, 1, Some("18.5")),
-            (1_000_000_000, 40, Some("40.0")),
-            (121_875_000, 1, None),
-            (1_000_000_000, 1, None),
-            (2_450_000_000, 25, None),
-        ] {
-            assert_eq!(refused(&timer(hertz, step)), shown.map(|step| (2, text(step))), "{hertz} Hz");
-        }
-    }
 }

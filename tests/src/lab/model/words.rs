@@ -14,7 +14,8 @@ impl Model {
                     "curve" => Experiment::Curve,
                     "order" => Experiment::Order,
                     "pages" => Experiment::Pages,
-                    _ => return Err("neither matrix, distribution, curve, order nor pages".into()),
+                    "residency" => Experiment::Residency,
+                    _ => return Err("neither matrix, distribution, curve, order, pages nor residency".into()),
                 }
             }
             "nodes" => self.nodes = small(value)?,

@@ -1,0 +1,210 @@
+//! Conclusions about a shared cache from the shares of working sets that it still holds after a wait.
+//!
+//! Lines leave a shared cache when others are inserted. With random victims each insertion takes a line with equal
+//! probability, so the share falls exponentially, with the half-life C ln 2 / rate for a cache of C bytes. If the least
+//! recently used line leaves, nothing does until others have filled the rest of the cache, and then all does: the share
+//! is a step.
+
+use core::f64::consts::LN_2;
+
+use latency_core::math::ln;
+use latency_core::stats::{Estimate, Interval};
+use latency_core::units::Bytes;
+
+use crate::result::residency::Residence;
+
+/// Least share of a working set at the shortest wait for which a half-life is sought.
+const LEAST_HELD: f64 = 0.1;
+/// Share of the first share below which nothing is left.
+const NOTHING: f64 = 0.05;
+/// The same for the shares that decide a half-life: fewer lines are left by chance.
+const LEAST_LEFT: f64 = 0.1;
+/// Least variance of a share that is nearly one.
+const WHOLE: f64 = 0.02;
+/// Share of the first share that a step still has at half of its half-life; an exponential has 71 %.
+const STEP: f64 = 0.85;
+
+/// The time after which half of a working set has left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HalfLife {
+    /// Nanoseconds.
+    Found(Estimate),
+    /// More than these nanoseconds: the longest wait.
+    Longer(f64),
+}
+
+/// The conclusion about one working set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Residency {
+    /// The working set.
+    pub size: Bytes,
+    /// The share that was held after the shortest wait.
+    pub at_once: Estimate,
+    /// The half-life; `None` if the cache holds too little of it.
+    pub half: Option<HalfLife>,
+    /// True if the lines leave together, as in a cache whose least recently used line leaves.
+    pub is_step: bool,
+}
+
+/// Returns the conclusion for each working set; the points of one follow each other, with ascending waits.
+pub fn all(points: &[Residence]) -> impl Iterator<Item = Residency> + Clone + '_ {
+    points.chunk_by(|one, other| one.size == other.size).filter_map(one)
+}
+
+fn one(points: &[Residence]) -> Option<Residency> {
+    let first = points.first()?;
+    let at_once = first.share;
+    let bounds = |share: Estimate| share.interval.unwrap_or(Interval { low: share.value, high: share.value });
+    let half = at_once.value / 2.0;
+    // Returns the time at which the shares that `of` selects have fallen to half.
+    let crossing = |of: &dyn Fn(Estimate) -> f64| {
+        let place = points.iter().position(|point| of(point.share) <= half)?;
+        let (Some(before), Some(after)) = (points.get(place.checked_sub(1)?), points.get(place)) else {
+            return None;
+        };
+        let (high, low) = (of(before.share), of(after.share));
+        let part = match low > NOTHING * at_once.value {
+            true => ln(high / half) / ln(high / low),
+            false => (high - half) / (high - low),
+        };
+        Some(before.after_ns + (after.after_ns - before.after_ns) * part)
+    };
+    let seen = at_once.value >= LEAST_HELD;
+    let found = crossing(&|share| share.value).filter(|_| seen);
+    let is_step = found.is_some_and(|found| {
+        let early =
+            points.iter().filter(|point| point.after_ns > 0.3 * found && point.after_ns < 0.65 * found);
+        let (sum, count) =
+            early.fold((0.0, 0.0), |(sum, count), point| (sum + point.share.value, count + 1.0));
+        sum / count >= STEP * at_once.value
+    });
+    // What left during the shortest wait is not known; of an exponential it does not matter.
+    let from = if is_step { 0.0 } else { first.after_ns };
+    let half = match found {
+        Some(found) => {
+            let ends = crossing(&|share| bounds(share).low).zip(crossing(&|share| bounds(share).high));
+            let interval = ends.map(|(low, high)| Interval { low: low - from, high: high - from });
+            let is_within = |fitted: &f64| {
+                let Interval { low, high } = interval.unwrap_or(Interval { low: f64::NAN, high: f64::NAN });
+                !is_step && (low..=high).contains(fitted)
+            };
+            // All shares together are more precise than the two around one half, if they are exponential.
+            let value = fitted(points, LEAST_LEFT * at_once.value).filter(is_within).unwrap_or(found - from);
+            Some(HalfLife::Found(Estimate { value, interval }))
+        }
+        None => points.last().filter(|_| seen).map(|last| HalfLife::Longer(last.after_ns)),
+    };
+    Some(Residency { size: first.size, at_once, half, is_step })
+}
+
+/// Returns the half-life of the exponential that fits the shares above `least` best.
+///
+/// A share is counted over visits, so its logarithm has a variance of (1 - share) / share over their number.
+fn fitted(points: &[Residence], least: f64) -> Option<f64> {
+    let [mut weights, mut x, mut y, mut xx, mut xy] = [0.0; 5];
+    for point in points.iter().filter(|point| point.share.value > least) {
+        let (share, after) = (point.share.value, point.after_ns);
+        let (weight, logarithm) = (share / (1.0 + WHOLE - share) * point.visits as f64, ln(share));
+        weights += weight;
+        x += weight * after;
+        y += weight * logarithm;
+        xx += weight * after * after;
+        xy += weight * after * logarithm;
+    }
+    let slope = (weights * xy - x * y) / (weights * xx - x * x);
+    (slope < 0.0).then_some(-LN_2 / slope)
+}
+
+/// Returns the bytes per nanosecond that others insert, if all of a cache of `cache` bytes takes part; `None` if
+/// working sets contradict each other.
+#[must_use]
+pub fn insertions(points: &[Residence], cache: Bytes) -> Option<Estimate> {
+    let rates = all(points).filter_map(|found| {
+        let Some(HalfLife::Found(half)) = found.half else { return None };
+        let bytes = match found.is_step {
+            // The lines that were in the cache before leave first.
+            true => cache.0 as f64 - found.size.0 as f64 / 2.0,
+            false => cache.0 as f64 * LN_2,
+        };
+        (found.size.0 * 2 <= cache.0 && bytes > 0.0).then_some(Estimate::exact(bytes).over(half)?)
+    });
+    let common =
+        rates.clone().filter_map(|rate| rate.interval).fold(None, |common: Option<Interval>, own| {
+            Some(
+                common
+                    .map_or(own, |all| Interval { low: all.low.max(own.low), high: all.high.min(own.high) }),
+            )
+        })?;
+    // The smallest set is the most precise one: it is loaded at once, and takes the least of the cache.
+    rates.clone().next().filter(|_| common.low <= common.high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    const CACHE: Bytes = Bytes(32 << 20);
+
+    /// Returns points whose shares follow `share`, with waits that double from 0.1 ms on.
+    fn points(size: u64, share: impl Fn(f64) -> f64) -> Vec<Residence> {
+        let point = |after_ns: f64| {
+            let value = share(after_ns);
+            let interval = Some(Interval { low: value - 0.02, high: value + 0.02 });
+            let share = Estimate { value, interval };
+            Residence {
+                size: Bytes(size),
+                wait_ns: after_ns - 1e4,
+                after_ns,
+                share,
+                visits: 15,
+                switched: 0.0,
+            }
+        };
+        (0..14).map(|octave| point(1e5 * f64::from(1 << octave))).collect()
+    }
+
+    #[test]
+    fn random_victims_have_a_half_life() {
+        // 20 GB/s into 32 MiB: half of a set is gone after 1.163 ms.
+        let left = |after_ns: f64| 0.9 * (-after_ns * 20.0 / CACHE.0 as f64).exp();
+        let points = points(4 << 20, left);
+        let found = all(&points).next().unwrap();
+        let Some(HalfLife::Found(half)) = found.half else { panic!("{found:?}") };
+        assert!((half.value / 1.163e6 - 1.0).abs() < 0.01 && !found.is_step, "{found:?}");
+        let Interval { low, high } = half.interval.unwrap();
+        assert!(low < 1.163e6 && 1.163e6 < high, "{found:?}");
+        let rate = insertions(&points, CACHE).unwrap();
+        assert!((rate.value / 20.0 - 1.0).abs() < 0.01, "{rate:?}");
+    }
+
+    #[test]
+    fn least_recently_used_lines_leave_together() {
+        let points = points(4 << 20, |after_ns| if after_ns < 1.55e6 { 0.97 } else { 0.0 });
+        let found = all(&points).next().unwrap();
+        let Some(HalfLife::Found(half)) = found.half else { panic!("{found:?}") };
+        assert!((0.8e6..1.6e6).contains(&half.value) && found.is_step, "{found:?}");
+        // The waits around the step are 0.8 and 1.6 ms, so the rate is known to a factor of two.
+        let rate = insertions(&points, CACHE).unwrap().value;
+        assert!((18.0..40.0).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn a_cache_that_keeps_everything_has_no_rate() {
+        let kept = points(4 << 20, |_| 0.98);
+        assert_eq!(all(&kept).next().unwrap().half, Some(HalfLife::Longer(1e5 * 8192.0)));
+        assert_eq!(insertions(&kept, CACHE), None);
+        let nothing = points(4 << 20, |_| 0.01);
+        assert_eq!(all(&nothing).next().unwrap().half, None);
+    }
+
+    #[test]
+    fn sets_that_contradict_each_other_give_no_rate() {
+        let left = |rate: f64| move |after_ns: f64| 0.9 * (-after_ns * rate / CACHE.0 as f64).exp();
+        let both = [points(4 << 20, left(20.0)), points(8 << 20, left(60.0))].concat();
+        assert_eq!(insertions(&both, CACHE), None);
+        let both = [points(4 << 20, left(20.0)), points(8 << 20, left(20.4))].concat();
+        assert!(insertions(&both, CACHE).is_some());
+        assert_eq!(all(&both).count(), 2);
+    }
+}

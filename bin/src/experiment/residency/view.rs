@@ -1,0 +1,191 @@
+//! The life of lines in a shared cache for people and programs.
+
+use core::fmt::{self, Display};
+
+use latency_core::decimal::Decimal;
+use latency_core::stats::Interval;
+use latency_core::text::Text;
+use latency_core::units::Bytes;
+
+use crate::analysis::residency::{HalfLife, Residency, all, insertions};
+use crate::describe::{Report, columns, method, point};
+use crate::plan::single;
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
+use crate::report::document::{Document, Level, Part, Picture, fields};
+use crate::report::figures::Digits;
+use crate::result::residency::Residence;
+use crate::result::sample::collect;
+
+fields! {
+    HALF_LIFE "half_life_ns +-" "Time after which half of the smallest working set has left the shared cache, in nanoseconds; null if it holds too little, or keeps it longer than was waited.";
+    LONGER "half_life_above_ns" "Longest wait, if more than half was left after it; null otherwise.";
+    HELD "held_at_once_bytes" "Largest number of bytes of a working set that the shared cache held at once.";
+    RATE "inserted_bytes_per_second +-" "Bytes per second that others insert if all of the shared cache takes part; null if working sets contradict each other.";
+    RESIDENCY "residency" "Life of lines in the shared cache, for each working set.";
+    AT_ONCE "held_at_once +-" "Share of the lines that were in a cache after the shortest wait.";
+    TOGETHER "leave_together" "True if the lines leave at one time, as where the least recently used line leaves; false if a constant share leaves in equal times.";
+    WAITS "waits" "Shares that were left, by wait.";
+    WAIT "wait_ns" "Time between the last load of the fill and the first load again, in nanoseconds.";
+    AFTER "after_ns" "Mean time from a line's load to its second load, in nanoseconds.";
+    LEFT "left +-" "Share of the lines that were still in a cache.";
+    VISITS "visits" "Number of times that the cache was filled and the lines were loaded again.";
+    SWITCHED "switched" "Share of the visits during which another task had the CPU.";
+}
+
+/// Bytes per second in a byte per nanosecond.
+const PER_SECOND: f64 = 1e9;
+
+/// Shows nanoseconds in milliseconds.
+fn milliseconds(nanoseconds: f64) -> impl Display {
+    Digits(nanoseconds / 1e6)
+}
+
+/// Returns the working set with the most bytes held at once, and their number.
+fn most_held(report: &Report<'_, '_>) -> Option<(Residency, f64)> {
+    let held = all(report.residency).map(|found| (found, found.size.0 as f64 * found.at_once.value));
+    held.max_by(|(_, one), (_, other)| one.total_cmp(other))
+}
+
+/// Writes how long half of a working set stays.
+pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some((_, held)) = most_held(report) else {
+        let near = single::private_cache(report.machine);
+        let least = single::beyond_private(report.machine);
+        let mut measured = report.outcomes.iter().filter(|outcome| outcome.result.is_ok());
+        let Some(largest) = measured.clone().map(|outcome| outcome.point.size).max() else { return };
+        if largest < least {
+            document.answer(format_args!(
+                "Most of this working set is in the {near} of the private caches; use a --size of {least} or more."
+            ));
+        } else if measured.next().is_some() {
+            document.answer(format_args!(
+                "No shared cache holds these working sets: right after them, no load is faster than one from memory."
+            ));
+        }
+        return;
+    };
+    let cache = report.machine.largest_cache();
+    let sought = all(report.residency).find_map(|found| Some((found, found.half?)));
+    match sought {
+        Some((found, HalfLife::Found(half))) => document.answer(format_args!(
+            "Half of a {} working set is gone from the shared cache after {} ms{}.",
+            found.size,
+            milliseconds(half.value),
+            fmt::from_fn(|out| match half.interval {
+                Some(Interval { low, high }) =>
+                    write!(out, " (95% CI {} to {})", milliseconds(low), milliseconds(high)),
+                None => Ok(()),
+            })
+        )),
+        Some((found, HalfLife::Longer(longest))) => document.answer(format_args!(
+            "The shared cache keeps a {} working set: more than half is left after {} ms.",
+            found.size,
+            milliseconds(longest)
+        )),
+        None => document.answer(format_args!(
+            "The shared cache keeps less than a tenth of a working set even for a moment."
+        )),
+    }
+    document.finding(format_args!("It holds {} MiB of {cache} at once.", Digits(held / 1_048_576.0)));
+    match insertions(report.residency, cache) {
+        Some(rate) => document.finding(format_args!(
+            "Others insert about {} GB/s, if all {cache} take part.",
+            Digits(rate.value)
+        )),
+        None if matches!(sought, Some((_, HalfLife::Found(_)))) => {
+            document.finding(format_args!("The working sets do not agree on how fast others insert lines."))
+        }
+        None => {}
+    }
+}
+
+/// Shows the share that is left by wait and working set, and draws it.
+pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let sets = || all(report.residency);
+    let points = |size: Bytes| report.residency.iter().filter(move |point| point.size == size);
+    // The smallest working set has the longest waits.
+    let Some(first) = sets().next() else { return method::walks(document, report) };
+    document.tabulate("% of the lines left", Level::Normal, 0, &|table| {
+        table.text("wait, ms");
+        sets().for_each(|found| table.show(&found.size));
+        for row in points(first.size) {
+            table.row();
+            table.show(&milliseconds(row.wait_ns));
+            for found in sets() {
+                let cell = points(found.size).find(|cell| cell.wait_ns == row.wait_ns);
+                table.known(
+                    cell.map(|cell| {
+                        fmt::from_fn(|out| write!(out, "{:.0}", Decimal(100.0 * cell.share.value)))
+                    }),
+                );
+            }
+        }
+    });
+    picture(document, report);
+    method::walks(document, report);
+}
+
+#[inline(never)] // offsets into a small frame are short
+fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
+    /// Maximum numbers of sets and of waits that are drawn.
+    const MOST: (usize, usize) = (4, 32);
+    let mut rooms = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); MOST.1]); MOST.0];
+    let mut lines = [Series { name: "", data: Data::Points(&[]) }; MOST.0];
+    let mut count = 0;
+    for ((found, (name, room)), line) in all(report.residency).zip(&mut rooms).zip(&mut lines) {
+        let mine = report.residency.iter().filter(|point| point.size == found.size);
+        let shown =
+            mine.map(|point: &Residence| ChartPoint::of(point.after_ns / 1e6, point.share.scaled(100.0)));
+        *name = Text::of(format_args!("{}", found.size));
+        *line = Series { name: name.as_str(), data: Data::Points(collect(room, shown)) };
+        count += 1;
+    }
+    let subtitle =
+        point::subtitle("share of the lines left by wait", report.machine, report.outcomes.first());
+    document.picture(Picture::Chart(&Chart {
+        title: "Life of lines in the shared cache",
+        subtitle: subtitle.as_str(),
+        x_axis: &Axis { title: "time since the load", unit: Unit::Plain("ms"), scale: Scale::Logarithmic },
+        y_axis: &Axis { title: "left", unit: Unit::Plain("%"), scale: Scale::Linear },
+        series: lines.get(..count).unwrap_or_default(),
+        marks: &[],
+    }));
+}
+
+/// Describes the half-life of the smallest working set that is held, and the rate of insertions.
+pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let half = all(report.residency).find_map(|found| found.half);
+    put_half(document, half);
+    document.put(&HELD, most_held(report).map(|(_, held)| held));
+    let rate = insertions(report.residency, report.machine.largest_cache());
+    document.put(&RATE, rate.map(|rate| rate.scaled(PER_SECOND)));
+}
+
+fn put_half(document: &mut dyn Document, half: Option<HalfLife>) {
+    let (found, longer) = match half {
+        Some(HalfLife::Found(half)) => (Some(half), None),
+        Some(HalfLife::Longer(longest)) => (None, Some(longest)),
+        None => (None, None),
+    };
+    document.put(&HALF_LIFE, found);
+    document.put(&LONGER, longer);
+}
+
+/// Describes every working set and every wait.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    point::evidence(document, report);
+    document.items(Part::List(&RESIDENCY), all(report.residency), |document, found| {
+        document.put(&columns::WORKING_SET, found.size);
+        document.put(&AT_ONCE, found.at_once);
+        put_half(document, found.half);
+        document.put(&TOGETHER, found.is_step);
+        let mine = report.residency.iter().filter(|point| point.size == found.size);
+        document.items(Part::List(&WAITS), mine, |document, point| {
+            document.put(&WAIT, point.wait_ns);
+            document.put(&AFTER, point.after_ns);
+            document.put(&LEFT, point.share);
+            document.put(&VISITS, point.visits as u64);
+            document.put(&SWITCHED, point.switched);
+        });
+    });
+}
