@@ -57,6 +57,13 @@ impl Pcg32 {
         }
         (product >> 32) as u32
     }
+
+    /// Puts the items in random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for left in (2..=items.len()).rev() {
+            items.swap(left - 1, self.below(left as u32) as usize);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -89,5 +96,19 @@ mod tests {
         assert!(seen.iter().all(|&count| (9_450..10_550).contains(&count)), "{seen:?}");
         assert_eq!(rng.below(1), 0);
         assert_eq!(rng.below(0), 0);
+    }
+
+    #[test]
+    fn every_order_of_three_items_is_as_frequent() {
+        let mut rng = Pcg32::new(7, 7);
+        let mut seen = [0u32; 6];
+        for _ in 0..60_000 {
+            let mut items = [0, 1, 2];
+            rng.shuffle(&mut items);
+            assert_eq!(items.iter().sum::<usize>(), 3);
+            seen[items[0] * 2 + usize::from(items[1] > items[2])] += 1;
+        }
+        assert!(seen.iter().all(|&count| (9_450..10_550).contains(&count)), "{seen:?}");
+        rng.shuffle::<u8>(&mut []);
     }
 }

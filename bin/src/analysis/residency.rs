@@ -24,6 +24,9 @@ const WHOLE: f64 = 0.02;
 /// Share of the first share that a step still has at half of its half-life; an exponential has 71 %.
 const STEP: f64 = 0.85;
 
+/// Times around half of a half-life, as shares of it, whose shares show a step; waits that double have one between.
+const EARLY: (f64, f64) = (0.3, 0.65);
+
 /// The time after which half of a working set has left.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HalfLife {
@@ -46,12 +49,19 @@ pub struct Residency {
     pub is_step: bool,
 }
 
-/// Returns the conclusion for each working set; the points of one follow each other, with ascending waits.
-pub fn all(points: &[Residence]) -> impl Iterator<Item = Residency> + Clone + '_ {
-    points.chunk_by(|one, other| one.size == other.size).filter_map(one)
+/// Returns the points of each working set, which follow each other, with ascending waits.
+pub fn sets(points: &[Residence]) -> impl Iterator<Item = &[Residence]> + Clone {
+    points.chunk_by(|one, other| one.size == other.size)
 }
 
-fn one(points: &[Residence]) -> Option<Residency> {
+/// Returns the conclusion for each working set.
+pub fn all(points: &[Residence]) -> impl Iterator<Item = Residency> + Clone + '_ {
+    sets(points).filter_map(of_set)
+}
+
+/// Returns the conclusion from the points of one working set.
+#[must_use]
+pub fn of_set(points: &[Residence]) -> Option<Residency> {
     let first = points.first()?;
     let at_once = first.share;
     let bounds = |share: Estimate| share.interval.unwrap_or(Interval { low: share.value, high: share.value });
@@ -59,9 +69,7 @@ fn one(points: &[Residence]) -> Option<Residency> {
     // Returns the time at which the shares that `of` selects have fallen to half.
     let crossing = |of: &dyn Fn(Estimate) -> f64| {
         let place = points.iter().position(|point| of(point.share) <= half)?;
-        let (Some(before), Some(after)) = (points.get(place.checked_sub(1)?), points.get(place)) else {
-            return None;
-        };
+        let (before, after) = (points.get(place.checked_sub(1)?)?, points.get(place)?);
         let (high, low) = (of(before.share), of(after.share));
         let part = match low > NOTHING * at_once.value {
             true => ln(high / half) / ln(high / low),
@@ -72,8 +80,9 @@ fn one(points: &[Residence]) -> Option<Residency> {
     let seen = at_once.value >= LEAST_HELD;
     let found = crossing(&|share| share.value).filter(|_| seen);
     let is_step = found.is_some_and(|found| {
-        let early =
-            points.iter().filter(|point| point.after_ns > 0.3 * found && point.after_ns < 0.65 * found);
+        let is_early =
+            |point: &&Residence| point.after_ns > EARLY.0 * found && point.after_ns < EARLY.1 * found;
+        let early = points.iter().filter(is_early);
         let (sum, count) =
             early.fold((0.0, 0.0), |(sum, count), point| (sum + point.share.value, count + 1.0));
         sum / count >= STEP * at_once.value
@@ -85,8 +94,7 @@ fn one(points: &[Residence]) -> Option<Residency> {
             let ends = crossing(&|share| bounds(share).low).zip(crossing(&|share| bounds(share).high));
             let interval = ends.map(|(low, high)| Interval { low: low - from, high: high - from });
             let is_within = |fitted: &f64| {
-                let Interval { low, high } = interval.unwrap_or(Interval { low: f64::NAN, high: f64::NAN });
-                !is_step && (low..=high).contains(fitted)
+                !is_step && interval.is_some_and(|Interval { low, high }| (low..=high).contains(fitted))
             };
             // All shares together are more precise than the two around one half, if they are exponential.
             let value = fitted(points, LEAST_LEFT * at_once.value).filter(is_within).unwrap_or(found - from);

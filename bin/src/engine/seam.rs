@@ -55,6 +55,9 @@ impl Batch {
     };
 }
 
+/// Number of lanes of a [rush](Walkable::rush): enough to reach the highest rate of memory on every machine tested.
+pub const RUSHING_LANES: usize = 16;
+
 /// Hops made, and their duration in nanoseconds.
 pub type Walked = (u64, f64);
 

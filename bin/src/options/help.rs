@@ -80,7 +80,7 @@ order --size=1M --json\tin a cache, for a program
 pages --pages=4k --size=64M\tbase pages only
 pages --counters --budget=15s\tcounted page walks
 residency --size=8M\ta quarter of a small L3
-residency --budget=60 -o life.svg\tlonger waits, as a picture
+residency --time-limit=20\tlonger waits, up to a second
 variants -C 2\ton CPU 2
 variants --max-size=1M\teach doubling up to 1 MiB
 bandwidth --view=mix\tread/write mixes

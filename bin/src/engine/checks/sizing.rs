@@ -13,7 +13,7 @@ use latency_core::units::{Bytes, PageSize};
 
 use crate::engine::schedule::walks::{few, fill, timed};
 use crate::engine::schedule::warm_up::SERVES_SOME;
-use crate::engine::seam::{Place, Walkable};
+use crate::engine::seam::{Place, RUSHING_LANES, Walkable};
 use crate::error::Failure;
 use crate::machine::Sizing;
 use crate::plan::budget::FILLING_LAPS;
@@ -51,8 +51,6 @@ const TOO_LARGE: f64 = 2.0;
 const TOO_SMALL: f64 = 1.5;
 /// Parts of a pass. Each part begins where one lane of a lap begins, so a lap loads these lines first.
 const PARTS: usize = 8;
-/// Number of lanes of a lap: see [`Walkable::rewind`].
-const LANES: u64 = 16;
 /// Hops of a part, which last a millisecond.
 const PART: u64 = 1 << 13;
 /// Maximum number of sizes tried while searching downwards for the last-level cache.
@@ -284,7 +282,7 @@ impl<A: Place> Search<'_, A> {
         self.place.with_chain(0, &point, 0, &mut |chain| {
             let nodes = chain.nodes();
             let part = (nodes / 64).clamp(64, PART);
-            let warm_up = few(nodes).min(nodes / LANES);
+            let warm_up = few(nodes).min(nodes / RUSHING_LANES as u64);
             let walk = |chain: &mut dyn Walkable, slots: &mut [f64; PARTS], rewinds: bool, most: u64| {
                 for (index, slot) in slots.iter_mut().enumerate() {
                     if rewinds {
@@ -296,7 +294,7 @@ impl<A: Place> Search<'_, A> {
             };
             chain.walk(warm_up, until_ns)?;
             // Lines of the next part must stay cold.
-            walk(chain, &mut cold, true, (nodes / LANES).saturating_sub(part))?;
+            walk(chain, &mut cold, true, (nodes / RUSHING_LANES as u64).saturating_sub(part))?;
             let cold_ns = stats::median(&mut { cold }).unwrap_or(f64::INFINITY);
             let filled = fill(chain, FILLING_LAPS, cold_ns, until_ns)?;
             if filled > 0 {

@@ -11,15 +11,15 @@ use latency_core::stats::{Estimate, Interval, mean_of_series};
 use latency_core::units::Bytes;
 
 use crate::engine::progress::Progress;
-use crate::engine::schedule::Schedule;
-use crate::engine::seam::{Place, Walkable};
+use crate::engine::schedule::{Schedule, position_of};
+use crate::engine::seam::{Place, RUSHING_LANES, Walkable};
 use crate::error::Failure;
 use crate::plan::budget::{FILLING_LAPS, LONGEST_FILL_NS};
 use crate::result::residency::Residence;
 use crate::sys::table::List;
 
-/// Number of lanes of a rush.
-const LANES: u64 = 16;
+/// Number of lanes that fill the cache.
+const LANES: u64 = RUSHING_LANES as u64;
 /// Maximum rounds of a wait, and minimum rounds if time is short.
 const ROUNDS: (usize, usize) = (15, 7);
 /// Nanoseconds of the shortest wait, beside none, and of the longest.
@@ -113,7 +113,7 @@ pub fn search(
     let sets = schedule.len();
     let begun_ns = schedule.place.now_ns();
     let until_ns = begun_ns + BEFORE_ADDED * limits.spent_ns;
-    let mut search = ResidencySearch { schedule, limits, hit_ticks: u32::MAX, until_ns };
+    let mut search = ResidencySearch { schedule, limits, hit_ticks: u32::MAX, until_ns, visits: 0 };
     progress.say(format_args!("filling the shared cache"));
     // Without a hit, the threshold is unknown.
     for _ in 0..DECIDED {
@@ -163,6 +163,8 @@ struct ResidencySearch<'s, 'p> {
     /// The ticks of a load that is surely in the cache.
     hit_ticks: u32,
     until_ns: f64,
+    /// The number of visits so far, by which positions are chosen.
+    visits: usize,
 }
 
 impl ResidencySearch<'_, '_> {
@@ -197,10 +199,9 @@ impl ResidencySearch<'_, '_> {
             if round >= ROUNDS.1 && self.schedule.place.now_ns() > self.until_ns {
                 break;
             }
-            let count = entries.len() - first;
-            for left in (1..=count).rev() {
-                entries.swap(first + left - 1, first + rng.below(left as u32) as usize);
-                let Some(&entry) = entries.get(first + left - 1) else { continue };
+            rng.shuffle(entries.get_mut(first..).unwrap_or_default());
+            for place in first..entries.len() {
+                let Some(&entry) = entries.get(place) else { continue };
                 let is_gone = entries.iter().any(|other| {
                     other.index == entry.index
                         && other.wait_ns < entry.wait_ns
@@ -211,8 +212,7 @@ impl ResidencySearch<'_, '_> {
                     continue;
                 }
                 let visit = self.visit(entry.index, entry.wait_ns)?;
-                let Some(entry) = entries.get_mut(first + left - 1).filter(|_| visit.share.is_finite())
-                else {
+                let Some(entry) = entries.get_mut(place).filter(|_| visit.share.is_finite()) else {
                     continue;
                 };
                 let slots = entry.shares.get_mut(entry.made).zip(entry.after.get_mut(entry.made));
@@ -237,7 +237,8 @@ impl ResidencySearch<'_, '_> {
         };
         let Some(point) = self.schedule.point(index) else { return Ok(visit) };
         let (near, hit_ticks) = (self.limits.near, self.hit_ticks);
-        let position = self.schedule.place.now_ns() as u64 / 1024;
+        let position = position_of(index, self.visits);
+        self.visits += 1;
         self.schedule.place.with_chain(index, &point, position, &mut |chain| {
             one_visit(chain, near.0 / point.line.bytes().0.max(1), wait_ns, hit_ticks, &mut visit)
         })?;

@@ -228,9 +228,8 @@ fn rounds(
         if round >= ROUNDS.1 && time::now_ns() > until_ns {
             return Ok(());
         }
-        for left in (1..=entries.len()).rev() {
-            entries.swap(left - 1, rng.below(left as u32) as usize);
-            let Some(entry) = entries.get_mut(left - 1) else { continue };
+        rng.shuffle(entries);
+        for entry in entries.iter_mut() {
             let nanoseconds = visit(entry, round)?;
             if let Some(slot) = entry.times.get_mut(entry.made).filter(|_| nanoseconds.is_finite()) {
                 *slot = nanoseconds;

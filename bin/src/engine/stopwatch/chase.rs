@@ -6,11 +6,11 @@ use latency_core::math;
 use latency_core::units::NodeId;
 
 use crate::engine::schedule::walks::FEWEST_HOPS;
-use crate::engine::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::seam::{Batch, Condition, RUSHING_LANES, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Counter;
 use crate::engine::stopwatch::counters;
-use crate::engine::stopwatch::lanes::{RUSHING_LANES, Rush, UNKNOWN_HOP_NS, not_proven};
+use crate::engine::stopwatch::lanes::{Rush, UNKNOWN_HOP_NS, not_proven};
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::engine::stopwatch::subject::Subject;
 use crate::engine::threads::generators::driver::Generators;
@@ -101,8 +101,8 @@ impl<'g> Chase<'g> {
             let (walked, spent_ns) = self.walk(stretch.min(hops - made), until_ns)?;
             looks.add(spent_ns, clock(counter));
             made += walked;
-            // A stretch of the shortest hops is one piece, which ends without a check of the clock.
-            if made >= hops || walked < stretch || time::now_ns() >= until_ns {
+            // A walk of one piece does not check the clock.
+            if made >= hops || time::now_ns() >= until_ns {
                 break;
             }
         }

@@ -10,6 +10,7 @@ use latency_core::chain::Chain;
 use latency_core::kernel::POINTER;
 use latency_core::kernel::lanes::{self, MOST_LANES};
 
+use crate::engine::seam::RUSHING_LANES;
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::counters;
 use crate::engine::stopwatch::counters::Meter;
@@ -19,9 +20,6 @@ use crate::error::{Failure, TimingError};
 use crate::result::Walk;
 use crate::result::counters::Counted;
 use crate::sys::time;
-
-/// Number of lanes of a rush: enough to reach the highest rate of memory on every machine tested.
-pub(super) const RUSHING_LANES: usize = 16;
 
 /// Initial estimate of the nanoseconds of a hop, used until one is measured (5,000 hops per piece).
 pub(super) const UNKNOWN_HOP_NS: f64 = 1e3;

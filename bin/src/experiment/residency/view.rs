@@ -7,7 +7,8 @@ use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use crate::analysis::residency::{HalfLife, Residency, all, insertions};
+use crate::analysis::residency::{HalfLife, all, insertions, of_set, sets};
+use crate::describe::rates::GIGA;
 use crate::describe::{Report, columns, method, point};
 use crate::plan::single;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
@@ -17,7 +18,7 @@ use crate::result::residency::Residence;
 use crate::result::sample::collect;
 
 fields! {
-    HALF_LIFE "half_life_ns +-" "Time after which half of the smallest working set has left the shared cache, in nanoseconds; null if it holds too little, or keeps it longer than was waited.";
+    HALF_LIFE "half_life_ns +-" "Time after which half of the working set has left the shared cache, in nanoseconds; null if it holds too little, or keeps it longer than was waited. In the summary, that is the smallest working set that it holds.";
     LONGER "half_life_above_ns" "Longest wait, if more than half was left after it; null otherwise.";
     HELD "held_at_once_bytes" "Largest number of bytes of a working set that the shared cache held at once.";
     RATE "inserted_bytes_per_second +-" "Bytes per second that others insert if all of the shared cache takes part; null if working sets contradict each other.";
@@ -32,23 +33,19 @@ fields! {
     SWITCHED "switched" "Share of the visits during which another task had the CPU.";
 }
 
-/// Bytes per second in a byte per nanosecond.
-const PER_SECOND: f64 = 1e9;
-
 /// Shows nanoseconds in milliseconds.
 fn milliseconds(nanoseconds: f64) -> impl Display {
     Digits(nanoseconds / 1e6)
 }
 
-/// Returns the working set with the most bytes held at once, and their number.
-fn most_held(report: &Report<'_, '_>) -> Option<(Residency, f64)> {
-    let held = all(report.residency).map(|found| (found, found.size.0 as f64 * found.at_once.value));
-    held.max_by(|(_, one), (_, other)| one.total_cmp(other))
+/// Returns the largest number of bytes of a working set that were held at once.
+fn most_held(report: &Report<'_, '_>) -> Option<f64> {
+    all(report.residency).map(|found| found.size.0 as f64 * found.at_once.value).reduce(f64::max)
 }
 
 /// Writes how long half of a working set stays.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let Some((_, held)) = most_held(report) else {
+    let Some(held) = most_held(report) else {
         let near = single::private_cache(report.machine);
         let least = single::beyond_private(report.machine);
         let mut measured = report.outcomes.iter().filter(|outcome| outcome.result.is_ok());
@@ -86,7 +83,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             "The shared cache keeps less than a tenth of a working set even for a moment."
         )),
     }
-    document.finding(format_args!("It holds {} MiB of {cache} at once.", Digits(held / 1_048_576.0)));
+    document.finding(format_args!("It holds {} MiB of {cache} at once.", Digits(held / Bytes::MIB.0 as f64)));
     match insertions(report.residency, cache) {
         Some(rate) => document.finding(format_args!(
             "Others insert about {} GB/s, if all {cache} take part.",
@@ -101,23 +98,19 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Shows the share that is left by wait and working set, and draws it.
 pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let sets = || all(report.residency);
-    let points = |size: Bytes| report.residency.iter().filter(move |point| point.size == size);
     // The smallest working set has the longest waits.
-    let Some(first) = sets().next() else { return method::walks(document, report) };
+    let Some(first) = sets(report.residency).next() else { return method::walks(document, report) };
+    let size = |set: &[Residence]| set.first().map_or(Bytes(0), |point| point.size);
     document.tabulate("% of the lines left", Level::Normal, 0, &|table| {
         table.text("wait, ms");
-        sets().for_each(|found| table.show(&found.size));
-        for row in points(first.size) {
+        sets(report.residency).for_each(|set| table.show(&size(set)));
+        for row in first {
             table.row();
             table.show(&milliseconds(row.wait_ns));
-            for found in sets() {
-                let cell = points(found.size).find(|cell| cell.wait_ns == row.wait_ns);
-                table.known(
-                    cell.map(|cell| {
-                        fmt::from_fn(|out| write!(out, "{:.0}", Decimal(100.0 * cell.share.value)))
-                    }),
-                );
+            for set in sets(report.residency) {
+                let cell = set.iter().find(|cell| cell.wait_ns == row.wait_ns);
+                let percent = cell.map(|cell| Decimal(100.0 * cell.share.value));
+                table.known(percent.map(|percent| fmt::from_fn(move |out| write!(out, "{percent:.0}"))));
             }
         }
     });
@@ -132,11 +125,10 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut rooms = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); MOST.1]); MOST.0];
     let mut lines = [Series { name: "", data: Data::Points(&[]) }; MOST.0];
     let mut count = 0;
-    for ((found, (name, room)), line) in all(report.residency).zip(&mut rooms).zip(&mut lines) {
-        let mine = report.residency.iter().filter(|point| point.size == found.size);
-        let shown =
-            mine.map(|point: &Residence| ChartPoint::of(point.after_ns / 1e6, point.share.scaled(100.0)));
-        *name = Text::of(format_args!("{}", found.size));
+    for ((set, (name, room)), line) in sets(report.residency).zip(&mut rooms).zip(&mut lines) {
+        let Some(first) = set.first() else { continue };
+        let shown = set.iter().map(|point| ChartPoint::of(point.after_ns / 1e6, point.share.scaled(100.0)));
+        *name = Text::of(format_args!("{}", first.size));
         *line = Series { name: name.as_str(), data: Data::Points(collect(room, shown)) };
         count += 1;
     }
@@ -156,9 +148,9 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let half = all(report.residency).find_map(|found| found.half);
     put_half(document, half);
-    document.put(&HELD, most_held(report).map(|(_, held)| held));
+    document.put(&HELD, most_held(report));
     let rate = insertions(report.residency, report.machine.largest_cache());
-    document.put(&RATE, rate.map(|rate| rate.scaled(PER_SECOND)));
+    document.put(&RATE, rate.map(|rate| rate.scaled(GIGA)));
 }
 
 fn put_half(document: &mut dyn Document, half: Option<HalfLife>) {
@@ -174,13 +166,13 @@ fn put_half(document: &mut dyn Document, half: Option<HalfLife>) {
 /// Describes every working set and every wait.
 pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     point::evidence(document, report);
-    document.items(Part::List(&RESIDENCY), all(report.residency), |document, found| {
+    let known = sets(report.residency).filter_map(|set| Some((set, of_set(set)?)));
+    document.items(Part::List(&RESIDENCY), known, |document, (set, found)| {
         document.put(&columns::WORKING_SET, found.size);
         document.put(&AT_ONCE, found.at_once);
         put_half(document, found.half);
         document.put(&TOGETHER, found.is_step);
-        let mine = report.residency.iter().filter(|point| point.size == found.size);
-        document.items(Part::List(&WAITS), mine, |document, point| {
+        document.items(Part::List(&WAITS), set, |document, point| {
             document.put(&WAIT, point.wait_ns);
             document.put(&AFTER, point.after_ns);
             document.put(&LEFT, point.share);
