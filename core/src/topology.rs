@@ -77,6 +77,8 @@ pub struct Node {
     pub memory_free: Bytes,
     /// The part of the memory with cached files and slabs that the kernel can reclaim.
     pub memory_reclaimable: Bytes,
+    /// The page tables in the node's memory; `None` if the kernel does not report them.
+    pub page_tables: Option<Bytes>,
     /// The physical package (socket) of its first CPU; `None` without CPUs.
     pub package: Option<u32>,
     /// The claims of the firmware and the kernel about the node's memory.
@@ -186,6 +188,7 @@ impl Node {
         memory_total: Bytes(0),
         memory_free: Bytes(0),
         memory_reclaimable: Bytes(0),
+        page_tables: None,
         package: None,
         attributes: Attributes::EMPTY,
         pools: [None; MOST_POOLS],

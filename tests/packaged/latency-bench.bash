@@ -42,7 +42,7 @@ _latency_bench() {
         formats='text json csv jsonl md prometheus html'
         ;;
     pages)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --max-size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     residency)

@@ -44,7 +44,7 @@ complete -c latency-bench -n '__latency_bench_is matrix curve parallel window di
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency bandwidth cores loaded report' -l pages -x -a 'auto 4k thp 2m 1g' -d 'page size (exit 2 if unavailable)'
 complete -c latency-bench -n '__latency_bench_is matrix parallel window distribution order pages residency variants bandwidth loaded report' -l size -x -d 'working-set size'
 complete -c latency-bench -n '__latency_bench_is curve variants' -l min-size -x -d 'smallest working set'
-complete -c latency-bench -n '__latency_bench_is curve variants' -l max-size -x -d 'largest working set'
+complete -c latency-bench -n '__latency_bench_is curve pages variants' -l max-size -x -d 'largest working set'
 complete -c latency-bench -n '__latency_bench_is curve variants' -l points-per-octave -x -d 'measured sizes per factor of two'
 complete -c latency-bench -n '__latency_bench_is matrix curve distribution' -l order -x -a 'random page-local sequential backward' -d 'order in which the lines are visited'
 complete -c latency-bench -n '__latency_bench_is matrix curve distribution order' -l stride -x -d 'distance between lines: 8, 16, 32 or a multiple of 64'

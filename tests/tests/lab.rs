@@ -223,6 +223,14 @@ fn both_levels_of_a_tlb_are_found_over_spans_of_addresses() {
 }
 
 #[test]
+fn without_a_tlb_no_cost_of_translation_is_visible() {
+    check(
+        "pages, no TLB",
+        "experiment=pages latency=0:0:9000 level=32K:8:3000 size=1M trials=20 warmup-iters=2K",
+    );
+}
+
+#[test]
 fn a_neighbour_throws_lines_out_at_its_rate() {
     check(
         "residency, a neighbour",

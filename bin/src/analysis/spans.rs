@@ -5,7 +5,7 @@
 
 use core::cmp;
 
-use latency_core::stats::{Estimate, Interval};
+use latency_core::stats::Estimate;
 use latency_core::units::{Bytes, Pages};
 
 use crate::result::spans::{FEWEST_PAGES, SpanPoint};
@@ -51,9 +51,7 @@ pub fn of_kind(points: &[SpanPoint], pages: Pages) -> &[SpanPoint] {
 #[must_use]
 pub fn cost(points: &[SpanPoint], point: &SpanPoint) -> Option<Estimate> {
     let base = of_kind(points, point.pages).iter().find(|base| base.count == FEWEST_PAGES)?;
-    let ends = point.interval.zip(base.interval);
-    let interval = ends.map(|(own, base)| Interval { low: own.low - base.high, high: own.high - base.low });
-    Some(Estimate { value: point.nanoseconds - base.nanoseconds, interval })
+    Some(time(point).less(time(base)))
 }
 
 /// Returns the cost of translation over the largest measured span of at most `span` bytes, and that span.
@@ -79,27 +77,38 @@ pub fn levels(points: &[SpanPoint], pages: Pages, gigahertz: Option<f64>) -> [Op
     let reach = |most: f64| count(place(most)? - 1);
     let miss = |entries: u64, end: u64| {
         let far = points.iter().find(|point| point.count >= entries * BEYOND && point.count <= end);
-        far.or(points.iter().rfind(|point| point.count <= end)).map(cycles)
+        far.or(points.iter().rfind(|point| point.count <= end))
     };
     let Some(first) = reach(MISS) else { return [None; 2] };
     // While the cost of the second level is unknown, its end is sought far behind the end of the first.
-    let base = miss(first, u64::MAX).unwrap_or(MISS);
+    let base = miss(first, u64::MAX).map_or(MISS, cycles);
     let second = reach(base + WALK.max(base)).filter(|entries| *entries >= first * BEYOND);
-    let near = miss(first, second.unwrap_or(u64::MAX));
-    let level = |below: f64, miss: f64| {
+    let level = |near: Option<&SpanPoint>, far: &SpanPoint| {
+        let near = near.or(points.first())?;
+        // A step within the intervals of its ends is that of other work.
+        let is_certain = time(far).less(time(near)).interval.is_none_or(|interval| interval.low > 0.0);
+        let (below, miss) = (cycles(near), cycles(far));
         let [low, half, high] = STEP.map(|share| place(below + (share * (miss - below)).max(LEAST_STEP)));
         let (low, high) = (low?, high?);
         let around = |place: usize| Some((count(place - 1)?, count(place)?));
         let end = if high + 1 < points.len() { high + 1 } else { high };
-        Some(TlbLevel {
+        let level = TlbLevel {
             entries: count(half? - 1)?,
             bounds: (count(low - 1)?, count(end)?),
             gaps: [around(low)?, around(high)?, around(end)?],
             miss,
-        })
+        };
+        Some(level).filter(|_| is_certain)
     };
+    let near = miss(first, second.unwrap_or(u64::MAX));
     let far = second.and_then(|entries| miss(entries, u64::MAX));
-    [near.and_then(|near| level(0.0, near)), far.and_then(|far| level(near?, far))]
+    let first = near.and_then(|near| level(None, near));
+    [first, first.and(far).and_then(|far| level(near, far))]
+}
+
+/// Returns the time of a load.
+const fn time(point: &SpanPoint) -> Estimate {
+    Estimate { value: point.nanoseconds, interval: point.interval }
 }
 
 /// Orders points by kind of pages and number of pages.
@@ -111,6 +120,7 @@ pub fn ascending(one: &SpanPoint, other: &SpanPoint) -> cmp::Ordering {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use latency_core::stats::Interval;
     use latency_core::units::PageSize;
     use std::vec::Vec;
 
@@ -180,6 +190,20 @@ pub(crate) mod tests {
         assert!((6.0..8.0).contains(&first.miss), "{first:?}");
         assert_eq!((second.entries, second.bounds), (2048, (1280, 4096)));
         assert!((45.0..50.0).contains(&second.miss), "{second:?}");
+    }
+
+    #[test]
+    fn a_step_within_the_intervals_does_not_count() {
+        let uncertain = |half: f64| {
+            let mut points = points(&COUNTS, planted);
+            for point in &mut points {
+                let ns = point.nanoseconds;
+                point.interval = Some(Interval { low: ns - half, high: ns + half });
+            }
+            levels(&points, SMALL, Some(3.2)).map(|level| level.map(|level| level.entries))
+        };
+        assert_eq!(uncertain(0.9), [Some(64), Some(2048)]);
+        assert_eq!(uncertain(1.1), [None; 2]);
     }
 
     #[test]

@@ -6,7 +6,9 @@ use latency_core::chain::Order;
 use latency_core::compact::Compact;
 use latency_core::units::{Bytes, PageSize, Pages};
 
+use super::spans::at;
 use crate::result::Outcome;
+use crate::result::spans::SpanPoint;
 use crate::result::words::REGION;
 use latency_core::stats::Estimate;
 
@@ -65,4 +67,52 @@ pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate
 #[must_use]
 pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
     ratio(outcomes, outcome).map(|ratio| 1.0 - 1.0 / ratio.value)
+}
+
+/// The time of one line on each of many base pages of memory, and its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct InMemory {
+    /// The number of lines, which is the number of pages.
+    pub lines: u64,
+    /// The time of a load.
+    pub memory: Estimate,
+    /// The time over as many lines side by side, in the largest pages that were obtained.
+    pub data: Option<Estimate>,
+    /// The cost of translation over as many pages without memory.
+    pub alone: Option<Estimate>,
+}
+
+impl InMemory {
+    /// Returns the cost of translation in memory.
+    #[must_use]
+    pub fn cost(&self) -> Option<Estimate> {
+        Some(self.memory.less(self.data?))
+    }
+
+    /// Returns the part of that cost which is not that of translation alone: data and page tables compete for the
+    /// caches, and in a guest the host translates, too.
+    #[must_use]
+    pub fn rest(&self) -> Option<Estimate> {
+        Some(self.cost()?.less(self.alone?))
+    }
+}
+
+/// Returns the walk over one line on each of `lines` base pages of memory; `None` if it was not measured.
+#[must_use]
+#[inline(never)] // three searches, and there are several calls
+pub fn in_memory(outcomes: &[Outcome<'_>], spans: &[SpanPoint], line: Bytes, lines: u64) -> Option<InMemory> {
+    let page = base_page(outcomes);
+    let (base, span) = (Pages::base(page), page.bytes().times(lines));
+    let time = |pages, stride: Bytes| {
+        find(outcomes, pages, (Order::Random, stride, stride.times(lines)))?.estimate()
+    };
+    let memory = time(base, page.bytes())?;
+    let data = kinds(outcomes).filter(|pages| !pages.are_base()).filter_map(|pages| time(pages, line)).last();
+    let alone = at(spans, base, page.bytes(), span).filter(|(found, _)| *found == span);
+    Some(InMemory { lines, memory, data, alone: alone.map(|(_, cost)| cost) })
+}
+
+/// Returns the numbers of lines that may have been walked with one on each base page.
+pub fn lines_on_pages() -> impl DoubleEndedIterator<Item = u64> + Clone {
+    (0..40).map(|octave| FEWEST_LINES << octave)
 }

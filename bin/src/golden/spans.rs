@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use super::scene::{Scene, Trouble};
 use crate::machine::Machine;
-use crate::result::spans::{SpanEnd, SpanPoint, SpanSeries};
+use crate::result::spans::{KINDS, SpanEnd, SpanPoint, SpanSeries};
 use crate::sys::errno::Errno;
 use latency_core::stats::Interval;
 use latency_core::units::{Bytes, Pages};
@@ -25,10 +25,10 @@ fn nanoseconds(count: u64) -> f64 {
 }
 
 /// Returns the points and the descriptions of all kinds of pages, unless the run ended before.
-pub fn of(scene: &Scene, machine: &Machine) -> (Vec<SpanPoint>, [Option<SpanSeries>; 2]) {
+pub fn of(scene: &Scene, machine: &Machine) -> (Vec<SpanPoint>, [Option<SpanSeries>; KINDS]) {
     let has = |trouble| scene.troubles.contains(&trouble);
     if has(Trouble::Interrupted) || has(Trouble::Early) {
-        return (Vec::new(), [None; 2]);
+        return (Vec::new(), [None; KINDS]);
     }
     let entry = 8;
     let kinds = [
@@ -36,7 +36,7 @@ pub fn of(scene: &Scene, machine: &Machine) -> (Vec<SpanPoint>, [Option<SpanSeri
         (Pages::thp(machine.huge_page()), machine.huge_page().bytes(), 1 << 15, SpanEnd::Largest),
     ];
     let mut points = Vec::new();
-    let series = kinds.map(|(pages, page, most, end)| {
+    let measured = kinds.map(|(pages, page, most, end)| {
         let end = match () {
             () if has(Trouble::Imprecise) && !pages.are_base() => SpanEnd::NotHuge,
             () if has(Trouble::KernelClock) && pages.are_base() => SpanEnd::Refused(Errno::ENOMEM),
@@ -59,10 +59,13 @@ pub fn of(scene: &Scene, machine: &Machine) -> (Vec<SpanPoint>, [Option<SpanSeri
             pages,
             span,
             tables: (!has(Trouble::Unverified)).then(|| Bytes(span.0 * entry / machine.page.bytes().0)),
+            tables_on_node: (!has(Trouble::Unverified) && !has_none).then_some(1.0),
             queried: !has(Trouble::Unverified),
             end,
             at_once: (most > 0).then_some(2.1),
         })
     });
+    let mut series = [None; KINDS];
+    series.iter_mut().zip(measured).for_each(|(slot, series)| *slot = series);
     (points, series)
 }

@@ -244,9 +244,9 @@ flags! {
         because "every load hits the L1";
     MaxSize "max-size" Chain,
         Value(&SIZE, |options, value| set_some(&mut options.max_size, values::size(value))),
-        "largest working set",
-        default "4x the last-level cache",
-        because "loads beyond it have memory latency";
+        "largest working set\npages: largest span of addresses",
+        default "4x the last-level cache\npages: 64G, or less if page tables need too much time or memory",
+        because "loads beyond it have memory latency\npages: ";
     PointsPerOctave "points-per-octave" Chain,
         Value(&COUNT, |options, value| small(&mut options.points_per_octave, value, MOST_POINTS)),
         "measured sizes per factor of two",

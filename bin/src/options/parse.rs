@@ -19,9 +19,8 @@ use crate::sys::auxv::page_size;
 const ONE_SIZE: Packed = packed!("one is a range of sizes, the other one size");
 
 /// Options that contradict each other, with the reason.
-const CONFLICTS: [(FlagId, FlagId, Packed); 7] = [
+const CONFLICTS: [(FlagId, FlagId, Packed); 6] = [
     (FlagId::Size, FlagId::MinSize, ONE_SIZE),
-    (FlagId::Size, FlagId::MaxSize, ONE_SIZE),
     (FlagId::Cpu, FlagId::CpuNode, packed!("the CPU decides the node")),
     (FlagId::TimeLimit, FlagId::Until, packed!("--until=quiet=TIME is the time limit")),
     (FlagId::Trials, FlagId::Until, packed!("a number of trials is no time to wait")),

@@ -4,7 +4,7 @@ use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::Interval;
 
-use super::spans::SpanSeries;
+use super::spans::{KINDS, SpanSeries};
 use super::walk::Reach;
 
 /// Findings that are not points, from the experiments that seek them.
@@ -18,7 +18,7 @@ pub struct Extra {
     /// without these loads.
     pub strided: Option<Strided>,
     /// The spans of addresses of each kind of pages, if they were measured.
-    pub spans: [Option<SpanSeries>; 2],
+    pub spans: [Option<SpanSeries>; KINDS],
 }
 
 /// Independent loads in address order: the inverse of throughput.

@@ -5,6 +5,8 @@ use latency_core::units::{Bytes, Pages};
 
 use crate::sys::errno::Errno;
 
+/// Number of kinds of pages: base pages, transparent huge ones, and those of two pools.
+pub const KINDS: usize = 4;
 /// Number of pages of the smallest span, whose time is that of a load without a TLB miss.
 pub const FEWEST_PAGES: u64 = 8;
 
@@ -24,7 +26,7 @@ pub struct SpanPoint {
 /// The reason why there is no larger span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanEnd {
-    /// It is the largest one that is measured by default.
+    /// It is the largest one that was wanted.
     Largest,
     /// Populating a larger one would take too long.
     Time,
@@ -32,6 +34,8 @@ pub enum SpanEnd {
     Tables,
     /// The address space of the process is limited.
     AddressSpace,
+    /// A larger one would need more mappings than a process may have.
+    Mappings,
     /// The kernel refused page tables.
     Refused(Errno),
     /// The kernel gave memory in place of its page of zeros.
@@ -53,7 +57,9 @@ pub struct SpanSeries {
     pub span: Bytes,
     /// The page tables of the largest span; `None` if the kernel does not tell.
     pub tables: Option<Bytes>,
-    /// True if the kernel said of single pages that they are the page of zeros.
+    /// The share of the page tables in the memory of the CPU's node; `None` if the kernel does not tell.
+    pub tables_on_node: Option<f64>,
+    /// True if the kernel said of single pages that they are the page of zeros, or that they are in a pool.
     pub queried: bool,
     /// The reason why there is no larger span.
     pub end: SpanEnd,

@@ -185,7 +185,7 @@ impl Drop for Region {
 ///
 /// # Errors
 /// `EFAULT` if the page cannot be provided.
-fn fetch(at: *const u8) -> Result<(), Errno> {
+pub(super) fn fetch(at: *const u8) -> Result<(), Errno> {
     const NO_SUCH_OPERATION: usize = usize::MAX >> 33;
     const SET: usize = size_of::<u64>();
     // SAFETY: the kernel reads a set of signals from a mapping of the caller, and then refuses the operation.

@@ -1,29 +1,35 @@
 //! Addresses without memory of their own: a private mapping that is only read, in which every page is the kernel's page
-//! of zeros. Only page tables cost memory.
+//! of zeros, or many mappings of one page of a pool. Otherwise only page tables cost memory.
 //!
 //! # Safety
 //!
-//! A [`ZeroPages`] reserved its address range itself, and keeps it until it is dropped. The mapping is private, anonymous
-//! and never writable, so that it reads as zeros for all of that time.
+//! A [`ZeroPages`] reserved its address range itself, and keeps it until it is dropped. The mapping is never writable. It
+//! is private and anonymous, or of a new file that only this value knows and never writes, so that it reads as zeros for
+//! all of that time.
 //!
 //! # References
-//! `madvise(2)`: MADV_POPULATE_READ. Linux `mm/memory.c`, `do_anonymous_page`, and `mm/huge_memory.c`,
+//! `madvise(2)`: MADV_POPULATE_READ. `memfd_create(2)`: MFD_HUGETLB. Linux `mm/memory.c`, `do_anonymous_page`, and `mm/huge_memory.c`,
 //! `do_huge_pmd_anonymous_page`: a read fault maps the (huge) zero page.
 
 use super::errno::{Errno, patiently};
-use super::map::{base_page, reserve};
+use super::map::{base_page, fetch, reserve};
 use core::ops::Range;
 use core::ptr::NonNull;
 use latency_core::rng::Pcg32;
 use latency_core::span::SpanWalk;
-use latency_core::units::Bytes;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use latency_core::units::{Bytes, PageSize};
+use linux_raw_sys::general::MFD_HUGE_SHIFT;
+use rustix::fd::OwnedFd;
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
 /// A range of addresses that reads as zeros.
 #[derive(Debug)]
 pub struct ZeroPages {
     base: NonNull<u8>,
     length: usize,
+    /// A file of one page of a pool, and the size of that page.
+    pool: Option<(OwnedFd, usize)>,
 }
 
 impl ZeroPages {
@@ -35,7 +41,7 @@ impl ZeroPages {
     pub fn map(length: usize, alignment: usize, huge: bool) -> Result<ZeroPages, Errno> {
         let base = reserve(length, alignment)?;
         // From here on, dropping `pages` releases the address range.
-        let pages = ZeroPages { base, length };
+        let pages = ZeroPages { base, length, pool: None };
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
         // SAFETY: MAP_FIXED replaces a part of the new reservation, which nothing else uses.
         unsafe { mmap_anonymous(base.as_ptr().cast(), length, ProtFlags::READ, flags) }?;
@@ -45,6 +51,18 @@ impl ZeroPages {
             result => result?,
         }
         Ok(pages)
+    }
+
+    /// Reserves `length` bytes, a multiple of `page`, for mappings of one page of that pool.
+    ///
+    /// # Errors
+    /// `ENOMEM` without address space; `ENOSYS` and `EINVAL` from a kernel without these pages.
+    pub fn of_pool(length: usize, page: PageSize) -> Result<ZeroPages, Errno> {
+        let size = MemfdFlags::from_bits_retain(page.log2() << MFD_HUGE_SHIFT);
+        let file = memfd_create(c"zeros", MemfdFlags::CLOEXEC | MemfdFlags::HUGETLB | size)?;
+        ftruncate(&file, page.bytes().0)?;
+        let page = page.bytes().0 as usize;
+        Ok(ZeroPages { base: reserve(length, page)?, length, pool: Some((file, page)) })
     }
 
     /// Returns the first address.
@@ -60,18 +78,34 @@ impl ZeroPages {
         self.length
     }
 
-    /// Makes the page tables of a range of whole pages refer to the page of zeros.
+    /// Makes the page tables of a range of whole pages refer to the page of zeros, or to that of the pool.
     ///
     /// # Errors
-    /// `EINVAL` for a range outside of the mapping, `ENOMEM` without memory for tables. Before Linux 5.14 a byte of each
-    /// base page is read instead; then a lack of memory is a signal.
+    /// `EINVAL` for a range outside of the mapping, `ENOMEM` without memory for tables or without a page in the pool,
+    /// `EFAULT` if the node has none. Before Linux 5.14 a byte of each page is read instead; then a lack of memory for
+    /// tables is a signal.
     pub fn populate(&self, range: Range<usize>) -> Result<(), Errno> {
         if range.start > range.end || range.end > self.length {
             return Err(Errno::EINVAL);
         }
+        let step = self.pool.as_ref().map_or_else(base_page, |(_, page)| *page);
+        if let Some((file, page)) = &self.pool {
+            for place in range.clone().step_by(*page) {
+                let at = self.base.as_ptr().wrapping_add(place);
+                // SAFETY: MAP_FIXED replaces a part of this value's reservation, which no walk uses before it is
+                // populated. The file has one page, which is mapped whole.
+                unsafe {
+                    mmap(at.cast(), *page, ProtFlags::READ, MapFlags::SHARED | MapFlags::FIXED, file, 0)
+                }?;
+            }
+        }
         match self.advise(range.clone(), Advice::LinuxPopulateRead) {
             Err(Errno::EINVAL) => {
-                let pages = range.step_by(base_page());
+                if self.pool.is_some() {
+                    // A pool without a page would be a signal below.
+                    fetch(self.base.as_ptr().wrapping_add(range.start))?;
+                }
+                let pages = range.step_by(step);
                 // SAFETY: each place is inside the mapping, which is readable.
                 pages.for_each(|place| _ = unsafe { self.base.as_ptr().add(place).read_volatile() });
                 Ok(())
@@ -85,7 +119,7 @@ impl ZeroPages {
     pub fn walk(&self, page: Bytes, pages: u64, offset: Bytes, rng: &mut Pcg32) -> Option<SpanWalk<'_>> {
         // SAFETY: the mapping is readable and lives as long as the borrow; any byte pattern is valid.
         let zeros = unsafe { core::slice::from_raw_parts(self.base.as_ptr(), self.length) };
-        // SAFETY: a private anonymous mapping that cannot be written reads as zeros.
+        // SAFETY: a mapping that cannot be written reads as zeros: it is private and anonymous, or of a file of zeros.
         unsafe { SpanWalk::new(zeros, page, pages, offset, rng) }
     }
 
@@ -132,6 +166,30 @@ mod tests {
         // Where the query is allowed, it tells the page of zeros from an absent one.
         if query_pages(&[pages.address(), pages.address() + SPAN - 4096], &mut nodes).is_ok() {
             assert_eq!(nodes, [-Errno::EFAULT.code(); 2]);
+        }
+    }
+
+    #[test]
+    fn one_page_of_a_pool_is_mapped_many_times() {
+        const PAGES: u64 = 64;
+        let page = PageSize::MIB_2;
+        let length = (page.bytes().0 * PAGES) as usize;
+        let pages = match ZeroPages::of_pool(length, page) {
+            Ok(pages) => pages,
+            Err(error) => return assert!(matches!(error, Errno::EINVAL | Errno::ENOSYS), "{error}"),
+        };
+        match pages.populate(0..length) {
+            Ok(()) => {}
+            // An empty pool has no page to be shared.
+            Err(error) => return assert!(matches!(error, Errno::ENOMEM | Errno::EFAULT), "{error}"),
+        }
+        let mut walk = pages.walk(page.bytes(), PAGES, Bytes(320), &mut Pcg32::new(1, 1)).unwrap();
+        let earlier = walk;
+        let ended = walk.run(10_000, Loads::Dependent);
+        assert!(earlier.proves(10_000, &walk, ended));
+        let mut nodes = [-1; 2];
+        if query_pages(&[pages.address(), pages.address() + length / 2], &mut nodes).is_ok() {
+            assert!(nodes[0] >= 0 && nodes[0] == nodes[1], "{nodes:?}");
         }
     }
 

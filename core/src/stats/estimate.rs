@@ -82,6 +82,15 @@ impl Estimate {
         value.is_finite().then_some(Estimate { value, interval })
     }
 
+    /// Returns the difference to another value, with the widest interval that both intervals allow.
+    #[must_use]
+    pub fn less(self, other: Estimate) -> Estimate {
+        let ends = self.interval.zip(other.interval);
+        let interval =
+            ends.map(|(own, other)| Interval { low: own.low - other.high, high: own.high - other.low });
+        Estimate { value: self.value - other.value, interval }
+    }
+
     /// Returns the estimate multiplied by `share`.
     #[must_use]
     pub fn scaled(self, share: f64) -> Estimate {

@@ -97,6 +97,7 @@ impl Node {
         self.memory_free = amount("MemFree:");
         let (inactive, active) = (amount("Inactive(file):"), amount("Active(file):"));
         let slabs = amount("SReclaimable:");
+        self.page_tables = kilobytes_after(meminfo, "PageTables:");
         self.memory_reclaimable =
             Bytes([active.0 / 2, slabs.0].into_iter().fold(inactive.0, u64::saturating_add));
     }

@@ -22,6 +22,7 @@ pub struct Scene {
     /// The node whose huge pages are taken.
     pub pool_taken: Option<usize>,
     no_populate: bool,
+    zero_page: Option<String>,
     on_cpu: Option<usize>,
     no_sys: bool,
 }
@@ -51,6 +52,7 @@ impl Scene {
                 }
                 "pool-taken" => scene.pool_taken = Some(number()?),
                 "no-populate" => scene.no_populate = true,
+                "zero-page" => scene.zero_page = Some(value()),
                 "then-split" => scene.then_split = true,
                 "on-cpu" => {
                     scene.on_cpu = Some(number()?);
@@ -80,6 +82,9 @@ impl Scene {
         }
         if let Some(cpus) = &self.cpus {
             write(&format!("{GROUP}/cpuset.cpus"), cpus)?;
+        }
+        if let Some(used) = &self.zero_page {
+            write("/sys/kernel/mm/transparent_hugepage/use_zero_page", used)?;
         }
         if self.no_sys {
             kernel::unmount("/sys").map_err(|error| format!("cannot unmount /sys: {error}"))?;

@@ -85,6 +85,11 @@ pub const MOVED: &[Moved] = &[
         "the cost of translation by the difference of two kinds of pages",
     ),
     moved_to_all(
+        "lab::without_a_tlb_no_cost_of_translation_is_visible",
+        "lab::both_levels_of_a_tlb_are_found_over_spans_of_addresses; analysis::spans",
+        "a cost of translation where there is none, through the whole program",
+    ),
+    moved_to_all(
         "lab::a_cache_that_keeps_everything",
         "lab::a_neighbour_throws_lines_out_at_its_rate; the goldens of residency",
         "lines that leave a cache without others",

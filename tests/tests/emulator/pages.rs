@@ -77,3 +77,47 @@ fn gigantic_pages_of_one_node() {
         assert_eq!(at(pair, "/verified"), &Value::Bool(true));
     });
 }
+
+/// Spans of addresses need no memory but page tables, and end where the kernel gives them memory, has no call to populate
+/// them, or limits the memory of the process.
+#[test]
+fn spans_of_addresses_end_where_the_kernel_or_a_control_group_ends_them() {
+    in_guests("emulator::spans_of_addresses_end_where_the_kernel_or_a_control_group_ends_them", || {
+        let machine = Machine::new(&[NodeSpec::new(1, 768)])
+            .huge_pages(&[(0, 2)])
+            .kernel_parameter("transparent_hugepage=madvise");
+        let run = ["pages", "--json", "--size=1M", "--trials=3", "--iters=500", "--max-size=256M"];
+        let [whole, old, without, little] = machine.boot_all([
+            &[&["zero-page=1"], &run[..]].concat(),
+            &[&["no-populate=yes"], &run[..]].concat(),
+            &[&["zero-page=0"], &run[..]].concat(),
+            &[&["zero-page=1", "memory-max=64M"], &run[..]].concat(),
+        ]);
+        let kinds = |console: &Console| {
+            let document = console.expect_json(0);
+            assert_valid(&document);
+            array(&document, "/translation").to_vec()
+        };
+        let span = |kind: &Value| number(kind, "/largest_span_bytes");
+        let names = |kinds: &[Value]| -> Vec<String> {
+            kinds.iter().map(|kind| at(kind, "/pages_asked").as_str().unwrap_or_default().into()).collect()
+        };
+        for console in [&whole, &old] {
+            let kinds = kinds(console);
+            // The pool has pages of the size of transparent ones, which the TLB does not tell from them.
+            assert_eq!(names(&kinds), ["4k", "thp"], "{}", console.framed());
+            assert!(kinds.iter().all(|kind| span(kind) >= 64 << 20), "{kinds:#?}");
+            let on_node = kinds.iter().filter_map(|kind| at(kind, "/page_tables_on_node").as_f64());
+            assert!(on_node.clone().all(|share| share == 1.0), "{kinds:#?}");
+        }
+        let found = kinds(&without);
+        assert_eq!(names(&found), ["4k", "thp", "2m"]);
+        let memory = "the kernel gives memory in place of its page of zeros (use_zero_page)";
+        assert_eq!((span(&found[1]), at(&found[1], "/end").as_str()), (0, Some(memory)), "{found:#?}");
+        // One page of the pool is behind all addresses.
+        assert!(span(&found[0]) >= 64 << 20 && span(&found[2]) == 256 << 20, "{found:#?}");
+        for kind in kinds(&little).iter().filter(|kind| span(kind) > 0) {
+            assert!(number(kind, "/page_table_bytes") <= 24 << 20, "{kind:#}");
+        }
+    });
+}

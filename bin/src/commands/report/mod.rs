@@ -157,7 +157,7 @@ fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result
         let one = |nodes: &NodeSet| nodes.first().filter(|_| !nodes.is_all()).into_iter().collect();
         nodes.map(|nodes| if descriptor.attributes { nodes } else { one(&nodes) }).unwrap_or_default()
     };
-    let size = if descriptor.flags.contains(FlagId::MaxSize) { FlagId::MaxSize } else { FlagId::Size };
+    let size = if descriptor.flags.contains(FlagId::MinSize) { FlagId::MaxSize } else { FlagId::Size };
     let cpu: &dyn fmt::Display = whole.cpu.as_ref().map_or(&"first", |cpu| cpu);
     let targets = nodes(whole.memnode);
     let memory: &dyn fmt::Display = if whole.local { &"local" } else { &targets };

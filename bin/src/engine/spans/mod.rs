@@ -6,6 +6,8 @@
 
 mod zeroes;
 
+use core::array::from_fn;
+
 use latency_core::rng::Pcg32;
 use latency_core::span::Loads;
 use latency_core::stats;
@@ -16,14 +18,12 @@ use crate::engine::session::Session;
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
-use crate::result::spans::{FEWEST_PAGES, SpanEnd, SpanPoint, SpanSeries};
+use crate::result::spans::{FEWEST_PAGES, KINDS, SpanEnd, SpanPoint, SpanSeries};
 use crate::sys::table::{List, Table};
 use crate::sys::{signal, time};
 
 use zeroes::{Span, between, counts};
 
-/// Number of kinds of pages: base pages and transparent huge ones.
-pub const KINDS: usize = 2;
 /// Maximum rounds of a number of pages, and minimum rounds if time is short.
 const ROUNDS: (usize, usize) = (15, 7);
 /// Batches of a visit; the time that most of them agree on counts.
@@ -39,8 +39,8 @@ const LAPS: u64 = 8;
 const MOST_ENTRIES: u64 = 4096;
 /// Offsets of the word in a page; rounds alternate between them, so that the cost of an alias is not a level.
 const OFFSETS: [Bytes; 2] = [Bytes(320), Bytes(2240)];
-/// Maximum numbers of pages of both kinds together, those that are added while measuring included.
-const MOST: usize = 128;
+/// Maximum numbers of pages of all kinds together, those that are added while measuring included.
+const MOST: usize = 192;
 /// Maximum numbers of pages that are added for one kind.
 const ADDED: usize = 20;
 /// Cycles below which no cache answers a load.
@@ -105,14 +105,16 @@ pub fn measure<'a>(
     let mut watch = Stopwatch::new(*timer, None);
     watch.times = session.noted.times;
     watch.go_to(cpu)?;
-    let mut spans = [None, None];
+    let mut spans: [Option<Span>; KINDS] = [const { None }; KINDS];
     let (machine, mut interrupted) = (session.machine, false);
-    for (slot, pages) in spans.iter_mut().zip(kinds) {
-        let Some(pages) = pages else { continue };
+    for (kind, pages) in kinds.into_iter().enumerate() {
+        // The TLB treats a page of a pool as it treats a transparent one of the same size.
+        let is_same = |span: &Span| span.zeroes.is_some() && Some(span.page) == pages.and_then(Pages::size);
+        let (Some(pages), false) = (pages, spans.iter().flatten().any(is_same)) else { continue };
         session.progress.say(format_args!("populating page tables"));
         match Span::new(machine, node, pages, limits.most, limits.populate_ns) {
             Err(Failure::Interrupted) => interrupted = true,
-            made => *slot = Some(made?),
+            made => spans[kind] = Some(made?),
         }
     }
     session.progress.say(format_args!("walking spans of addresses"));
@@ -124,13 +126,13 @@ pub fn measure<'a>(
         visits(
             &mut entries,
             kinds,
-            [0, 1].map(|kind| timing.most(kind)),
+            from_fn(|kind| timing.most(kind)),
             gigahertz,
             limits.until_ns,
             &mut |entry, round| timing.visit(entry, round),
         )
     };
-    let at_once = [0, 1].map(|kind| timing.at_once(kind).unwrap_or(None));
+    let at_once: [_; KINDS] = from_fn(|kind| timing.at_once(kind).unwrap_or(None));
     session.progress.clear();
     session.noted.moves += watch.moves();
     match ended {

@@ -3,6 +3,7 @@
 
 use latency_core::host::Footprint;
 use latency_core::rng::Pcg32;
+use latency_core::topology::files::number;
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use crate::error::Failure;
@@ -25,6 +26,11 @@ const OTHERS: (f64, f64) = (268_435_456.0, 1.3);
 const ENTRY: u64 = 8;
 /// Maximum share of the available memory that page tables may need.
 const TABLES_SHARE: u64 = 4;
+/// Number of mappings that are left for everything else, and the file with their maximum.
+const SPARE_MAPPINGS: u64 = 1000;
+const MAPPINGS: &str = "/proc/sys/vm/max_map_count";
+/// Largest share by which page tables of other processes may change the growth of a node's.
+const OTHER_TABLES: f64 = 0.2;
 /// Number of pages whose kind is queried.
 const QUERIED: usize = 64;
 
@@ -39,8 +45,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Maps and populates at most `most` bytes of a kind of pages, within `populate_ns`. The page tables come from the
-    /// node of this thread's CPU, which is `node`.
+    /// Maps and populates at most `most` bytes of a kind of pages, within `populate_ns`. The page tables come from `node`,
+    /// if the process may choose that.
     ///
     /// # Errors
     ///
@@ -54,19 +60,39 @@ impl Span {
     ) -> Result<Span, Failure<'static>> {
         let page = pages.size().unwrap_or(machine.page);
         let mut end = SpanEnd::Largest;
-        let mut length = most.0 as usize;
         let first = FIRST_PIECE.max(page.bytes().0 as usize);
+        let mut length = (most.0 as usize).max(first);
         let mapped = loop {
-            match ZeroPages::map(length, first, !pages.are_base()) {
+            let mapped = match pages.pool() {
+                Some(page) => ZeroPages::of_pool(length, page),
+                None => ZeroPages::map(length, first, !pages.are_base()),
+            };
+            match mapped {
                 Err(Errno::ENOMEM) if length > first => (length, end) = (length / 2, SpanEnd::AddressSpace),
                 mapped => break mapped,
             }
         };
-        let series = SpanSeries { pages, span: Bytes(0), tables: None, queried: false, end, at_once: None };
+        let series = SpanSeries {
+            pages,
+            span: Bytes(0),
+            tables: None,
+            tables_on_node: None,
+            queried: false,
+            end,
+            at_once: None,
+        };
         let mut span = Span { series, zeroes: None, page };
         match mapped {
             Err(errno) => span.series.end = SpanEnd::Refused(errno),
-            Ok(zeroes) => span.fill(machine, node, zeroes, populate_ns)?,
+            Ok(zeroes) => {
+                let is_bound = numa::bind(Some(&numa::only(node))).is_ok();
+                let filled = span.fill(machine, node, zeroes, populate_ns);
+                if is_bound {
+                    // The policy before was set by the same call.
+                    _ = numa::bind(machine.bound_to.as_ref());
+                }
+                filled?;
+            }
         }
         Ok(span)
     }
@@ -81,6 +107,11 @@ impl Span {
     ) -> Result<(), Failure<'static>> {
         let available = || machine.supply_now(&SystemFiles, node).map(|supply| supply.bytes().0);
         let (own, memory, begun) = (Footprint::read(&SystemFiles), available(), time::now_ns());
+        let of_nodes = tables_of_nodes(machine, node);
+        // Tables of base pages are set aside for transparent huge pages, too.
+        let pool = self.series.pages.pool();
+        let mapped = pool.unwrap_or(machine.page).bytes().0;
+        let mappings = pool.and_then(|_| number(&SystemFiles, format_args!("{MAPPINGS}")));
         let mut populated = 0;
         while populated < zeroes.len() {
             if signal::interrupted() {
@@ -88,13 +119,18 @@ impl Span {
             }
             let first = FIRST_PIECE.max(self.page.bytes().0 as usize);
             let piece = populated.clamp(first, PIECE.max(first)).min(zeroes.len() - populated);
-            let tables = (populated + piece) as u64 * ENTRY / machine.page.bytes().0;
-            if populated > 0 && time::now_ns() - begun > populate_ns {
-                self.series.end = SpanEnd::Time;
-                break;
-            }
-            if memory.is_some_and(|memory| tables > memory / TABLES_SHARE) {
-                self.series.end = SpanEnd::Tables;
+            let pages = (populated + piece) as u64 / mapped;
+            let tables = pages * ENTRY;
+            let end = match () {
+                () if populated > 0 && time::now_ns() - begun > populate_ns => Some(SpanEnd::Time),
+                () if memory.is_some_and(|memory| tables > memory / TABLES_SHARE) => Some(SpanEnd::Tables),
+                () if mappings.is_some_and(|most: u64| pages + SPARE_MAPPINGS > most) => {
+                    Some(SpanEnd::Mappings)
+                }
+                () => None,
+            };
+            if let Some(end) = end {
+                self.series.end = end;
                 break;
             }
             let faults = || cpu::thread_usage().ok().map(|usage| usage.minor_faults);
@@ -125,6 +161,9 @@ impl Span {
         let now = Footprint::read(&SystemFiles);
         self.series.tables =
             now.zip(own).map(|(now, own)| Bytes(now.page_tables.0.saturating_sub(own.page_tables.0)));
+        let grown = tables_of_nodes(machine, node).zip(of_nodes);
+        self.series.tables_on_node =
+            grown.and_then(|(now, before)| share_of_growth(before, now, self.series.tables?));
         let span = populated.checked_ilog2().map_or(0, |log| 1_usize << log);
         self.series.span = Bytes(span as u64);
         if span > 0 {
@@ -144,7 +183,11 @@ impl Span {
         places.fill_with(|| zeroes.address() + (rng.next_u64() % count.max(1) * page) as usize);
         let mut nodes = [0; QUERIED];
         let asked = numa::query_pages(&places, &mut nodes);
-        self.series.queried = asked.is_ok() && nodes.iter().all(|node| *node == -Errno::EFAULT.code());
+        let is_shared = |node: &i32| match self.series.pages.pool() {
+            Some(_) => *node >= 0,
+            None => *node == -Errno::EFAULT.code(),
+        };
+        self.series.queried = asked.is_ok() && nodes.iter().all(is_shared);
         let end = match (self.series.queried, asked) {
             (true, _) => return,
             (false, Ok(())) => SpanEnd::Memory,
@@ -158,6 +201,22 @@ impl Span {
     pub fn count(&self) -> u64 {
         self.series.span.0 / self.page.bytes().0
     }
+}
+
+/// Returns the page tables in the memory of `node`, and in that of all nodes; `None` if the kernel does not tell.
+fn tables_of_nodes(machine: &Machine, node: NodeId) -> Option<[Bytes; 2]> {
+    let of = |node: NodeId| machine.topology.node_now(&SystemFiles, node)?.page_tables;
+    let all = machine.topology.nodes().iter().map(|node| of(node.id));
+    let sum: Option<u64> = all.map(|tables| Some(tables?.0)).sum();
+    Some([of(node)?, Bytes(sum?)])
+}
+
+/// Returns the share of the first amount in the growth of the second; `None` if the growth is not that of `tables`, since
+/// other processes have page tables, too.
+fn share_of_growth(before: [Bytes; 2], now: [Bytes; 2], tables: Bytes) -> Option<f64> {
+    let [here, all] = [0, 1].map(|which| now[which].0.saturating_sub(before[which].0) as f64);
+    let is_own = all > 0.0 && (all / tables.0 as f64 - 1.0).abs() < OTHER_TABLES;
+    is_own.then_some((here / all).min(1.0))
 }
 
 /// Returns the numbers of pages to begin with, up to `most`: octaves, and halves of them as far as TLBs have entries.

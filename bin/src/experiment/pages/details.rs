@@ -4,8 +4,7 @@ use latency_core::chain::Order;
 use latency_core::units::Bytes;
 
 use super::view::{had, heading};
-use crate::analysis::spans::at;
-use crate::analysis::translation::{FEWEST_LINES, TWO_MEGABYTE_LOCAL, find};
+use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, find, in_memory, lines_on_pages};
 use crate::describe::{Report, rows};
 use crate::report::document::{Document, Level};
 use crate::result::Outcome;
@@ -51,31 +50,21 @@ fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
 /// and the cost of translation without memory: the rest is what data and page tables cost each other, and in a guest
 /// the host's share.
 fn beside_data(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let (page, base) = (report.machine.page.bytes(), report.machine.base_pages());
-    let Some(largest) = had(report).last().filter(|pages| !pages.are_base()) else { return };
+    let page = report.machine.page.bytes();
     let line = report.machine.line.bytes();
-    let time = |pages, stride: Bytes, lines: u64| {
-        find(report.outcomes, pages, (Order::Random, stride, stride.times(lines)))?.nanoseconds()
-    };
-    let rows =
-        (0..40).map(|octave| FEWEST_LINES << octave).filter(|lines| time(base, page, *lines).is_some());
-    if rows.clone().next().is_none() {
+    let rows = || lines_on_pages().filter_map(|lines| in_memory(report.outcomes, report.spans, line, lines));
+    if rows().next().is_none() {
         return;
     }
     document.tabulate("ns of one line on each base page of memory", Level::Verbose, 0, &|table| {
         table.texts("pages|span|memory|data alone|translation alone|rest");
-        for lines in rows.clone() {
-            let [memory, data] = [time(base, page, lines), time(largest, line, lines)];
-            let alone = at(report.spans, base, page, page.times(lines))
-                .filter(|(span, _)| *span == page.times(lines));
-            let alone = alone.map(|(_, cost)| cost.value);
+        for row in rows() {
             table.row();
-            table.show(&lines);
-            table.show(&page.times(lines));
-            for number in [memory, data, alone] {
-                table.number(number);
+            table.show(&row.lines);
+            table.show(&page.times(row.lines));
+            for estimate in [Some(row.memory), row.data, row.alone, row.rest()] {
+                table.number(estimate.map(|estimate| estimate.value));
             }
-            table.number(memory.zip(data).zip(alone).map(|((memory, data), alone)| memory - data - alone));
         }
     });
 }

@@ -9,19 +9,23 @@ use latency_core::units::{Bytes, Pages};
 
 use crate::analysis::huge_pages::{HugePagesConclusion, behaves_as_small};
 use crate::analysis::spans::{TlbLevel, at, cost, levels, of_kind};
+use crate::analysis::translation::{in_memory, lines_on_pages};
 use crate::describe::method::optional;
 use crate::describe::rates::plus_minus;
 use crate::describe::{Report, columns};
+use crate::machine::processor::Platform;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
-use crate::result::spans::{FEWEST_PAGES, SpanEnd, SpanSeries};
+use crate::result::spans::{FEWEST_PAGES, KINDS, SpanEnd, SpanSeries};
+use crate::result::words::PageWords;
 
 fields! {
     TRANSLATION "translation" "Cost of address translation by span of addresses, in pages without memory of their own, for each page size.";
     LARGEST "largest_span_bytes" "Largest span that was measured, in bytes; 0 if none was.";
     TABLES "page_table_bytes" "Page tables of the largest span, in bytes; null if the kernel does not tell.";
+    TABLES_ON_NODE "page_tables_on_node" "Share of these page tables in the memory of the CPU's node; null if unknown.";
     END "end" "Reason why no larger span was measured.";
     AT_ONCE "translations_at_once" "Time of a dependent load of the largest span divided by the time of an independent one.";
     TLB "tlb" "First and second TLB level, if the spans reach their ends.";
@@ -32,6 +36,12 @@ fields! {
     SPAN "span_bytes" "Span of these pages, in bytes.";
     NS "ns +-" "Time of a load, in nanoseconds.";
     COST "translation_ns +-" "Time less the time over the smallest span, in nanoseconds.";
+}
+
+fields! {
+    ALL_SPAN "translation_span_bytes" "Largest span of addresses that all page sizes have, in bytes; null if none was measured.";
+    SMALL_COST "small_pages_translation_ns +-" "Cost of translation of a random load over that span in base pages, in nanoseconds.";
+    HUGE_COST "huge_pages_translation_ns +-" "Cost of translation of a random load over that span in huge pages, in nanoseconds; null if not measured.";
 }
 
 /// Least cost of a miss, in cycles; a level with cheaper misses is noise.
@@ -49,6 +59,11 @@ fn measured<'r>(report: &Report<'r, '_>) -> impl Iterator<Item = &'r SpanSeries>
     report.extra.spans.iter().flatten().filter(|series| series.span.0 > 0)
 }
 
+/// Returns the nanoseconds of a load without a TLB miss.
+fn hit(report: &Report<'_, '_>) -> f64 {
+    report.spans.first().map_or(f64::NAN, |point| point.nanoseconds)
+}
+
 /// Returns the levels of the TLB for a kind of pages, if there are any.
 fn tlb(report: &Report<'_, '_>, pages: Pages) -> impl Iterator<Item = TlbLevel> + Clone {
     let gigahertz = report.conditions.and_then(|conditions| conditions.core_gigahertz);
@@ -56,32 +71,69 @@ fn tlb(report: &Report<'_, '_>, pages: Pages) -> impl Iterator<Item = TlbLevel> 
     levels.into_iter().flatten().filter(|level| level.miss >= LEAST_MISS)
 }
 
+/// Returns the largest span that all kinds of pages have.
+fn common(report: &Report<'_, '_>) -> Option<Bytes> {
+    measured(report).map(|series| series.span).min()
+}
+
+/// Describes the cost of translation over the largest span that all kinds of pages have.
+pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let span = common(report);
+    let of = |base: bool| {
+        let series = measured(report).find(|series| series.pages.are_base() == base)?;
+        Some(at(report.spans, series.pages, size(report, series.pages), span?)?.1)
+    };
+    document.put(&ALL_SPAN, span);
+    document.put(&SMALL_COST, of(true));
+    document.put(&HUGE_COST, of(false));
+}
+
 /// Writes the cost of translation over the largest span that all kinds of pages have, and the benefit of huge pages.
 #[inline(never)] // offsets into a small frame are short
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<HugePagesConclusion>) {
-    let Some(span) = measured(report).map(|series| series.span).min() else { return };
+    let Some(span) = common(report) else { return };
     let costs = measured(report).filter_map(|series| {
         Some((series.pages, at(report.spans, series.pages, size(report, series.pages), span)?.1))
     });
-    let hit = report.spans.first().map_or(f64::NAN, |point| point.nanoseconds);
-    if costs.clone().all(|(_, cost)| cost.value < VISIBLE * hit) {
+    if costs.clone().all(|(_, cost)| cost.value < VISIBLE * hit(report)) {
         return document.finding(format_args!("No cost of address translation is visible up to {span}."));
     }
+    of_memory(document, report);
     document.finding(format_args!(
-        "Address translation adds at least {}.",
+        "Over {span} of addresses, translation adds at least {}.",
         fmt::from_fn(|out| {
             costs.clone().enumerate().try_for_each(|(index, (pages, cost))| {
-                let comma = if index > 0 { ", " } else { "" };
-                write!(out, "{comma}{} ns", plus_minus(cost))?;
-                if index == 0 {
-                    write!(out, " to a random load over {span}")?;
-                }
-                write!(out, " in {} pages", size(report, pages))
+                let (comma, load) = if index > 0 { (", ", "") } else { ("", " to a random load") };
+                write!(out, "{comma}{} ns{load} in {} pages", plus_minus(cost), size(report, pages))
             })
         })
     ));
     saving(document, report, span, found);
     tlbs(document, report);
+}
+
+/// Writes the cost of translation in memory, over the largest span that was measured there, and the part of it that spans
+/// without memory do not have.
+fn of_memory(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let line = report.machine.line.bytes();
+    let mut lines = lines_on_pages().rev();
+    let found = lines.find_map(|lines| in_memory(report.outcomes, report.spans, line, lines));
+    let Some(found) = found else { return };
+    let is_certain = |part: &Estimate| part.interval.is_some_and(|interval| interval.low > 0.0);
+    let Some(cost) = found.cost().filter(is_certain) else { return };
+    document.finding(format_args!(
+        "Over {} of memory, translation in {} pages adds {} ns to a random load{}.",
+        report.machine.page.bytes().times(found.lines),
+        report.machine.page,
+        plus_minus(cost),
+        optional(found.rest().filter(is_certain), |rest, out| {
+            let why = match report.machine.processor.platform {
+                Platform::Hardware => "data push page tables out of the caches",
+                _ => "the host translates, too",
+            };
+            write!(out, ", {} of them because {why}", Digits(rest.value))
+        })
+    ));
 }
 
 /// Writes the share of a load in memory that huge pages save, if huge pages were measured in memory too.
@@ -174,7 +226,9 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
             for series in measured(report) {
                 let page = size(report, series.pages);
                 let cost = at(report.spans, series.pages, page, span).filter(|(found, _)| *found == span);
-                table.number(cost.map(|(_, cost)| cost.value.max(0.0)));
+                // A smaller difference is that of two measurements.
+                let visible = |value: f64| if value < VISIBLE * hit(report) { 0.0 } else { value };
+                table.number(cost.map(|(_, cost)| visible(cost.value)));
             }
         }
     });
@@ -187,15 +241,21 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanSeries) {
     let (page, end) = (size(report, series.pages), Ended(series.end));
     if series.span.0 == 0 {
-        return document.sentence(Role::Missing, format_args!("Spans of {page} pages: not measured: {end}"));
+        let pages = PageWords(series.pages);
+        return document.sentence(Role::Missing, format_args!("Spans of {pages}: not measured: {end}"));
     }
+    let has_nodes = report.machine.topology.nodes().len() > 1;
     document.sentence(
         Role::Detail(&"Spans"),
         format_args!(
-            "{page} pages up to {}, all of them the kernel's page of zeros ({}); {} of page tables; {end}",
+            "{page} pages up to {}, all of them {} ({}); {} of page tables{}; {end}",
             series.span,
+            if series.pages.pool().is_some() { "one page of the pool" } else { "the kernel's page of zeros" },
             if series.queried { "page query" } else { "memory of the process" },
-            series.tables.unwrap_or_default()
+            series.tables.unwrap_or_default(),
+            optional(series.tables_on_node.filter(|_| has_nodes), |share, out| {
+                write!(out, ", {:.0}% on the CPU's node", Decimal(100.0 * share))
+            })
         ),
     );
 }
@@ -206,7 +266,8 @@ struct Ended(SpanEnd);
 impl Display for Ended {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self.0 {
-            SpanEnd::Largest => "none larger by default",
+            SpanEnd::Largest => "none larger was wanted (--max-size)",
+            SpanEnd::Mappings => "a larger one needs more mappings (sysctl vm.max_map_count)",
             SpanEnd::Time => "populating more takes too long",
             SpanEnd::Tables => "page tables would need a quarter of the available memory",
             SpanEnd::AddressSpace => "the address space is limited (ulimit -v)",
@@ -224,8 +285,8 @@ impl Display for Ended {
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     /// The maximum number of spans of a picture.
     const MOST: usize = 64;
-    let mut rooms = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); MOST]); 2];
-    let mut lines = [Series { name: "", data: Data::Points(&[]) }; 2];
+    let mut rooms = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); MOST]); KINDS];
+    let mut lines = [Series { name: "", data: Data::Points(&[]) }; KINDS];
     let mut count = 0;
     for ((series, (name, points)), slot) in measured(report).zip(&mut rooms).zip(&mut lines) {
         let page = size(report, series.pages);
@@ -257,6 +318,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.show(&columns::PAGES_ASKED, &series.pages);
         document.put(&LARGEST, series.span);
         document.put(&TABLES, series.tables);
+        document.put(&TABLES_ON_NODE, series.tables_on_node);
         document.show(&END, &Ended(series.end));
         document.put(&AT_ONCE, series.at_once);
         document.items(Part::List(&TLB), tlb(report, series.pages), |document, level| {

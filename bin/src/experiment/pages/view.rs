@@ -327,4 +327,5 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.put(&FROM, larger.and_then(|larger| larger.from));
     document.put(&LOCAL_NS, found.and_then(|found| found.page_local));
     document.put(&PAY, larger.and_then(|larger| larger.worth.pays()));
+    spans::summary(document, report);
 }

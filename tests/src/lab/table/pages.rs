@@ -30,6 +30,7 @@ impl Table {
             let truth = boot.delivered.of_misses(ticks);
             self.time(&format!("TLB {}, a miss", place + 1), truth, reported, MISS_TOLERANCE);
         }
+        self.largest_span(model, boot, document, ticks);
         // Two levels have different shares of misses in a walk over all lines.
         let [tlb] = &model.tlb[..] else { return };
         let truth = boot.delivered.of_misses(tlb.ticks as f64);
@@ -47,5 +48,18 @@ impl Table {
         } else if model.reserved() > 0 {
             self.word("a share of translation", "some", "none".into());
         }
+    }
+
+    /// Compares the cost of translation over the largest span, where every load misses all levels of the TLB.
+    fn largest_span(&mut self, model: &Model, boot: &Boot, document: &Value, ticks: f64) {
+        let cost = document["summary"]["small_pages_translation_ns"].as_f64();
+        if !model.tlb.is_empty() {
+            let truth = boot.delivered.of_misses(ticks);
+            return self.time("translation over the largest span", truth, cost, MISS_TOLERANCE);
+        }
+        let hit = document["translation"][0]["spans"][0]["ns"].as_f64();
+        let share = cost.zip(hit).map(|(cost, hit)| cost / hit);
+        let is_none = share.is_some_and(|share| share.abs() < COST_TOLERANCE);
+        self.word("a visible cost of translation", false, (!is_none).to_string());
     }
 }
