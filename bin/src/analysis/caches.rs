@@ -137,22 +137,22 @@ impl Default for Caches {
 impl Caches {
     /// Reads the caches out of a stair and the points that it was fitted to.
     ///
-    /// A first translation buffer ends a plateau at its `reach` in bytes, as a cache does.
+    /// A translation buffer ends a plateau at its reach in bytes, as a cache does; `reaches` has 0 for an unknown one.
     #[inline(never)] // offsets into a small frame are short
     pub(super) fn read(
         &mut self,
         fit: &Fit,
         claims: &Claims,
         points: &[Point],
-        reach: Option<f64>,
+        reaches: [f64; 2],
         edge: Option<Edge>,
         workspace: &mut Workspace,
     ) {
         self.join(fit, claims);
         let mut low = 0.0;
         for cache in self.caches.iter_mut().take(self.count) {
-            // Points beyond the buffer's reach contain its misses in any case.
-            let end = reach.filter(|reach| *reach > low).map_or(cache.onset, |reach| reach.min(cache.onset));
+            // Points beyond a buffer's reach contain its misses in any case.
+            let end = reaches.into_iter().filter(|reach| *reach > low).fold(cache.onset, f64::min);
             // Points that could be fitted can also be read.
             let read = plateau(points, (low, end), workspace).unwrap_or(None);
             // A run of points with a median away from the stair's latency is a slope: the misses of a cache with random
@@ -194,9 +194,16 @@ impl Caches {
     /// Joins the levels of a stair into caches, according to the reported caches as far as there are any.
     fn join(&mut self, fit: &Fit, claims: &Claims) {
         let levels = || Compact(fit.levels().iter().filter(|level| level.cause != Cause::Translation));
-        let numbers = assign(levels(), claims);
-        let mut last_number = 0;
-        for (level, assigned) in levels().zip(numbers) {
+        let mut numbers = assign(levels(), claims).into_iter();
+        let (mut last_number, mut before) = (0, None);
+        for level in fit.levels() {
+            // A cache has its latency before the misses of a translation buffer are added.
+            let latency = before.unwrap_or(level.latency);
+            before = (level.cause == Cause::Translation).then_some(latency);
+            if before.is_some() {
+                continue;
+            }
+            let assigned = numbers.next().flatten();
             // Without claims, each level is a cache of its own.
             let number = assigned.unwrap_or(last_number + 1);
             if number != last_number
@@ -204,7 +211,7 @@ impl Caches {
             {
                 *slot = Cache {
                     number,
-                    latency: level.latency,
+                    latency,
                     size: level.capacity,
                     onset: level.onset,
                     half: level.half,

@@ -1,5 +1,5 @@
-//! The levels that a curve shows, as plain data: the caches and the contradictions with the system's claims, the reach
-//! of the first translation buffer, and the fit of each model to the points.
+//! The levels that a curve shows, as plain data: the caches and the contradictions with the system's claims, the levels
+//! of the TLB, and the fit of each model to the points.
 //!
 //! Fits are made on core cycles where they are known, since cycles repeat better than nanoseconds by the factor by
 //! which the core's clock varies.
@@ -9,18 +9,18 @@ use core::ops::RangeInclusive;
 use latency_core::math::ToReal;
 
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::model::translation::{self, PageKnee};
+use latency_core::model::translation;
 use latency_core::model::{
     Fit, FitError, MAX_POINTS, Point, Workspace, fit_mixture, fit_reported, fit_stair,
 };
 use latency_core::stats;
 use latency_core::stats::Estimate;
-use latency_core::units::{Bytes, LINE, PageSize};
+use latency_core::units::Bytes;
 
 use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
-use super::pages::Knees;
 use super::reading::{Reading, clock};
+use super::tlb::{TlbLevels, knees};
 use crate::result::sample::{Sample, Samples, collect};
 
 /// The conclusions from a curve.
@@ -38,8 +38,8 @@ pub struct Analysis {
     pub edge: Option<Result<Edge, EdgeError>>,
     /// The claims of the system.
     pub claims: Claims,
-    /// The first translation buffer: its pages, and the added latency of a miss, in the unit of the fits.
-    pub translation: Option<PageKnee>,
+    /// The levels of the TLB, which are known from elsewhere.
+    pub tlb: TlbLevels,
     caches: Caches,
     /// The latency beyond the last level; `None` without a stair.
     pub memory: Option<Reading>,
@@ -47,21 +47,18 @@ pub struct Analysis {
     pub largest: Bytes,
     /// The latency at the largest working sets in nanoseconds: the median of the last half of an octave.
     pub largest_ns: Option<f64>,
-    /// The stride of the points that were fitted.
-    pub stride: Bytes,
-    /// The size of a page; other points have one line on each page.
-    pub page: PageSize,
 }
 
 impl Analysis {
     /// Draws the conclusions from the points of a curve, which may be in any order.
     ///
-    /// The points of the smallest stride are fitted. The points with one line on each `page`, if there are any,
-    /// distinguish translation buffers from caches. Once `stop` returns true, no further fits are made.
+    /// The points of the smallest stride are fitted: a saved curve may have others, with one line on each page. The
+    /// levels of the TLB distinguish their steps from those of caches. Once `stop` returns true, no further fits are
+    /// made.
     #[must_use]
     pub fn new(
         samples: Samples<'_>,
-        page: PageSize,
+        tlb: TlbLevels,
         claims: Claims,
         edge: Option<Result<Edge, EdgeError>>,
         stop: &dyn Fn() -> bool,
@@ -76,30 +73,22 @@ impl Analysis {
         let points = collect(&mut points, dense.iter().map(|sample| sample.point(in_cycles)));
         let mut workspace = Workspace::new(stop);
 
-        // Only a curve whose stride is one line has other points with one line on each page.
-        let line = if stride < page.bytes() { stride.max(LINE) } else { LINE };
-        let knees = Knees::of(samples.iter(), page, in_cycles, &mut workspace);
+        let gigahertz = in_cycles.then(|| clock(dense)).flatten();
+        let knees = knees(&tlb, gigahertz.unwrap_or(1.0));
+        let reaches = knees.map(|knee| knee.reach);
+        let reach = Some(reaches[0]).filter(|reach| *reach > 0.0 && *reach < largest.0.real());
         let mixture = fit_mixture(points, &mut workspace);
         let mut sizes = [0.0; MAX_CLAIMS];
         let sizes = collect(&mut sizes, claims.iter().map(|claim| claim.size.0.real()));
         let reported = (!sizes.is_empty()).then(|| fit_reported(points, sizes, &mut workspace));
-        let mut stair = fit_stair(points, None, &mut workspace);
-        let seen = stair.as_ref().ok();
-        let reach =
-            seen.and_then(|stair| translation::first_reach(stair, knees.as_slice(), page.bytes(), line));
-        let translation = reach.and_then(|reach| knees.at(reach / page.bytes().0.real()));
-        if reach.is_some() {
-            let again = fit_stair(points, reach, &mut workspace);
-            if again.is_ok() {
-                stair = again;
-            }
+        let mut stair = fit_stair(points, reach, &mut workspace);
+        if stair.is_err() {
+            stair = fit_stair(points, None, &mut workspace);
         }
         let mut caches = Caches::default();
         if let Ok(stair) = &mut stair {
-            if knees.looked {
-                translation::classify(stair, knees.as_slice(), page.bytes(), line);
-            }
-            caches.read(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
+            translation::classify(stair, &knees);
+            caches.read(stair, &claims, points, reaches, edge.and_then(Result::ok), &mut workspace);
         }
         if in_cycles {
             let within = |sizes: &RangeInclusive<f64>| {
@@ -109,7 +98,6 @@ impl Analysis {
             };
             caches.read_clocks(&within);
         }
-        let gigahertz = in_cycles.then(|| clock(dense)).flatten();
         let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense, gigahertz));
         let mut last = [0.0; MAX_POINTS];
         let is_far = |sample: &Sample| sample.size.0.real() * SQRT_2 >= largest.0.real();
@@ -122,13 +110,11 @@ impl Analysis {
             reported,
             edge,
             claims,
-            translation,
+            tlb,
             caches,
             memory,
             largest,
             largest_ns,
-            stride,
-            page,
         }
     }
 
@@ -195,16 +181,16 @@ impl Analysis {
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
+    use crate::analysis::tlb::TlbEnd;
     use std::vec::Vec;
 
     fn analysis(samples: &[Sample], claims: Claims) -> Analysis {
-        Analysis::new(
-            Samples::new(samples.len(), &|index| samples.get(index).copied()),
-            PageSize::KIB_4,
-            claims,
-            None,
-            &|| false,
-        )
+        beside(samples, [None; 2], claims)
+    }
+
+    fn beside(samples: &[Sample], tlb: TlbLevels, claims: Claims) -> Analysis {
+        let sample = |index: usize| samples.get(index).copied();
+        Analysis::new(Samples::new(samples.len(), &sample), tlb, claims, None, &|| false)
     }
 
     /// Returns a curve of 4, 14, 50 and 500 core cycles at 4 GHz, with knees at 33 KiB, 1.2 MiB and 10 MiB.
@@ -250,7 +236,51 @@ mod tests {
         let memory = analysis.memory.unwrap();
         assert!((memory.nanoseconds().value - 125.0).abs() < 1.5 && memory.points > 5, "{memory:?}");
         assert_eq!(analysis.still_rising(), None);
-        assert!(analysis.reported.unwrap().is_ok() && analysis.translation.is_none());
+        assert!(analysis.reported.unwrap().is_ok());
+    }
+
+    /// The misses of 64 entries cost 30 cycles, and the curve has points with one line on each page, as earlier versions
+    /// saved them.
+    #[test]
+    fn misses_of_a_known_tlb_are_not_a_cache() {
+        let entries = Estimate::exact(64.0);
+        let level = TlbEnd { entries, page: Bytes(4096), miss_ns: 30.0 / 4.0 };
+        let more = |sample: Sample| {
+            let missing = (1.0 - level.reach() / sample.size.0 as f64).max(0.0);
+            let nanoseconds = sample.nanoseconds + missing * level.miss_ns;
+            Sample { nanoseconds, core_cycles: Some(nanoseconds * 4.0), ..sample }
+        };
+        let mut samples: Vec<_> = planted().into_iter().map(more).collect();
+        let spaced = |sample: &Sample| Sample { stride: Bytes(4096), nanoseconds: 99.0, ..*sample };
+        samples.extend(planted().iter().take(20).map(spaced));
+        let cycles = |tlb| -> Vec<u64> {
+            let found = beside(&samples, tlb, Claims::default());
+            assert_eq!(found.tlb, tlb);
+            found.caches().iter().map(|cache| (cache.latency.value + 0.5) as u64).collect()
+        };
+        let known = cycles([Some(level), None]);
+        assert_eq!((known.len(), &known[..2]), (3, &[4, 14][..]), "{known:?}");
+        let without = cycles([None; 2]);
+        assert!(without.len() > 3, "{without:?}");
+        // A reach beyond the curve changes nothing.
+        assert_eq!(cycles([Some(TlbEnd { page: Bytes(1 << 30), ..level }), None]), without);
+    }
+
+    #[test]
+    fn a_cache_has_its_latency_before_the_misses_of_a_tlb() {
+        let entries = Estimate::exact(75.0);
+        let level = TlbEnd { entries, page: Bytes(4096), miss_ns: 5.0 };
+        let more = |sample: Sample| {
+            let power = (sample.size.0 as f64 / level.reach()).powf(20.0);
+            let nanoseconds = sample.nanoseconds + 5.0 * power / (1.0 + power);
+            Sample { nanoseconds, core_cycles: Some(nanoseconds * 4.0), ..sample }
+        };
+        let samples: Vec<_> = planted().into_iter().map(more).collect();
+        let cycles = |tlb| -> Vec<u64> {
+            let found = beside(&samples, tlb, claims());
+            found.caches().iter().map(|cache| (cache.latency.value + 0.5) as u64).collect()
+        };
+        assert_eq!(cycles([None, Some(level)]), [4, 14, 70]);
     }
 
     // Other work lowered the core clock while the large sizes were measured: the latency in cycles fell with the clock,

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::analysis::claims::Claims;
     use crate::result::sample::{Sample, Samples};
-    use latency_core::units::{Bytes, PageSize};
+    use latency_core::units::Bytes;
     use std::vec::Vec;
 
     /// Returns the levels of caches of 4 and 14 core cycles and memory of 80 ns, at a given clock.
@@ -146,7 +146,7 @@ mod tests {
         let samples: Vec<Sample> = (0..56).map(sample).collect();
         let get = |index: usize| samples.get(index).copied();
         let samples = Samples::new(samples.len(), &get);
-        Levels::of(&Analysis::new(samples, PageSize::KIB_4, Claims::default(), None, &|| false)).unwrap()
+        Levels::of(&Analysis::new(samples, [None; 2], Claims::default(), None, &|| false)).unwrap()
     }
 
     #[test]

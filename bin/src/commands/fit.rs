@@ -3,13 +3,13 @@
 use core::fmt::Write as _;
 
 use latency_core::packed;
+use latency_core::packed::Packed;
 use latency_core::sort::sort_by;
 use latency_core::text::{Text, plural};
 use latency_core::units::{Bytes, PageSize};
 
 use super::{Command, Write};
 use crate::analysis::curve::Analysis;
-use crate::analysis::pages::page_of;
 use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
@@ -100,8 +100,7 @@ impl<'r> CurveRows<'r> {
 
     fn analysis(self, saved: &Saved) -> Analysis {
         let sample = |index: usize| self.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
-        let samples = Samples::new(self.rows.len(), &sample);
-        Analysis::new(samples, page_of(samples), saved.claims, None, &|| false)
+        Analysis::new(Samples::new(self.rows.len(), &sample), saved.tlb, saved.claims, None, &|| false)
     }
 }
 
@@ -242,7 +241,7 @@ impl FileContext<'_> {
 fn source(document: &mut dyn Document, saved: &Saved) {
     let name = match saved.tool {
         None if saved.zeros == 0 => return,
-        None => "a table",
+        None => packed!("a table"),
         Some(tool) => named(tool),
     };
     document.sentence(
@@ -259,13 +258,13 @@ fn source(document: &mut dyn Document, saved: &Saved) {
 }
 
 /// Returns the name of a tool, and a note about its numbers.
-const fn named(tool: Tool) -> &'static str {
+const fn named(tool: Tool) -> Packed {
     match tool {
-        Tool::LatMemRd => "lat_mem_rd (lmbench); 1 MB = 1048576 bytes",
-        Tool::MemoryLatency => "MemoryLatency (Chips and Cheese); 1 KB = 1024 bytes",
-        Tool::Tinymembench => "tinymembench; its times exclude the L1 hit latency",
-        Tool::CpuBenchmarks => "cpu-benchmarks",
-        Tool::Mlc => "Intel Memory Latency Checker",
-        Tool::CoreToCore => "core-to-core-latency; half a round trip",
+        Tool::LatMemRd => packed!("lat_mem_rd (lmbench); 1 MB = 1048576 bytes"),
+        Tool::MemoryLatency => packed!("MemoryLatency (Chips and Cheese); 1 KB = 1024 bytes"),
+        Tool::Tinymembench => packed!("tinymembench; its times exclude the L1 hit latency"),
+        Tool::CpuBenchmarks => packed!("cpu-benchmarks"),
+        Tool::Mlc => packed!("Intel Memory Latency Checker"),
+        Tool::CoreToCore => packed!("core-to-core-latency; half a round trip"),
     }
 }

@@ -145,7 +145,7 @@ pub fn run_experiment<'a>(
     warnings.iter().for_each(|warning| session.warnings.push(*warning));
     let machine = session.machine;
     placement::check_nodes(&machine.topology, points)?;
-    budget.translation = effort.checked;
+    budget.translation |= effort.checked;
     session.noted.spare.take_if(|(like, _)| !budget.twice || !second::uses(machine, points, like));
     budget.limit(effort.limit_ns, points.len());
     budget.until_ns = effort.begun_ns + budget.whole_ns.min(whole_run::visits_end_ns(options, budget));

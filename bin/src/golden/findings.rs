@@ -52,6 +52,7 @@ use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::sample::Sample;
+use crate::result::spans::{SpanPoint, SpanSeries};
 use crate::result::words::REGION;
 use crate::result::{
     Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Outcome, Placed, PlacedField,
@@ -71,6 +72,9 @@ const SYSTEM_COUNTER: Hertz = Hertz(25_000_000);
 
 /// The name of an anonymous host, of its boot and of its files.
 pub const SECRET: &[u8] = b"made-up-name";
+
+/// Number of pages of the largest span of a curve.
+const SPAN_PAGES: u64 = 1 << 14;
 
 /// Number of threads that a kernel allows if it does not allow all.
 const THREADS: u32 = 3;
@@ -261,13 +265,19 @@ impl Parsed {
 
 /// Returns the conclusions from a curve. Many scenes show the same one, in several tests, and it takes a
 /// second.
-fn concluded(fixture: &str, outcomes: &[Outcome<'_>], machine: &Machine, extra: &Extra) -> Analysis {
+fn concluded(
+    fixture: &str,
+    outcomes: &[Outcome<'_>],
+    spans: &[SpanPoint],
+    machine: &Machine,
+    extra: &Extra,
+) -> Analysis {
     type Known = BTreeMap<String, Arc<OnceLock<Analysis>>>;
     static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
     let samples: Vec<_> = outcomes.iter().map(Sample::of).collect();
-    let key = format!("{fixture} {:?} {samples:?}", extra.edge);
+    let key = format!("{fixture} {:?} {:?} {samples:?}", extra.edge, extra.spans);
     let slot = Arc::clone(KNOWN.lock().unwrap().entry(key).or_default());
-    *slot.get_or_init(|| crate::experiment::curve::concluded(outcomes, machine, extra, &|| false))
+    *slot.get_or_init(|| crate::experiment::curve::concluded(outcomes, spans, machine, extra, &|| false))
 }
 
 /// Plans, makes up the measurements, and passes the report to `write`.
@@ -337,15 +347,26 @@ fn made_up(
     let conditions = run.conditions(&points);
     let mut extra = run.extra(experiment.descriptor.name);
     let mut spans = Vec::new();
-    if experiment.descriptor.name == "pages" {
+    if matches!(experiment.descriptor.name, "curve" | "pages") {
         (spans, extra.spans) = super::spans::of(scene, machine);
+    }
+    if experiment.descriptor.name == "curve" {
+        // The scenes of guests have huge pages that the TLB treats as base pages.
+        let is_huge = outcomes.iter().any(|outcome| {
+            outcome.result.as_ref().is_ok_and(|measured| measured.placed.as_small == Some(false))
+        });
+        let is_used = |series: &SpanSeries| series.pages.are_base() != is_huge;
+        extra.spans = extra.spans.map(|series| series.filter(is_used));
+        let most = |pages: Pages| pages.size().unwrap().bytes().times(SPAN_PAGES);
+        extra.spans.iter_mut().flatten().for_each(|series| series.span = series.span.min(most(series.pages)));
+        spans.retain(|point| point.count <= SPAN_PAGES);
     }
     let residency = match experiment.descriptor.name {
         "residency" => super::residency::of(scene, machine, &points),
         _ => Vec::new(),
     };
-    let analysis =
-        (experiment.descriptor.name == "curve").then(|| concluded(scene.machine, &outcomes, machine, &extra));
+    let analysis = (experiment.descriptor.name == "curve")
+        .then(|| concluded(scene.machine, &outcomes, &spans, machine, &extra));
     let report = Report {
         options,
         machine,

@@ -86,6 +86,13 @@ const WIDE: &[Row] = &[
     ),
     ("curve-interrupted", TABLES, ONE, "curve --points-per-octave=2", &[Interrupted]),
     ("curve-kernel-clock", TABLES, ONE, "curve --pages=4k --points-per-octave=2", &[KernelClock]),
+    (
+        "curve-no-spans",
+        TEXT,
+        ONE,
+        "curve --verbose --pages=4k --min-size=1M --max-size=2M --points-per-octave=1",
+        &[KernelClock],
+    ),
     ("curve-one-size", TABLES, ONE, "curve --min-size=1M --max-size=2M --points-per-octave=1", &[]),
     ("parallel", EVERY, ONE, "parallel", &[]),
     ("parallel-quiet", TEXT, ONE, "parallel --quiet", &[]),

@@ -2,6 +2,7 @@
 //!
 //! Pure, like the whole plan. [`latency_core::model::refine`] adds further sizes while measuring.
 
+use latency_core::chain::Order;
 use latency_core::math;
 use latency_core::math::ToReal;
 use latency_core::math::exp2;
@@ -30,10 +31,6 @@ const POINTS_PER_OCTAVE: u32 = 4;
 pub const REFINEMENTS: usize = 24;
 /// Maximum points of a grid, so that a fit has room for them and for all added points.
 const MOST_POINTS: usize = 400;
-/// Numbers of pages on which the reach of translation buffers is searched. First-level buffers have 32 to 128 entries,
-/// second-level ones 512 to 4096.
-const PAGE_COUNTS: [u64; 19] =
-    [16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 192, 256, 384, 512, 1024, 2048, 4096];
 
 /// Returns the first-level data cache that sysfs or the processor reports, or else the assumed size.
 #[must_use]
@@ -41,8 +38,7 @@ pub fn first_level_cache(machine: &Machine) -> Bytes {
     single::cache(machine, 1).unwrap_or(UNKNOWN_L1)
 }
 
-/// Passes the points of a curve to `each`, by ascending size: first the points with the options' stride, then, if the
-/// stride is one line, the points with one line on each page.
+/// Passes the points of a curve to `each`, by ascending size.
 ///
 /// # Errors
 ///
@@ -59,15 +55,8 @@ pub fn points<'a>(
     };
     let (least, most) = ends(planning, target)?;
     let like = Point::like(options, machine, [initiator, target], cpu, least);
-    let point = |size, stride| Point { size, stride, ..like };
     chain::chain(&like)?;
-    sizes(options, machine, (least, most), POINTS_PER_OCTAVE, &mut |size| each(point(size, like.stride)));
-    if looks_for_translation(options, &like) {
-        let page = machine.page.bytes();
-        for size in PAGE_COUNTS.map(|count| page.times(count)).into_iter().filter(|size| *size <= most) {
-            each(point(size, page));
-        }
-    }
+    sizes(options, machine, (least, most), POINTS_PER_OCTAVE, &mut |size| each(Point { size, ..like }));
     Ok(())
 }
 
@@ -120,10 +109,11 @@ pub fn granule(options: &Options<'_>, machine: &Machine) -> Bytes {
     }
 }
 
-/// Returns true if points with one line on each page belong to the curve: they do not apply to other orders and
-/// strides.
-fn looks_for_translation(options: &Options<'_>, like: &Point) -> bool {
-    options.order == crate::options::Order::Random && like.stride == like.line.bytes()
+/// Returns true if a chain visits every line in random order. With other orders and strides the edge of the first level
+/// and the TLB do not apply.
+#[must_use]
+pub fn is_dense(like: &Point) -> bool {
+    like.order == Order::Random && like.stride == like.line.bytes()
 }
 
 /// Returns the largest working set: large enough to show the plateau of memory, if there is enough free memory.

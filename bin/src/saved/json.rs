@@ -1,6 +1,7 @@
 //! Results in JSON: the points, and the host and the conditions of the run.
 
 use latency_core::json::{Event, Reader, Reason};
+use latency_core::stats::{Estimate, Interval};
 
 use super::host::instant;
 use super::names::today;
@@ -10,6 +11,7 @@ use super::rows::{Draft, Problem, Tool, bytes, whole};
 use super::shape;
 use super::values::{Fault, each_object, line_of, members, optional, rest, text};
 use crate::analysis::claims::{Claim, Source};
+use crate::analysis::tlb::TlbEnd;
 use crate::result::row::{EXPERIMENT, KERNEL, LANES, Row};
 
 /// The complete points of a document.
@@ -105,6 +107,15 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
             saved.origin.started = instant(text::<32>(reader.string()?).as_str()).unwrap_or(0);
         }
         "duration_s" => saved.origin.seconds = optional(reader)?.unwrap_or(0.0),
+        "model" if all => members(reader, &mut |reader, key| {
+            let [first, second] = &mut saved.tlb;
+            match key {
+                // Schema 1 calls it translation.
+                "tlb" | "translation" => tlb(reader, first),
+                "l2_tlb" => tlb(reader, second),
+                _ => Ok(reader.skip_value()?),
+            }
+        })?,
         "trust" => origin::trust(reader, draft)?,
         "health" => origin::health(reader, draft)?,
         "conditions" => origin::other_work(reader, draft)?,
@@ -181,6 +192,29 @@ fn condition(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Resul
             *reader = before;
             reader.skip_value()?;
         }
+    }
+    Ok(())
+}
+
+/// Reads a level of the TLB, or null; a level without a plausible number of pages and cost is left out.
+fn tlb(reader: &mut Reader<'_>, level: &mut Option<TlbEnd>) -> Result<(), Fault> {
+    const KEYS: [&str; 5] = ["pages", "miss_ns", "page_bytes", "pages_low", "pages_high"];
+    let mut values = [None; 5];
+    members(reader, &mut |reader, key| {
+        let mut slots = KEYS.iter().zip(&mut values);
+        match slots.find(|(known, _)| **known == key) {
+            Some((_, value)) => *value = optional(reader)?,
+            None => reader.skip_value()?,
+        }
+        Ok(())
+    })?;
+    let [pages, miss_ns, page, low, high] = values;
+    let plausible = |number: Option<f64>| number.filter(|number| (1e-6..1e12).contains(number));
+    if let [Some(pages), Some(miss_ns), Some(page)] = [pages, miss_ns, page].map(plausible) {
+        let interval = low.zip(high).map(|(low, high)| Interval { low, high });
+        let is_inside = |ends: &Interval| ends.low <= pages && pages <= ends.high;
+        let entries = Estimate { value: pages, interval: interval.filter(is_inside) };
+        *level = Some(TlbEnd { entries, page: bytes(page)?, miss_ns });
     }
     Ok(())
 }

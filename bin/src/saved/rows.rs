@@ -13,6 +13,7 @@ use super::fields::word;
 use super::host::Origin;
 use super::sections;
 use crate::analysis::claims::Claims;
+use crate::analysis::tlb::TlbLevels;
 pub use crate::error::Problem;
 use crate::result::row::{
     A, CLASS, EXPERIMENT, HOME, LINES, LOAD, MOST, ONE_WAY, OP, PATTERN, Row, STATE, Word,
@@ -50,6 +51,8 @@ pub struct Saved {
     pub rows: &'static [Row],
     /// The caches of the machine that was measured, if the file names them.
     pub claims: Claims,
+    /// The levels of the TLB that a curve found.
+    pub tlb: TlbLevels,
     /// The name of the experiment; empty if unknown.
     pub experiment: Text<32>,
     /// The conditions of the run.

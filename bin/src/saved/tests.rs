@@ -3,6 +3,7 @@
 use super::*;
 use crate::analysis::comparison::{Files, Join};
 use crate::result::row::{CLASS, CPUS, FIELDS, LINES, Label, MEDIAN, OP, WORDS};
+use latency_core::stats::{Estimate, Interval};
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
@@ -48,6 +49,32 @@ fn reads_what_it_writes() {
     let saved = parse(DOCUMENT.as_bytes()).unwrap();
     assert_eq!(saved.experiment.as_str(), "curve");
     assert_eq!(saved.claims.level(1).unwrap().size, Bytes(32768));
+}
+
+#[test]
+fn the_tlb_of_a_curve_is_read_from_every_schema() {
+    let read = |model: &str| {
+        let text = DOCUMENT.replacen('{', &format!(r#"{{"model":{model},"#), 1);
+        parse(text.as_bytes())
+            .map(|saved| saved.tlb.map(|level| level.map(|level| (level.entries, level.miss_ns))))
+    };
+    let level = r#"{"pages":96.0,"pages_low":80.0,"pages_high":112,"page_bytes":4096,"miss_ns":2.5,"miss_core_cycles":null}"#;
+    let entries = Estimate { value: 96.0, interval: Some(Interval { low: 80.0, high: 112.0 }) };
+    let without = level.replace(r#""pages_low":80.0,"pages_high":112,"#, "");
+    let model = |first: &str, second: &str| read(&format!(r#"{{"unit":"ns",{first},"l2_tlb":{second}}}"#));
+    let first = Some((entries, 2.5));
+    assert_eq!(model(&format!(r#""tlb":{level}"#), "null").unwrap(), [first, None]);
+    assert_eq!(model(r#""tlb":null"#, level).unwrap(), [None, first]);
+    let old = Some((Estimate { interval: None, ..entries }, 2.5));
+    assert_eq!(read(&format!(r#"{{"translation":{without}}}"#)).unwrap(), [old, None]);
+    // What cannot be the end of a TLB is unknown.
+    for (given, other) in [("96.0", "0"), ("96.0", "null"), ("96.0", "1e300"), ("4096", "0"), ("2.5", "-2.5")]
+    {
+        assert_eq!(model(&format!(r#""tlb":{}"#, level.replace(given, other)), "null").unwrap(), [None; 2]);
+    }
+    assert_eq!(read(&format!(r#"{{"tlb":{}}}"#, level.replace("80.0", "97"))).unwrap(), [old, None]);
+    assert!(read(&format!(r#"{{"tlb":{}}}"#, level.replace("2.5", "[]"))).is_err());
+    assert_eq!(read("7").unwrap(), [None; 2]);
 }
 
 #[test]

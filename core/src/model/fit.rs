@@ -25,7 +25,7 @@ const WITHIN_95: f64 = 1.96;
 /// The hardware structure that overflows at a level's capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cause {
-    /// Unknown: there was no second curve.
+    /// Unknown: it was not compared with translation buffers.
     #[default]
     Unclassified,
     /// A cache, which holds lines.

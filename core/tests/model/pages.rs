@@ -1,8 +1,7 @@
 //! Steps of translation buffers, distinguished from caches.
 
-use latency_core::model::translation::{PageKnee, classify, first_reach};
+use latency_core::model::translation::{PageKnee, classify};
 use latency_core::model::{Cause, Point, Workspace, fit_stair};
-use latency_core::units::Bytes;
 
 use crate::truth::{KIB, MIB, Pcg};
 
@@ -42,11 +41,11 @@ fn a_translation_step_is_not_taken_for_the_second_level() {
 }
 
 fn knee(pages: f64, step: f64) -> PageKnee {
-    PageKnee { pages, most: pages, step }
+    PageKnee { reach: pages * 4.0 * KIB, step }
 }
 
 #[test]
-fn the_page_curve_names_the_translation_step() {
+fn a_step_at_the_reach_of_a_buffer_is_a_translation_step() {
     let mut workspace = Workspace::new(&|| false);
     let hill = |size: f64, capacity: f64, shape: f64| 1.0 / (1.0 + (capacity / size).powf(shape));
     // Caches of 48 KiB and 2 MiB; 96 entries over 4 KiB pages reach 384 KiB.
@@ -60,22 +59,17 @@ fn the_page_curve_names_the_translation_step() {
         })
         .collect();
     let mut fit = fit_stair(&points, None, &mut workspace).unwrap();
-    // The page curve: 96 entries, then the L1, which holds one line of each of 768 pages.
-    let knees = [knee(96.0, 7.0), knee(768.0, 9.0)];
-    let (page, line) = (Bytes(4096), Bytes(64));
-    classify(&mut fit, &knees, page, line);
-    let causes: Vec<Cause> = fit.levels().iter().map(|level| level.cause).collect();
-    assert_eq!(causes, [Cause::Cache, Cause::Translation, Cause::Cache]);
-    assert_eq!(first_reach(&fit, &knees, page, line), Some(384.0 * KIB));
-
-    classify(&mut fit, &[knee(500.0, 20.0)], page, line);
-    assert_eq!(fit.levels()[2].cause, Cause::Mixed);
-    classify(&mut fit, &[], page, line);
-    assert!(fit.levels().iter().all(|level| level.cause == Cause::Cache));
-
-    // With lines of 128 bytes, 384 of them fill the L1; with lines of 64 bytes, the knee there is that of a buffer.
-    let knees = [knee(384.0, 9.0)];
-    let page = Bytes(16 << 10);
-    assert_eq!(first_reach(&fit, &knees, page, Bytes(128)), None);
-    assert_eq!(first_reach(&fit, &knees, page, line), Some(6.0 * MIB));
+    let mut causes = |knees: &[PageKnee]| {
+        classify(&mut fit, knees);
+        fit.levels().iter().map(|level| level.cause).collect::<Vec<Cause>>()
+    };
+    // 96 entries, and 1536, where no step is.
+    assert_eq!(
+        causes(&[knee(96.0, 7.0), knee(1536.0, 9.0)]),
+        [Cause::Cache, Cause::Translation, Cause::Cache]
+    );
+    // The misses of 500 entries explain a third of the step at 2 MiB.
+    assert_eq!(causes(&[knee(500.0, 20.0)]), [Cause::Cache, Cause::Cache, Cause::Mixed]);
+    assert_eq!(causes(&[PageKnee::default()]), [Cause::Cache; 3]);
+    assert_eq!(causes(&[]), [Cause::Cache; 3]);
 }

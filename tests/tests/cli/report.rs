@@ -124,7 +124,7 @@ fn two_reports_are_compared_point_by_point() {
     let same = finish(&mut directory.command(&["compare", "older.json", "older.json", "--json"]));
     let document = same.expect_json(0);
     // Points of every experiment that has them, apart from those under load.
-    assert!(array(&document, "/rows").len() > 100, "{same}");
+    assert!(array(&document, "/rows").len() > 90, "{same}");
     let found = finish(&mut directory.command(&["compare", "older.json", "newer.json"]));
     found.expect_status(5);
     assert!(found.stdout.contains("experiment parallel"), "{found}");
@@ -144,10 +144,7 @@ fn the_cores_of_two_reports_are_compared() {
     fs::write(directory.path().join("newer.json"), newer.to_string()).expect("a file");
     let found = finish(&mut directory.command(&["compare", "older.json", "newer.json"]));
     found.expect_status(5);
-    assert!(
-        found.stdout.replace('\n', " ").contains("slower by 50.0% (threshold 3%): stride 64 B, cores,"),
-        "{found}"
-    );
+    assert!(found.stdout.replace('\n', " ").contains("slower by 50.0% (threshold 3%): cores,"), "{found}");
 }
 
 #[test]

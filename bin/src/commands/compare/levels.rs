@@ -6,7 +6,6 @@ use latency_core::decimal::Decimal;
 use latency_core::text::joined;
 
 use crate::analysis::curve::Analysis;
-use crate::analysis::pages::page_of;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
 use crate::report::document::{self, Document, Part, fields};
 use crate::result::row::{FIELDS, SIZE, STRIDE};
@@ -44,7 +43,7 @@ fn levels(saved: &Saved) -> Option<Levels> {
             .map(|row| row.sample)
     };
     let samples = Samples::new(saved.rows.len(), &sample);
-    Levels::of(&Analysis::new(samples, page_of(samples), saved.claims, None, &|| false))
+    Levels::of(&Analysis::new(samples, saved.tlb, saved.claims, None, &|| false))
 }
 
 fn name(level: &ComparedLevel) -> impl fmt::Display {

@@ -6,6 +6,8 @@ use latency_core::decimal::Decimal;
 use latency_core::math;
 use latency_core::model::edge::EdgeError;
 use latency_core::model::{Fit, FitError};
+use latency_core::packed;
+use latency_core::packed::Packed;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -40,7 +42,7 @@ pub fn beyond(analysis: &Analysis) -> &'static str {
     }
 }
 
-/// Shows a row for each level, the memory and the first TLB, with the values that the system reports.
+/// Shows a row for each level, the memory and the TLB, with the values that the system reports.
 pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
     let Some(memory) = &analysis.memory else { return };
     let latency = |table: &mut Rows<'_>, nanoseconds: Estimate, latency: Estimate| {
@@ -73,21 +75,30 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
         table.texts("|");
         latency(table, memory.nanoseconds(), memory.latency);
         table.text("");
-        if let Some(knee) = &analysis.translation {
-            let pages = math::whole(knee.pages + 0.5);
+        for (level, name) in analysis.tlb.iter().zip(["L1 TLB", "L2 TLB"]) {
+            let Some(level) = level else { continue };
             table.row();
-            table.text("L1 TLB");
-            table.show(&analysis.page.bytes().times(pages));
-            table.cell(format_args!("{pages} pages"));
-            table.cell(format_args!("+{} ns", Digits(analysis.nanoseconds(knee.step))));
+            table.text(name);
+            table.show(&Bytes(math::whole(level.reach() + 0.5)));
+            table.cell(format_args!("{} pages", entries(level.entries)));
+            table.cell(format_args!("+{} ns", Digits(level.miss_ns)));
             table.text("");
-            match analysis.cycles(knee.step) {
-                Some(cycles) => table.cell(format_args!("+{}", Digits(cycles))),
-                None => table.text("-"),
-            }
+            table.known(analysis.gigahertz.map(|gigahertz| {
+                fmt::from_fn(move |out| write!(out, "+{}", Digits(level.miss_ns * gigahertz)))
+            }));
             table.text("");
         }
     });
+}
+
+/// Shows a number of entries with its bounds, if they are known and differ.
+fn entries(Estimate { value, interval }: Estimate) -> impl Display {
+    let whole = |number: f64| math::whole(number + 0.5);
+    let ends = interval.map_or([value; 2], |Interval { low, high }| [low, high]).map(whole);
+    fmt::from_fn(move |out| match ends {
+        [low, high] if low < high => write!(out, "{low} to {high}"),
+        _ => write!(out, "{}", whole(value)),
+    })
 }
 
 /// Shows the ends of an interval of sizes, with one unit if both have the same.
@@ -114,8 +125,8 @@ fn excess(measured: f64, reported: Bytes) -> impl Display {
 /// Writes the disagreements of the curve and the system, and the levels that the curve could not show.
 pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
     /// The reason why a cache that others share may look smaller than it is.
-    const SHARED: &str =
-        "; other cores share this cache, and a program with more frequent accesses may keep more";
+    const SHARED: Packed =
+        packed!("; other cores share this cache, and a program with more frequent accesses may keep more");
     let caches = analysis.caches();
     for Cache { number, size: held, onset, claim, agreement, .. } in
         caches.iter().filter(|cache| cache.disagrees())
@@ -128,7 +139,7 @@ pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
                 claim.size,
                 fmt::from_fn(|out| match analysis.claims.ways.filter(|_| *number == 3) {
                     Some(ways) if ways.is_partial() => write!(out, "; resctrl allows ways {ways}"),
-                    _ if *number > 2 => out.write_str(SHARED),
+                    _ if *number > 2 => SHARED.fmt(out),
                     _ => Ok(()),
                 })
             )),
@@ -159,8 +170,8 @@ pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
             claim.level,
             claim.size,
             match analysis.reaches(claim) {
-                true => "the curve has no step there",
-                false => "the curve ends below twice that size",
+                true => packed!("the curve has no step there"),
+                false => packed!("the curve ends below twice that size"),
             }
         ));
     }
@@ -183,12 +194,14 @@ pub fn details(document: &mut dyn Document, analysis: &Analysis) {
     }
 }
 
-const fn no_edge(error: EdgeError) -> &'static str {
+const fn no_edge(error: EdgeError) -> Packed {
     match error {
-        EdgeError::Unfinished => "the search for its edge was interrupted",
-        EdgeError::InvalidLatency => "its edge was not searched (no clock)",
-        EdgeError::NoEdge => "no edge between half and twice its expected size",
-        EdgeError::NoRamp => "its edge does not match an LRU cache with whole sets, so its ways are unknown",
+        EdgeError::Unfinished => packed!("the search for its edge was interrupted"),
+        EdgeError::InvalidLatency => packed!("its edge was not searched (no clock)"),
+        EdgeError::NoEdge => packed!("no edge between half and twice its expected size"),
+        EdgeError::NoRamp => {
+            packed!("its edge does not match an LRU cache with whole sets, so its ways are unknown")
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Latency against working set: the levels of the memory hierarchy, as a program sees them.
 //!
-//! Three passes: a coarse grid, refined where neighbouring points differ; the edge of
-//! the first-level cache; then rounds over all points until they are precise.
+//! Four passes: a coarse grid, refined where neighbouring points differ; the edge of
+//! the first-level cache; then rounds over all points until they are precise; and the TLB.
 
 pub mod levels;
 pub mod model;
+mod tlb;
 pub mod view;
 
 use latency_core::model::MAX_POINTS;
@@ -12,12 +13,11 @@ use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
 use latency_core::packed;
 use latency_core::sort::sort_by;
-use latency_core::units::{Bytes, Pages};
+use latency_core::units::Bytes;
 
 use super::interface::{Experiment, gathered};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
-use crate::analysis::pages::translates_small_pages;
 use crate::describe::{Presentation, Report, method, point};
 use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Alongside;
@@ -27,14 +27,14 @@ use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
-use crate::options::{Descriptor, FlagId, FlagSet, Options, Order};
+use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::Document;
 use crate::result::sample::{Sample, Samples, collect};
+use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
-use crate::warning::Warning;
 
 /// Number of rounds for the medians that decide about refinement. With single measurements, noise would add points.
 const COARSE_ROUNDS: usize = 3;
@@ -80,6 +80,10 @@ pub const CURVE: Experiment = Experiment {
         };
         let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
         budget.more = OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
+        if points.first().is_some_and(plan::curve::is_dense) {
+            // The probe decides in which pages the TLB is measured.
+            (budget.after_ns, budget.translation) = (tlb::SPANS_NS, true);
+        }
         budget
     },
     measure,
@@ -107,13 +111,14 @@ fn measure<'a>(
             schedule.run(session.progress)
         },
     )?;
-    sort_by(&mut findings.outcomes, |one, other| {
-        (one.point.stride, one.point.size).cmp(&(other.point.stride, other.point.size))
-    });
+    sort_by(&mut findings.outcomes, |one, other| one.point.size.cmp(&other.point.size));
     findings.extra = extra;
-    warn_of_pages(session, &findings);
+    if !findings.interrupted {
+        tlb::walk_spans(session, timer, &mut findings, budget)?;
+    }
     session.progress.say(format_args!("looking for levels"));
-    let analysis = concluded(&findings.outcomes, session.machine, &findings.extra, &interrupted);
+    let analysis =
+        concluded(&findings.outcomes, &findings.spans, session.machine, &findings.extra, &interrupted);
     session.progress.clear();
     findings.analysis = Table::filled(1, analysis)?;
     findings.interrupted |= interrupted();
@@ -124,26 +129,15 @@ fn measure<'a>(
 #[inline(never)]
 pub fn concluded(
     outcomes: &[Outcome<'_>],
+    spans: &[SpanPoint],
     machine: &Machine,
     extra: &Extra,
     stop: &dyn Fn() -> bool,
 ) -> Analysis {
     let sample = |index: usize| outcomes.get(index).and_then(Sample::of);
     let samples = Samples::new(outcomes.len(), &sample);
-    Analysis::new(samples, machine.page, Claims::of(machine), extra.edge, stop)
-}
-
-/// Warns if huge pages were mapped and the translation buffers treat them as small ones.
-fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
-    let obtained =
-        findings.outcomes.iter().find_map(|outcome| Some(outcome.result.as_ref().ok()?.placed.pages));
-    let huge = obtained.filter(|pages| !pages.are_base()).and_then(Pages::size);
-    let base = session.machine.page;
-    if let Some(page) = huge
-        && translates_small_pages(findings.outcomes.iter().filter_map(Sample::of), base)
-    {
-        session.warnings.push(Warning::HugePagesWithoutEffect { page, base });
-    }
+    let levels = tlb::levels(outcomes, spans, machine, extra);
+    Analysis::new(samples, levels, Claims::of(machine), extra.edge, stop)
 }
 
 /// Runs the passes before the long one, which choose the sizes and find the edge of the first level.
@@ -163,10 +157,9 @@ fn prepare(
     if options.points_per_octave.is_none() {
         refine(granule, session, schedule, like, &mut room)?;
     }
-    let l1 = first_level(dense(schedule, like, &mut room))
-        .unwrap_or(plan::curve::first_level_cache(session.machine));
-    let dense = options.order == Order::Random && like.stride == like.line.bytes();
-    if dense && options.min_size.is_none() && options.warmup_iters.is_none() {
+    let l1 =
+        first_level(so_far(schedule, &mut room)).unwrap_or(plan::curve::first_level_cache(session.machine));
+    if plan::curve::is_dense(like) && options.min_size.is_none() && options.warmup_iters.is_none() {
         edge(session, schedule, like, l1, extra)?;
     }
     Ok(())
@@ -207,7 +200,7 @@ fn descend(
             break;
         }
         let within = |size: Bytes| (least..=least.times(2)).contains(&size);
-        let octave = dense(schedule, like, room).iter().filter(|(size, _)| within(*size));
+        let octave = so_far(schedule, room).iter().filter(|(size, _)| within(*size));
         let (low, high) = octave.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, latency)| {
             (low.min(*latency), high.max(*latency))
         });
@@ -233,15 +226,10 @@ fn first_level(known: &[(Bytes, f64)]) -> Option<Bytes> {
     held.map(|(size, _)| *size).max().filter(|size| *size <= MOST)
 }
 
-/// Returns the sizes with adjacent lines, and their latencies so far.
+/// Returns the sizes, and their latencies so far.
 #[inline(never)] // it is called in several places
-fn dense<'r>(
-    schedule: &mut RealSchedule<'_>,
-    like: &Point,
-    room: &'r mut [(Bytes, f64)],
-) -> &'r mut [(Bytes, f64)] {
-    let of_stride = schedule.so_far().filter(|(point, _)| point.stride == like.stride);
-    collect(room, of_stride.map(|(point, latency)| (point.size, latency)))
+fn so_far<'r>(schedule: &mut RealSchedule<'_>, room: &'r mut [(Bytes, f64)]) -> &'r mut [(Bytes, f64)] {
+    collect(room, schedule.so_far().map(|(point, latency)| (point.size, latency)))
 }
 
 /// Adds sizes where the latency changes most between neighbours.
@@ -255,7 +243,7 @@ fn refine(
 ) -> Result<(), Failure<'static>> {
     let rules = Refinement { granule, budget: usize::MAX, ..Refinement::default() };
     for _ in 0..plan::curve::REFINEMENTS {
-        let known = dense(schedule, like, room);
+        let known = so_far(schedule, room);
         sort_by(known, |(one, _), (other, _)| one.cmp(other));
         let Some(size) = rules.next(known) else { break };
         if !schedule.add(Point { size, ..*like }) {
@@ -281,9 +269,10 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(analysis) = report.analysis else { return };
     let measured = report.outcomes.iter().filter_map(Sample::of);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
-    let samples = collect(&mut fitted, measured.filter(|sample| sample.stride == analysis.stride));
+    let samples = collect(&mut fitted, measured);
     let subtitle = point::subtitle("latency by working set", report.machine, report.outcomes.first());
     view::evidence(document, analysis, samples, ["", subtitle.as_str()], report.options.reciprocal);
+    tlb::details(document, report, &analysis.tlb);
     method::walks(document, report);
 }
 

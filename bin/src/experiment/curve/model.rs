@@ -17,11 +17,12 @@ fields! {
     CORE_GHZ "core_ghz" "Core clock that converts cycles to nanoseconds, in GHz; null if unknown.";
     LEVELS "levels" "Cache levels as a program sees them, nearest first.";
     MEMORY "memory" "Memory behind the last cache level.";
-    TLB "tlb" "First TLB level that the curve shows; null if it shows none.";
-    PAGES "pages" "Number of entries of the TLB.";
+    TLB "tlb" "First TLB level, in the pages of the curve; null if unknown.";
+    L2_TLB "l2_tlb" "Second TLB level, in the pages of the curve; null if unknown.";
+    PAGES "pages +-" "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
     PAGE_BYTES "page_bytes" "Page size of a TLB entry, in bytes.";
-    MISS_NS "miss_ns" "Extra time of a miss, in nanoseconds.";
-    MISS_CYCLES "miss_core_cycles" "Extra time of a miss, in core cycles; null if the core clock is unknown.";
+    MISS_NS "miss_ns" "Extra time of a miss over a hit of the first level, in nanoseconds.";
+    MISS_CYCLES "miss_core_cycles" "Extra time of a miss over a hit of the first level, in core cycles; null if the core clock is unknown.";
     STAIR "stair" "Model with a free step for each level.";
     MIXTURE_FREE "mixture_free" "Model that mixes level latencies by share of the working set, with fitted sizes.";
     MIXTURE_REPORTED "mixture_reported" "Mixture model with the reported cache sizes; null if no sizes are reported.";
@@ -67,10 +68,10 @@ fields! {
     L2_BYTES "l2_bytes" "Effective capacity of the L2, in bytes; null if the curve does not show it.";
     LAST_NS "last_level_ns" "Latency of the last-level cache in nanoseconds.";
     LAST_BYTES "last_level_bytes" "Effective capacity of the last-level cache, in bytes.";
-    TLB_PAGES "tlb_pages" "Number of entries of the first TLB level; null if the curve does not show it.";
+    TLB_PAGES "tlb_pages" "Number of entries of the first TLB level; null if unknown.";
 }
 
-/// Describes the caches that a program sees, the translation buffer, and each fitted model.
+/// Describes the caches that a program sees, the TLB, and each fitted model.
 pub fn model(document: &mut dyn Document, analysis: &Analysis) {
     document.part(Part::Object(&MODEL), |document| {
         document.put(&UNIT, if analysis.gigahertz.is_some() { "core cycles" } else { "ns" });
@@ -86,12 +87,14 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
                 document.put(&LARGEST_NS, analysis.largest_ns);
             }
         });
-        document.object(&TLB, analysis.translation.as_ref(), |document, knee| {
-            document.put(&PAGES, knee.pages);
-            document.put(&PAGE_BYTES, analysis.page.bytes());
-            document.put(&MISS_NS, analysis.nanoseconds(knee.step));
-            document.put(&MISS_CYCLES, analysis.cycles(knee.step));
-        });
+        for (level, field) in analysis.tlb.iter().zip([&TLB, &L2_TLB]) {
+            document.object(field, level.as_ref(), |document, level| {
+                document.put(&PAGES, level.entries);
+                document.put(&PAGE_BYTES, level.page);
+                document.put(&MISS_NS, level.miss_ns);
+                document.put(&MISS_CYCLES, analysis.gigahertz.map(|gigahertz| level.miss_ns * gigahertz));
+            });
+        }
         fit(document, &STAIR, &analysis.stair);
         fit(document, &MIXTURE_FREE, &analysis.mixture);
         match &analysis.reported {
@@ -207,5 +210,5 @@ pub fn summary(document: &mut dyn Document, analysis: &Analysis) {
     document.put(&LAST_NS, ns(caches.last()));
     document.put(&LAST_BYTES, bytes(caches.last()));
     document.put(&MEMORY_NS, analysis.memory.map(|memory| memory.nanoseconds().value));
-    document.put(&TLB_PAGES, analysis.translation.map(|knee| knee.pages));
+    document.put(&TLB_PAGES, analysis.tlb[0].map(|level| level.entries.value));
 }

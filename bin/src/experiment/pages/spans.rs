@@ -18,7 +18,7 @@ use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
-use crate::result::spans::{FEWEST_PAGES, KINDS, SpanEnd, SpanSeries};
+use crate::result::spans::{FEWEST_PAGES, KINDS, SpanSeries};
 use crate::result::words::PageWords;
 
 fields! {
@@ -239,7 +239,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Says why there are no spans of a kind of pages, or what shows that no memory is behind them.
 fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanSeries) {
-    let (page, end) = (size(report, series.pages), Ended(series.end));
+    let (page, end) = (size(report, series.pages), series.end);
     if series.span.0 == 0 {
         let pages = PageWords(series.pages);
         return document.sentence(Role::Missing, format_args!("Spans of {pages}: not measured: {end}"));
@@ -258,26 +258,6 @@ fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanS
             })
         ),
     );
-}
-
-/// Shows the reason why there is no larger span.
-struct Ended(SpanEnd);
-
-impl Display for Ended {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self.0 {
-            SpanEnd::Largest => "none larger was wanted (--max-size)",
-            SpanEnd::Mappings => "a larger one needs more mappings (sysctl vm.max_map_count)",
-            SpanEnd::Time => "populating more takes too long",
-            SpanEnd::Tables => "page tables would need a quarter of the available memory",
-            SpanEnd::AddressSpace => "the address space is limited (ulimit -v)",
-            SpanEnd::Refused(errno) => return write!(out, "madvise(MADV_POPULATE_READ): {errno}"),
-            SpanEnd::Memory => "the kernel gives memory in place of its page of zeros (use_zero_page)",
-            SpanEnd::NotHuge => "the kernel gives base pages in place of transparent huge ones",
-            SpanEnd::Unproven => "neither move_pages nor /proc/self/status shows which pages these are",
-            SpanEnd::Predicted => "loads are faster than the nearest cache, so the processor predicts them",
-        })
-    }
 }
 
 /// Draws the cost of translation over spans.
@@ -319,7 +299,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&LARGEST, series.span);
         document.put(&TABLES, series.tables);
         document.put(&TABLES_ON_NODE, series.tables_on_node);
-        document.show(&END, &Ended(series.end));
+        document.show(&END, &series.end);
         document.put(&AT_ONCE, series.at_once);
         document.items(Part::List(&TLB), tlb(report, series.pages), |document, level| {
             let (low, high) = level.bounds;
