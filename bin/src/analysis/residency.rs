@@ -19,6 +19,8 @@ const LEAST_HELD: f64 = 0.1;
 const NOTHING: f64 = 0.05;
 /// The same for the shares that decide a half-life: fewer lines are left by chance.
 const LEAST_LEFT: f64 = 0.1;
+/// Bytes that are held, as shares of those that a process may fill, if these are the limit.
+const NEAR: (f64, f64) = (0.75, 1.1);
 /// Least variance of a share that is nearly one.
 const WHOLE: f64 = 0.02;
 /// Share of the first share that a step still has at half of its half-life; an exponential has 71 %.
@@ -147,9 +149,39 @@ pub fn insertions(points: &[Residence], cache: Bytes) -> Option<Estimate> {
     rates.clone().next().filter(|_| common.low <= common.high)
 }
 
+/// Returns the largest number of bytes of a working set that were held at once.
+#[must_use]
+pub fn most_held(points: &[Residence]) -> Option<f64> {
+    let firsts = points.iter().filter(|point| point.wait_ns == 0.0);
+    firsts.map(|first| first.size.0 as f64 * first.share.value).reduce(f64::max)
+}
+
+/// Returns true if about `allowed` bytes are held, and the last working set is larger.
+#[must_use]
+pub fn holds_what_is_allowed(points: &[Residence], held: f64, allowed: f64) -> bool {
+    let is_larger = points.last().is_some_and(|last| last.size.0 as f64 > NEAR.1 * allowed);
+    is_larger && held > NEAR.0 * allowed && held < NEAR.1 * allowed
+}
+
+/// Returns the share that a second look found, if the loads of the first look have thrown lines out: if a wait that ends
+/// no earlier leaves more, beyond both intervals.
+#[must_use]
+pub fn left_by_a_look(points: &[Residence]) -> Option<f64> {
+    points.iter().find_map(|first| {
+        let again = first.again;
+        let is_later = |point: &&Residence| point.size == first.size && point.after_ns >= again.after_ns;
+        let later = points.iter().find(is_later)?;
+        // If next to nothing is held, nothing can be thrown out.
+        let is_known =
+            first.share.value >= LEAST_HELD && again.share.interval.and(later.share.interval).is_some();
+        (is_known && later.share.is_beyond(again.share)).then_some(again.share.value)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::residency::SecondLook;
     use std::vec::Vec;
 
     const CACHE: Bytes = Bytes(32 << 20);
@@ -162,10 +194,12 @@ mod tests {
             let share = Estimate { value, interval };
             Residence {
                 size: Bytes(size),
-                wait_ns: after_ns - 1e4,
+                wait_ns: after_ns - 1e5,
                 after_ns,
                 share,
+                again: SecondLook { after_ns: f64::NAN, share: Estimate { value: f64::NAN, interval: None } },
                 visits: 15,
+                interrupts: 0,
                 switched: 0.0,
             }
         };
@@ -204,6 +238,44 @@ mod tests {
         assert_eq!(insertions(&kept, CACHE), None);
         let nothing = points(4 << 20, |_| 0.01);
         assert_eq!(all(&nothing).next().unwrap().half, None);
+    }
+
+    #[test]
+    fn the_allowed_part_is_the_limit_only_of_larger_sets_that_fill_it() {
+        // 12 of 32 MiB may be filled.
+        let allowed = 12.0 * 1048576.0;
+        let is_limit = |sets: &[(u64, f64)]| {
+            let points: Vec<Residence> =
+                sets.iter().flat_map(|&(size, share)| points(size << 20, move |_| share)).collect();
+            holds_what_is_allowed(&points, most_held(&points).unwrap_or(0.0), allowed)
+        };
+        assert!(is_limit(&[(8, 0.98), (16, 0.7)]));
+        assert!(!is_limit(&[(12, 0.98)]), "no set is larger");
+        assert!(!is_limit(&[(16, 0.3)]), "others took it");
+        assert!(!is_limit(&[(16, 0.98)]), "more is held than is allowed");
+        assert!(!is_limit(&[]));
+    }
+
+    #[test]
+    fn looks_throw_lines_out_only_if_a_wait_leaves_more() {
+        let seen = |share: f64, after_ns: f64| {
+            let mut points = points(4 << 20, |after_ns| 0.9 * (-after_ns / 4e6).exp());
+            let interval = Some(Interval { low: share - 0.01, high: share + 0.01 });
+            points[0].again = SecondLook { after_ns, share: Estimate { value: share, interval } };
+            left_by_a_look(&points)
+        };
+        // After 0.2 ms, 85.6 % are left; a second look before that finds as many, or much less.
+        assert_eq!(seen(0.86, 1.9e5), None);
+        assert_eq!(seen(0.7, 1.9e5), Some(0.7));
+        // Few rounds have no interval, and a set that is not held has nothing to lose.
+        let mut few = points(4 << 20, |after_ns| 0.9 * (-after_ns / 4e6).exp());
+        few[0].again = SecondLook { after_ns: 1.9e5, share: Estimate { value: 0.1, interval: None } };
+        assert_eq!(left_by_a_look(&few), None);
+        let mut nothing = points(4 << 20, |_| 0.06);
+        nothing[0].again = SecondLook { after_ns: 1.9e5, share: Estimate::exact(0.0) };
+        assert_eq!(left_by_a_look(&nothing), None);
+        // A second look long after all waits is compared with none.
+        assert_eq!(seen(0.0, 1e12), None);
     }
 
     #[test]

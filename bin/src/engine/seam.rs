@@ -141,6 +141,15 @@ pub trait Walkable {
         signal::interrupted()
     }
 
+    /// Spins without a load until the clock shows `until_ns`, and returns the interrupts that it saw meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`] if the program is asked to stop.
+    fn idle(&mut self, _until_ns: f64) -> Result<u64, Failure<'static>> {
+        Ok(0)
+    }
+
     /// Returns the nanoseconds of the shortest batch that the clock times precisely.
     fn batch_ns(&self) -> f64;
 

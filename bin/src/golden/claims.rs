@@ -42,11 +42,11 @@ fn the_measured_capacity_has_no_guessed_cause() {
     // Memory of the other node, whose curve shows a third of the cache.
     const CURVE: &str = "curve --cpunode=0 --memnode=1 --points-per-octave=2";
     let shared = text(CURVE, "two-sockets", &Trouble::Disturbed);
-    assert!(shared.contains("L3: this chase kept about "), "{shared}");
+    assert!(shared.contains("L3: a chase held about "), "{shared}");
     assert!(!shared.contains("hypervisor") && !shared.contains("serve this core"), "{shared}");
     let partitioned = text(CURVE, "two-sockets", &Trouble::Virtual);
     let cause = "; resctrl allows ways 0x7ff of 0xfff for data, 0xfff for instructions.";
-    assert!(partitioned.contains(cause) && !partitioned.contains("other cores"), "{partitioned}");
+    assert!(partitioned.contains(cause) && !partitioned.contains("while others used it"), "{partitioned}");
 }
 
 #[test]

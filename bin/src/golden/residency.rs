@@ -5,7 +5,7 @@ use std::vec::Vec;
 use super::scene::{Scene, Trouble};
 use crate::machine::Machine;
 use crate::result::Point;
-use crate::result::residency::Residence;
+use crate::result::residency::{Residence, SecondLook};
 use latency_core::stats::{Estimate, Interval};
 
 /// Bytes per nanosecond that others insert.
@@ -35,7 +35,18 @@ pub fn of(scene: &Scene, machine: &Machine, points: &[Point]) -> Vec<Residence> 
             let value = (1.0 - 0.4 * part) * (-after_ns * rate / cache).exp();
             let interval = Interval { low: value - 0.02, high: value + 0.02 };
             let share = Estimate { value, interval: (!has(Trouble::FewRounds)).then_some(interval) };
-            Residence { size: point.size, wait_ns, after_ns, share, visits: 15, switched: 0.0 }
+            let seen = if wait == 0.0 { 0.98 } else { f64::NAN };
+            let again = SecondLook { after_ns: seen * 0.2e6 + after_ns, share: share.scaled(seen) };
+            Residence {
+                size: point.size,
+                wait_ns,
+                after_ns,
+                share,
+                again,
+                visits: 15,
+                interrupts: (wait * 15.0) as u64,
+                switched: 0.0,
+            }
         })
     };
     points.iter().flat_map(each).collect()

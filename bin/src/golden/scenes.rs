@@ -130,7 +130,7 @@ const WIDE: &[Row] = &[
     ("pages-virtual", &["txt", "json"], TWO, "pages", &[Virtual]),
     ("residency", EVERY, ONE, "residency", &[Neighbours]),
     ("residency-quiet", TEXT, TWO, "residency --quiet", &[]),
-    ("residency-kept", TABLES, TWO, "residency --size=4M", &[Virtual]),
+    ("residency-kept", TABLES, TWO, "residency --size=8M --verbose", &[Virtual]),
     ("residency-none", TEXT, ONE, "residency --verbose", &[Emulated]),
     ("variants", TABLES, TWO, "variants", &[]),
     ("variants-range", TABLES, ONE, "variants --min-size=16K --max-size=1M", &[]),

@@ -52,6 +52,12 @@ impl Ways {
         Some(Self { allowed: of(name)?, code: separate.and_then(|_| of("L3CODE")), all })
     }
 
+    /// Returns the share of the cache that data may fill.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        f64::from(self.allowed.count_ones()) / f64::from(self.all.count_ones())
+    }
+
     /// Returns true if data may not fill the whole cache.
     #[must_use]
     pub const fn is_partial(&self) -> bool {

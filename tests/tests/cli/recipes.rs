@@ -103,8 +103,7 @@ fn a_health_check_drains_nodes_that_are_slow() {
     // A busy machine is judged as well.
     let wrapped = directory.path().join("wrapped");
     fs::create_dir(&wrapped).expect("a directory");
-    let forced =
-        "case $1 in fleet) more=--force;; *) more=--label=x=y;; esac\nexec ./latency-bench \"$@\" $more";
+    let forced = "case $1 in fleet) more=--force;; *) more=\"--size=64M --label=x=y\";; esac\nexec ./latency-bench \"$@\" $more";
     directory.script("wrapped", "latency-bench", forced);
     let drained = directory.path().join("drained");
     let check = |baseline: &Path| {
@@ -117,7 +116,8 @@ fn a_health_check_drains_nodes_that_are_slow() {
     };
     // The same node, and one that never existed.
     let own = directory.path().join("own.jsonl");
-    let arguments = ["bandwidth", "--budget=3", "--quiet", "--format=jsonl", "--output=own.jsonl"];
+    let arguments =
+        ["bandwidth", "--size=64M", "--budget=3", "--quiet", "--format=jsonl", "--output=own.jsonl"];
     finish(&mut directory.command(&arguments)).expect_status(0);
     let text = fs::read_to_string(&own).expect("a result");
     fs::write(&own, fast(&text, 1e-3)).expect("a result");

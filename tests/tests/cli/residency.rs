@@ -1,7 +1,8 @@
 //! The life of lines in a shared cache (`residency`), as a command.
 
+use latency_tests::confine::{Confine, allowed_cpus};
 use latency_tests::document::{array, at, number};
-use latency_tests::run::run;
+use latency_tests::run::{command, finish, run};
 use latency_tests::schema::assert_valid;
 
 #[test]
@@ -41,4 +42,27 @@ fn a_working_set_in_the_private_caches_says_nothing_about_the_shared_one() {
     let document = run(&["residency", "--size=16K", "--trials=3", "--json"]).expect_json(0);
     assert_valid(&document);
     assert!(array(&document, "/residency").is_empty() && at(&document, "/summary/half_life_ns").is_null());
+}
+
+#[test]
+fn on_one_cpu_the_result_is_of_that_cpu_and_says_what_it_found() {
+    let cpu = *allowed_cpus().last().expect("a CPU");
+    let arguments = ["residency", "--size=8M", "--time-limit=1", "--trials=7"];
+    let document = finish(command(&[&arguments[..], &["--json"]].concat()).on_cpu(cpu)).expect_json(0);
+    assert_valid(&document);
+    assert_eq!(number(&document, "/rows/0/initiator_cpu"), cpu as u64, "{document:#}");
+    for set in array(&document, "/residency") {
+        let waits = array(set, "/waits");
+        // Only the first wait has a second look.
+        assert!(at(&waits[0], "/left_again").is_number(), "{set:#}");
+        assert!(waits[1..].iter().all(|wait| at(wait, "/left_again").is_null()), "{set:#}");
+    }
+    let found = finish(command(&arguments).on_cpu(cpu));
+    let text = found.expect_status(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let answers = [
+        "Half of a working set of 8 MiB",
+        "The shared cache keeps ",
+        "No shared cache holds these working sets",
+    ];
+    assert!(answers.iter().any(|answer| text.contains(answer)), "{text}");
 }

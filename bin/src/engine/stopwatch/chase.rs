@@ -1,5 +1,6 @@
 //! A timed pointer chase in pieces of about 5 ms, with a check for an interrupt and for the deadline after each piece.
 
+use latency_core::arch;
 use latency_core::buffer::TimedHops;
 use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::math;
@@ -31,6 +32,8 @@ const LOOK_NS: f64 = 10e6;
 const CLOCK_TURNS: u32 = 4;
 /// Maximum retries of a batch during which the thread migrated.
 const AGAIN: u64 = 2;
+/// Number of pauses of an idle processor between two readings of the clock: 0.2 to 3 us.
+const SPINS: usize = 64;
 
 /// A timed chase over a buffer: the production [`Walkable`] of chains.
 pub struct Chase<'g> {
@@ -279,6 +282,22 @@ impl Walkable for Chase<'_> {
 
     fn rewind(&mut self, part: u64) {
         self.node = self.subject.buffer.chain().start(part, RUSHING_LANES as u64);
+    }
+
+    fn idle(&mut self, until_ns: f64) -> Result<u64, Failure<'static>> {
+        let mut interrupts = 0;
+        while self.now_ns() < until_ns {
+            if self.interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            // Reading the clock is a call of the kernel, which may wipe out a mark, too.
+            arch::set_interrupt_mark();
+            for _ in 0..SPINS {
+                core::hint::spin_loop();
+            }
+            interrupts += u64::from(!arch::interrupt_mark_holds());
+        }
+        Ok(interrupts)
     }
 
     fn batch_ns(&self) -> f64 {

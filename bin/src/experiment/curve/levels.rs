@@ -125,8 +125,7 @@ fn excess(measured: f64, reported: Bytes) -> impl Display {
 /// Writes the disagreements of the curve and the system, and the levels that the curve could not show.
 pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
     /// The reason why a cache that others share may look smaller than it is.
-    const SHARED: Packed =
-        packed!("; other cores share this cache, and a program with more frequent accesses may keep more");
+    const SHARED: Packed = packed!(" while others used it; `residency` tells how long lines stay");
     let caches = analysis.caches();
     for Cache { number, size: held, onset, claim, agreement, .. } in
         caches.iter().filter(|cache| cache.disagrees())
@@ -134,7 +133,7 @@ pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
         let Some(claim) = claim else { continue };
         match agreement {
             Some(Agreement::Part) => document.finding(format_args!(
-                "L{number}: this chase kept about {} of the reported {}{}.",
+                "L{number}: a chase held about {} of the reported {}{}.",
                 about(held.value),
                 claim.size,
                 fmt::from_fn(|out| match analysis.claims.ways.filter(|_| *number == 3) {

@@ -24,8 +24,8 @@ use crate::sys::table::{List, Table};
 const SHARE_NS: f64 = 0.8e9;
 /// Time of all waits.
 const WAITS_NS: f64 = 11e9;
-/// Parts of the shared cache that the working sets have, each twice the next.
-const PARTS: [u64; 4] = [8, 4, 2, 1];
+/// Parts of the shared cache that the working sets have. Beside busy neighbours a large cache holds a small set alone.
+const PARTS: [u64; 4] = [32, 8, 2, 1];
 
 /// The life of lines in a shared cache.
 pub const RESIDENCY: Experiment = Experiment {
@@ -33,7 +33,7 @@ pub const RESIDENCY: Experiment = Experiment {
         name: "residency",
         summary: packed!("how long the shared cache keeps a working set"),
         details: packed!(
-            "Sixteen chains load an eighth to all of the last-level cache, or --size alone. After a wait \
+            "Sixteen chains load a part of the last-level cache, up to all of it, or --size alone. After a wait \
                   of up to a second, some of the lines are loaded again, each timed alone: the share that is \
                   as fast as a hit was still in the cache. The time after which half is gone shows how fast \
                   other programs insert lines."

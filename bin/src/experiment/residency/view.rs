@@ -3,16 +3,20 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
+use latency_core::host::Ways;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use crate::analysis::residency::{HalfLife, all, insertions, of_set, sets};
+use crate::analysis::residency::{
+    HalfLife, all, holds_what_is_allowed, insertions, left_by_a_look, most_held, of_set, sets,
+};
+use crate::describe::method::optional;
 use crate::describe::rates::GIGA;
 use crate::describe::{Report, columns, method, point};
 use crate::plan::single;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Part, Picture, fields};
+use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::Digits;
 use crate::result::residency::Residence;
 use crate::result::sample::collect;
@@ -30,7 +34,16 @@ fields! {
     AFTER "after_ns" "Mean time from a line's load to its second load, in nanoseconds.";
     LEFT "left +-" "Share of the lines that were still in a cache.";
     VISITS "visits" "Number of times that the cache was filled and the lines were loaded again.";
+    AGAIN "left_again +-" "Share at a second look, at other lines, which the loads of the first look may have thrown out; null but for the first wait.";
+    INTERRUPTS "interrupts" "Number of interrupts that were seen during the waits of all visits; null if none was seen: on some processors they leave no mark.";
     SWITCHED "switched" "Share of the visits during which another task had the CPU.";
+}
+
+/// Shows an interval after a value.
+fn between(interval: Option<Interval>) -> impl Display {
+    optional(interval, |Interval { low, high }, out| {
+        write!(out, " (95% CI {} to {})", Digits(low), Digits(high))
+    })
 }
 
 /// Shows nanoseconds in milliseconds.
@@ -38,14 +51,21 @@ fn milliseconds(nanoseconds: f64) -> impl Display {
     Digits(nanoseconds / 1e6)
 }
 
-/// Returns the largest number of bytes of a working set that were held at once.
-fn most_held(report: &Report<'_, '_>) -> Option<f64> {
-    all(report.residency).map(|found| found.size.0 as f64 * found.at_once.value).reduce(f64::max)
+/// Shows the ways that resctrl allows, if there are any to show.
+fn allowed(ways: Option<Ways>) -> impl Display {
+    optional(ways, |ways, out| write!(out, "; resctrl allows ways {ways}"))
+}
+
+#[inline(never)] // called in two places
+fn nothing_held(document: &mut dyn Document) {
+    document.answer(format_args!(
+        "No shared cache holds these working sets: right after them, memory serves nine of ten loads."
+    ));
 }
 
 /// Writes how long half of a working set stays.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let Some(held) = most_held(report) else {
+    let Some(held) = most_held(report.residency) else {
         let near = single::private_cache(report.machine);
         let least = single::beyond_private(report.machine);
         let mut measured = report.outcomes.iter().filter(|outcome| outcome.result.is_ok());
@@ -55,9 +75,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 "Most of this working set is in the {near} of the private caches; use a --size of {least} or more."
             ));
         } else if measured.next().is_some() {
-            document.answer(format_args!(
-                "No shared cache holds these working sets: right after them, no load is faster than one from memory."
-            ));
+            nothing_held(document);
         }
         return;
     };
@@ -65,29 +83,41 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let sought = all(report.residency).find_map(|found| Some((found, found.half?)));
     match sought {
         Some((found, HalfLife::Found(half))) => document.answer(format_args!(
-            "Half of a {} working set is gone from the shared cache after {} ms{}.",
+            "Half of a working set of {} is gone from the shared cache after {} ms{}.",
             found.size,
             milliseconds(half.value),
-            fmt::from_fn(|out| match half.interval {
-                Some(Interval { low, high }) =>
-                    write!(out, " (95% CI {} to {})", milliseconds(low), milliseconds(high)),
-                None => Ok(()),
-            })
+            between(half.scaled(1e-6).interval)
         )),
         Some((found, HalfLife::Longer(longest))) => document.answer(format_args!(
-            "The shared cache keeps a {} working set: more than half is left after {} ms.",
+            "The shared cache keeps a working set of {}: more than half is left after {} ms.",
             found.size,
             milliseconds(longest)
         )),
-        None => document.answer(format_args!(
-            "The shared cache keeps less than a tenth of a working set even for a moment."
-        )),
+        None => nothing_held(document),
     }
-    document.finding(format_args!("It holds {} MiB of {cache} at once.", Digits(held / Bytes::MIB.0 as f64)));
+    let ways = report.machine.host.ways.filter(|ways| {
+        ways.is_partial() && holds_what_is_allowed(report.residency, held, ways.share() * cache.0 as f64)
+    });
+    document.finding(format_args!(
+        "It holds {} MiB of {cache} at once{}.",
+        Digits(held / Bytes::MIB.0 as f64),
+        allowed(ways)
+    ));
+    if let Some(left) = left_by_a_look(report.residency) {
+        document.finding(format_args!(
+            "Reading the lines throws others out: {:.0}% are left right after it.",
+            Decimal(100.0 * left)
+        ));
+    }
     match insertions(report.residency, cache) {
+        // Two runs that differ by less than the interval do not differ.
         Some(rate) => document.finding(format_args!(
-            "Others insert about {} GB/s, if all {cache} take part.",
-            Digits(rate.value)
+            "Others insert about {} GB/s{}, if all {cache} take part{}.",
+            Digits(rate.value),
+            between(rate.interval),
+            optional(rate.interval, |Interval { low, high }, out| {
+                write!(out, "; another {} GB/s would not show", Digits(high - low))
+            })
         )),
         None if matches!(sought, Some((_, HalfLife::Found(_)))) => {
             document.finding(format_args!("The working sets do not agree on how fast others insert lines."))
@@ -115,7 +145,31 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     });
     picture(document, report);
+    disturbances(document, report);
     method::walks(document, report);
+}
+
+/// Writes what disturbed the waits and the looks.
+fn disturbances(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(first) = report.residency.first() else { return };
+    let (mut seen, mut switched, mut visits) = (0, 0.0, 0.0);
+    for point in report.residency {
+        seen += point.interrupts;
+        switched += point.switched * point.visits as f64;
+        visits += point.visits as f64;
+    }
+    document.sentence(
+        Role::Detail(&"Disturbance"),
+        format_args!(
+            "another task had the CPU in {} of {} waits; {seen} interrupts left a mark; a second look at once finds \
+             {:.0}% (first {:.0}%){}",
+            Decimal(switched),
+            Decimal(visits),
+            Decimal(100.0 * first.again.share.value),
+            Decimal(100.0 * first.share.value),
+            allowed(report.machine.host.ways)
+        ),
+    );
 }
 
 #[inline(never)] // offsets into a small frame are short
@@ -148,7 +202,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let half = all(report.residency).find_map(|found| found.half);
     put_half(document, half);
-    document.put(&HELD, most_held(report));
+    document.put(&HELD, most_held(report.residency));
     let rate = insertions(report.residency, report.machine.largest_cache());
     document.put(&RATE, rate.map(|rate| rate.scaled(GIGA)));
 }
@@ -176,7 +230,9 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.put(&WAIT, point.wait_ns);
             document.put(&AFTER, point.after_ns);
             document.put(&LEFT, point.share);
+            document.put(&AGAIN, point.again.share);
             document.put(&VISITS, point.visits as u64);
+            document.put(&INTERRUPTS, Some(point.interrupts).filter(|seen| *seen > 0));
             document.put(&SWITCHED, point.switched);
         });
     });

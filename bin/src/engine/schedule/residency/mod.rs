@@ -2,31 +2,28 @@
 //!
 //! Many lanes load the set, which fills the cache as fast as the core can. After a wait, single random loads of some of
 //! its lines are timed: those that take less than halfway between a hit and a load from memory were still there. The
-//! lines that are loaded are those at the start of each lane, which the private caches have lost to the rest of the set.
+//! lines that are loaded are those at the start of a lane, which the private caches have lost to the rest of the set.
+//! Without a wait, a second look at lines of another lane shows what the loads of the first one have thrown out.
 
-use latency_core::buffer::TimedHops;
+mod visit;
+
 use latency_core::rng::Pcg32;
 use latency_core::sort;
 use latency_core::stats::{Estimate, Interval, mean_of_series};
 use latency_core::units::Bytes;
 
 use crate::engine::progress::Progress;
+use crate::engine::schedule::residency::visit::{LookFound, ResidencyVisit, VisitTerms};
 use crate::engine::schedule::{Schedule, position_of};
-use crate::engine::seam::{Place, RUSHING_LANES, Walkable};
+use crate::engine::seam::Place;
 use crate::error::Failure;
-use crate::plan::budget::{FILLING_LAPS, LONGEST_FILL_NS};
-use crate::result::residency::Residence;
+use crate::result::residency::{Residence, SecondLook};
 use crate::sys::table::List;
 
-/// Number of lanes that fill the cache.
-const LANES: u64 = RUSHING_LANES as u64;
 /// Maximum rounds of a wait, and minimum rounds if time is short.
 const ROUNDS: (usize, usize) = (15, 7);
 /// Nanoseconds of the shortest wait, beside none, and of the longest.
 const WAITS_NS: (f64, f64) = (125e3, 1.024e9);
-/// Maximum single loads at a visit, and maximum loads before them that bring in page tables.
-const SAMPLES: usize = 1024;
-const WARM_UP: u64 = 512;
 /// Share of lines below which nothing is left, so that longer waits are left out.
 const NOTHING: f64 = 0.03;
 /// Rounds after which a wait may be left out.
@@ -36,8 +33,6 @@ const ADDED: usize = 2;
 const BEFORE_ADDED: f64 = 0.75;
 /// Maximum time of a load that was in the cache, as a share of that from memory.
 const HIT: f64 = 0.8;
-/// Fraction of the samples right after the fill that are surely hits, if there are any.
-const SURE: usize = 10;
 /// Maximum number of waits of all sets.
 pub const MOST: usize = 128;
 
@@ -52,49 +47,73 @@ pub struct ResidencyLimits {
     pub rounds: Option<u32>,
 }
 
+/// The looks at the lines of one set after one wait.
+#[derive(Clone, Copy)]
+struct LookShares {
+    shares: [f64; ROUNDS.0],
+    /// The sum of the times since the lines were loaded.
+    after_ns: f64,
+    made: usize,
+}
+
 /// A wait of one set, and its visits.
 #[derive(Clone, Copy)]
 struct WaitTimes {
     index: usize,
     wait_ns: f64,
-    shares: [f64; ROUNDS.0],
-    after: [f64; ROUNDS.0],
-    made: usize,
+    looks: LookShares,
+    again: LookShares,
+    interrupts: u64,
     switched: usize,
 }
 
-/// One visit: ticks of a load in the memory and in the cache, the share of lines found there, and the time since they
-/// were loaded.
-struct ResidencyVisit {
-    hit_ticks: u32,
-    memory_ticks: u32,
-    share: f64,
-    after_ns: f64,
-    switched: bool,
+impl LookShares {
+    const NONE: LookShares = LookShares { shares: [0.0; ROUNDS.0], after_ns: 0.0, made: 0 };
+
+    /// Adds a look; returns false without one, and without room.
+    fn add(&mut self, look: LookFound) -> bool {
+        let Some(share) = self.shares.get_mut(self.made).filter(|_| look.share.is_finite()) else {
+            return false;
+        };
+        *share = look.share;
+        self.after_ns += look.after_ns;
+        self.made += 1;
+        true
+    }
+
+    fn share(&self) -> f64 {
+        self.shares.iter().sum::<f64>() / self.made as f64
+    }
+
+    #[inline(never)] // called for each look
+    fn result(&self) -> SecondLook {
+        let within =
+            |interval: Interval| Interval { low: interval.low.max(0.0), high: interval.high.min(1.0) };
+        let interval = mean_of_series(self.shares.get(..self.made).unwrap_or_default()).map(within);
+        let share = Estimate { value: self.share(), interval };
+        SecondLook { after_ns: self.after_ns / self.made as f64, share }
+    }
 }
 
 impl WaitTimes {
     const fn new(index: usize, wait_ns: f64) -> WaitTimes {
-        let none = [f64::NAN; ROUNDS.0];
-        WaitTimes { index, wait_ns, shares: none, after: none, made: 0, switched: 0 }
+        let none = LookShares::NONE;
+        WaitTimes { index, wait_ns, looks: none, again: none, interrupts: 0, switched: 0 }
     }
 
-    fn mean(values: &[f64]) -> f64 {
-        values.iter().sum::<f64>() / values.len() as f64
-    }
-
-    fn share(&self) -> f64 {
-        WaitTimes::mean(self.shares.get(..self.made).unwrap_or_default())
-    }
-
-    fn result(&self, size: Bytes) -> Option<Residence> {
-        let shares = self.shares.get(..self.made).filter(|shares| !shares.is_empty())?;
-        let after_ns = WaitTimes::mean(self.after.get(..self.made)?);
-        let within =
-            |interval: Interval| Interval { low: interval.low.max(0.0), high: interval.high.min(1.0) };
-        let share = Estimate { value: self.share(), interval: mean_of_series(shares).map(within) };
-        let switched = self.switched as f64 / self.made as f64;
-        Some(Residence { size, wait_ns: self.wait_ns, after_ns, share, visits: self.made, switched })
+    fn result(&self, size: Bytes) -> Residence {
+        let SecondLook { after_ns, share } = self.looks.result();
+        let visits = self.looks.made;
+        Residence {
+            size,
+            wait_ns: self.wait_ns,
+            after_ns,
+            share,
+            again: self.again.result(),
+            visits,
+            interrupts: self.interrupts,
+            switched: self.switched as f64 / visits as f64,
+        }
     }
 }
 
@@ -146,10 +165,9 @@ pub fn search(
     sort::sort_by(&mut entries, |one, other| {
         one.index.cmp(&other.index).then(one.wait_ns.total_cmp(&other.wait_ns))
     });
-    for entry in entries.iter() {
-        let size = search.schedule.point(entry.index).map(|point| point.size);
-        if let Some(result) = size.and_then(|size| entry.result(size)) {
-            let _ = found.push(result);
+    for entry in entries.iter().filter(|entry| entry.looks.made > 0) {
+        if let Some(point) = search.schedule.point(entry.index) {
+            let _ = found.push(entry.result(point.size));
         }
     }
     progress.clear();
@@ -176,11 +194,12 @@ impl ResidencySearch<'_, '_> {
             }
             let first = entries.len();
             for index in 0..sets {
-                let mine = || entries.iter().filter(|entry| entry.index == index && entry.made >= ROUNDS.1);
+                let mine =
+                    || entries.iter().filter(|entry| entry.index == index && entry.looks.made >= ROUNDS.1);
                 let shortest = mine().find(|entry| entry.wait_ns == 0.0);
-                let half = shortest.map_or(f64::NAN, |entry| entry.share() / 2.0);
-                let above = mine().filter(|entry| entry.share() > half).map(|entry| entry.wait_ns);
-                let below = mine().filter(|entry| entry.share() <= half).map(|entry| entry.wait_ns);
+                let half = shortest.map_or(f64::NAN, |entry| entry.looks.share() / 2.0);
+                let above = mine().filter(|entry| entry.looks.share() > half).map(|entry| entry.wait_ns);
+                let below = mine().filter(|entry| entry.looks.share() <= half).map(|entry| entry.wait_ns);
                 let (low, high) = (above.fold(f64::NAN, f64::max), below.fold(f64::NAN, f64::min));
                 if low < high {
                     let _ = entries.push(WaitTimes::new(index, (low + high) / 2.0));
@@ -205,20 +224,17 @@ impl ResidencySearch<'_, '_> {
                 let is_gone = entries.iter().any(|other| {
                     other.index == entry.index
                         && other.wait_ns < entry.wait_ns
-                        && other.made >= DECIDED
-                        && other.share() < NOTHING
+                        && other.looks.made >= DECIDED
+                        && other.looks.share() < NOTHING
                 });
                 if is_gone {
                     continue;
                 }
                 let visit = self.visit(entry.index, entry.wait_ns)?;
-                let Some(entry) = entries.get_mut(place).filter(|_| visit.share.is_finite()) else {
-                    continue;
-                };
-                let slots = entry.shares.get_mut(entry.made).zip(entry.after.get_mut(entry.made));
-                if let Some((share, after)) = slots {
-                    (*share, *after) = (visit.share, visit.after_ns);
-                    entry.made += 1;
+                let Some(entry) = entries.get_mut(place) else { continue };
+                if entry.looks.add(visit.look) {
+                    entry.again.add(visit.again);
+                    entry.interrupts += visit.interrupts;
                     entry.switched += usize::from(visit.switched);
                 }
             }
@@ -228,101 +244,18 @@ impl ResidencySearch<'_, '_> {
 
     /// Fills the cache with a set, waits, and times single loads of some of its lines.
     fn visit(&mut self, index: usize, wait_ns: f64) -> Result<ResidencyVisit, Failure<'static>> {
-        let mut visit = ResidencyVisit {
-            hit_ticks: u32::MAX,
-            memory_ticks: 0,
-            share: f64::NAN,
-            after_ns: 0.0,
-            switched: false,
-        };
+        let mut visit = ResidencyVisit::NONE;
         let Some(point) = self.schedule.point(index) else { return Ok(visit) };
-        let (near, hit_ticks) = (self.limits.near, self.hit_ticks);
+        let near = self.limits.near;
+        let terms = VisitTerms { near, line: point.line.bytes(), wait_ns, hit_ticks: self.hit_ticks };
         let position = position_of(index, self.visits);
         self.visits += 1;
-        self.schedule.place.with_chain(index, &point, position, &mut |chain| {
-            one_visit(chain, near.0 / point.line.bytes().0.max(1), wait_ns, hit_ticks, &mut visit)
-        })?;
+        self.schedule
+            .place
+            .with_chain(index, &point, position, &mut |chain| visit::make(chain, &terms, &mut visit))?;
         Ok(visit)
     }
 }
 
-/// Makes a visit to a chain that was just written past the caches.
-fn one_visit(
-    chain: &mut dyn Walkable,
-    near: u64,
-    wait_ns: f64,
-    hit_ticks: u32,
-    visit: &mut ResidencyVisit,
-) -> Result<(), Failure<'static>> {
-    // A third of the lines of a lane that no private cache holds is enough for each part.
-    let lane = chain.nodes() / LANES;
-    let part = lane.saturating_sub(near / LANES) / 3;
-    let (warm_up, count) = (part.min(WARM_UP), part.min(SAMPLES as u64) as usize);
-    let mut samples = [TimedHops::default(); SAMPLES];
-    let Some(samples) = samples.get_mut(..count).filter(|samples| samples.len() >= SURE) else {
-        return Ok(());
-    };
-    let mut ticks = [0; SAMPLES];
-    // The part that is loaded from memory is not that which is loaded after the wait.
-    chain.rewind(0);
-    chain.walk(warm_up, f64::INFINITY)?;
-    if !chain.each(samples)? {
-        return Ok(());
-    }
-    let sorted = ascending(samples, &mut ticks);
-    visit.memory_ticks = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
-    let threshold = hit_ticks.midpoint(visit.memory_ticks);
-    let by_chance = share(sorted, threshold);
-    let begun_ns = chain.now_ns();
-    let mut lap = (begun_ns, begun_ns);
-    for _ in 0..FILLING_LAPS {
-        let lap_ns = chain.now_ns();
-        if lap_ns - begun_ns > LONGEST_FILL_NS {
-            break;
-        }
-        if chain.rush(chain.nodes(), f64::INFINITY)?.is_none() {
-            return Ok(());
-        }
-        lap = (lap_ns, chain.now_ns());
-    }
-    let before = chain.software().switches;
-    while chain.now_ns() < lap.1 + wait_ns {
-        if chain.interrupted() {
-            return Err(Failure::Interrupted);
-        }
-        core::hint::spin_loop();
-    }
-    visit.switched = chain.software().switches != before;
-    chain.rewind(LANES / 2);
-    chain.walk(warm_up, f64::INFINITY)?;
-    let first_ns = chain.now_ns();
-    if !chain.each(samples)? {
-        return Ok(());
-    }
-    let middle_ns = first_ns.midpoint(chain.now_ns());
-    let place = (warm_up as f64 + count as f64 / 2.0) / lane.max(1) as f64;
-    visit.after_ns = middle_ns - (lap.0 + (lap.1 - lap.0) * place);
-    let sorted = ascending(samples, &mut ticks);
-    visit.hit_ticks = sorted.get(sorted.len() / SURE).copied().unwrap_or(u32::MAX);
-    // Some loads from memory are as fast as hits.
-    visit.share = ((share(sorted, threshold) - by_chance) / (1.0 - by_chance)).max(0.0);
-    Ok(())
-}
-
-/// Returns the ticks of the samples that nothing interrupted, in ascending order.
-fn ascending<'t>(samples: &[TimedHops], ticks: &'t mut [u32; SAMPLES]) -> &'t [u32] {
-    let mut count = 0;
-    let counted = samples.iter().filter(|sample| !sample.interrupted);
-    for (slot, sample) in ticks.iter_mut().zip(counted) {
-        *slot = sample.window;
-        count += 1;
-    }
-    let ticks = ticks.get_mut(..count).unwrap_or_default();
-    sort::sort_by(ticks, |one, other| one.cmp(other));
-    ticks
-}
-
-/// Returns the share of ascending ticks below a threshold.
-fn share(ticks: &[u32], threshold: u32) -> f64 {
-    ticks.partition_point(|ticks| *ticks < threshold) as f64 / ticks.len() as f64
-}
+#[cfg(test)]
+mod tests;
