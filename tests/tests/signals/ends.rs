@@ -77,11 +77,12 @@ fn interrupted_writes_leave_the_older_result() {
 /// A pipe with little room, so that each write is split.
 #[test]
 fn a_pipe_that_is_read_slowly_gets_everything() {
-    let mut child = command(&["pages", "--dry-run", "--json"]).spawn().expect("a process");
-    let mut pipe = child.stdout.take().expect("a pipe");
+    let (mut pipe, end) = std::io::pipe().expect("a pipe");
     // SAFETY: takes numbers; the descriptor is open.
     let flags = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, 4096) };
     assert!(flags >= 4096, "{flags}");
+    // The command, which has an end of the pipe, is gone after this line.
+    let child = command(&["pages", "--dry-run", "--json"]).stdout(end).spawn().expect("a process");
     let mut all = Vec::new();
     let mut part = [0; 512];
     loop {
