@@ -9,7 +9,7 @@ _latency_bench() {
     read -ra before <<<"${line%"$current"}"
     for word in "${before[@]:1}"; do
         case $word in
-        matrix | curve | parallel | window | distribution | order | pages | residency | variants | bandwidth | cores | loaded | system | fit | compare | fleet | show | report)
+        matrix | curve | parallel | window | distribution | order | pages | residency | variants | bandwidth | cores | loaded | system | fit | compare | fleet | show | reference | report)
             experiment=$word
             break
             ;;
@@ -84,6 +84,10 @@ _latency_bench() {
     show)
         options='--format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
+        ;;
+    reference)
+        options='--format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md prometheus html'
         ;;
     report)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --budget= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
@@ -168,11 +172,11 @@ _latency_bench() {
             [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
             ;;
         *)
-            if [[ $experiment == @(fit|compare|fleet|show|report) ]]; then
+            if [[ $experiment == @(fit|compare|fleet|show|reference|report) ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$current")
                 compopt -o filenames 2>/dev/null
             elif [[ -z $experiment ]]; then
-                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fit compare fleet show report$services" -- "$current")
+                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fit compare fleet show reference report$services" -- "$current")
             fi
             ;;
         esac

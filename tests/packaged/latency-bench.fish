@@ -2,7 +2,7 @@
 
 function __latency_bench_named
     for word in (commandline -opc)[2..]
-        if contains -- $word matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fit compare fleet show report
+        if contains -- $word matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fit compare fleet show reference report
             echo $word
             return 0
         end
@@ -34,10 +34,11 @@ complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fit -d 'c
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a compare -d 'compare saved results of A and B (exit 5 on regression)'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fleet -d 'find slow hosts among the saved results of many'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a show -d 'saved results in another format'
+complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a reference -d 'published figures of processors'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a report -d 'run all experiments in 90 s and write one HTML page'
 complete -c latency-bench -n __fish_is_first_arg -a help -d 'explain the program or an experiment'
 complete -c latency-bench -n __fish_is_first_arg -a version -d 'print the version'
-complete -c latency-bench -n '__latency_bench_is fit compare fleet show report' -F
+complete -c latency-bench -n '__latency_bench_is fit compare fleet show reference report' -F
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth loaded report' -s N -l cpunode -x -d 'run on these nodes, such as 0,2-3'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded report' -s m -l memnode -x -a 'local' -d 'measure memory of these nodes (local: own node)'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded report' -s C -l cpu -x -a 'first' -d 'run on this CPU, or on the first one of the node'
@@ -84,7 +85,7 @@ complete -c latency-bench -n '__latency_bench_is matrix curve parallel window di
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded report' -l dry-run -d 'print the plan and estimated duration, then exit'
 complete -c latency-bench -n '__latency_bench_is matrix bandwidth loaded' -l format -x -a 'text json csv jsonl md svg hwloc prometheus html' -d 'write the result as'
 complete -c latency-bench -n '__latency_bench_is curve parallel window distribution pages residency cores fit compare show' -l format -x -a 'text json csv jsonl md svg prometheus html' -d 'write the result as'
-complete -c latency-bench -n '__latency_bench_is order variants system fleet report' -l format -x -a 'text json csv jsonl md prometheus html' -d 'write the result as'
+complete -c latency-bench -n '__latency_bench_is order variants system fleet reference report' -l format -x -a 'text json csv jsonl md prometheus html' -d 'write the result as'
 complete -c latency-bench -s j -l json -d 'short for --format=json'
 complete -c latency-bench -l csv -d 'short for --format=csv'
 complete -c latency-bench -s o -l output -r -F -d 'write to a file (- is standard output); repeatable'

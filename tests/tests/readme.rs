@@ -167,7 +167,7 @@ fn place(name: &str) -> (Directory, PathBuf) {
         "programs",
         "latency-bench",
         &format!(
-            "echo \"$1\" >> {}/ran\ncase $1 in compare|fleet|fit|system|help) ;; *) \
+            "echo \"$1\" >> {}/ran\ncase $1 in compare|fleet|fit|reference|system|help) ;; *) \
              set -- \"$@\" --dry-run;; esac\nexec {} \"$@\"",
             directory.path().display(),
             executable.display()

@@ -17,6 +17,7 @@ pub mod matrix;
 pub mod norm;
 pub mod orders;
 pub mod reading;
+pub mod reference;
 pub mod residency;
 pub mod side_by_side;
 pub mod spans;

@@ -4,6 +4,7 @@
 pub mod compare;
 pub mod fit;
 pub mod fleet;
+pub mod reference;
 pub mod report;
 pub mod show;
 

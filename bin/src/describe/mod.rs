@@ -16,6 +16,7 @@ mod optional;
 pub mod output;
 pub mod point;
 pub mod rates;
+pub mod reference;
 pub mod report;
 pub mod rows;
 mod sizing;

@@ -14,8 +14,9 @@ use latency_core::units::NodeId;
 use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
 use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
+use crate::analysis::reference::quantity;
 use crate::describe::{
-    self, Presentation, Report, attributes, columns, method, point, rows, trust, undisturbed,
+    self, Presentation, Report, attributes, columns, method, point, reference, rows, trust, undisturbed,
 };
 use crate::engine::run;
 use crate::error::PlacementError;
@@ -209,6 +210,10 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         undisturbed::of_one(document, measured);
     } else {
         undisturbed::of_several(document, report);
+    }
+    let published = if found.local_ns.is_some() { quantity::LOCAL } else { quantity::REMOTE };
+    if let Some(value) = found.local_ns.or(found.remote_ns()) {
+        reference::published(document, report, published, Some(value));
     }
     clocks(document, report);
 }

@@ -431,6 +431,10 @@ fn machine(scene: &Scene) -> Box<Machine> {
         machine.host.identity.name = Text::from_bytes(hostile);
         machine.host.kernel = Text::from_bytes(hostile);
     }
+    if has(Trouble::Known) {
+        machine.processor.brand = Text::from_bytes(b"Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz");
+        machine.processor.signature = (6, 106, 6);
+    }
     if has(Trouble::BusyCpu) {
         machine.instead = &[Instead { first: CpuId(0), busy: 0.34, cpu: CpuId(1) }];
     }

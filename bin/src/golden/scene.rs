@@ -47,11 +47,13 @@ pub enum Trouble {
     BusyCpu,
     /// The core's clock could not be measured.
     NoCoreClock,
+    /// Figures of the processor are published.
+    Known,
 }
 
 impl Trouble {
     /// All troubles.
-    pub const ALL: [Trouble; 20] = [
+    pub const ALL: [Trouble; 21] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -72,6 +74,7 @@ impl Trouble {
         Trouble::Emulated,
         Trouble::BusyCpu,
         Trouble::NoCoreClock,
+        Trouble::Known,
     ];
 }
 

@@ -10,8 +10,8 @@ use super::scene::{Scene, Trouble};
 use crate::report::words::{AARCH64, X86_64};
 use Trouble::{
     BusyCpu, Disturbed, Early, Emulated, Excluded, FewRounds, FirstTouch, HostileNames, Imprecise,
-    Interrupted, KernelClock, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters, SlowIdle, Threads,
-    Unverified, Virtual,
+    Interrupted, KernelClock, Known, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters, SlowIdle,
+    Threads, Unverified, Virtual,
 };
 
 const ONE: &str = "one-node";
@@ -51,7 +51,10 @@ const WIDE: &[Row] = &[
     ("matrix-neighbours-always", TEXT, ONE, "matrix", &[Neighbours, FewRounds]),
     ("matrix-emulated", &["txt", "json", "md"], ONE, "matrix", &[Emulated]),
     ("matrix-busy-cpu", &["txt", "json"], TWO, "matrix", &[BusyCpu]),
+    ("matrix-known", TEXT, ONE, "matrix", &[Known]),
+    ("matrix-known-virtual", &["txt", "json"], TWO, "matrix", &[Known, Virtual]),
     ("matrix-side-cache", &["txt"], CXL, "matrix --cpunode=0 --memnode=0", &[]),
+    ("curve-known", TEXT, ONE, "curve", &[Known]),
     ("curve-side-cache", TEXT, CXL, "curve --quiet --points-per-octave=2", &[]),
     ("bandwidth-counters", TABLES, ONE, "bandwidth --verbose --counters", &[]),
     ("cores-counters", TABLES, ONE, "cores --pairs=0:1 --verbose --counters", &[]),
@@ -100,6 +103,8 @@ const WIDE: &[Row] = &[
     ("parallel-one-size", EVERY, ONE, "parallel --size=1M", &[KernelClock]),
     ("parallel-chains", TEXT, ONE, "parallel --chains=1,4-6", &[]),
     ("window", EVERY, ONE, "window", &[]),
+    ("window-known", TEXT, ONE, "window", &[Known]),
+    ("window-known-virtual", TEXT, TWO, "window", &[Known, Virtual]),
     ("window-quiet", TEXT, ONE, "window --quiet", &[]),
     ("window-virtual", EVERY, TWO, "window --verbose", &[Virtual, Imprecise]),
     ("window-interrupted", TABLES, ONE, "window", &[Interrupted]),
@@ -144,6 +149,7 @@ const WIDE: &[Row] = &[
     ("bandwidth-four-nodes", TEXT, FOUR, "bandwidth --verbose", &[]),
     ("bandwidth-mix", EVERY, FOUR, "bandwidth --view=mix", &[]),
     ("bandwidth-scaling", EVERY, FOUR, "bandwidth --view=scaling --traffic=read,nt-write", &[]),
+    ("curve-known-virtual", TEXT, ONE, "curve --pages=4k", &[Known, Virtual]),
     ("bandwidth-cores", EVERY, ONE, "bandwidth --view=cores", &[Imprecise, Disturbed]),
     ("bandwidth-in-cache", TABLES, FOUR, "bandwidth --size=32K --cpunode=0 --memnode=0", &[]),
     ("bandwidth-interrupted", EVERY, TWO, "bandwidth", &[Interrupted]),
@@ -412,6 +418,8 @@ const WIDE: &[Row] = &[
         &[],
     ),
     ("fit-bandwidth", TEXT, ONE, "fit ../tests/fixtures/saved/bandwidth-a.json", &[]),
+    ("reference", &["txt", "json", "csv", "md"], ONE, "reference ice lake-sp", &[]),
+    ("reference-unknown", &["txt", "json"], ONE, "reference wombat", &[]),
     ("fleet", &["txt", "json", "csv", "md", "prom"], ONE, "fleet ../tests/fixtures/saved/fleet.jsonl", &[]),
     ("fleet-apart", &["txt", "json", "csv"], ONE, "fleet ../tests/fixtures/saved/fleet-apart.jsonl", &[]),
     (

@@ -79,6 +79,12 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
     Ok(table)
 }
 
+/// Returns the description of the processor that executes the call, without anything else of the machine.
+#[must_use]
+pub fn processor() -> Processor {
+    processor::identify(&SystemFiles, CpuId(0))
+}
+
 /// Returns the longest cache line. A kernel without descriptions of caches (a device tree) does not report it; then it is
 /// the shortest line according to the processor.
 pub fn line(host: &Host) -> LineSize {

@@ -358,7 +358,7 @@ flags! {
         Value(&PERCENT, |options, value| percentage(&mut options.precision, value, false)),
         "stop when the 95% confidence interval is within PCT of the result",
         default "1%\ncores: 5%";
-    TimeLimit "time-limit" Sampling COMMON,
+    TimeLimit "time-limit" Sampling,
         Value(&TIME, |options, value| time(&mut options.time_limit, value, false)),
         "time limit per point (node pair or size)",
         default "10s, or about 20s for all sizes of an experiment";

@@ -100,6 +100,8 @@ compare --force a.json b.json\twhatever the conditions
 compare a*.json -- b*.json\tseveral runs of each side
 show saved.json --csv\tits points as a table
 show *.json -o page.html\tpoints of several results
+reference ice lake\tof cores of this name
+reference all -o all.csv\teverything, as a table
 fleet --threshold=5% *.jsonl\thosts that are 5% slower
 fleet --baseline=ok.jsonl *.jsonl\tagainst known-good results
 report --format=text\teverything, as text

@@ -48,7 +48,7 @@ fn manual() -> String {
 
 /// Returns true for a command line that measures nothing.
 fn reads(line: &str) -> bool {
-    let names = ["fit", "compare", "fleet", "show", "system", "report *"];
+    let names = ["fit", "compare", "fleet", "show", "reference", "system", "report *"];
     names.iter().any(|name| line.starts_with(name)) || line.contains("FILE")
 }
 
@@ -68,6 +68,7 @@ fn filled(line: &str) -> Vec<String> {
             "A" | "FILE" => words.push("a.json"),
             "B" => words.push("b.json"),
             "A..." | "FILE..." | "[FILE...]" => words.extend(["a.json", "c.json"]),
+            "[CPU...]" => words.push("zen"),
             "B..." => words.extend(["b.json", "d.json"]),
             "a*.json" | "*.json" => words.extend(["a.json", "c.json"]),
             "b*.json" => words.extend(["b.json", "d.json"]),

@@ -18,7 +18,8 @@ use latency_core::units::Bytes;
 use super::interface::{Experiment, gathered};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
-use crate::describe::{Presentation, Report, method, point};
+use crate::analysis::reference::quantity;
+use crate::describe::{Presentation, Report, method, point, reference};
 use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -262,7 +263,19 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             analysis,
             first.and_then(|first| report.warnings.side_cache(first.point.target)),
         );
+        usual(document, report, analysis);
     }
+}
+
+/// Compares the memory with published figures.
+fn usual(document: &mut dyn Document, report: &Report<'_, '_>, analysis: &Analysis) {
+    let (Ok(_), Some(memory), Some(first)) = (&analysis.stair, &analysis.memory, report.outcomes.first())
+    else {
+        return;
+    };
+    let is_local = first.point.initiator == first.point.target;
+    let published = if is_local { quantity::LOCAL } else { quantity::REMOTE };
+    reference::published(document, report, published, Some(memory.nanoseconds().value));
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {

@@ -9,10 +9,11 @@ use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
 
 use crate::analysis::lanes::{WorkReach, WorkingSet, regions};
+use crate::analysis::reference::quantity;
 use crate::analysis::window::{Prefetch, ReorderBuffer, WindowConclusion, conclude, room};
 use crate::describe::method::optional;
 use crate::describe::rates::percent;
-use crate::describe::{Report, point};
+use crate::describe::{Report, point, reference};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
@@ -60,7 +61,13 @@ impl<'r, 'a> WindowView<'r, 'a> {
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(view) = WindowView::of(report) else { return };
     match &view.found {
-        Some(found) => found_of(document, found),
+        Some(found) => {
+            found_of(document, found);
+            if let ReorderBuffer::Holds(instructions) = found.buffer {
+                let value = Some(instructions.value);
+                reference::published(document, report, quantity::REORDER_BUFFER, value);
+            }
+        }
         None => document.answer(format_args!(
             "Not tested: the caches hold {}, and cache hits return before the window is full. Remove --size, or \
              use --size={}M or more.",

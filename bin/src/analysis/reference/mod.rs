@@ -1,0 +1,53 @@
+//! Published figures of processors: facts of a core, and ranges of what server platforms achieve. A result that differs
+//! from them is unusual, but no verdict of this program depends on them.
+//!
+//! Each figure has a source that was read. Processors without a row have no reference, and quantities without a source
+//! are unknown.
+
+mod cores;
+mod known;
+mod list;
+mod platforms;
+pub mod quantity;
+mod row;
+mod stated;
+#[cfg(test)]
+mod tests;
+
+pub use known::figures;
+pub use list::contains;
+pub use quantity::PublishedQuantity;
+pub use row::Usual;
+
+use crate::machine::processor::{CoreKind, Platform, Processor};
+
+/// Returns whether the row at a position is one of a processor.
+///
+/// The name of the processor is to be its maker's: an emulator gives made names, `Intel Xeon Processor (Cascadelake)`
+/// or `AMD EPYC-Milan Processor`, to processors whose cores are others.
+#[must_use]
+pub fn is_of(row: usize, processor: &Processor) -> bool {
+    let brand = processor.brand.as_str().as_bytes();
+    let is_own_name = match processor.signature.0 {
+        6 => contains(brand, b"(R)"),
+        0x10..0x40 => brand.iter().any(u8::is_ascii_digit) && !contains(brand, b"EPYC-"),
+        _ => true,
+    };
+    is_own_name
+        && processor.platform != Platform::Emulated
+        && processor.core != Some(CoreKind::Efficiency)
+        && known::has(row, brand, processor.signature)
+}
+
+/// Returns the name of the core or platform of a processor for which a quantity is published, and the range of all its
+/// figures, with all their conditions and sources.
+#[must_use]
+pub fn usual(processor: &Processor, quantity: PublishedQuantity) -> Option<(&'static str, Usual)> {
+    let mut found: Option<(&'static str, Usual)> = None;
+    figures(&|row, _| is_of(row, processor), &mut |name, figure| {
+        if figure.quantity == quantity {
+            found = Some((name, found.map_or(*figure, |(_, other)| figure.and(&other))));
+        }
+    });
+    found
+}

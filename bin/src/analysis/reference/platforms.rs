@@ -1,0 +1,255 @@
+//! Published ranges of memory latency, bandwidth and core-to-core latency of server platforms, with their conditions.
+//!
+//! A range holds the figures of its sources, in tenths, without an allowance.
+//! `tests/fixtures/reference/evidence.tsv` has the quotes.
+
+use super::quantity::{
+    BETWEEN_SOCKETS, LOCAL, READ_OF_NODE, READ_OF_SOCKET, REMOTE, TRIAD_OF_TWO, WITHIN_SOCKET,
+};
+use super::row::{
+    ALL, ALTRA, AMAZON, ANY_STEPPING, EPYC, Models, NVIDIA, PublishedRow, XEON, platform, range,
+};
+use super::stated::{
+    ANANDTECH, ARM, AZURE, CHIPS_AND_CHEESE, COD, CORRECTED, CSIT, DDR4_3200, DDR5_4800, DDR5_5600, GIB,
+    KERNCRAFT, LPDDR5, MESS, METAL, NO_PAGES, NONE, NPS1, NPS4, NVIENNOT, PLANTEGG, SBC_BENCH, SNC2, VIRTUAL,
+    VSC,
+};
+
+const SANDY_BRIDGE_EP: Models = &[(0x2d, 0x2d)];
+const IVY_BRIDGE_EP: Models = &[(0x3e, 0x3e)];
+const HASWELL_EP: Models = &[(0x3f, 0x3f)];
+const BROADWELL_EP: Models = &[(0x4f, 0x4f)];
+const SKYLAKE_SP: Models = &[(0x55, 0x55)];
+const CASCADE_LAKE_SP: Models = &[(0x55, 0x55)];
+const ICE_LAKE_SP: Models = &[(0x6a, 0x6a)];
+const SAPPHIRE_RAPIDS: Models = &[(0x8f, 0x8f)];
+const NAPLES: Models = &[(1, 1)];
+const ROME: Models = &[(0x31, 0x31)];
+const MILAN: Models = &[(1, 1)];
+const GENOA: Models = &[(0x11, 0x11)];
+const GRAVITON2: Models = &[(0xd0c, 0xd0c)];
+const GRAVITON3: Models = &[(0xd40, 0xd40)];
+const GRAVITON4: Models = &[(0xd4f, 0xd4f)];
+const GRACE: Models = &[(0xd4f, 0xd4f)];
+const AMPERE_ALTRA: Models = &[(0xd0c, 0xd0c)];
+const AMPEREONE_A: Models = &[(0xac4, 0xac4)];
+const THUNDERX2: Models = &[(0x0af, 0x0af)];
+const A64FX: Models = &[(1, 1)];
+const KUNPENG_920: Models = &[(0xd01, 0xd01)];
+
+/// All platforms.
+pub const PLATFORMS: [PublishedRow; 21] = [
+    platform(
+        "Sandy Bridge-EP",
+        XEON,
+        6,
+        SANDY_BRIDGE_EP,
+        ANY_STEPPING,
+        &[range(READ_OF_NODE, 446, 446, NONE, KERNCRAFT)],
+    ),
+    platform(
+        "Ivy Bridge-EP",
+        XEON,
+        6,
+        IVY_BRIDGE_EP,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 612, 617, NO_PAGES, VSC),
+            range(REMOTE, 1146, 1151, NO_PAGES, VSC),
+            range(READ_OF_NODE, 470, 564, NONE, VSC.and(KERNCRAFT)),
+        ],
+    ),
+    platform(
+        "Haswell-EP",
+        XEON,
+        6,
+        HASWELL_EP,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 900, 921, NO_PAGES, VSC),
+            range(REMOTE, 1271, 1294, NO_PAGES, VSC),
+            range(READ_OF_NODE, 608, 618, NONE, VSC.and(KERNCRAFT)),
+        ],
+    ),
+    platform(
+        "Broadwell-EP",
+        XEON,
+        6,
+        BROADWELL_EP,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 842, 850, NO_PAGES, PLANTEGG),
+            range(LOCAL, 737, 765, NO_PAGES.and(COD), VSC),
+            range(REMOTE, 1363, 1372, NO_PAGES, PLANTEGG),
+            range(REMOTE, 1411, 1960, NO_PAGES.and(COD), VSC),
+            range(READ_OF_NODE, 585, 585, NONE, KERNCRAFT),
+            range(READ_OF_SOCKET, 700, 700, COD, KERNCRAFT),
+            range(WITHIN_SOCKET, 440, 440, NONE, NVIENNOT),
+            range(BETWEEN_SOCKETS, 1180, 1180, NONE, NVIENNOT),
+        ],
+    ),
+    platform(
+        "Skylake-SP",
+        XEON,
+        6,
+        SKYLAKE_SP,
+        0x04,
+        &[
+            range(LOCAL, 774, 902, NO_PAGES, VSC.and(CSIT)),
+            range(REMOTE, 1306, 1443, NO_PAGES, VSC),
+            range(READ_OF_NODE, 1044, 1206, NONE, VSC.and(KERNCRAFT)),
+            range(READ_OF_SOCKET, 1313, 1313, SNC2, KERNCRAFT),
+        ],
+    ),
+    platform(
+        "Cascade Lake-SP",
+        XEON,
+        6,
+        CASCADE_LAKE_SP,
+        0x57,
+        &[
+            range(LOCAL, 785, 903, NO_PAGES, VSC.and(CSIT).and(PLANTEGG).and(MESS)),
+            range(REMOTE, 1302, 1447, NO_PAGES, VSC.and(CSIT).and(PLANTEGG)),
+            range(READ_OF_NODE, 1062, 1131, NONE, VSC.and(MESS)),
+            range(READ_OF_SOCKET, 1252, 1252, SNC2, KERNCRAFT),
+            range(WITHIN_SOCKET, 470, 480, NONE, NVIENNOT),
+            range(BETWEEN_SOCKETS, 1340, 1360, NONE, NVIENNOT),
+        ],
+    ),
+    platform(
+        "Ice Lake-SP",
+        XEON,
+        6,
+        ICE_LAKE_SP,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 890, 892, NO_PAGES, VSC),
+            range(REMOTE, 1427, 1429, NO_PAGES, VSC),
+            range(READ_OF_NODE, 1757, 1759, NONE, VSC),
+            range(WITHIN_SOCKET, 510, 510, METAL, NVIENNOT),
+            range(BETWEEN_SOCKETS, 1080, 1080, METAL, NVIENNOT),
+        ],
+    ),
+    platform(
+        "Sapphire Rapids",
+        XEON,
+        6,
+        SAPPHIRE_RAPIDS,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 1101, 1191, CORRECTED.and(DDR5_4800), MESS),
+            range(READ_OF_NODE, 2335, 2674, DDR5_4800, MESS),
+        ],
+    ),
+    platform(
+        "Naples",
+        EPYC,
+        0x17,
+        NAPLES,
+        ANY_STEPPING,
+        &[range(READ_OF_SOCKET, 1485, 1485, NPS4, KERNCRAFT)],
+    ),
+    platform(
+        "Rome",
+        EPYC,
+        0x17,
+        ROME,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 1220, 1340, NO_PAGES.and(NPS1), ANANDTECH),
+            range(LOCAL, 1130, 1250, NO_PAGES.and(NPS4), ANANDTECH),
+            range(LOCAL, 1196, 1206, CORRECTED.and(DDR4_3200), MESS),
+            range(READ_OF_SOCKET, 1435, 1435, NPS4, KERNCRAFT),
+        ],
+    ),
+    platform(
+        "Milan",
+        EPYC,
+        0x19,
+        MILAN,
+        ANY_STEPPING,
+        &[
+            range(WITHIN_SOCKET, 230, 1150, NONE, NVIENNOT),
+            range(BETWEEN_SOCKETS, 1970, 1970, METAL, NVIENNOT),
+            range(TRIAD_OF_TWO, 3300, 3500, VIRTUAL, AZURE),
+        ],
+    ),
+    platform("Genoa", EPYC, 0x19, GENOA, ANY_STEPPING, &[range(TRIAD_OF_TWO, 7500, 7800, VIRTUAL, AZURE)]),
+    platform(
+        "Graviton2",
+        AMAZON,
+        0x41,
+        GRAVITON2,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 950, 956, VIRTUAL.and(GIB), ARM),
+            range(READ_OF_NODE, 1696, 1697, VIRTUAL, ARM),
+            range(WITHIN_SOCKET, 418, 470, NONE, ARM.and(NVIENNOT)),
+        ],
+    ),
+    platform(
+        "Graviton3",
+        AMAZON,
+        0x41,
+        GRAVITON3,
+        ANY_STEPPING,
+        &[range(WITHIN_SOCKET, 460, 460, NONE, NVIENNOT)],
+    ),
+    platform(
+        "Graviton4",
+        AMAZON,
+        0x41,
+        GRAVITON4,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 1100, 1152, VIRTUAL.and(GIB), ARM),
+            range(READ_OF_NODE, 4655, 4656, VIRTUAL, ARM),
+            range(WITHIN_SOCKET, 258, 600, NONE, ARM.and(CHIPS_AND_CHEESE)),
+            range(BETWEEN_SOCKETS, 1386, 1386, NONE, CHIPS_AND_CHEESE),
+        ],
+    ),
+    platform(
+        "Grace",
+        NVIDIA,
+        0x41,
+        GRACE,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 1762, 1785, CORRECTED.and(LPDDR5), MESS),
+            range(READ_OF_NODE, 4421, 4421, LPDDR5, MESS),
+        ],
+    ),
+    platform(
+        "Altra",
+        ALTRA,
+        0x41,
+        AMPERE_ALTRA,
+        ANY_STEPPING,
+        &[range(LOCAL, 1177, 1249, NO_PAGES, SBC_BENCH)],
+    ),
+    platform(
+        "AmpereOne A",
+        ALL,
+        0xc0,
+        AMPEREONE_A,
+        ANY_STEPPING,
+        &[range(LOCAL, 1308, 1308, NO_PAGES.and(DDR5_5600), SBC_BENCH)],
+    ),
+    platform(
+        "ThunderX2",
+        ALL,
+        0x43,
+        THUNDERX2,
+        ANY_STEPPING,
+        &[range(READ_OF_NODE, 1306, 1306, NONE, KERNCRAFT)],
+    ),
+    platform("A64FX", ALL, 0x46, A64FX, ANY_STEPPING, &[range(READ_OF_NODE, 2275, 2275, NONE, KERNCRAFT)]),
+    platform(
+        "Kunpeng 920",
+        ALL,
+        0x48,
+        KUNPENG_920,
+        ANY_STEPPING,
+        &[range(WITHIN_SOCKET, 720, 720, NONE, NVIENNOT)],
+    ),
+];

@@ -1,0 +1,57 @@
+//! The quantities of published figures.
+
+use super::list::nth;
+
+/// Declares the quantities: the position of each, its constant, its name and its unit.
+macro_rules! quantities {
+    ($list:ident $($number:ident $name:ident $text:literal $unit:literal;)*) => {
+        /// The names of the quantities, each with its unit.
+        const $list: &str = concat!($($text, "|", $unit, "|"),*);
+        enum Number { $($number),* }
+        $(#[doc = concat!("The ", $text, ".")] pub const $name: PublishedQuantity = PublishedQuantity(Number::$number as u8);)*
+    };
+}
+
+// Those of a core, then those that depend on the machine. Core to core is one way.
+quantities! {
+    QUANTITIES
+    L1Cycles L1_CYCLES "L1 latency" "cycles";
+    L2Cycles L2_CYCLES "L2 latency" "cycles";
+    L1Size L1_SIZE "L1 size" "KiB";
+    L2Size L2_SIZE "L2 size" "KiB";
+    L1Tlb L1_TLB "L1 TLB" "entries";
+    L2Tlb L2_TLB "L2 TLB" "entries";
+    ReorderBuffer REORDER_BUFFER "reorder buffer" "instructions";
+    Line LINE "line" "bytes";
+    Local LOCAL "local memory latency" "ns";
+    Remote REMOTE "remote memory latency" "ns";
+    ReadOfNode READ_OF_NODE "read bandwidth of a node" "GB/s";
+    ReadOfSocket READ_OF_SOCKET "read bandwidth of a socket" "GB/s";
+    TriadOfTwo TRIAD_OF_TWO "triad bandwidth of two sockets" "GB/s";
+    WithinSocket WITHIN_SOCKET "core to core within a socket" "ns";
+    BetweenSockets BETWEEN_SOCKETS "core to core between sockets" "ns";
+}
+
+/// A published quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublishedQuantity(pub u8);
+
+impl PublishedQuantity {
+    /// Returns whether it depends on more than the core.
+    #[must_use]
+    pub const fn depends_on_machine(self) -> bool {
+        self.0 >= LOCAL.0
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        nth(QUANTITIES, usize::from(self.0) * 2)
+    }
+
+    /// Returns the unit.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        nth(QUANTITIES, usize::from(self.0) * 2 + 1)
+    }
+}

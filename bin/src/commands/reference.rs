@@ -1,0 +1,85 @@
+//! Published figures of processors, with their sources. Nothing is measured.
+
+use latency_core::packed;
+use latency_core::text::plural;
+
+use super::{Command, Write};
+use crate::analysis::reference::{contains, figures, is_of};
+use crate::describe::{self, trust};
+use crate::error::Failure;
+use crate::machine::detect;
+use crate::options::{Descriptor, Operands, Options};
+use crate::report::document::{Field, Part, fields};
+
+/// The maximum number of words to search for.
+const MOST_WORDS: usize = 16;
+
+/// The `reference` command.
+pub const REFERENCE: Command = Command {
+    descriptor: Descriptor {
+        name: "reference",
+        summary: packed!("published figures of processors"),
+        details: packed!(
+            "Latencies and sizes of a core, and ranges of a server platform, with their sources. Without CPU, the \
+             figures of this processor; with words, those whose names contain all of them; `all` shows everything. \
+             Nothing is measured."
+        ),
+        operands: Operands { names: "[CPU...]", least: 0, most: MOST_WORDS, sides: false },
+        ..Descriptor::OF_VALUES
+    },
+    columns: [&COLUMNS, &[]],
+    run,
+};
+
+fields! {
+    FIGURES "figures" "Number of figures.";
+    PROCESSOR "processor" "Core or platform.";
+    QUANTITY "quantity" "Published quantity.";
+    LEAST "least" "Smallest figure.";
+    MOST "most" "Largest figure.";
+    UNIT "unit" "Unit.";
+    STATED "stated" "Stated conditions.";
+    SOURCES "sources" "Sources.";
+}
+
+/// The columns of tabular formats.
+static COLUMNS: [&Field; 7] = [&PROCESSOR, &QUANTITY, &LEAST, &MOST, &UNIT, &STATED, &SOURCES];
+
+/// Shows the figures of the processors that the operands select.
+fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+    let words = options.operands();
+    let own = detect::processor();
+    let is_wanted = |row: usize, name: &str| match words {
+        [] => is_of(row, &own),
+        [b"all"] => true,
+        words => words.iter().all(|word| contains(name.as_bytes(), word)),
+    };
+    let mut count = 0_usize;
+    figures(&is_wanted, &mut |_, _| count += 1);
+    write(&mut |document| {
+        document.part(Part::Object(&describe::SUMMARY), |document| document.put(&FIGURES, count));
+        trust::of_command(document, "good", &mut || None);
+        document.part(Part::Records(&describe::ROWS), |document| {
+            figures(&is_wanted, &mut |name, usual| {
+                document.part(Part::Item, |document| {
+                    let [least, most] = usual.ends();
+                    document.put(&PROCESSOR, name);
+                    document.put(&QUANTITY, usual.quantity.name());
+                    document.put(&LEAST, least);
+                    document.put(&MOST, most);
+                    document.put(&UNIT, usual.quantity.unit());
+                    document.show(&STATED, &usual.stated.conditions());
+                    document.show(&SOURCES, &usual.stated.addresses());
+                });
+            });
+        });
+        match count {
+            0 => document.answer(format_args!("No reference for this processor.")),
+            count => document.answer(format_args!("{count} published figure{}.", plural(count))),
+        }
+        figures(&is_wanted, &mut |name, usual| {
+            document.finding(format_args!("{name}: {usual} [{}].", usual.stated.addresses()));
+        });
+    });
+    Ok(None)
+}
