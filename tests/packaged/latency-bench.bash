@@ -78,7 +78,7 @@ _latency_bench() {
         formats='text json csv jsonl md svg prometheus html'
         ;;
     fleet)
-        options='--threshold= --baseline= --of= --force --strict --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--threshold= --baseline= --history --of= --force --strict --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     show)

@@ -78,6 +78,7 @@ complete -c latency-bench -n '__latency_bench_is matrix curve parallel window di
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded' -l counters -d 'also read hardware performance counters (perf_event_open)'
 complete -c latency-bench -n '__latency_bench_is compare fleet' -l threshold -x -d 'slowdown that counts as a regression'
 complete -c latency-bench -n '__latency_bench_is fleet' -l baseline -r -F -d 'compare hosts with known-good results instead of with each other'
+complete -c latency-bench -n '__latency_bench_is fleet' -l history -d 'first compare each host with its own older results (names changes of 3% or --threshold)'
 complete -c latency-bench -n '__latency_bench_is compare fleet' -l of -x -a 'typical undisturbed' -d 'judge the value of the whole run, or the value while neighbours were quiet'
 complete -c latency-bench -n '__latency_bench_is compare fleet' -l force -d 'give a verdict even if conditions differ or results are unreliable'
 complete -c latency-bench -n '__latency_bench_is fit compare' -l unit -x -d 'unit of the sizes in the table of another tool'

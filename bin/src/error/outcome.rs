@@ -126,11 +126,16 @@ pub struct Outliers {
     pub of: usize,
     /// The minimum excess of a slow host, as a fraction.
     pub threshold: f64,
+    /// The number of hosts that became slower, according to a history.
+    pub slowed: usize,
 }
 
 impl fmt::Display for Outliers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outliers { hosts, of, threshold } = *self;
+        let Outliers { hosts, of, threshold, slowed } = *self;
+        if slowed > 0 {
+            message!(out, "{slowed} became slower; "; slowed)?;
+        }
         message!(
             out, "{hosts} of {of} hosts {verb} slow (threshold {threshold}%)"; hosts, of,
             verb = if hosts == 1 { "is" } else { "are" }, threshold = Insert::Trimmed(threshold * 100.0, 9))

@@ -429,6 +429,13 @@ const WIDE: &[Row] = &[
         "fleet ../tests/fixtures/saved/fleet-experiments.jsonl",
         &[],
     ),
+    (
+        "fleet-history",
+        &["txt", "json", "csv"],
+        ONE,
+        "fleet --history ../tests/fixtures/saved/fleet-history.jsonl",
+        &[],
+    ),
     ("fleet-one", &["json"], ONE, "fleet ../tests/fixtures/saved/server-b.json", &[]),
     ("fleet-few", &["txt", "json"], ONE, "fleet ../tests/fixtures/saved/nodes.jsonl", &[]),
     (

@@ -393,6 +393,9 @@ flags! {
         Value(&BASELINE, |options, value| set_some(&mut options.baseline, values::path(value))),
         "compare hosts with known-good results instead of with each other",
         default "none";
+    History "history" Verdict,
+        Switch(|options| options.history = true),
+        "first compare each host with its own older results (names changes of 3% or --threshold)";
     Of "of" Verdict,
         Value(&OF, |options, value| set(&mut options.of, values::choice(value))),
         "judge the value of the whole run, or the value while neighbours were quiet",

@@ -104,6 +104,7 @@ reference ice lake\tof cores of this name
 reference all -o all.csv\teverything, as a table
 fleet --threshold=5% *.jsonl\thosts that are 5% slower
 fleet --baseline=ok.jsonl *.jsonl\tagainst known-good results
+fleet --history *.jsonl\talso what changed, and when
 report --format=text\teverything, as text
 report *.json -o report.html\tone page of saved results"
 );

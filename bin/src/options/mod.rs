@@ -263,6 +263,8 @@ options! {
         pub threshold: f64 = 0.03,
         /// The file with the results with which hosts are compared.
         pub baseline: Option<&'a [u8]> = None,
+        /// True if each host is first compared with its own older results.
+        pub history: bool = false,
         /// The value of saved results that is judged.
         pub of: Of = Of::Typical,
         /// True if `compare` gives a verdict on results of different conditions.

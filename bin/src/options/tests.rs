@@ -46,7 +46,14 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
         name: "compare",
         summary: packed!("two saved results side by side"),
         details: packed!("Exit 5 where the second is slower."),
-        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Unit]),
+        flags: FlagSet::of(&[
+            FlagId::Threshold,
+            FlagId::Baseline,
+            FlagId::History,
+            FlagId::Of,
+            FlagId::Force,
+            FlagId::Unit,
+        ]),
         operands: Operands { names: "A... -- B...", least: 2, most: 48, sides: true },
         ..Descriptor::OF_VALUES
     },
@@ -158,6 +165,7 @@ fn every_option_is_set_in_both_forms() {
         ("threshold", "0", |o| o.threshold == 0.0),
         ("baseline", "a b", |o| o.baseline == Some(b"a b")),
         ("of", "undisturbed", |o| o.of == Of::Undisturbed),
+        ("history", "", |o| o.history),
         ("force", "", |o| o.force),
         ("unit", "KiB", |o| o.unit == Some(Bytes(1024))),
         ("strict", "", |o| o.strict),

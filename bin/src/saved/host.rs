@@ -4,6 +4,9 @@ use latency_core::text::Text;
 
 use super::trust::Trust;
 
+/// The separator of the parts of a combined name, which does not occur in shown texts.
+pub const SEPARATOR: char = '\u{1f}';
+
 /// The host of a result, if its file names it. No text can control a terminal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin {
@@ -13,6 +16,10 @@ pub struct Origin {
     pub boot: Text<40>,
     /// The name of its processor.
     pub cpu: Text<96>,
+    /// Its labels, each as [`SEPARATOR`], then `label KEY=VALUE`; a label that does not fit is left out.
+    pub labels: Text<192>,
+    /// Version of the schema of the document; 0 if unknown.
+    pub schema: u32,
     /// The number of its NUMA nodes; 0 if unknown.
     pub nodes: u32,
     /// True if a cache lies in front of a node's memory; `None` if unknown.

@@ -119,7 +119,8 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
         "trust" => origin::trust(reader, draft)?,
         "health" => origin::health(reader, draft)?,
         "conditions" => origin::other_work(reader, draft)?,
-        "tool" | "clock" if all => members(reader, &mut |reader, key| condition(reader, draft, key))?,
+        "schema" => saved.origin.schema = optional(reader)?.unwrap_or(0.0) as u32,
+        "tool" | "clock" => members(reader, &mut |reader, key| condition(reader, draft, key))?,
         _ => reader.skip_value()?,
     }
     Ok(())

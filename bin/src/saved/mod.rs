@@ -10,7 +10,7 @@ pub mod documents;
 mod fields;
 mod foreign;
 mod headings;
-mod host;
+pub mod host;
 mod json;
 mod names;
 mod numerals;

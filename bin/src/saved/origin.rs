@@ -1,13 +1,17 @@
 //! The host of a saved result, and parts of results that are not points: classes of pairs of CPUs, and the ends of
 //! curves under load.
 
+use core::fmt::Write;
+
 use latency_core::json::{Event, Reader};
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::traffic::Kind;
 use latency_core::units::Bytes;
 
+use super::conditions::escaped;
 use super::fields::word;
+use super::host::SEPARATOR;
 use super::names::{is_interval_of, today};
 use super::point::{PointDraft, point};
 use super::rows::{Draft, whole};
@@ -30,6 +34,16 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
             }
             "boot_id" => boot = text(reader.string()?),
             "cpu_model" => origin.cpu = text(reader.string()?),
+            "labels" => members(reader, &mut |reader, key| {
+                let Event::String(value) = reader.clone().next_event()? else {
+                    return Ok(reader.skip_value()?);
+                };
+                let (before, key) = (origin.labels, escaped::<40>(key.as_bytes()));
+                if write!(origin.labels, "{SEPARATOR}label {key}={}", text::<96>(value)).is_err() {
+                    origin.labels = before;
+                }
+                Ok(reader.skip_value()?)
+            })?,
             _ => reader.skip_value()?,
         }
         Ok(())

@@ -11,7 +11,7 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Makes a result of a host of two nodes on a day, whose points have this latency.
-fn result(name: &str, day: usize, ns: f64) -> Value {
+pub fn result(name: &str, day: usize, ns: f64) -> Value {
     let point = |to: usize| {
         json!({
             "from": 0, "to": to, "ns": ns, "working_set_bytes": 256 << 20, "stride_bytes": 64, "order": "random",
@@ -29,12 +29,12 @@ fn result(name: &str, day: usize, ns: f64) -> Value {
 }
 
 /// Makes results of `count` like hosts, h1 and so on.
-fn like(count: usize) -> Vec<Value> {
+pub fn like(count: usize) -> Vec<Value> {
     (1..=count).map(|host| result(&format!("h{host}"), 1, 98.0 + 0.3 * (host % 4) as f64)).collect()
 }
 
 /// Sets a field of both points.
-fn set(result: &mut Value, field: &str, value: &Value) {
+pub fn set(result: &mut Value, field: &str, value: &Value) {
     for point in result["node_pairs"].as_array_mut().expect("points") {
         point[field] = value.clone();
     }
@@ -46,30 +46,30 @@ fn poor(result: &mut Value, reason: &str) {
     result["warnings"] = json!([{"code": reason, "severity": "poor", "untrusted": true}]);
 }
 
-struct Found {
-    text: Run,
-    document: Value,
-    csv: String,
-    strict: Option<i32>,
+pub struct Found {
+    pub text: Run,
+    pub document: Value,
+    pub csv: String,
+    pub strict: Option<i32>,
 }
 
 impl Found {
     /// Returns the hosts that are slow, or those that are not like the others, and their codes.
-    fn rows(&self, slow: bool) -> Vec<(String, String)> {
+    pub fn rows(&self, slow: bool) -> Vec<(String, String)> {
         let mut all = self.of("rows", "code");
         all.retain(|(_, code)| (code == "slower") == slow);
         all
     }
 
     /// Returns the hosts of a list and their codes.
-    fn of(&self, list: &str, code: &str) -> Vec<(String, String)> {
+    pub fn of(&self, list: &str, code: &str) -> Vec<(String, String)> {
         let all = self.document[list].as_array().expect("a list").iter();
         let word = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_string();
         all.map(|item| (word(item, "host"), word(item, code))).collect()
     }
 
     #[track_caller]
-    fn says(&self, words: &str) {
+    pub fn says(&self, words: &str) {
         // Lines are broken for a terminal of 80 columns.
         let shown: Vec<&str> = self.text.stdout.split_ascii_whitespace().collect();
         assert!(shown.join(" ").contains(words), "{words}\n{}", self.text);
@@ -78,7 +78,7 @@ impl Found {
 
 /// Runs the command on a set, and asserts its exit status.
 #[track_caller]
-fn judged(results: &[Value], status: i32, more: &[&str]) -> Found {
+pub fn judged(results: &[Value], status: i32, more: &[&str]) -> Found {
     // Tests run side by side in one process.
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let directory = Directory::new(&format!("fleet-sets-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));

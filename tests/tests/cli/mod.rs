@@ -14,6 +14,7 @@ mod distribution;
 mod documents;
 mod files;
 mod fleet;
+mod fleet_history;
 mod fleet_sets;
 mod footprint;
 mod interrupt;

@@ -6,21 +6,25 @@ use latency_core::math;
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
+use super::facts;
 use super::names::{MOST, Name, Names};
 use crate::saved::Saved;
+use crate::saved::host::SEPARATOR;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 
-/// The separator between a host name and a boot ID, which does not occur in shown texts.
-const SEPARATOR: char = '\u{1f}';
-
-/// Every boot of every host: the times of its first and last result, and its host.
+/// Every boot of every host: the times of its first and last result, its host, and its states. A state is a boot with
+/// the [facts] of some of its results.
 pub struct Boots {
     /// For the name number of each boot: the start of its first and of its last result in seconds, both 0 if unknown;
     /// and the name number of its host plus 1.
     seen: Table<[u64; 3]>,
+    /// For the name number of each state: the name numbers of its boot and of its facts.
+    states: Table<[Name; 2]>,
     /// Host names that several hosts share, sorted.
     pub shared: List<Name>,
+    /// The number of different host names.
+    pub names: usize,
 }
 
 impl Boots {
@@ -30,10 +34,15 @@ impl Boots {
     ///
     /// No memory for the tables.
     pub fn new() -> Result<Boots, Errno> {
-        Ok(Boots { seen: Table::zeroed(MOST)?, shared: List::new(0)? })
+        Ok(Boots {
+            seen: Table::zeroed(MOST)?,
+            states: Table::zeroed(MOST)?,
+            shared: List::new(0)?,
+            names: 0,
+        })
     }
 
-    /// Adds the boot of a result and returns its number; `None` if the table is full.
+    /// Adds the state of a result and returns its number; `None` if the table is full.
     #[inline(never)] // offsets into a small frame are short
     pub fn add(&mut self, names: &mut Names, saved: &Saved) -> Option<Name> {
         let mut name = Text::<160>::EMPTY;
@@ -48,7 +57,12 @@ impl Boots {
             *last = (*last).max(started + math::whole(saved.origin.seconds.clamp(0.0, 1e9)));
         }
         *host = u64::from(own) + 1;
-        Some(number)
+        let facts = names.number(facts::of(saved).as_str())?;
+        let mut name = Text::<32>::EMPTY;
+        let _ = write!(name, "{number}{SEPARATOR}{facts}");
+        let state = names.number(name.as_str())?;
+        *self.states.get_mut(state as usize)? = [number, facts];
+        Some(state)
     }
 
     /// Gives hosts that share a name, because their boots overlap, separate names: the host name and the boot ID.
@@ -63,6 +77,7 @@ impl Boots {
         sort_by(&mut all, |(one, _), (other, _)| names.name(*one).cmp(names.name(*other)));
         self.shared = List::new(all.len())?;
         for boots in all.chunk_by(|(_, one), (_, other)| one == other) {
+            self.names += 1;
             let Some((_, host)) = boots.first().filter(|_| boots.len() > 1) else { continue };
             if !self.overlap(names, boots)? {
                 continue;
@@ -100,9 +115,16 @@ impl Boots {
         }))
     }
 
-    /// Returns the host name of a boot; call [`settle`](Self::settle) first.
+    /// Returns the boot and the facts of a state.
     #[must_use]
-    pub fn host(&self, boot: Name) -> Name {
+    pub fn state(&self, state: Name) -> [Name; 2] {
+        self.states.get(state as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the host name of a state; call [`settle`](Self::settle) first.
+    #[must_use]
+    pub fn host(&self, state: Name) -> Name {
+        let [boot, _] = self.state(state);
         self.seen.get(boot as usize).map_or(boot, |[.., host]| host.saturating_sub(1) as Name)
     }
 

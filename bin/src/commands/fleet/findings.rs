@@ -6,6 +6,7 @@ use latency_core::math::ToReal;
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 
+use super::association::JudgedHost;
 use super::names::{MOST, Names};
 use super::runs::Runs;
 use super::values::{HostValue, Key, of_one_key};
@@ -122,6 +123,8 @@ pub struct FleetFindings<'v> {
     pub outliers: List<Outlier>,
     /// Hosts that differ from the others, sorted by host name, then by condition.
     pub apart: List<Apart>,
+    /// The hosts of the values with a verdict.
+    pub judged_hosts: List<JudgedHost>,
     /// The number of hosts that have a value.
     pub hosts: usize,
     /// The number of hosts with a value that has a verdict.
@@ -189,22 +192,35 @@ pub fn find<'v>(
         groups.push(found);
     }
     sort_by(&mut groups, |one, other| one.key(names).cmp(other.key(names)));
-    let outliers = outliers(names, &groups, threshold)?;
     let apart = apart(names, &groups)?;
+    let count = groups.iter().map(|group| group.values.len()).sum();
+    let (mut outliers, mut judged_hosts) = (List::new(count)?, List::new(count)?);
     // Flags of each host: has a value; has a value with a verdict; differs from the others; differs or is in a judged
     // group; has a slow value.
     let mut seen = Table::<[bool; 5]>::zeroed(MOST)?;
     for (group, value) in each(&groups) {
         let (apart, judged) = (value.apart > 0, group.is_judged);
-        let found = [true, judged && !apart, apart, judged || apart, is_slow(group, &value, threshold)];
+        let is_slow = judged && !apart && group.norm.is_slower(group.quantity, value.interval, threshold);
+        if is_slow {
+            outliers.push(Outlier::of(group, value));
+        }
+        if judged && !apart {
+            let HostValue { host, started, state, .. } = value;
+            judged_hosts.push(JudgedHost { host, started, state, is_slow });
+        }
+        let found = [true, judged && !apart, apart, judged || apart, is_slow];
         if let Some(seen) = seen.get_mut(value.host as usize) {
             seen.iter_mut().zip(found).for_each(|(seen, found)| *seen |= found);
         }
     }
+    sort_by(&mut outliers, |one, other| {
+        let place = |outlier: &Outlier| [outlier.value.host, outlier.value.key].map(|name| names.name(name));
+        other.slower().total_cmp(&one.slower()).then_with(|| place(one).cmp(&place(other)))
+    });
     let count = |place: usize| seen.iter().filter(|seen| seen.get(place) == Some(&true)).count();
     let [hosts, judged, apart_hosts, known, slow] = core::array::from_fn(count);
     let only_apart = known - judged;
-    Ok(FleetFindings { groups, outliers, apart, hosts, judged, only_apart, apart_hosts, slow })
+    Ok(FleetFindings { groups, outliers, apart, judged_hosts, hosts, judged, only_apart, apart_hosts, slow })
 }
 
 /// Returns the usual value among some values.
@@ -269,23 +285,6 @@ fn octave(size: f64) -> f64 {
 /// Returns every value with its group.
 fn each<'g, 'v>(groups: &'g [HostGroup<'v>]) -> impl Iterator<Item = (&'g HostGroup<'v>, HostValue)> + Clone {
     groups.iter().flat_map(|group| group.values.iter().map(move |value| (group, *value)))
-}
-
-/// Returns whether a value is slower than usual among comparable ones.
-fn is_slow(group: &HostGroup<'_>, value: &HostValue, threshold: f64) -> bool {
-    group.is_judged && value.apart == 0 && group.norm.is_slower(group.quantity, value.interval, threshold)
-}
-
-/// Returns the values that are slower than usual, the worst first.
-#[inline(never)] // offsets into a small frame are short
-fn outliers(names: &Names, groups: &[HostGroup<'_>], threshold: f64) -> Result<List<Outlier>, Errno> {
-    let slow = each(groups).filter(|(group, value)| is_slow(group, value, threshold));
-    let mut outliers = List::of(slow.map(|(group, value)| Outlier::of(group, value)))?;
-    sort_by(&mut outliers, |one, other| {
-        let place = |outlier: &Outlier| [outlier.value.host, outlier.value.key].map(|name| names.name(name));
-        other.slower().total_cmp(&one.slower()).then_with(|| place(one).cmp(&place(other)))
-    });
-    Ok(outliers)
 }
 
 /// Returns the hosts that differ from the others: one entry for each condition, with the first point.

@@ -1,10 +1,18 @@
 //! Finds the hosts that are slower than comparable hosts. Nothing is measured.
 
+mod association;
+#[cfg(test)]
+mod association_tests;
 mod boots;
+mod facts;
 mod findings;
+mod history;
+#[cfg(test)]
+mod history_tests;
 mod names;
 mod programs;
 mod runs;
+mod settled;
 #[cfg(test)]
 pub mod tests;
 mod values;
@@ -17,9 +25,9 @@ use crate::describe::columns;
 use crate::error::{Failure, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::sys::table::List;
-use findings::FleetFindings;
 use runs::{Refused, Runs};
-use values::{MOST_VALUES, settle};
+use settled::{Settled, settle};
+use values::MOST_VALUES;
 use view::FleetView;
 
 /// The `fleet` command.
@@ -36,10 +44,19 @@ pub const FLEET: Command = Command {
                   The newest result of each host is judged; a host that became slower than in its older results is \
                   reported. Hosts that are too fast, or measured under other conditions than most (pages, size, order, \
                   nodes), are listed with a code and not judged. Unreliable results are excluded without --force.\n\
-                  The exit status is 5 if a host is slow. With --strict, it is 3 if hosts are only listed as not \
+                  With --history, each host is first compared with its own older results: a host that became slower or \
+                  faster is listed with the time, and with what changed in its documents at that time.\n\
+                  The exit status is 5 if a host is slow, or became slower according to --history. With --strict, it is 3 if hosts are only listed as not \
                   comparable, and a line that is not a result is an error; without, it is skipped."
         ),
-        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Strict]),
+        flags: FlagSet::of(&[
+            FlagId::Threshold,
+            FlagId::Baseline,
+            FlagId::History,
+            FlagId::Of,
+            FlagId::Force,
+            FlagId::Strict,
+        ]),
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
@@ -52,7 +69,7 @@ const THRESHOLD: f64 = 0.1;
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let threshold = if options.given.contains(FlagId::Threshold) { options.threshold } else { THRESHOLD };
-    let mut runs = Runs::new(options.force, options.of)?;
+    let mut runs = Runs::new(options)?;
     let mut baseline = List::new(options.baseline.map_or(0, |_| MOST_VALUES))?;
     if let Some(path) = options.baseline {
         runs.read(path, &mut baseline)?;
@@ -66,33 +83,43 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(SavedError::Malformed { path, problem }.into());
     }
     runs.settle()?;
-    let slowed = settle(&mut values, &runs.names, &runs.boots, threshold)?;
-    settle(&mut baseline, &runs.names, &runs.boots, threshold)?;
+    let history = options.history.then_some(options.threshold);
+    let Settled { mut values, slowed, hosts } = settle(&mut values, &runs, threshold, history)?;
+    let mut baseline = settle(&mut baseline, &runs, threshold, None)?.values;
     let baseline = options.baseline.map(|_| &mut *baseline);
-    let found = findings::find(&runs, &mut values, baseline, threshold)?;
-    let view = FleetView { options, runs: &runs, found: &found, slowed: &slowed, threshold, of_baseline };
+    let mut found = findings::find(&runs, &mut values, baseline, threshold)?;
+    let associations = association::find(&runs, &mut found.judged_hosts)?;
+    let view = FleetView {
+        options,
+        runs: &runs,
+        found: &found,
+        slowed: &slowed,
+        hosts: &hosts,
+        associations: &associations,
+        threshold,
+        of_baseline,
+    };
     write(&mut |document| view.present(document));
-    Ok(outcome(options, &runs, &found, threshold))
+    Ok(outcome(&view))
 }
 
 /// Returns the failure that the findings mean, if they mean one.
 #[inline(never)] // offsets into a small frame are short
-fn outcome<'a>(
-    options: &Options<'_>,
-    runs: &Runs<'a>,
-    found: &FleetFindings<'_>,
-    threshold: f64,
-) -> Option<Failure<'a>> {
+fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
+    let FleetView { options, runs, found, threshold, .. } = *view;
+    let slowed = view.hosts[0].len();
     match runs.refused.first() {
         Some(&Refused { path, problem }) if options.strict => {
             let others = runs.refused.pushed - 1;
             Some(SavedError::Skipped { path, problem, others }.into())
         }
-        _ if options.strict && found.slow == 0 && found.apart_hosts > 0 => {
+        _ if options.strict && found.slow + slowed == 0 && found.apart_hosts > 0 => {
             let code = found.apart.first().map_or("", findings::Apart::code);
             Some(TimingError::HostsApart { code, hosts: found.apart_hosts }.into())
         }
-        _ if found.slow > 0 => Some(Outliers { hosts: found.slow, of: found.judged, threshold }.into()),
+        _ if found.slow + slowed > 0 => {
+            Some(Outliers { hosts: found.slow, of: found.judged, threshold, slowed }.into())
+        }
         _ => None,
     }
 }

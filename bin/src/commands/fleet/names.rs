@@ -33,10 +33,7 @@ impl Names {
 
     /// Returns the number of a name; `None` if the table is full.
     pub fn number(&mut self, name: &str) -> Option<Name> {
-        // The hash is FNV-1a by G. Fowler, L. C. Noll and K.-P. Vo.
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        });
+        let hash = hash(0xcbf2_9ce4_8422_2325, name);
         let mut place = (hash ^ hash >> 32) as usize & (2 * MOST - 1);
         loop {
             match *self.places.get(place)? {
@@ -59,6 +56,11 @@ impl Names {
         core::str::from_utf8(self.bytes.get(start as usize..end as usize).unwrap_or_default())
             .unwrap_or_default()
     }
+}
+
+/// Returns the hash of a name behind other names with this hash: FNV-1a by G. Fowler, L. C. Noll and K.-P. Vo.
+pub fn hash(before: u64, name: &str) -> u64 {
+    name.bytes().fold(before, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 #[cfg(test)]

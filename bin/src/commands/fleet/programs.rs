@@ -3,7 +3,7 @@
 
 use super::findings::{Apart, FASTER, FleetFindings, Outlier};
 use super::runs::Refused;
-use super::values::{HostValue, Key, unit};
+use super::values::{HostValue, Key, Slowed, unit};
 use super::view::FleetView;
 use crate::describe::{self, columns, trust};
 use crate::report::document::{Document, Field, Metric, Part, Value, fields};
@@ -21,7 +21,7 @@ fields! {
     MEDIAN "median" "Median over hosts, or over the hosts of the baseline, in `unit`.";
     RATIO "ratio" "Value divided by the median.";
     Z "z_score" "Number of robust standard deviations by which the value is slower; null if all hosts have the same value.";
-    CODE "code" "`slower`, or the condition in which the host differs from most: `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `faster` or `undisturbed` (it has no undisturbed value).";
+    CODE "code" "`slower`, or the condition in which the host differs from most: `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `faster` or `undisturbed` (it has no undisturbed value); with `--history` also `became-slower` or `became-faster`.";
     OWN "own" "Condition of this host that differs from most hosts; empty if the host is only slower or faster.";
     USUAL "usual" "Condition of most hosts; empty if the host is only slower or faster.";
     USUAL_HOSTS "usual_hosts" "Number of hosts with the usual condition; null for `slower`.";
@@ -29,9 +29,19 @@ fields! {
     SLOWED "slowed" "Points of hosts whose newest results are slower than their older ones; they do not affect the verdict on other hosts.";
     BEFORE "before" "Median of the older results, in `unit`.";
     CHANGE "change" "Value divided by the median of the older results.";
-    NEWEST "newest_results" "Number of newest results that are slower.";
-    OLDER "older_results" "Number of older results; at most the newest 32 count.";
-    SINCE "since" "Start of the first slower run, in UTC.";
+    NEWEST "newest_results" "Number of newest results that are slower, or faster.";
+    OLDER "older_results" "Number of older results; without `--history`, at most the newest 32 count.";
+    SINCE "since" "Start of the first slower or faster run, in UTC.";
+    CHANGED "changed_facts" "Facts about the host that changed at that time, in words.";
+    FEW "few_results" "Hosts with too few results for `--history`.";
+    ASSOCIATIONS "associations" "Facts that slow hosts have significantly more often than other judged hosts; no fact is a cause.";
+    FACT "fact" "Name of the fact.";
+    VALUE_OF_FACT "fact_value" "Value of the fact.";
+    SLOW_WITH "slow_hosts_with" "Number of slow hosts with this value.";
+    SLOW_KNOWN "slow_hosts" "Number of slow hosts whose fact is known.";
+    OTHERS_WITH "other_hosts_with" "Number of other hosts with this value.";
+    OTHERS_KNOWN "other_hosts" "Number of other hosts whose fact is known.";
+    CHANCE "chance" "Probability of these shares by chance, adjusted for the number of facts (Fisher, Holm).";
     SHARED "same_name" "Host names that belong to several hosts, according to boot IDs.";
     NAMES "names" "Names that distinguish these hosts in this document.";
     APART_HOSTS "apart_hosts" "Number of hosts that differ from the others in a condition.";
@@ -60,7 +70,7 @@ fields! {
 }
 
 /// The columns that only fleets have.
-pub static COLUMNS: [&Field; 14] = [
+pub static COLUMNS: [&Field; 20] = [
     &columns::HOST,
     &POINT,
     &CPU_MODEL,
@@ -75,6 +85,12 @@ pub static COLUMNS: [&Field; 14] = [
     &USUAL,
     &USUAL_HOSTS,
     &POINTS,
+    &BEFORE,
+    &CHANGE,
+    &NEWEST,
+    &OLDER,
+    &SINCE,
+    &CHANGED,
 ];
 
 /// The metrics for monitoring systems.
@@ -89,9 +105,10 @@ static METRICS: [Metric; 6] = [
 static METRIC_RATIO: Metric =
     Metric { name: "fleet_outlier_ratio", about: "Value of a slow host divided by the median of its kind." };
 
-impl FleetView<'_> {
+impl FleetView<'_, '_> {
     /// Describes all findings for programs.
     pub fn programs(&self, document: &mut dyn Document) {
+        let history = self.options.history;
         document.part(Part::Object(&describe::SUMMARY), |document| {
             let FleetFindings { hosts, judged, slow, .. } = *self.found;
             document.put(&DOCUMENTS, self.runs.documents);
@@ -109,14 +126,25 @@ impl FleetView<'_> {
         document.part(Part::Records(&describe::ROWS), |document| {
             self.found.outliers.iter().for_each(|outlier| self.row(document, outlier, None));
             self.found.apart.iter().for_each(|apart| self.row(document, &apart.outlier, Some(apart)));
+            for slowed in self.slowed.iter().filter(|_| history) {
+                document.part(Part::Item, |document| self.slowed_row(document, slowed));
+            }
         });
-        document.items(Part::List(&SLOWED), self.slowed.iter(), |document, slowed| {
-            self.of_value(document, &slowed.value);
-            document.put(&BEFORE, slowed.before);
-            document.put(&CHANGE, slowed.ratio());
-            document.put(&NEWEST, slowed.counts[0]);
-            document.put(&OLDER, slowed.counts[1]);
-            document.show(&SINCE, &describe::time::Utc(slowed.since));
+        let slowed = self.slowed.iter().filter(|_| !history);
+        document.items(Part::List(&SLOWED), slowed, |document, slowed| self.slowed_row(document, slowed));
+        if history {
+            document.values(&FEW, self.hosts[2].iter().map(|host| self.name(*host)));
+        }
+        document.items(Part::List(&ASSOCIATIONS), self.associations.iter(), |document, found| {
+            document.put(&CPU_MODEL, found.cpu);
+            document.put(&FACT, found.fact.0);
+            document.put(&VALUE_OF_FACT, found.fact.1);
+            for (field, count) in
+                [&SLOW_WITH, &SLOW_KNOWN, &OTHERS_WITH, &OTHERS_KNOWN].into_iter().zip(found.counts)
+            {
+                document.put(field, count);
+            }
+            document.put(&CHANCE, found.probability);
         });
         document.items(Part::List(&SHARED), self.runs.boots.shared.iter(), |document, name| {
             document.put(&columns::HOST, self.name(*name));
@@ -147,6 +175,20 @@ impl FleetView<'_> {
         document.put(&OF, self.options.of.word());
         let path = self.options.baseline.map(saved::shown);
         document.put(&BASELINE, path.as_ref().map(|path| path.as_str()));
+    }
+
+    /// Describes a point that became slower or faster.
+    fn slowed_row(&self, document: &mut dyn Document, slowed: &Slowed) {
+        self.of_value(document, &slowed.value);
+        document.put(&BEFORE, slowed.before);
+        document.put(&CHANGE, slowed.ratio());
+        document.put(&NEWEST, slowed.counts[0]);
+        document.put(&OLDER, slowed.counts[1]);
+        document.show(&SINCE, &describe::time::Utc(slowed.since));
+        if self.options.history {
+            document.put(&CODE, if slowed.is_faster { "became-faster" } else { "became-slower" });
+            document.show(&CHANGED, &self.facts(slowed));
+        }
     }
 
     /// Describes a value of a slow host, or of one that is not like the others, as a row.

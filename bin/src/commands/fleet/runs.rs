@@ -2,22 +2,28 @@
 
 use core::fmt::Write;
 
+use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use super::boots::Boots;
-use super::names::{Name, Names};
-use super::values::{HostValue, MOST_LISTED, SEPARATOR, Values};
+use super::names::{Name, Names, hash};
+use super::values::{HostValue, KINDS, MOST_LISTED, StoredValue};
 use crate::error::Failure;
-use crate::options::Of;
+use crate::options::{Of, Options};
 use crate::result::row::{
     CLASS, EXPERIMENT, FIELDS, FROM, GENERATORS, Label, PATTERN, Row, SIZE, TO, VARIANT, fields_that,
 };
-use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
+use crate::result::sample::Sample;
+use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, alike};
 use crate::saved::conditions::escaped;
+use crate::saved::host::SEPARATOR;
 use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
+
+/// Maximum number of different conditions of values.
+const MOST_CONDITIONS: usize = 1 << 12;
 
 /// An input line that is not a valid document.
 #[derive(Clone, Copy, Debug)]
@@ -42,20 +48,20 @@ pub struct Runs<'a> {
     pub boots: Boots,
     /// The lines that are not valid documents, in the order of the input.
     pub refused: List<Refused<'a>>,
-    /// True if unreliable results are judged as well.
-    judge_all: bool,
-    /// The kind of value that is judged.
-    of: Of,
+    /// The different conditions of values, with the version of the schema of their documents.
+    conditions: List<(Under, u32)>,
+    /// The options: the kind of value that is judged, and whether unreliable results are judged as well.
+    options: &'a Options<'a>,
     rows: Table<Row>,
 }
 
 impl<'a> Runs<'a> {
-    /// Makes an empty collection. With `judge_all`, unreliable results are judged too.
+    /// Makes an empty collection.
     ///
     /// # Errors
     ///
     /// No memory for the tables.
-    pub fn new(judge_all: bool, of: Of) -> Result<Runs<'a>, Errno> {
+    pub fn new(options: &'a Options<'a>) -> Result<Runs<'a>, Errno> {
         Ok(Runs {
             names: Names::new()?,
             documents: 0,
@@ -63,8 +69,8 @@ impl<'a> Runs<'a> {
             untrusted: List::new(MOST_LISTED)?,
             boots: Boots::new()?,
             refused: List::new(MOST_LISTED)?,
-            judge_all,
-            of,
+            conditions: List::new(MOST_CONDITIONS)?,
+            options,
             rows: Table::filled(MAX_ROWS, Row::EMPTY)?,
         })
     }
@@ -74,8 +80,19 @@ impl<'a> Runs<'a> {
     /// # Errors
     ///
     /// A file that cannot be read. Defective lines are only [listed](Self::refused).
-    pub fn read(&mut self, path: &'a [u8], values: &mut Values) -> Result<(), Failure<'a>> {
-        let Runs { names, documents, without_value, judge_all, of, boots, rows, untrusted, refused } = self;
+    pub fn read(&mut self, path: &'a [u8], values: &mut List<StoredValue>) -> Result<(), Failure<'a>> {
+        let Runs {
+            names,
+            documents,
+            without_value,
+            conditions: known,
+            options,
+            boots,
+            rows,
+            untrusted,
+            refused,
+        } = self;
+        let judge_all = options.force;
         // A report contains several documents.
         let mut take = |text: &[u8]| {
             let mut draft = Saved::parse_of_host(text, rows)?;
@@ -88,25 +105,34 @@ impl<'a> Runs<'a> {
                 return Ok(true);
             }
             let full = Problem::new(1, "too many values");
-            let host = boots.add(names, saved).ok_or(full)?;
+            let state = boots.add(names, saved).ok_or(full)?;
             *documents += 1;
             let trust = &saved.origin.trust;
-            let judged = *judge_all || !saved.conditions.poor;
+            let judged = judge_all || !saved.conditions.poor;
             if !judged && !trust.is_by_conditions() {
                 let reason = names.number(trust.evidence().next().unwrap_or_default()).ok_or(full)?;
                 // A result for which the list has no room is only counted.
-                untrusted.push([host, reason]);
+                untrusted.push([state, reason]);
                 return Ok(false);
             }
             *without_value += usize::from(draft.rows().is_empty());
             let shown = telling(draft.rows());
+            let mut mean = MeanOfPoints::default();
             for row in draft.rows() {
-                let key = names.number(named(saved, row, shown).as_str()).ok_or(full)?;
-                let under = conditions(saved, row, shown, *judge_all);
+                let name = named(saved, row, shown);
+                let key = names.number(name.as_str()).ok_or(full)?;
+                let under = conditions(saved, row, shown, judge_all);
                 let mut row = *row;
-                let disturbed = *of == Of::Undisturbed && !row.take_undisturbed();
+                let disturbed = options.of == Of::Undisturbed && !row.take_undisturbed();
                 let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
-                values.push(HostValue::new(host, key, saved.origin.started, &row, under)).ok_or(full)?;
+                let under = number_of(known, (under, saved.origin.schema)).ok_or(full)?;
+                mean.add(name.as_str(), &row, under);
+                values.push(StoredValue::new(state, key, saved.origin.started, &row, under)).ok_or(full)?;
+            }
+            if options.history && mean.count > 1.0 {
+                let key = names.number(mean.name(saved).as_str()).ok_or(full)?;
+                let mean = StoredValue::new(state, key, saved.origin.started, &mean.row(), mean.under);
+                values.push(mean).ok_or(full)?;
             }
             Ok(false)
         };
@@ -120,6 +146,24 @@ impl<'a> Runs<'a> {
         })
     }
 
+    /// Returns the conditions of a value, and the version of the schema of its document.
+    pub fn under(&self, value: &StoredValue) -> (Under, u32) {
+        self.conditions.get(usize::from(value.under)).copied().unwrap_or_default()
+    }
+
+    /// Returns whether two values are comparable as results of one host.
+    #[inline(never)] // it is short, and needed in many places
+    pub fn are_alike(&self, one: &StoredValue, other: &StoredValue) -> bool {
+        let [(one, schema), (other, other_schema)] = [one, other].map(|value| self.under(value));
+        let is_alike = |condition| alike(condition, one.get(condition), other.get(condition));
+        (0..TABLE.len()).all(is_alike) && (schema == other_schema || !self.options.history)
+    }
+
+    /// Returns a value as that of its host.
+    pub fn of_host(&self, value: &StoredValue) -> HostValue {
+        value.of_host(&self.boots, self.under(value).0)
+    }
+
     /// Resolves the names of the hosts, and sorts the list of results that are not judged.
     ///
     /// # Errors
@@ -127,10 +171,66 @@ impl<'a> Runs<'a> {
     /// No memory for sorting.
     pub fn settle(&mut self) -> Result<(), Errno> {
         self.boots.settle(&mut self.names)?;
+        // The host of a result is known by its state until here.
         self.untrusted.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
         let place = |entry: &[Name; 2]| entry.map(|name| self.names.name(name));
         sort_by(&mut self.untrusted, |one, other| place(one).cmp(&place(other)));
         Ok(())
+    }
+}
+
+/// Returns the index of conditions, which are added if they are new; `None` if there are too many.
+#[inline(never)] // offsets into a small frame are short
+fn number_of(known: &mut List<(Under, u32)>, conditions: (Under, u32)) -> Option<u16> {
+    let found = known.iter().position(|known| *known == conditions);
+    let number = found.unwrap_or(known.len());
+    if found.is_none() {
+        known.push(conditions)?;
+    }
+    Some(number as u16)
+}
+
+/// The geometric mean of the times of all points of a result. It scatters less than one point.
+#[derive(Default)]
+struct MeanOfPoints {
+    count: f64,
+    /// The sum of the logarithms of the times.
+    sum: f64,
+    /// A number that identifies the points.
+    points: u64,
+    /// The conditions of the last point.
+    under: u16,
+}
+
+impl MeanOfPoints {
+    #[inline(never)] // offsets into a small frame are short
+    fn add(&mut self, name: &str, row: &Row, under: u16) {
+        self.sum += ln(row.sample.nanoseconds);
+        self.count += 1.0;
+        self.points = hash(self.points, name);
+        self.under = under;
+    }
+
+    fn row(&self) -> Row {
+        let sample = Sample { nanoseconds: exp(self.sum / self.count), ..Sample::EMPTY };
+        Row { sample, ..Row::EMPTY }
+    }
+
+    /// Returns the key of the mean: only results with the same points have the same.
+    #[inline(never)] // offsets into a small frame are short
+    fn name(&self, saved: &Saved) -> Text<320> {
+        let MeanOfPoints { count, points, .. } = *self;
+        let mut name = Text::EMPTY;
+        // The texts fit.
+        let _ = write!(
+            name,
+            "{0}, mean of {1} points{SEPARATOR}{2}{SEPARATOR}{3}{SEPARATOR}{EXPERIMENT}={0}{SEPARATOR}{points}",
+            saved.experiment,
+            count as u32,
+            saved.cpu(),
+            KINDS[1]
+        );
+        name
     }
 }
 
@@ -176,7 +276,7 @@ fn named(saved: &Saved, row: &Row, shown: u32) -> Text<800> {
         saved.experiment,
         if label.is_empty() { "" } else { " " },
         saved.cpu(),
-        if row.traffic().is_some() { "bandwidth" } else { "" }
+        if row.traffic().is_some() { KINDS[0] } else { "" }
     );
     let _ = write!(name, "{SEPARATOR}{EXPERIMENT}={}", saved.experiment);
     for field in (0..FIELDS.len()).filter(|field| shown >> field & 1 == 1 && row.tells(*field)) {

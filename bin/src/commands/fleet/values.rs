@@ -1,22 +1,21 @@
-//! The values of many hosts, and the keys by which they are comparable: the newest value of each host and point, and
-//! the hosts that became slower.
+//! The values of many hosts, and the keys by which they are comparable.
 
-use latency_core::sort::sort_by;
+use latency_core::math::ln;
 use latency_core::stats::{Estimate, Interval};
 
 use super::boots::Boots;
-use super::names::{Name, Names};
-use crate::analysis::norm::{Norm, Quantity};
+use super::history::PastResult;
+use super::names::Name;
+use crate::analysis::comparison::significance::HALF;
+use crate::analysis::norm::Quantity;
 use crate::analysis::traffic::bandwidth;
 use crate::result::row::Row;
-use crate::saved::alike::{PLACE_OF_NODES, TABLE, Under, alike};
-use crate::sys::errno::Errno;
+use crate::saved::alike::{PLACE_OF_NODES, Under};
+use crate::saved::host::SEPARATOR;
 use crate::sys::table::List;
 
 /// Maximum number of values of all documents together. Unused parts of the table do not need memory.
 pub const MOST_VALUES: usize = 1 << 20;
-/// Number of newest results of a host that are searched for a change.
-const RECENT: usize = 32;
 
 /// Maximum number of listed unreliable results, and of listed lines that are not documents; further ones are only
 /// counted.
@@ -31,12 +30,14 @@ pub struct Key<'n> {
     pub cpu: &'n str,
     /// The quantity of the values: latency or bandwidth.
     pub quantity: Quantity,
+    /// True if the value is the mean of all points of a result.
+    pub is_mean: bool,
     /// The fields of the point: the index of each after [`SEPARATOR`], then `=` and its value.
     fields: &'n str,
 }
 
-/// The separator of the parts of a key, which does not occur in shown texts.
-pub const SEPARATOR: char = '\u{1f}';
+/// The third part of the key of a bandwidth, and of the mean of all points; it is empty for a latency.
+pub const KINDS: [&str; 2] = ["bandwidth", "mean"];
 
 impl Key<'_> {
     /// Splits a key into its parts.
@@ -45,8 +46,9 @@ impl Key<'_> {
         let mut parts = name.splitn(4, SEPARATOR);
         let mut part = || parts.next().unwrap_or_default();
         let (point, cpu) = (part(), part());
-        let quantity = if part().is_empty() { Quantity::Latency } else { Quantity::Bandwidth };
-        Key { point, cpu, quantity, fields: part() }
+        let kind = part();
+        let quantity = if kind == KINDS[0] { Quantity::Bandwidth } else { Quantity::Latency };
+        Key { point, cpu, quantity, is_mean: kind == KINDS[1], fields: part() }
     }
 
     /// Returns the value of a field of the point; empty if the point lacks it.
@@ -67,13 +69,97 @@ pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
     }
 }
 
-/// One value.
+/// One value of one of many results, in few bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredValue {
+    /// The value, in nanoseconds or bytes per second.
+    value: f64,
+    /// The distances of the ends of its confidence interval, as shares of the value.
+    ends: [f32; 2],
+    /// Its key: the experiment, the point, the CPU model and the unit.
+    pub key: Name,
+    /// The state of its host.
+    pub state: Name,
+    /// The start of its run, in seconds since 1970; 0 if unknown.
+    pub started: u32,
+    /// The index of its measurement conditions.
+    pub under: u16,
+    /// True if it was part of a searched series.
+    pub is_searched: bool,
+}
+
+impl StoredValue {
+    /// Returns the value of a row.
+    #[inline(never)] // offsets into a small frame are short
+    pub fn new(state: Name, key: Name, started: u64, row: &Row, under: u16) -> StoredValue {
+        let sample = &row.sample;
+        let value = sample.nanoseconds;
+        let interval = sample.interval.filter(|interval| interval.low > 0.0);
+        let interval = interval.unwrap_or(Interval { low: value, high: value });
+        let mut found = Estimate { value, interval: Some(interval) };
+        if let Some(kind) = row.traffic() {
+            found = bandwidth(kind, found);
+        }
+        let Interval { low, high } = found.interval.unwrap_or(interval);
+        let Estimate { value, .. } = found;
+        StoredValue {
+            value,
+            ends: [1.0 - low / value, high / value - 1.0].map(|end| end.max(0.0) as f32),
+            key,
+            state,
+            started: started.min(u32::MAX.into()) as u32,
+            under,
+            is_searched: false,
+        }
+    }
+
+    /// Returns its confidence interval, which contains the value.
+    pub fn interval(&self) -> Interval {
+        let [below, above] = self.ends.map(|end| f64::from(end) * self.value);
+        Interval { low: self.value - below, high: self.value + above }
+    }
+
+    /// Returns the sort key of a value: its key, host and time, then everything else, so that the order of the files
+    /// does not matter.
+    pub fn place(&self, boots: &Boots) -> impl Ord + use<> {
+        // Larger positive numbers have larger bit patterns.
+        let numbers = (self.value.to_bits(), self.ends.map(f32::to_bits));
+        (self.key, boots.host(self.state), self.started, numbers)
+    }
+
+    /// Returns the time that the value means, and its interval: for a bandwidth, that of a byte.
+    pub fn times(&self, quantity: Quantity) -> [f64; 3] {
+        let Interval { low, high } = self.interval();
+        match quantity {
+            Quantity::Latency => [self.value, low, high],
+            Quantity::Bandwidth => [1.0 / self.value, 1.0 / high, 1.0 / low],
+        }
+    }
+
+    /// Returns the value as one of a series.
+    pub fn past(&self, quantity: Quantity) -> PastResult {
+        let [time, low, high] = self.times(quantity);
+        let error = Interval { low, high }.relative_half_width(time) / HALF;
+        PastResult { started: self.started, state: self.state, log: ln(time), error }
+    }
+
+    /// Returns the value of a host under these conditions.
+    pub fn of_host(&self, boots: &Boots, under: Under) -> HostValue {
+        let StoredValue { key, state, value, .. } = *self;
+        let (host, started, interval) = (boots.host(state), self.started.into(), self.interval());
+        HostValue { key, host, state, started, value, interval, under, apart: 0 }
+    }
+}
+
+/// The judged value of a host.
 #[derive(Clone, Copy, Debug)]
 pub struct HostValue {
     /// Its key: the experiment, the point, the CPU model and the unit.
     pub key: Name,
     /// The name of its host.
     pub host: Name,
+    /// The state of its host.
+    pub state: Name,
     /// The start of its run, in seconds since 1970; 0 if unknown.
     pub started: u64,
     /// The value, in nanoseconds or bytes per second.
@@ -87,46 +173,28 @@ pub struct HostValue {
 }
 
 impl HostValue {
-    /// Returns the value of a row.
-    #[inline(never)] // offsets into a small frame are short
-    pub fn new(host: Name, key: Name, started: u64, row: &Row, under: Under) -> HostValue {
-        let sample = &row.sample;
-        let value = sample.nanoseconds;
-        let interval = sample.interval.filter(|interval| interval.low > 0.0);
-        let interval = interval.unwrap_or(Interval { low: value, high: value });
-        let of_host = HostValue { key, host, started, value, interval, under, apart: 0 };
-        let Some(kind) = row.traffic() else { return of_host };
-        let Estimate { value, interval } = bandwidth(kind, Estimate { value, interval: Some(interval) });
-        HostValue { value, interval: interval.unwrap_or(of_host.interval), ..of_host }
-    }
-
     /// Returns the number of NUMA nodes of its host; 0 if unknown.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.under.get(PLACE_OF_NODES)
     }
-
-    /// Returns the sort key of a value: its key, host and time, then everything else, so that the order of the files
-    /// does not matter.
-    fn place(&self) -> impl Ord {
-        let Interval { low, high } = self.interval;
-        // Larger positive numbers have larger bit patterns.
-        let numbers = [self.value, low, high].map(f64::to_bits);
-        (self.key, self.host, self.started, numbers, self.under)
-    }
 }
 
-/// A host whose newest results are slower than its older ones.
+/// A host whose newest results are slower than its older ones, or differ from them.
 #[derive(Clone, Copy, Debug)]
 pub struct Slowed {
-    /// The newest result.
+    /// The newest result; with a history, the level of the newest results.
     pub value: HostValue,
-    /// The median of the older results.
+    /// The median of the older results; with a history, their level.
     pub before: f64,
     /// The number of slower results, and the number of results before them.
     pub counts: [usize; 2],
     /// The start of the first slower result, in seconds since 1970.
     pub since: u64,
+    /// The states of the host before and after the change, if they were searched for.
+    pub states: [Name; 2],
+    /// True if the newest results are faster.
+    pub is_faster: bool,
 }
 
 impl Slowed {
@@ -140,90 +208,7 @@ impl Slowed {
 /// The values of all results of one purpose, for example of the baseline.
 pub type Values = List<HostValue>;
 
-/// Keeps one value of each host and key: the newest, or the middle one of several that began in the same second. Sorts
-/// these values by key. Returns the hosts that became slower by more than `threshold`, sorted by host name.
-///
-/// # Errors
-///
-/// No memory for the list of hosts that became slower.
-pub fn settle(
-    values: &mut Values,
-    names: &Names,
-    boots: &Boots,
-    threshold: f64,
-) -> Result<List<Slowed>, Errno> {
-    let mut slowed = List::new(MOST_LISTED)?;
-    values.iter_mut().for_each(|value| value.host = boots.host(value.host));
-    sort_by(values, |one, other| one.place().cmp(&other.place()));
-    let is_same = |one: &HostValue, other: &HostValue| (one.key, one.host) == (other.key, other.host);
-    let (mut start, mut count) = (0, 0);
-    while let Some(of_host) = values.get(start..).and_then(|rest| rest.chunk_by(is_same).next()) {
-        let newest = of_host.last().map_or(0, |newest| newest.started);
-        let (older, newest) = of_host.split_at(of_host.partition_point(|value| value.started < newest));
-        let Some(one) = newest.get((newest.len() - 1) / 2).copied() else { break };
-        let quantity = Key::of(names.name(one.key)).quantity;
-        if let Some(found) = change(older, one, quantity, threshold) {
-            // A host for which the list has no room is only counted.
-            slowed.push(found);
-        }
-        start += of_host.len();
-        if let Some(slot) = values.get_mut(count) {
-            *slot = one;
-        }
-        count += 1;
-    }
-    values.truncate(count);
-    let place = |slowed: &Slowed| [slowed.value.host, slowed.value.key].map(|name| names.name(name));
-    sort_by(&mut slowed, |one, other| place(one).cmp(&place(other)));
-    Ok(slowed)
-}
-
 /// Returns whether two values have the same key.
 pub fn of_one_key(one: &HostValue, other: &HostValue) -> bool {
     one.key == other.key
-}
-
-/// Finds the longest series of newest results that are all slower than the results before it. A result is slower if its
-/// whole interval lies above the median of the older results, by more than the threshold and four robust standard
-/// deviations, and above the median of the upper ends of their intervals.
-#[inline(never)] // offsets into a small frame are short
-fn change(older: &[HostValue], newest: HostValue, quantity: Quantity, threshold: f64) -> Option<Slowed> {
-    // Bandwidths are converted to the time per byte, so that larger values are slower.
-    let times = |value: &HostValue| match quantity {
-        Quantity::Latency => [value.value, value.interval.low, value.interval.high],
-        Quantity::Bandwidth => [1.0 / value.value, 1.0 / value.interval.high, 1.0 / value.interval.low],
-    };
-    let is_like = |value: &HostValue| {
-        (0..TABLE.len())
-            .all(|condition| alike(condition, value.under.get(condition), newest.under.get(condition)))
-    };
-    // The results from the newest to the oldest.
-    let mut all = [(0, [0.0; 3]); RECENT];
-    let known = older.iter().rev().filter(|value| value.started > 0 && is_like(value));
-    let mut count = 0;
-    for (slot, value) in all.iter_mut().zip(core::iter::once(&newest).chain(known)) {
-        *slot = (value.started, times(value));
-        count += 1;
-    }
-    let all = all.get(..count).unwrap_or_default();
-    (1..count).rev().find_map(|new| {
-        let (recent, before) = all.split_at_checked(new)?;
-        let mut numbers = [0.0; RECENT];
-        let mut norm = |part: usize| {
-            for (slot, (_, times)) in numbers.iter_mut().zip(before) {
-                *slot = times.get(part).copied().unwrap_or(0.0);
-            }
-            Norm::of(numbers.get_mut(..before.len()).unwrap_or_default())
-        };
-        let (usual, ends) = (norm(0)?, norm(2)?);
-        let bound = (usual.median + usual.allowed(threshold)).max(ends.median);
-        let slower = recent.iter().all(|(_, [_, low, _])| *low > bound);
-        let before = if quantity == Quantity::Latency { usual.median } else { 1.0 / usual.median };
-        slower.then_some(Slowed {
-            value: newest,
-            before,
-            counts: [new, count - new],
-            since: recent.last().map_or(0, |(started, _)| *started),
-        })
-    })
 }

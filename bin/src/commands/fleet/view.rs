@@ -4,9 +4,12 @@ use core::fmt::{self, Write};
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
-use latency_core::text::plural;
+use latency_core::text::{Text, plural};
 
+use super::association::Association;
+use super::facts;
 use super::findings::{Apart, FASTER, FleetFindings};
+use super::history::FEWEST_RESULTS;
 use super::names::Name;
 use super::runs::{Refused, Runs};
 use super::values::{HostValue, Key, Slowed, unit};
@@ -25,22 +28,26 @@ const NAMED: usize = 8;
 const ROWS: usize = 40;
 
 /// The data that `fleet` shows about many hosts.
-pub struct FleetView<'v> {
+pub struct FleetView<'v, 'a> {
     /// The options.
-    pub options: &'v Options<'v>,
+    pub options: &'v Options<'a>,
     /// The results that were read.
-    pub runs: &'v Runs<'v>,
+    pub runs: &'v Runs<'a>,
     /// The findings.
     pub found: &'v FleetFindings<'v>,
-    /// The hosts that became slower.
+    /// The hosts that became slower, or with a history also the hosts that became faster.
     pub slowed: &'v List<Slowed>,
+    /// With a history, the hosts that became slower, the hosts that became faster, and the hosts with too few results.
+    pub hosts: &'v [List<Name>; 3],
+    /// The facts that slow hosts have significantly more often than others.
+    pub associations: &'v List<Association<'v>>,
     /// The allowed excess over the usual value.
     pub threshold: f64,
     /// The number of documents of the baseline.
     pub of_baseline: usize,
 }
 
-impl FleetView<'_> {
+impl FleetView<'_, '_> {
     /// Shows all findings.
     pub fn present(&self, document: &mut dyn Document) {
         self.answer(document);
@@ -50,6 +57,10 @@ impl FleetView<'_> {
             self.values(document);
         }
         self.groups(document);
+        for association in self.associations.iter().take(NAMED) {
+            document.missing(format_args!("{association} (an association, not a cause)."));
+        }
+        more(document, "Associations", "facts", self.associations.len());
         self.slowed(document);
         self.apart(document);
         self.shared(document);
@@ -81,6 +92,19 @@ impl FleetView<'_> {
     #[inline(never)] // offsets into a small frame are short
     fn answer(&self, document: &mut dyn Document) {
         let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
+        if self.options.history {
+            let [slower, faster, _] = self.hosts;
+            document.answer(format_args!(
+                "Became slower: {} of {hosts}{}.",
+                slower.len(),
+                self.listed(slower)
+            ));
+            document.answer(format_args!(
+                "Became faster: {} of {hosts}{}.",
+                faster.len(),
+                self.listed(faster)
+            ));
+        }
         match (judged, slow) {
             (0, _) if self.options.baseline.is_some() => document.answer(format_args!(
                 "None of {hosts} host{} has a point in common with the baseline.",
@@ -188,23 +212,62 @@ impl FleetView<'_> {
         });
     }
 
-    /// States which hosts became slower.
+    /// Returns the word for hosts, and the names of some hosts behind a colon.
+    fn listed<'h>(&'h self, hosts: &'h [Name]) -> impl fmt::Display + 'h {
+        fmt::from_fn(move |out| {
+            out.write_str(if hosts.is_empty() { " hosts" } else { " hosts: " })?;
+            write!(out, "{}", listed(NAMED, hosts.len(), hosts.iter().map(|host| self.name(*host))))
+        })
+    }
+
+    /// Returns the facts about a host that changed at the same time.
+    pub fn facts(&self, slowed: &Slowed) -> impl fmt::Display + '_ {
+        let [(boot, before), (new_boot, after)] = slowed
+            .states
+            .map(|state| self.runs.boots.state(state))
+            .map(|[boot, facts]| (boot, self.name(facts)));
+        facts::changed(before, after, boot != new_boot)
+    }
+
+    /// States which hosts became slower or faster.
     #[inline(never)] // offsets into a small frame are short
     fn slowed(&self, document: &mut dyn Document) {
-        for slowed in self.slowed.iter().take(NAMED) {
+        // Of a host with a history only the first point is shown, which is the mean of all points if that changed.
+        let mut before = None;
+        let is_first = |slowed: &&Slowed| {
+            before.replace(slowed.value.host) != Some(slowed.value.host) || !self.options.history
+        };
+        for slowed in self.slowed.iter().filter(is_first).take(NAMED) {
             let key = self.key(&slowed.value);
             let [new, before] = slowed.counts;
+            let changes = Text::<400>::of(format_args!("{}", self.facts(slowed)));
             document.missing(format_args!(
-                    "{}: became slower: {} {} in its newest {new} result{}, {} in the {before} before (since {}).",
-                    self.name(slowed.value.host),
-                    key.point,
-                    Amount(key.quantity, slowed.value.value),
-                    plural(new),
-                    Amount(key.quantity, slowed.before),
-                    Utc(slowed.since),
-                ));
+                "{}: became {}: {} {} in its newest {new} result{}, {} in the {before} before (since {}{}{changes}).",
+                self.name(slowed.value.host),
+                if slowed.is_faster { "faster" } else { "slower" },
+                key.point,
+                Amount(key.quantity, slowed.value.value),
+                plural(new),
+                Amount(key.quantity, slowed.before),
+                Utc(slowed.since),
+                if changes.is_empty() { "" } else { "; at that time: " },
+            ));
         }
-        more(document, "Became slower", "points", self.slowed.pushed);
+        match self.hosts {
+            [slower, faster, _] if self.options.history => {
+                more(document, "Changed", "hosts", slower.len() + faster.len());
+            }
+            _ => more(document, "Became slower", "points", self.slowed.pushed),
+        }
+        let [.., few] = self.hosts;
+        if !few.is_empty() {
+            document.missing(format_args!(
+                "Fewer than {FEWEST_RESULTS} results, too few for a history: {} of {}{}.",
+                few.len(),
+                self.found.hosts,
+                self.listed(few)
+            ));
+        }
     }
 
     /// States which hosts differ from the others, and the differences.
@@ -291,6 +354,15 @@ impl FleetView<'_> {
             document.sentence(
                 Role::Method(&"Baseline"),
                 format_args!("{}, {count} result{}", saved::shown(path), plural(count)),
+            );
+        }
+        if self.options.history {
+            document.sentence(
+                Role::Method(&"History"),
+                format_args!(
+                    "changes by more than {}% of the level of earlier results, by a robust cumulative sum",
+                    Trimmed(self.options.threshold * 100.0)
+                ),
             );
         }
         if self.found.judged == 0 {

@@ -1,0 +1,188 @@
+//! The newest value of each host and point, and the hosts whose results changed.
+
+use latency_core::math::exp;
+use latency_core::sort::sort_by;
+use latency_core::stats::Interval;
+
+use super::history::{FEWEST_RESULTS, HistoryScan, PastResult};
+use super::names::{MOST, Name};
+use super::runs::Runs;
+use super::values::{HostValue, Key, MOST_LISTED, Slowed, StoredValue, Values};
+use crate::analysis::comparison::significance::HALF;
+use crate::analysis::norm::{Norm, Quantity};
+use crate::sys::errno::Errno;
+use crate::sys::table::{List, Table};
+
+/// Number of newest results of a host that are searched for a change without a history.
+const RECENT: usize = 32;
+
+/// The values that are judged, and the changes of their hosts.
+pub struct Settled {
+    /// One value of each host and key, sorted by key.
+    pub values: Values,
+    /// The hosts that became slower, or with a history also the hosts that became faster; sorted by host name.
+    pub slowed: List<Slowed>,
+    /// With a history, the hosts that became slower, the hosts that became faster, and the hosts with too few results;
+    /// all sorted by name.
+    pub hosts: [List<Name>; 3],
+}
+
+/// Keeps one value of each host and key: the newest, or the middle one of several that began in the same second. Finds
+/// the hosts that became slower by more than `threshold`; or, with a threshold of the `history`, the hosts whose results
+/// changed by more at any time.
+///
+/// # Errors
+///
+/// No memory for the values.
+pub fn settle(
+    past: &mut List<StoredValue>,
+    runs: &Runs<'_>,
+    threshold: f64,
+    history: Option<f64>,
+) -> Result<Settled, Errno> {
+    let Runs { names, boots, .. } = runs;
+    sort_by(past, |one, other| one.place(boots).cmp(&other.place(boots)));
+    let is_same = |one: &StoredValue, other: &StoredValue| {
+        (one.key, boots.host(one.state)) == (other.key, boots.host(other.state))
+    };
+    let count = past.chunk_by(is_same).count();
+    let (mut values, mut slowed) = (List::new(count)?, List::new(MOST_LISTED)?);
+    // The length of the longest series of each host plus 1.
+    let mut longest = Table::<u32>::zeroed(MOST)?;
+    let mut room = List::new(past.len())?;
+    let scan = history.map(|threshold| HistoryScan::new(threshold, count as f64 / boots.names as f64));
+    let (mut start, end) = (0, past.len());
+    while start < end {
+        let rest = past.get_mut(start..).unwrap_or_default();
+        let Some(of_host) = rest.chunk_by_mut(is_same).next() else { break };
+        start += of_host.len();
+        let newest = of_host.last().map_or(0, |newest| newest.started);
+        let (older, same) = of_host.split_at(of_host.partition_point(|value| value.started < newest));
+        let Some(one) = same.get((same.len() - 1) / 2).copied() else { break };
+        let key = Key::of(names.name(one.key));
+        // A host for which a list has no room is only counted.
+        if let Some(scan) = scan {
+            let longest = longest.get_mut(boots.host(one.state) as usize);
+            let found = search(of_host, runs, scan, &mut room, &mut slowed);
+            longest.into_iter().for_each(|longest| *longest = found.max(*longest));
+        } else if let Some(found) = change(older, &one, runs, key.quantity, threshold) {
+            slowed.push(found);
+        }
+        if !key.is_mean {
+            values.push(runs.of_host(&one));
+        }
+    }
+    let place = |slowed: &Slowed| {
+        let HostValue { host, key, .. } = slowed.value;
+        (names.name(host), !Key::of(names.name(key)).is_mean, names.name(key))
+    };
+    sort_by(&mut slowed, |one, other| place(one).cmp(&place(other)));
+    let room = if history.is_some() { MOST } else { 0 };
+    let mut hosts = [List::new(room)?, List::new(room)?, List::new(room)?];
+    let [slower, faster, few] = &mut hosts;
+    for Slowed { value, is_faster, .. } in slowed.iter() {
+        let hosts = if *is_faster { &mut *faster } else { &mut *slower };
+        if hosts.last() != Some(&value.host) {
+            hosts.push(value.host);
+        }
+    }
+    for (host, longest) in (0..).zip(longest.iter()) {
+        if (1..=FEWEST_RESULTS as u32).contains(longest) {
+            few.push(host);
+        }
+    }
+    sort_by(few, |one, other| names.name(*one).cmp(names.name(*other)));
+    Ok(Settled { values, slowed, hosts })
+}
+
+/// Searches each series of a host and a key for its latest change: the results under one set of conditions, in the
+/// order of their times. Results without a time are left out, and copies of a result count once. Returns the length
+/// of the longest series plus 1.
+#[inline(never)] // offsets into a small frame are short
+fn search(
+    of_host: &mut [StoredValue],
+    runs: &Runs<'_>,
+    begin: HistoryScan,
+    series: &mut List<PastResult>,
+    slowed: &mut List<Slowed>,
+) -> u32 {
+    let mut longest = 0;
+    let is_left = |value: &&StoredValue| value.started > 0 && !value.is_searched;
+    while let Some(newest) = of_host.iter().rev().find(is_left).copied() {
+        let quantity = Key::of(runs.names.name(newest.key)).quantity;
+        let mut scan = begin;
+        series.truncate(0);
+        for value in of_host.iter_mut() {
+            if !is_left(&&*value) || !runs.are_alike(value, &newest) {
+                continue;
+            }
+            value.is_searched = true;
+            if series.last().is_none_or(|before| before.started != value.started) {
+                // There is room for all values.
+                series.push(value.past(quantity));
+                scan.add(series);
+            }
+        }
+        longest = longest.max(series.len());
+        let Some((change, [before, level, error])) = scan.found(series) else { continue };
+        // A bandwidth is the reciprocal of a time.
+        let sign = if quantity == Quantity::Latency { 1.0 } else { -1.0 };
+        let at = |errors: f64| exp(sign * level + errors * HALF * error);
+        let value = HostValue {
+            value: at(0.0),
+            interval: Interval { low: at(-1.0), high: at(1.0) },
+            ..runs.of_host(&newest)
+        };
+        let of = |place: usize| series.get(place).map_or((0, 0), |result| (result.started, result.state));
+        let (since, after) = of(change.start);
+        let states = [of(change.start - 1).1, after];
+        let counts = [series.len() - change.start, change.start - change.before];
+        let (before, since, is_faster) = (exp(sign * before), since.into(), change.direction < 0.0);
+        slowed.push(Slowed { value, before, counts, since, states, is_faster });
+    }
+    longest as u32 + 1
+}
+
+/// Finds the longest series of newest results that are all slower than the results before it. A result is slower if its
+/// whole interval lies above the median of the older results, by more than the threshold and four robust standard
+/// deviations, and above the median of the upper ends of their intervals.
+#[inline(never)] // offsets into a small frame are short
+fn change(
+    older: &[StoredValue],
+    newest: &StoredValue,
+    runs: &Runs<'_>,
+    quantity: Quantity,
+    threshold: f64,
+) -> Option<Slowed> {
+    // The results from the newest to the oldest.
+    let mut all = [(0, [0.0; 3]); RECENT];
+    let known = older.iter().rev().filter(|value| value.started > 0 && runs.are_alike(value, newest));
+    let mut count = 0;
+    for (slot, value) in all.iter_mut().zip(core::iter::once(newest).chain(known)) {
+        *slot = (value.started, value.times(quantity));
+        count += 1;
+    }
+    let all = all.get(..count).unwrap_or_default();
+    (1..count).rev().find_map(|new| {
+        let (recent, before) = all.split_at_checked(new)?;
+        let mut numbers = [0.0; RECENT];
+        let mut norm = |part: usize| {
+            for (slot, (_, times)) in numbers.iter_mut().zip(before) {
+                *slot = times.get(part).copied().unwrap_or(0.0);
+            }
+            Norm::of(numbers.get_mut(..before.len()).unwrap_or_default())
+        };
+        let (usual, ends) = (norm(0)?, norm(2)?);
+        let bound = (usual.median + usual.allowed(threshold)).max(ends.median);
+        let slower = recent.iter().all(|(_, [_, low, _])| *low > bound);
+        let before = if quantity == Quantity::Latency { usual.median } else { 1.0 / usual.median };
+        slower.then_some(Slowed {
+            value: runs.of_host(newest),
+            before,
+            counts: [new, count - new],
+            since: recent.last().map_or(0, |(started, _)| (*started).into()),
+            states: [newest.state; 2],
+            is_faster: false,
+        })
+    })
+}

@@ -1,0 +1,184 @@
+//! Results of hosts over months: the hosts that changed are named, with the time and with what changed beside.
+
+use super::fleet_sets::{Found, judged, like, result, set};
+use latency_tests::document::at;
+use latency_tests::run::{command, finish_within};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Makes results of a host on some days, with a little scatter around the latency of each day.
+fn days(name: &str, days: std::ops::RangeInclusive<usize>, ns: impl Fn(usize) -> f64) -> Vec<Value> {
+    days.map(|day| result(name, day, ns(day) * (1.0 + 0.004 * ((day * 7 % 5) as f64 - 2.0)))).collect()
+}
+
+/// Returns the codes of the rows of a host.
+fn codes(found: &Found, host: &str) -> Vec<String> {
+    let rows = found.of("rows", "code");
+    rows.into_iter()
+        .filter(|(name, code)| name == host && code.starts_with("became"))
+        .map(|(_, code)| code)
+        .collect()
+}
+
+#[test]
+fn a_host_that_became_slower_is_named_with_the_time_and_the_facts() {
+    let mut hosts = like(7);
+    for (day, mut result) in (1..).zip(days("h8", 1..=24, |day| if day > 20 { 104.0 } else { 98.0 })) {
+        let new = day > 20;
+        result["host"]["boot_id"] = if new { "22222222-0000" } else { "11111111-0000" }.into();
+        result["system"]["machine"] = json!({"bios_version": if new { "2.2" } else { "2.1" }});
+        result["system"]["kernel"] = "6.8.0".into();
+        hosts.push(result);
+    }
+    // It is like the others now, so that only its history shows the change.
+    judged(&hosts, 0, &[]).says("None of 8 hosts is slow (");
+    let found = judged(&hosts, 5, &["--history"]);
+    found.says("Became slower: 1 of 8 hosts: h8.");
+    found.says("Became faster: 0 of 8 hosts.");
+    found.says("None of 8 hosts is slow (");
+    found.says(
+        "h8: became slower: matrix, mean of 2 points 104 ns in its newest 4 results, 98.0 ns in the 20 before (since \
+         2026-11-21T01:20:00Z; at that time: BIOS 2.1 -> 2.2, rebooted).",
+    );
+    found.says("Fewer than 10 results, too few for a history: 7 of 8 hosts: h1, h2,");
+    assert!(
+        found.text.stderr.contains("slow hosts: 1 became slower; 0 of 8 hosts are slow"),
+        "{}",
+        found.text
+    );
+    assert_eq!(codes(&found, "h8"), ["became-slower"; 3]);
+    let row = at(&found.document, "/rows/0");
+    assert_eq!((at(row, "/since"), at(row, "/newest_results")), (&json!("2026-11-21T01:20:00Z"), &json!(4)));
+    assert_eq!(at(row, "/changed_facts"), "BIOS 2.1 -> 2.2, rebooted");
+    assert!((at(row, "/change").as_f64().expect("a number") - 1.061).abs() < 0.005, "{row}");
+    assert_eq!(at(&found.document, "/few_results").as_array().expect("a list").len(), 7);
+    assert!(
+        found.csv.contains("became-slower") && found.csv.contains("\"BIOS 2.1 -> 2.2, rebooted\""),
+        "{}",
+        found.csv
+    );
+    assert_eq!(found.strict, Some(5));
+}
+
+#[test]
+fn a_host_that_became_faster_is_named_with_status_0() {
+    let mut hosts = like(7);
+    hosts.extend(days("h8", 1..=24, |day| if day > 12 { 98.0 } else { 104.0 }));
+    let found = judged(&hosts, 0, &["--history"]);
+    found.says("Became faster: 1 of 8 hosts: h8.");
+    assert_eq!(codes(&found, "h8"), ["became-faster"; 3]);
+    // Changes up to the threshold are not named.
+    let found = judged(&hosts, 0, &["--history", "--threshold=10%"]);
+    found.says("Became faster: 0 of 8 hosts.");
+}
+
+#[test]
+fn one_host_alone_has_a_history() {
+    let found = judged(&days("h1", 1..=20, |day| if day > 15 { 120.0 } else { 98.0 }), 5, &["--history"]);
+    found.says("Became slower: 1 of 1 hosts: h1.");
+}
+
+#[test]
+fn the_order_of_lines_and_copies_of_lines_do_not_matter() {
+    let mut hosts = like(7);
+    hosts.extend(days("h8", 1..=24, |day| if day > 20 { 104.0 } else { 98.0 }));
+    let expected = judged(&hosts, 5, &["--history"]).document["rows"].clone();
+    hosts.reverse();
+    hosts.rotate_left(11);
+    assert_eq!(judged(&hosts, 5, &["--history"]).document["rows"], expected);
+    let copies = hosts.clone();
+    hosts.extend(copies);
+    assert_eq!(judged(&hosts, 5, &["--history"]).document["rows"], expected);
+    // Copies of one slow result are one result.
+    let mut once = days("h8", 1..=20, |_| 98.0);
+    for _ in 0..6 {
+        once.push(result("h8", 21, 150.0));
+    }
+    judged(&once, 0, &["--history"]).says("Became slower: 0 of 1 hosts.");
+}
+
+#[test]
+fn results_of_different_conditions_are_separate_series() {
+    let set_all = |results: &mut Vec<Value>, from: usize, change: &dyn Fn(&mut Value)| {
+        results.iter_mut().skip(from).for_each(change);
+    };
+    let changes: [&dyn Fn(&mut Value); 4] = [
+        &|result| set(result, "pages_obtained", &json!("4k")),
+        &|result| set(result, "working_set_bytes", &json!(1u64 << 30)),
+        &|result| result["system"]["nodes"] = json!([{"id": 0}]),
+        &|result| result["schema"] = json!(2),
+    ];
+    for change in changes {
+        let mut hosts = days("h1", 1..=28, |day| if day > 14 { 150.0 } else { 98.0 });
+        set_all(&mut hosts, 14, change);
+        let found = judged(&hosts, 0, &["--history"]);
+        assert!(codes(&found, "h1").is_empty(), "{:#}", found.document["rows"]);
+    }
+    // A change in the series of older conditions is found as well.
+    let mut hosts = days("h1", 1..=28, |day| if day > 10 { 150.0 } else { 98.0 });
+    set_all(&mut hosts, 20, changes[0]);
+    assert_eq!(codes(&judged(&hosts, 5, &["--history"]), "h1").len(), 3);
+}
+
+#[test]
+fn results_without_a_time_have_no_history() {
+    let mut hosts = days("h1", 1..=28, |day| if day > 14 { 150.0 } else { 98.0 });
+    hosts.iter_mut().for_each(|result| drop(result.as_object_mut().expect("an object").remove("started")));
+    judged(&hosts, 0, &["--history"]).says("too few for a history: 1 of 1 hosts: h1.");
+}
+
+/// Maximum resident memory.
+const RESIDENT_KB: u64 = 16 << 10;
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[test]
+fn a_hundred_thousand_results_take_little_memory() {
+    let mut child =
+        command(&["fleet", "-", "--history", "--json"]).stdin(Stdio::piped()).spawn().expect("a process");
+    let mut input = child.stdin.take().expect("a pipe");
+    let mut one = result("@", 1, 98.0);
+    one["node_pairs"].as_array_mut().expect("points").truncate(1);
+    for (field, mark) in [("ns", "%"), ("ci95_ns", "$")] {
+        set(&mut one, field, &mark.into());
+    }
+    one["started"] = "#".into();
+    let one = one.to_string() + "\n";
+    for run in 0..200 {
+        let mut lines = String::new();
+        for host in 0..500 {
+            let ns =
+                if host == 77 && run > 150 { 108.0 } else { 98.0 } + 0.5 * f64::from((run * 7 + host) % 5);
+            let started =
+                format!("2026-{:02}-{:02}T01:{:02}:{:02}Z", 1 + run / 28, 1 + run % 28, host / 60, host % 60);
+            lines += &one
+                .replacen("\"@\"", &format!("\"n{host}\""), 1)
+                .replacen("\"#\"", &format!("\"{started}\""), 1)
+                .replacen("\"%\"", &ns.to_string(), 1)
+                .replacen("\"$\"", &format!("[{},{}]", ns - 0.5, ns + 0.5), 1);
+        }
+        input.write_all(lines.as_bytes()).expect("a reader");
+    }
+    // It has read everything once it waits for more.
+    let path = format!("/proc/{}/status", child.id());
+    let deadline = Instant::now() + PATIENCE;
+    let status = loop {
+        let status = fs::read_to_string(&path).expect("a running process");
+        if status.lines().any(|line| line.starts_with("State:\tS")) {
+            break status;
+        }
+        assert!(Instant::now() < deadline, "it does not wait: {status}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let peak: u64 = peak.expect("VmHWM");
+    drop(input);
+    let document = finish_within(child, PATIENCE).expect_json(5);
+    assert!(peak < RESIDENT_KB, "{peak} kB");
+    assert_eq!(at(&document, "/summary/documents"), 100_000);
+    assert_eq!(at(&document, "/rows/0/host"), "n77");
+    assert_eq!(at(&document, "/rows").as_array().expect("rows").len(), 1);
+}
