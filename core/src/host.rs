@@ -8,6 +8,8 @@
 mod caches;
 mod cgroup;
 mod cpu_time;
+mod dimms;
+mod edac;
 mod process;
 mod uncore;
 mod ways;
@@ -15,6 +17,8 @@ mod ways;
 pub use caches::{Cache, CacheKind, Caches, plausible};
 pub use cgroup::{MemoryLimit, Throttle};
 pub use cpu_time::CpuTime;
+pub use dimms::{Dimm, DimmSource, Dimms, TABLE, node_at, read_edac, read_table};
+pub use edac::ErrorCounts;
 pub use process::{Footprint, Process};
 pub use uncore::Uncore;
 pub use ways::Ways;

@@ -9,7 +9,7 @@ use super::Report;
 use super::optional::optional;
 use crate::machine::processor::Platform;
 use crate::report::document::{Document, Part, Role, fields};
-use crate::result::conditions::Conditions;
+use crate::result::conditions::{Conditions, DeviceErrors, HardwareErrors};
 
 fields! {
     CONDITIONS "conditions" "Activity on the machine between the first and the last trial; null if nothing was timed.";
@@ -24,6 +24,16 @@ fields! {
     DRIFT "timer_drift_ppm" "Drift of the time-stamp counter against the kernel's clock, in parts per million.";
     CPUS "cpus" "Activity on each CPU on which a thread of this run worked.";
     CPU "cpu" "CPU number.";
+    ERRORS "hardware_errors" "Errors that the kernel counts; left out if they were not read.";
+    DEVICES "memory_devices" "Memory devices with errors since boot or with unknown counts; null if no driver (EDAC) counts them.";
+    LOCATOR "locator" "Name of the device, by firmware or driver.";
+    CORRECTED "corrected" "Number of corrected errors since boot; null if unknown.";
+    UNCORRECTED "uncorrected" "Number of uncorrected errors since boot; null if unknown.";
+    NOW_CORRECTED "corrected_during_run" "Number of corrected errors during the run; null if unknown.";
+    NOW_UNCORRECTED "uncorrected_during_run" "Number of uncorrected errors during the run; null if unknown.";
+    CHECKS "machine_checks_during_run" "Number of machine checks during the run; null if unknown.";
+    CORRUPTED "corrupted_bytes_during_run" "Memory that the kernel gave up during the run because of errors, in bytes; null if unknown.";
+    OVERHEATED "overheated_during_run" "Number of times that the measuring CPU or its package was too hot; null if unknown.";
     STEPS_BACK "timer_steps_back" "Number of readings of the time-stamp counter that were behind an earlier one.";
 }
 
@@ -50,7 +60,35 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.put(&STOLEN, stolen);
             document.put(&SIBLING, sibling_busy);
         });
+        if let Some(errors) = &found.errors {
+            document.part(Part::Object(&ERRORS), |document| hardware(document, errors));
+        }
     });
+}
+
+/// Returns the devices with errors, or with unknown counts.
+fn with_errors(errors: &HardwareErrors) -> impl Iterator<Item = &'static DeviceErrors> + use<> {
+    let devices = errors.devices.unwrap_or_default().iter();
+    devices.filter(|device| [device.since_boot, device.during] != [[Some(0); 2]; 2])
+}
+
+/// Describes the errors of the hardware.
+fn hardware(document: &mut dyn Document, errors: &HardwareErrors) {
+    match errors.devices {
+        None => document.put(&DEVICES, None::<bool>),
+        Some(_) => document.items(Part::List(&DEVICES), with_errors(errors), |document, device| {
+            document.put(&LOCATOR, device.locator.as_str());
+            let counts = device.since_boot.into_iter().chain(device.during);
+            for (field, count) in
+                [&CORRECTED, &UNCORRECTED, &NOW_CORRECTED, &NOW_UNCORRECTED].into_iter().zip(counts)
+            {
+                document.put(field, count);
+            }
+        }),
+    }
+    for (field, count) in [&CHECKS, &CORRUPTED, &OVERHEATED].into_iter().zip(errors.during) {
+        document.put(field, count);
+    }
 }
 
 /// Writes the conditions in one line.
@@ -75,6 +113,23 @@ pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions)
             })
         ),
     );
+    for DeviceErrors { locator, since_boot, during } in found.errors.iter().flat_map(with_errors) {
+        document.sentence(
+            Role::Provenance(&"Memory errors"),
+            format_args!(
+                "{}",
+                fmt::from_fn(|out| match (*since_boot, *during) {
+                    ([Some(corrected), Some(uncorrected)], [Some(one), Some(other)]) => write!(
+                        out,
+                        "{corrected} corrected and {uncorrected} uncorrected on DIMM {locator} since boot, {} of them \
+                         during this run",
+                        one.saturating_add(other)
+                    ),
+                    _ => write!(out, "unknown on DIMM {locator}"),
+                })
+            ),
+        );
+    }
 }
 
 /// Shows a share in percent between two words, if it is known.

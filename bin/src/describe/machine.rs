@@ -7,9 +7,9 @@ use latency_core::text::{Text, joined, plural};
 use latency_core::units::Bytes;
 use latency_core::words::Worded;
 
-use super::attributes;
 use super::optional::optional;
 use super::time::Day;
+use super::{attributes, dimms};
 use crate::machine::processor::CoreKind;
 use crate::machine::{Instead, Machine};
 use crate::options::Labels;
@@ -133,6 +133,7 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     fact(document, "Cores", cores.as_str());
     fact(document, "Measured on", chosen.as_str());
     fact(document, "Memory", memory.as_str());
+    dimms::line(document, machine, Role::Page(&PageRole::Fact("DIMMs")));
     fact(document, "Governor", host.frequency.governor.as_str());
     fact(document, "THP mode", host.huge_pages.enabled.as_str());
     fact(document, "Machine", of_two([identity.vendor.as_str(), identity.product.as_str()]).as_str());
@@ -224,6 +225,7 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
             Some(ways) => document.show(&L3_WAYS, ways),
             None => document.put(&L3_WAYS, None::<bool>),
         }
+        dimms::members(document, machine);
     });
 }
 

@@ -8,6 +8,7 @@ pub mod columns;
 #[cfg(test)]
 mod columns_tests;
 pub mod conditions;
+pub mod dimms;
 pub mod lanes;
 pub mod machine;
 pub mod method;

@@ -14,7 +14,7 @@ use latency_core::words::Worded;
 
 use super::interface::Experiment;
 use crate::describe::method::optional;
-use crate::describe::{self, Presentation, Report, attributes};
+use crate::describe::{self, Presentation, Report, attributes, dimms};
 use crate::engine::session::Findings;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
@@ -73,6 +73,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     nodes(document, machine);
     processor(document, machine);
     caches(document, machine);
+    dimms::line(document, machine, Role::Method(&"DIMMs"));
     settings(document, machine);
     traffic(document, machine);
     if !words().interrupt_mark {
@@ -358,6 +359,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
         }
     });
     attributes::table(document, machine, &|_| None);
+    dimms::table(document, machine);
 }
 
 fn settings(document: &mut dyn Document, machine: &Machine) {

@@ -20,7 +20,7 @@ use crate::engine::memory::placement::node_of;
 use crate::error::Failure;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;
-use crate::machine::detect::line;
+use crate::machine::detect::{dimms, line};
 use crate::machine::processor::identify;
 use crate::options::plain::assert_plain;
 use crate::options::{self, FlagSet, Options};
@@ -96,12 +96,14 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
         policy_allowed: true,
         has_proc: true,
         sharing: Sharing::EMPTY,
+        dimms: None,
         sizing: None,
         instead: &[],
     });
     let everything: CpuSet = (0..CpuSet::CAPACITY).collect();
     machine.topology.read(files, &everything);
     machine.host.read(files, CpuId(0));
+    machine.dimms = dimms(files, &machine.topology);
     machine.line = line(&machine.host);
     machine.nodes = machine.topology.ids();
     let given = cpus.map(|list| CpuSet::parse_list(list.as_bytes()).unwrap());

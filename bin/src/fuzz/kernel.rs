@@ -8,7 +8,9 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::host::{DimmSource, Dimms, read_table};
 use latency_core::topology::Files;
+use latency_core::units::NodeId;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -143,4 +145,38 @@ fn lines_of_proc() {
 fn a_machine_without_files_is_surveyed() {
     let machine: Box<_> = surveyed(&Tree(BTreeMap::new()), None);
     assert!(planned(&options("matrix"), &machine).is_ok());
+}
+
+/// Memory devices: five kinds of structures with arbitrary fields, of any length, damaged as a whole.
+#[test]
+fn tables_of_memory_devices() {
+    let kind = select(&[16_u8, 17, 17, 17, 19, 20, 126][..]);
+    let structure = (kind, prop::collection::vec(any::<u8>(), 0..92), any::<Option<u8>>(), 0..3_usize);
+    let strategy = (prop::collection::vec(structure, 0..12), mutations(), any::<u16>());
+    check("dimms", 4000, &strategy, |(structures, mutations, node)| {
+        let mut table = Vec::new();
+        for (kind, fields, length, texts) in structures {
+            table.extend([kind, length.unwrap_or(fields.len() as u8 + 2)]);
+            table.extend(&fields);
+            table.extend(b"DIMM\x1b[1m\0".repeat(texts));
+            table.extend([0; 2]);
+        }
+        let table = applied(&table, &mutations);
+        let mut dimms = Vec::new();
+        let node_at = |address: u64| (address % 3 > 0).then_some(NodeId(u32::from(node)));
+        let slots = read_table(&table, &node_at, &mut |dimm| dimms.push(*dimm));
+        for dimm in &dimms {
+            prop_assert_eq!(steers(dimm.locator.as_str()), None);
+            prop_assert!(dimm.size.is_none_or(|size| size.0 > 0) && dimm.rate != Some(0));
+            prop_assert!(dimm.node.is_none_or(|its| its == NodeId(u32::from(node))));
+        }
+        let populated = dimms.len();
+        prop_assert!(slots.flatten().is_none_or(|slots| populated <= slots as usize));
+        let dimms = Dimms { source: DimmSource::Smbios, slots: slots.flatten(), populated: &dimms };
+        let all = dimms.most_bytes_per_second(None);
+        let of_node = dimms.most_bytes_per_second(Some(NodeId(0)));
+        prop_assert!(all.is_none_or(|all| of_node.is_none_or(|of_node| of_node <= all)));
+        let _ = dimms.are_unequal(2);
+        Ok(())
+    });
 }

@@ -15,11 +15,12 @@ use latency_core::arch::{Cycles, Stamp};
 use latency_core::chain::Order;
 use latency_core::clock::Sandwich;
 use latency_core::histogram::fold::Period;
-use latency_core::host::Ways;
+use latency_core::host::{Dimm, DimmSource, Dimms, Ways};
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{self, Interval, Summary};
 use latency_core::text::Text;
+use latency_core::topology::Node;
 use latency_core::units::{Bytes, CpuId, Hertz, Pages, Picoseconds, Ticks};
 
 use super::lines;
@@ -47,7 +48,7 @@ use crate::report::FORMATS;
 use crate::report::document::{Describe, Document, DocumentTable, Role};
 use crate::report::terminal::Terminal;
 use crate::report::words::speak;
-use crate::result::conditions::{Conditions, OnCpu};
+use crate::result::conditions::{Conditions, DeviceErrors, HardwareErrors, OnCpu};
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
@@ -441,6 +442,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
     if has(Trouble::Virtual) {
         machine.host.ways = Some(Ways { allowed: 0x7ff, code: Some(0xfff), all: 0xfff });
     }
+    machine.dimms = dimms(scene, &machine);
     // The machine is a guest that sees its host's cache, and has a part of it.
     machine.sizing = has(Trouble::Virtual).then_some(Sizing {
         first: Bytes::MIB.times(256),
@@ -455,6 +457,60 @@ fn machine(scene: &Scene) -> Box<Machine> {
         seconds: 0.287,
     });
     machine
+}
+
+/// Returns the memory devices of a scene: half of the slots of each node are populated.
+fn dimms(scene: &Scene, machine: &Machine) -> Option<Dimms<'static>> {
+    let has = |trouble| scene.troubles.contains(&trouble);
+    let text = |words: String| Text::of(format_args!("{words}"));
+    if has(Trouble::Edac) {
+        let edac = |channel| Dimm {
+            locator: text(std::format!("CPU_SrcID#0_MC#0_Chan#{channel}_DIMM#0")),
+            kind: "DDR4",
+            size: Some(Bytes::GIB.times(32)),
+            ..Dimm::default()
+        };
+        let populated: Vec<_> = (0..4).map(edac).collect();
+        return Some(Dimms { source: DimmSource::Edac, slots: None, populated: populated.leak() });
+    }
+    if !has(Trouble::Dimms) {
+        return None;
+    }
+    if has(Trouble::Virtual) {
+        let dimm = Dimm { locator: Text::from_bytes(b"DIMM 0"), ..Dimm::default() };
+        let populated = std::vec![dimm].leak();
+        return Some(Dimms { source: DimmSource::Smbios, slots: Some(1), populated });
+    }
+    let of_node = |node: &Node| {
+        let id = node.id;
+        (0..4_u8).map(move |slot| Dimm {
+            locator: text(std::format!("P{id} DIMM {}1", char::from(b'A' + slot))),
+            kind: "DDR5",
+            size: Some(Bytes::GIB.times(32)),
+            rate: Some(4800),
+            width: Some(64),
+            ranks: Some(2),
+            node: Some(id),
+        })
+    };
+    let populated: Vec<_> = machine.topology.nodes().iter().flat_map(of_node).collect();
+    let slots = Some(2 * populated.len() as u32);
+    Some(Dimms { source: DimmSource::Smbios, slots, populated: populated.leak() })
+}
+
+/// Returns errors of devices: of one there are some, of one the driver was reloaded, and one has none.
+fn hardware_errors() -> HardwareErrors {
+    let of = |channel, since_boot, during| DeviceErrors {
+        locator: Text::of(format_args!("CPU_SrcID#0_MC#0_Chan#{channel}_DIMM#0")),
+        since_boot,
+        during,
+    };
+    let devices = std::vec![
+        of(0, [Some(1204), Some(0)], [Some(3), Some(0)]),
+        of(1, [None, None], [None, None]),
+        of(2, [Some(0); 2], [Some(0); 2]),
+    ];
+    HardwareErrors { devices: Some(devices.leak()), during: [Some(1), Some(4096), Some(2)] }
 }
 
 struct Run<'s> {
@@ -555,6 +611,10 @@ impl Run<'_> {
             core_gigahertz: clocked.then_some([CORE_GIGAHERTZ - 0.02, CORE_GIGAHERTZ, CORE_GIGAHERTZ]),
             timer_drift_ppm: (!self.has(Trouble::KernelClock)).then_some(0.4),
             timer_steps_back: 0,
+            errors: match () {
+                () if self.has(Trouble::Edac) => Some(hardware_errors()),
+                () => self.has(Trouble::Dimms).then(HardwareErrors::default),
+            },
         })
     }
 

@@ -49,11 +49,15 @@ pub enum Trouble {
     NoCoreClock,
     /// Figures of the processor are published.
     Known,
+    /// Firmware describes the memory devices.
+    Dimms,
+    /// The kernel's drivers for memory errors describe the memory devices.
+    Edac,
 }
 
 impl Trouble {
     /// All troubles.
-    pub const ALL: [Trouble; 21] = [
+    pub const ALL: [Trouble; 23] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -75,6 +79,8 @@ impl Trouble {
         Trouble::BusyCpu,
         Trouble::NoCoreClock,
         Trouble::Known,
+        Trouble::Dimms,
+        Trouble::Edac,
     ];
 }
 

@@ -9,9 +9,9 @@ use super::findings;
 use super::scene::{Scene, Trouble};
 use crate::report::words::{AARCH64, X86_64};
 use Trouble::{
-    BusyCpu, Disturbed, Early, Emulated, Excluded, FewRounds, FirstTouch, HostileNames, Imprecise,
-    Interrupted, KernelClock, Known, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters, SlowIdle,
-    Threads, Unverified, Virtual,
+    BusyCpu, Dimms, Disturbed, Early, Edac, Emulated, Excluded, FewRounds, FirstTouch, HostileNames,
+    Imprecise, Interrupted, KernelClock, Known, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters,
+    SlowIdle, Threads, Unverified, Virtual,
 };
 
 const ONE: &str = "one-node";
@@ -50,6 +50,7 @@ const WIDE: &[Row] = &[
     ("matrix-neighbours-two-nodes", TEXT, TWO, "matrix --verbose", &[Neighbours, Imprecise]),
     ("matrix-neighbours-always", TEXT, ONE, "matrix", &[Neighbours, FewRounds]),
     ("matrix-emulated", &["txt", "json", "md"], ONE, "matrix", &[Emulated]),
+    ("matrix-memory-errors", &["txt", "json"], TWO, "matrix", &[Edac]),
     ("matrix-busy-cpu", &["txt", "json"], TWO, "matrix", &[BusyCpu]),
     ("matrix-known", TEXT, ONE, "matrix", &[Known]),
     ("matrix-known-virtual", &["txt", "json"], TWO, "matrix", &[Known, Virtual]),
@@ -144,6 +145,7 @@ const WIDE: &[Row] = &[
     ("variants-virtual", TEXT, TWO, "variants", &[Virtual]),
     ("variants-kernel-clock", TABLES, ONE, "variants", &[KernelClock]),
     ("bandwidth", EVERY, FOUR, "bandwidth --cpunode=1 --memnode=1", &[]),
+    ("bandwidth-dimms", &["txt", "json"], FOUR, "bandwidth --cpunode=1 --memnode=1", &[Dimms]),
     ("bandwidth-quiet", TEXT, TWO, "bandwidth --quiet", &[]),
     ("bandwidth-two-nodes", EVERY, TWO, "bandwidth --traffic=read,2:1", &[]),
     ("bandwidth-four-nodes", TEXT, FOUR, "bandwidth --verbose", &[]),
@@ -199,6 +201,9 @@ const WIDE: &[Row] = &[
     ("system", &["txt", "json", "html"], ONE, "system", &[]),
     ("system-two-nodes", &["txt", "json"], TWO, "system", &[NoCounters]),
     ("system-virtual", &["txt", "json"], CXL, "system", &[Virtual]),
+    ("system-dimms", &["txt", "json", "html"], FOUR, "system", &[Dimms]),
+    ("system-dimms-virtual", &["txt", "json"], ONE, "system", &[Dimms, Virtual]),
+    ("system-edac", &["txt", "json"], TWO, "system", &[Edac]),
     ("system-cpuset", &["txt", "json"], "cpuset-part", "system", &[]),
     ("system-no-sysfs", &["txt", "json"], "no-sysfs", "system", &[KernelClock]),
     ("system", PROMETHEUS, ONE, "system", &[]),

@@ -2,7 +2,7 @@
 
 use latency_core::arch::{self, Atomics};
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::host::Host;
+use latency_core::host::{Dimm, DimmSource, Dimms, Host, TABLE, node_at, read_edac, read_table};
 use latency_core::topology::{Files, Source, Topology};
 use latency_core::topology::{Groups, Sharing};
 use latency_core::units::{CpuId, LineSize, NodeId};
@@ -14,7 +14,7 @@ use crate::sys::cpu;
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
 use crate::sys::numa;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 use crate::warning::{ShortText, Warning, Warnings};
 
 /// Detects the hardware that the machine's CPUs share, for experiments that choose among them.
@@ -55,6 +55,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
             policy_allowed: false,
             has_proc: files.read("/proc/self/stat", &mut [0; 16]).is_some(),
             sharing: Sharing::EMPTY,
+            dimms: None,
             sizing: None,
             instead: &[],
         },
@@ -71,6 +72,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         let _ = measured.map(cpu::pin_to);
         machine.processor = processor::identify(&files, measured.unwrap_or(CpuId(0)));
         machine.line = line(&machine.host);
+        machine.dimms = dimms(&files, &machine.topology);
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
         let bound_to = numa::bound_to();
         machine.policy_allowed = bound_to.is_ok();
@@ -83,6 +85,37 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
 #[must_use]
 pub fn processor() -> Processor {
     processor::identify(&SystemFiles, CpuId(0))
+}
+
+/// Maximum size of the firmware's table that is read: tables of large servers have tens of KiB.
+const MOST_OF_TABLE: usize = 256 << 10;
+/// Maximum number of memory devices: the largest servers have fewer slots.
+const MOST_DIMMS: usize = 512;
+
+/// Returns the memory devices, by the firmware's table if this process may read it, or else by EDAC.
+#[inline(never)] // offsets into a small frame are short
+pub fn dimms(files: &impl Files, topology: &Topology) -> Option<Dimms<'static>> {
+    let mut found: List<Dimm> = List::new(MOST_DIMMS).ok()?;
+    let with_memory = || topology.nodes().iter().filter(|node| node.has_memory).map(|node| node.id);
+    let read = |found: &mut List<Dimm>| {
+        let mut table = Table::zeroed(MOST_OF_TABLE).ok()?;
+        let table = files.read(TABLE, &mut table).filter(|table| table.len() < MOST_OF_TABLE)?;
+        // All addresses are on the only node with memory.
+        let only = with_memory().next().filter(|_| with_memory().nth(1).is_none());
+        let node_at = |address| node_at(files, with_memory(), address);
+        read_table(table, &node_at, &mut |dimm| _ = found.push(Dimm { node: only.or(dimm.node), ..*dimm }))
+    };
+    let (source, slots) = match read(&mut found) {
+        Some(slots) => (DimmSource::Smbios, slots),
+        None => {
+            found.truncate(0);
+            found.pushed = 0;
+            read_edac(files, &mut |dimm| _ = found.push(*dimm))?;
+            (DimmSource::Edac, None)
+        }
+    };
+    // An incomplete list would be counted wrongly.
+    (found.pushed <= MOST_DIMMS).then(|| Dimms { source, slots, populated: found.leak() })
 }
 
 /// Returns the longest cache line. A kernel without descriptions of caches (a device tree) does not report it; then it is
@@ -128,6 +161,18 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     }
     if let Some(throttle) = host.throttle.filter(|throttle| throttle.cpus < 1.0) {
         warnings.push(Warning::CpuQuota { cpus: throttle.cpus });
+    }
+    if let Some(dimms) = &machine.dimms
+        && processor.platform == Platform::Hardware
+    {
+        let package = |index: usize| topology.nodes().get(index)?.package;
+        let is_first = |index: &usize| {
+            package(*index).is_some() && (0..*index).all(|other| package(other) != package(*index))
+        };
+        let sockets = (0..topology.nodes().len()).filter(is_first).count().max(1) as u32;
+        if dimms.are_unequal(sockets) {
+            warnings.push(Warning::ChannelsUnequal { dimms: dimms.populated.len() as u32, sockets });
+        }
     }
     if !matches!(host.frequency.governor.as_str(), "" | "performance") {
         warnings.push(Warning::FrequencyScaling {

@@ -11,12 +11,12 @@ pub mod processor;
 
 use latency_core::arch::Atomics;
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::host::Host;
+use latency_core::host::{Dimms, Host};
 use latency_core::topology::Sharing;
 use latency_core::topology::{Node, Topology};
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
 
-use self::processor::Processor;
+use self::processor::{Platform, Processor};
 pub use memory::Supply;
 
 /// Assumed size of a last-level cache that is not reported: larger than most, so that the working set reaches memory.
@@ -91,6 +91,8 @@ pub struct Machine {
     pub has_proc: bool,
     /// The hardware that the CPUs share; empty unless the experiment needs it.
     pub sharing: Sharing<'static>,
+    /// Its memory devices; `None` if neither firmware nor kernel describes them to this process.
+    pub dimms: Option<Dimms<'static>>,
     /// The findings of a search over its caches and memory, after a search.
     pub sizing: Option<Sizing>,
     /// The idle CPUs that measure in place of busy ones; empty if no choice was made.
@@ -102,6 +104,14 @@ impl Machine {
     pub fn make_anonymous(&mut self) {
         let identity = &mut self.host.identity;
         (identity.name, identity.boot) = Default::default();
+    }
+
+    /// Returns an upper bound of the bytes per second of the memory devices of a node, or of all devices; `None` if it is
+    /// unknown: a hypervisor's tables do not describe the hardware.
+    #[must_use]
+    pub fn most_bytes_per_second(&self, node: Option<NodeId>) -> Option<u64> {
+        let dimms = self.dimms.filter(|_| self.processor.platform == Platform::Hardware)?;
+        dimms.most_bytes_per_second(node)
     }
 
     /// Returns the CPUs of a node that this process may run on.

@@ -8,6 +8,7 @@
 
 pub use latency_core::host::CpuTime;
 use latency_core::math;
+use latency_core::text::Text;
 use latency_core::units::CpuId;
 
 /// The conditions from the first trial to the last.
@@ -33,6 +34,35 @@ pub struct Conditions {
     pub timer_steps_back: u64,
     /// The CPUs on which a thread of the run had work, in the order of their numbers.
     pub cpus: &'static [OnCpu],
+    /// The errors of the hardware that the kernel counts; `None` if they were not read.
+    pub errors: Option<HardwareErrors>,
+}
+
+/// The errors of the hardware that the kernel counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HardwareErrors {
+    /// The memory devices; `None` if no driver counts their errors.
+    pub devices: Option<&'static [DeviceErrors]>,
+    /// Increases during the run, indexed by [`MACHINE_CHECKS`], [`CORRUPTED`] and [`OVERHEATED`]; `None` if unknown.
+    pub during: [Option<u64>; 3],
+}
+
+/// Index of the number of machine checks.
+pub const MACHINE_CHECKS: usize = 0;
+/// Index of the bytes of memory that the kernel no longer uses because of errors.
+pub const CORRUPTED: usize = 1;
+/// Index of the number of times that a core or a package was too hot.
+pub const OVERHEATED: usize = 2;
+
+/// The corrected and the uncorrected errors of a memory device; `None` if unknown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceErrors {
+    /// Its name, in the words of the firmware or of the driver.
+    pub locator: Text<64>,
+    /// Errors since the kernel started.
+    pub since_boot: [Option<u64>; 2],
+    /// Errors during the run.
+    pub during: [Option<u64>; 2],
 }
 
 /// The other users of a CPU on which a thread of the run had work.

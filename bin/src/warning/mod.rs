@@ -123,6 +123,12 @@ pub enum Warning {
     /// The run waited this number of seconds for quiet neighbours, and the rounds of some pair give no undisturbed
     /// value.
     NotQuiet { seconds: f64 },
+    /// A memory device had this number of errors during the run, and this number since the kernel started.
+    MemoryErrors { locator: Text<64>, count: u64, total: u64, corrected: bool },
+    /// The kernel counted machine checks during the run, or gave up memory because of errors.
+    HardwareErrors { checks: u64, corrupted: Bytes },
+    /// The CPU was too hot this number of times.
+    Overheated { times: u64 },
     /// The kernel moves pages to the node that uses them (automatic NUMA balancing).
     NumaBalancing,
     /// A governor may change the core frequency.
@@ -214,6 +220,8 @@ pub enum Warning {
     PairsOfClasses { of: u32 },
     /// The measured memory latency is far from the one in the firmware tables.
     FirmwareLatencyDiffers { node: NodeId, claimed: Picoseconds, measured: Picoseconds },
+    /// The DIMMs of this number of processors cannot be the same on all channels.
+    ChannelsUnequal { dimms: u32, sockets: u32 },
     /// The latencies of two nodes of one memory tier differ.
     TierContradiction { tier: u32, fast: NodeId, slow: NodeId, ratio: f64 },
     /// The run was interrupted.

@@ -29,7 +29,7 @@ const MUCH_DRIFT_PPM: f64 = 500.0;
 const MOST: f64 = 1.0 / 3.0;
 
 /// The words for programs, with a blank between them.
-const CODES: &str = "one-node too-many-nodes cpuset-partial cpu-quota node-left-out no-proc no-sys size-clipped \
+const CODES: &str = "memory-errors hardware-errors overheated one-node too-many-nodes cpuset-partial cpu-quota node-left-out no-proc no-sys size-clipped \
     cache-latency cache-could-hold cache-size-implausible cache-unknown working-set-doubled \
     reported-cache-differs cache-serves-part looks-cached side-cache pages-fell-back thp-too-large \
     thp-rounded-up thp-partial huge-pages-without-effect placement-unverified placed-by-first-touch \
@@ -42,7 +42,7 @@ const CODES: &str = "one-node too-many-nodes cpuset-partial cpu-quota node-left-
     state-share few-steps timer-stepped-back core-cycles-differ counters-unavailable threads-refused \
     generator-moved not-settled throttled one-generator pairs-left-out rate-not-delivered \
     idle-memory-slower little-implausible over-budget vcpus-may-share-a-core topology-doubtful \
-    pairs-of-classes firmware-latency-differs tier-contradiction partial";
+    pairs-of-classes firmware-latency-differs channels-unequal tier-contradiction partial";
 
 impl Warning {
     /// Returns the entry of this warning.
@@ -226,6 +226,21 @@ impl Warning {
                 "no quiet second in {seconds} s", ": the undisturbed latency has only an upper bound";
                 "use a longer --until=quiet=TIME, or a dedicated host";
                 seconds = Insert::Trimmed(seconds, 9)),
+            Warning::MemoryErrors { ref locator, count, total, corrected } => {
+                // An uncorrected error weighs more than any number of corrected ones.
+                let (severity, uncorrected) = if corrected { (Fair, 0.0) } else { (Poor, 1e20) };
+                entry!("memory-errors", severity, Run, uncorrected + count as f64;
+                    "{total} {un}corrected memory errors since boot, {count} during this run", ", on DIMM {locator}";
+                    "see the kernel log (dmesg); replace the DIMM";
+                    total, un = if corrected { "" } else { "un" }, count, locator = locator.as_str())
+            }
+            Warning::HardwareErrors { checks, corrupted } => entry!("hardware-errors", Poor;
+                "hardware errors during this run",
+                ": {checks} machine check{s}, {corrupted} of memory given up by the kernel";
+                "see the kernel log (dmesg)"; checks, s = Insert::Plural(checks), corrupted),
+            Warning::Overheated { times } => entry!("overheated", Fair;
+                "the processor was too hot {times} time{s} during this run";
+                "check fans and air flow"; times, s = Insert::Plural(times)),
             Warning::NumaBalancing => entry!("numa-balancing", Note;
                 "automatic NUMA balancing is enabled: the kernel may migrate pages and interrupt the run";
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
@@ -446,6 +461,9 @@ impl Warning {
                 "firmware-latency-differs", Note, Node(node);
                 "node {node}: measured latency {measured} ns, firmware reports {claimed} ns";
                 "rely on the measured value; a firmware update may fix the table"; node, measured, claimed),
+            Warning::ChannelsUnequal { dimms, sockets } => entry!("channels-unequal", Note;
+                "{dimms} DIMMs on {sockets} socket{s}: the memory channels cannot all be populated alike";
+                "fit each channel with the same DIMMs"; dimms, sockets, s = Insert::Plural(sockets.into())),
             Warning::TierContradiction { tier, fast, slow, ratio } => entry!(
                 "tier-contradiction", Note, Node(slow);
                 "nodes {fast} and {slow} are both in memory tier {tier}, but node {slow} has {ratio}x the latency";

@@ -64,6 +64,17 @@ fn every() -> Vec<Warning> {
         Warning::ThreadMoved { times: 2 },
         Warning::Neighbours { from, to, size, ratio: 1.483 },
         Warning::NotQuiet { seconds: 60.0 },
+        Warning::MemoryErrors { locator: Text::from_bytes(b"A1"), count: 3, total: 1204, corrected: true },
+        Warning::MemoryErrors {
+            locator: Text::from_bytes(b"CPU_SrcID#0_MC#0_Chan#0_DIMM#0"),
+            count: 1,
+            total: 1,
+            corrected: false,
+        },
+        Warning::HardwareErrors { checks: 1, corrupted: Bytes(0) },
+        Warning::HardwareErrors { checks: 0, corrupted: Bytes(4096) },
+        Warning::Overheated { times: 1 },
+        Warning::Overheated { times: 12 },
         Warning::NumaBalancing,
         Warning::FrequencyScaling { governor },
         Warning::CoreClockUnstable { least, most, core: true },
@@ -134,6 +145,8 @@ fn every() -> Vec<Warning> {
             claimed: Picoseconds(90_000),
             measured: Picoseconds(131_200)
         },
+        Warning::ChannelsUnequal { dimms: 7, sockets: 2 },
+        Warning::ChannelsUnequal { dimms: 5, sockets: 1 },
         Warning::TierContradiction { tier: 4, fast: from, slow: to, ratio: 1.8 },
         Warning::Partial { finished: 3, planned: 9 },
     ]
@@ -229,7 +242,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 80);
+    assert_eq!(codes.len(), 84);
 }
 
 #[test]

@@ -13,6 +13,7 @@ pub struct Machine(pub BTreeMap<String, Vec<u8>>);
 
 impl Machine {
     /// Reads the machine in `tests/fixtures/machines/NAME.txt`.
+    #[allow(dead_code, reason = "some tests make their machines")]
     pub fn load(name: &str) -> Self {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/machines");
         let fixture = std::fs::read_to_string(directory.join(name).with_extension("txt")).unwrap();

@@ -5,6 +5,7 @@
 //! seconds of CPU time to boot, and the executable less than one.
 
 mod arm64;
+mod dimms;
 mod errors;
 mod firmware;
 mod kernels;

@@ -9,6 +9,7 @@ use latency_core::math;
 use latency_core::topology::{Files, threads_of_core};
 use latency_core::units::{Bytes, CpuId, Hertz};
 
+use crate::engine::checks::hardware::{self, HardwareCounts};
 use crate::engine::session::{Noted, Session};
 use crate::engine::stopwatch::clock::{Counter, Timer};
 use crate::engine::stopwatch::cpu_time;
@@ -63,6 +64,9 @@ pub struct Watch {
     /// The smallest working set of a core, over all points.
     least: Bytes,
     before: KernelSnapshot,
+    /// The CPU of the first point, and the errors that the hardware had before the run.
+    cpu: CpuId,
+    errors: Option<HardwareCounts>,
 }
 
 impl Watch {
@@ -71,9 +75,11 @@ impl Watch {
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn begin(noted: &mut Noted, allowed: &CpuSet, points: &[Point]) -> Option<Watch> {
-        noted.times = CpuTimes::begin(allowed, points.first()?.cpu).ok();
+        let cpu = points.first()?.cpu;
+        noted.times = CpuTimes::begin(allowed, cpu).ok();
         let least = points.iter().map(in_core).min().unwrap_or(Bytes(u64::MAX));
-        Some(Watch { times: noted.times?, least, before: look(&SystemFiles)? })
+        let errors = HardwareCounts::read(&SystemFiles, cpu);
+        Some(Watch { times: noted.times?, least, before: look(&SystemFiles)?, cpu, errors })
     }
 
     /// Reads the conditions again and warns about those that lower the trust in the result.
@@ -83,12 +89,16 @@ impl Watch {
         self.times.first_stays();
         let found = self.found(&SystemFiles, session.noted, timer)?;
         warn(session.warnings, session.machine, &found, self.least);
+        if let Some(errors) = &found.errors {
+            hardware::warn(session.warnings, errors);
+        }
         Some(found)
     }
 
     /// Reads the conditions again.
     fn found(&self, files: &impl Files, noted: &Noted, timer: &Timer) -> Option<Conditions> {
-        let Watch { times, before, .. } = self;
+        let Watch { times, before, errors, .. } = self;
+        let until = |before: &HardwareCounts| before.until(&HardwareCounts::read(files, self.cpu)?);
         let after = look(files)?;
         // Without thread clocks it is unknown how long the threads of the run were on each other's siblings.
         let readable = time::read(time::thread_clock()).is_some();
@@ -140,6 +150,7 @@ impl Watch {
             timer_drift_ppm: drift.flatten(),
             timer_steps_back: noted.steps_back + u64::from(went_back),
             cpus: of_cpus,
+            errors: errors.as_ref().and_then(until),
         })
     }
 }
@@ -359,7 +370,8 @@ mod tests {
         {
             times.on(cpu).unwrap().add(ran, ran + lost, lost);
         }
-        let watch = Watch { times, least: Bytes(0), before: look(&StatFiles::with(before)).unwrap() };
+        let before = look(&StatFiles::with(before)).unwrap();
+        let watch = Watch { times, least: Bytes(0), before, cpu: CpuId(0), errors: None };
         let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
         watch.found(&StatFiles::with(after), &Noted::new(), &timer).unwrap()
     }

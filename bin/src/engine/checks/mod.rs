@@ -2,6 +2,7 @@
 
 pub mod conditions;
 pub mod find_working_set;
+pub mod hardware;
 pub mod prefetch_audit;
 pub mod repeat;
 pub mod self_test;

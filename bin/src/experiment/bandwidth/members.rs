@@ -1,5 +1,6 @@
 //! Traffic for programs: a record for each number of generators.
 
+use super::view;
 use crate::analysis::traffic::{TrafficGroup, groups, rate, shares};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
@@ -12,6 +13,7 @@ use latency_core::traffic::Kind;
 fields! {
     PEAK_READ "read_bytes_per_second +-" "Largest read rate of a pair of nodes, in bytes per second.";
     PEAK_WRITTEN "write_bytes_per_second +-" "Largest write rate of a pair of nodes, in bytes per second.";
+    DIMM_PEAK "dimm_peak_bytes_per_second" "Upper bound of the theoretical peak of the DIMMs of the node with the largest rate, in bytes per second; null if unknown.";
     SINGLE_CORE "single_core_bytes_per_second +-" "Largest rate of one core alone, in bytes per second; null if it was not measured.";
 }
 
@@ -54,6 +56,7 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
             }
         }
     }
+    document.put(&DIMM_PEAK, view::with_peak(report).map(|(_, _, peak)| peak));
     for (field, rate) in [&PEAK_READ, &PEAK_WRITTEN, &SINGLE_CORE].into_iter().zip(most) {
         document.put(field, rate);
     }

@@ -5,11 +5,15 @@ use core::fmt;
 
 use latency_core::cpulist::CpuSet;
 use latency_core::decimal::Decimal;
+use latency_core::math;
+use latency_core::stats::Estimate;
 use latency_core::text::plural;
 use latency_core::traffic::{Kind, Threads, View};
+use latency_core::units::NodeId;
 
 use super::{picture, tables};
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
+use crate::describe::dimms::{self, Giga};
 use crate::describe::rates::{GIGA, Gigabytes, gigabytes, percent};
 use crate::describe::{self, Report, method, trust};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
@@ -119,6 +123,26 @@ fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(TrafficGroup<'r, 'a>, Tr
     several.then_some((least.0, most.0))
 }
 
+/// Returns the node with the largest rate among those whose DIMMs have a known peak, with this rate and the peak in bytes
+/// per second. A single core, or a cache, has another limit.
+pub fn with_peak(report: &Report<'_, '_>) -> Option<(NodeId, Estimate, u64)> {
+    if report.options.view == View::Cores || report.options.size.is_some() {
+        return None;
+    }
+    let mut most = None::<(NodeId, Estimate, u64)>;
+    for group in groups(report.outcomes) {
+        let node = group.traffic.node;
+        if let Some((_, rate)) = group.best()
+            && most.is_none_or(|most| most.1.value < rate.value)
+            && report.warnings.side_cache(node).is_none()
+            && let Some(peak) = report.machine.most_bytes_per_second(Some(node))
+        {
+            most = Some((node, rate, peak));
+        }
+    }
+    most
+}
+
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.
 #[inline(never)] // offsets into a small frame are short
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -138,6 +162,18 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
             least.traffic.kind.name,
             gigabytes(most.best().map(|(_, rate)| rate)),
             most.traffic.kind.name
+        ));
+    }
+    if let Some((node, rate, peak)) = with_peak(report)
+        && let Some(dimms) = &report.machine.dimms
+    {
+        // A share that is rounded down is still certain. One above 100% shows that the firmware's table is wrong.
+        let share = math::whole(rate.value / peak as f64 * 100.0);
+        document.finding(format_args!(
+            "Node {node}: {} GB/s is at least {share}% of the theoretical peak of its DIMMs, at most {} GB/s ({}).",
+            Gigabytes(rate.value),
+            Giga(peak),
+            dimms::population(dimms)
         ));
     }
     let mut fewer = groups(report.outcomes).filter_map(|group| {
@@ -163,6 +199,7 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     }
     method::processor(document, report, &cpus);
+    dimms::line(document, report.machine, Role::Provenance(&"DIMMs"));
     method::memory_of(document, report, &|point| matches!(point.walk, Walk::Traffic(_)));
     let random = groups(report.outcomes).any(|group| group.traffic.kind.name == "random");
     let threads = match (report.options.load_cpus, report.options.load_threads) {

@@ -1,0 +1,119 @@
+//! The memory devices of the machine, for programs and for people. Their peak is an upper bound: devices of one channel
+//! share its rate.
+
+use core::fmt::{self, Display};
+
+use latency_core::decimal::Decimal;
+use latency_core::host::{DimmSource, Dimms};
+
+use crate::machine::Machine;
+use crate::machine::processor::Platform;
+use crate::report::document::{Document, Level, Part, Role, fields};
+
+fields! {
+    DIMMS "dimms" "Memory devices, by firmware (SMBIOS, root only) or kernel (EDAC); left out if neither describes them. In a virtual machine the hypervisor makes the table.";
+    SOURCE "source" "`smbios` or `edac`.";
+    SLOTS "slots" "Number of slots for memory devices, populated or not; null if unknown.";
+    PEAK "peak_bytes_per_second" "Upper bound of the theoretical peak of all devices together, in bytes per second: devices of one channel share its rate; null if unknown, and in a virtual machine.";
+    DEVICES "devices" "Populated slots.";
+    LOCATOR "locator" "Name of the slot, as the firmware has it.";
+    NODE "node" "Node of all addresses of the device; null if unknown.";
+    BYTES "bytes" "Capacity, in bytes; null if unknown.";
+    KIND "type" "Kind of memory, such as `DDR5`; empty if unknown.";
+    RATE "mt_per_s" "Configured rate in millions of transfers per second; null if unknown.";
+    WIDTH "data_width_bits" "Width of the data without check bits; null if unknown.";
+    RANKS "ranks" "Number of ranks; null if unknown.";
+}
+
+/// Describes the devices, for programs.
+pub fn members(document: &mut dyn Document, machine: &Machine) {
+    let Some(dimms) = &machine.dimms else { return };
+    document.part(Part::Object(&DIMMS), |document| {
+        document.put(
+            &SOURCE,
+            match dimms.source {
+                DimmSource::Smbios => "smbios",
+                DimmSource::Edac => "edac",
+            },
+        );
+        document.put(&SLOTS, dimms.slots);
+        document.put(&PEAK, machine.most_bytes_per_second(None));
+        document.items(Part::List(&DEVICES), dimms.populated, |document, dimm| {
+            document.put(&LOCATOR, dimm.locator.as_str());
+            document.put(&NODE, dimm.node.map(|node| node.0));
+            document.put(&BYTES, dimm.size);
+            document.put(&KIND, dimm.kind);
+            document.put(&RATE, dimm.rate);
+            document.put(&WIDTH, dimm.width);
+            document.put(&RANKS, dimm.ranks);
+        });
+    });
+}
+
+/// Shows the number of populated slots, and the rates of the devices in them.
+pub fn population<'d>(dimms: &'d Dimms<'d>) -> impl Display {
+    fmt::from_fn(move |out| {
+        write!(out, "{}", dimms.populated.len())?;
+        if let Some(slots) = dimms.slots {
+            write!(out, " of {slots}")?;
+        }
+        out.write_str(" DIMM slots populated")?;
+        // An unknown rate is zero here.
+        let (mut least, mut most) = (u32::MAX, 0);
+        for dimm in dimms.populated {
+            let rate = dimm.rate.unwrap_or(0);
+            (least, most) = (least.min(rate), most.max(rate));
+        }
+        match least {
+            0 => Ok(()),
+            _ if least == most => write!(out, ", {least} MT/s"),
+            _ => write!(out, ", {least} to {most} MT/s"),
+        }
+    })
+}
+
+/// Bytes per second, shown in gigabytes per second with one decimal, as makers of memory do.
+pub struct Giga(pub u64);
+
+impl Display for Giga {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:.1}", Decimal(self.0 as f64 / 1e9))
+    }
+}
+
+/// Writes the population with its source and its peak in one sentence, if it is known.
+#[inline(never)] // it is called in several places
+pub fn line(document: &mut dyn Document, machine: &Machine, role: Role<'_>) {
+    let Some(dimms) = &machine.dimms else { return };
+    let source = match (dimms.source, machine.processor.platform) {
+        (DimmSource::Edac, _) => "the kernel (EDAC)",
+        (_, Platform::Hardware) => "firmware (SMBIOS)",
+        _ => "the hypervisor (SMBIOS): the hardware may differ",
+    };
+    let population = population(dimms);
+    match machine.most_bytes_per_second(None) {
+        Some(peak) => {
+            let peak = Giga(peak);
+            document.sentence(role, format_args!("{population}, at most {peak} GB/s together, by {source}"));
+        }
+        None => document.sentence(role, format_args!("{population}, by {source}")),
+    }
+}
+
+/// Shows a row for each device.
+pub fn table(document: &mut dyn Document, machine: &Machine) {
+    let Some(dimms) = &machine.dimms else { return };
+    document.tabulate("Memory devices:", Level::Normal, 1, &|table| {
+        table.texts("slot|node|size|type|MT/s|data bits|ranks");
+        for dimm in dimms.populated {
+            table.row();
+            table.show(&dimm.locator);
+            table.known(dimm.node);
+            table.known(dimm.size);
+            table.text(if dimm.kind.is_empty() { "-" } else { dimm.kind });
+            table.known(dimm.rate);
+            table.known(dimm.width);
+            table.known(dimm.ranks);
+        }
+    });
+}

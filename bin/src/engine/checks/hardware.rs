@@ -1,0 +1,246 @@
+//! Errors of the hardware that the kernel counts, read before the first trial and after the last.
+//!
+//! A count that falls, or that one of the two readings lacks, is unknown: drivers may be reloaded, and devices replaced.
+//!
+//! # References
+//! Linux `Documentation/admin-guide/RAS/main.rst` (EDAC), `Documentation/filesystems/proc.rst` (`HardwareCorrupted`,
+//! `/proc/interrupts`) and `Documentation/ABI/testing/sysfs-devices-system-cpu` (`thermal_throttle`).
+
+use latency_core::host::{ErrorCounts, from_meminfo};
+use latency_core::topology::Files;
+use latency_core::topology::files;
+use latency_core::units::{Bytes, CpuId};
+
+use crate::result::conditions::{CORRUPTED, DeviceErrors, HardwareErrors, MACHINE_CHECKS, OVERHEATED};
+use crate::sys::table::{List, Table};
+use crate::warning::{Warning, Warnings};
+
+/// Maximum bytes of /proc/interrupts that are read: some hundred lines, each with a column for each CPU.
+const MOST_READ: usize = 2 << 20;
+/// Maximum number of devices: a device is counted in up to four ranks.
+const MOST_DEVICES: usize = 1024;
+
+/// One reading of all counts.
+#[derive(Debug)]
+pub struct HardwareCounts {
+    devices: List<ErrorCounts>,
+    /// Machine checks, bytes of corrupted memory, and times that the CPU of the run was too hot.
+    counts: [Option<u64>; 3],
+}
+
+impl HardwareCounts {
+    /// Reads the counts; those of heat are of `cpu`.
+    #[inline(never)] // called twice
+    pub fn read(files: &impl Files, cpu: CpuId) -> Option<HardwareCounts> {
+        let mut devices = List::new(MOST_DEVICES).ok()?;
+        ErrorCounts::read(files, &mut |device| _ = devices.push(device));
+        let heat = ["core", "package"].map(|part| {
+            let count =
+                format_args!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{part}_throttle_count");
+            files::number::<u64>(files, count)
+        });
+        let mut counts = [None; 3];
+        counts[MACHINE_CHECKS] = machine_checks(files);
+        counts[CORRUPTED] = from_meminfo(files, "HardwareCorrupted:").map(|bytes| bytes.0);
+        counts[OVERHEATED] = heat[0].max(heat[1]);
+        Some(HardwareCounts { devices, counts })
+    }
+
+    /// Returns the errors until a later reading.
+    #[must_use]
+    #[inline(never)] // offsets into a small frame are short
+    pub fn until(&self, after: &HardwareCounts) -> Option<HardwareErrors> {
+        let increase = |before: Option<u64>, after: Option<u64>| after?.checked_sub(before?);
+        let mut found = List::new(self.devices.len() + after.devices.len()).ok()?;
+        for device in after.devices.iter() {
+            let before = self.devices.iter().find(|before| before.is_of(device));
+            let during = [0, 1].map(|kind| increase(before?.counts[kind], device.counts[kind]));
+            found.push(DeviceErrors { locator: device.locator, since_boot: device.counts, during });
+        }
+        for device in self.devices.iter() {
+            if !after.devices.iter().any(|after| after.is_of(device)) {
+                found.push(DeviceErrors {
+                    locator: device.locator,
+                    since_boot: [None; 2],
+                    during: [None; 2],
+                });
+            }
+        }
+        let is_known = !found.is_empty();
+        let devices: &[DeviceErrors] = found.leak();
+        let during = [0, 1, 2].map(|kind| increase(self.counts[kind], after.counts[kind]));
+        Some(HardwareErrors { devices: is_known.then_some(devices), during })
+    }
+}
+
+/// Returns the machine checks of all CPUs; `None` if this kernel does not count them.
+fn machine_checks(files: &impl Files) -> Option<u64> {
+    let mut buffer = Table::zeroed(MOST_READ).ok()?;
+    let text = files.read("/proc/interrupts", &mut buffer)?;
+    let line =
+        text.split(|byte| *byte == b'\n').find_map(|line| line.trim_ascii_start().strip_prefix(b"MCE:"))?;
+    // A count for each CPU, and then words.
+    let counts = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let counts = counts.map_while(|word| core::str::from_utf8(word).ok()?.parse::<u64>().ok());
+    Some(counts.fold(0, u64::saturating_add))
+}
+
+/// Warns about errors during the run.
+pub fn warn(warnings: &mut Warnings, found: &HardwareErrors) {
+    for DeviceErrors { locator, since_boot, during } in found.devices.unwrap_or_default() {
+        for (kind, (total, count)) in since_boot.iter().zip(during).enumerate() {
+            if let (Some(total), Some(count @ 1..)) = (*total, *count) {
+                let warning = Warning::MemoryErrors { locator: *locator, count, total, corrected: kind == 0 };
+                warnings.push_worst_first(warning, 1);
+            }
+        }
+    }
+    let [checks, corrupted, overheated] = found.during.map(Option::unwrap_or_default);
+    if checks + corrupted > 0 {
+        warnings.push(Warning::HardwareErrors { checks, corrupted: Bytes(corrupted) });
+    }
+    if overheated > 0 {
+        warnings.push(Warning::Overheated { times: overheated });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::string::{String, ToString};
+    use std::vec::Vec;
+
+    #[derive(Clone, Default)]
+    struct Tree(BTreeMap<String, String>);
+
+    impl Tree {
+        fn set(&mut self, path: &str, content: &str) {
+            self.0.insert(path.into(), content.into());
+        }
+
+        /// Adds a device with its counts of errors.
+        fn device(mut self, place: &str, label: &str, counts: [&str; 2]) -> Tree {
+            let directory = std::format!("/sys/devices/system/edac/mc/{place}");
+            let (controller, _) = directory.rsplit_once('/').unwrap();
+            self.set(&std::format!("{controller}/mc_name"), "i10nm\n");
+            self.set(&std::format!("{directory}/size"), "32768\n");
+            self.set(&std::format!("{directory}/dimm_label"), label);
+            self.set(&std::format!("{directory}/dimm_ce_count"), counts[0]);
+            self.set(&std::format!("{directory}/dimm_ue_count"), counts[1]);
+            self
+        }
+    }
+
+    impl Files for Tree {
+        fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+            let content = self.0.get(path)?.as_bytes();
+            let length = content.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&content[..length]);
+            Some(&buffer[..length])
+        }
+    }
+
+    fn between(before: &Tree, after: &Tree) -> HardwareErrors {
+        let read = |tree| HardwareCounts::read(tree, CpuId(1)).unwrap();
+        read(before).until(&read(after)).unwrap()
+    }
+
+    fn devices(found: &HardwareErrors) -> Vec<(String, [Option<u64>; 2], [Option<u64>; 2])> {
+        let all = found.devices.unwrap_or_default().iter();
+        all.map(|device| (device.locator.to_string(), device.since_boot, device.during)).collect()
+    }
+
+    fn warnings(found: &HardwareErrors) -> Vec<(&'static str, &'static str, String)> {
+        let mut warnings = Warnings::new();
+        warn(&mut warnings, found);
+        let told = |warning: &Warning| (warning.code(), warning.severity().name(), warning.to_string());
+        warnings.iter().map(told).collect()
+    }
+
+    #[test]
+    fn corrected_errors_during_the_run_lower_the_trust() {
+        let tree = |one, other| {
+            Tree::default().device("mc0/dimm0", "A1\n", [one, "0\n"]).device(
+                "mc1/dimm2",
+                "B3\n",
+                [other, "0\n"],
+            )
+        };
+        let found = between(&tree("1201\n", "7\n"), &tree("1204\n", "7\n"));
+        assert_eq!(
+            devices(&found),
+            [
+                ("A1".into(), [Some(1204), Some(0)], [Some(3), Some(0)]),
+                ("B3".into(), [Some(7), Some(0)], [Some(0), Some(0)]),
+            ]
+        );
+        let text = "1204 corrected memory errors since boot, 3 during this run, on DIMM A1";
+        assert_eq!(warnings(&found), [("memory-errors", "fair", text.into())]);
+        assert_eq!(warnings(&between(&tree("5", "7"), &tree("5", "7"))), []);
+    }
+
+    #[test]
+    fn an_uncorrected_error_weighs_more_than_corrected_ones() {
+        let tree = |counts| Tree::default().device("mc0/rank0", "A1", counts);
+        let found = between(&tree(["0", "0"]), &tree(["5000", "1"]));
+        let [(code, severity, text)] = &warnings(&found)[..] else { panic!("one warning") };
+        assert_eq!((*code, *severity), ("memory-errors", "poor"));
+        assert!(text.starts_with("1 uncorrected memory errors since boot, 1 during"), "{text}");
+    }
+
+    #[test]
+    fn counts_of_trees_that_change_are_unknown() {
+        let one = |count| Tree::default().device("mc0/dimm0", "A1", [count, "0"]);
+        let known = [Some(2), Some(0)];
+        for (before, after, expected) in [
+            // A count falls.
+            (one("9"), one("2"), std::vec![("A1", known, [None, Some(0)])]),
+            // A device vanishes, appears, or has another name.
+            (one("2"), Tree::default(), std::vec![("A1", [None; 2], [None; 2])]),
+            (Tree::default(), one("2"), std::vec![("A1", known, [None; 2])]),
+            (
+                one("2"),
+                Tree::default().device("mc0/dimm0", "A2", ["2", "0"]),
+                std::vec![("A2", known, [None; 2]), ("A1", [None; 2], [None; 2])],
+            ),
+            // A count cannot be read.
+            (one("x"), one("2"), std::vec![("A1", known, [None, Some(0)])]),
+            (one("2"), one("-1"), std::vec![("A1", [None, Some(0)], [None, Some(0)])]),
+        ] {
+            let found = between(&before, &after);
+            let expected: Vec<_> =
+                expected.into_iter().map(|(name, total, during)| (name.to_string(), total, during)).collect();
+            assert_eq!(devices(&found), expected);
+            assert_eq!(warnings(&found), []);
+        }
+        let nothing = between(&Tree::default(), &Tree::default());
+        assert_eq!(nothing, HardwareErrors::default());
+    }
+
+    #[test]
+    fn machine_checks_lost_memory_and_heat_are_counted() {
+        let tree = |checks: &str, corrupted: &str, heat: [&str; 2]| {
+            let mut tree = Tree::default();
+            let interrupts = "            CPU0       CPU1\n   0:    46    0  IO-APIC\n MCE:  CHECKS  Machine check exceptions\n \
+                 MCP:  87  88   Machine check polls\n";
+            tree.set("/proc/interrupts", &interrupts.replace("CHECKS", checks));
+            tree.set("/proc/meminfo", &std::format!("MemTotal: 9 kB\nHardwareCorrupted: {corrupted} kB\n"));
+            for (part, count) in ["core", "package"].into_iter().zip(heat) {
+                let path = "/sys/devices/system/cpu/cpu1/thermal_throttle";
+                tree.set(&std::format!("{path}/{part}_throttle_count"), count);
+            }
+            tree
+        };
+        let before = tree("3 4", "0", ["2", "9"]);
+        assert_eq!(between(&before, &before).during, [Some(0); 3]);
+        let found = between(&before, &tree("3 5", "8", ["2", "11"]));
+        assert_eq!(found.during, [Some(1), Some(8 << 10), Some(2)]);
+        let codes: Vec<_> =
+            warnings(&found).into_iter().map(|(code, severity, _)| (code, severity)).collect();
+        assert_eq!(codes, [("hardware-errors", "poor"), ("overheated", "fair")]);
+        // Counts fall, or there are none.
+        let found = between(&before, &tree("3", "x", ["1", ""]));
+        assert_eq!((found.during, warnings(&found)), ([None; 3], Vec::new()));
+    }
+}
