@@ -64,6 +64,7 @@ pub mod warning;
 
 use core::fmt::Write;
 
+use latency_core::math::ToReal;
 use latency_core::units::NodeId;
 use latency_core::words::When;
 
@@ -320,7 +321,7 @@ fn now() -> (u64, u64) {
 
 /// Returns the seconds since a time of the monotonic clock.
 fn seconds_since(begun_ns: u64) -> f64 {
-    now().1.saturating_sub(begun_ns) as f64 / 1e9
+    now().1.saturating_sub(begun_ns).real() / 1e9
 }
 
 /// Returns the run of a command, or of a plan, that began at a time and ends now.
@@ -416,7 +417,7 @@ fn perform<'o>(
     // Slow checks are left out if their findings would not be shown.
     let is_text = |output: &Output<'_>| output.format.purpose == Purpose::Terminal;
     let checked = options.strict || !(options.quiet && options.outputs().iter().all(is_text));
-    let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
+    let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns.real() };
     let ran = run_experiment::run_experiment(options, &mut session, experiment, planned, effort);
     progress.clear();
     let ran = ran?;

@@ -3,6 +3,7 @@
 //! Nothing here reads a clock. Each reading of the kernel's clock lies between two readings of the
 //! counter; the difference of these two bounds its error.
 
+use crate::math::ToReal;
 use crate::units::{Hertz, Ticks};
 
 /// A reading of the kernel's clock between two readings of the counter.
@@ -53,7 +54,7 @@ pub fn frequency(first: &Sandwich, last: &Sandwich) -> Option<Hertz> {
 #[must_use]
 pub fn elapsed_ns(start: u64, end: u64, overhead: Ticks, frequency: Hertz) -> f64 {
     let ticks = end.checked_sub(start).and_then(|ticks| ticks.checked_sub(overhead.0));
-    ticks.map_or(f64::NAN, |ticks| nanoseconds(ticks as f64, frequency))
+    ticks.map_or(f64::NAN, |ticks| nanoseconds(ticks.real(), frequency))
 }
 
 /// Returns the deviation of `other` from `reference` in parts per million.
@@ -62,7 +63,7 @@ pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
     if reference.0 == 0 {
         return f64::INFINITY;
     }
-    (other.0 as f64 - reference.0 as f64) / reference.0 as f64 * 1e6
+    (other.0.real() - reference.0.real()) / reference.0.real() * 1e6
 }
 
 /// Returns the nanoseconds of a number of ticks, which may have a fraction.
@@ -71,7 +72,7 @@ pub fn nanoseconds(ticks: f64, frequency: Hertz) -> f64 {
     if frequency.0 == 0 {
         return f64::NAN;
     }
-    ticks * 1e9 / frequency.0 as f64
+    ticks * 1e9 / frequency.0.real()
 }
 
 /// Returns the core cycles per tick of the counter, from dependent one-cycle additions.
@@ -86,7 +87,7 @@ pub fn cycles_per_tick(short: (u64, Ticks), long: (u64, Ticks)) -> Option<f64> {
     if ticks == 0 {
         return None;
     }
-    Some(additions as f64 / ticks as f64)
+    Some(additions.real() / ticks.real())
 }
 
 #[cfg(test)]

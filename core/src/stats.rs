@@ -18,7 +18,7 @@ pub use estimate::{Estimate, Side};
 pub use series::{mean_of_series, summarise_series};
 pub use state::{DominantState, state};
 
-use crate::math::greatest_common_divisor;
+use crate::math::{ToReal, greatest_common_divisor};
 use crate::sort;
 
 /// Copies as many `values` as fit to `room`, and returns the copies, which the functions here may sort.
@@ -190,7 +190,7 @@ pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
             break;
         }
         low = rank;
-        probability *= (count - rank) as f64 / (rank + 1) as f64;
+        probability *= (count - rank).real() / (rank + 1).real();
     }
     Some((low, count - 1 - low))
 }

@@ -8,6 +8,8 @@ mod pages;
 use core::fmt;
 use core::num::NonZeroU16;
 
+use crate::math::ToReal;
+
 pub use pages::{PageSize, PageSizes, PageSource, Pages};
 
 /// An amount of memory in bytes.
@@ -116,13 +118,13 @@ impl Hertz {
     /// Returns the frequency in gigahertz.
     #[must_use]
     pub fn gigahertz(self) -> f64 {
-        self.0 as f64 / 1e9
+        self.0.real() / 1e9
     }
 
     /// Returns the frequency in megahertz.
     #[must_use]
     pub fn megahertz(self) -> f64 {
-        self.0 as f64 / 1e6
+        self.0.real() / 1e6
     }
 }
 

@@ -201,7 +201,7 @@ fn devices_of_other_arrays_are_left_out() {
     let dimm = device(9, 0x4000, 0x22, [4800, 4800], 64);
     // Array 1 is a cache, or flash memory.
     assert_eq!(read(&made(&[array(1, 5, 1), dimm.clone()])), None);
-    let slots = |arrays: &[Vec<u8>]| read(&made(&[arrays, &[dimm.clone()]].concat())).unwrap().0;
+    let slots = |arrays: &[Vec<u8>]| read(&made(&[arrays, std::slice::from_ref(&dimm)].concat())).unwrap().0;
     assert_eq!(slots(&[array(1, 3, 1)]), Some(1));
     assert_eq!(slots(&[array(2, 5, 1)]), Some(1));
     // An array that promises more slots than there are structures.
@@ -306,7 +306,7 @@ fn files_that_exist_at_every_path_have_an_end() {
     struct Everywhere;
     impl Files for Everywhere {
         fn read<'b>(&self, _: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
-            buffer.first_mut().map(|byte| *byte = b'1');
+            *buffer.first_mut()? = b'1';
             buffer.get(..1)
         }
     }

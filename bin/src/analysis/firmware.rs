@@ -2,7 +2,7 @@
 //!
 //! A claim covers only the nearest nodes, and an idle machine as its maker measured it.
 
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::topology::Node;
 use latency_core::units::{NodeId, Picoseconds};
 
@@ -34,7 +34,7 @@ pub fn check(nodes: &[Node], pairs: impl Iterator<Item = Pair> + Clone, warnings
         let Some(ns) = measured(pairs.clone(), node) else { continue };
         let found = Picoseconds(math::whole(ns * 1e3));
         if let Some(claimed) = node.attributes.claim().map(|claim| claim.read).filter(|read| read.0 > 0)
-            && (found.0 as f64 / claimed.0 as f64 - 1.0).abs() > DIFFERS
+            && (found.0.real() / claimed.0.real() - 1.0).abs() > DIFFERS
         {
             warnings.push(Warning::FirmwareLatencyDiffers { node: node.id, claimed, measured: found });
         }

@@ -2,6 +2,7 @@
 
 use latency_core::compact::Compact;
 use latency_core::kernel::lanes::PARALLEL;
+use latency_core::math::ToReal;
 use latency_core::stats::{self, Estimate, Interval, Side};
 use latency_core::units::{Bytes, LineSize};
 
@@ -50,7 +51,7 @@ impl Saturation {
     /// Returns the bandwidth of cache lines of this size in gigabytes per second.
     #[must_use]
     pub fn gigabytes_per_second(&self, line: LineSize) -> f64 {
-        line.bytes().0 as f64 / self.fastest_ns
+        line.bytes().0.real() / self.fastest_ns
     }
 }
 
@@ -244,7 +245,7 @@ impl WorkReach {
     /// Returns the number of instructions at which loads no longer overlap; `None` if they always did.
     #[must_use]
     pub fn ends_at(&self) -> Option<Estimate> {
-        let (low, high) = (self.hidden as f64, self.exposed? as f64);
+        let (low, high) = (self.hidden.real(), self.exposed?.real());
         Some(Estimate { value: (low + high) / 2.0, interval: Some(Interval { low, high }) })
     }
 }

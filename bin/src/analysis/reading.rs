@@ -4,6 +4,7 @@
 //! on a busy host that clock differs from point to point. The latency of a level in nanoseconds is therefore taken from
 //! its own points.
 
+use latency_core::math::ToReal;
 use latency_core::model::{Fit, MAX_POINTS};
 use latency_core::stats::{self, Estimate};
 
@@ -34,7 +35,7 @@ impl Reading {
     /// is `None` if the fit is in nanoseconds.
     pub fn of_memory(fit: &Fit, samples: Samples<'_>, overall: Option<f64>) -> Reading {
         let all_miss =
-            |sample: &Sample| fit.levels().iter().all(|level| level.missing(sample.size.0 as f64) >= MISSES);
+            |sample: &Sample| fit.levels().iter().all(|level| level.missing(sample.size.0.real()) >= MISSES);
         let beyond = |index| samples.get(index).filter(all_miss);
         let samples = samples.only(&beyond);
         let raised = |sample: &Sample| {

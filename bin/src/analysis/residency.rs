@@ -7,7 +7,7 @@
 
 use core::f64::consts::LN_2;
 
-use latency_core::math::ln;
+use latency_core::math::{ToReal, ln};
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
 
@@ -114,7 +114,7 @@ fn fitted(points: &[Residence], least: f64) -> Option<f64> {
     let [mut weights, mut x, mut y, mut xx, mut xy] = [0.0; 5];
     for point in points.iter().filter(|point| point.share.value > least) {
         let (share, after) = (point.share.value, point.after_ns);
-        let (weight, logarithm) = (share / (1.0 + WHOLE - share) * point.visits as f64, ln(share));
+        let (weight, logarithm) = (share / (1.0 + WHOLE - share) * point.visits.real(), ln(share));
         weights += weight;
         x += weight * after;
         y += weight * logarithm;
@@ -133,8 +133,8 @@ pub fn insertions(points: &[Residence], cache: Bytes) -> Option<Estimate> {
         let Some(HalfLife::Found(half)) = found.half else { return None };
         let bytes = match found.is_step {
             // The lines that were in the cache before leave first.
-            true => cache.0 as f64 - found.size.0 as f64 / 2.0,
-            false => cache.0 as f64 * LN_2,
+            true => cache.0.real() - found.size.0.real() / 2.0,
+            false => cache.0.real() * LN_2,
         };
         (found.size.0 * 2 <= cache.0 && bytes > 0.0).then_some(Estimate::exact(bytes).over(half)?)
     });
@@ -153,13 +153,13 @@ pub fn insertions(points: &[Residence], cache: Bytes) -> Option<Estimate> {
 #[must_use]
 pub fn most_held(points: &[Residence]) -> Option<f64> {
     let firsts = points.iter().filter(|point| point.wait_ns == 0.0);
-    firsts.map(|first| first.size.0 as f64 * first.share.value).reduce(f64::max)
+    firsts.map(|first| first.size.0.real() * first.share.value).reduce(f64::max)
 }
 
 /// Returns true if about `allowed` bytes are held, and the last working set is larger.
 #[must_use]
 pub fn holds_what_is_allowed(points: &[Residence], held: f64, allowed: f64) -> bool {
-    let is_larger = points.last().is_some_and(|last| last.size.0 as f64 > NEAR.1 * allowed);
+    let is_larger = points.last().is_some_and(|last| last.size.0.real() > NEAR.1 * allowed);
     is_larger && held > NEAR.0 * allowed && held < NEAR.1 * allowed
 }
 

@@ -1,7 +1,7 @@
 //! Bytes per second from the time per line, and the conclusions from several numbers of generators.
 
 use latency_core::compact::Compact;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::{Kind, pace};
 use latency_core::units::CpuId;
@@ -27,7 +27,7 @@ pub struct Shares {
 /// Returns the bytes moved per line of 64 bytes for a kind of traffic: the line is read, written, or both.
 #[must_use]
 pub fn bytes_per_line(kind: &Kind) -> f64 {
-    kind.bytes(STEPS) as f64 / STEPS as f64
+    kind.bytes(STEPS).real() / STEPS as f64
 }
 
 /// Returns the rate in bytes per second from the time per line in nanoseconds, or the time from the rate.
@@ -48,8 +48,8 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
     /// Minimum mean gap between bursts, in steps of a coarse counter: in shorter gaps, most bursts would be due in the
     /// same step as the one before.
     const GAP_STEPS: u32 = 4;
-    let frequency = counter.frequency.0 as f64;
-    let bytes_per_step = bytes_per_line(traffic.kind) * traffic.lines_per_step() as f64;
+    let frequency = counter.frequency.0.real();
+    let bytes_per_step = bytes_per_line(traffic.kind) * traffic.lines_per_step().real();
     let ticks = frequency * bytes_per_step * f64::from(traffic.generators) / rate;
     let fence = if traffic.kind.fenced { FENCE_NS * 1e-9 * frequency } else { 0.0 };
     let least = counter.ticks_at_least(GAP_STEPS);
@@ -61,11 +61,11 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
 /// Returns the composition of the bytes of a kind of traffic.
 #[must_use]
 pub fn shares(kind: &Kind) -> Shares {
-    let all = (kind.reads(STEPS) + kind.writes(STEPS)) as f64;
+    let all = (kind.reads(STEPS) + kind.writes(STEPS)).real();
     Shares {
-        read: kind.reads(STEPS) as f64 / all,
-        written: kind.writes(STEPS) as f64 / all,
-        owned: kind.owned(STEPS) as f64 / all,
+        read: kind.reads(STEPS).real() / all,
+        written: kind.writes(STEPS).real() / all,
+        owned: kind.owned(STEPS).real() / all,
     }
 }
 
@@ -197,7 +197,7 @@ impl<'r, 'a> TrafficGroup<'r, 'a> {
     #[must_use]
     pub fn in_flight(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         let reads = rate.value * shares(self.traffic.kind).read;
-        let lines = reads * 1e-9 * self.latency_ns? / self.traffic.line.bytes().0 as f64;
+        let lines = reads * 1e-9 * self.latency_ns? / self.traffic.line.bytes().0.real();
         (lines > 0.0).then_some(lines / f64::from(generators))
     }
 }

@@ -59,6 +59,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     write(&mut |document| {
         document.part(Part::Object(&describe::SUMMARY), |document| document.put(&FIGURES, count));
         trust::of_command(document, "good", &mut || None);
+        match count {
+            0 => document.answer(format_args!("No reference for this processor.")),
+            count => document.answer(format_args!("{count} published figure{}.", plural(count))),
+        }
         document.part(Part::Records(&describe::ROWS), |document| {
             figures(&is_wanted, &mut |name, usual| {
                 document.part(Part::Item, |document| {
@@ -71,14 +75,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
                     document.show(&STATED, &usual.stated.conditions());
                     document.show(&SOURCES, &usual.stated.addresses());
                 });
+                document.finding(format_args!("{name}: {usual} [{}].", usual.stated.addresses()));
             });
-        });
-        match count {
-            0 => document.answer(format_args!("No reference for this processor.")),
-            count => document.answer(format_args!("{count} published figure{}.", plural(count))),
-        }
-        figures(&is_wanted, &mut |name, usual| {
-            document.finding(format_args!("{name}: {usual} [{}].", usual.stated.addresses()));
         });
     });
     Ok(None)

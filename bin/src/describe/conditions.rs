@@ -8,8 +8,8 @@ use latency_core::text::plural;
 use super::Report;
 use super::optional::optional;
 use crate::machine::processor::Platform;
-use crate::report::document::{Document, Part, Role, fields};
-use crate::result::conditions::{Conditions, DeviceErrors, HardwareErrors};
+use crate::report::document::{Document, Field, Part, Role, fields};
+use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors};
 
 fields! {
     CONDITIONS "conditions" "Activity on the machine between the first and the last trial; null if nothing was timed.";
@@ -67,9 +67,8 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Returns the devices with errors, or with unknown counts.
-fn with_errors(errors: &HardwareErrors) -> impl Iterator<Item = &'static DeviceErrors> + use<> {
-    let devices = errors.devices.unwrap_or_default().iter();
-    devices.filter(|device| [device.since_boot, device.during] != [[Some(0); 2]; 2])
+fn with_errors(errors: &HardwareErrors) -> impl Iterator<Item = &'static ErrorCounts> + use<> {
+    errors.devices.unwrap_or_default().iter().filter(|device| device.counts != [Some(0); 4])
 }
 
 /// Describes the errors of the hardware.
@@ -78,16 +77,22 @@ fn hardware(document: &mut dyn Document, errors: &HardwareErrors) {
         None => document.put(&DEVICES, None::<bool>),
         Some(_) => document.items(Part::List(&DEVICES), with_errors(errors), |document, device| {
             document.put(&LOCATOR, device.locator.as_str());
-            let counts = device.since_boot.into_iter().chain(device.during);
-            for (field, count) in
-                [&CORRECTED, &UNCORRECTED, &NOW_CORRECTED, &NOW_UNCORRECTED].into_iter().zip(counts)
-            {
-                document.put(field, count);
-            }
+            counts(document, &OF_DEVICE, &device.counts);
         }),
     }
-    for (field, count) in [&CHECKS, &CORRUPTED, &OVERHEATED].into_iter().zip(errors.during) {
-        document.put(field, count);
+    counts(document, &OF_MACHINE, &errors.during);
+}
+
+/// The fields of the counts of a device.
+static OF_DEVICE: [&Field; 4] = [&CORRECTED, &UNCORRECTED, &NOW_CORRECTED, &NOW_UNCORRECTED];
+/// The fields of the other counts.
+static OF_MACHINE: [&Field; 3] = [&CHECKS, &CORRUPTED, &OVERHEATED];
+
+/// Writes a member for each count.
+#[inline(never)] // called twice
+fn counts(document: &mut dyn Document, fields: &[&'static Field], counts: &[Option<u64>]) {
+    for (field, count) in fields.iter().zip(counts) {
+        document.put(field, *count);
     }
 }
 
@@ -113,13 +118,13 @@ pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions)
             })
         ),
     );
-    for DeviceErrors { locator, since_boot, during } in found.errors.iter().flat_map(with_errors) {
+    for ErrorCounts { locator, counts, .. } in found.errors.iter().flat_map(with_errors) {
         document.sentence(
             Role::Provenance(&"Memory errors"),
             format_args!(
                 "{}",
-                fmt::from_fn(|out| match (*since_boot, *during) {
-                    ([Some(corrected), Some(uncorrected)], [Some(one), Some(other)]) => write!(
+                fmt::from_fn(|out| match *counts {
+                    [Some(corrected), Some(uncorrected), Some(one), Some(other)] => write!(
                         out,
                         "{corrected} corrected and {uncorrected} uncorrected on DIMM {locator} since boot, {} of them \
                          during this run",

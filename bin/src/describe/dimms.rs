@@ -5,7 +5,9 @@ use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::host::{DimmSource, Dimms};
+use latency_core::math::ToReal;
 
+use super::optional::optional;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::report::document::{Document, Level, Part, Role, fields};
@@ -77,7 +79,7 @@ pub struct Giga(pub u64);
 
 impl Display for Giga {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:.1}", Decimal(self.0 as f64 / 1e9))
+        write!(out, "{:.1}", Decimal(self.0.real() / 1e9))
     }
 }
 
@@ -90,14 +92,10 @@ pub fn line(document: &mut dyn Document, machine: &Machine, role: Role<'_>) {
         (_, Platform::Hardware) => "firmware (SMBIOS)",
         _ => "the hypervisor (SMBIOS): the hardware may differ",
     };
-    let population = population(dimms);
-    match machine.most_bytes_per_second(None) {
-        Some(peak) => {
-            let peak = Giga(peak);
-            document.sentence(role, format_args!("{population}, at most {peak} GB/s together, by {source}"));
-        }
-        None => document.sentence(role, format_args!("{population}, by {source}")),
-    }
+    let peak = optional(machine.most_bytes_per_second(None), |peak, out| {
+        write!(out, ", at most {} GB/s together", Giga(peak))
+    });
+    document.sentence(role, format_args!("{}{peak}, by {source}", population(dimms)));
 }
 
 /// Shows a row for each device.

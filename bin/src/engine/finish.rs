@@ -4,7 +4,7 @@
 
 use latency_core::arch::Cycles;
 use latency_core::chain::Order;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
 use crate::engine::memory::RealSchedule;
@@ -138,7 +138,7 @@ pub fn measurement(
     let (placements, placement_spread) = schedule.placements(index);
     // With several lanes, the time of a hop is divided by the number of loads that share it.
     if let Walk::Lanes(_) | Walk::Apart(_) = point.walk {
-        series.share(point.walk.lanes() as f64);
+        series.share(point.walk.lanes().real());
     }
     Ok(Ok(Measurement {
         placed,
@@ -237,7 +237,7 @@ fn warn_of_trials(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outc
             points += 1;
             share = share.min(found);
         }
-        let trial_ns = series.nanoseconds.median * (*hops as f64) * point.walk.lanes() as f64;
+        let trial_ns = series.nanoseconds.median * hops.real() * point.walk.lanes().real();
         steps = steps.min(trial_ns / timer.step_ns().max(f64::MIN_POSITIVE));
         trials += series.stepped_back;
     }

@@ -1,6 +1,6 @@
 //! A run with generators: places and verifies their memory, starts their threads, and ends them.
 
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::traffic::Field;
 
 use crate::engine::checks::translation_probe;
@@ -58,7 +58,7 @@ pub fn measure_with_generators<'a>(
     let wanted = threads(&points);
     let generators = Table::made(wanted, |_| Generator::new())?;
     let clock = timer.counter().map(|counter| {
-        let patience = INTERRUPT_S * counter.frequency.0 as f64;
+        let patience = INTERRUPT_S * counter.frequency.0.real();
         (counter.stamp, math::whole(patience))
     });
     let shared = SharedByGenerators { generators: &generators, fields: &fields, clock };

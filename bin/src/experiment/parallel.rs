@@ -4,6 +4,7 @@ use core::fmt;
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
+use latency_core::math::ToReal;
 use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
@@ -192,7 +193,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
             } else {
                 one.zip(all).and_then(|(one, all)| one.over(all))
             };
-            *point = ChartPoint::of(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN.into()));
+            *point = ChartPoint::of(kernel.lanes().real(), in_flight.unwrap_or(f64::NAN.into()));
         }
     }
     let count = regions(report.outcomes).count().min(REGIONS);

@@ -5,6 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::kernel::variants::{VARIANTS, Variant};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
+use latency_core::math::ToReal;
 use latency_core::packed;
 use latency_core::units::{Bytes, LINE};
 
@@ -51,7 +52,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     budget: |options, machine, points| {
         Budget { optional: Optional::Everything, ..Budget::new(options, machine) }
             .rewritten(PLACES)
-            .within(SHARE_NS * points.len() as f64, points.len())
+            .within(SHARE_NS * points.len().real(), points.len())
     },
     measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
     present: Presentation { answer, evidence, summary, rows: records, data },

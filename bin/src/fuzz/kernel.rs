@@ -163,7 +163,7 @@ fn tables_of_memory_devices() {
         }
         let table = applied(&table, &mutations);
         let mut dimms = Vec::new();
-        let node_at = |address: u64| (address % 3 > 0).then_some(NodeId(u32::from(node)));
+        let node_at = |address: u64| (!address.is_multiple_of(3)).then_some(NodeId(u32::from(node)));
         let slots = read_table(&table, &node_at, &mut |dimm| dimms.push(*dimm));
         for dimm in &dimms {
             prop_assert_eq!(steers(dimm.locator.as_str()), None);

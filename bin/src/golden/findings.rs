@@ -48,7 +48,7 @@ use crate::report::FORMATS;
 use crate::report::document::{Describe, Document, DocumentTable, Role};
 use crate::report::terminal::Terminal;
 use crate::report::words::speak;
-use crate::result::conditions::{Conditions, DeviceErrors, HardwareErrors, OnCpu};
+use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors, OnCpu};
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
@@ -500,16 +500,13 @@ fn dimms(scene: &Scene, machine: &Machine) -> Option<Dimms<'static>> {
 
 /// Returns errors of devices: of one there are some, of one the driver was reloaded, and one has none.
 fn hardware_errors() -> HardwareErrors {
-    let of = |channel, since_boot, during| DeviceErrors {
+    let of = |channel, counts| ErrorCounts {
         locator: Text::of(format_args!("CPU_SrcID#0_MC#0_Chan#{channel}_DIMM#0")),
-        since_boot,
-        during,
+        directory: Text::EMPTY,
+        counts,
     };
-    let devices = std::vec![
-        of(0, [Some(1204), Some(0)], [Some(3), Some(0)]),
-        of(1, [None, None], [None, None]),
-        of(2, [Some(0); 2], [Some(0); 2]),
-    ];
+    let devices =
+        std::vec![of(0, [Some(1204), Some(0), Some(3), Some(0)]), of(1, [None; 4]), of(2, [Some(0); 4]),];
     HardwareErrors { devices: Some(devices.leak()), during: [Some(1), Some(4096), Some(2)] }
 }
 

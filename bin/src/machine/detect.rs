@@ -3,7 +3,7 @@
 use latency_core::arch::{self, Atomics};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Dimm, DimmSource, Dimms, Host, TABLE, node_at, read_edac, read_table};
-use latency_core::topology::{Files, Source, Topology};
+use latency_core::topology::{Files, Node, Source, Topology};
 use latency_core::topology::{Groups, Sharing};
 use latency_core::units::{CpuId, LineSize, NodeId};
 
@@ -103,17 +103,18 @@ pub fn dimms(files: &impl Files, topology: &Topology) -> Option<Dimms<'static>> 
         // All addresses are on the only node with memory.
         let only = with_memory().next().filter(|_| with_memory().nth(1).is_none());
         let node_at = |address| node_at(files, with_memory(), address);
-        read_table(table, &node_at, &mut |dimm| _ = found.push(Dimm { node: only.or(dimm.node), ..*dimm }))
+        let slots = read_table(table, &node_at, &mut |dimm| _ = found.push(*dimm))?;
+        found.iter_mut().for_each(|dimm| dimm.node = only.or(dimm.node));
+        Some(slots)
     };
-    let (source, slots) = match read(&mut found) {
-        Some(slots) => (DimmSource::Smbios, slots),
-        None => {
-            found.truncate(0);
-            found.pushed = 0;
-            read_edac(files, &mut |dimm| _ = found.push(*dimm))?;
-            (DimmSource::Edac, None)
-        }
-    };
+    let (mut source, slots) = (DimmSource::Smbios, read(&mut found));
+    if slots.is_none() {
+        found.truncate(0);
+        found.pushed = 0;
+        read_edac(files, &mut |dimm| _ = found.push(*dimm))?;
+        source = DimmSource::Edac;
+    }
+    let slots = slots.flatten();
     // An incomplete list would be counted wrongly.
     (found.pushed <= MOST_DIMMS).then(|| Dimms { source, slots, populated: found.leak() })
 }
@@ -165,11 +166,11 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     if let Some(dimms) = &machine.dimms
         && processor.platform == Platform::Hardware
     {
-        let package = |index: usize| topology.nodes().get(index)?.package;
-        let is_first = |index: &usize| {
-            package(*index).is_some() && (0..*index).all(|other| package(other) != package(*index))
+        let is_first = |node: &&Node| {
+            let of_package = topology.nodes().iter().find(|other| topology.same_package(other.id, node.id));
+            of_package.is_some_and(|first| first.id == node.id)
         };
-        let sockets = (0..topology.nodes().len()).filter(is_first).count().max(1) as u32;
+        let sockets = topology.nodes().iter().filter(is_first).count().max(1) as u32;
         if dimms.are_unequal(sockets) {
             warnings.push(Warning::ChannelsUnequal { dimms: dimms.populated.len() as u32, sockets });
         }

@@ -6,6 +6,7 @@ use core::fmt;
 use core::num::{NonZeroU32, NonZeroU64};
 
 use latency_core::cores::Exchange;
+use latency_core::math::ToReal;
 use latency_core::packed;
 use latency_core::packed::Packed;
 use latency_core::text::Text;
@@ -532,7 +533,7 @@ impl Options<'_> {
     #[must_use]
     pub fn whole_ns(&self) -> f64 {
         match self.given.contains(FlagId::Budget) && self.hold.is_none() {
-            true => self.budget.0 as f64 / 1e3,
+            true => self.budget.0.real() / 1e3,
             false => f64::INFINITY,
         }
     }

@@ -4,6 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::math::ToReal;
 use latency_core::packed::{Packed, PackedPart};
 use latency_core::text::plural;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Picoseconds};
@@ -53,7 +54,7 @@ impl Display for Insert<'_> {
             Insert::Unit(number, unit) => write!(out, "{number}{unit}"),
             Insert::Plural(count) => out.write_str(plural(count)),
             Insert::Size(size) => size.fmt(out),
-            Insert::Latency(latency) => Digits(latency.0 as f64 / 1000.0).fmt(out),
+            Insert::Latency(latency) => Digits(latency.0.real() / 1000.0).fmt(out),
             Insert::Fixed(number, places) => write!(out, "{:.*}", places.into(), Decimal(number)),
             Insert::Trimmed(number, places) => write!(out, "{:.*}", places.into(), Trimmed(number)),
             Insert::Percent(number, places) => Insert::Fixed((number * 100.0).abs(), places).fmt(out),

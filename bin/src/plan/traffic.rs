@@ -2,7 +2,7 @@
 //! time.
 
 use latency_core::cpulist::CpuSet;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::traffic::{KINDS, Kind, Pattern, View};
 use latency_core::units::{CpuId, LineSize, NodeId};
 
@@ -42,7 +42,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
     let nodes = options.view == View::Nodes;
     let pairs = initiators.len() * scope.targets.len();
     let kinds = asked_kinds(options, machine).iter().count();
-    let affordable = math::whole(options.budget.0 as f64 / 1e12 * SHARE / POINT_S) as usize;
+    let affordable = math::whole(options.budget.0.real() / 1e12 * SHARE / POINT_S) as usize;
     // The full form has one, half and all of the cores for each kind, and a chain.
     let brief = nodes && pairs * (3 * kinds + 1) > affordable;
     let most_pairs = if nodes { (affordable / kinds.max(1)).max(1) } else { usize::MAX };

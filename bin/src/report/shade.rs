@@ -4,7 +4,7 @@
 
 use super::axis::AxisRange;
 use super::chart::Matrix;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 
 /// The minimum ratio of the largest to the smallest number that uses the whole scale, so that numbers that differ only
 /// by noise do not have a strong contrast.
@@ -36,7 +36,7 @@ impl Shades {
     /// Returns the step of a number among `steps` equal ones, from the lightest.
     #[must_use]
     pub fn step(&self, value: f64, steps: usize) -> usize {
-        (math::whole(self.depth(value) * steps as f64) as usize).min(steps.saturating_sub(1))
+        (math::whole(self.depth(value) * steps.real()) as usize).min(steps.saturating_sub(1))
     }
 
     /// Returns the numbers at both ends.

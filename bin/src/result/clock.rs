@@ -2,6 +2,7 @@
 
 use latency_core::arch::{Cycles, Stamp};
 use latency_core::clock::{self, Sandwich};
+use latency_core::math::ToReal;
 use latency_core::units::{Hertz, Ticks};
 
 use crate::error::LONGEST_STEP_NS;
@@ -72,7 +73,7 @@ impl Counter {
     /// Returns the nanoseconds of a number of ticks.
     #[must_use]
     pub fn nanoseconds(&self, ticks: Ticks) -> f64 {
-        clock::nanoseconds(ticks.0 as f64, self.frequency)
+        clock::nanoseconds(ticks.0.real(), self.frequency)
     }
 
     /// Returns the minimum nanoseconds of a measurement that must span a number of steps: its error is at most one step
@@ -109,7 +110,7 @@ impl Timer {
     pub fn step_ns(&self) -> f64 {
         match self {
             Timer::Counter(counter) => counter.nanoseconds(counter.step),
-            Timer::Kernel(clock) => clock.step_ns as f64,
+            Timer::Kernel(clock) => clock.step_ns.real(),
         }
     }
 

@@ -6,9 +6,8 @@
 //!
 //! Linux Documentation/scheduler/sched-stats.rst for /proc/PID/schedstat.
 
-pub use latency_core::host::CpuTime;
-use latency_core::math;
-use latency_core::text::Text;
+pub use latency_core::host::{CpuTime, ErrorCounts};
+use latency_core::math::{self, ToReal};
 use latency_core::units::CpuId;
 
 /// The conditions from the first trial to the last.
@@ -42,27 +41,10 @@ pub struct Conditions {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HardwareErrors {
     /// The memory devices; `None` if no driver counts their errors.
-    pub devices: Option<&'static [DeviceErrors]>,
-    /// Increases during the run, indexed by [`MACHINE_CHECKS`], [`CORRUPTED`] and [`OVERHEATED`]; `None` if unknown.
+    pub devices: Option<&'static [ErrorCounts]>,
+    /// Increases during the run, `None` if unknown: machine checks, bytes of memory that the kernel no longer uses because
+    /// of errors, and the number of times that a core or a package was too hot.
     pub during: [Option<u64>; 3],
-}
-
-/// Index of the number of machine checks.
-pub const MACHINE_CHECKS: usize = 0;
-/// Index of the bytes of memory that the kernel no longer uses because of errors.
-pub const CORRUPTED: usize = 1;
-/// Index of the number of times that a core or a package was too hot.
-pub const OVERHEATED: usize = 2;
-
-/// The corrected and the uncorrected errors of a memory device; `None` if unknown.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DeviceErrors {
-    /// Its name, in the words of the firmware or of the driver.
-    pub locator: Text<64>,
-    /// Errors since the kernel started.
-    pub since_boot: [Option<u64>; 2],
-    /// Errors during the run.
-    pub during: [Option<u64>; 2],
 }
 
 /// The other users of a CPU on which a thread of the run had work.
@@ -138,7 +120,7 @@ impl Clocks {
             seen += count;
             seen >= rank
         });
-        step.unwrap_or(0) as f64 / PER_GIGAHERTZ
+        step.unwrap_or(0).real() / PER_GIGAHERTZ
     }
 }
 

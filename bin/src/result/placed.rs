@@ -1,5 +1,6 @@
 //! The memory of a point: the means of its placement, and the facts known about it.
 
+use latency_core::math::ToReal;
 use latency_core::units::{Bytes, NodeId, PageSource, Pages};
 use latency_core::words::Worded;
 
@@ -81,7 +82,7 @@ impl Placed {
     #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
         let huge = self.after.transparent_huge.filter(|_| self.pages.are_transparent())?;
-        Some(huge.0 as f64 / self.mapped.0 as f64)
+        Some(huge.0.real() / self.mapped.0.real())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The points of a curve, newly measured or read from a file: the input of a fit.
 
 use latency_core::compact::Compact;
+use latency_core::math::ToReal;
 use latency_core::model;
 use latency_core::stats::Interval;
 use latency_core::units::Bytes;
@@ -69,7 +70,7 @@ impl Sample {
     #[must_use]
     pub fn point(&self, in_cycles: bool) -> model::Point {
         let latency = if in_cycles { self.core_cycles.unwrap_or(f64::NAN) } else { self.nanoseconds };
-        model::Point { working_set: self.size.0 as f64, latency, spread: self.spread() }
+        model::Point { working_set: self.size.0.real(), latency, spread: self.spread() }
     }
 }
 

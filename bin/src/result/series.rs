@@ -1,6 +1,7 @@
 //! The rounds of one point, and their summary.
 
 use latency_core::cores::lines::OfLine;
+use latency_core::math::ToReal;
 use latency_core::stats::{Interval, Summary};
 
 use super::counters::{Counted, Counters, Software};
@@ -194,7 +195,7 @@ impl RoundSeries {
     /// Returns the share of the trials that were interrupted.
     #[must_use]
     pub fn disturbed_share(&self) -> f64 {
-        self.disturbed as f64 / self.batches.max(1) as f64
+        self.disturbed.real() / self.batches.max(1).real()
     }
 
     /// Returns whether half of the confidence interval of the median is within `precision`, a fraction.

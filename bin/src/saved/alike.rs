@@ -4,7 +4,7 @@
 
 use core::fmt::{self, Write};
 
-use latency_core::math::ln;
+use latency_core::math::{ToReal, ln};
 use latency_core::units::{Bytes, Pages};
 
 use super::rows::Saved;
@@ -175,7 +175,7 @@ pub fn alike(condition: usize, one: u64, other: u64) -> bool {
     let size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(SIZE));
     match (one, other) {
         (0, _) | (_, 0) => true,
-        _ if size => ln(one as f64 / other as f64).abs() < ln(2.0) / 2.0,
+        _ if size => ln(one.real() / other.real()).abs() < ln(2.0) / 2.0,
         _ => one == other,
     }
 }

@@ -19,7 +19,7 @@ pub struct Origin {
     /// Its labels, each as [`SEPARATOR`], then `label KEY=VALUE`; a label that does not fit is left out.
     pub labels: Text<192>,
     /// Version of the schema of the document; 0 if unknown.
-    pub schema: u32,
+    pub schema: u64,
     /// The number of its NUMA nodes; 0 if unknown.
     pub nodes: u32,
     /// True if a cache lies in front of a node's memory; `None` if unknown.

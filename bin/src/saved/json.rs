@@ -1,6 +1,7 @@
 //! Results in JSON: the points, and the host and the conditions of the run.
 
 use latency_core::json::{Event, Reader, Reason};
+use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 
 use super::host::instant;
@@ -119,7 +120,7 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
         "trust" => origin::trust(reader, draft)?,
         "health" => origin::health(reader, draft)?,
         "conditions" => origin::other_work(reader, draft)?,
-        "schema" => saved.origin.schema = optional(reader)?.unwrap_or(0.0) as u32,
+        "schema" => saved.origin.schema = math::whole(optional(reader)?.unwrap_or(0.0)),
         "tool" | "clock" => members(reader, &mut |reader, key| condition(reader, draft, key))?,
         _ => reader.skip_value()?,
     }

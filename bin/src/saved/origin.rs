@@ -38,10 +38,10 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
                 let Event::String(value) = reader.clone().next_event()? else {
                     return Ok(reader.skip_value()?);
                 };
-                let (before, key) = (origin.labels, escaped::<40>(key.as_bytes()));
-                if write!(origin.labels, "{SEPARATOR}label {key}={}", text::<96>(value)).is_err() {
-                    origin.labels = before;
-                }
+                let (key, value) = (escaped::<40>(key.as_bytes()), text::<96>(value));
+                let label = Text::<160>::of(format_args!("{SEPARATOR}label {key}={value}"));
+                // It is appended completely or not at all.
+                let _ = origin.labels.write_str(label.as_str());
                 Ok(reader.skip_value()?)
             })?,
             _ => reader.skip_value()?,

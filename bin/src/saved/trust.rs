@@ -3,6 +3,7 @@
 //! Earlier versions called results poor that were uncertain but not wrong. Their documents contain the reasons and
 //! mostly the measured values behind them, so that the present limits can be applied.
 
+use latency_core::math::ToReal;
 use latency_core::text::Text;
 
 use crate::warning::MUCH_OTHER_WORK;
@@ -98,7 +99,7 @@ impl Trust {
 
     /// Returns whether a reason is evidence that the value is wrong or unproven.
     fn weighs(&self, code: &str, poor: Option<bool>) -> bool {
-        let [points, without] = self.points.map(|count| count as f64);
+        let [points, without] = self.points.map(|count| count.real());
         match code {
             // A reason without a grade may be the one that made the result poor.
             _ if poor == Some(false) => false,

@@ -8,6 +8,8 @@
 //! `perf_event_open` gets the address of a record that contains its own size, and returns a new descriptor, which is
 //! owned from then on. The ioctls take numbers.
 
+use latency_core::math::ToReal;
+
 use super::errno::Errno;
 use super::raw::syscall6;
 use core::mem::size_of;
@@ -245,7 +247,7 @@ impl Totals {
             *count =
                 scaled.checked_div(u128::from(running)).map(|count| u64::try_from(count).unwrap_or(u64::MAX));
         }
-        let share = if enabled == 0 { 0.0 } else { running as f64 / enabled as f64 };
+        let share = if enabled == 0 { 0.0 } else { running.real() / enabled.real() };
         EventCounts { counts, running: share }
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! One system call gets the address of a local record of the kernel's type.
 
+use latency_core::math::ToReal;
+
 use super::raw::syscall6;
 use linux_raw_sys::general::{
     __NR_clock_gettime, __kernel_timespec, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
@@ -33,7 +35,7 @@ pub fn monotonic_raw_ns() -> u64 {
 /// Returns the same time as a floating-point number.
 #[must_use]
 pub fn now_ns() -> f64 {
-    monotonic_raw_ns() as f64
+    monotonic_raw_ns().real()
 }
 
 /// Returns true if there is a clock at all: a filter of system calls may forbid it.

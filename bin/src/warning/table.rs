@@ -3,6 +3,7 @@
 //! The limits of severities are here too, so that a finding has the same severity in every experiment.
 
 use latency_core::arch::Cycles;
+use latency_core::math::ToReal;
 use latency_core::packed;
 use latency_core::units::Bytes;
 
@@ -109,7 +110,7 @@ impl Warning {
             Warning::CacheCouldHold { size, cache, asked, seen } => {
                 // If a cache may hold most of the working set, it decides the latency, whoever chose the size.
                 let severity = if asked && size.0 / 3 * 2 >= cache.0 { Fair } else { Poor };
-                let measure = cache.0 as f64 / size.0 as f64;
+                let measure = cache.0.real() / size.0.real();
                 // If cache hits were seen, the size was certainly too small.
                 let least = size_option(cache.times(4).max(if seen { size.times(2) } else { Bytes(0) }));
                 match () {
@@ -146,7 +147,7 @@ impl Warning {
                 "part of the {size} working set may be cached", " (first pass {cold} ns, later passes {warm} ns)";
                 "use --size={larger}"; size, cold, warm, larger = size_option(size.times(8))),
             Warning::LooksCached { size, cold, warm } => entry!(
-                "looks-cached", Poor, Size(size), cold.0 as f64 / warm.0 as f64;
+                "looks-cached", Poor, Size(size), cold.0.real() / warm.0.real();
                 "the {size} working set is cached",
                 " (first pass {cold} ns, later passes {warm} ns): this is not memory latency";
                 "use --size={larger}"; size, cold, warm, larger = size_option(size.times(8))),
@@ -174,7 +175,7 @@ impl Warning {
                 "placed {mapped} of memory for a working set of {size}", ": a transparent huge page has {page}";
                 "use --pages=base, or a larger --size"; mapped, size, page),
             Warning::ThpPartial { wanted, found } => entry!(
-                "thp-partial", Poor, Size(wanted), wanted.0.saturating_sub(found.0) as f64 / wanted.0 as f64;
+                "thp-partial", Poor, Size(wanted), wanted.0.saturating_sub(found.0).real() / wanted.0.real();
                 "only {found} of {wanted} is in transparent huge pages";
                 "as root: echo 1 > /proc/sys/vm/compact_memory"; found, wanted),
             Warning::HugePagesWithoutEffect { page, base } => entry!(
@@ -193,12 +194,12 @@ impl Warning {
             Warning::InheritedPolicy { policy } => entry!("inherited-policy", Note;
                 "inherited memory policy '{policy}' (numactl?): measuring only its nodes";
                 "start without numactl to measure all nodes"; policy),
-            Warning::PagesMoved { node, pages } => entry!("pages-moved", Poor, Node(node), pages as f64;
+            Warning::PagesMoved { node, pages } => entry!("pages-moved", Poor, Node(node), pages.real();
                 "{pages} page{s} migrated off node {node}", " during the run";
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"; pages, s = Insert::Plural(pages), node),
             Warning::HugePagesChanged { node, before, after, mapped } => entry!(
                 "huge-pages-changed",
-                graded(before.0.abs_diff(after.0) as f64 / mapped.0 as f64, MUCH_OF_HUGE_PAGES), Node(node);
+                graded(before.0.abs_diff(after.0).real() / mapped.0.real(), MUCH_OF_HUGE_PAGES), Node(node);
                 "huge pages on node {node} changed from {before} to {after}", " during the run";
                 "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag";
                 node, before, after),
@@ -229,7 +230,7 @@ impl Warning {
             Warning::MemoryErrors { ref locator, count, total, corrected } => {
                 // An uncorrected error weighs more than any number of corrected ones.
                 let (severity, uncorrected) = if corrected { (Fair, 0.0) } else { (Poor, 1e20) };
-                entry!("memory-errors", severity, Run, uncorrected + count as f64;
+                entry!("memory-errors", severity, Run, uncorrected + count.real();
                     "{total} {un}corrected memory errors since boot, {count} during this run", ", on DIMM {locator}";
                     "see the kernel log (dmesg); replace the DIMM";
                     total, un = if corrected { "" } else { "un" }, count, locator = locator.as_str())

@@ -2,6 +2,8 @@
 //!
 //! The values are plain numbers without a unit.
 
+use crate::math::ToReal;
+
 /// Number of half octaves: two for each power of two up to 2^40.
 const CELLS: usize = 80;
 
@@ -54,7 +56,7 @@ impl Tally {
         let cells = self.cells.get(..below.map_or(CELLS, cell_of)).unwrap_or_default();
         let (mut total, mut sum) = (0.0, 0.0);
         for cell in cells.iter().filter(|cell| cell.count > 0) {
-            let (count, ticks) = (cell.count as f64, cell.sum as f64);
+            let (count, ticks) = (cell.count.real(), cell.sum.real());
             let weight = weight(ticks / count);
             total += weight * count;
             sum += weight * ticks;

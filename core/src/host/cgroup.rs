@@ -12,6 +12,7 @@
 
 use core::fmt::Write;
 
+use crate::math::ToReal;
 use crate::text::Text;
 use crate::topology::Files;
 use crate::topology::files::{self, LONGEST_PATH, number_after};
@@ -177,7 +178,7 @@ fn quota_in_two_files(files: &impl Files, directory: &str) -> Option<f64> {
 
 fn cpus(quota: Option<u64>, period: Option<u64>) -> Option<f64> {
     let known = |time: Option<u64>| time.filter(|microseconds| *microseconds > 0);
-    Some(known(quota)? as f64 / known(period)? as f64)
+    Some(known(quota)?.real() / known(period)?.real())
 }
 
 /// Calls `visit` with the directory of each group of a controller on the path up to the root, innermost first.

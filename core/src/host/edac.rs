@@ -40,26 +40,27 @@ pub fn visit(files: &impl Files, each: &mut dyn FnMut(&EdacDevice)) {
     }
 }
 
-/// The errors of a device, or of a rank of it, since the kernel started.
+/// The errors of a device, or of a rank of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorCounts {
     /// Its name, in the words of the firmware or of the driver.
     pub locator: Text<64>,
     /// The directory of its counters, which distinguishes devices of one name.
-    directory: Text<64>,
-    /// The corrected and the uncorrected errors; `None` if unknown.
-    pub counts: [Option<u64>; 2],
+    pub directory: Text<64>,
+    /// The corrected and the uncorrected errors since the kernel started, and both since an earlier reading; `None` if
+    /// unknown.
+    pub counts: [Option<u64>; 4],
 }
 
 impl ErrorCounts {
-    /// Passes the counts of each device to `each`.
-    pub fn read(files: &impl Files, each: &mut dyn FnMut(ErrorCounts)) {
+    /// Passes the counts of each device since the kernel started to `each`.
+    pub fn read(files: &impl Files, each: &mut dyn FnMut(&ErrorCounts)) {
         visit(files, &mut |EdacDevice { directory, .. }| {
-            each(ErrorCounts {
+            let count = |kind| files::number(files, format_args!("{directory}/dimm_{kind}_count"));
+            each(&ErrorCounts {
                 locator: files::text(files, format_args!("{directory}/dimm_label")),
                 directory: *directory,
-                counts: ["ce", "ue"]
-                    .map(|kind| files::number(files, format_args!("{directory}/dimm_{kind}_count"))),
+                counts: [count("ce"), count("ue"), None, None],
             });
         });
     }

@@ -6,6 +6,7 @@
 //! was more than one state.
 
 use super::{densest_half, median_of_sorted, mode_of_sorted};
+use crate::math::ToReal;
 use crate::sort;
 
 /// Reach of a state to either side of the mode, in median deviations of the densest half. For normally distributed
@@ -43,7 +44,7 @@ pub fn state(samples: &mut [f64]) -> Option<DominantState> {
     let within = samples.get(from..to).filter(|within| !within.is_empty()).unwrap_or(samples);
     Some(DominantState {
         value: median_of_sorted(within)?,
-        share: within.len() as f64 / samples.len() as f64,
+        share: within.len().real() / samples.len().real(),
     })
 }
 

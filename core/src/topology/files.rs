@@ -59,7 +59,8 @@ pub fn set<const WORDS: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> 
 }
 
 /// Parses a number, with optional white space around it.
-pub(crate) fn parse<T: TryFrom<i128>>(bytes: &[u8]) -> Option<T> {
+#[must_use]
+pub fn parse<T: TryFrom<i128>>(bytes: &[u8]) -> Option<T> {
     T::try_from(integer(bytes, 10)?).ok()
 }
 

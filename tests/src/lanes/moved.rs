@@ -81,12 +81,17 @@ pub const MOVED: &[Moved] = &[
     ),
     moved_to_all(
         "lab::the_cost_of_translation_is_measured",
-        "lab::both_levels_of_a_tlb_are_found_over_spans_of_addresses",
+        "the unit tests of analysis::spans; emulator::pages::spans_of_addresses",
         "the cost of translation by the difference of two kinds of pages",
     ),
     moved_to_all(
+        "lab::both_levels_of_a_tlb_are_found_over_spans_of_addresses",
+        "the unit tests of analysis::spans; emulator::pages::spans_of_addresses",
+        "the second level of a TLB through the whole program; other work beside it hides the level, so it runs alone",
+    ),
+    moved_to_all(
         "lab::without_a_tlb_no_cost_of_translation_is_visible",
-        "lab::both_levels_of_a_tlb_are_found_over_spans_of_addresses; analysis::spans",
+        "the unit tests of analysis::spans; emulator::pages::spans_of_addresses",
         "a cost of translation where there is none, through the whole program",
     ),
     moved_to_all(
@@ -101,7 +106,7 @@ pub const MOVED: &[Moved] = &[
     ),
     moved_to_all(
         "lab::a_curve_distinguishes_translation_from_caches",
-        "lab::both_levels_of_a_tlb_are_found_over_spans_of_addresses",
+        "the unit tests of analysis::spans; emulator::pages::spans_of_addresses",
         "translation taken for a cache",
     ),
     moved_to_all(

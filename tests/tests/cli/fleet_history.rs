@@ -53,7 +53,7 @@ fn a_host_that_became_slower_is_named_with_the_time_and_the_facts() {
     let row = at(&found.document, "/rows/0");
     assert_eq!((at(row, "/since"), at(row, "/newest_results")), (&json!("2026-11-21T01:20:00Z"), &json!(4)));
     assert_eq!(at(row, "/changed_facts"), "BIOS 2.1 -> 2.2, rebooted");
-    assert!((at(row, "/change").as_f64().expect("a number") - 1.061).abs() < 0.005, "{row}");
+    assert!((at(row, "/change_ratio").as_f64().expect("a number") - 1.061).abs() < 0.005, "{row}");
     assert_eq!(at(&found.document, "/few_results").as_array().expect("a list").len(), 7);
     assert!(
         found.csv.contains("became-slower") && found.csv.contains("\"BIOS 2.1 -> 2.2, rebooted\""),

@@ -1,6 +1,7 @@
 //! Points of two results that may differ together: rows, columns and nodes of a matrix, runs of sizes of a curve,
 //! values of any other field.
 
+use latency_core::math::ToReal;
 use latency_core::sort::sort_by;
 
 use super::join::Join;
@@ -274,7 +275,7 @@ impl Measured {
             *count += 1;
         }
         let [(within_rest, scatter_rest), (within, scatter)] = sums.map(|(within, count)| {
-            let count = count.max(1) as f64;
+            let count = count.max(1).real();
             let factor = if count > 2.0 { MEDIAN / count } else { 1.0 / count };
             (within / count * factor, local * local * factor)
         });

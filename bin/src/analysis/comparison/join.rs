@@ -4,7 +4,7 @@
 //! requested size, is a condition that differs. It does not keep the points apart.
 
 use latency_core::compact::Compact;
-use latency_core::math::{exp, ln};
+use latency_core::math::{ToReal, exp, ln};
 use latency_core::stats::Interval;
 
 use crate::result::row::{FIELDS, Row, SIZE, fields_that};
@@ -71,8 +71,8 @@ impl Join {
             }
         }
         let (below, above) = (below?, above?);
-        let (low, high) = (below.sample.size.0 as f64, above.sample.size.0 as f64);
-        let share = if high > low { ln(size.0 as f64 / low) / ln(high / low) } else { 0.0 };
+        let (low, high) = (below.sample.size.0.real(), above.sample.size.0.real());
+        let share = if high > low { ln(size.0.real() / low) / ln(high / low) } else { 0.0 };
         let middle = |one: f64, other: f64| exp(ln(one) + share * ln(other / one));
         let mut found = *below;
         found.sample.size = size;

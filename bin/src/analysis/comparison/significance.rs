@@ -4,7 +4,7 @@
 //! that an assumed spread is used. Several files for each side show the spread, and the assumed one counts for as much
 //! as eight more files.
 
-use latency_core::math::{exp, sqrt};
+use latency_core::math::{ToReal, exp, sqrt};
 
 /// Assumed difference between two runs on an unchanged machine, as standard deviations.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ pub fn difference(sides: [&[f64]; 2], prior: f64) -> Option<Difference> {
     let (mut squares, mut freedom, mut reciprocals) = (0.0, 0.0, 0.0);
     for (values, mean) in sides.into_iter().zip(&mut means) {
         let known = || values.iter().filter(|value| value.is_finite());
-        let count = known().count() as f64;
+        let count = known().count().real();
         if count == 0.0 {
             return None;
         }
@@ -100,7 +100,7 @@ pub fn probability(score: f64) -> f64 {
 /// S. Holm, "A simple sequentially rejective multiple test procedure" (1979).
 #[must_use]
 pub fn rejected(scores: &[f64]) -> usize {
-    let left = |index: usize| (scores.len() - index) as f64;
+    let left = |index: usize| (scores.len() - index).real();
     let by_chance =
         scores.iter().enumerate().position(|(index, score)| probability(*score) > CHANCE / left(index));
     by_chance.unwrap_or(scores.len())

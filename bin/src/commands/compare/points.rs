@@ -3,6 +3,7 @@
 use core::fmt::{self, Write};
 
 use latency_core::decimal::Decimal;
+use latency_core::math::ToReal;
 use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
@@ -192,7 +193,7 @@ impl ComparisonView<'_> {
         let dense =
             pairs.iter().filter(|pair| pair.row.tells(SIZE) && Some(pair.row.sample.stride) == stride);
         let points = dense.map(|pair| {
-            let x = pair.row.sample.size.0 as f64;
+            let x = pair.row.sample.size.0.real();
             ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
         });
         let Ok(mut points) = List::of(points.take(MAX_POINTS)) else { return };

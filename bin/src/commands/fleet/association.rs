@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use latency_core::math::ToReal;
 use latency_core::sort::sort_by;
 
 use super::facts;
@@ -60,8 +61,8 @@ pub fn fisher(with: usize, slow: usize, value: usize, all: usize) -> f64 {
         if count >= with {
             above += term;
         }
-        let next = (count + 1) as f64 * (all + count + 1 - slow - value) as f64;
-        term *= (slow - count) as f64 * (value - count) as f64 / next;
+        let next = (count + 1).real() * (all + count + 1 - slow - value).real();
+        term *= (slow - count).real() * (value - count).real() / next;
         count += 1;
         if total > LARGE {
             (term, total, above) = (term / LARGE, total / LARGE, above / LARGE);
@@ -121,7 +122,7 @@ pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Ass
     // Holm's rule.
     let (mut left, mut least, mut significant) = (tried.len(), 0.0_f64, 0);
     for association in tried.iter_mut() {
-        least = least.max(association.probability * left as f64);
+        least = least.max(association.probability * left.real());
         association.probability = least;
         left -= 1;
         significant += usize::from(least <= CHANCE);

@@ -39,10 +39,11 @@ pub fn each(facts: &str) -> impl Iterator<Item = (&str, &str)> + Clone {
     facts.split(SEPARATOR).skip(1).filter_map(|fact| fact.split_once('='))
 }
 
-/// Shows the known facts that differ between two states of a host, and whether it was booted between them.
-pub fn changed<'f>(before: &'f str, after: &'f str, rebooted: bool) -> impl Display + 'f {
+/// Shows the known facts that differ between two states of a host, and whether it was booted between them, with `first`
+/// before the first difference.
+pub fn changed<'f>(before: &'f str, after: &'f str, rebooted: bool, first: &'f str) -> impl Display + 'f {
     fmt::from_fn(move |out| {
-        let mut separator = "";
+        let mut separator = first;
         for (name, new) in each(after) {
             let old = each(before).find(|(other, _)| *other == name);
             if let Some((_, old)) = old.filter(|(_, old)| *old != new) {

@@ -7,7 +7,7 @@
 //!
 //! E. S. Page, "Continuous inspection schemes" (1954); J. M. Lucas and R. B. Crosier, "Robust CUSUM" (1982).
 
-use latency_core::math::{ln, sqrt};
+use latency_core::math::{ToReal, ln, sqrt};
 use latency_core::stats::gather;
 
 use super::names::Name;
@@ -61,7 +61,7 @@ impl PastLevel {
             return PastLevel::default();
         };
         let far = 2.5 * 1.4826 * norm.mad;
-        let (mut sum, mut squares, count) = (0.0, 0.0, results.len() as f64);
+        let (mut sum, mut squares, count) = (0.0, 0.0, results.len().real());
         for result in results {
             let deviation = (result.log - norm.median).max(-far).min(far);
             sum += deviation;
@@ -73,6 +73,7 @@ impl PastLevel {
     }
 
     /// Returns the limited deviation of a result in a direction.
+    #[inline(never)] // called in two places
     fn deviation(&self, result: &PastResult, direction: f64) -> f64 {
         let away = direction * (result.log - self.middle) / self.scale.max(result.error);
         if away < -FAR { -FAR } else { away.min(FAR) }
@@ -128,7 +129,7 @@ impl HistoryScan {
         if let Some(change) = self.recent {
             let new = since(change.start);
             let sum: f64 = new.iter().map(|result| change.level.deviation(result, change.direction)).sum();
-            if sum * change.level.scale < least * new.len() as f64 {
+            if sum * change.level.scale < least * new.len().real() {
                 // It was an episode, and the level before it continues.
                 self.start = change.before;
                 self.levels = [change.level; WINDOW + 1];
@@ -154,7 +155,7 @@ impl HistoryScan {
                     beyond += usize::from(deviation > 0.0);
                     sum += deviation;
                 }
-                if sum > best && beyond > 1 && (sum / length as f64 + SLACK) * level.scale > least {
+                if sum > best && beyond > 1 && (sum / length.real() + SLACK) * level.scale > least {
                     best = sum;
                     self.start = first;
                     self.recent = Some(LevelChange { start: first, before: start, level, direction });
@@ -170,7 +171,7 @@ impl HistoryScan {
         let change = self.recent.or(self.confirmed)?;
         let new = results.get(change.start..).unwrap_or_default();
         let PastLevel { middle, scale } = PastLevel::of(new, change.level.scale);
-        let error = scale / sqrt(new.len().min(LEVEL) as f64);
+        let error = scale / sqrt(new.len().min(LEVEL).real());
         // The first results after a change may have been exceptional.
         let is_changed = change.direction * (middle - change.level.middle) > self.limits[0];
         is_changed.then_some((change, [change.level.middle, middle, error]))

@@ -107,7 +107,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 #[inline(never)] // offsets into a small frame are short
 fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
     let FleetView { options, runs, found, threshold, .. } = *view;
-    let slowed = view.hosts[0].len();
+    let slowed = view.hosts.part(settled::SLOWER).len();
     match runs.refused.first() {
         Some(&Refused { path, problem }) if options.strict => {
             let others = runs.refused.pushed - 1;

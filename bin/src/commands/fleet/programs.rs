@@ -3,6 +3,7 @@
 
 use super::findings::{Apart, FASTER, FleetFindings, Outlier};
 use super::runs::Refused;
+use super::settled;
 use super::values::{HostValue, Key, Slowed, unit};
 use super::view::FleetView;
 use crate::describe::{self, columns, trust};
@@ -27,8 +28,8 @@ fields! {
     USUAL_HOSTS "usual_hosts" "Number of hosts with the usual condition; null for `slower`.";
     POINTS "points" "Number of points of this host with the same `code`; the first one is given; null for `slower`.";
     SLOWED "slowed" "Points of hosts whose newest results are slower than their older ones; they do not affect the verdict on other hosts.";
-    BEFORE "before" "Median of the older results, in `unit`.";
-    CHANGE "change" "Value divided by the median of the older results.";
+    BEFORE "older_median" "Median of the older results, in `unit`.";
+    CHANGE "change_ratio" "Value divided by the median of the older results.";
     NEWEST "newest_results" "Number of newest results that are slower, or faster.";
     OLDER "older_results" "Number of older results; without `--history`, at most the newest 32 count.";
     SINCE "since" "Start of the first slower or faster run, in UTC.";
@@ -133,7 +134,8 @@ impl FleetView<'_, '_> {
         let slowed = self.slowed.iter().filter(|_| !history);
         document.items(Part::List(&SLOWED), slowed, |document, slowed| self.slowed_row(document, slowed));
         if history {
-            document.values(&FEW, self.hosts[2].iter().map(|host| self.name(*host)));
+            let few = self.hosts.part(settled::FEW);
+            document.values(&FEW, few.iter().map(|host| self.name(*host)));
         }
         document.items(Part::List(&ASSOCIATIONS), self.associations.iter(), |document, found| {
             document.put(&CPU_MODEL, found.cpu);
@@ -187,7 +189,7 @@ impl FleetView<'_, '_> {
         document.show(&SINCE, &describe::time::Utc(slowed.since));
         if self.options.history {
             document.put(&CODE, if slowed.is_faster { "became-faster" } else { "became-slower" });
-            document.show(&CHANGED, &self.facts(slowed));
+            document.show(&CHANGED, &self.facts(slowed, ""));
         }
     }
 

@@ -4,17 +4,17 @@ use core::fmt::Write;
 
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
+use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
 use super::boots::Boots;
 use super::names::{Name, Names, hash};
-use super::values::{HostValue, KINDS, MOST_LISTED, StoredValue};
+use super::values::{HostValue, KINDS, MOST_LISTED, StoredValue, of_row};
 use crate::error::Failure;
 use crate::options::{Of, Options};
 use crate::result::row::{
     CLASS, EXPERIMENT, FIELDS, FROM, GENERATORS, Label, PATTERN, Row, SIZE, TO, VARIANT, fields_that,
 };
-use crate::result::sample::Sample;
 use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, alike};
 use crate::saved::conditions::escaped;
 use crate::saved::host::SEPARATOR;
@@ -49,7 +49,7 @@ pub struct Runs<'a> {
     /// The lines that are not valid documents, in the order of the input.
     pub refused: List<Refused<'a>>,
     /// The different conditions of values, with the version of the schema of their documents.
-    conditions: List<(Under, u32)>,
+    conditions: List<(Under, u64)>,
     /// The options: the kind of value that is judged, and whether unreliable results are judged as well.
     options: &'a Options<'a>,
     rows: Table<Row>,
@@ -127,11 +127,13 @@ impl<'a> Runs<'a> {
                 let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
                 let under = number_of(known, (under, saved.origin.schema)).ok_or(full)?;
                 mean.add(name.as_str(), &row, under);
-                values.push(StoredValue::new(state, key, saved.origin.started, &row, under)).ok_or(full)?;
+                values
+                    .push(StoredValue::new(state, key, saved.origin.started, of_row(&row), under))
+                    .ok_or(full)?;
             }
             if options.history && mean.count > 1.0 {
                 let key = names.number(mean.name(saved).as_str()).ok_or(full)?;
-                let mean = StoredValue::new(state, key, saved.origin.started, &mean.row(), mean.under);
+                let mean = StoredValue::new(state, key, saved.origin.started, mean.value(), mean.under);
                 values.push(mean).ok_or(full)?;
             }
             Ok(false)
@@ -147,7 +149,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Returns the conditions of a value, and the version of the schema of its document.
-    pub fn under(&self, value: &StoredValue) -> (Under, u32) {
+    pub fn under(&self, value: &StoredValue) -> (Under, u64) {
         self.conditions.get(usize::from(value.under)).copied().unwrap_or_default()
     }
 
@@ -181,7 +183,7 @@ impl<'a> Runs<'a> {
 
 /// Returns the index of conditions, which are added if they are new; `None` if there are too many.
 #[inline(never)] // offsets into a small frame are short
-fn number_of(known: &mut List<(Under, u32)>, conditions: (Under, u32)) -> Option<u16> {
+fn number_of(known: &mut List<(Under, u64)>, conditions: (Under, u64)) -> Option<u16> {
     let found = known.iter().position(|known| *known == conditions);
     let number = found.unwrap_or(known.len());
     if found.is_none() {
@@ -211,9 +213,8 @@ impl MeanOfPoints {
         self.under = under;
     }
 
-    fn row(&self) -> Row {
-        let sample = Sample { nanoseconds: exp(self.sum / self.count), ..Sample::EMPTY };
-        Row { sample, ..Row::EMPTY }
+    fn value(&self) -> Estimate {
+        Estimate { value: exp(self.sum / self.count), interval: None }
     }
 
     /// Returns the key of the mean: only results with the same points have the same.

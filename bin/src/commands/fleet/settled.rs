@@ -1,6 +1,6 @@
 //! The newest value of each host and point, and the hosts whose results changed.
 
-use latency_core::math::exp;
+use latency_core::math::{ToReal, exp};
 use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 
@@ -22,9 +22,35 @@ pub struct Settled {
     pub values: Values,
     /// The hosts that became slower, or with a history also the hosts that became faster; sorted by host name.
     pub slowed: List<Slowed>,
-    /// With a history, the hosts that became slower, the hosts that became faster, and the hosts with too few results;
-    /// all sorted by name.
-    pub hosts: [List<Name>; 3],
+    /// With a history, the hosts whose results changed, or are too few.
+    pub hosts: HistoryHosts,
+}
+
+/// The hosts that became slower, then the hosts that became faster, and then the hosts with too few results; each part is
+/// sorted by name.
+pub struct HistoryHosts {
+    names: List<Name>,
+    /// The start of the first part, and the end of each.
+    ends: [usize; 4],
+}
+
+/// The part with the hosts that became slower.
+pub const SLOWER: usize = 0;
+/// The part with the hosts that became faster.
+pub const FASTER: usize = 1;
+/// The part with the hosts with too few results.
+pub const FEW: usize = 2;
+
+impl HistoryHosts {
+    /// Returns the hosts of a part.
+    #[must_use]
+    #[inline(never)] // called in several places
+    pub fn part(&self, part: usize) -> &[Name] {
+        match self.ends.get(part..) {
+            Some([start, end, ..]) => self.names.get(*start..*end).unwrap_or_default(),
+            _ => &[],
+        }
+    }
 }
 
 /// Keeps one value of each host and key: the newest, or the middle one of several that began in the same second. Finds
@@ -50,7 +76,7 @@ pub fn settle(
     // The length of the longest series of each host plus 1.
     let mut longest = Table::<u32>::zeroed(MOST)?;
     let mut room = List::new(past.len())?;
-    let scan = history.map(|threshold| HistoryScan::new(threshold, count as f64 / boots.names as f64));
+    let scan = history.map(|threshold| HistoryScan::new(threshold, count.real() / boots.names.real()));
     let (mut start, end) = (0, past.len());
     while start < end {
         let rest = past.get_mut(start..).unwrap_or_default();
@@ -77,20 +103,23 @@ pub fn settle(
         (names.name(host), !Key::of(names.name(key)).is_mean, names.name(key))
     };
     sort_by(&mut slowed, |one, other| place(one).cmp(&place(other)));
-    let room = if history.is_some() { MOST } else { 0 };
-    let mut hosts = [List::new(room)?, List::new(room)?, List::new(room)?];
-    let [slower, faster, few] = &mut hosts;
-    for Slowed { value, is_faster, .. } in slowed.iter() {
-        let hosts = if *is_faster { &mut *faster } else { &mut *slower };
-        if hosts.last() != Some(&value.host) {
-            hosts.push(value.host);
+    let mut hosts = HistoryHosts { names: List::new(3 * MOST)?, ends: [0; 4] };
+    for part in [SLOWER, FASTER] {
+        let mut last = None;
+        for Slowed { value, is_faster, .. } in slowed.iter().filter(|_| history.is_some()) {
+            if *is_faster == (part == FASTER) && last.replace(value.host) != Some(value.host) {
+                hosts.names.push(value.host);
+            }
         }
+        hosts.ends[part + 1] = hosts.names.len();
     }
     for (host, longest) in (0..).zip(longest.iter()) {
         if (1..=FEWEST_RESULTS as u32).contains(longest) {
-            few.push(host);
+            hosts.names.push(host);
         }
     }
+    hosts.ends[FEW + 1] = hosts.names.len();
+    let few = hosts.names.get_mut(hosts.ends[FEW]..).unwrap_or_default();
     sort_by(few, |one, other| names.name(*one).cmp(names.name(*other)));
     Ok(Settled { values, slowed, hosts })
 }

@@ -88,20 +88,20 @@ pub struct StoredValue {
     pub is_searched: bool,
 }
 
+/// Returns the value of a row: its latency, or the bandwidth of traffic.
+#[must_use]
+pub fn of_row(row: &Row) -> Estimate {
+    let interval = row.sample.interval.filter(|interval| interval.low > 0.0);
+    let time = Estimate { value: row.sample.nanoseconds, interval };
+    row.traffic().map_or(time, |kind| bandwidth(kind, time))
+}
+
 impl StoredValue {
-    /// Returns the value of a row.
+    /// Returns the value of a row, or of a mean.
     #[inline(never)] // offsets into a small frame are short
-    pub fn new(state: Name, key: Name, started: u64, row: &Row, under: u16) -> StoredValue {
-        let sample = &row.sample;
-        let value = sample.nanoseconds;
-        let interval = sample.interval.filter(|interval| interval.low > 0.0);
-        let interval = interval.unwrap_or(Interval { low: value, high: value });
-        let mut found = Estimate { value, interval: Some(interval) };
-        if let Some(kind) = row.traffic() {
-            found = bandwidth(kind, found);
-        }
-        let Interval { low, high } = found.interval.unwrap_or(interval);
-        let Estimate { value, .. } = found;
+    pub fn new(state: Name, key: Name, started: u64, found: Estimate, under: u16) -> StoredValue {
+        let Estimate { value, interval } = found;
+        let Interval { low, high } = interval.unwrap_or(Interval { low: value, high: value });
         StoredValue {
             value,
             ends: [1.0 - low / value, high / value - 1.0].map(|end| end.max(0.0) as f32),

@@ -4,14 +4,15 @@ use core::fmt::{self, Write};
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
-use latency_core::text::{Text, plural};
+use latency_core::text::plural;
 
 use super::association::Association;
 use super::facts;
-use super::findings::{Apart, FASTER, FleetFindings};
+use super::findings::{self, Apart, FleetFindings};
 use super::history::FEWEST_RESULTS;
 use super::names::Name;
 use super::runs::{Refused, Runs};
+use super::settled::{FASTER, FEW, HistoryHosts, SLOWER};
 use super::values::{HostValue, Key, Slowed, unit};
 use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
@@ -37,8 +38,8 @@ pub struct FleetView<'v, 'a> {
     pub found: &'v FleetFindings<'v>,
     /// The hosts that became slower, or with a history also the hosts that became faster.
     pub slowed: &'v List<Slowed>,
-    /// With a history, the hosts that became slower, the hosts that became faster, and the hosts with too few results.
-    pub hosts: &'v [List<Name>; 3],
+    /// With a history, the hosts whose results changed, or are too few.
+    pub hosts: &'v HistoryHosts,
     /// The facts that slow hosts have significantly more often than others.
     pub associations: &'v List<Association<'v>>,
     /// The allowed excess over the usual value.
@@ -93,17 +94,11 @@ impl FleetView<'_, '_> {
     fn answer(&self, document: &mut dyn Document) {
         let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
         if self.options.history {
-            let [slower, faster, _] = self.hosts;
-            document.answer(format_args!(
-                "Became slower: {} of {hosts}{}.",
-                slower.len(),
-                self.listed(slower)
-            ));
-            document.answer(format_args!(
-                "Became faster: {} of {hosts}{}.",
-                faster.len(),
-                self.listed(faster)
-            ));
+            for (part, word) in [(SLOWER, "slower"), (FASTER, "faster")] {
+                let changed = self.hosts.part(part);
+                let (count, names) = (changed.len(), self.listed(changed));
+                document.answer(format_args!("Became {word}: {count} of {hosts}{names}."));
+            }
         }
         match (judged, slow) {
             (0, _) if self.options.baseline.is_some() => document.answer(format_args!(
@@ -220,13 +215,13 @@ impl FleetView<'_, '_> {
         })
     }
 
-    /// Returns the facts about a host that changed at the same time.
-    pub fn facts(&self, slowed: &Slowed) -> impl fmt::Display + '_ {
+    /// Returns the facts about a host that changed at the same time, with `first` before them.
+    pub fn facts<'f>(&'f self, slowed: &Slowed, first: &'f str) -> impl fmt::Display + 'f {
         let [(boot, before), (new_boot, after)] = slowed
             .states
             .map(|state| self.runs.boots.state(state))
             .map(|[boot, facts]| (boot, self.name(facts)));
-        facts::changed(before, after, boot != new_boot)
+        facts::changed(before, after, boot != new_boot, first)
     }
 
     /// States which hosts became slower or faster.
@@ -240,9 +235,8 @@ impl FleetView<'_, '_> {
         for slowed in self.slowed.iter().filter(is_first).take(NAMED) {
             let key = self.key(&slowed.value);
             let [new, before] = slowed.counts;
-            let changes = Text::<400>::of(format_args!("{}", self.facts(slowed)));
             document.missing(format_args!(
-                "{}: became {}: {} {} in its newest {new} result{}, {} in the {before} before (since {}{}{changes}).",
+                "{}: became {}: {} {} in its newest {new} result{}, {} in the {before} before (since {}{}).",
                 self.name(slowed.value.host),
                 if slowed.is_faster { "faster" } else { "slower" },
                 key.point,
@@ -250,16 +244,14 @@ impl FleetView<'_, '_> {
                 plural(new),
                 Amount(key.quantity, slowed.before),
                 Utc(slowed.since),
-                if changes.is_empty() { "" } else { "; at that time: " },
+                self.facts(slowed, "; at that time: "),
             ));
         }
-        match self.hosts {
-            [slower, faster, _] if self.options.history => {
-                more(document, "Changed", "hosts", slower.len() + faster.len());
-            }
-            _ => more(document, "Became slower", "points", self.slowed.pushed),
+        let [slower, faster, few] = [SLOWER, FASTER, FEW].map(|part| self.hosts.part(part));
+        match self.options.history {
+            true => more(document, "Changed", "hosts", slower.len() + faster.len()),
+            false => more(document, "Became slower", "points", self.slowed.pushed),
         }
-        let [.., few] = self.hosts;
         if !few.is_empty() {
             document.missing(format_args!(
                 "Fewer than {FEWEST_RESULTS} results, too few for a history: {} of {}{}.",
@@ -391,7 +383,7 @@ impl fmt::Display for Apart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Apart { outlier, condition, usual: (usual, hosts), .. } = *self;
         let own = outlier.value.under.get(condition);
-        if condition == FASTER {
+        if condition == findings::FASTER {
             return write!(
                 out,
                 "{}, the median is {}; check that it measures memory",

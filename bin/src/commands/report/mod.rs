@@ -14,7 +14,7 @@ mod view;
 use core::fmt::{self, Write};
 
 use latency_core::cpulist::NodeSet;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::packed;
 
 use super::Command;
@@ -186,7 +186,7 @@ fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result
 #[must_use]
 pub fn budget_ns(options: &Options<'_>) -> f64 {
     match options.given.contains(FlagId::Budget) {
-        true => options.budget.0 as f64 / 1e3,
+        true => options.budget.0.real() / 1e3,
         false => BUDGET_NS,
     }
 }

@@ -3,6 +3,7 @@
 
 use core::fmt::Write;
 
+use latency_core::math::ToReal;
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
@@ -69,7 +70,7 @@ impl SavedLines {
             // A point for which there is no room is left out.
             self.points.push(ChartPoint {
                 band: band.map(|band| (band.low, band.high)),
-                ..ChartPoint::new(row.sample.size.0 as f64, value(row))
+                ..ChartPoint::new(row.sample.size.0.real(), value(row))
             });
         }
         if let Some(line) = self.points.get_mut(begun..) {

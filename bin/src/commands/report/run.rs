@@ -4,6 +4,8 @@
 //! engine unmaps the measured memory before the next experiment begins. The caller supplies the clock and the
 //! interrupt.
 
+use latency_core::math::ToReal;
+
 use super::{COUNT, Came, SECTIONS, asked, budget_ns};
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session, interrupted};
@@ -52,7 +54,7 @@ impl Sections {
         let (_, first_ns) = now();
         for (index, section) in SECTIONS.iter().enumerate() {
             let (started, begun_ns) = now();
-            let left_ns = budget_ns(options) - begun_ns.saturating_sub(first_ns) as f64;
+            let left_ns = budget_ns(options) - begun_ns.saturating_sub(first_ns).real();
             let (asked, arguments, limit_ns) = asked(index, options, left_ns)?;
             progress.lead(format_args!(
                 "{} ({} of {COUNT}, {:.0} s left): ",
@@ -71,7 +73,7 @@ impl Sections {
             let came = came.map(|ran| {
                 // The findings about the machine are valid for the later sections too.
                 machine = ran.machine;
-                let seconds = now().1.saturating_sub(begun_ns) as f64 / 1e9;
+                let seconds = now().1.saturating_sub(begun_ns).real() / 1e9;
                 Done { options: asked, arguments, ran, warnings, started, seconds }
             });
             let nothing = match &came {

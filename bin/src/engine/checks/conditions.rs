@@ -5,7 +5,7 @@
 
 use latency_core::chain::Order;
 use latency_core::cpulist::CpuSet;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::topology::{Files, threads_of_core};
 use latency_core::units::{Bytes, CpuId, Hertz};
 
@@ -98,7 +98,7 @@ impl Watch {
     /// Reads the conditions again.
     fn found(&self, files: &impl Files, noted: &Noted, timer: &Timer) -> Option<Conditions> {
         let Watch { times, before, errors, .. } = self;
-        let until = |before: &HardwareCounts| before.until(&HardwareCounts::read(files, self.cpu)?);
+        let until = |before: &HardwareCounts| Some(before.until(HardwareCounts::read(files, self.cpu)?));
         let after = look(files)?;
         // Without thread clocks it is unknown how long the threads of the run were on each other's siblings.
         let readable = time::read(time::thread_clock()).is_some();
@@ -135,7 +135,7 @@ impl Watch {
             let (ran, waited) = after.ran_and_waited?;
             let (ran_before, waited_before) = before.ran_and_waited?;
             let (ran, waited) = (ran.checked_sub(ran_before)?, waited.checked_sub(waited_before)?);
-            (ran + waited >= SHORTEST_NS).then(|| waited as f64 / (ran + waited) as f64)
+            (ran + waited >= SHORTEST_NS).then(|| waited.real() / (ran + waited).real())
         };
         let drift = timer.counter().map(Counter::drift_ppm);
         // A clock that ended before its start has no drift.

@@ -11,7 +11,7 @@ use latency_core::topology::Files;
 use latency_core::topology::files;
 use latency_core::units::{Bytes, CpuId};
 
-use crate::result::conditions::{CORRUPTED, DeviceErrors, HardwareErrors, MACHINE_CHECKS, OVERHEATED};
+use crate::result::conditions::HardwareErrors;
 use crate::sys::table::{List, Table};
 use crate::warning::{Warning, Warnings};
 
@@ -33,43 +33,45 @@ impl HardwareCounts {
     #[inline(never)] // called twice
     pub fn read(files: &impl Files, cpu: CpuId) -> Option<HardwareCounts> {
         let mut devices = List::new(MOST_DEVICES).ok()?;
-        ErrorCounts::read(files, &mut |device| _ = devices.push(device));
-        let heat = ["core", "package"].map(|part| {
+        ErrorCounts::read(files, &mut |device| _ = devices.push(*device));
+        let heat = |part| {
             let count =
                 format_args!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{part}_throttle_count");
             files::number::<u64>(files, count)
-        });
-        let mut counts = [None; 3];
-        counts[MACHINE_CHECKS] = machine_checks(files);
-        counts[CORRUPTED] = from_meminfo(files, "HardwareCorrupted:").map(|bytes| bytes.0);
-        counts[OVERHEATED] = heat[0].max(heat[1]);
+        };
+        let corrupted = from_meminfo(files, "HardwareCorrupted:").map(|bytes| bytes.0);
+        let counts = [machine_checks(files), corrupted, heat("core").max(heat("package"))];
         Some(HardwareCounts { devices, counts })
     }
 
     /// Returns the errors until a later reading.
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
-    pub fn until(&self, after: &HardwareCounts) -> Option<HardwareErrors> {
-        let increase = |before: Option<u64>, after: Option<u64>| after?.checked_sub(before?);
-        let mut found = List::new(self.devices.len() + after.devices.len()).ok()?;
-        for device in after.devices.iter() {
+    pub fn until(&self, mut after: HardwareCounts) -> HardwareErrors {
+        for device in after.devices.iter_mut() {
             let before = self.devices.iter().find(|before| before.is_of(device));
-            let during = [0, 1].map(|kind| increase(before?.counts[kind], device.counts[kind]));
-            found.push(DeviceErrors { locator: device.locator, since_boot: device.counts, during });
+            let [corrected, uncorrected, during @ ..] = &mut device.counts;
+            if let Some(before) = before {
+                increases(&before.counts, &[*corrected, *uncorrected], during);
+            }
         }
         for device in self.devices.iter() {
             if !after.devices.iter().any(|after| after.is_of(device)) {
-                found.push(DeviceErrors {
-                    locator: device.locator,
-                    since_boot: [None; 2],
-                    during: [None; 2],
-                });
+                after.devices.push(ErrorCounts { counts: [None; 4], ..*device });
             }
         }
-        let is_known = !found.is_empty();
-        let devices: &[DeviceErrors] = found.leak();
-        let during = [0, 1, 2].map(|kind| increase(self.counts[kind], after.counts[kind]));
-        Some(HardwareErrors { devices: is_known.then_some(devices), during })
+        let mut found = HardwareErrors::default();
+        increases(&self.counts, &after.counts, &mut found.during);
+        found.devices = (!after.devices.is_empty()).then_some(after.devices.leak());
+        found
+    }
+}
+
+/// Fills in the increases of counts; `None` of one that is unknown or falls.
+#[inline(never)] // called twice
+fn increases(before: &[Option<u64>], after: &[Option<u64>], found: &mut [Option<u64>]) {
+    for (found, (before, after)) in found.iter_mut().zip(before.iter().zip(after)) {
+        *found = before.and_then(|before| after.as_ref()?.checked_sub(before));
     }
 }
 
@@ -81,16 +83,18 @@ fn machine_checks(files: &impl Files) -> Option<u64> {
         text.split(|byte| *byte == b'\n').find_map(|line| line.trim_ascii_start().strip_prefix(b"MCE:"))?;
     // A count for each CPU, and then words.
     let counts = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let counts = counts.map_while(|word| core::str::from_utf8(word).ok()?.parse::<u64>().ok());
+    let counts = counts.map_while(files::parse::<u64>);
     Some(counts.fold(0, u64::saturating_add))
 }
 
 /// Warns about errors during the run.
 pub fn warn(warnings: &mut Warnings, found: &HardwareErrors) {
-    for DeviceErrors { locator, since_boot, during } in found.devices.unwrap_or_default() {
-        for (kind, (total, count)) in since_boot.iter().zip(during).enumerate() {
-            if let (Some(total), Some(count @ 1..)) = (*total, *count) {
-                let warning = Warning::MemoryErrors { locator: *locator, count, total, corrected: kind == 0 };
+    for ErrorCounts { locator, counts: [corrected, uncorrected, during @ ..], .. } in
+        found.devices.unwrap_or_default()
+    {
+        for (corrected, total, count) in [(true, corrected, during[0]), (false, uncorrected, during[1])] {
+            if let (Some(total), Some(count @ 1..)) = (*total, count) {
+                let warning = Warning::MemoryErrors { locator: *locator, count, total, corrected };
                 warnings.push_worst_first(warning, 1);
             }
         }
@@ -143,12 +147,18 @@ mod tests {
 
     fn between(before: &Tree, after: &Tree) -> HardwareErrors {
         let read = |tree| HardwareCounts::read(tree, CpuId(1)).unwrap();
-        read(before).until(&read(after)).unwrap()
+        read(before).until(read(after))
     }
 
-    fn devices(found: &HardwareErrors) -> Vec<(String, [Option<u64>; 2], [Option<u64>; 2])> {
+    /// The name of a device, and its corrected and uncorrected errors since boot and during the run.
+    type Device = (String, [Option<u64>; 2], [Option<u64>; 2]);
+
+    fn devices(found: &HardwareErrors) -> Vec<Device> {
         let all = found.devices.unwrap_or_default().iter();
-        all.map(|device| (device.locator.to_string(), device.since_boot, device.during)).collect()
+        all.map(|ErrorCounts { locator, counts: [one, other, during @ ..], .. }| {
+            (locator.to_string(), [*one, *other], *during)
+        })
+        .collect()
     }
 
     fn warnings(found: &HardwareErrors) -> Vec<(&'static str, &'static str, String)> {

@@ -13,6 +13,7 @@
 
 use latency_core::chain::Order;
 use latency_core::kernel::{Encoding, INDEX, POINTER};
+use latency_core::math::ToReal;
 use latency_core::stats::{self, Interval, Summary};
 use latency_core::units::{Bytes, LINE, Pages};
 
@@ -273,7 +274,7 @@ pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'s
     let piece = hops_in_window(chase, first).min(nodes).max(PIECE);
     for slot in pieces.iter_mut().take((nodes / piece) as usize) {
         let (hops, spent_ns) = chase.walk(piece, until_ns)?;
-        *slot = spent_ns / hops as f64;
+        *slot = spent_ns / hops.real();
         made += 1;
         if chase.now_ns() >= until_ns {
             break;
@@ -291,7 +292,7 @@ pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'s
 fn undisturbed_mean(pieces: &mut [f64]) -> Option<f64> {
     let most = 1.5 * stats::median(pieces)?;
     let calm = || pieces.iter().filter(|piece| **piece <= most);
-    Some(calm().sum::<f64>() / calm().count() as f64)
+    Some(calm().sum::<f64>() / calm().count().real())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::stats;
 use latency_core::units::Bytes;
 
@@ -106,9 +106,9 @@ pub(in crate::engine) fn hit_cycles(
     let long = LONG.max(SHORT + (counter.at_least(SELF_TEST_STEPS) / hit_ns) as usize);
     let mut sample = || {
         let before = core_clock()?;
-        let difference = ticks(long)? as f64 - ticks(SHORT)? as f64;
+        let difference = ticks(long)?.real() - ticks(SHORT)?.real();
         let after = core_clock()?;
-        Some(difference / (long - SHORT) as f64 * (before + after) / 2.0)
+        Some(difference / (long - SHORT).real() * (before + after) / 2.0)
     };
     // The difference from an interrupted sample can be absurd; another sample is cheap.
     let samples = (0..2 * TIMES).filter_map(|_| sample());

@@ -6,7 +6,7 @@
 //! the loads that fill the TLBs and bring in page tables. The working set is doubled until the steady walk is no longer
 //! faster.
 
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::math::{ln, sqrt};
 use latency_core::stats;
 use latency_core::units::{Bytes, PageSize};
@@ -177,7 +177,7 @@ impl<A: Place> Search<'_, A> {
             // Distances from one, so that squares keep their precision.
             let off = look.ratio - 1.0;
             (sum, squares) = (sum + off, squares + off * off);
-            let (passes, others) = (made as f64, (made - 1).max(1) as f64);
+            let (passes, others) = (made.real(), (made - 1).max(1).real());
             let mean = sum / passes;
             let variance = ((squares - sum * mean) / others).max(0.0);
             let half = |errors: f64, least: f64| errors * sqrt((variance + least * least) / passes);
@@ -262,13 +262,13 @@ impl<A: Place> Search<'_, A> {
 
     /// Returns the geometric mean of two sizes, in whole pages.
     fn middle(&self, one: Bytes, other: Bytes) -> Bytes {
-        self.known.page.whole(Bytes(math::whole(sqrt(one.0 as f64 * other.0 as f64))))
+        self.known.page.whole(Bytes(math::whole(sqrt(one.0.real() * other.0.real()))))
     }
 
     /// Returns a cache size if it differs much from the reported one.
     fn disagreeing(&self, found: Bytes) -> Option<Bytes> {
-        let reported = self.known.reported.map_or(f64::INFINITY, |reported| reported.0 as f64);
-        let size = found.0 as f64;
+        let reported = self.known.reported.map_or(f64::INFINITY, |reported| reported.0.real());
+        let size = found.0.real();
         let agrees = reported <= size * TOO_LARGE && size <= reported * TOO_SMALL;
         Some(Bytes((found.0 >> 20).max(1) << 20)).filter(|_| !agrees)
     }
@@ -328,7 +328,7 @@ impl<A: Place> Search<'_, A> {
 /// In a cyclic walk over S bytes, a cache of C bytes with random replacement serves h = exp(-(1 - h) S / C).
 fn of_hits(look: &SizeMeasurement, hit: f64) -> Bytes {
     let hits = ((1.0 - look.ratio) / (1.0 - hit)).clamp(1e-3, 0.95);
-    Bytes(math::whole(look.size.0 as f64 * (1.0 - hits) / -ln(hits)))
+    Bytes(math::whole(look.size.0.real() * (1.0 - hits) / -ln(hits)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use core::ops::DerefMut;
 
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::rng::Pcg32;
 use latency_core::sort::sort_by;
 use latency_core::stats::{self, Summary};
@@ -109,7 +109,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             room,
             turns: Table::filled(capacity, Turn { group: 0, own: 0, index: 0 })?,
             rng: Pcg32::new(like.seed, 0x726f_7461),
-            run_ns: budget.share_ns * count as f64,
+            run_ns: budget.share_ns * count.real(),
             begun_ns,
             round: 0,
             differ: false,
@@ -360,7 +360,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         let done = entries().filter(|entry| entry.state.done).count();
         let left = entries().filter(|entry| !entry.state.done).map(|entry| {
             let state = &entry.state;
-            state.visit_ns * rules.enough(state).saturating_sub(state.rounds).max(1) as f64
+            state.visit_ns * rules.enough(state).saturating_sub(state.rounds).max(1).real()
         });
         let left = left.sum::<f64>().min((self.begun_ns + self.run_ns - self.place.now_ns()).max(0.0));
         let rounds = entries().map(|entry| entry.state.rounds).max().unwrap_or(0);

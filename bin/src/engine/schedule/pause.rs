@@ -2,6 +2,7 @@
 
 use core::ops::DerefMut;
 
+use latency_core::math::ToReal;
 use latency_core::{sort, stats};
 
 use crate::engine::schedule::undisturbed::is_slower;
@@ -41,14 +42,14 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             left_ns = left_ns.min(budget.left_ns(entry.state.spent_ns));
         }
         let rounds = budget.trials.map_or(budget.rounds, |trials| budget.rounds.min(trials as usize));
-        let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1) as f64;
+        let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1).real();
         let shift = (f64::from(self.rng.next_u32()) / f64::from(u32::MAX) - 0.5) * JITTER;
         let due_ns = match differ {
             // With differing rounds, a requested number of trials is made without pauses; otherwise rounds fill the
             // time of the point.
             true if budget.trials.is_some() => now_ns,
-            true => now_ns + budget.point_ns / self.room as f64 - lasted_ns,
-            false => self.first_ns + distance_ns * (self.round as f64 + shift),
+            true => now_ns + budget.point_ns / self.room.real() - lasted_ns,
+            false => self.first_ns + distance_ns * (self.round.real() + shift),
         };
         let until_ns = due_ns.min(now_ns + left_ns * count as f64);
         if count == 0 || until_ns - now_ns <= WAKE_NS {

@@ -2,7 +2,7 @@
 //!
 //! The module has workspaces and no clock.
 
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::stats::{self, DominantState, Interval, Summary};
 
 use crate::engine::seam::{Batch, Walkable};
@@ -55,7 +55,7 @@ fn middle(values: &mut [f64]) -> Option<DominantState> {
 
 /// Returns the mean of values.
 fn mean(values: &mut [f64]) -> Option<DominantState> {
-    let value = values.iter().sum::<f64>() / values.len() as f64;
+    let value = values.iter().sum::<f64>() / values.len().real();
     Some(DominantState { value, share: f64::NAN })
 }
 
@@ -88,7 +88,7 @@ fn in_blocks(rounds: &[Round], select: &dyn Fn(&Round) -> f64, scratch: &mut [f6
     let span_ns = rounds.last().map_or(0.0, |round| round.begun_ns) - first_ns;
     let are_many = rounds.len() > BLOCKS;
     let block_of = |(index, round): (usize, &Round)| match are_many && span_ns > 0.0 {
-        true => math::whole((round.begun_ns - first_ns) / span_ns * (BLOCKS - 1) as f64) as usize,
+        true => math::whole((round.begun_ns - first_ns) / span_ns * (BLOCKS - 1).real()) as usize,
         false => index,
     };
     let mut within = [0.0; MOST_ROUNDS];
@@ -157,7 +157,7 @@ impl Summariser {
         for slot in self.batches.iter_mut().take((count as usize).max(1)) {
             *slot = chain.batch(hops, until_ns)?;
             made += 1;
-            spent_ns += (slot.nanoseconds * slot.hops as f64).max(0.0).min(longest_ns);
+            spent_ns += (slot.nanoseconds * slot.hops.real()).max(0.0).min(longest_ns);
             fewest = fewest.min(slot.hops);
             if spent_ns >= limit_ns || slot.hops < hops || until_ns.is_finite() && chain.now_ns() >= until_ns
             {
@@ -191,7 +191,7 @@ impl Summariser {
         let median = of(&|batch| batch.nanoseconds, middle).value;
         let deviation = of(&|batch| (batch.nanoseconds - median).abs(), middle).value;
         // Ten deviations of a quiet round are a few per cent; of a noisy round, correspondingly more.
-        let gap = (GAP_NS / hops.max(1) as f64).max(10.0 * deviation);
+        let gap = (GAP_NS / hops.max(1).real()).max(10.0 * deviation);
         let calm = |batch: &Batch| !batch.preempted && batch.nanoseconds <= median + gap;
         let disturbed = made - batches.iter().filter(|batch| calm(batch)).count();
         // If every batch was disturbed, all of them count.

@@ -1,6 +1,6 @@
 //! Walks that are not measured: the parts of a warm-up.
 
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::stats;
 
 use crate::engine::schedule::summariser::Summariser;
@@ -54,7 +54,7 @@ pub fn parts(
         made += walked;
         // Only the first lap is cold. Later parts overwrite the first ones.
         if made <= nodes {
-            summariser.note(noted, part_ns / walked.max(1) as f64);
+            summariser.note(noted, part_ns / walked.max(1).real());
             (noted, told) = (noted + 1, made);
         }
         if until_ns.is_finite() && chain.now_ns() >= until_ns {
@@ -74,7 +74,7 @@ pub fn parts(
 pub fn hops_in_window(chain: &dyn Walkable, (made, spent_ns): Walked) -> u64 {
     /// Excess that covers the error of the other walk.
     const MARGIN: f64 = 1.25;
-    if may_be_coarse() { math::whole(made as f64 * MARGIN * window_ns(chain) / spent_ns) } else { 0 }
+    if may_be_coarse() { math::whole(made.real() * MARGIN * window_ns(chain) / spent_ns) } else { 0 }
 }
 
 /// Returns the minimum nanoseconds of a timed walk that is not a batch: a quarter of a batch, which is 500 steps of a
@@ -93,7 +93,7 @@ pub fn timed(chain: &mut dyn Walkable, hops: u64, most: u64, until_ns: f64) -> R
             (made, spent_ns) = chain.walk(longer, until_ns)?;
         }
     }
-    Ok(spent_ns / made.max(1) as f64)
+    Ok(spent_ns / made.max(1).real())
 }
 
 /// Fills the caches by walking a trail of other lines of the same chain, or the whole chain if it is shorter than the
@@ -127,7 +127,7 @@ pub fn fill(
     /// Maximum share of one lane's time per hop at which lanes count as faster.
     const HARDLY: f64 = 0.6;
     let Some((tried, tried_ns)) = chain.rush(TRIED, until_ns)? else { return Ok(0) };
-    if tried_ns > HARDLY * alone_ns * tried as f64 {
+    if tried_ns > HARDLY * alone_ns * tried.real() {
         return Ok(0);
     }
     let nodes = chain.nodes();
@@ -170,7 +170,7 @@ pub fn estimate(chain: &mut dyn Walkable, until_ns: f64) -> Result<f64, Failure<
     let mut estimates = [0.0; 3];
     for estimate in &mut estimates {
         let (made, spent_ns) = chain.walk(hops, until_ns)?;
-        *estimate = spent_ns / made.max(1) as f64;
+        *estimate = spent_ns / made.max(1).real();
     }
     Ok(stats::median(&mut estimates).unwrap_or(f64::NAN))
 }

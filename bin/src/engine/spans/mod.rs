@@ -8,6 +8,7 @@ mod zeroes;
 
 use core::array::from_fn;
 
+use latency_core::math::ToReal;
 use latency_core::rng::Pcg32;
 use latency_core::span::Loads;
 use latency_core::stats;
@@ -291,7 +292,7 @@ impl Timing<'_> {
             let before = walk;
             let (ended, spent_ns) = self.watch.time(|| walk.run(loads, how));
             match before.proves(loads, &walk, ended) {
-                true => Ok(spent_ns / loads as f64),
+                true => Ok(spent_ns / loads.real()),
                 false => Err(Failure::HOPS_NOT_PROVEN),
             }
         };
@@ -299,7 +300,7 @@ impl Timing<'_> {
         let tried = batch(TRIED)?;
         // The code between two batches needs entries of the TLB, too, for which a whole lap may miss.
         let least = if count <= MOST_ENTRIES { (LAPS * count).max(LOADS.0) } else { LOADS.0 };
-        let loads = (self.watch.timer.batch_ns() / tried).max(least as f64).min(LOADS.1 as f64) as u64;
+        let loads = (self.watch.timer.batch_ns() / tried).max(least.real()).min(LOADS.1 as f64) as u64;
         let mut times = [f64::NAN; BATCHES];
         for slot in &mut times {
             *slot = batch(loads)?;

@@ -2,6 +2,7 @@
 //! memory of its own.
 
 use latency_core::host::Footprint;
+use latency_core::math::ToReal;
 use latency_core::rng::Pcg32;
 use latency_core::topology::files::number;
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
@@ -146,7 +147,7 @@ impl Span {
             let grown = Footprint::read(&SystemFiles).zip(own);
             let is_memory = grown.is_some_and(|(now, own)| now.resident.0 > own.resident.0 + GROWTH.0)
                 || memory.zip(available()).is_some_and(|(before, now)| {
-                    before.saturating_sub(now) as f64 > tables as f64 * OTHERS.1 + OTHERS.0
+                    before.saturating_sub(now).real() > tables.real() * OTHERS.1 + OTHERS.0
                 });
             if is_memory {
                 self.series.end = SpanEnd::Memory;
@@ -214,8 +215,8 @@ fn tables_of_nodes(machine: &Machine, node: NodeId) -> Option<[Bytes; 2]> {
 /// Returns the share of the first amount in the growth of the second; `None` if the growth is not that of `tables`, since
 /// other processes have page tables, too.
 fn share_of_growth(before: [Bytes; 2], now: [Bytes; 2], tables: Bytes) -> Option<f64> {
-    let [here, all] = [0, 1].map(|which| now[which].0.saturating_sub(before[which].0) as f64);
-    let is_own = all > 0.0 && (all / tables.0 as f64 - 1.0).abs() < OTHER_TABLES;
+    let [here, all] = [0, 1].map(|which| now[which].0.saturating_sub(before[which].0).real());
+    let is_own = all > 0.0 && (all / tables.0.real() - 1.0).abs() < OTHER_TABLES;
     is_own.then_some((here / all).min(1.0))
 }
 

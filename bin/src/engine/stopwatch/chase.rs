@@ -3,7 +3,7 @@
 use latency_core::arch;
 use latency_core::buffer::TimedHops;
 use latency_core::chain::SATTOLO_LIMIT;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::units::NodeId;
 
 use crate::engine::schedule::walks::FEWEST_HOPS;
@@ -112,7 +112,7 @@ impl<'g> Chase<'g> {
         let delivered = self.traffic.map_or(f64::NAN, |generators| generators.rate_since(counted));
         let lost = self.traffic.is_some_and(Generators::has_lost);
         let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
-        let nanoseconds = looks.spent_ns / made.max(1) as f64;
+        let nanoseconds = looks.spent_ns / made.max(1).real();
         let core_gigahertz = looks.mean();
         let preempted = matches!((before, after), (Ok(before), Ok(after)) if before != after);
         let batch = Batch {
@@ -145,7 +145,7 @@ fn in_pieces(
         let piece = left.min(math::whole(piece_ns / hop_ns.max(0.05)).clamp(FEWEST_HOPS, LONGEST_WALK));
         let took_ns = walk(piece)?;
         if piece >= FEWEST_HOPS && took_ns.is_finite() {
-            *hop_ns = took_ns / piece as f64;
+            *hop_ns = took_ns / piece.real();
         }
         spent_ns += took_ns;
         left -= piece;

@@ -5,7 +5,7 @@
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::{self, Sandwich};
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::stats;
 use latency_core::units::{Hertz, Picoseconds, Ticks};
 
@@ -81,7 +81,7 @@ impl Timer {
     pub fn batch_ns(&self) -> f64 {
         match self {
             Timer::Counter(counter) => BATCH_NS.max(counter.at_least(BATCH_STEPS)),
-            Timer::Kernel(clock) => (clock.step_ns.max(clock.overhead_ns) * 2000).max(1_000_000) as f64,
+            Timer::Kernel(clock) => (clock.step_ns.max(clock.overhead_ns) * 2000).max(1_000_000).real(),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use latency_core::arch;
 use latency_core::clock;
+use latency_core::math::ToReal;
 use latency_core::sort::sort_by;
 use latency_core::units::Ticks;
 
@@ -113,7 +114,7 @@ impl Counter {
                 delays = if coarse { next_delay(delays) } else { 0 };
                 pair(multiplies, delays)
             });
-            if coarse { calm_mean(&samples, median) } else { median as f64 }
+            if coarse { calm_mean(&samples, median) } else { median.real() }
         };
         let (with, without) = (typical(true), typical(false));
         // The mean of nothing but zeros is at most one tick in all samples.
@@ -123,7 +124,7 @@ impl Counter {
         }
         let long = SHORT + self.blocks(FENCE_STEPS) / 2;
         let rate = operations_per_tick(Arithmetic::Multiplications, long, &mut ticks);
-        let shown = rate.map(|rate| (with - without) * rate / additions(FENCED) as f64);
+        let shown = rate.map(|rate| (with - without) * rate / additions(FENCED).real());
         (ratio, shown.is_some_and(|shown| shown >= FENCE_SHOWS))
     }
 
@@ -179,7 +180,7 @@ pub(super) fn median_of(samples: &mut [u64], ticks: &mut dyn FnMut() -> u64) -> 
 fn calm_mean(samples: &[u64], median: u64) -> f64 {
     let most = 2 * (median + 1);
     let calm = || samples.iter().filter(|sample| **sample <= most);
-    calm().sum::<u64>() as f64 / calm().count().max(1) as f64
+    calm().sum::<u64>().real() / calm().count().max(1).real()
 }
 
 /// Returns the next of the numbers of delays before readings. Readings at equal distances could be at the same phase of

@@ -4,6 +4,7 @@
 //! would displace lines from the measured caches. A processor counts few events at a time, so two groups take turns.
 
 use latency_core::chain::SATTOLO_LIMIT;
+use latency_core::math::ToReal;
 
 use crate::engine::stopwatch::subject::Subject;
 use crate::error::TimingError;
@@ -99,7 +100,7 @@ impl<G: CounterGroup> Meter<G> {
         if reading.running >= LEAST_RUNNING {
             for ((slot, count), empty) in counted.per_hop.iter_mut().zip(reading.counts).zip(empty) {
                 if let Some(count) = count {
-                    *slot = ((count as f64 - empty) / hops.max(1) as f64).max(0.0);
+                    *slot = ((count.real() - empty) / hops.max(1).real()).max(0.0);
                 }
             }
         }

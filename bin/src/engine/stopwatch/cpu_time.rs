@@ -8,6 +8,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use latency_core::cpulist::CpuSet;
+use latency_core::math::ToReal;
 use latency_core::topology::Files;
 use latency_core::units::CpuId;
 
@@ -50,7 +51,7 @@ impl TimeOnCpu {
     #[must_use]
     pub fn lost_share(&self) -> Option<f64> {
         let wanted = self.wanted.get();
-        (wanted >= SHORTEST_NS).then(|| self.lost.get() as f64 / wanted as f64)
+        (wanted >= SHORTEST_NS).then(|| self.lost.get().real() / wanted.real())
     }
 }
 
@@ -170,7 +171,7 @@ impl ThreadClock {
     #[must_use]
     pub fn has_lost(&self) -> bool {
         self.since(&self.window)
-            .is_some_and(|(_, passed, lost)| lost > LEAST_LOST_NS && lost as f64 > passed as f64 * MOST_LOST)
+            .is_some_and(|(_, passed, lost)| lost > LEAST_LOST_NS && lost.real() > passed.real() * MOST_LOST)
     }
 
     /// Returns the nanoseconds that the thread has run, and the time of the kernel's clock.

@@ -16,6 +16,7 @@ use core::cell::Cell;
 
 use latency_core::arch::EndStamp;
 use latency_core::buffer::{Astray, Cursor};
+use latency_core::math::ToReal;
 use latency_core::units::CpuId;
 
 use crate::engine::memory::placement;
@@ -35,7 +36,7 @@ pub use lanes::{NEEDS_COUNTER, start};
 /// Returns the nanoseconds since `start` by the kernel's clock; NaN if the clock stepped back.
 fn elapsed_ns(clock: &KernelClock, start: u64) -> f64 {
     let spent = time::monotonic_raw_ns().checked_sub(start);
-    spent.and_then(|spent| spent.checked_sub(clock.overhead_ns)).map_or(f64::NAN, |spent| spent as f64)
+    spent.and_then(|spent| spent.checked_sub(clock.overhead_ns)).map_or(f64::NAN, |spent| spent.real())
 }
 
 /// Times walks on one CPU with one clock.

@@ -2,6 +2,7 @@
 
 use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
+use latency_core::math::ToReal;
 use latency_core::stats;
 use latency_core::units::Bytes;
 
@@ -66,7 +67,7 @@ impl Loads {
             let is_timed = spent_ns.is_finite() && !watch.brought_back()?;
             // If the counter steps back during a slice, or the thread is moved, the next slice replaces it.
             if let Some(time) = times.get_mut(made).filter(|_| is_timed) {
-                *time = spent_ns / loads as f64;
+                *time = spent_ns / loads.real();
                 made += 1;
             }
         }

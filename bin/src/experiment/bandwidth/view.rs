@@ -5,7 +5,7 @@ use core::fmt;
 
 use latency_core::cpulist::CpuSet;
 use latency_core::decimal::Decimal;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::stats::Estimate;
 use latency_core::text::plural;
 use latency_core::traffic::{Kind, Threads, View};
@@ -168,7 +168,7 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
         && let Some(dimms) = &report.machine.dimms
     {
         // A share that is rounded down is still certain. One above 100% shows that the firmware's table is wrong.
-        let share = math::whole(rate.value / peak as f64 * 100.0);
+        let share = math::whole(rate.value / peak.real() * 100.0);
         document.finding(format_args!(
             "Node {node}: {} GB/s is at least {share}% of the theoretical peak of its DIMMs, at most {} GB/s ({}).",
             Gigabytes(rate.value),

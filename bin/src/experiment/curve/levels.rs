@@ -3,7 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::model::edge::EdgeError;
 use latency_core::model::{Fit, FitError};
 use latency_core::packed;
@@ -116,7 +116,7 @@ fn ends(Interval { low, high }: Interval) -> impl Display {
 fn excess(measured: f64, reported: Bytes) -> impl Display {
     /// Least relative difference that is shown.
     const LEAST: f64 = 0.05;
-    let excess = measured / reported.0 as f64 - 1.0;
+    let excess = measured / reported.0.real() - 1.0;
     optional(Some(excess).filter(|excess| excess.abs() > LEAST), |excess, out| {
         write!(out, " ({}{:.0}%)", if excess > 0.0 { "+" } else { "" }, Decimal(100.0 * excess))
     })

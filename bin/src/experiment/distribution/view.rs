@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 
 use latency_core::arch::Cycles;
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::math::ToReal;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
@@ -66,7 +67,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.finding(format_args!(
                 "{}Slow loads ({} ns and more) recur every {} µs: {}.",
                 whose(report, outcome),
-                Digits(found.nanoseconds(found.slow_from as f64)),
+                Digits(found.nanoseconds(found.slow_from.real())),
                 Digits(microseconds),
                 fmt::from_fn(|out| match name {
                     Some(name) => write!(out, "DRAM refresh ({name})"),
@@ -79,7 +80,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             whose(report, outcome),
             left_out(found),
             fmt::from_fn(|out| match found.total() * u64::from(each) {
-                many if many >= 1_000_000 => write!(out, "{:.1} million", Decimal(many as f64 / 1e6)),
+                many if many >= 1_000_000 => write!(out, "{:.1} million", Decimal(many.real() / 1e6)),
                 few => write!(out, "{few}"),
             })
         ));

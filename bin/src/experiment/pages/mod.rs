@@ -5,6 +5,7 @@ mod spans;
 mod view;
 
 use latency_core::chain::Order;
+use latency_core::math::ToReal;
 use latency_core::packed;
 use latency_core::units::{Bytes, PageSize, Pages};
 
@@ -58,7 +59,7 @@ pub const PAGES: Experiment = Experiment {
     },
     plan,
     budget: |options, machine, points| {
-        let run_ns = SHARE_NS * points.len() as f64;
+        let run_ns = SHARE_NS * points.len().real();
         let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
         budget.after_ns = if budget.share_ns.is_finite() { SPANS_NS } else { SHORT_SPANS_NS };
         budget.optional = Optional::PagesBut(plan::pages(options, machine));

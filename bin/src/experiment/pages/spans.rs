@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
+use latency_core::math::ToReal;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
@@ -272,7 +273,7 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
         let page = size(report, series.pages);
         let costs = of_kind(report.spans, series.pages).iter().filter(|point| point.count.is_power_of_two());
         let shown = costs.filter_map(|point| {
-            Some(ChartPoint::of(page.times(point.count).0 as f64, cost(report.spans, point)?))
+            Some(ChartPoint::of(page.times(point.count).0.real(), cost(report.spans, point)?))
         });
         *name = Text::of(format_args!("{page} pages"));
         *slot = Series { name: name.as_str(), data: Data::Points(collect(points, shown)) };
@@ -303,8 +304,8 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&AT_ONCE, series.at_once);
         document.items(Part::List(&TLB), tlb(report, series.pages), |document, level| {
             let (low, high) = level.bounds;
-            let interval = Some(Interval { low: low as f64, high: high as f64 });
-            document.put(&ENTRIES, Estimate { value: level.entries as f64, interval });
+            let interval = Some(Interval { low: low.real(), high: high.real() });
+            document.put(&ENTRIES, Estimate { value: level.entries.real(), interval });
             document.put(&MISS, level.miss);
         });
         let points = of_kind(report.spans, series.pages).iter();

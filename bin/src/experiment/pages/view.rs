@@ -4,7 +4,7 @@ use core::fmt::{self, Display};
 
 use latency_core::compact::Compact;
 use latency_core::decimal::Decimal;
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::text::Text;
 use latency_core::topology::MOST_POOLS;
 use latency_core::units::{Bytes, Pages};
@@ -287,7 +287,7 @@ fn picture(
     for ((pages, (name, points)), slot) in kinds.zip(&mut rooms).zip(&mut series) {
         let walks = walks(report.outcomes, pages);
         let values = walks.map(|outcome| {
-            ChartPoint::of(outcome.point.size.0 as f64, value(outcome).unwrap_or(f64::NAN.into()))
+            ChartPoint::of(outcome.point.size.0.real(), value(outcome).unwrap_or(f64::NAN.into()))
         });
         *name = Text::of(format_args!("{}", PageWords(pages)));
         *slot = Series { name: name.as_str(), data: Data::Points(collect(points, values)) };

@@ -3,6 +3,7 @@
 mod view;
 
 use latency_core::chain::Order;
+use latency_core::math::ToReal;
 use latency_core::packed;
 use latency_core::units::Bytes;
 
@@ -46,8 +47,8 @@ pub const RESIDENCY: Experiment = Experiment {
     budget: |options, machine, points| {
         let count = points.len();
         let mut budget =
-            Budget::new(options, machine).rewritten(PLACES).within(SHARE_NS * count as f64, count);
-        budget.after_ns = if budget.bounded { budget.point_ns * count as f64 } else { WAITS_NS };
+            Budget::new(options, machine).rewritten(PLACES).within(SHARE_NS * count.real(), count);
+        budget.after_ns = if budget.bounded { budget.point_ns * count.real() } else { WAITS_NS };
         budget
     },
     measure,

@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::host::Ways;
+use latency_core::math::ToReal;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -96,7 +97,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         None => nothing_held(document),
     }
     let ways = report.machine.host.ways.filter(|ways| {
-        ways.is_partial() && holds_what_is_allowed(report.residency, held, ways.share() * cache.0 as f64)
+        ways.is_partial() && holds_what_is_allowed(report.residency, held, ways.share() * cache.0.real())
     });
     document.finding(format_args!(
         "It holds {} MiB of {cache} at once{}.",
@@ -155,8 +156,8 @@ fn disturbances(document: &mut dyn Document, report: &Report<'_, '_>) {
     let (mut seen, mut switched, mut visits) = (0, 0.0, 0.0);
     for point in report.residency {
         seen += point.interrupts;
-        switched += point.switched * point.visits as f64;
-        visits += point.visits as f64;
+        switched += point.switched * point.visits.real();
+        visits += point.visits.real();
     }
     document.sentence(
         Role::Detail(&"Disturbance"),

@@ -4,7 +4,7 @@ use crate::report::escape::InMarkup;
 use crate::report::figures;
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Trimmed};
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 
 /// The sizes of the style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub fn text(out: &mut dyn Write, attributes: &str, numbers: &[f64], shown: &dyn 
 
 /// Returns the approximate width of a text, in pixels.
 pub fn width(shown: &dyn Display, size: Size) -> f64 {
-    figures::width(shown) as f64 * size.character()
+    figures::width(shown).real() * size.character()
 }
 
 /// Returns the lines of a text, broken between words and about `room` pixels wide or less.

@@ -2,7 +2,7 @@
 //!
 //! This file is pure arithmetic on (size, share) pairs.
 
-use crate::math::{ln, sqrt};
+use crate::math::{ToReal, ln, sqrt};
 
 /// Maximum number of ways: there has been no first-level cache with more.
 const MOST_WAYS: u32 = 64;
@@ -68,7 +68,7 @@ impl Ramp {
             }
             for power in 0..32 {
                 let sets = 1u64 << power;
-                let size_off = ln(f64::from(ways) * sets as f64 * line / self.start);
+                let size_off = ln(f64::from(ways) * sets.real() * line / self.start);
                 if size_off.abs() > GEOMETRY_TOLERANCE {
                     continue;
                 }

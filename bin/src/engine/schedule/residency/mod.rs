@@ -7,6 +7,7 @@
 
 mod visit;
 
+use latency_core::math::ToReal;
 use latency_core::rng::Pcg32;
 use latency_core::sort;
 use latency_core::stats::{Estimate, Interval, mean_of_series};
@@ -82,7 +83,7 @@ impl LookShares {
     }
 
     fn share(&self) -> f64 {
-        self.shares.iter().sum::<f64>() / self.made as f64
+        self.shares.iter().sum::<f64>() / self.made.real()
     }
 
     #[inline(never)] // called for each look
@@ -91,7 +92,7 @@ impl LookShares {
             |interval: Interval| Interval { low: interval.low.max(0.0), high: interval.high.min(1.0) };
         let interval = mean_of_series(self.shares.get(..self.made).unwrap_or_default()).map(within);
         let share = Estimate { value: self.share(), interval };
-        SecondLook { after_ns: self.after_ns / self.made as f64, share }
+        SecondLook { after_ns: self.after_ns / self.made.real(), share }
     }
 }
 
@@ -112,7 +113,7 @@ impl WaitTimes {
             again: self.again.result(),
             visits,
             interrupts: self.interrupts,
-            switched: self.switched as f64 / visits as f64,
+            switched: self.switched.real() / visits.real(),
         }
     }
 }
@@ -148,7 +149,7 @@ pub fn search(
     }
     let mut entries = List::new(MOST)?;
     // All waits of all sets together last twice as long as the longest ones.
-    let longest_ns = BEFORE_ADDED * limits.spent_ns / (2 * ROUNDS.1 * sets.max(1)) as f64;
+    let longest_ns = BEFORE_ADDED * limits.spent_ns / (2 * ROUNDS.1 * sets.max(1)).real();
     for index in 0..sets {
         let mut wait_ns = WAITS_NS.0;
         let _ = entries.push(WaitTimes::new(index, 0.0));

@@ -1,6 +1,7 @@
 //! One visit: a set fills the cache, and after a wait some of its lines are loaded again, each timed alone.
 
 use latency_core::buffer::TimedHops;
+use latency_core::math::ToReal;
 use latency_core::sort;
 use latency_core::units::Bytes;
 
@@ -148,7 +149,7 @@ pub fn make(
     let before = chain.software().switches;
     visit.interrupts = chain.idle(lap.1 + terms.wait_ns)?;
     visit.switched = chain.software().switches != before;
-    let place = (warm_up as f64 + count as f64 / 2.0) / lane.max(1) as f64;
+    let place = (warm_up.real() + count.real() / 2.0) / lane.max(1).real();
     let loaded_ns = lap.0 + (lap.1 - lap.0) * place;
     for lane in [AFTER, AGAIN] {
         let Some((middle_ns, ticks)) = room.look(chain, lane)? else { break };
@@ -176,5 +177,5 @@ fn sure(ticks: &[u32]) -> Option<u32> {
 /// Returns the share of ascending ticks below a threshold.
 #[inline(never)] // a search, for each look
 fn share(ticks: &[u32], threshold: u32) -> f64 {
-    ticks.partition_point(|ticks| *ticks < threshold) as f64 / ticks.len() as f64
+    ticks.partition_point(|ticks| *ticks < threshold).real() / ticks.len().real()
 }

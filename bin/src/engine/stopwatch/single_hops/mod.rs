@@ -10,7 +10,7 @@ use latency_core::arch;
 use latency_core::buffer::TimedHops;
 use latency_core::histogram::Histogram;
 use latency_core::hops::{self, Sample, Stamped, Tally, Watch};
-use latency_core::math;
+use latency_core::math::{self, ToReal};
 use latency_core::stats;
 
 use crate::engine::schedule::walks::FEWEST_HOPS;
@@ -99,7 +99,7 @@ fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
     let calm = || samples.iter().filter(|sample| !sample.interrupted);
     let sum: u64 = calm().map(|sample| u64::from(sample.window)).sum();
     let count = calm().count();
-    (count > 0).then(|| sum as f64 / count as f64)
+    (count > 0).then(|| sum.real() / count.real())
 }
 
 /// The counts of one point so far.
@@ -132,7 +132,7 @@ impl Recording {
     fn watch(&self) -> Watch<'_> {
         Watch {
             gaps: &self.gaps,
-            exposure: self.windows.sum() as f64 / self.watched.max(1) as f64,
+            exposure: self.windows.sum().real() / self.watched.max(1).real(),
             // If interrupts are detected, they include context switches.
             switches: if self.interrupts > 0 { 0 } else { self.switches },
         }
@@ -145,7 +145,7 @@ impl Recording {
 
     /// Returns the number of entries to the kernel per tick.
     fn entries(&self) -> f64 {
-        self.interrupts as f64 / self.watched.max(1) as f64
+        self.interrupts.real() / self.watched.max(1).real()
     }
 }
 
@@ -214,7 +214,7 @@ impl Singles {
         };
         let stamp = self.counter.stamp;
         let nodes = subject.buffer.chain().nodes();
-        let warm_up = math::whole((WARM_UP_NS / latency_ns).min(nodes as f64));
+        let warm_up = math::whole((WARM_UP_NS / latency_ns).min(nodes.real()));
         let ended = subject.buffer.walk(subject.kernel, *node, warm_up as usize).map_err(not_proven)?;
         *node = subject.buffer.prove(*node, warm_up, ended).map_err(not_proven)?;
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
@@ -263,7 +263,7 @@ impl Singles {
             .timed_walk(subject.kernel, *node, hops as usize, self.counter.stamp)
             .map_err(not_proven)?;
         *node = subject.buffer.prove(*node, hops, walk.ended).map_err(not_proven)?;
-        Ok(self.counter.elapsed_ns(walk.start, walk.end.ticks) / hops as f64)
+        Ok(self.counter.elapsed_ns(walk.start, walk.end.ticks) / hops.real())
     }
 
     /// Watches for interruptions for `ticks` ticks.
@@ -320,7 +320,7 @@ impl Singles {
         let windows = math::whole(LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + shortest_ns)) as usize;
         let windows = windows.clamp(1, WINDOWS);
         let hops = math::whole(BATCH_NS / latency_ns).max(FEWEST_HOPS);
-        let batches = math::whole(windows as f64 * hops_ns / (hops as f64 * latency_ns)) as usize + 1;
+        let batches = math::whole(windows.real() * hops_ns / (hops.real() * latency_ns)) as usize + 1;
         let batches = batches.min(BATCHES / BURSTS);
         let stretch = (hops as usize / recording.each() as usize).max(windows.div_ceil(BATCHES / BURSTS));
         let (mut stretches, mut times) = (Parts::EMPTY, Parts::EMPTY);

@@ -5,7 +5,7 @@ use core::cell::Cell;
 use latency_core::arch::Stamp;
 use latency_core::cpulist::CpuSet;
 use latency_core::host::{Throttle, Uncore};
-use latency_core::math::sqrt;
+use latency_core::math::{ToReal, sqrt};
 use latency_core::topology::Topology;
 use latency_core::traffic::pace::{self, Pacing};
 use latency_core::traffic::{Field, Kind, Part, Place};
@@ -284,7 +284,7 @@ impl<'g> Generators<'g> {
         let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
             return f64::NAN;
         };
-        (after.lines - before.lines) as f64 / counter.elapsed_ns(before.ticks, after.ticks)
+        (after.lines - before.lines).real() / counter.elapsed_ns(before.ticks, after.ticks)
     }
 
     /// Waits until the rate is steady, without generating on this thread.

@@ -48,7 +48,7 @@ impl<'s> TrafficWalk<'s> {
     fn rate(&mut self, nanoseconds: f64) -> Result<f64, Failure<'static>> {
         let until_ns = self.now_ns() + nanoseconds;
         let (made, spent_ns) = self.watch.time(|| self.generate(u64::MAX, until_ns));
-        Ok(made? as f64 / spent_ns)
+        Ok(made?.real() / spent_ns)
     }
 
     /// Generates on this thread until all generators together have moved `lines` more lines of 64 bytes, or time is up.

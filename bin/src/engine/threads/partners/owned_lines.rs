@@ -1,6 +1,7 @@
 //! Walks over lines in a known state: before each lap, their owner brings them into its caches again.
 
 use latency_core::cores::{Ring, State};
+use latency_core::math::ToReal;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
@@ -84,7 +85,7 @@ impl Walkable for OwnedWalk<'_> {
         let after = self.watch.software().since(&before);
         let moved = self.watch.brought_back()?;
         Ok(Batch {
-            nanoseconds: spent_ns / made.max(1) as f64,
+            nanoseconds: spent_ns / made.max(1).real(),
             preempted: moved || moves() != moves_before || after.switches.1 > 0,
             hops: made.max(hops),
             ..Batch::NONE

@@ -3,6 +3,7 @@
 
 use latency_core::arch::{Delays, EndStamp};
 use latency_core::cores::{Exchange, ExchangeSide, Patience};
+use latency_core::math::ToReal;
 use latency_core::stats;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
@@ -68,7 +69,7 @@ impl<'s> PingPongWalk<'s> {
             spent_ns += line_ns;
             late |= was_late;
             if let Some(slot) = self.window.get_mut(line as usize) {
-                *slot = line_ns / (2 * trips) as f64;
+                *slot = line_ns / (2 * trips).real();
             }
         }
         Ok((u64::from(self.pair.lines) * trips as u64 * 2, spent_ns, late))
