@@ -64,6 +64,9 @@ pub const REPORT: Command = Command {
 /// Default duration of all sections together, in nanoseconds.
 const BUDGET_NS: f64 = 90e9;
 
+/// Share of the whole time after the last section: the page is written, and the memory is given back.
+const END: f64 = 0.03;
+
 /// An experiment of a report.
 pub struct Section {
     /// The experiment.
@@ -127,7 +130,7 @@ pub fn asked(
     let arguments = Arguments::packed(line.0.leak());
     let mut asked = options::parse(arguments, &section.descriptors, whole.formats)?;
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
-    let share_ns = left_ns.max(0.0) * section.weight / weights;
+    let share_ns = (left_ns - END * budget_ns(whole)).max(0.0) * section.weight / weights;
     asked.verbose = whole.verbose;
     asked.labels = whole.labels;
     asked.budget.0 = math::whole(share_ns * 1e3);

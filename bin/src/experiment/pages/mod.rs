@@ -32,7 +32,8 @@ const SHARE_NS: f64 = 0.17e9;
 /// Nanoseconds of the walks over spans of addresses, and the same if the time of each point was given.
 const SPANS_NS: f64 = 7e9;
 const SHORT_SPANS_NS: f64 = 1e9;
-/// Minimum nanoseconds for these walks.
+/// Maximum share of the time of the whole run for these walks, and their minimum nanoseconds.
+const SPANS_SHARE: f64 = 0.35;
 const LEAST_NS: f64 = 0.3e9;
 /// Share of that time for populating the spans of one kind of pages, unless the user gave the largest span.
 const POPULATE_SHARE: f64 = 0.3;
@@ -61,7 +62,8 @@ pub const PAGES: Experiment = Experiment {
     budget: |options, machine, points| {
         let run_ns = SHARE_NS * points.len().real();
         let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
-        budget.after_ns = if budget.share_ns.is_finite() { SPANS_NS } else { SHORT_SPANS_NS };
+        let spans_ns = if budget.share_ns.is_finite() { SPANS_NS } else { SHORT_SPANS_NS };
+        budget.after_ns = spans_ns.min(SPANS_SHARE * options.whole_ns());
         budget.optional = Optional::PagesBut(plan::pages(options, machine));
         budget
     },
