@@ -97,7 +97,7 @@ pub static MODELS: [Model; 22] = [
         faulty(quiet(chance), |host| host.l1_cycles = 4.0 + off)
     }),
     model(17, "multiplication of no whole number of additions", Wanted::Poor, |chance| {
-        let off = chance.between(0.08, 0.5);
+        let off = chance.between(0.3, 0.5);
         faulty(quiet(chance), |host| host.multiply_ratio = 3.0 - off)
     }),
     model(18, "new memory 5 to 30% off", Wanted::Poor, |chance| {

@@ -24,6 +24,7 @@ use crate::machine::Machine;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::{Exclusion, Extra, Outcome, Point, Repeat, chain};
 use crate::sys::table::{List, Table};
+use crate::sys::time;
 
 /// A function that makes a run's visits: the schedule alone, or with more before and after it.
 pub type Visits<'v, 'a> =
@@ -280,10 +281,14 @@ impl<'r, 'a> Run<'r, 'a> {
         alongside: &mut Alongside<'_, 'a>,
         visits: &mut Visits<'_, 'a>,
     ) -> Result<(), Failure<'a>> {
+        let begun_ns = time::now_ns();
         let mut pieces = Pieces::place(session, self.points, is_mine, chain_of, budget)?;
+        // Other memory takes as long, unless the search before the run left it.
+        let placed_ns = if session.noted.spare.is_some() { 0.0 } else { time::now_ns() - begun_ns };
+        let has_time = budget.has_time_to_place(time::now_ns(), placed_ns);
         let chosen = self.choose(is_mine, Some(&pieces.missing))?;
         let Some(&like) = chosen.points.first() else { return Ok(()) };
-        let mut second = match budget.twice && self.repeat.is_none() {
+        let mut second = match budget.twice && self.repeat.is_none() && has_time {
             true => Second::place(session.machine, &chosen.points, session.noted.spare.take())?,
             false => None,
         };
@@ -298,6 +303,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let mut place = ChainPlace::new(&mut sites, watch, alongside, budget.ahead);
         place.audit = audit.as_mut().map(|audit| (audit, session.machine));
         let mut budget = *budget;
+        budget.begin_visits(time::now_ns());
         let mut twice = None;
         if let Some(second) = &mut second {
             twice = Some(second.index);

@@ -333,9 +333,11 @@ fn a_run_with_a_time_limit_fits_it_or_is_refused_with_the_shortest_time() {
         // A limit that is long enough changes nothing but the points that it leaves time for.
         let [usual, ample] = ["", " --budget=10000"].map(|limit| {
             let (points, budget, _) = planned(&machine, &format!("{line}{limit}")).unwrap();
-            // Some experiments divide their limit among the points; others have the same one always.
+            // Some experiments divide their limit among the points; others have the same one always. A given limit
+            // also holds where memory is placed slowly.
             let shares = ["bandwidth", "loaded", "cores"].contains(&line);
-            (points.len(), Budget { share_ns: if shares { 0.0 } else { budget.share_ns }, ..budget })
+            let share_ns = if shares { 0.0 } else { budget.share_ns };
+            (points.len(), Budget { share_ns, least_ns: 0.0, ..budget })
         });
         assert!(usual.0 < ample.0 || usual.1 == ample.1, "{fixture}, {line}: {usual:?} {ample:?}");
     }

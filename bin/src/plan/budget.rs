@@ -49,6 +49,9 @@ const SET_UP_BYTE_NS: f64 = 1.5;
 const WHOLE_NS: f64 = 9.2e9;
 const WHOLE_NS_PER_GIB: f64 = 1e9;
 const FREE_OF_TIME: Bytes = Bytes(512 << 20);
+/// Minimum nanoseconds of the visits of a run of one pair, enough for an interval: a host that must find the memory of a
+/// guest first takes up to 10 s for a GiB.
+const LEAST_VISITS_NS: f64 = 3e9;
 /// Nanoseconds over which rounds are spread if an undisturbed value is wanted.
 const QUIET_SPREAD_NS: f64 = 10e9;
 /// Minimum nanoseconds for all pairs together, however large their memory is.
@@ -167,6 +170,9 @@ pub struct Budget {
     pub share_ns: f64,
     /// Maximum nanoseconds for other measurements after the visits.
     pub after_ns: f64,
+    /// Minimum nanoseconds of the visits, even if placing memory took the time of the whole run; 0 if the user limited
+    /// that time.
+    pub least_ns: f64,
     /// Number of loads that fill every cache.
     pub trail: u64,
     /// Maximum number of points that may be added while measuring.
@@ -216,6 +222,7 @@ impl Budget {
         bounded: false,
         share_ns: f64::INFINITY,
         after_ns: 0.0,
+        least_ns: 0.0,
         trail: 0,
         more: 0,
         held: 0,
@@ -292,6 +299,9 @@ impl Budget {
         if let ([point], false) = (points, budget.bounded || budget.trials.is_some()) {
             let more = point.size.0.saturating_sub(FREE_OF_TIME.0);
             budget.whole_ns = WHOLE_NS + WHOLE_NS_PER_GIB * more.real() / (1u64 << 30).real();
+            if options.whole_ns().is_infinite() {
+                budget.least_ns = LEAST_VISITS_NS;
+            }
         }
         budget.within(visits_ns.min(budget.point_ns * points.len().real()), points.len())
     }
@@ -428,6 +438,17 @@ impl Budget {
         self.walk_ns = self.walk_ns.min(SPREAD * limit_ns);
     }
 
+    /// Returns true if at `now_ns` there is time to place memory for `placing_ns` and to visit points afterwards.
+    #[must_use]
+    pub fn has_time_to_place(&self, now_ns: f64, placing_ns: f64) -> bool {
+        now_ns + placing_ns + self.least_ns < self.until_ns
+    }
+
+    /// Gives visits that begin at `now_ns` their minimum time.
+    pub fn begin_visits(&mut self, now_ns: f64) {
+        self.until_ns = self.until_ns.max(now_ns + self.least_ns);
+    }
+
     /// Returns the number of rounds that each of `points` points has room for.
     #[must_use]
     pub fn room(&self, points: usize) -> usize {
@@ -492,6 +513,20 @@ mod tests {
             [true, true]
         );
         assert_eq!(covers(Optional::PagesBut(Pages::AUTO), Pages::AUTO), [true, true]);
+    }
+
+    #[test]
+    fn visits_have_time_however_slowly_memory_was_placed() {
+        let budget = Budget { until_ns: 10e9, least_ns: LEAST_VISITS_NS, ..Budget::DEFAULT };
+        assert!(budget.has_time_to_place(2e9, 4e9) && !budget.has_time_to_place(6e9, 4e9));
+        let end = |mut budget: Budget, now_ns| {
+            budget.begin_visits(now_ns);
+            budget.until_ns
+        };
+        assert_eq!([2e9, 9.5e9].map(|now_ns| end(budget, now_ns)), [10e9, 12.5e9]);
+        // A time that the user gave is kept.
+        assert_eq!(end(Budget { least_ns: 0.0, ..budget }, 9.5e9), 10e9);
+        assert!(Budget::DEFAULT.has_time_to_place(1e12, 1e12));
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub fn conclude(counter: Option<&Counter>, platform: Platform, health: &mut Heal
         warnings.push(Warning::L1NotInteger { cycles });
     }
     if let Some(ratio) = health.multiply_ratio.filter(|_| !is_whole(health.multiply_ratio)) {
-        warnings.push(Warning::MultiplyAddRatio { ratio });
+        warnings.push(Warning::MultiplyAddRatio { ratio, off: distance_from_whole(ratio) / ratio });
     }
 }
 
