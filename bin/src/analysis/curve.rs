@@ -164,6 +164,12 @@ impl Analysis {
         is_vague.then_some("a level is uncertain by more than 300%")
     }
 
+    /// Returns whether a level may be that of a TLB: there are levels, and no level of the TLB is known.
+    #[must_use]
+    pub fn may_show_tlb(&self) -> bool {
+        self.tlb.iter().all(Option::is_none) && !self.caches().is_empty()
+    }
+
     /// Returns whether the curve extends far enough beyond a reported cache to show it.
     #[must_use]
     pub fn reaches(&self, claim: &Claim) -> bool {
@@ -237,6 +243,20 @@ mod tests {
         assert!((memory.nanoseconds().value - 125.0).abs() < 1.5 && memory.points > 5, "{memory:?}");
         assert_eq!(analysis.still_rising(), None);
         assert!(analysis.reported.unwrap().is_ok());
+    }
+
+    #[test]
+    fn without_known_tlb_levels_a_level_may_belong_to_a_tlb() {
+        assert!(analysis(&planted(), claims()).may_show_tlb());
+        let entries = Estimate { value: 64.0, interval: None };
+        let known = [Some(TlbEnd { entries, page: Bytes(4096), miss_ns: 2.0 }), None];
+        assert!(!beside(&planted(), known, claims()).may_show_tlb());
+        // A flat curve has no level.
+        let flat: Vec<_> = planted()
+            .iter()
+            .map(|sample| Sample { nanoseconds: 1.0, core_cycles: Some(4.0), ..*sample })
+            .collect();
+        assert!(!analysis(&flat, claims()).may_show_tlb());
     }
 
     /// The misses of 64 entries cost 30 cycles, and the curve has points with one line on each page, as earlier versions

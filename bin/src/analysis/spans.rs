@@ -22,7 +22,7 @@ const PART: f64 = 0.05;
 /// Shares of a step from which on a number of pages may exceed the entries, and surely does: replacement is not always
 /// that of the least recently used, and other pages need entries, too.
 const STEP: [f64; 3] = [0.1, 0.5, 0.9];
-/// Least cycles, or nanoseconds, that a step begins with.
+/// Least cycles, or nanoseconds, of a step at the place that counts as its beginning, and of a miss.
 const LEAST_STEP: f64 = 1.0;
 
 /// Share of a step that a number of pages behind it keeps, and the least share of these numbers that keep it.
@@ -106,7 +106,8 @@ pub fn levels(points: &[SpanPoint], pages: Pages, gigahertz: Option<f64>) -> [Op
             gaps: [around(low)?, around(high)?, around(end)?],
             miss,
         };
-        Some(level).filter(|_| is_certain)
+        // A cheaper miss is a difference between two measurements.
+        Some(level).filter(|_| is_certain && miss >= LEAST_STEP)
     };
     let near = miss(first, second.unwrap_or(u64::MAX));
     let far = second.and_then(|entries| miss(entries, u64::MAX));

@@ -17,7 +17,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
 use crate::result::row::{FIELDS, Label, Row, SIZE, STRIDE, fields_that};
 use crate::result::sample::{Sample, Samples};
-use crate::saved::{self, Saved, Tool};
+use crate::saved::{self, Saved, Tool, tlb};
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
 
@@ -100,7 +100,13 @@ impl<'r> CurveRows<'r> {
 
     fn analysis(self, saved: &Saved) -> Analysis {
         let sample = |index: usize| self.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
-        Analysis::new(Samples::new(self.rows.len(), &sample), saved.tlb, saved.claims, None, &|| false)
+        Analysis::new(
+            Samples::new(self.rows.len(), &sample),
+            tlb::of_row(&saved.tlb, self.like),
+            saved.claims,
+            None,
+            &|| false,
+        )
     }
 }
 
@@ -226,6 +232,11 @@ impl FileContext<'_> {
             document.answer(format_args!("Curve with {}:", label.as_str()));
         }
         view::answer(document, analysis, None);
+        if analysis.may_show_tlb() {
+            document.finding(format_args!(
+                "The file has no TLB levels for this curve, so one of these levels may be the TLB's."
+            ));
+        }
         if let Some(why) = analysis.doubt() {
             document.finding(format_args!("Unreliable: {why}."));
         }

@@ -22,6 +22,7 @@ pub mod report;
 pub mod rows;
 mod sizing;
 pub mod time;
+pub mod tlb;
 pub mod trust;
 pub mod typed;
 pub mod undisturbed;

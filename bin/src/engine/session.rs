@@ -11,8 +11,8 @@ use crate::result::distribution::Distribution;
 use crate::result::residency::Residence;
 use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Outcome, Point, Repeat};
+use crate::sys::signal;
 use crate::sys::table::Table;
-use crate::sys::{signal, time};
 use crate::warning::Warnings;
 
 /// Observations during a measurement.
@@ -76,10 +76,4 @@ pub struct Findings<'a> {
 #[must_use]
 pub fn interrupted() -> bool {
     signal::interrupted()
-}
-
-/// Returns the time in nanoseconds of the engine's clock, for experiments that divide their time.
-#[must_use]
-pub fn now_ns() -> f64 {
-    time::now_ns()
 }

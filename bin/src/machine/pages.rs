@@ -13,6 +13,12 @@ impl Machine {
         Pages::base(self.page)
     }
 
+    /// Returns the size of a kind of pages; that of base pages for a kind that is not chosen yet.
+    #[must_use]
+    pub fn size_of(&self, pages: Pages) -> PageSize {
+        pages.size().unwrap_or(self.page)
+    }
+
     /// Returns a kind of pages, or base pages for a kind that is not chosen yet.
     #[must_use]
     pub const fn pages_or_base(&self, pages: Pages) -> Pages {

@@ -24,7 +24,7 @@ pub mod words;
 pub use clock::{Counter, KernelClock, Timer, may_be_coarse};
 pub use extra::{Extra, Strided};
 pub use health::{Audit, Health, Repeat};
-pub use outcome::{Exclusion, Measurement, Outcome, lack_core_clock};
+pub use outcome::{Exclusion, Measurement, Outcome, core_clock, lack_core_clock};
 pub use placed::{Means, Placed, PlacedField};
 pub use point::Point;
 pub use series::{ClockOffset, PerLine, Round, RoundSeries, Undisturbed, WarmUp};

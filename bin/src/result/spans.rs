@@ -12,6 +12,8 @@ use crate::sys::errno::Errno;
 pub const KINDS: usize = 4;
 /// Number of pages of the smallest span, whose time is that of a load without a TLB miss.
 pub const FEWEST_PAGES: u64 = 8;
+/// Bytes of an entry of a page table, which translates one page.
+pub const ENTRY: u64 = 8;
 
 /// The time of a load of one line in each of a number of pages.
 #[derive(Clone, Copy, Debug)]

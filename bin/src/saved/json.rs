@@ -2,7 +2,6 @@
 
 use latency_core::json::{Event, Reader, Reason};
 use latency_core::math;
-use latency_core::stats::{Estimate, Interval};
 
 use super::host::instant;
 use super::names::today;
@@ -10,9 +9,9 @@ use super::origin;
 use super::point::{LOADED, describe, point};
 use super::rows::{Draft, Problem, Tool, bytes, whole};
 use super::shape;
+use super::tlb::{self, SavedTlb};
 use super::values::{Fault, each_object, line_of, members, optional, rest, text};
 use crate::analysis::claims::{Claim, Source};
-use crate::analysis::tlb::TlbEnd;
 use crate::result::row::{EXPERIMENT, KERNEL, LANES, Row};
 
 /// The complete points of a document.
@@ -109,14 +108,18 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
         }
         "duration_s" => saved.origin.seconds = optional(reader)?.unwrap_or(0.0),
         "model" if all => members(reader, &mut |reader, key| {
-            let [first, second] = &mut saved.tlb;
+            let [SavedTlb { levels: [first, second], .. }, ..] = &mut saved.tlb;
             match key {
                 // Schema 1 calls it translation.
-                "tlb" | "translation" => tlb(reader, first),
-                "l2_tlb" => tlb(reader, second),
+                "tlb" | "translation" => tlb::level(reader, false, first),
+                "l2_tlb" => tlb::level(reader, false, second),
                 _ => Ok(reader.skip_value()?),
             }
         })?,
+        "translation" if all => {
+            let mut kinds = saved.tlb.iter_mut();
+            each_object(reader, |reader| tlb::kind(reader, kinds.next()))?;
+        }
         "trust" => origin::trust(reader, draft)?,
         "health" => origin::health(reader, draft)?,
         "conditions" => origin::other_work(reader, draft)?,
@@ -194,29 +197,6 @@ fn condition(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Resul
             *reader = before;
             reader.skip_value()?;
         }
-    }
-    Ok(())
-}
-
-/// Reads a level of the TLB, or null; a level without a plausible number of pages and cost is left out.
-fn tlb(reader: &mut Reader<'_>, level: &mut Option<TlbEnd>) -> Result<(), Fault> {
-    const KEYS: [&str; 5] = ["pages", "miss_ns", "page_bytes", "pages_low", "pages_high"];
-    let mut values = [None; 5];
-    members(reader, &mut |reader, key| {
-        let mut slots = KEYS.iter().zip(&mut values);
-        match slots.find(|(known, _)| **known == key) {
-            Some((_, value)) => *value = optional(reader)?,
-            None => reader.skip_value()?,
-        }
-        Ok(())
-    })?;
-    let [pages, miss_ns, page, low, high] = values;
-    let plausible = |number: Option<f64>| number.filter(|number| (1e-6..1e12).contains(number));
-    if let [Some(pages), Some(miss_ns), Some(page)] = [pages, miss_ns, page].map(plausible) {
-        let interval = low.zip(high).map(|(low, high)| Interval { low, high });
-        let is_inside = |ends: &Interval| ends.low <= pages && pages <= ends.high;
-        let entries = Estimate { value: pages, interval: interval.filter(is_inside) };
-        *level = Some(TlbEnd { entries, page: bytes(page)?, miss_ns });
     }
     Ok(())
 }

@@ -23,6 +23,7 @@ pub mod sections;
 pub mod shape;
 #[cfg(test)]
 mod tests;
+pub mod tlb;
 mod trust;
 mod unit;
 mod values;

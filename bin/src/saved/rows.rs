@@ -12,13 +12,14 @@ use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::fields::word;
 use super::host::Origin;
 use super::sections;
+use super::tlb::SavedTlb;
 use crate::analysis::claims::Claims;
-use crate::analysis::tlb::TlbLevels;
 pub use crate::error::Problem;
 use crate::result::row::{
     A, CLASS, EXPERIMENT, HOME, LINES, LOAD, MOST, ONE_WAY, OP, PATTERN, Row, STATE, Word,
 };
 use crate::result::sample::Sample;
+use crate::result::spans::KINDS;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -51,8 +52,8 @@ pub struct Saved {
     pub rows: &'static [Row],
     /// The caches of the machine that was measured, if the file names them.
     pub claims: Claims,
-    /// The levels of the TLB that a curve found.
-    pub tlb: TlbLevels,
+    /// The levels of the TLB, for each kind of pages.
+    pub tlb: [SavedTlb; KINDS],
     /// The name of the experiment; empty if unknown.
     pub experiment: Text<32>,
     /// The conditions of the run.

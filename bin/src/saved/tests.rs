@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::comparison::{Files, Join};
-use crate::result::row::{CLASS, CPUS, FIELDS, LINES, Label, MEDIAN, OP, WORDS};
+use crate::result::row::{CLASS, CPUS, FIELDS, LINES, Label, MEDIAN, OP, PAGES_ASKED, WORDS, Word};
 use latency_core::stats::{Estimate, Interval};
 use proptest::prelude::*;
 use std::format;
@@ -56,7 +56,7 @@ fn the_tlb_of_a_curve_is_read_from_every_schema() {
     let read = |model: &str| {
         let text = DOCUMENT.replacen('{', &format!(r#"{{"model":{model},"#), 1);
         parse(text.as_bytes())
-            .map(|saved| saved.tlb.map(|level| level.map(|level| (level.entries, level.miss_ns))))
+            .map(|saved| saved.tlb[0].levels.map(|level| level.map(|level| (level.entries, level.miss_ns))))
     };
     let level = r#"{"pages":96.0,"pages_low":80.0,"pages_high":112,"page_bytes":4096,"miss_ns":2.5,"miss_core_cycles":null}"#;
     let entries = Estimate { value: 96.0, interval: Some(Interval { low: 80.0, high: 112.0 }) };
@@ -75,6 +75,32 @@ fn the_tlb_of_a_curve_is_read_from_every_schema() {
     assert_eq!(read(&format!(r#"{{"tlb":{}}}"#, level.replace("80.0", "97"))).unwrap(), [old, None]);
     assert!(read(&format!(r#"{{"tlb":{}}}"#, level.replace("2.5", "[]"))).is_err());
     assert_eq!(read("7").unwrap(), [None; 2]);
+}
+
+#[test]
+fn each_kind_of_pages_has_its_own_tlb() {
+    let level =
+        |entries: u32, page: u32| format!(r#"{{"pages":{entries},"page_bytes":{page},"miss_ns":2.5}}"#);
+    let small = [level(64, 4096), level(1536, 4096), level(9999, 4096)].join(",");
+    let kinds = [("4k", small), ("thp", level(32, 2 << 20)), ("1g", String::new())].map(|(pages, tlb)| {
+        format!(r#"{{"pages_asked":"{pages}","end":"","tlb":[{tlb}],"spans":[{{"pages":8}}]}}"#)
+    });
+    let text = |kinds: &str| DOCUMENT.replacen('{', &format!(r#"{{"translation":[{kinds}],"#), 1);
+    let saved = parse(text(&kinds.join(",")).as_bytes()).unwrap();
+    let entries = |pages: &str| {
+        let mut row = Row::EMPTY;
+        row.set(PAGES_ASKED, Word::of(format_args!("{pages}")));
+        tlb::of_row(&saved.tlb, &row).map(|level| level.map(|level| level.entries.value as u32))
+    };
+    assert_eq!(entries("4k"), [Some(64), Some(1536)]);
+    // A page of a pool has the entries of a transparent one of the same size.
+    assert_eq!(["thp", "2m"].map(entries), [[Some(32), None]; 2]);
+    assert_eq!(["16k", "1g", ""].map(entries), [[None; 2]; 3]);
+    // More kinds than a document can have are ignored, and text of another meaning is refused.
+    assert!(parse(text(&[kinds[0].as_str(); 9].join(",")).as_bytes()).is_ok());
+    for wrong in ["7", r#"{"tlb":7}"#, r#"{"pages_asked":[]}"#] {
+        assert!(parse(text(wrong).as_bytes()).is_err(), "{wrong}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
 use crate::report::document::{self, Document, Part, fields};
 use crate::result::row::{FIELDS, SIZE, STRIDE};
 use crate::result::sample::Samples;
-use crate::saved::Saved;
+use crate::saved::{Saved, tlb};
 
 fields! {
     LEVELS "levels" "Cache levels of both curves, nearest first, then memory; empty if A or B is not a curve.";
@@ -43,7 +43,7 @@ fn levels(saved: &Saved) -> Option<Levels> {
             .map(|row| row.sample)
     };
     let samples = Samples::new(saved.rows.len(), &sample);
-    Levels::of(&Analysis::new(samples, saved.tlb, saved.claims, None, &|| false))
+    Levels::of(&Analysis::new(samples, tlb::of_row(&saved.tlb, like), saved.claims, None, &|| false))
 }
 
 fn name(level: &ComparedLevel) -> impl fmt::Display {

@@ -316,7 +316,7 @@ fn enough(
     }
     // Memory that was free when the run began may be in use now. Unknown amounts pass. The mapping consists of whole pages.
     match machine.supply_now(&SystemFiles, target) {
-        Some(supply) => supply.check(target, pages.size().unwrap_or(machine.page).rounded_up(size)),
+        Some(supply) => supply.check(target, machine.size_of(pages).rounded_up(size)),
         None => Ok(()),
     }
 }

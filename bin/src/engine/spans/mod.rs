@@ -10,16 +10,19 @@ use core::array::from_fn;
 
 use latency_core::math::ToReal;
 use latency_core::rng::Pcg32;
+use latency_core::sort::sort_by;
 use latency_core::span::Loads;
 use latency_core::stats;
-use latency_core::units::{Bytes, CpuId, NodeId, Pages};
+use latency_core::units::{Bytes, Pages};
 
 use crate::analysis::spans::{ascending, levels};
-use crate::engine::session::Session;
+use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
-use crate::result::spans::{FEWEST_PAGES, KINDS, SpanEnd, SpanPoint, SpanSeries};
+use crate::plan::budget::Budget;
+use crate::result::core_clock;
+use crate::result::spans::{FEWEST_PAGES, KINDS, SpanEnd, SpanPoint};
 use crate::sys::table::{List, Table};
 use crate::sys::{signal, time};
 
@@ -46,27 +49,10 @@ const MOST: usize = 192;
 const ADDED: usize = 20;
 /// Cycles below which no cache answers a load.
 const FASTEST_LOAD: f64 = 3.0;
-
-/// The limits of the measurement.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// The largest span.
-    pub most: Bytes,
-    /// Maximum nanoseconds to populate the spans of a kind of pages.
-    pub populate_ns: f64,
-    /// Time of the engine's clock after which no round begins.
-    pub until_ns: f64,
-}
-
-/// The times of all spans, and the description of each kind.
-pub struct MeasuredSpans {
-    /// The points by kind of pages and number of pages.
-    pub points: Table<SpanPoint>,
-    /// The kinds of pages in the order of the request.
-    pub series: [Option<SpanSeries>; KINDS],
-    /// True if an interrupt came before the end; the points so far are kept.
-    pub interrupted: bool,
-}
+/// Minimum nanoseconds for each kind of pages.
+const LEAST_NS: f64 = 1e8;
+/// Share of the time for populating the spans of one kind of pages.
+const POPULATE_SHARE: f64 = 0.3;
 
 /// A number of pages of one kind, and its times.
 #[derive(Clone, Copy)]
@@ -89,20 +75,32 @@ impl SpanTimes {
     }
 }
 
-/// Measures spans of the kinds of pages in `kinds` on `cpu` of `node`. The core's clock decides what a miss is.
+/// Measures spans of the kinds of pages in `kinds`, of at most `most` bytes, after the points were measured: on the CPU of
+/// the first point, if the budget has time for it. The spans, and an interrupt before their end, are added to
+/// `findings`. If the user gave the largest span, populating it may use the time of the whole run.
 ///
 /// # Errors
 ///
 /// The errors of the stopwatch, and those of a table.
 #[inline(never)] // offsets into a small frame are short
-pub fn measure<'a>(
+pub fn walk_spans<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
-    (cpu, node): (CpuId, NodeId),
+    findings: &mut Findings<'a>,
+    budget: &Budget,
     kinds: [Option<Pages>; KINDS],
-    gigahertz: Option<f64>,
-    limits: Limits,
-) -> Result<MeasuredSpans, Failure<'a>> {
+    most: Bytes,
+    is_given: bool,
+) -> Result<(), Failure<'a>> {
+    let Some(first) = findings.outcomes.first() else { return Ok(()) };
+    let (cpu, node, now) = (first.point.cpu, first.point.initiator, time::now_ns());
+    let until_ns = budget.until_ns.min(now + budget.after_ns);
+    if until_ns - now < LEAST_NS * kinds.iter().flatten().count().real() {
+        return Ok(());
+    }
+    let populate_ns = POPULATE_SHARE * if is_given { budget.until_ns - now } else { budget.after_ns };
+    // The core's clock decides what a miss is.
+    let gigahertz = core_clock(&findings.outcomes);
     let mut watch = Stopwatch::new(*timer, None);
     watch.times = session.noted.times;
     watch.go_to(cpu)?;
@@ -113,7 +111,7 @@ pub fn measure<'a>(
         let is_same = |span: &Span| span.zeroes.is_some() && Some(span.page) == pages.and_then(Pages::size);
         let (Some(pages), false) = (pages, spans.iter().flatten().any(is_same)) else { continue };
         session.progress.say(format_args!("populating page tables"));
-        match Span::new(machine, node, pages, limits.most, limits.populate_ns) {
+        match Span::new(machine, node, pages, most, populate_ns) {
             Err(Failure::Interrupted) => interrupted = true,
             made => spans[kind] = Some(made?),
         }
@@ -129,7 +127,7 @@ pub fn measure<'a>(
             kinds,
             from_fn(|kind| timing.most(kind)),
             gigahertz,
-            limits.until_ns,
+            until_ns,
             &mut |entry, round| timing.visit(entry, round),
         )
     };
@@ -141,38 +139,29 @@ pub fn measure<'a>(
         Err(Failure::Interrupted) => interrupted = true,
         Err(error) => return Err(error),
     }
-    for (span, at_once) in spans.iter_mut().zip(at_once) {
+    for (kind, (span, at_once)) in spans.iter_mut().zip(at_once).enumerate() {
         let Some(span) = span else { continue };
         span.series.at_once = at_once;
         span.prove(span.series.tables.is_some());
+        let mut hits = entries.iter().filter(|entry| (entry.kind, entry.count) == (kind, FEWEST_PAGES));
+        let hit = hits.next().filter(|_| span.zeroes.is_some()).and_then(|hit| hit.point(span.series.pages));
+        // A processor that predicts values is faster than the nearest cache.
+        if hit.zip(gigahertz).is_some_and(|(hit, gigahertz)| hit.nanoseconds * gigahertz < FASTEST_LOAD) {
+            span.give_up(SpanEnd::Predicted);
+        }
     }
     let is_kept = |kind: usize| {
         let span = spans.get(kind).and_then(Option::as_ref).filter(|span| span.zeroes.is_some());
         span.map(|span| span.series.pages)
     };
-    let mut points = List::new(entries.len().max(1))?;
-    entries
-        .iter()
-        .filter_map(|entry| entry.point(is_kept(entry.kind)?))
-        .for_each(|point| _ = points.push(point));
-    points.sort_unstable_by(ascending);
-    let mut series = spans.map(|span| span.map(|span| span.series));
-    series.iter_mut().flatten().for_each(|series| refuse_predicted(series, &points, gigahertz));
-    let is_refused = |point: &&SpanPoint| {
-        series.iter().flatten().any(|series| series.pages == point.pages && series.span.0 == 0)
-    };
-    let mut kept = List::new(points.len().max(1))?;
-    points.iter().filter(|point| !is_refused(point)).for_each(|point| _ = kept.push(*point));
-    Ok(MeasuredSpans { points: Table::of(&kept)?, series, interrupted })
-}
-
-/// Gives up a series whose loads are faster than the nearest cache.
-fn refuse_predicted(series: &mut SpanSeries, points: &[SpanPoint], gigahertz: Option<f64>) {
-    let hit = points.iter().find(|point| point.pages == series.pages && point.count == FEWEST_PAGES);
-    let cycles = hit.zip(gigahertz).map(|(hit, gigahertz)| hit.nanoseconds * gigahertz);
-    if cycles.is_some_and(|cycles| cycles < FASTEST_LOAD) {
-        (series.end, series.span) = (SpanEnd::Predicted, Bytes(0));
+    let mut room = List::new(MOST)?;
+    let points = room.refill(entries.iter().filter_map(|entry| entry.point(is_kept(entry.kind)?)));
+    sort_by(points, ascending);
+    for (span, series) in spans.iter().zip(&mut findings.extra.spans) {
+        *series = span.as_ref().map(|span| span.series);
     }
+    (findings.spans, findings.interrupted) = (Table::of(points)?, interrupted);
+    Ok(())
 }
 
 /// A function that times a visit to a number of pages in one of the rounds, and returns nanoseconds per load; NaN if the
@@ -180,6 +169,7 @@ fn refuse_predicted(series: &mut SpanSeries, points: &[SpanPoint], gigahertz: Op
 type VisitSpan<'v> = dyn FnMut(&SpanTimes, usize) -> Result<f64, Failure<'static>> + 'v;
 
 /// Makes the rounds of all numbers of pages up to those in `most`, and then of more numbers around the ends of TLBs.
+#[inline(never)] // offsets into a small frame are short
 fn visits(
     entries: &mut List<SpanTimes>,
     kinds: [Option<Pages>; KINDS],
@@ -193,17 +183,17 @@ fn visits(
     }
     let mut rng = Pcg32::new(2, 0x7370_616e);
     rounds(entries, 0, until_ns, &mut rng, visit)?;
+    let mut room = List::new(MOST)?;
     for (kind, pages) in kinds.into_iter().enumerate() {
         let Some(pages) = pages else { continue };
         for _ in 0..ADDED {
             if time::now_ns() > until_ns {
                 return Ok(());
             }
-            let mut points = List::new(MOST)?;
             let mine = entries.iter().filter(|entry| entry.kind == kind);
-            mine.filter_map(|entry| entry.point(pages)).for_each(|point| _ = points.push(point));
-            points.sort_unstable_by(ascending);
-            let open = levels(&points, pages, gigahertz);
+            let points = room.refill(mine.filter_map(|entry| entry.point(pages)));
+            sort_by(points, ascending);
+            let open = levels(points, pages, gigahertz);
             let mut gaps = open.iter().flatten().flat_map(|level| level.gaps);
             let Some(count) = gaps.find_map(|(low, high)| between(low, high)) else {
                 break;

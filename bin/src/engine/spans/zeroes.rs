@@ -5,11 +5,12 @@ use latency_core::host::Footprint;
 use latency_core::math::ToReal;
 use latency_core::rng::Pcg32;
 use latency_core::topology::files::number;
+use latency_core::topology::{Files, Topology};
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use crate::error::Failure;
 use crate::machine::Machine;
-use crate::result::spans::{SpanEnd, SpanSeries};
+use crate::result::spans::{ENTRY, SpanEnd, SpanSeries};
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
 use crate::sys::zero_pages::ZeroPages;
@@ -23,8 +24,6 @@ const FIRST_PIECE: usize = 2 << 20;
 const GROWTH: Bytes = Bytes::MIB;
 /// Bytes by which available memory may fall because of other processes, and the factor over the page tables.
 const OTHERS: (f64, f64) = (268_435_456.0, 1.3);
-/// Bytes of an entry of a page table. A table of entries is also set aside for each huge page.
-const ENTRY: u64 = 8;
 /// Maximum share of the available memory that page tables may need.
 const TABLES_SHARE: u64 = 4;
 /// Number of mappings that are left for everything else, and the file with their maximum.
@@ -52,6 +51,7 @@ impl Span {
     /// # Errors
     ///
     /// [`Failure::Interrupted`].
+    #[inline(never)] // offsets into a small frame are short
     pub fn new(
         machine: &Machine,
         node: NodeId,
@@ -59,7 +59,7 @@ impl Span {
         most: Bytes,
         populate_ns: f64,
     ) -> Result<Span, Failure<'static>> {
-        let page = pages.size().unwrap_or(machine.page);
+        let page = machine.size_of(pages);
         let mut end = SpanEnd::Largest;
         let first = FIRST_PIECE.max(page.bytes().0 as usize);
         let mut length = (most.0 as usize).max(first);
@@ -107,9 +107,9 @@ impl Span {
         populate_ns: f64,
     ) -> Result<(), Failure<'static>> {
         let available = || machine.supply_now(&SystemFiles, node).map(|supply| supply.bytes().0);
-        let (own, memory, begun) = (Footprint::read(&SystemFiles), available(), time::now_ns());
-        let of_nodes = tables_of_nodes(machine, node);
-        // Tables of base pages are set aside for transparent huge pages, too.
+        let (own, mut memory, begun) = (Footprint::read(&SystemFiles), available(), time::now_ns());
+        let of_nodes = tables_of_nodes(&SystemFiles, &machine.topology, node);
+        // A table of base pages is set aside for each transparent huge page, too.
         let pool = self.series.pages.pool();
         let mapped = pool.unwrap_or(machine.page).bytes().0;
         let mappings = pool.and_then(|_| number(&SystemFiles, format_args!("{MAPPINGS}")));
@@ -145,10 +145,14 @@ impl Span {
             let huge = self.page.bytes().0 > machine.page.bytes().0;
             let few = piece as u64 / self.page.bytes().0 * 2 + 16;
             let grown = Footprint::read(&SystemFiles).zip(own);
-            let is_memory = grown.is_some_and(|(now, own)| now.resident.0 > own.resident.0 + GROWTH.0)
-                || memory.zip(available()).is_some_and(|(before, now)| {
-                    before.saturating_sub(now).real() > tables.real() * OTHERS.1 + OTHERS.0
-                });
+            let mut is_memory = grown.is_some_and(|(now, own)| now.resident.0 > own.resident.0 + GROWTH.0);
+            if let Some((before, now)) = memory.zip(available())
+                && before.saturating_sub(now).real() > tables.real() * OTHERS.1 + OTHERS.0
+            {
+                // Other processes have taken memory, if these pages are still those of zeros.
+                is_memory |= self.query(&zeroes, (populated + piece) as u64) != Some(true);
+                memory = Some(now);
+            }
             if is_memory {
                 self.series.end = SpanEnd::Memory;
                 return Ok(());
@@ -162,7 +166,7 @@ impl Span {
         let now = Footprint::read(&SystemFiles);
         self.series.tables =
             now.zip(own).map(|(now, own)| Bytes(now.page_tables.0.saturating_sub(own.page_tables.0)));
-        let grown = tables_of_nodes(machine, node).zip(of_nodes);
+        let grown = tables_of_nodes(&SystemFiles, &machine.topology, node).zip(of_nodes);
         self.series.tables_on_node =
             grown.and_then(|(now, before)| share_of_growth(before, now, self.series.tables?));
         let span = populated.checked_ilog2().map_or(0, |log| 1_usize << log);
@@ -174,27 +178,38 @@ impl Span {
         Ok(())
     }
 
-    /// Queries random pages. Without an answer the memory of the process has to show that the pages need none: `seen` is
-    /// true if the kernel told it. Otherwise the addresses are given up.
-    pub fn prove(&mut self, seen: bool) {
-        let Some(zeroes) = &self.zeroes else { return };
+    /// Queries random pages of the first `length` bytes. Returns true if each is the page of zeros, or that of a pool;
+    /// `None` without an answer.
+    fn query(&self, zeroes: &ZeroPages, length: u64) -> Option<bool> {
         let (page, mut rng) = (self.page.bytes().0, Pcg32::new(1, 0x7a65_726f));
-        let count = self.series.span.0 / page;
+        let count = length / page;
         let mut places = [0; QUERIED];
         places.fill_with(|| zeroes.address() + (rng.next_u64() % count.max(1) * page) as usize);
         let mut nodes = [0; QUERIED];
-        let asked = numa::query_pages(&places, &mut nodes);
+        numa::query_pages(&places, &mut nodes).ok()?;
         let is_shared = |node: &i32| match self.series.pages.pool() {
             Some(_) => *node >= 0,
             None => *node == -Errno::EFAULT.code(),
         };
-        self.series.queried = asked.is_ok() && nodes.iter().all(is_shared);
-        let end = match (self.series.queried, asked) {
-            (true, _) => return,
-            (false, Ok(())) => SpanEnd::Memory,
-            (false, Err(_)) if seen => return,
-            (false, Err(_)) => SpanEnd::Unproven,
-        };
+        Some(nodes.iter().all(is_shared))
+    }
+
+    /// Shows that no memory is behind the addresses. Without an answer of the kernel about single pages the memory of the
+    /// process has to show it: `seen` is true if the kernel told it. Otherwise the addresses are given up.
+    pub fn prove(&mut self, seen: bool) {
+        let Some(zeroes) = &self.zeroes else { return };
+        let answer = self.query(zeroes, self.series.span.0);
+        self.series.queried = answer == Some(true);
+        match answer {
+            Some(true) => {}
+            Some(false) => self.give_up(SpanEnd::Memory),
+            None if seen => {}
+            None => self.give_up(SpanEnd::Unproven),
+        }
+    }
+
+    /// Releases the addresses, so that there are no spans of this kind of pages.
+    pub fn give_up(&mut self, end: SpanEnd) {
         (self.series.end, self.series.span, self.zeroes) = (end, Bytes(0), None);
     }
 
@@ -205,9 +220,9 @@ impl Span {
 }
 
 /// Returns the page tables in the memory of `node`, and in that of all nodes; `None` if the kernel does not tell.
-fn tables_of_nodes(machine: &Machine, node: NodeId) -> Option<[Bytes; 2]> {
-    let of = |node: NodeId| machine.topology.node_now(&SystemFiles, node)?.page_tables;
-    let all = machine.topology.nodes().iter().map(|node| of(node.id));
+fn tables_of_nodes(files: &impl Files, topology: &Topology, node: NodeId) -> Option<[Bytes; 2]> {
+    let of = |node: NodeId| topology.node_now(files, node)?.page_tables;
+    let all = topology.nodes().iter().map(|node| of(node.id));
     let sum: Option<u64> = all.map(|tables| Some(tables?.0)).sum();
     Some([of(node)?, Bytes(sum?)])
 }
@@ -239,4 +254,72 @@ pub fn between(low: u64, high: u64) -> Option<u64> {
     let step = LEAST.max(low.checked_ilog2().map_or(0, |log| 1_u64 << log) / PARTS);
     let middle = (low + high) / 2 / step * step;
     (low < middle && middle < high).then_some(middle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::cpulist::CpuSet;
+    use std::boxed::Box;
+    use std::format;
+    use std::string::String;
+    use std::vec::Vec;
+
+    /// The page tables of every node in kilobytes; the kernel does not tell those of a node with `None`.
+    struct Nodes([Option<u64>; 3]);
+
+    impl Files for Nodes {
+        fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+            let content = match path.strip_prefix("/sys/devices/system/node/")? {
+                "online" | "possible" | "has_memory" => String::from("0-2\n"),
+                // The third node has memory alone.
+                "node0/cpulist" => String::from("0\n"),
+                "node1/cpulist" => String::from("1\n"),
+                "node2/cpulist" => String::from("\n"),
+                path => {
+                    let node = path.strip_prefix("node")?.strip_suffix("/meminfo")?;
+                    let tables = self.0[node.parse::<usize>().ok()?];
+                    let tables = tables.map(|tables| format!("Node {node} PageTables: {tables} kB\n"));
+                    format!("Node {node} MemTotal: 1000000 kB\n{}", tables.unwrap_or_default())
+                }
+            };
+            let read = buffer.get_mut(..content.len())?;
+            read.copy_from_slice(content.as_bytes());
+            Some(read)
+        }
+    }
+
+    /// Returns the share of a node in the growth of page tables between two states of all nodes, for a process whose own
+    /// tables grew by 1 MiB.
+    fn share(node: u32, states: [[Option<u64>; 3]; 2]) -> Option<f64> {
+        let mut topology = Box::new(Topology::EMPTY);
+        topology.read(&Nodes(states[0]), &(0..CpuSet::CAPACITY).collect());
+        assert_eq!(topology.nodes().len(), 3);
+        let [before, now] = states.map(|state| tables_of_nodes(&Nodes(state), &topology, NodeId(node)));
+        share_of_growth(before?, now?, Bytes::MIB)
+    }
+
+    #[test]
+    fn page_tables_belong_to_the_node_whose_tables_grow() {
+        let before = [Some(4096), Some(900), Some(16)];
+        let all_on_the_first = [Some(4096 + 1024), Some(900), Some(16)];
+        let shares = |now| [0, 1, 2].map(|node| share(node, [before, now]));
+        assert_eq!(shares(all_on_the_first), [Some(1.0), Some(0.0), Some(0.0)]);
+        let divided = [Some(4096 + 256), Some(900), Some(16 + 768)];
+        assert_eq!(shares(divided), [Some(0.25), Some(0.0), Some(0.75)]);
+        // Another process gave up tables on the second node in the meantime.
+        let less = [Some(4096 + 1024), Some(880), Some(16)];
+        let [first, second, _] = shares(less).map(Option::unwrap);
+        assert_eq!((first, second), (1.0, 0.0));
+    }
+
+    #[test]
+    fn growth_of_other_page_tables_names_no_node() {
+        let before = [Some(4096), Some(900), Some(16)];
+        // Page tables of other processes grow by the same amount, or nothing grows, or the kernel is silent about a node.
+        let others = [Some(4096 + 1024), Some(900 + 1024), Some(16)];
+        let some = [Some(4096 + 1024), None, Some(16)];
+        let found: Vec<_> = [others, before, some].into_iter().map(|now| share(0, [before, now])).collect();
+        assert_eq!(found, [None; 3]);
+    }
 }

@@ -15,6 +15,7 @@ use latency_core::units::Bytes;
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::describe::method::optional;
+use crate::describe::tlb::entries;
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
@@ -89,16 +90,6 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
             table.text("");
         }
     });
-}
-
-/// Shows a number of entries with its bounds, if they are known and differ.
-fn entries(Estimate { value, interval }: Estimate) -> impl Display {
-    let whole = |number: f64| math::whole(number + 0.5);
-    let ends = interval.map_or([value; 2], |Interval { low, high }| [low, high]).map(whole);
-    fmt::from_fn(move |out| match ends {
-        [low, high] if low < high => write!(out, "{low} to {high}"),
-        _ => write!(out, "{}", whole(value)),
-    })
 }
 
 /// Shows the ends of an interval of sizes, with one unit if both have the same.

@@ -9,6 +9,7 @@ use latency_core::words::Worded;
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
+use crate::describe::tlb;
 use crate::report::document::{Document, Field, Part, fields};
 
 fields! {
@@ -19,10 +20,6 @@ fields! {
     MEMORY "memory" "Memory behind the last cache level.";
     TLB "tlb" "First TLB level, in the pages of the curve; null if unknown.";
     L2_TLB "l2_tlb" "Second TLB level, in the pages of the curve; null if unknown.";
-    PAGES "pages +-" "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
-    PAGE_BYTES "page_bytes" "Page size of a TLB entry, in bytes.";
-    MISS_NS "miss_ns" "Extra time of a miss over a hit of the first level, in nanoseconds.";
-    MISS_CYCLES "miss_core_cycles" "Extra time of a miss over a hit of the first level, in core cycles; null if the core clock is unknown.";
     STAIR "stair" "Model with a free step for each level.";
     MIXTURE_FREE "mixture_free" "Model that mixes level latencies by share of the working set, with fitted sizes.";
     MIXTURE_REPORTED "mixture_reported" "Mixture model with the reported cache sizes; null if no sizes are reported.";
@@ -89,10 +86,7 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
         });
         for (level, field) in analysis.tlb.iter().zip([&TLB, &L2_TLB]) {
             document.object(field, level.as_ref(), |document, level| {
-                document.put(&PAGES, level.entries);
-                document.put(&PAGE_BYTES, level.page);
-                document.put(&MISS_NS, level.miss_ns);
-                document.put(&MISS_CYCLES, analysis.gigahertz.map(|gigahertz| level.miss_ns * gigahertz));
+                tlb::level(document, level, analysis.gigahertz);
             });
         }
         fit(document, &STAIR, &analysis.stair);

@@ -1,16 +1,15 @@
 //! The TLB beside a curve: walks over spans of addresses without memory, in the pages that the TLB uses for the curve's
 //! memory.
 
-use core::array;
 use core::fmt::Display;
 
 use latency_core::packed;
-use latency_core::units::{Bytes, Pages};
+use latency_core::units::Pages;
 
 use crate::analysis::tlb::{self, TlbLevels};
 use crate::describe::Report;
-use crate::engine::session::{Findings, Session, now_ns};
-use crate::engine::spans::{Limits, measure};
+use crate::engine::session::{Findings, Session};
+use crate::engine::spans;
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::Machine;
@@ -19,38 +18,23 @@ use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::document::{Document, Role};
 use crate::result::spans::SpanPoint;
-use crate::result::{Extra, Outcome};
+use crate::result::{Extra, Outcome, core_clock};
 
 /// Time for these walks.
 pub const SPANS_NS: f64 = 0.6e9;
-/// Minimum nanoseconds for them.
-const LEAST_NS: f64 = 0.1e9;
-/// Share of the time for populating the span.
-const POPULATE_SHARE: f64 = 0.3;
 /// Number of pages of the largest span: four times the entries of the largest TLB.
 const MOST_PAGES: u64 = 4 * 4096;
 
-/// Walks over spans of addresses after the points were measured, if the budget has time for it.
+/// Walks over spans of addresses in the pages that the TLB uses, if they are known.
 pub fn walk_spans<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     findings: &mut Findings<'a>,
     budget: &Budget,
 ) -> Result<(), Failure<'a>> {
-    let first = findings.outcomes.first().map(|outcome| &outcome.point);
-    let Some(on) = first.map(|point| (point.cpu, point.initiator)) else { return Ok(()) };
-    let (Some(pages), now) = (pages(session.machine, &findings.outcomes), now_ns()) else { return Ok(()) };
-    let until_ns = budget.until_ns.min(now + budget.after_ns);
-    if until_ns - now < LEAST_NS {
-        return Ok(());
-    }
-    let most = page(session.machine, pages).times(MOST_PAGES);
-    let limits = Limits { most, populate_ns: budget.after_ns * POPULATE_SHARE, until_ns };
-    let kinds = array::from_fn(|kind| Some(pages).filter(|_| kind == 0));
-    let found = measure(session, timer, on, kinds, clock(&findings.outcomes), limits)?;
-    (findings.spans, findings.extra.spans, findings.interrupted) =
-        (found.points, found.series, found.interrupted);
-    Ok(())
+    let Some(pages) = pages(session.machine, &findings.outcomes) else { return Ok(()) };
+    let most = session.machine.size_of(pages).bytes().times(MOST_PAGES);
+    spans::walk_spans(session, timer, findings, budget, [Some(pages), None, None, None], most, false)
 }
 
 /// Returns the pages that the TLB uses for the memory of a curve, if they are known and there is a page of zeros of
@@ -69,21 +53,10 @@ fn pages(machine: &Machine, outcomes: &[Outcome<'_>]) -> Option<Pages> {
     }
 }
 
-/// Returns the core clock in gigahertz, if it is known.
-#[inline(never)] // it is called in several places
-fn clock(outcomes: &[Outcome<'_>]) -> Option<f64> {
-    let clock = outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
-    clock.map(|clock| clock.median)
-}
-
-fn page(machine: &Machine, pages: Pages) -> Bytes {
-    pages.size().unwrap_or(machine.page).bytes()
-}
-
 /// Returns the levels of the TLB that the spans show.
 pub fn levels(outcomes: &[Outcome<'_>], spans: &[SpanPoint], machine: &Machine, extra: &Extra) -> TlbLevels {
     let Some(series) = extra.spans.iter().flatten().next() else { return [None; 2] };
-    tlb::of_spans(spans, series.pages, page(machine, series.pages), clock(outcomes))
+    tlb::of_spans(spans, series.pages, machine.size_of(series.pages).bytes(), core_clock(outcomes))
 }
 
 /// Says why no level of the TLB was found.

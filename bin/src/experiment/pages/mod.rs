@@ -1,7 +1,9 @@
 //! The same random walks on every kind of page: the cost of translation.
 
 mod details;
+mod picture;
 mod spans;
+mod tables;
 mod view;
 
 use latency_core::chain::Order;
@@ -13,10 +15,8 @@ use super::interface::{Experiment, gathered};
 use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, lines_on_pages};
 use crate::describe::{Presentation, Report};
 use crate::engine::run;
-use crate::engine::session::{Findings, Session, now_ns};
-use crate::engine::spans::{Limits, measure};
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::Failure;
+use crate::engine::spans::walk_spans;
+use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::{Budget, Optional, PLACES};
@@ -24,7 +24,7 @@ use crate::plan::{EachPoint, Plan, Planning, single};
 use crate::report::document::Document;
 use crate::result::spans::KINDS;
 use crate::result::words::REGION;
-use crate::result::{Point, chain};
+use crate::result::{Outcome, Point, chain};
 
 /// Average time for a point: most working sets are small, and leave more time for those in memory.
 const SHARE_NS: f64 = 0.17e9;
@@ -32,11 +32,8 @@ const SHARE_NS: f64 = 0.17e9;
 /// Nanoseconds of the walks over spans of addresses, and the same if the time of each point was given.
 const SPANS_NS: f64 = 7e9;
 const SHORT_SPANS_NS: f64 = 1e9;
-/// Maximum share of the time of the whole run for these walks, and their minimum nanoseconds.
+/// Maximum share of the time of the whole run for these walks.
 const SPANS_SHARE: f64 = 0.35;
-const LEAST_NS: f64 = 0.3e9;
-/// Share of that time for populating the spans of one kind of pages, unless the user gave the largest span.
-const POPULATE_SHARE: f64 = 0.3;
 /// The largest span by default.
 const SPAN: Bytes = Bytes(64 << 30);
 
@@ -70,7 +67,10 @@ pub const PAGES: Experiment = Experiment {
     measure: |options, session, timer, points, budget| {
         let mut findings = run::measure(session, timer, points, budget)?;
         if !findings.interrupted {
-            walk_spans(session, timer, &mut findings, budget, options.max_size)?;
+            let kinds = kinds(session.machine, &findings.outcomes);
+            let most =
+                Bytes(options.max_size.unwrap_or(SPAN).0.checked_next_power_of_two().unwrap_or(1 << 63));
+            walk_spans(session, timer, &mut findings, budget, kinds, most, options.max_size.is_some())?;
         }
         Ok(findings)
     },
@@ -117,40 +117,17 @@ fn of_kind(like: Point, base: PageSize, each: EachPoint<'_>) {
     }
 }
 
-/// Walks over spans of addresses in base pages, in transparent huge ones, and in those of pools with a free page; `most`
-/// is the largest span if the user gave it.
-fn walk_spans<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    findings: &mut Findings<'a>,
-    budget: &Budget,
-    most: Option<Bytes>,
-) -> Result<(), Failure<'a>> {
-    let mut outcomes = findings.outcomes.iter();
-    let Some(first) = outcomes.next() else { return Ok(()) };
-    let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
-    let (machine, node) = (session.machine, first.point.initiator);
-    let pools = machine.topology.node(node).into_iter().flat_map(|node| node.pools());
+/// Returns the kinds of pages of spans: base pages, transparent huge ones, and those of pools with a free page, as far as
+/// points of them were planned.
+fn kinds(machine: &Machine, outcomes: &[Outcome<'_>]) -> [Option<Pages>; KINDS] {
+    let node = outcomes.first().and_then(|first| machine.topology.node(first.point.initiator));
+    let pools = node.into_iter().flat_map(|node| node.pools());
     let pools = pools.filter(|(_, pool)| pool.free > 0).map(|(size, _)| Pages::of_pool(size));
     let all = [machine.base_pages(), Pages::thp(machine.huge_page())].into_iter().chain(pools);
-    let is_wanted = |pages: &Pages| findings.outcomes.iter().any(|outcome| outcome.point.pages == *pages);
+    let is_wanted = |pages: &Pages| outcomes.iter().any(|outcome| outcome.point.pages == *pages);
     let mut kinds = [None; KINDS];
     all.filter(is_wanted).zip(&mut kinds).for_each(|(pages, slot)| *slot = Some(pages));
-    let until_ns = budget.until_ns.min(now_ns() + budget.after_ns);
-    if until_ns - now_ns() < LEAST_NS {
-        return Ok(());
-    }
-    let populate_ns = if most.is_some() { budget.until_ns - now_ns() } else { budget.after_ns };
-    let limits = Limits {
-        most: Bytes(most.unwrap_or(SPAN).0.checked_next_power_of_two().unwrap_or(1 << 63)),
-        populate_ns: populate_ns * POPULATE_SHARE,
-        until_ns,
-    };
-    let on = (first.point.cpu, node);
-    let found = measure(session, timer, on, kinds, clock.map(|clock| clock.median), limits)?;
-    (findings.spans, findings.extra.spans, findings.interrupted) =
-        (found.points, found.series, found.interrupted);
-    Ok(())
+    kinds
 }
 
 /// Describes details, points and conclusions.

@@ -1,25 +1,29 @@
 //! Spans of addresses without memory for people and programs: the cost of translation, and the entries of the TLB.
 
-use core::fmt::{self, Display};
+use core::fmt;
 
 use latency_core::decimal::Decimal;
 use latency_core::math::ToReal;
-use latency_core::stats::{Estimate, Interval};
-use latency_core::text::Text;
+use latency_core::stats::Estimate;
 use latency_core::units::{Bytes, Pages};
 
+use super::picture::by_kind;
+use super::tables;
 use crate::analysis::huge_pages::{HugePagesConclusion, behaves_as_small};
-use crate::analysis::spans::{TlbLevel, at, cost, levels, of_kind};
+use crate::analysis::spans::{at, cost, of_kind};
+use crate::analysis::tlb::{TlbEnd, TlbLevels, of_spans};
 use crate::analysis::translation::{in_memory, lines_on_pages};
 use crate::describe::method::optional;
 use crate::describe::rates::plus_minus;
+use crate::describe::tlb::{self, entries};
 use crate::describe::{Report, columns};
 use crate::machine::processor::Platform;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Part, Picture, Role, fields};
+use crate::report::chart::{Axis, Chart, ChartPoint, Mark, Scale, Unit};
+use crate::report::document::{Document, Level, Part, Role, fields};
 use crate::report::figures::Digits;
+use crate::result::core_clock;
 use crate::result::sample::collect;
-use crate::result::spans::{FEWEST_PAGES, KINDS, SpanSeries};
+use crate::result::spans::{FEWEST_PAGES, SpanSeries};
 use crate::result::words::PageWords;
 
 fields! {
@@ -30,8 +34,6 @@ fields! {
     END "end" "Reason why no larger span was measured.";
     AT_ONCE "translations_at_once" "Time of a dependent load of the largest span divided by the time of an independent one.";
     TLB "tlb" "First and second TLB level, if the spans reach their ends.";
-    ENTRIES "entries +-" "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
-    MISS "miss_core_cycles" "Core cycles that a TLB miss adds.";
     SPANS "spans" "Time of a load of one line in each page, by number of pages.";
     COUNT "pages" "Number of pages.";
     SPAN "span_bytes" "Span of these pages, in bytes.";
@@ -45,14 +47,12 @@ fields! {
     HUGE_COST "huge_pages_translation_ns +-" "Cost of translation of a random load over that span in huge pages, in nanoseconds; null if not measured.";
 }
 
-/// Least cost of a miss, in cycles; a level with cheaper misses is noise.
-const LEAST_MISS: f64 = 1.0;
 /// Least cost of translation that counts, as a share of a load without.
 const VISIBLE: f64 = 0.05;
 
 /// Returns the size of the pages of a kind.
 fn size(report: &Report<'_, '_>, pages: Pages) -> Bytes {
-    pages.size().unwrap_or(report.machine.page).bytes()
+    report.machine.size_of(pages).bytes()
 }
 
 /// Returns the kinds of pages with a measured span.
@@ -65,11 +65,11 @@ fn hit(report: &Report<'_, '_>) -> f64 {
     report.spans.first().map_or(f64::NAN, |point| point.nanoseconds)
 }
 
-/// Returns the levels of the TLB for a kind of pages, if there are any.
-fn tlb(report: &Report<'_, '_>, pages: Pages) -> impl Iterator<Item = TlbLevel> + Clone {
-    let gigahertz = report.conditions.and_then(|conditions| conditions.core_gigahertz);
-    let levels = levels(report.spans, pages, gigahertz.map(|[_, median, _]| median));
-    levels.into_iter().flatten().filter(|level| level.miss >= LEAST_MISS)
+/// Returns the levels of the TLB for a kind of pages. Its entries for pages that the host splits are those of base pages.
+fn levels(report: &Report<'_, '_>, pages: Pages) -> TlbLevels {
+    let is_split = behaves_as_small(report.outcomes, pages);
+    let page = size(report, if is_split { report.machine.base_pages() } else { pages });
+    of_spans(report.spans, pages, page, core_clock(report.outcomes))
 }
 
 /// Returns the largest span that all kinds of pages have.
@@ -178,35 +178,25 @@ fn saving(
 
 /// Writes the entries of the TLB, and the cost of a miss.
 fn tlbs(document: &mut dyn Document, report: &Report<'_, '_>) {
-    // Entries for pages that the host splits are those of its pages.
-    let is_whole = |series: &&SpanSeries| !behaves_as_small(report.outcomes, series.pages);
-    for series in measured(report).filter(is_whole) {
-        let unit = if report.conditions.is_some_and(|known| known.core_gigahertz.is_some()) {
-            "cycles"
-        } else {
-            "ns"
-        };
-        let mut levels = tlb(report, series.pages);
-        let Some(first) = levels.next() else { continue };
-        let second = levels.next();
+    let clock = core_clock(report.outcomes);
+    let (unit, per_ns) = clock.map_or(("ns", 1.0), |gigahertz| ("cycles", gigahertz));
+    let miss = |level: TlbEnd| Digits(level.miss_ns * per_ns);
+    for series in measured(report) {
+        let page = size(report, series.pages);
+        // Entries for pages that the host splits say nothing about the processor's entries for whole ones.
+        let [Some(first), second] = levels(report, series.pages) else { continue };
+        if first.page != page {
+            continue;
+        }
         document.finding(format_args!(
-            "TLB for {} pages: {} (a miss adds {} {unit}){}.",
-            size(report, series.pages),
-            entries(first),
-            Digits(first.miss),
+            "TLB for {page} pages: {} entries (a miss adds {} {unit}){}.",
+            entries(first.entries),
+            miss(first),
             optional(second, |second, out| {
-                write!(out, "; second level {} ({} {unit})", entries(second), Digits(second.miss))
+                write!(out, "; second level {} entries ({} {unit})", entries(second.entries), miss(second))
             })
         ));
     }
-}
-
-/// Shows a number of entries with its bounds, if they differ.
-fn entries(level: TlbLevel) -> impl Display {
-    fmt::from_fn(move |out| match level.bounds {
-        (low, high) if low < high => write!(out, "{low} to {high} entries"),
-        (low, _) => write!(out, "{low} entries"),
-    })
 }
 
 /// Shows the cost of translation by span: every second octave, and the largest.
@@ -233,6 +223,9 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
             }
         }
     });
+    for series in measured(report) {
+        tables::sentence(document, report.machine, series, size(report, series.pages));
+    }
     for series in report.extra.spans.iter().flatten() {
         describe(document, report, series);
     }
@@ -264,32 +257,26 @@ fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanS
 /// Draws the cost of translation over spans.
 #[inline(never)] // offsets into a small frame are short
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    /// The maximum number of spans of a picture.
-    const MOST: usize = 64;
-    let mut rooms = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); MOST]); KINDS];
-    let mut lines = [Series { name: "", data: Data::Points(&[]) }; KINDS];
-    let mut count = 0;
-    for ((series, (name, points)), slot) in measured(report).zip(&mut rooms).zip(&mut lines) {
-        let page = size(report, series.pages);
-        let costs = of_kind(report.spans, series.pages).iter().filter(|point| point.count.is_power_of_two());
-        let shown = costs.filter_map(|point| {
-            Some(ChartPoint::of(page.times(point.count).0.real(), cost(report.spans, point)?))
-        });
-        *name = Text::of(format_args!("{page} pages"));
-        *slot = Series { name: name.as_str(), data: Data::Points(collect(points, shown)) };
-        count += 1;
+    let mut marks = [Mark::NONE; tables::MOST_MARKS];
+    for (index, series) in measured(report).enumerate() {
+        tables::mark(&mut marks, report.machine, series, size(report, series.pages), index);
     }
-    if count == 0 {
-        return;
-    }
-    document.picture(Picture::Chart(&Chart {
+    let chart = Chart {
         title: "cost of address translation",
         subtitle: "time of a load of one line in each page, less the time over 8 pages; no memory is behind the addresses",
         x_axis: &Axis { title: "span of addresses", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis: &Axis { title: "translation", unit: Unit::Plain("ns"), scale: Scale::Auto },
-        series: lines.get(..count).unwrap_or_default(),
-        marks: &[],
-    }));
+        series: &[],
+        marks: &marks,
+    };
+    by_kind(document, &chart, &mut measured(report).map(|series| series.pages), &|pages, room| {
+        let page = size(report, pages);
+        let costs = of_kind(report.spans, pages).iter().filter(|point| point.count.is_power_of_two());
+        let shown = costs.filter_map(|point| {
+            Some(ChartPoint::of(page.times(point.count).0.real(), cost(report.spans, point)?))
+        });
+        collect(room, shown).len()
+    });
 }
 
 /// Describes the spans of every kind of pages.
@@ -302,11 +289,9 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&TABLES_ON_NODE, series.tables_on_node);
         document.show(&END, &series.end);
         document.put(&AT_ONCE, series.at_once);
-        document.items(Part::List(&TLB), tlb(report, series.pages), |document, level| {
-            let (low, high) = level.bounds;
-            let interval = Some(Interval { low: low.real(), high: high.real() });
-            document.put(&ENTRIES, Estimate { value: level.entries.real(), interval });
-            document.put(&MISS, level.miss);
+        let levels = levels(report, series.pages);
+        document.items(Part::List(&TLB), levels.iter().flatten(), |document, level| {
+            tlb::level(document, level, core_clock(report.outcomes));
         });
         let points = of_kind(report.spans, series.pages).iter();
         document.items(Part::List(&SPANS), points, |document, point| {

@@ -6,9 +6,9 @@ use latency_core::compact::Compact;
 use latency_core::decimal::Decimal;
 use latency_core::math::{self, ToReal};
 use latency_core::text::Text;
-use latency_core::topology::MOST_POOLS;
 use latency_core::units::{Bytes, Pages};
 
+use super::picture::by_kind;
 use super::spans;
 use crate::analysis::huge_pages::{
     HugePagesConclusion, Larger, Worth, behaves_as_small, conclude, spanned, walks,
@@ -16,10 +16,11 @@ use crate::analysis::huge_pages::{
 use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
 use crate::describe::rates::plus_minus;
 use crate::describe::{self, Report, columns, method, point, trust};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role, Rows, fields};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit};
+use crate::report::document::{Document, Level, Role, Rows, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
+use crate::result::spans::ENTRY;
 use crate::result::words::{PageKind, PageWords};
 use crate::result::{Exclusion, Outcome};
 use latency_core::stats::{Estimate, Interval, Side};
@@ -150,8 +151,6 @@ fn compared(
 /// Writes the least share of translation in the latency with base pages, and the size from which on translation is
 /// visible.
 fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes, larger: &Larger) {
-    /// Bytes of an entry of a page table, which translates one base page.
-    const ENTRY: u64 = 8;
     let page = report.machine.page.bytes();
     // A lower bound is not rounded up.
     let Some(percent) =
@@ -276,23 +275,6 @@ fn picture(
     y_axis: &Axis<'_>,
     value: &dyn Fn(&Outcome<'_>) -> Option<Estimate>,
 ) {
-    /// The maximum number of working sets of a picture.
-    const MOST: usize = 40;
-    /// The maximum number of kinds of pages: two without a pool, and as many with one as a node has pools.
-    const KINDS: usize = 2 + MOST_POOLS;
-    let mut rooms = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); MOST]); KINDS];
-    let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS];
-    let mut count = 0;
-    let kinds = had(report).filter(|pages| Some(*pages) != but);
-    for ((pages, (name, points)), slot) in kinds.zip(&mut rooms).zip(&mut series) {
-        let walks = walks(report.outcomes, pages);
-        let values = walks.map(|outcome| {
-            ChartPoint::of(outcome.point.size.0.real(), value(outcome).unwrap_or(f64::NAN.into()))
-        });
-        *name = Text::of(format_args!("{}", PageWords(pages)));
-        *slot = Series { name: name.as_str(), data: Data::Points(collect(points, values)) };
-        count += 1;
-    }
     let mut subtitle = Text::<320>::EMPTY;
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
         subtitle = Text::of(format_args!(
@@ -300,14 +282,20 @@ fn picture(
             point.cpu, point.initiator, point.target, point.stride, point.seed
         ));
     }
-    document.picture(Picture::Chart(&Chart {
+    let chart = Chart {
         title: if title.is_empty() { axes } else { title },
         subtitle: subtitle.as_str(),
         x_axis: &Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis,
-        series: series.get(..count).unwrap_or_default(),
+        series: &[],
         marks: &[],
-    }));
+    };
+    by_kind(document, &chart, &mut had(report).filter(|pages| Some(*pages) != but), &|pages, room| {
+        let values = walks(report.outcomes, pages).map(|outcome| {
+            ChartPoint::of(outcome.point.size.0.real(), value(outcome).unwrap_or(f64::NAN.into()))
+        });
+        collect(room, values).len()
+    });
 }
 
 #[inline(never)] // offsets into a small frame are short
