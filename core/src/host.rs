@@ -10,6 +10,7 @@ mod cgroup;
 mod cpu_time;
 mod dimms;
 mod edac;
+mod power;
 mod process;
 mod uncore;
 mod ways;
@@ -19,6 +20,7 @@ pub use cgroup::{MemoryLimit, Throttle};
 pub use cpu_time::CpuTime;
 pub use dimms::{Dimm, DimmSource, Dimms, TABLE, node_at, read_edac, read_table};
 pub use edac::ErrorCounts;
+pub use power::{Power, hottest_dimm};
 pub use process::{Footprint, Process};
 pub use uncore::Uncore;
 pub use ways::Ways;
@@ -50,6 +52,10 @@ pub struct Host {
     pub ways: Option<Ways>,
     /// The rules by which this CPU's clock changes.
     pub frequency: Frequency,
+    /// The settings that trade speed for power.
+    pub power: Power,
+    /// The temperature of the hottest memory device in thousandths of a degree Celsius; `None` if unknown.
+    pub dimm_heat: Option<i32>,
     /// The kernel's clock source, such as `tsc`, `kvm-clock`, `hpet`.
     pub clock_source: Word,
     /// Transparent huge pages.
@@ -64,6 +70,8 @@ pub struct Host {
     pub memory_total: Option<Bytes>,
     /// The part of the memory that is available without swapping, as the kernel estimates it.
     pub memory_available: Option<Bytes>,
+    /// The memory that the kernel no longer uses because of errors (`HardwareCorrupted`).
+    pub memory_given_up: Option<Bytes>,
     /// The tightest memory limit of the control groups that this process is in.
     pub memory_limit: Option<MemoryLimit>,
     /// The tightest quota of CPU time of these control groups.
@@ -126,6 +134,8 @@ impl Host {
             driver: files::text(files, format_args!("{clock}/scaling_driver")),
             governor: files::text(files, format_args!("{clock}/scaling_governor")),
         };
+        self.power = Power::read(files, cpu);
+        self.dimm_heat = hottest_dimm(files);
         self.clock_source = files::text(
             files,
             format_args!("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -141,6 +151,7 @@ impl Host {
         self.process.read(files);
         self.memory_total = from_meminfo(files, "MemTotal:");
         self.memory_available = from_meminfo(files, "MemAvailable:");
+        self.memory_given_up = from_meminfo(files, "HardwareCorrupted:");
         self.memory_limit = MemoryLimit::read(files);
         self.throttle = Throttle::find(files);
         self.runnable = runnable(files);

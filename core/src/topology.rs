@@ -20,6 +20,7 @@ mod sharing;
 
 pub use attributes::{Attributes, Claim, SideCache};
 pub use files::Files;
+pub use read::failed_pages;
 pub(crate) use sharing::cache_index;
 pub use sharing::{Groups, Shared, Sharing, threads_of_core};
 
@@ -79,6 +80,8 @@ pub struct Node {
     pub memory_reclaimable: Bytes,
     /// The page tables in the node's memory; `None` if the kernel does not report them.
     pub page_tables: Option<Bytes>,
+    /// The pages in which hardware found errors since the kernel started; `None` if the kernel does not count them.
+    pub failed_pages: Option<u64>,
     /// The physical package (socket) of its first CPU; `None` without CPUs.
     pub package: Option<u32>,
     /// The claims of the firmware and the kernel about the node's memory.
@@ -189,6 +192,7 @@ impl Node {
         memory_free: Bytes(0),
         memory_reclaimable: Bytes(0),
         page_tables: None,
+        failed_pages: None,
         package: None,
         attributes: Attributes::EMPTY,
         pools: [None; MOST_POOLS],

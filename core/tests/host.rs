@@ -3,7 +3,7 @@
 mod machine;
 
 use latency_core::cpulist::CpuSet;
-use latency_core::host::{CacheKind, Host, MemoryLimit, Throttle, Uncore};
+use latency_core::host::{CacheKind, Host, MemoryLimit, Power, Throttle, Uncore};
 use latency_core::units::{Bytes, CpuId};
 use machine::Machine;
 use proptest::prelude::*;
@@ -392,4 +392,64 @@ fn ways_that_resctrl_allows() {
     machine.set("/sys/fs/resctrl/schemata", "    MB:0=100;1=100\n    L3:0=00ff;1=7fff\n");
     let ways = read(&machine).ways.unwrap();
     assert_eq!((ways.allowed, ways.code, ways.all), (0xff, None, 0x7fff));
+}
+
+const CPU0: &str = "/sys/devices/system/cpu/cpu0";
+
+/// Adds an idle state of CPU 0.
+fn idle_state(machine: &mut Machine, state: u32, name: &str, disable: &str) {
+    for (file, content) in [("name", name), ("disable", disable)] {
+        machine.set(&format!("{CPU0}/cpuidle/state{state}/{file}"), content);
+    }
+}
+
+#[test]
+fn power_settings_are_those_of_firmware_and_cpu() {
+    let mut machine = Machine::default();
+    assert_eq!(read(&machine).power, Power::default());
+    machine.set("/sys/firmware/acpi/platform_profile", "balanced\n");
+    machine.set(&format!("{CPU0}/cpufreq/energy_performance_preference"), "balance_performance\n");
+    idle_state(&mut machine, 0, "POLL\n", "0\n");
+    idle_state(&mut machine, 1, "C1E\n", "0\n");
+    idle_state(&mut machine, 2, "C6\n", "1\n");
+    let Power { profile, preference, deepest_idle } = read(&machine).power;
+    assert_eq!(
+        [profile.as_str(), preference.as_str(), deepest_idle.as_str()],
+        ["balanced", "balance_performance", "C1E"]
+    );
+    idle_state(&mut machine, 2, "C6\n", "0\n");
+    assert_eq!(read(&machine).power.deepest_idle, "C6");
+}
+
+#[test]
+fn an_idle_state_that_may_be_disabled_leaves_the_deepest_unknown() {
+    let mut machine = Machine::default();
+    idle_state(&mut machine, 0, "POLL", "0");
+    for disable in ["", "x", "-1"] {
+        idle_state(&mut machine, 1, "C6", disable);
+        assert_eq!(read(&machine).power.deepest_idle, "", "{disable}");
+    }
+    // All states are disabled.
+    idle_state(&mut machine, 0, "POLL", "1");
+    idle_state(&mut machine, 1, "C6", "1");
+    assert_eq!(read(&machine).power.deepest_idle, "");
+}
+
+#[test]
+fn the_heat_and_the_lost_memory_are_unknown_without_files() {
+    let mut machine = Machine::default();
+    let facts = |machine: &Machine| {
+        let host = read(machine);
+        (host.dimm_heat, host.memory_given_up)
+    };
+    assert_eq!(facts(&machine), (None, None));
+    machine.set("/proc/meminfo", "MemTotal: 9 kB\nHardwareCorrupted:    12 kB\n");
+    machine.set("/sys/class/hwmon/hwmon3/name", "spd5118\n");
+    machine.set("/sys/class/hwmon/hwmon3/temp1_input", "38500\n");
+    machine.set("/sys/class/hwmon/hwmon7/name", "coretemp\n");
+    machine.set("/sys/class/hwmon/hwmon7/temp1_input", "70000\n");
+    assert_eq!(facts(&machine), (Some(38_500), Some(Bytes(12 << 10))));
+    machine.set("/proc/meminfo", "MemTotal: 9 kB\nHardwareCorrupted:    some kB\n");
+    machine.set("/sys/class/hwmon/hwmon3/temp1_input", "2147483648\n");
+    assert_eq!(facts(&machine), (None, None));
 }

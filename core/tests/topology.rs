@@ -251,3 +251,15 @@ proptest! {
         prop_assert_eq!(ids.last(), Some(topology.max_node().0));
     }
 }
+
+#[test]
+fn failed_pages_of_a_node_are_counted_or_unknown() {
+    let mut machine = Machine::load("four-nodes");
+    let count = |machine: &Machine, id| node(&read(machine, "0-8191"), id).failed_pages;
+    assert_eq!(count(&machine, 1), None);
+    for (content, found) in [("3\n", Some(3)), ("0\n", Some(0)), ("-1\n", None), ("none\n", None), ("", None)]
+    {
+        machine.set("/sys/devices/system/node/node1/memory_failure/total", content);
+        assert_eq!((count(&machine, 1), count(&machine, 0)), (found, None), "{content}");
+    }
+}

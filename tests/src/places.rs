@@ -159,6 +159,12 @@ pub const PLACES: &[Place] = &[
         "trees::odd::unreadable_files_are_treated_as_missing",
     ),
     row(
+        "the firmware's table of memory devices (DMI) or the counters of their errors (EDAC) absent, for root alone, \
+         or damaged",
+        "What cannot be read is unknown, and not zero; EDAC serves in place of the table, exit 0.",
+        "trees::devices::memory_devices_and_their_errors_are_known_or_unknown",
+    ),
+    row(
         "caches of 4 bytes, 1 KiB, 16 TiB, 2^64 reported",
         "They are ignored with the warning `cache-size-implausible`, exit 0.",
         "trees::caches::absurd_sizes_are_ignored_and_reported",

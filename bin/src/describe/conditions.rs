@@ -7,8 +7,9 @@ use latency_core::text::plural;
 
 use super::Report;
 use super::optional::optional;
+use super::unusual::HOT;
 use crate::machine::processor::Platform;
-use crate::report::document::{Document, Field, Part, Role, fields};
+use crate::report::document::{Document, Field, PageRole, Part, Role, fields};
 use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors};
 
 fields! {
@@ -34,6 +35,8 @@ fields! {
     CHECKS "machine_checks_during_run" "Number of machine checks during the run; null if unknown.";
     CORRUPTED "corrupted_bytes_during_run" "Memory that the kernel gave up during the run because of errors, in bytes; null if unknown.";
     OVERHEATED "overheated_during_run" "Number of times that the measuring CPU or its package was too hot; null if unknown.";
+    FAILED "failed_pages_during_run" "Number of pages in which hardware found errors during the run; null if unknown.";
+    CELSIUS "dimm_celsius" "Temperature of the hottest memory device after the run, in degrees Celsius; null if unknown.";
     STEPS_BACK "timer_steps_back" "Number of readings of the time-stamp counter that were behind an earlier one.";
 }
 
@@ -81,12 +84,55 @@ fn hardware(document: &mut dyn Document, errors: &HardwareErrors) {
         }),
     }
     counts(document, &OF_MACHINE, &errors.during);
+    document.put(&CELSIUS, errors.dimm_heat.map(celsius));
+}
+
+/// Returns a temperature in degrees Celsius from thousandths of them.
+pub(super) fn celsius(heat: i32) -> f64 {
+    f64::from(heat) / 1e3
+}
+
+/// Writes the temperature of the hottest memory device, if it is known.
+#[inline(never)] // called twice
+pub fn hottest(document: &mut dyn Document, role: Role<'_>, heat: Option<i32>) {
+    if let Some(heat) = heat {
+        document.sentence(role, format_args!("{:.1} C", Decimal(celsius(heat))));
+    }
+}
+
+/// Writes the errors of memory devices since the kernel started, for the facts of a page.
+#[inline(never)] // called twice
+pub fn since_boot(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(errors) = report.conditions.and_then(|found| found.errors.as_ref()) else { return };
+    let role = Role::Page(&PageRole::Fact("Memory errors"));
+    match (errors.devices, with_errors(errors).next()) {
+        (None, _) => document.sentence(role, format_args!("unknown: no driver (EDAC) counts them")),
+        (Some(_), None) => document.sentence(role, format_args!("none since boot")),
+        (Some(_), Some(_)) => with_errors(errors).for_each(|device| device_errors(document, role, device)),
+    }
+}
+
+/// Writes the errors of a device.
+#[inline(never)] // called twice
+fn device_errors(document: &mut dyn Document, role: Role<'_>, device: &ErrorCounts) {
+    let ErrorCounts { locator, counts, .. } = device;
+    match *counts {
+        [Some(corrected), Some(uncorrected), Some(one), Some(other)] => document.sentence(
+            role,
+            format_args!(
+                "{corrected} corrected and {uncorrected} uncorrected on DIMM {locator} since boot, {} of them during \
+                 this run",
+                one.saturating_add(other)
+            ),
+        ),
+        _ => document.sentence(role, format_args!("unknown on DIMM {locator}")),
+    }
 }
 
 /// The fields of the counts of a device.
 static OF_DEVICE: [&Field; 4] = [&CORRECTED, &UNCORRECTED, &NOW_CORRECTED, &NOW_UNCORRECTED];
 /// The fields of the other counts.
-static OF_MACHINE: [&Field; 3] = [&CHECKS, &CORRUPTED, &OVERHEATED];
+static OF_MACHINE: [&Field; 4] = [&CHECKS, &CORRUPTED, &OVERHEATED, &FAILED];
 
 /// Writes a member for each count.
 #[inline(never)] // called twice
@@ -118,22 +164,10 @@ pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions)
             })
         ),
     );
-    for ErrorCounts { locator, counts, .. } in found.errors.iter().flat_map(with_errors) {
-        document.sentence(
-            Role::Provenance(&"Memory errors"),
-            format_args!(
-                "{}",
-                fmt::from_fn(|out| match *counts {
-                    [Some(corrected), Some(uncorrected), Some(one), Some(other)] => write!(
-                        out,
-                        "{corrected} corrected and {uncorrected} uncorrected on DIMM {locator} since boot, {} of them \
-                         during this run",
-                        one.saturating_add(other)
-                    ),
-                    _ => write!(out, "unknown on DIMM {locator}"),
-                })
-            ),
-        );
+    if let Some(errors) = &found.errors {
+        hottest(document, Role::Provenance(&"Hottest DIMM"), errors.dimm_heat.filter(|heat| *heat >= HOT));
+        with_errors(errors)
+            .for_each(|device| device_errors(document, Role::Provenance(&"Memory errors"), device));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The machine and the clock, in the form that programs read.
 
-use core::fmt::{self, Display};
+use core::fmt::{self, Display, Write};
 
 use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined, plural};
@@ -9,7 +9,7 @@ use latency_core::words::Worded;
 
 use super::optional::optional;
 use super::time::Day;
-use super::{attributes, dimms};
+use super::{attributes, conditions, dimms};
 use crate::machine::processor::CoreKind;
 use crate::machine::{Instead, Machine};
 use crate::options::Labels;
@@ -43,6 +43,12 @@ fields! {
     HYPERVISOR "hypervisor" "Name of the hypervisor; empty without one.";
     CLOCK_SOURCE "clock_source" "Clock source of the kernel.";
     GOVERNOR "governor" "CPU frequency governor.";
+    ENCRYPTION "memory_encryption" "Memory encryption: `SEV`, `SEV-ES`, `SEV-SNP` or `TDX` of a guest, by its processor; `SME`, `TME`, `SEV-SNP` and `TDX` that are enabled on hardware, by the kernel. Empty if none is known: firmware can encrypt without telling.";
+    PROFILE "platform_profile" "Power profile of the firmware; empty without one.";
+    PREFERENCE "energy_preference" "Preference of the CPU between speed and energy; empty without one.";
+    IDLE "deepest_idle_state" "Deepest idle state of the CPU that is enabled; empty if unknown.";
+    CELSIUS "dimm_celsius" "Temperature of the hottest memory device before the run, in degrees Celsius; null if unknown.";
+    GIVEN_UP "memory_given_up_bytes" "Memory that the kernel no longer uses because of errors, in bytes; null if unknown.";
     HUGE_PAGES "transparent_huge_pages" "Setting of transparent huge pages: `always`, `madvise` or `never`; empty if unsupported.";
     BALANCING "numa_balancing" "Value of kernel.numa_balancing: 0 is off; null if unknown.";
     NODES "nodes" "NUMA nodes.";
@@ -50,6 +56,7 @@ fields! {
     CPUS "cpus" "CPUs of the node.";
     MEMORY "memory_bytes" "Memory of the node, in bytes.";
     FREE "free_bytes" "Free memory of the node, in bytes.";
+    FAILED "failed_pages" "Number of pages in which hardware found errors since boot; null if unknown.";
     CAN_GIVE "can_give_bytes" "Memory that this process can allocate on the node within its control group, in bytes.";
     DISTANCES "distances" "Distances to all nodes by firmware (SLIT); 10 is local.";
     POOLS "page_pools" "Huge page pools of the node.";
@@ -134,6 +141,8 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     fact(document, "Measured on", chosen.as_str());
     fact(document, "Memory", memory.as_str());
     dimms::line(document, machine, Role::Page(&PageRole::Fact("DIMMs")));
+    fact(document, "Lost memory", lost_memory(machine).as_str());
+    fact(document, "Encryption", processor.encryption.as_str());
     fact(document, "Governor", host.frequency.governor.as_str());
     fact(document, "THP mode", host.huge_pages.enabled.as_str());
     fact(document, "Machine", of_two([identity.vendor.as_str(), identity.product.as_str()]).as_str());
@@ -141,6 +150,24 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     fact(document, "Microcode", identity.microcode.as_str());
     fact(document, "Platform", of_two([processor.platform.name(), processor.hypervisor.as_str()]).as_str());
     fact(document, "Kernel", host.kernel.as_str());
+}
+
+/// Returns the memory that the kernel lost because of errors since it started, in words; empty if none is known.
+#[must_use]
+#[inline(never)] // called twice
+pub fn lost_memory(machine: &Machine) -> Text<160> {
+    let mut words = Text::EMPTY;
+    // Nodes that do not fit are left out.
+    if let Some(bytes @ Bytes(1..)) = machine.host.memory_given_up {
+        let _ = write!(words, "{bytes} given up because of errors");
+    }
+    for node in machine.topology.nodes() {
+        if let Some(pages @ 1..) = node.failed_pages {
+            let next = if words.is_empty() { "" } else { "; " };
+            let _ = write!(words, "{next}failed pages of node {}: {pages}", node.id);
+        }
+    }
+    words
 }
 
 /// Writes a fact about the machine, if it is known.
@@ -212,6 +239,12 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
         document.put(&HYPERVISOR, processor.hypervisor.as_str());
         document.put(&CLOCK_SOURCE, host.clock_source.as_str());
         document.put(&GOVERNOR, host.frequency.governor.as_str());
+        document.put(&ENCRYPTION, processor.encryption.as_str());
+        document.put(&PROFILE, host.power.profile.as_str());
+        document.put(&PREFERENCE, host.power.preference.as_str());
+        document.put(&IDLE, host.power.deepest_idle.as_str());
+        document.put(&CELSIUS, host.dimm_heat.map(conditions::celsius));
+        document.put(&GIVEN_UP, host.memory_given_up);
         document.put(&HUGE_PAGES, host.huge_pages.enabled.as_str());
         document.put(&BALANCING, host.numa_balancing.map(u64::from));
         nodes(document, machine);
@@ -235,6 +268,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
         document.show(&CPUS, &node.cpus);
         document.put(&MEMORY, machine.memory_of(node));
         document.put(&FREE, node.memory_free);
+        document.put(&FAILED, node.failed_pages);
         document.put(&CAN_GIVE, machine.free_memory(node.id));
         document.values(
             &DISTANCES,

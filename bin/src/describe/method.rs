@@ -156,6 +156,7 @@ pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     self_test(document, report);
     if let Some(found) = report.conditions {
         conditions::line(document, report.machine.processor.platform, found);
+        conditions::since_boot(document, report);
     }
     clock(document, report);
     prefetchers(document, report);

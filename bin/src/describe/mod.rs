@@ -26,6 +26,7 @@ pub mod tlb;
 pub mod trust;
 pub mod typed;
 pub mod undisturbed;
+pub mod unusual;
 
 use core::fmt::Display;
 

@@ -2,23 +2,46 @@
 //!
 //! It is information only: no trust and no verdict depends on it.
 
+use core::fmt;
 use core::ops::RangeInclusive;
 
 use latency_core::decimal::Decimal;
 use latency_core::text::plural;
-use latency_core::units::Bytes;
 
 use super::optional::optional;
 use super::report::Report;
-use crate::analysis::reference::quantity::REORDER_BUFFER;
+use super::unusual;
+use crate::analysis::reference::quantity::{BETWEEN_SOCKETS, REORDER_BUFFER, WITHIN_SOCKET};
 use crate::analysis::reference::{self, PublishedQuantity};
-use crate::machine::processor::Platform;
 use crate::report::document::Document;
 
 /// The shares of a published reorder buffer that are about half of it.
 const HALF: RangeInclusive<f64> = 0.42..=0.56;
-/// The largest size of pages that are small.
-const SMALL: Bytes = Bytes(64 << 10);
+/// The ratios to a published figure that are shown as one.
+const EQUAL: RangeInclusive<f64> = 0.995..=1.005;
+/// The families of processors of this instruction set are below it; each of their cores has two threads.
+const FAMILIES: u16 = 0x40;
+
+/// The relation of a value to a published range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Relation {
+    /// The value is in the range.
+    Inside,
+    /// The value is about half of what a core has for both of its threads.
+    Half,
+    /// The ratio of the value to the nearer end.
+    Ratio(f64),
+}
+
+/// Returns the relation of a value to the range of a quantity, on a processor of a family.
+fn relation(quantity: PublishedQuantity, family: u16, [low, high]: [f64; 2], value: f64) -> Relation {
+    let ratio = value / value.max(low).min(high);
+    match () {
+        () if quantity == REORDER_BUFFER && family < FAMILIES && HALF.contains(&ratio) => Relation::Half,
+        () if EQUAL.contains(&ratio) => Relation::Inside,
+        () => Relation::Ratio(ratio),
+    }
+}
 
 /// Writes how a result compares with the published figures of the processor, if there are any. Without a value, only the
 /// figures are shown.
@@ -31,29 +54,59 @@ pub fn published(
 ) {
     let processor = &report.machine.processor;
     let Some((name, usual)) = reference::usual(processor, quantity) else { return };
-    let [low, high] = usual.ends();
-    // The family of a processor of this instruction set; each of its cores has two threads.
-    let is_split = quantity == REORDER_BUFFER && processor.signature.0 < 0x40;
-    let machine = match (processor.platform == Platform::Virtual, usual.stated.is_virtual()) {
-        (true, false) => ", on a virtual machine",
-        (false, true) => ", on bare metal",
-        _ => "",
-    };
-    let placed = report.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
-    let size = placed.and_then(|measured| measured.placed.pages.size());
-    let pages = if size.is_some_and(|size| size.bytes() <= SMALL) { ", in small pages" } else { "" };
-    let relation = optional(value, |value, out| {
-        let ratio = value / value.max(low).min(high);
-        if is_split && HALF.contains(&ratio) {
-            return out.write_str("; this is about half, as when the sibling thread of the core is active");
-        }
-        write!(out, "; this is {:.2}x that", Decimal(ratio))?;
-        match quantity.depends_on_machine() {
-            true => write!(out, "{machine}{pages}"),
-            false => Ok(()),
+    let of_value = optional(value, |value, out| {
+        match relation(quantity, processor.signature.0, usual.ends(), value) {
+            Relation::Inside => out.write_str("; this agrees"),
+            Relation::Half => {
+                out.write_str("; this is about half, as when the sibling thread of the core is active")
+            }
+            Relation::Ratio(ratio) => {
+                write!(out, "; this is {:.2}x that", Decimal(ratio))?;
+                // The lines of exchanges between cores are few, and on small pages by design.
+                let by_pages = !matches!(quantity, WITHIN_SOCKET | BETWEEN_SOCKETS);
+                let found = unusual::of_report(report, by_pages, usual.stated.is_virtual());
+                match quantity.depends_on_machine() && !found.is_empty() {
+                    true => write!(out, ": {found}"),
+                    false => Ok(()),
+                }
+            }
         }
     });
     let sources = usual.stated.sources();
     let s = plural(sources as usize);
-    document.finding(format_args!("Published for {name}: {usual}, {sources} source{s}{relation}."));
+    document.finding(format_args!("Published for {name}: {usual}, {sources} source{s}{of_value}."));
+}
+
+/// Shows what is published for a quantity of the processor, for a place behind the measured figure.
+pub fn beside(report: &Report<'_, '_>, quantity: Option<PublishedQuantity>) -> impl fmt::Display {
+    let usual = quantity.and_then(|quantity| reference::usual(&report.machine.processor, quantity));
+    optional(usual, |(_, usual), out| write!(out, ", published {usual}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::reference::quantity::LOCAL;
+
+    #[test]
+    fn half_a_reorder_buffer_means_that_the_sibling_thread_is_active() {
+        let of = |quantity, family, value| relation(quantity, family, [352.0; 2], value);
+        // Seen on a busy guest: 175 of the 352 instructions of Ice Lake.
+        assert_eq!(of(REORDER_BUFFER, 6, 175.0), Relation::Half);
+        assert_eq!(of(REORDER_BUFFER, 0x19, 175.0), Relation::Half);
+        assert_eq!(of(REORDER_BUFFER, 0x41, 175.0), Relation::Ratio(175.0 / 352.0), "one thread a core");
+        assert_eq!(of(LOCAL, 6, 176.0), Relation::Ratio(0.5), "a latency is not divided");
+        for value in [120.0, 240.0] {
+            assert_eq!(of(REORDER_BUFFER, 6, value), Relation::Ratio(value / 352.0));
+        }
+    }
+
+    #[test]
+    fn a_value_in_the_range_or_equal_to_its_end_agrees() {
+        let of = |value| relation(LOCAL, 6, [113.0, 134.0], value);
+        for value in [113.0, 120.0, 134.0, 134.4, 112.6] {
+            assert_eq!(of(value), Relation::Inside, "{value}");
+        }
+        assert_eq!((of(56.5), of(268.0)), (Relation::Ratio(0.5), Relation::Ratio(2.0)));
+    }
 }

@@ -6,6 +6,8 @@ use latency_core::stats::{Estimate, Interval};
 
 use super::Report;
 use super::optional::optional;
+use super::reference;
+use crate::analysis::reference::PublishedQuantity;
 use crate::report::document::{Document, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
@@ -90,19 +92,21 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-/// Writes a figure for the top of a page: an estimate with its interval, in a unit that consists of `ones`, and the trust in it.
+/// Writes a figure for the top of a page: an estimate with its interval, in a unit that consists of `ones`, the trust in
+/// it, and the range that is published for its quantity.
 #[inline(never)] // it is called in several places
 pub fn figure(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
-    &(label, unit, ones): &(&'static str, &str, f64),
+    &(label, unit, ones, quantity): &(&'static str, &str, f64, Option<PublishedQuantity>),
     Estimate { value, interval }: Estimate,
 ) {
     let role = PageRole::Figure(label, level(report.warnings));
     let interval = optional(interval, |Interval { low, high }, out| {
         write!(out, ", 95% CI {} to {}", Digits(low / ones), Digits(high / ones))
     });
-    document.sentence(Role::Page(&role), format_args!("{} {unit}{interval}", Digits(value / ones)));
+    let usual = reference::beside(report, quantity);
+    document.sentence(Role::Page(&role), format_args!("{} {unit}{interval}{usual}", Digits(value / ones)));
 }
 
 /// Returns the suffix after the reasons: the latencies of an emulator are right, but are not those of hardware.

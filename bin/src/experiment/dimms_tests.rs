@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::string::String;
 use std::vec::Vec;
 
-use latency_core::host::{DimmSource, TABLE};
+use latency_core::host::{DimmSource, TABLE, Text, Ways};
 use latency_core::topology::Files;
-use latency_core::units::NodeId;
+use latency_core::units::{CpuId, NodeId};
 
 use super::tests::{files_of, fixture, surveyed};
+use crate::describe::machine::lost_memory;
+use crate::describe::unusual::conditions;
 use crate::machine::Machine;
 use crate::machine::detect::warn;
 use crate::machine::processor::Platform;
+use crate::result::conditions::{Conditions, HardwareErrors};
 use crate::warning::{Warning, Warnings};
 
 /// A fixture with further files.
@@ -109,6 +112,49 @@ fn a_hypervisor_gives_neither_a_peak_nor_a_warning() {
         assert_eq!((unequal(&machine), machine.most_bytes_per_second(None)), (None, None));
         assert!(machine.dimms.is_some());
     }
+}
+
+#[test]
+fn lost_memory_is_told_by_amount_and_node() {
+    const FAILURES: &str = "/sys/devices/system/node/node1/memory_failure/total";
+    const MEMINFO: &str = "MemTotal: 9 kB\nHardwareCorrupted:    12 kB\n";
+    let lost = |files: &[(&str, &str)]| {
+        let machine = machine("two-sockets", Vec::new(), files);
+        String::from(lost_memory(&machine).as_str())
+    };
+    assert_eq!(lost(&[]), "");
+    assert_eq!(lost(&[(FAILURES, "0\n")]), "");
+    assert_eq!(lost(&[(FAILURES, "unknown\n")]), "");
+    assert_eq!(lost(&[(FAILURES, "1\n")]), "failed pages of node 1: 1");
+    let both = lost(&[(FAILURES, "3\n"), ("/proc/meminfo", MEMINFO)]);
+    assert_eq!(both, "12 KiB given up because of errors; failed pages of node 1: 3");
+}
+
+#[test]
+fn conditions_that_may_explain_a_figure_are_listed_in_one_place() {
+    let words = |change: &dyn Fn(&mut Machine), warnings: &[Warning], heat| {
+        let mut machine = machine("sub-numa-clusters", Vec::new(), &[]);
+        change(&mut machine);
+        let mut all = Warnings::new();
+        warnings.iter().for_each(|warning| _ = all.push(*warning));
+        let errors = Some(HardwareErrors { dimm_heat: heat, ..HardwareErrors::default() });
+        let found = Conditions { errors, ..Conditions::default() };
+        String::from(conditions(&machine, &all, &[], Some(&found), false).as_str())
+    };
+    let clusters = "several nodes per socket (SNC, NPS)";
+    assert_eq!(words(&|_| {}, &[], Some(84_999)), clusters);
+    let stolen = Warning::Stolen { cpu: CpuId(1), share: 0.2 };
+    let change = |machine: &mut Machine| {
+        machine.processor.encryption = Text::from_bytes(b"SEV-SNP");
+        machine.host.power.profile = Text::from_bytes(b"quiet");
+        machine.host.ways = Some(Ways { allowed: 0x00f, code: None, all: 0xfff });
+    };
+    assert_eq!(
+        words(&change, &[Warning::OneNode, stolen], Some(85_000)),
+        std::format!(
+            "memory encryption, {clusters}, a part of the L3 (resctrl), power settings, hot DIMMs, stolen time"
+        )
+    );
 }
 
 #[test]

@@ -175,12 +175,14 @@ pub(super) fn lines(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     lines(document, report);
     let found = conclude(&mut pairs(report));
+    let published = if found.local_ns.is_some() { quantity::LOCAL } else { quantity::REMOTE };
     if let Some(value) = found.local_ns.or(found.remote_ns()) {
         let interval = match report.outcomes {
             [Outcome { result: Ok(measured), .. }] => measured.series.nanoseconds.interval,
             _ => None,
         };
-        trust::figure(document, report, &("Idle latency", "ns", 1.0), Estimate { value, interval });
+        let figure = Estimate { value, interval };
+        trust::figure(document, report, &("Idle latency", "ns", 1.0, Some(published)), figure);
     }
     let mut all = groups(pairs(report));
     // The local group comes first, if there is one.
@@ -211,7 +213,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     } else {
         undisturbed::of_several(document, report);
     }
-    let published = if found.local_ns.is_some() { quantity::LOCAL } else { quantity::REMOTE };
     if let Some(value) = found.local_ns.or(found.remote_ns()) {
         reference::published(document, report, published, Some(value));
     }

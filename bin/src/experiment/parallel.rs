@@ -13,8 +13,9 @@ use latency_core::units::Bytes;
 use super::interface::{Experiment, collected};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{HierarchyPlace, Limit, Saturation, misses_in_flight, place, regions};
+use crate::analysis::reference::quantity;
 use crate::describe::rates::GIGA;
-use crate::describe::{Presentation, Report, columns, lanes as chains, point};
+use crate::describe::{Presentation, Report, columns, lanes as chains, point, reference};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
@@ -117,6 +118,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                     None => out.write_str("too few rounds for a 95% CI"),
                 })
             ));
+            reference::published(document, report, quantity::MISSES, Some(misses.value));
         }
         None if report.options.chains.is_some() => document.answer(format_args!(
             "Outstanding misses per core: not found with these --chains. Include 1, and three numbers above which \

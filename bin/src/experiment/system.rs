@@ -5,7 +5,7 @@ use latency_core::arch::Signature;
 use latency_core::math::ToReal;
 
 use latency_core::decimal::Trimmed;
-use latency_core::host::{Cache, Throttle};
+use latency_core::host::{Cache, Power, Throttle};
 use latency_core::packed;
 use latency_core::text::{Text, plural};
 use latency_core::topology::{NodeKind, Source};
@@ -245,9 +245,13 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
     document.sentence(
         Role::Method(&"Platform"),
         format_args!(
-            "{}{}{}{}; Linux {}",
+            "{}{}{}{}{}; Linux {}",
             processor.platform.name(),
             optional(word(&processor.hypervisor), |hypervisor, out| write!(out, " ({hypervisor})")),
+            optional(word(&processor.encryption), |encryption, out| write!(
+                out,
+                "; encrypted memory: {encryption}"
+            )),
             optional(word(&identity.product), |product, out| {
                 write!(out, "; {} {product}", identity.vendor)
             }),
@@ -326,6 +330,10 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
         document
             .missing(format_args!("The nodes report {sum} of memory, but /proc/meminfo reports {total}."));
     }
+    let lost = describe::machine::lost_memory(machine);
+    if !lost.is_empty() {
+        document.missing(format_args!("Memory is lost: {lost}."));
+    }
     // A single node has no distances.
     let others = if all.len() > 1 { all } else { &[] };
     document.tabulate("", Level::Quiet, 2, &|table| {
@@ -362,6 +370,20 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
     dimms::table(document, machine);
 }
 
+/// Writes the settings that trade speed for power, and the temperature of memory, as far as they are known.
+#[inline(never)] // offsets into a small frame are short
+fn power(document: &mut dyn Document, machine: &Machine) {
+    let Power { profile, preference, deepest_idle } = &machine.host.power;
+    for (label, setting) in
+        [("Power profile", profile), ("Preference", preference), ("Deepest idle state", deepest_idle)]
+    {
+        if !setting.is_empty() {
+            document.sentence(Role::Method(&label), format_args!("{setting}"));
+        }
+    }
+    describe::conditions::hottest(document, Role::Method(&"Hottest DIMM"), machine.host.dimm_heat);
+}
+
 fn settings(document: &mut dyn Document, machine: &Machine) {
     let host = &machine.host;
     document.sentence(
@@ -382,6 +404,7 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
         ),
         None => document.sentence(Role::Method(&"Frequency"), format_args!("no cpufreq information")),
     }
+    power(document, machine);
     if let Some(balancing) = host.numa_balancing {
         document.sentence(Role::Method(&"Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
     }

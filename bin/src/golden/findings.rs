@@ -15,7 +15,7 @@ use latency_core::arch::{Cycles, Stamp};
 use latency_core::chain::Order;
 use latency_core::clock::Sandwich;
 use latency_core::histogram::fold::Period;
-use latency_core::host::{Dimm, DimmSource, Dimms, Ways};
+use latency_core::host::{Dimm, DimmSource, Dimms, Power, Ways};
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{self, Interval, Summary};
@@ -411,6 +411,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
         signature: (6, 143, 8),
         platform,
         hypervisor: Text::from_bytes(hypervisor.as_bytes()),
+        encryption: Text::EMPTY,
         invariant_counter: true,
         declared_counter: Some(TSC),
         fence_promised: true,
@@ -443,6 +444,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
         machine.host.ways = Some(Ways { allowed: 0x7ff, code: Some(0xfff), all: 0xfff });
     }
     machine.dimms = dimms(scene, &machine);
+    set_evidence(scene, &mut machine);
     // The machine is a guest that sees its host's cache, and has a part of it.
     machine.sizing = has(Trouble::Virtual).then_some(Sizing {
         first: Bytes::MIB.times(256),
@@ -457,6 +459,30 @@ fn machine(scene: &Scene) -> Box<Machine> {
         seconds: 0.287,
     });
     machine
+}
+
+/// Sets the memory encryption, the power settings, the temperature and the lost memory of a scene.
+fn set_evidence(scene: &Scene, machine: &mut Machine) {
+    let has = |trouble| scene.troubles.contains(&trouble);
+    let encryption = match (has(Trouble::Virtual), has(Trouble::Dimms)) {
+        (true, is_told) if is_told || has(Trouble::Known) => "SEV-SNP",
+        (false, true) => "SME, SEV-SNP",
+        _ => "",
+    };
+    machine.processor.encryption = Text::from_bytes(encryption.as_bytes());
+    let host = &mut machine.host;
+    if has(Trouble::Dimms) && !has(Trouble::Virtual) {
+        host.power = Power {
+            profile: Text::from_bytes(b"quiet"),
+            preference: Text::from_bytes(b"balance_performance"),
+            deepest_idle: Text::from_bytes(b"C6"),
+        };
+        host.dimm_heat = Some(41_250);
+    }
+    if has(Trouble::Edac) {
+        host.memory_given_up = Some(Bytes(12 << 10));
+        host.dimm_heat = Some(84_000);
+    }
 }
 
 /// Returns the memory devices of a scene: half of the slots of each node are populated.
@@ -507,7 +533,11 @@ fn hardware_errors() -> HardwareErrors {
     };
     let devices =
         std::vec![of(0, [Some(1204), Some(0), Some(3), Some(0)]), of(1, [None; 4]), of(2, [Some(0); 4]),];
-    HardwareErrors { devices: Some(devices.leak()), during: [Some(1), Some(4096), Some(2)] }
+    HardwareErrors {
+        devices: Some(devices.leak()),
+        during: [Some(1), Some(4096), Some(2), Some(1)],
+        dimm_heat: Some(86_500),
+    }
 }
 
 struct Run<'s> {

@@ -3,7 +3,7 @@
 use latency_core::arch::{self, Atomics};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Dimm, DimmSource, Dimms, Host, TABLE, node_at, read_edac, read_table};
-use latency_core::topology::{Files, Node, Source, Topology};
+use latency_core::topology::{Files, Source, Topology};
 use latency_core::topology::{Groups, Sharing};
 use latency_core::units::{CpuId, LineSize, NodeId};
 
@@ -166,11 +166,7 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     if let Some(dimms) = &machine.dimms
         && processor.platform == Platform::Hardware
     {
-        let is_first = |node: &&Node| {
-            let of_package = topology.nodes().iter().find(|other| topology.same_package(other.id, node.id));
-            of_package.is_some_and(|first| first.id == node.id)
-        };
-        let sockets = topology.nodes().iter().filter(is_first).count().max(1) as u32;
+        let sockets = machine.packages().max(1) as u32;
         if dimms.are_unequal(sockets) {
             warnings.push(Warning::ChannelsUnequal { dimms: dimms.populated.len() as u32, sockets });
         }

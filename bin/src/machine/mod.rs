@@ -114,6 +114,24 @@ impl Machine {
         dimms.most_bytes_per_second(node)
     }
 
+    /// Returns the number of packages with CPUs that the kernel names.
+    #[must_use]
+    pub fn packages(&self) -> usize {
+        let nodes = self.topology.nodes();
+        let is_first = |node: &&Node| {
+            let of_package = nodes.iter().find(|other| self.topology.same_package(other.id, node.id));
+            of_package.is_some_and(|first| first.id == node.id)
+        };
+        nodes.iter().filter(is_first).count()
+    }
+
+    /// Returns whether a package has several nodes with CPUs: sub-NUMA clusters, NPS2 or NPS4.
+    #[must_use]
+    pub fn divides_packages(&self) -> bool {
+        let named = self.topology.nodes().iter().filter(|node| node.package.is_some());
+        named.count() > self.packages()
+    }
+
     /// Returns the CPUs of a node that this process may run on.
     #[must_use]
     pub fn cpus_of(&self, node: &Node) -> CpuSet {

@@ -43,8 +43,10 @@ pub struct HardwareErrors {
     /// The memory devices; `None` if no driver counts their errors.
     pub devices: Option<&'static [ErrorCounts]>,
     /// Increases during the run, `None` if unknown: machine checks, bytes of memory that the kernel no longer uses because
-    /// of errors, and the number of times that a core or a package was too hot.
-    pub during: [Option<u64>; 3],
+    /// of errors, the number of times that a core or a package was too hot, and the pages in which hardware found errors.
+    pub during: [Option<u64>; 4],
+    /// The temperature of the hottest memory device after the run, in thousandths of a degree Celsius; `None` if unknown.
+    pub dimm_heat: Option<i32>,
 }
 
 /// The other users of a CPU on which a thread of the run had work.

@@ -8,7 +8,7 @@ use crate::options::tokens::Escaped;
 use crate::options::{FLAGS, Group};
 
 /// Conditions that may differ between two results: the key in JSON, and the words for people.
-pub const CONDITIONS: [(&str, &str); 14] = [
+pub const CONDITIONS: [(&str, &str); 15] = [
     ("host", "host"),
     ("product", "machine"),
     ("bios_version", "BIOS"),
@@ -23,6 +23,7 @@ pub const CONDITIONS: [(&str, &str); 14] = [
     ("source", "clock"),
     ("command", "options"),
     ("atomics", "atomic instructions"),
+    ("memory_encryption", "memory encryption"),
 ];
 /// Index of the host in [`CONDITIONS`].
 pub const HOST: usize = 0;

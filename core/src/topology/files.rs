@@ -87,7 +87,8 @@ fn integer(bytes: &[u8], radix: u32) -> Option<i128> {
 
 /// Returns the text after `name` and a colon at the start of a line, without white space
 /// around it: the form of `/proc/self/status`, `/proc/meminfo`, `/proc/cpuinfo`.
-pub(crate) fn field<'a>(content: &'a [u8], name: &str) -> Option<&'a [u8]> {
+#[must_use]
+pub fn field<'a>(content: &'a [u8], name: &str) -> Option<&'a [u8]> {
     lines(content).find_map(|line| {
         let value = line.strip_prefix(name.as_bytes())?.trim_ascii_start();
         Some(value.strip_prefix(b":")?.trim_ascii())

@@ -118,6 +118,7 @@ impl Node {
         let meminfo = files::read(files, format_args!("{NODES}/node{id}/meminfo"), &mut buffer);
         self.read_memory(meminfo.unwrap_or_default());
         self.has_memory = with_memory.map_or(self.memory_total > Bytes(0), |nodes| nodes.contains(id.0));
+        self.failed_pages = failed_pages(files, id);
         self.read_pools(files, format_args!("{NODES}/node{id}"));
         self.read_distances(files);
     }
@@ -145,6 +146,16 @@ impl Node {
             *distance = files::parse(column).unwrap_or_default();
         }
     }
+}
+
+/// Returns the pages of a node in which hardware found errors since the kernel started. Pages that the kernel replaced
+/// before they failed (soft offline) are not among them.
+///
+/// # References
+/// Linux `Documentation/ABI/stable/sysfs-devices-node` (`memory_failure/total`).
+#[must_use]
+pub fn failed_pages(files: &impl Files, node: NodeId) -> Option<u64> {
+    files::number(files, format_args!("{NODES}/node{node}/memory_failure/total"))
 }
 
 /// Returns the package of the first CPU. The kernel writes -1 for an unknown package.

@@ -7,6 +7,7 @@
 mod anonymous;
 mod body;
 mod caches;
+mod devices;
 mod mutated;
 mod odd;
 mod tree;

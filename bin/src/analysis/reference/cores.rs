@@ -3,9 +3,11 @@
 //! A figure is there only if a source states it: `tests/fixtures/reference/evidence.tsv` has the quotes. The family of a
 //! core of another instruction set is its implementer, and the model is its part number.
 
-use super::quantity::{L1_CYCLES, L1_SIZE, L1_TLB, L2_CYCLES, L2_SIZE, L2_TLB, LINE, REORDER_BUFFER};
+use super::quantity::{L1_CYCLES, L1_SIZE, L1_TLB, L2_CYCLES, L2_SIZE, L2_TLB, LINE, MISSES, REORDER_BUFFER};
 use super::row::{Models, PublishedRow, core, fact};
-use super::stated::{ANANDTECH, CPUINFO, DOWNS, KERNCRAFT, LLVM, OSACA, SEVEN_CPU, SISOFTWARE, TECHREPORT};
+use super::stated::{
+    ANANDTECH, CPUINFO, DOWNS, KERNCRAFT, LEMIRE, LLVM, OSACA, SEVEN_CPU, SISOFTWARE, TECHREPORT,
+};
 
 const SANDY_BRIDGE: Models = &[(0x2a, 0x2a), (0x2d, 0x2d)];
 const IVY_BRIDGE: Models = &[(0x3a, 0x3a), (0x3e, 0x3e)];
@@ -63,7 +65,12 @@ pub const CORES: [PublishedRow; 25] = [
         "Skylake",
         6,
         SKYLAKE,
-        &[fact(L1_TLB, 64, SISOFTWARE), fact(L2_TLB, 1536, SISOFTWARE), fact(REORDER_BUFFER, 224, DOWNS)],
+        &[
+            fact(L1_TLB, 64, SISOFTWARE),
+            fact(L2_TLB, 1536, SISOFTWARE),
+            fact(REORDER_BUFFER, 224, DOWNS),
+            fact(MISSES, 10, LEMIRE),
+        ],
     ),
     core(
         "Skylake-SP",

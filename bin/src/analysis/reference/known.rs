@@ -70,7 +70,7 @@ const PARTS: ([u32; COUNTS[1]], [u8; COUNTS[1]], [Stated; SETS_OF_ALL]) = {
     assert!(known == SETS_OF_ALL, "the number of sets");
     (bits, places, sets)
 };
-const SETS_OF_ALL: usize = 38;
+const SETS_OF_ALL: usize = 39;
 const FIRST: u8 = 0x80;
 static FIGURES: [u32; COUNTS[1]] = PARTS.0;
 static PLACES: [u8; COUNTS[1]] = PARTS.1;

@@ -15,7 +15,7 @@ mod stated;
 mod tests;
 
 pub use known::figures;
-pub use list::contains;
+pub use list::{contains, nth};
 pub use quantity::PublishedQuantity;
 pub use row::Usual;
 

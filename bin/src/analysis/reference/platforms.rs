@@ -23,6 +23,7 @@ const SKYLAKE_SP: Models = &[(0x55, 0x55)];
 const CASCADE_LAKE_SP: Models = &[(0x55, 0x55)];
 const ICE_LAKE_SP: Models = &[(0x6a, 0x6a)];
 const SAPPHIRE_RAPIDS: Models = &[(0x8f, 0x8f)];
+const EMERALD_RAPIDS: Models = &[(0xcf, 0xcf)];
 const NAPLES: Models = &[(1, 1)];
 const ROME: Models = &[(0x31, 0x31)];
 const MILAN: Models = &[(1, 1)];
@@ -38,7 +39,7 @@ const A64FX: Models = &[(1, 1)];
 const KUNPENG_920: Models = &[(0xd01, 0xd01)];
 
 /// All platforms.
-pub const PLATFORMS: [PublishedRow; 21] = [
+pub const PLATFORMS: [PublishedRow; 22] = [
     platform(
         "Sandy Bridge-EP",
         XEON,
@@ -139,6 +140,18 @@ pub const PLATFORMS: [PublishedRow; 21] = [
         &[
             range(LOCAL, 1101, 1191, CORRECTED.and(DDR5_4800), MESS),
             range(READ_OF_NODE, 2335, 2674, DDR5_4800, MESS),
+        ],
+    ),
+    platform(
+        "Emerald Rapids",
+        XEON,
+        6,
+        EMERALD_RAPIDS,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 1123, 1144, CORRECTED.and(DDR5_4800), MESS),
+            range(REMOTE, 2002, 2025, CORRECTED.and(DDR5_4800), MESS),
+            range(READ_OF_NODE, 2485, 2485, DDR5_4800, MESS),
         ],
     ),
     platform(

@@ -23,6 +23,7 @@ quantities! {
     L2Tlb L2_TLB "L2 TLB" "entries";
     ReorderBuffer REORDER_BUFFER "reorder buffer" "instructions";
     Line LINE "line" "bytes";
+    Misses MISSES "concurrent memory requests of a core" "lines";
     Local LOCAL "local memory latency" "ns";
     Remote REMOTE "remote memory latency" "ns";
     ReadOfNode READ_OF_NODE "read bandwidth of a node" "GB/s";

@@ -52,6 +52,7 @@ words! {
     SevenCpu SEVEN_CPU "7-cpu.com";
     Sisoftware SISOFTWARE "sisoftware.eu";
     Techreport TECHREPORT "techreport.com";
+    Lemire LEMIRE "lemire.me";
 }
 
 /// Neither conditions nor sources.

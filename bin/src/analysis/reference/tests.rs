@@ -1,6 +1,6 @@
 //! The table against its evidence, and the choice of rows.
 
-use super::quantity::{L2_CYCLES, LOCAL, REMOTE, REORDER_BUFFER};
+use super::quantity::{L2_CYCLES, LOCAL, MISSES, REMOTE, REORDER_BUFFER};
 use super::*;
 use latency_core::text::Text;
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ fn quotes() -> Vec<Quote> {
 fn numbers(text: &str) -> Vec<f64> {
     let parts = text.split(|character: char| !character.is_ascii_digit() && character != '.');
     let mut found: Vec<f64> = parts.filter_map(|part| part.trim_matches('.').parse().ok()).collect();
-    let words = [("four cycles", 4.0), ("ten entries", 10.0)];
+    let words = [("four cycles", 4.0), ("ten entries", 10.0), ("ten concurrent", 10.0)];
     found.extend(words.iter().filter(|(word, _)| text.contains(word)).map(|(_, number)| *number));
     found
 }
@@ -142,7 +142,7 @@ fn a_processor_has_the_rows_of_its_family_model_and_stepping() {
         ("GenuineIntel", "Intel(R) Xeon(R) Gold 6140 CPU", (6, 85, 4), "Skylake-SP", "Skylake-SP"),
         ("GenuineIntel", "Intel(R) Xeon(R) Gold 6240 CPU", (6, 85, 7), "Skylake-SP", "Cascade Lake-SP"),
         ("GenuineIntel", "Intel(R) Core(TM) i9-7900X CPU", (6, 85, 4), "Skylake-SP", ""),
-        ("GenuineIntel", "Intel(R) Xeon(R) Processor", (6, 207, 2), "Emerald Rapids", ""),
+        ("GenuineIntel", "Intel(R) Xeon(R) Processor", (6, 207, 2), "Emerald Rapids", "Emerald Rapids"),
         ("GenuineIntel", "Intel Xeon Processor (Cascadelake)", (6, 85, 6), "", ""),
         ("AuthenticAMD", "AMD EPYC 7763 64-Core Processor", (0x19, 1, 1), "Zen 3", "Milan"),
         ("AuthenticAMD", "AMD EPYC-Milan Processor", (0x19, 1, 1), "", ""),
@@ -184,6 +184,10 @@ fn ranges_of_one_quantity_are_joined_with_their_conditions() {
     assert!(usual(&rome, REMOTE).is_none(), "not published");
     let genoa = processor("AuthenticAMD", "AMD EPYC 9R14", (0x19, 0x11, 1));
     assert!(usual(&genoa, L2_CYCLES).is_none(), "not published");
+    let skylake = processor("GenuineIntel", "Intel(R) Core(TM) i7-6700K CPU @ 4.00GHz", (6, 0x5e, 3));
+    let misses = usual(&skylake, MISSES).map(|(name, usual)| (name, usual.ends(), usual.stated.sources()));
+    assert_eq!(misses, Some(("Skylake", [10.0; 2], 1)));
+    assert!(usual(&genoa, MISSES).is_none(), "not published");
     assert_eq!(
         usual(&genoa, REORDER_BUFFER).map(|(name, usual)| (name, usual.ends())),
         Some(("Zen 4", [320.0; 2]))

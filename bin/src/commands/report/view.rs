@@ -10,7 +10,7 @@ use super::page::how_to_get_the_page;
 use super::reasons::{SharedReason, WholeTrust};
 use super::{Came, SECTIONS, Section};
 use crate::analysis::matrix::{conclude, pairs};
-use crate::describe::{self, Report, SUMMARY, trust};
+use crate::describe::{self, Report, SUMMARY, conditions, trust, unusual};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
@@ -104,6 +104,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     }
     verdict(document, whole);
     worst(document, &found, trust::is_emulated(&warnings));
+    may_explain(document, whole, &warnings);
     answers(document, whole, found.is_shared);
     missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
     how_to_get_the_page(document, whole.options);
@@ -179,6 +180,17 @@ fn worst(document: &mut dyn Document, found: &WholeTrust<'_>, is_emulated: bool)
     if let [Some(first), ..] = found.reasons {
         document.finding(format_args!("To improve the trust: {}.", first.worst.remedy()));
     }
+}
+
+/// States the conditions that may explain a figure outside its usual range, and on pages the errors of memory.
+fn may_explain(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings) {
+    // The first section measures the latency that figures are published for.
+    let Some(Ok(first)) = (whole.came)(0) else { return };
+    let found = unusual::conditions(whole.machine, warnings, first.outcomes, first.conditions, false);
+    if !found.is_empty() {
+        document.finding(format_args!("Conditions here that may explain unusual figures: {found}."));
+    }
+    conditions::since_boot(document, &first);
 }
 
 /// States the answer of each section in its own words, and its trust if that differs; on pages with its figures. The

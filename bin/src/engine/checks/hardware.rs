@@ -4,12 +4,14 @@
 //!
 //! # References
 //! Linux `Documentation/admin-guide/RAS/main.rst` (EDAC), `Documentation/filesystems/proc.rst` (`HardwareCorrupted`,
-//! `/proc/interrupts`) and `Documentation/ABI/testing/sysfs-devices-system-cpu` (`thermal_throttle`).
+//! `/proc/interrupts`), `Documentation/ABI/testing/sysfs-devices-system-cpu` (`thermal_throttle`) and
+//! `Documentation/ABI/stable/sysfs-devices-node` (`memory_failure`).
 
-use latency_core::host::{ErrorCounts, from_meminfo};
-use latency_core::topology::Files;
+use latency_core::cpulist::NodeSet;
+use latency_core::host::{ErrorCounts, from_meminfo, hottest_dimm};
 use latency_core::topology::files;
-use latency_core::units::{Bytes, CpuId};
+use latency_core::topology::{Files, failed_pages};
+use latency_core::units::{Bytes, CpuId, NodeId};
 
 use crate::result::conditions::HardwareErrors;
 use crate::sys::table::{List, Table};
@@ -24,8 +26,9 @@ const MOST_DEVICES: usize = 1024;
 #[derive(Debug)]
 pub struct HardwareCounts {
     devices: List<ErrorCounts>,
-    /// Machine checks, bytes of corrupted memory, and times that the CPU of the run was too hot.
-    counts: [Option<u64>; 3],
+    /// Machine checks, bytes of corrupted memory, times that the CPU of the run was too hot, and pages with errors.
+    counts: [Option<u64>; 4],
+    dimm_heat: Option<i32>,
 }
 
 impl HardwareCounts {
@@ -40,8 +43,9 @@ impl HardwareCounts {
             files::number::<u64>(files, count)
         };
         let corrupted = from_meminfo(files, "HardwareCorrupted:").map(|bytes| bytes.0);
-        let counts = [machine_checks(files), corrupted, heat("core").max(heat("package"))];
-        Some(HardwareCounts { devices, counts })
+        let heat = heat("core").max(heat("package"));
+        let counts = [machine_checks(files), corrupted, heat, pages_with_errors(files)];
+        Some(HardwareCounts { devices, counts, dimm_heat: hottest_dimm(files) })
     }
 
     /// Returns the errors until a later reading.
@@ -60,7 +64,7 @@ impl HardwareCounts {
                 after.devices.push(ErrorCounts { counts: [None; 4], ..*device });
             }
         }
-        let mut found = HardwareErrors::default();
+        let mut found = HardwareErrors { dimm_heat: after.dimm_heat, ..HardwareErrors::default() };
         increases(&self.counts, &after.counts, &mut found.during);
         found.devices = (!after.devices.is_empty()).then_some(after.devices.leak());
         found
@@ -73,6 +77,14 @@ fn increases(before: &[Option<u64>], after: &[Option<u64>], found: &mut [Option<
     for (found, (before, after)) in found.iter_mut().zip(before.iter().zip(after)) {
         *found = before.and_then(|before| after.as_ref()?.checked_sub(before));
     }
+}
+
+/// Returns the pages with errors of all nodes; `None` if the kernel does not count those of some node.
+fn pages_with_errors(files: &impl Files) -> Option<u64> {
+    let nodes: NodeSet = files::set(files, format_args!("/sys/devices/system/node/online"))?;
+    let mut counts = nodes.iter().map(|node| failed_pages(files, NodeId(node)));
+    let first = counts.next()??;
+    counts.try_fold(first, |sum, count| Some(sum.saturating_add(count?)))
 }
 
 /// Returns the machine checks of all CPUs; `None` if this kernel does not count them.
@@ -99,8 +111,10 @@ pub fn warn(warnings: &mut Warnings, found: &HardwareErrors) {
             }
         }
     }
-    let [checks, corrupted, overheated] = found.during.map(Option::unwrap_or_default);
-    if checks + corrupted > 0 {
+    let [checks, corrupted, overheated, pages] = found.during.map(Option::unwrap_or_default);
+    // A page has 4 KiB or more.
+    let corrupted = corrupted.max(pages.saturating_mul(4 << 10));
+    if checks > 0 || corrupted > 0 {
         warnings.push(Warning::HardwareErrors { checks, corrupted: Bytes(corrupted) });
     }
     if overheated > 0 {
@@ -230,27 +244,85 @@ mod tests {
 
     #[test]
     fn machine_checks_lost_memory_and_heat_are_counted() {
-        let tree = |checks: &str, corrupted: &str, heat: [&str; 2]| {
+        let tree = |checks: &str, corrupted: &str, heat: [&str; 2], pages: [&str; 2]| {
             let mut tree = Tree::default();
             let interrupts = "            CPU0       CPU1\n   0:    46    0  IO-APIC\n MCE:  CHECKS  Machine check exceptions\n \
                  MCP:  87  88   Machine check polls\n";
             tree.set("/proc/interrupts", &interrupts.replace("CHECKS", checks));
             tree.set("/proc/meminfo", &std::format!("MemTotal: 9 kB\nHardwareCorrupted: {corrupted} kB\n"));
+            tree.set("/sys/devices/system/node/online", "0,2\n");
+            for (node, count) in [0, 2].into_iter().zip(pages) {
+                tree.set(&std::format!("/sys/devices/system/node/node{node}/memory_failure/total"), count);
+            }
             for (part, count) in ["core", "package"].into_iter().zip(heat) {
                 let path = "/sys/devices/system/cpu/cpu1/thermal_throttle";
                 tree.set(&std::format!("{path}/{part}_throttle_count"), count);
             }
             tree
         };
-        let before = tree("3 4", "0", ["2", "9"]);
-        assert_eq!(between(&before, &before).during, [Some(0); 3]);
-        let found = between(&before, &tree("3 5", "8", ["2", "11"]));
-        assert_eq!(found.during, [Some(1), Some(8 << 10), Some(2)]);
+        let before = tree("3 4", "0", ["2", "9"], ["0", "5"]);
+        assert_eq!(between(&before, &before).during, [Some(0); 4]);
+        let found = between(&before, &tree("3 5", "8", ["2", "11"], ["1", "6"]));
+        assert_eq!(found.during, [Some(1), Some(8 << 10), Some(2), Some(2)]);
         let codes: Vec<_> =
             warnings(&found).into_iter().map(|(code, severity, _)| (code, severity)).collect();
         assert_eq!(codes, [("hardware-errors", "poor"), ("overheated", "fair")]);
         // Counts fall, or there are none.
-        let found = between(&before, &tree("3", "x", ["1", ""]));
-        assert_eq!((found.during, warnings(&found)), ([None; 3], Vec::new()));
+        let found = between(&before, &tree("3", "x", ["1", ""], ["0", "4"]));
+        assert_eq!((found.during, warnings(&found)), ([None; 4], Vec::new()));
+    }
+
+    #[test]
+    fn pages_with_errors_are_known_if_every_node_counts_them() {
+        let tree = |online: &str, counts: [&str; 2]| {
+            let mut tree = Tree::default();
+            tree.set("/sys/devices/system/node/online", online);
+            for (node, count) in [0, 1].into_iter().zip(counts) {
+                tree.set(&std::format!("/sys/devices/system/node/node{node}/memory_failure/total"), count);
+            }
+            tree
+        };
+        let before = tree("0-1", ["4", "0"]);
+        for (online, counts, during) in [
+            ("0-1", ["4", "0"], Some(0)),
+            ("0-1", ["5", "2"], Some(3)),
+            ("0-1", ["3", "0"], None),
+            ("0-1", ["18446744073709551615", "9"], Some(u64::MAX - 4)),
+            ("0-1", ["4", "many"], None),
+            ("0-1", ["-1", "0"], None),
+            ("0-2", ["4", "0"], None),
+            ("\n", ["4", "0"], None),
+        ] {
+            let found = between(&before, &tree(online, counts));
+            assert_eq!(found.during, [None, None, None, during], "{online} {counts:?}");
+            let told = during.is_some_and(|pages| pages > 0);
+            assert_eq!(!warnings(&found).is_empty(), told, "{online} {counts:?}");
+        }
+        assert_eq!(between(&before, &Tree::default()).during, [None; 4]);
+    }
+
+    #[test]
+    fn the_hottest_device_counts_after_the_run() {
+        let tree = |sensors: &[(&str, &str)]| {
+            let mut tree = Tree::default();
+            for (index, (driver, degrees)) in sensors.iter().enumerate() {
+                // Numbers of sensors have gaps.
+                let directory = std::format!("/sys/class/hwmon/hwmon{}", 2 * index);
+                tree.set(&std::format!("{directory}/name"), driver);
+                tree.set(&std::format!("{directory}/temp1_input"), degrees);
+            }
+            tree
+        };
+        let before = tree(&[("spd5118\n", "90000\n")]);
+        for (sensors, hottest) in [
+            (&[("spd5118\n", "41250\n"), ("coretemp\n", "99000\n"), ("jc42\n", "43000\n")][..], Some(43_000)),
+            (&[("jc42\n", "-5000\n")], Some(-5000)),
+            (&[("jc42\n", "999999\n")], None),
+            (&[("jc42\n", "hot\n"), ("spd5118\n", "")], None),
+            (&[("nvme\n", "60000\n")], None),
+            (&[], None),
+        ] {
+            assert_eq!(between(&before, &tree(sensors)).dimm_heat, hottest, "{sensors:?}");
+        }
     }
 }

@@ -12,10 +12,12 @@ use latency_core::traffic::{Kind, Threads, View};
 use latency_core::units::NodeId;
 
 use super::{picture, tables};
+use crate::analysis::reference::quantity;
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
 use crate::describe::dimms::{self, Giga};
 use crate::describe::rates::{GIGA, Gigabytes, gigabytes, percent};
-use crate::describe::{self, Report, method, trust};
+use crate::describe::{self, Report, method, reference, trust};
+use crate::machine::processor::Platform;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
@@ -55,10 +57,17 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         groups(report.outcomes).for_each(|group| line(document, &group));
     }
     let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
+    let rate = match &first {
+        Some((group, (_, best))) if is_of_socket(report, &group.traffic) => Some(best.value),
+        _ => None,
+    };
+    // A guest has a part of the socket's cores, so its rate is another quantity.
+    let is_hardware = report.machine.processor.platform == Platform::Hardware;
     let extremes = extremes(report);
     let most = extremes.as_ref().map(|(_, most)| most);
     if let Some((_, peak)) = most.or(first.as_ref().map(|(group, _)| group)).and_then(TrafficGroup::best) {
-        trust::figure(document, report, &("Peak bandwidth", "GB/s", GIGA), peak);
+        let quantity = rate.filter(|_| is_hardware).map(|_| quantity::READ_OF_NODE);
+        trust::figure(document, report, &("Peak bandwidth", "GB/s", GIGA, quantity), peak);
     }
     if let (View::Cores, Some((least, most))) = (report.options.view, &extremes) {
         document.answer(format_args!(
@@ -94,6 +103,11 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 write!(out, ", {} GB/s with one (scaling {scaling:.2}x)", gigabytes(Some(rate)))
             })
         ));
+    }
+    if let Some(rate) = rate {
+        for quantity in [quantity::READ_OF_NODE, quantity::READ_OF_SOCKET] {
+            reference::published(document, report, quantity, Some(rate / GIGA).filter(|_| is_hardware));
+        }
     }
     findings(document, report);
 }
@@ -141,6 +155,12 @@ pub fn with_peak(report: &Report<'_, '_>) -> Option<(NodeId, Estimate, u64)> {
         }
     }
     most
+}
+
+/// Returns whether figures are published for a group: local reads by all cores of a node that is not a part of a socket.
+fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Traffic) -> bool {
+    let is_whole = report.options.view != View::Cores && report.options.size.is_none();
+    is_whole && from == node && kind.name == "read" && !report.machine.divides_packages()
 }
 
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.

@@ -15,7 +15,8 @@ use super::super::matrix;
 use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
 };
-use crate::describe::{self, Report, method, trust};
+use crate::analysis::reference::quantity;
+use crate::describe::{self, Report, method, reference, trust};
 use crate::options::Pairs;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
@@ -32,7 +33,14 @@ const MOST_IN_PICTURE: usize = 48;
 /// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
+    // The published figures are medians of all pairs, and most pairs are the farthest of a socket.
+    let (mut within, mut between) = (None, None);
     for class in found.classes() {
+        match class.shared {
+            Shared::Core => {}
+            Shared::Machine => between = Some(class.median),
+            _ => within = Some(class.median),
+        }
         document.line(format_args!(
             "{}: {} ns one way ({} pair{})",
             class_name(class),
@@ -45,9 +53,15 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let nearest = found.classes().min_by_key(|class| class.shared == Shared::Core);
     if let Some(SharingClass { median, interval, .. }) = nearest {
         let figure = Estimate { value: *median, interval: *interval };
-        trust::figure(document, report, &("Core to core", "ns", 1.0), figure);
+        let quantity = within.map(|_| quantity::WITHIN_SOCKET);
+        trust::figure(document, report, &("Core to core", "ns", 1.0, quantity), figure);
     }
     answer(document, report, found);
+    for (quantity, median) in [(quantity::WITHIN_SOCKET, within), (quantity::BETWEEN_SOCKETS, between)] {
+        if median.is_some() {
+            reference::published(document, report, quantity, median);
+        }
+    }
     for outcome in report.outcomes {
         if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {
             let (a, b) = (outcome.point.cpu, with.partner);

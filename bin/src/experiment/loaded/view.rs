@@ -34,7 +34,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             steps.as_slice().iter().map(|step| step.level).filter(|level| level.delivered.value > 0.0);
         let peak = loads.max_by(|one, other| one.delivered.value.total_cmp(&other.delivered.value));
         if let Some(LoadLevel { latency, .. }) = peak {
-            trust::figure(document, report, &("Latency at peak load", "ns", 1.0), latency);
+            trust::figure(document, report, &("Latency at peak load", "ns", 1.0, None), latency);
         }
     }
     let several = several(report);

@@ -136,6 +136,8 @@ pub fn described(files: &impl Files, cpu: CpuId, answers: Answers) -> Processor 
         }),
         platform,
         hypervisor,
+        // No file or register tells a program.
+        encryption: Text::EMPTY,
         // The architecture promises these, and CNTFRQ_EL0 declares the frequency: see `arch::Counter`.
         invariant_counter: true,
         declared_counter: None,

@@ -13,7 +13,7 @@ use latency_core::units::{Bytes, Hertz};
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::identify;
-#[cfg(any(target_arch = "aarch64", test))]
+#[cfg(test)]
 pub use aarch64::{Answers, described};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::identify;
@@ -85,6 +85,9 @@ pub struct Processor {
     pub platform: Platform,
     /// The hypervisor's name; empty if there is none.
     pub hypervisor: Text<16>,
+    /// The encryption of memory: what a guest is told by its processor, or what the kernel says of hardware. Empty if
+    /// none is known; firmware can encrypt without telling.
+    pub encryption: Text<32>,
     /// True if the counter runs at one rate in all power states.
     pub invariant_counter: bool,
     /// The counter's frequency, if the processor or the hypervisor declares one.
@@ -107,6 +110,7 @@ impl Processor {
         signature: (0, 0, 0),
         platform: Platform::Hardware,
         hypervisor: Text::EMPTY,
+        encryption: Text::EMPTY,
         invariant_counter: false,
         declared_counter: None,
         fence_promised: false,

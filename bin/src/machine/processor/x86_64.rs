@@ -5,15 +5,17 @@ use core::fmt::Write;
 use latency_core::host::plausible;
 use latency_core::text::Text;
 use latency_core::topology::Files;
+use latency_core::topology::files;
 use latency_core::units::{Bytes, CpuId, Hertz};
 use raw_cpuid::{CacheType, CpuIdReaderNative, Hypervisor};
 
 use super::{CacheClaim, CoreKind, Platform, Processor};
 
-/// Reads the description of the processor on which the caller runs, which has to be `cpu`. No file is needed.
+/// Reads the description of the processor on which the caller runs, which has to be `cpu`; only the encryption of
+/// hardware is read from a file.
 #[must_use]
 #[inline(never)] // offsets into a small frame are short
-pub fn identify(_: &impl Files, _: CpuId) -> Processor {
+pub fn identify(files: &impl Files, _: CpuId) -> Processor {
     let cpuid = raw_cpuid::CpuId::new();
     let vendor = cpuid.get_vendor_info();
     let vendor = Text::from_bytes(vendor.as_ref().map_or("", |vendor| vendor.as_str()).as_bytes());
@@ -30,6 +32,7 @@ pub fn identify(_: &impl Files, _: CpuId) -> Processor {
         signature,
         platform,
         hypervisor,
+        encryption: encryption(files, platform),
         // CPUID 8000_0007h EDX[8].
         invariant_counter: cpuid.get_advanced_power_mgmt_info().is_some_and(|info| info.has_invariant_tsc()),
         declared_counter: declared_counter(&cpuid),
@@ -85,6 +88,71 @@ fn hypervisor(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> (Platform, Text<16
     // The name is shorter than the text; a write to a Text reports only overflow.
     let _ = name.write_str(known);
     (platform, name)
+}
+
+/// Returns the encryption of memory.
+///
+/// CPUID tells it to guests: 8000_001Fh EAX\[1\] (SEV), \[3\] (SEV-ES) and \[4\] (SEV-SNP), which hypervisors set for
+/// encrypted guests, and 21h, whose signature is that of TDX. On hardware CPUID tells what is possible, and the kernel
+/// clears its flags of what firmware has not enabled.
+///
+/// # References
+/// Linux `Documentation/arch/x86/amd-memory-encryption.rst`, `Documentation/arch/x86/tdx.rst`; Intel TDX Module Base
+/// Architecture Specification, "Guest TD Run Time Environment Enumeration".
+#[inline(never)] // the buffer is large
+fn encryption(files: &impl Files, platform: Platform) -> Text<32> {
+    const AMD: u32 = 0x8000_001f;
+    const TDX: u32 = 0x21;
+    match platform {
+        Platform::Emulated => Text::EMPTY,
+        Platform::Virtual => {
+            let has = |first, leaf| raw_cpuid::cpuid!(first).eax >= leaf;
+            let bits = if has(0x8000_0000u32, AMD) { raw_cpuid::cpuid!(AMD).eax } else { 0 };
+            let tdx = has(0u32, TDX).then(|| raw_cpuid::cpuid!(TDX, 0u32));
+            let signature = tdx.map(|leaf| [leaf.ebx, leaf.edx, leaf.ecx]);
+            Text::from_bytes(of_guest(bits, signature).as_bytes())
+        }
+        Platform::Hardware => {
+            let mut buffer = [0; 8 << 10];
+            of_flags(files.read("/proc/cpuinfo", &mut buffer).unwrap_or_default())
+        }
+    }
+}
+
+/// Returns the encryption of a guest from EAX of 8000_001Fh and the signature in 21h.
+fn of_guest(bits: u32, signature: Option<[u32; 3]>) -> &'static str {
+    const IS_TDX: [u32; 3] =
+        [u32::from_le_bytes(*b"Inte"), u32::from_le_bytes(*b"lTDX"), u32::from_le_bytes(*b"    ")];
+    match () {
+        () if signature == Some(IS_TDX) => "TDX",
+        () if bits & 1 << 4 != 0 => "SEV-SNP",
+        () if bits & 1 << 3 != 0 => "SEV-ES",
+        () if bits & 1 << 1 != 0 => "SEV",
+        () => "",
+    }
+}
+
+/// Returns the encryption of hardware from the flags in /proc/cpuinfo. `sev_snp` and `tdx_host_platform` are there if
+/// encrypted guests are possible; then the processor checks the owner of memory at accesses of the host, too.
+fn of_flags(cpuinfo: &[u8]) -> Text<32> {
+    const FLAGS: [(&str, &str); 4] =
+        [("sme", "SME"), ("tme", "TME"), ("sev_snp", "SEV-SNP"), ("tdx_host_platform", "TDX")];
+    let flags = files::field(cpuinfo, "flags").unwrap_or_default();
+    let mut found = Text::EMPTY;
+    for (flag, name) in FLAGS {
+        if has_flag(flags, flag) {
+            // All names together are shorter than the text.
+            let _ = found.write_str(if found.is_empty() { "" } else { ", " });
+            let _ = found.write_str(name);
+        }
+    }
+    found
+}
+
+/// Returns whether a flag is one of the words of a line.
+#[inline(never)] // called in a loop that the compiler unrolls
+fn has_flag(flags: &[u8], wanted: &str) -> bool {
+    flags.split(|byte| *byte == b' ').any(|flag| flag == wanted.as_bytes())
 }
 
 /// Returns the frequency of the counter from CPUID 15h if that gives the crystal, or else from the hypervisor (leaf
@@ -154,6 +222,36 @@ fn caches(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn guests_are_told_their_encryption_by_cpuid() {
+        let signature = |text: &[u8; 12]| {
+            let (parts, _) = text.as_chunks::<4>();
+            Some([u32::from_le_bytes(parts[0]), u32::from_le_bytes(parts[1]), u32::from_le_bytes(parts[2])])
+        };
+        assert_eq!(of_guest(0, signature(b"IntelTDX    ")), "TDX");
+        assert_eq!(of_guest(0, signature(b"IntelTDX 2.0")), "");
+        assert_eq!(of_guest(0, Some([0; 3])), "");
+        // SME alone says nothing about a guest.
+        for (bits, name) in [(0, ""), (1, ""), (0b10, "SEV"), (0b1010, "SEV-ES"), (0b1_1010, "SEV-SNP")] {
+            assert_eq!(of_guest(bits, None), name);
+        }
+    }
+
+    #[test]
+    fn the_kernels_flags_tell_the_encryption_of_hardware() {
+        for (cpuinfo, found) in [
+            ("flags\t\t: fpu sme sev sev_es sev_snp\nbugs\t\t:\n", "SME, SEV-SNP"),
+            ("model name\t: x\nflags\t\t: fpu tme tdx_host_platform\n", "TME, TDX"),
+            ("flags\t\t: fpu sev smep tmex\n", ""),
+            ("bugs\t\t: sme\n", ""),
+            ("flags", ""),
+            ("", ""),
+        ] {
+            assert_eq!(of_flags(cpuinfo.as_bytes()), found, "{cpuinfo}");
+        }
+        assert_eq!(of_flags(&[0xff; 9000]), "");
+    }
 
     #[test]
     fn hybrid_cores_report_their_kind() {

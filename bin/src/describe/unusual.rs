@@ -1,0 +1,93 @@
+//! The conditions of a run that may explain a figure outside its usual range, in one place.
+//!
+//! They are facts, and no cause: which of them matters is not known from one run.
+
+use core::fmt::Write;
+
+use latency_core::text::Text;
+use latency_core::units::Bytes;
+
+use super::report::Report;
+use crate::analysis::reference::{contains, nth};
+use crate::machine::Machine;
+use crate::machine::processor::Platform;
+use crate::result::Outcome;
+use crate::result::conditions::Conditions;
+use crate::warning::Warnings;
+
+/// The largest size of pages that are small.
+const SMALL: Bytes = Bytes(64 << 10);
+/// Temperature from which on memory is refreshed twice as often, in thousandths of a degree Celsius.
+pub const HOT: i32 = 85_000;
+/// The conditions of the machine, in the order of [`conditions`].
+const OF_MACHINE: &str = "virtual machine|bare metal|memory encryption|several nodes per socket (SNC, NPS)|small pages|\
+    a part of the L3 (resctrl)|power settings|hot DIMMs";
+/// The codes of warnings about conditions that slow memory or cores; no other code is a part of this text.
+const OF_WARNINGS: &[u8] =
+    b"huge-pages-without-effect neighbours stolen-time other-work sibling-busy throttled \
+    frequency-scaling channels-unequal memory-errors hardware-errors overheated";
+/// The profiles of firmware and the preferences of CPUs that trade speed for power.
+const SLOW: &[u8] = b"low-power cool quiet power balance_power";
+
+/// The conditions in words.
+pub type ConditionWords = Text<256>;
+
+/// Returns the conditions, for figures of virtual machines if `is_virtual`; empty if there are none.
+#[must_use]
+#[inline(never)] // it is called in several places
+pub fn conditions(
+    machine: &Machine,
+    warnings: &Warnings,
+    outcomes: &[Outcome<'_>],
+    found: Option<&Conditions>,
+    is_virtual: bool,
+) -> ConditionWords {
+    let platform = machine.processor.platform;
+    let placed = outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
+    let is_small = placed.and_then(|measured| measured.placed.pages.size());
+    let power = &machine.host.power;
+    let after = found.and_then(|found| found.errors.as_ref()?.dimm_heat);
+    let settings = [&power.profile, &power.preference];
+    let own = [
+        platform == Platform::Virtual && !is_virtual,
+        platform == Platform::Hardware && is_virtual,
+        !machine.processor.encryption.is_empty(),
+        machine.divides_packages(),
+        is_small.is_some_and(|size| size.bytes() <= SMALL),
+        machine.host.ways.is_some_and(|ways| ways.allowed != ways.all),
+        settings.iter().any(|setting| contains(SLOW, setting.as_str().as_bytes())),
+        machine.host.dimm_heat.max(after) >= Some(HOT),
+    ];
+    let mut words = ConditionWords::EMPTY;
+    for (index, is_here) in own.into_iter().enumerate() {
+        if is_here {
+            add(&mut words, nth(OF_MACHINE, index));
+        }
+    }
+    for group in warnings.groups() {
+        let code = group.worst.code();
+        if contains(OF_WARNINGS, code.as_bytes()) {
+            add(&mut words, code);
+        }
+    }
+    words
+}
+
+/// Adds a condition, with blanks in place of the hyphens of a code; what does not fit is left out.
+#[inline(never)] // called twice
+fn add(words: &mut ConditionWords, condition: &str) {
+    let is_code = contains(OF_WARNINGS, condition.as_bytes());
+    if !words.is_empty() {
+        let _ = words.write_str(", ");
+    }
+    for character in condition.chars() {
+        words.push(if is_code && character == '-' { ' ' } else { character });
+    }
+}
+
+/// Returns the conditions of a report; those of its pages if the figure depends on them.
+#[must_use]
+pub fn of_report(report: &Report<'_, '_>, by_pages: bool, is_virtual: bool) -> ConditionWords {
+    let outcomes = if by_pages { report.outcomes } else { &[] };
+    conditions(report.machine, report.warnings, outcomes, report.conditions, is_virtual)
+}
