@@ -1,7 +1,7 @@
 //! The two tables of the program: one of experiments and one of commands, with a line for each file that implements
 //! one.
 
-use crate::commands::{Command, compare, fit, fleet, reference, report, show};
+use crate::commands::{Command, compare, expect, fit, fleet, reference, report, show};
 use crate::experiment::interface::Experiment;
 use crate::experiment::{
     bandwidth, cores, curve, distribution, loaded, matrix, order, pages, parallel, residency, system,
@@ -27,8 +27,15 @@ pub static EXPERIMENTS: &[&Experiment] = &[
 ];
 
 /// Every command.
-pub static COMMANDS: &[&Command] =
-    &[&fit::FIT, &compare::COMPARE, &fleet::FLEET, &show::SHOW, &reference::REFERENCE, &report::REPORT];
+pub static COMMANDS: &[&Command] = &[
+    &fit::FIT,
+    &expect::EXPECT,
+    &compare::COMPARE,
+    &fleet::FLEET,
+    &show::SHOW,
+    &reference::REFERENCE,
+    &report::REPORT,
+];
 
 /// The descriptors for the command line: first the experiments, then the commands.
 pub static DESCRIPTORS: [&Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {

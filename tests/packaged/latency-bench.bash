@@ -9,7 +9,7 @@ _latency_bench() {
     read -ra before <<<"${line%"$current"}"
     for word in "${before[@]:1}"; do
         case $word in
-        matrix | curve | parallel | window | distribution | order | pages | residency | variants | bandwidth | cores | loaded | system | fit | compare | fleet | show | reference | report)
+        matrix | curve | parallel | window | distribution | order | pages | residency | variants | bandwidth | cores | loaded | system | fit | expect | compare | fleet | show | reference | report)
             experiment=$word
             break
             ;;
@@ -73,6 +73,10 @@ _latency_bench() {
         options='--unit= --format= --json -j --csv --output= -o --save= --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
+    expect)
+        options='--pages= --size= --chains= --cores= --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md prometheus html'
+        ;;
     compare)
         options='--threshold= --of= --force --unit= --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
@@ -119,6 +123,7 @@ _latency_bench() {
     --stride) return ;;
     --kernel) words='pointer index' ;;
     --chains) return ;;
+    --cores) return ;;
     --seed) return ;;
     --traffic) words='read 3:1 2:1 1:1 nt-write copy-nt random write copy read-stream' ;;
     --view) words='nodes mix scaling cores' ;;
@@ -172,11 +177,11 @@ _latency_bench() {
             [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
             ;;
         *)
-            if [[ $experiment == @(fit|compare|fleet|show|reference|report) ]]; then
+            if [[ $experiment == @(fit|expect|compare|fleet|show|reference|report) ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$current")
                 compopt -o filenames 2>/dev/null
             elif [[ -z $experiment ]]; then
-                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fit compare fleet show reference report$services" -- "$current")
+                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fit expect compare fleet show reference report$services" -- "$current")
             fi
             ;;
         esac

@@ -2,7 +2,7 @@
 
 function __latency_bench_named
     for word in (commandline -opc)[2..]
-        if contains -- $word matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fit compare fleet show reference report
+        if contains -- $word matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fit expect compare fleet show reference report
             echo $word
             return 0
         end
@@ -31,6 +31,7 @@ complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a cores -d 
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a loaded -d 'loaded latency: latency against memory bandwidth'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a system -d 'detected hardware, topology and permissions'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fit -d 'cache sizes and latencies from a saved curve'
+complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a expect -d 'time of a load of your program\'s data'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a compare -d 'compare saved results of A and B (exit 5 on regression)'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fleet -d 'find slow hosts among the saved results of many'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a show -d 'saved results in another format'
@@ -38,19 +39,20 @@ complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a reference
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a report -d 'run all experiments in 90 s and write one HTML page'
 complete -c latency-bench -n __fish_is_first_arg -a help -d 'explain the program or an experiment'
 complete -c latency-bench -n __fish_is_first_arg -a version -d 'print the version'
-complete -c latency-bench -n '__latency_bench_is fit compare fleet show reference report' -F
+complete -c latency-bench -n '__latency_bench_is fit expect compare fleet show reference report' -F
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth loaded report' -s N -l cpunode -x -d 'run on these nodes, such as 0,2-3'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded report' -s m -l memnode -x -a 'local' -d 'measure memory of these nodes (local: own node)'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded report' -s C -l cpu -x -a 'first' -d 'run on this CPU, or on the first one of the node'
-complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency bandwidth cores loaded report' -l pages -x -a 'auto 4k thp 2m 1g' -d 'page size (exit 2 if unavailable)'
-complete -c latency-bench -n '__latency_bench_is matrix parallel window distribution order pages residency variants bandwidth loaded report' -l size -x -d 'working-set size'
+complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency bandwidth cores loaded expect report' -l pages -x -a 'auto 4k thp 2m 1g' -d 'page size (exit 2 if unavailable)'
+complete -c latency-bench -n '__latency_bench_is matrix parallel window distribution order pages residency variants bandwidth loaded expect report' -l size -x -d 'working-set size'
 complete -c latency-bench -n '__latency_bench_is curve variants' -l min-size -x -d 'smallest working set'
 complete -c latency-bench -n '__latency_bench_is curve pages variants' -l max-size -x -d 'largest working set'
 complete -c latency-bench -n '__latency_bench_is curve variants' -l points-per-octave -x -d 'measured sizes per factor of two'
 complete -c latency-bench -n '__latency_bench_is matrix curve distribution' -l order -x -a 'random page-local sequential backward' -d 'order in which the lines are visited'
 complete -c latency-bench -n '__latency_bench_is matrix curve distribution order' -l stride -x -d 'distance between lines: 8, 16, 32 or a multiple of 64'
 complete -c latency-bench -n '__latency_bench_is matrix curve distribution pages' -l kernel -x -a 'pointer index' -d 'follow pointers or array indices'
-complete -c latency-bench -n '__latency_bench_is parallel' -l chains -x -d 'numbers of concurrent chains to measure, such as 1,4-16'
+complete -c latency-bench -n '__latency_bench_is parallel expect' -l chains -x -d 'numbers of concurrent chains to measure, such as 1,4-16'
+complete -c latency-bench -n '__latency_bench_is expect' -l cores -x -d 'number of cores that load at the same time'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded report' -l seed -x -d 'seed of the random access order'
 complete -c latency-bench -n '__latency_bench_is bandwidth loaded' -l traffic -x -a 'read 3:1 2:1 1:1 nt-write copy-nt random write copy read-stream' -d 'read/write mix: read, write, copy, ... (n:1 reads every line and writes every n-th)'
 complete -c latency-bench -n '__latency_bench_is bandwidth' -l view -x -a 'nodes mix scaling cores' -d 'compare nodes, traffic mixes, core counts, or single cores'
@@ -86,7 +88,7 @@ complete -c latency-bench -n '__latency_bench_is matrix curve parallel window di
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded report' -l dry-run -d 'print the plan and estimated duration, then exit'
 complete -c latency-bench -n '__latency_bench_is matrix bandwidth loaded' -l format -x -a 'text json csv jsonl md svg hwloc prometheus html' -d 'write the result as'
 complete -c latency-bench -n '__latency_bench_is curve parallel window distribution pages residency cores fit compare show' -l format -x -a 'text json csv jsonl md svg prometheus html' -d 'write the result as'
-complete -c latency-bench -n '__latency_bench_is order variants system fleet reference report' -l format -x -a 'text json csv jsonl md prometheus html' -d 'write the result as'
+complete -c latency-bench -n '__latency_bench_is order variants system expect fleet reference report' -l format -x -a 'text json csv jsonl md prometheus html' -d 'write the result as'
 complete -c latency-bench -s j -l json -d 'short for --format=json'
 complete -c latency-bench -l csv -d 'short for --format=csv'
 complete -c latency-bench -s o -l output -r -F -d 'write to a file (- is standard output); repeatable'

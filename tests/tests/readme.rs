@@ -155,6 +155,7 @@ fn place(name: &str) -> (Directory, PathBuf) {
         ("matrix-a.json", "baseline.json"),
         ("matrix-a.json", "today.json"),
         ("lat_mem_rd.txt", "lat_mem_rd.txt"),
+        ("curve.json", "curve.json"),
         ("nodes.jsonl", "latency-all.jsonl"),
     ] {
         fs::copy(saved.join(from), directory.path().join(to))
@@ -167,7 +168,7 @@ fn place(name: &str) -> (Directory, PathBuf) {
         "programs",
         "latency-bench",
         &format!(
-            "echo \"$1\" >> {}/ran\ncase $1 in compare|fleet|fit|reference|system|help) ;; *) \
+            "echo \"$1\" >> {}/ran\ncase $1 in compare|expect|fleet|fit|reference|system|help) ;; *) \
              set -- \"$@\" --dry-run;; esac\nexec {} \"$@\"",
             directory.path().display(),
             executable.display()

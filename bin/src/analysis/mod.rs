@@ -8,6 +8,7 @@ pub mod comparison;
 pub mod cores;
 pub mod curve;
 pub mod distribution;
+pub mod expect;
 pub mod firmware;
 pub mod huge_pages;
 pub mod lanes;

@@ -2,6 +2,7 @@
 //! file here and a line in the catalogue.
 
 pub mod compare;
+pub mod expect;
 pub mod fit;
 pub mod fleet;
 pub mod reference;

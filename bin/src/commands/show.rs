@@ -18,6 +18,7 @@ use crate::report::document::{Document, Level, Part, Role, Value, fields};
 use crate::report::format::Purpose;
 use crate::result::row::{CLASS, FIELDS, FROM, TO, TRAFFIC, Word, differing};
 use crate::result::sample::collect;
+use crate::saved::Saved;
 
 /// The `show` command.
 pub const SHOW: Command = Command {
@@ -73,28 +74,39 @@ fn present(document: &mut dyn Document, files: &[File<'_>]) {
     });
 }
 
+/// Writes the trust that a file states, and its reasons.
+pub(super) fn stated_trust(document: &mut dyn Document, saved: &Saved) {
+    let trust = &saved.origin.trust;
+    if !trust.said.is_empty() {
+        let reasons = joined(": ", ", ", trust.evidence());
+        document.sentence(Role::Trust, format_args!("{}{reasons}", trust.level()));
+    }
+}
+
+/// Describes the conditions of a saved result.
+pub(super) fn conditions(document: &mut dyn Document, saved: &Saved) {
+    let of_host = [(&HOST, saved.named_host()), (&CPU, saved.named_cpu()), (&KERNEL, saved.named_kernel())];
+    for (field, text) in of_host {
+        document.put(field, text);
+    }
+    columns::start_of(document, &STARTED, saved);
+    let level = saved.origin.trust.level();
+    document.put(&TRUST, Some(level).filter(|level| !level.is_empty()));
+}
+
 fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: bool) {
     let (saved, name) = (&file.saved, file.name());
-    let trust = &saved.origin.trust;
     let prefix =
         fmt::from_fn(|out| if is_one_of_several { write!(out, "{}: ", name.as_str()) } else { Ok(()) });
     if is_one_of_several {
         heading(document, file);
     }
     file.answer(document, &prefix);
-    if !trust.said.is_empty() {
-        let reasons = joined(": ", ", ", trust.evidence());
-        document.sentence(Role::Trust, format_args!("{}{reasons}", trust.level()));
-    }
+    stated_trust(document, saved);
     file.contents(document, Level::Normal);
     document.put(&FILE, name.as_str());
     document.put(&OF, saved.experiment.as_str());
-    let of_host = [(&HOST, saved.named_host()), (&CPU, saved.named_cpu()), (&KERNEL, saved.named_kernel())];
-    for (field, text) in of_host {
-        document.put(field, text);
-    }
-    columns::start_of(document, &STARTED, saved);
-    document.put(&TRUST, Some(trust.level()).filter(|level| !level.is_empty()));
+    conditions(document, saved);
     if document.wants_samples() {
         samples(document, file, is_one_of_several);
     }
@@ -125,7 +137,7 @@ mod tests {
     use crate::report::FORMATS;
     use crate::report::terminal::Terminal;
     use crate::result::row::Row;
-    use crate::saved::{MAX_ROWS, Saved};
+    use crate::saved::MAX_ROWS;
     use std::boxed::Box;
     use std::format;
     use std::string::{String, ToString};

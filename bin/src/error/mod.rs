@@ -9,6 +9,7 @@
 mod outcome;
 mod placement;
 mod saved;
+mod unanswered;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use crate::sys::table::Table;
 pub use outcome::{Outliers, OutputError, Regression, TimingError};
 pub use placement::{LONGEST_STEP_NS, PlacementError};
 pub use saved::{Problem, SavedError};
+pub use unanswered::Unanswered;
 
 /// A reason to end with another exit code than 0.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,6 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
+use super::Unanswered;
 use crate::options::message::message;
 use crate::sys::errno::Errno;
 
@@ -62,6 +63,8 @@ pub enum SavedError<'a> {
     NothingCommon { field: &'static str },
     /// A result without the requested values.
     NoUndisturbed,
+    /// Results that do not answer a question.
+    Unanswered { path: &'a [u8], why: Unanswered },
     /// Results without a picture; `drawn` states which results have one.
     NoPicture { drawn: &'static str },
 }
@@ -117,6 +120,7 @@ impl fmt::Display for SavedError<'_> {
             SavedError::NothingCommon { field } => message!(
                 out, "A and B have no point in common: {field} differs";
                 "measure both with the same options"; field),
+            SavedError::Unanswered { path, ref why } => why.write(out, path),
             SavedError::NoUndisturbed => message!(
                 out, "a result has no undisturbed value";
                 "run it with --until=quiet"),

@@ -32,6 +32,8 @@ const MOST_BURST: u32 = 1024;
 const MOST_HELD: u32 = 1000;
 /// Maximum `--trials`: every trial is kept in memory until the end.
 const MOST_TRIALS: u32 = 1_000_000;
+/// Maximum `--cores`: the CPUs that Linux can be built for (CONFIG_NR_CPUS).
+const MOST_CORES: u32 = 8192;
 /// Maximum length of the texts of an option.
 const MOST_TEXT: usize = 400;
 
@@ -230,14 +232,14 @@ flags! {
         because "other work on the same CPU interrupts trials and evicts their lines\ncores: ";
     Pages "pages" Placement COMMON,
         Value(&PAGES, |options, value| set(&mut options.pages, values::pages(value))),
-        "page size (exit 2 if unavailable)",
-        default "auto (huge pages, else thp, else 4k)\ncores: auto (4k)",
-        because "with base pages (4k), random loads beyond the TLB reach include page walks";
+        "page size (exit 2 if unavailable)\nexpect: page size; 2m is also transparent pages",
+        default "auto (huge pages, else thp, else 4k)\ncores: auto (4k)\nexpect: pages of the curve, then others",
+        because "with base pages (4k), random loads beyond the TLB reach include page walks\nexpect: ";
     Size "size" Chain COMMON,
         Value(&SIZE, |options, value| set_some(&mut options.size, values::size(value))),
         "working-set size\nbandwidth: memory of each core",
-        default "4x the last-level cache, at least 256M, at most half of the node's available memory; doubled while a cache serves it",
-        because "at most a quarter of the loads then hit that cache";
+        default "4x the last-level cache, at least 256M, at most half of the node's available memory; doubled while a cache serves it\nexpect: the largest one that was measured",
+        because "at most a quarter of the loads then hit that cache\nexpect: ";
     MinSize "min-size" Chain,
         Value(&SIZE, |options, value| set_some(&mut options.min_size, values::size(value))),
         "smallest working set",
@@ -270,8 +272,12 @@ flags! {
         because "an index adds address arithmetic to each load";
     Chains "chains" Chain,
         Value(&CHAINS, |options, value| set_some(&mut options.chains, values::chains(value))),
-        "numbers of concurrent chains to measure, such as 1,4-16",
-        default "all";
+        "numbers of concurrent chains to measure, such as 1,4-16\nexpect: numbers of independent loads at a time",
+        default "all\nexpect: 1";
+    Cores "cores" Chain,
+        Value(&COUNT, |options, value| small(&mut options.cores, value, MOST_CORES)),
+        "number of cores that load at the same time",
+        default "1";
     Seed "seed" Chain,
         Value(&COUNT, |options, value| set(&mut options.seed, values::integer(value))),
         "seed of the random access order",
@@ -449,7 +455,7 @@ flags! {
     Quiet "quiet" b'q' Output COMMON,
         Switch(|options| options.quiet = true),
         "print only the result";
-    Verbose "verbose" b'v' Output COMMON,
+    Verbose "verbose" b'v' Output,
         Switch(|options| options.verbose = true),
         "print everything, notes included";
     Progress "progress" Output,

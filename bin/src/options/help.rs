@@ -96,6 +96,8 @@ system -o system.json\tfor an inventory of hosts
 system --strict\texit 3 on a serious warning
 fit curve.json -o curve.svg\ta picture of a saved curve
 fit --unit=K other.txt\tanother tool's table, in KiB
+expect --size=8M curve.json\ta load of a program's data
+expect curve.json --json\tthe largest size, as JSON
 compare --force a.json b.json\twhatever the conditions
 compare a*.json -- b*.json\tseveral runs of each side
 show saved.json --csv\tits points as a table

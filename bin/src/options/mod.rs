@@ -243,6 +243,8 @@ options! {
         pub iters: Option<NonZeroU64> = None,
         /// The numbers of chains side by side; `None` for all.
         pub chains: Option<IdSet<2>> = None,
+        /// The number of cores that load at the same time.
+        pub cores: Option<NonZeroU32> = None,
         /// The number of trials.
         pub trials: Option<NonZeroU32> = None,
         /// The requested width of the confidence interval, as a fraction of the median.

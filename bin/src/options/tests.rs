@@ -31,7 +31,7 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
         name: "matrix",
         summary: packed!("idle latency of every initiator node to every target node"),
         details: packed!("One line a pair.\nThen the ratio of remote to local."),
-        flags: MEASURED.union(TRAFFIC).union(FlagSet::EXCHANGE),
+        flags: MEASURED.union(TRAFFIC).union(FlagSet::EXCHANGE).with(FlagId::Cores),
         picture: true,
         ..Descriptor::OF_VALUES
     },
@@ -129,6 +129,7 @@ fn every_option_is_set_in_both_forms() {
             let chosen = PARALLEL.iter().filter(|kernel| o.has_chains(kernel)).map(|kernel| kernel.lanes());
             chosen.eq([1, 4, 6, 8, 10, 12, 14, 16])
         }),
+        ("cores", "16", |o| o.cores.is_some_and(|cores| cores.get() == 16)),
         ("seed", "0", |o| o.seed == 0),
         ("traffic", "2:1,read", |o| {
             o.traffic.is_some_and(|kinds| kinds.iter().map(|kind| kind.name).eq(["read", "2:1"]))

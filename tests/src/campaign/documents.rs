@@ -48,7 +48,7 @@ const NUMBERS: [&str; 14] = [
 ];
 
 /// The commands that read saved results.
-const COMMANDS: [&str; 5] = ["report", "compare", "fleet", "fit", "show"];
+const COMMANDS: [&str; 6] = ["report", "compare", "fleet", "fit", "show", "expect"];
 
 /// The saved results of the repository.
 pub struct Corpus {

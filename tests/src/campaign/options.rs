@@ -9,12 +9,14 @@ use super::{Case, REFUSED};
 const SIZES: [&str; 7] = ["4K", "16K", "32K", "65536", "100000", "192k", "1M"];
 
 /// The reasons for which a combination of valid options is refused.
-const REASONS: [&str; 5] = [
+const REASONS: [&str; 7] = [
     "cannot be combined",
     "has no undisturbed value",
     "only curves are compared in a picture",
     "--hold needs exactly one load level",
     "a report of saved results cannot be written as",
+    "; run `latency-bench ",
+    "; use a larger --size",
 ];
 
 /// Runs one experiment or command with random options.

@@ -48,7 +48,7 @@ fn manual() -> String {
 
 /// Returns true for a command line that measures nothing.
 fn reads(line: &str) -> bool {
-    let names = ["fit", "compare", "fleet", "show", "reference", "system", "report *"];
+    let names = ["fit", "expect", "compare", "fleet", "show", "reference", "system", "report *"];
     names.iter().any(|name| line.starts_with(name)) || line.contains("FILE")
 }
 

@@ -275,9 +275,8 @@ impl File<'_> {
         ));
     }
 
-    /// Shows its host, its points as a picture, and its points as a table for readers of a level.
-    pub fn contents(&self, document: &mut dyn Document, level: Level) {
-        let name = self.name();
+    /// Shows its host, as far as the file names it.
+    pub fn origin(&self, document: &mut dyn Document) {
         for (label, found) in [
             ("Host", self.saved.named_host()),
             ("CPU", self.saved.named_cpu()),
@@ -287,7 +286,12 @@ impl File<'_> {
                 document.sentence(Role::Method(&label), format_args!("{found}"));
             }
         }
-        pictures::draw(document, self.saved.rows, name.as_str());
+    }
+
+    /// Shows its host, its points as a picture, and its points as a table for readers of a level.
+    pub fn contents(&self, document: &mut dyn Document, level: Level) {
+        self.origin(document);
+        pictures::draw(document, self.saved.rows, self.name().as_str());
         points(document, self.saved.rows, level);
     }
 }

@@ -1,0 +1,342 @@
+//! The expected time of a random load in a program, from saved results: its working set, pages, chains and cores.
+//!
+//! Only measured values answer a question. A size outside of the measured ones, other pages, more chains or more cores
+//! are refused, with the run that would measure them. Between measured sizes the answer has an interval that contains
+//! the result of a measurement there ([`between`]).
+
+pub mod between;
+pub mod mixture;
+#[cfg(test)]
+mod tests;
+
+use latency_core::cpulist::IdSet;
+use latency_core::stats::Estimate;
+use latency_core::units::{Bytes, PageSize, Pages};
+
+use super::tlb::TlbLevels;
+use crate::error::Unanswered;
+use crate::result::row::{
+    EXPERIMENT, FIELDS, GENERATORS, KERNEL, LANES, ORDER, PAGES_ASKED, Row, SIZE, TRAFFIC, WORDS,
+};
+use crate::result::sample::{Sample, Samples};
+use between::{Between, MeasuredCurve};
+use mixture::Mixture;
+
+/// The experiments with latencies by size, the best last: points of `pages` are few, and another tool's table has no
+/// intervals.
+const WITH_SIZES: [&str; 3] = ["pages", "", "curve"];
+/// Minimum number of points of a curve.
+const FEWEST_POINTS: usize = 6;
+/// The maximum number of times of one answer.
+const MOST_TIMES: usize = 24;
+/// The maximum number of numbers of cores.
+const MOST_COUNTS: usize = 64;
+
+/// A saved result.
+#[derive(Clone, Copy)]
+pub struct ResultRows<'r> {
+    /// The name of its experiment; empty for another tool's table.
+    pub experiment: &'r str,
+    /// Its points.
+    pub rows: &'r [Row],
+    /// The levels of the TLB that a curve found.
+    pub tlb: TlbLevels,
+}
+
+/// Returns the result with an index, if there is one.
+pub type Results<'a, 'r> = &'a dyn Fn(usize) -> Option<ResultRows<'r>>;
+
+/// A function that receives the index of a result, the result, the index of the experiment of a point, and the point.
+type TakeRow<'t, 'r> = &'t mut dyn FnMut(usize, ResultRows<'r>, usize, &'r Row);
+
+/// Passes the points of some experiments to `take`. Points of a table of several experiments name their own.
+#[inline(never)] // it is called in several places
+fn each<'r>(results: Results<'_, 'r>, experiments: &[&str], take: TakeRow<'_, 'r>) {
+    for (index, result) in (0..).map_while(results).enumerate() {
+        for row in result.rows {
+            let is_own = |name: &&str| match row.tells(EXPERIMENT) {
+                true => row.is_word(EXPERIMENT, name),
+                false => result.experiment == *name,
+            };
+            if let Some(experiment) = experiments.iter().position(is_own) {
+                take(index, result, experiment, row);
+            }
+        }
+    }
+}
+
+/// A question. With `None` or [`Pages::AUTO`] the results decide.
+#[derive(Clone, Copy)]
+pub struct Question {
+    /// The working set; `None` for the largest one that was measured.
+    pub size: Option<Bytes>,
+    /// The pages, in the form of the command line.
+    pub pages: Pages,
+    /// The numbers of chains.
+    pub chains: Option<IdSet<2>>,
+    /// The number of cores that load at the same time.
+    pub cores: Option<u32>,
+}
+
+impl Question {
+    /// Returns whether a point is in the requested pages. Base pages are those of any machine, and huge pages of a size may
+    /// come from a pool or be transparent.
+    fn is_of(&self, row: &Row) -> bool {
+        let Some(kind) = pages_of(row) else { return self.pages == Pages::AUTO };
+        match self.pages.pool() {
+            _ if self.pages == Pages::AUTO || self.pages == kind => true,
+            Some(size) => kind.are_transparent() && kind.size() == Some(size),
+            None => self.pages.source() == kind.source(),
+        }
+    }
+}
+
+/// Returns the kind of pages of a point, if its file states one.
+#[must_use]
+pub fn pages_of(row: &Row) -> Option<Pages> {
+    let word = if row.pages.is_empty() { row.plain(PAGES_ASKED) } else { row.pages };
+    Pages::from_word(word.as_str().as_bytes()).filter(|pages| *pages != Pages::AUTO)
+}
+
+/// The curve of a result: the points that differ from one of them only in their size.
+#[derive(Clone, Copy)]
+pub struct SavedCurve<'r> {
+    /// The index of its result.
+    pub result: usize,
+    /// One of its points.
+    pub like: &'r Row,
+    of: ResultRows<'r>,
+}
+
+impl<'r> SavedCurve<'r> {
+    fn has(&self, row: &Row) -> bool {
+        const ALIKE: u32 = ((1 << FIELDS.len()) - 1) & !(1 << SIZE);
+        is_random_load(row) && row.pages == self.like.pages && row.is_same(self.like, ALIKE)
+    }
+
+    /// Passes the points to `take`.
+    #[inline(never)] // it is called in several places
+    fn with_samples(&self, take: &mut dyn FnMut(Samples<'_>)) {
+        let sample = |index: usize| self.of.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
+        take(Samples::new(self.of.rows.len(), &sample));
+    }
+
+    fn at(&self, size: Option<Bytes>) -> Result<(Bytes, Between), Unanswered> {
+        let mut found = Err(Unanswered::NoCurve);
+        self.with_samples(&mut |samples| {
+            let measured = MeasuredCurve::of(samples);
+            let Some([least, most]) = measured.range() else { return };
+            let size = size.unwrap_or(most);
+            found = measured.at(size).map(|between| (size, between)).ok_or(match size < least {
+                true => Unanswered::TooSmall { size, least },
+                false => Unanswered::TooLarge { size, most },
+            });
+        });
+        found
+    }
+}
+
+/// Returns whether a point is the latency of one chain of random loads, with several lines in each page.
+fn is_random_load(row: &Row) -> bool {
+    let is_usual = |field: usize| match field {
+        KERNEL | PAGES_ASKED | EXPERIMENT => true,
+        _ if !row.tells(field) => true,
+        ORDER => row.is_word(field, "random"),
+        LANES => row.is_word(field, "1"),
+        _ => row.is_word(field, "0"),
+    };
+    row.sample.size.0 > 0
+        && row.sample.stride < PageSize::LEAST.bytes()
+        && (WORDS..FIELDS.len()).all(is_usual)
+}
+
+/// Returns the best curve with a wanted point: one that covers the size or comes closest to it, of the best experiment, in
+/// the largest pages, the first among equals.
+#[inline(never)] // it is called in several places
+fn best<'r>(
+    results: Results<'_, 'r>,
+    size: Option<Bytes>,
+    is_wanted: &dyn Fn(&Row) -> bool,
+) -> Option<SavedCurve<'r>> {
+    let mut found = None;
+    each(results, &WITH_SIZES, &mut |result, of, rank, like| {
+        let curve = SavedCurve { result, like, of };
+        // A curve is considered once, at its first point.
+        let mut alike = of.rows.iter().filter(|row| curve.has(row));
+        let is_first = alike.next().is_some_and(|first| core::ptr::eq(first, like));
+        if !is_first || !is_wanted(like) || alike.count() + 1 < FEWEST_POINTS {
+            return;
+        }
+        // Of curves that do not cover the size, the one that comes closest to it tells what was measured.
+        let near = match curve.at(size) {
+            Err(Unanswered::TooSmall { least, .. }) => u64::MAX - least.0,
+            Err(Unanswered::TooLarge { most, .. }) => most.0,
+            _ => u64::MAX,
+        };
+        let score = (near, rank, pages_of(like).map(Pages::code));
+        if found.is_none_or(|(best, _)| score > best) {
+            found = Some((score, curve));
+        }
+    });
+    found.map(|(_, curve)| curve)
+}
+
+/// The time of a load.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpectedTime {
+    /// The pages; `None` if the file does not state them.
+    pub pages: Option<Pages>,
+    /// The number of chains side by side.
+    pub chains: u32,
+    /// The number of cores that load at the same time, each as fast as it can; `None` for one chain or more of one core.
+    pub cores: Option<u32>,
+    /// Nanoseconds of a load of each core, all chains together.
+    pub time: Estimate,
+}
+
+/// The answer to a question.
+pub struct Expectation<'r> {
+    /// The working set.
+    pub size: Bytes,
+    /// The curve with the latency.
+    pub curve: SavedCurve<'r>,
+    /// The latency of one chain, and the measured points around the size.
+    pub between: Between,
+    /// The mixture of levels that follows the curve.
+    pub mixture: Option<Mixture>,
+    times: [ExpectedTime; MOST_TIMES],
+    count: usize,
+}
+
+impl Expectation<'_> {
+    /// Returns the times: that of the question first, then other pages, chains, and cores.
+    #[must_use]
+    pub fn times(&self) -> &[ExpectedTime] {
+        self.times.get(..self.count).unwrap_or_default()
+    }
+
+    fn push(&mut self, time: ExpectedTime) {
+        self.times.iter_mut().skip(self.count).take(1).for_each(|slot| *slot = time);
+        self.count = (self.count + 1).min(MOST_TIMES);
+    }
+
+    /// Returns whether a working set is one of memory, as far as the curve shows it.
+    fn is_in_memory(&self, size: Bytes) -> bool {
+        self.mixture.as_ref().is_some_and(|mixture| mixture.is_in_memory(size))
+    }
+}
+
+/// Answers a question.
+///
+/// # Errors
+///
+/// The reason why the results do not answer it.
+#[inline(never)] // its frame is large
+pub fn ask<'r>(results: Results<'_, 'r>, question: &Question) -> Result<Expectation<'r>, Unanswered> {
+    let Some(curve) = best(results, question.size, &|row| question.is_of(row)) else {
+        return Err(match question.pages {
+            pages if pages != Pages::AUTO && best(results, None, &|_| true).is_some() => {
+                Unanswered::OtherPages { pages }
+            }
+            _ => Unanswered::NoCurve,
+        });
+    };
+    let (size, between) = curve.at(question.size)?;
+    let pages = pages_of(curve.like);
+    let own = ExpectedTime { pages, chains: 1, cores: None, time: between.expected };
+    let mut mixture = None;
+    curve.with_samples(&mut |samples| mixture = Mixture::of(samples, curve.of.tlb));
+    let mut found = Expectation { size, curve, between, mixture, times: [own; MOST_TIMES], count: 1 };
+    let is_open = pages.is_some() && question.pages == Pages::AUTO;
+    for kind in Pages::all().filter(|kind| is_open && Some(*kind) != pages) {
+        let is_of_kind = |row: &Row| pages_of(row) == Some(kind) && row.pair == curve.like.pair;
+        let other = best(results, Some(size), &is_of_kind).and_then(|other| other.at(Some(size)).ok());
+        if let Some((_, other)) = other {
+            found.push(ExpectedTime { pages: Some(kind), time: other.expected, ..own });
+        }
+    }
+    if let Some(chains) = &question.chains {
+        for chains in chains.iter().filter(|chains| *chains > 1) {
+            let time = side_by_side(results, &found, chains)?;
+            found.push(ExpectedTime { chains, time, ..own });
+        }
+    }
+    if let Some(cores) = question.cores {
+        let time = at_once(results, &found, cores)?;
+        found.push(ExpectedTime { cores: Some(cores), time, ..own });
+    }
+    Ok(found)
+}
+
+/// Returns a number that a field of a point has; 0 without one.
+#[inline(never)] // it is called in several places
+fn number(row: &Row, field: usize) -> u32 {
+    row.plain(field).as_str().parse::<u64>().map_or(0, |count| count as u32)
+}
+
+const fn time(row: &Row) -> Estimate {
+    Estimate { value: row.sample.nanoseconds, interval: row.sample.interval }
+}
+
+/// Returns the time of a load with several chains side by side: the measured one of this size, or the latency divided by
+/// the speedup of another size, if both are in memory.
+fn side_by_side(
+    results: Results<'_, '_>,
+    found: &Expectation<'_>,
+    chains: u32,
+) -> Result<Estimate, Unanswered> {
+    let like = found.curve.like;
+    let (mut single, mut several, mut most) = (None, None, 0);
+    each(results, &["parallel"], &mut |_, _, _, row| {
+        if pages_of(row) != pages_of(like) || row.pair != like.pair {
+            return;
+        }
+        let count = number(row, LANES);
+        most = most.max(count);
+        let best = match count {
+            1 => &mut single,
+            _ if count == chains => &mut several,
+            _ => return,
+        };
+        let key = |row: &Row| (row.sample.size == found.size, row.sample.size);
+        if best.is_none_or(|best| key(row) > key(best)) {
+            *best = Some(row);
+        }
+    });
+    let Some(several) = several else { return Err(Unanswered::NoChains { chains, most }) };
+    if several.sample.size == found.size {
+        return Ok(time(several));
+    }
+    let is_in_memory = found.is_in_memory(found.size) && found.is_in_memory(several.sample.size);
+    let single = single.filter(|single| is_in_memory && single.sample.size == several.sample.size);
+    let speedup = single.and_then(|single| time(single).over(time(several)));
+    let time = speedup.and_then(|speedup| found.between.expected.over(speedup));
+    time.ok_or(Unanswered::ChainsElsewhere { chains, size: found.size })
+}
+
+/// Returns the time of a load of each of several cores that load at random at the same time, each with as many loads in
+/// flight as it can.
+fn at_once(results: Results<'_, '_>, found: &Expectation<'_>, cores: u32) -> Result<Estimate, Unanswered> {
+    let mut samples = [Sample::EMPTY; MOST_COUNTS];
+    let (mut count, mut most, mut is_in_memory) = (0_usize, 0, found.is_in_memory(found.size));
+    each(results, &["bandwidth"], &mut |_, _, _, row| {
+        if !row.is_word(TRAFFIC, "random") || row.pair != found.curve.like.pair {
+            return;
+        }
+        let own = number(row, GENERATORS);
+        most = most.max(own);
+        is_in_memory &= found.is_in_memory(row.sample.size);
+        // The time between two loads of one core grows with the number of cores, as a latency with the working set.
+        let Estimate { value: nanoseconds, interval } = time(row).scaled(own.into());
+        let sample = Sample { size: Bytes(own.into()), nanoseconds, interval, ..Sample::EMPTY };
+        samples.iter_mut().skip(count).take(1).for_each(|slot| *slot = sample);
+        count += 1;
+    });
+    if most > 0 && !is_in_memory {
+        return Err(Unanswered::CoresElsewhere { size: found.size });
+    }
+    let sample = |index: usize| samples.get(index).copied();
+    let curve = MeasuredCurve::of(Samples::new(count.min(MOST_COUNTS), &sample));
+    let between = curve.at(Bytes(cores.into()));
+    between.map(|between| between.expected).ok_or(Unanswered::NoCores { cores, most })
+}

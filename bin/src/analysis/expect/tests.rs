@@ -1,0 +1,358 @@
+//! Expected times from planted curves.
+
+use super::between::MeasuredCurve;
+use super::mixture::{Mixture, Term};
+use super::*;
+use crate::analysis::tlb::TlbEnd;
+use crate::result::row::Word;
+use latency_core::stats::Interval;
+use std::vec;
+use std::vec::Vec;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// Returns the latency of a mixture of 1, 4 and 100 ns, whose levels hold 32 KiB and 8 MiB.
+fn planted(size: u64) -> f64 {
+    let missing = |capacity: u64| (1.0 - capacity as f64 / size as f64).max(0.0);
+    1.0 + 3.0 * missing(32 * KIB) + 96.0 * missing(8 * MIB)
+}
+
+/// Returns a point with an interval of 1 %.
+fn sample(size: u64, nanoseconds: f64) -> Sample {
+    let interval = Some(Interval { low: nanoseconds * 0.995, high: nanoseconds * 1.005 });
+    Sample { size: Bytes(size), nanoseconds, interval, ..Sample::EMPTY }
+}
+
+/// Returns a point of a curve in pages with this word.
+fn row(size: u64, nanoseconds: f64, pages: &str) -> Row {
+    let mut row = Row { pair: Some((0, 0)), sample: sample(size, nanoseconds), ..Row::EMPTY };
+    row.set(ORDER, Word::from_bytes(b"random"));
+    row.pages = Word::from_bytes(pages.as_bytes());
+    row
+}
+
+/// Returns the sizes from 4 KiB to 1 GiB, two in each octave.
+fn sizes() -> impl Iterator<Item = u64> {
+    (0..37).map(|step| if step % 2 == 0 { (4 * KIB) << (step / 2) } else { (6 * KIB) << (step / 2) })
+}
+
+/// Returns a planted curve in pages with this word, and `factor` times as slow.
+fn rows(pages: &str, factor: f64) -> Vec<Row> {
+    sizes().map(|size| row(size, factor * planted(size), pages)).collect()
+}
+
+fn with(mut row: Row, field: usize, value: &str) -> Row {
+    row.set(field, Word::from_bytes(value.as_bytes()));
+    row
+}
+
+/// Returns the times of 1 and 8 chains over sizes, by a speedup of 4 in the caches and of 5 in memory.
+fn parallel() -> Vec<Row> {
+    let times = |size: u64| {
+        let speedup = if size > 8 * MIB { 5.0 } else { 4.0 };
+        [1, 8].map(|chains| {
+            let nanoseconds = if chains == 1 { planted(size) } else { planted(size) / speedup };
+            with(row(size, nanoseconds, "4k"), LANES, if chains == 1 { "1" } else { "8" })
+        })
+    };
+    [MIB, 256 * MIB].into_iter().flat_map(times).collect()
+}
+
+/// Returns the time of a line of 1, 4 and 8 cores that load at random.
+fn random() -> Vec<Row> {
+    [(1, "1", 10.0), (4, "4", 3.0), (8, "8", 2.5)]
+        .map(|(_, cores, nanoseconds)| {
+            let traffic = with(row(256 * MIB, nanoseconds, "4k"), TRAFFIC, "random");
+            with(traffic, GENERATORS, cores)
+        })
+        .to_vec()
+}
+
+fn curve(samples: &[Sample]) -> MeasuredCurve {
+    let get = |index: usize| samples.get(index).copied();
+    MeasuredCurve::of(Samples::new(samples.len(), &get))
+}
+
+fn result<'r>(experiment: &'r str, rows: &'r [Row]) -> ResultRows<'r> {
+    ResultRows { experiment, rows, tlb: [None; 2] }
+}
+
+/// Answers a question from results.
+fn answer<'r>(results: &[ResultRows<'r>], question: &Question) -> Result<Expectation<'r>, Unanswered> {
+    ask(&|index| results.get(index).copied(), question)
+}
+
+const PLAIN: Question = Question { size: None, pages: Pages::AUTO, chains: None, cores: None };
+
+fn of_size(size: u64) -> Question {
+    Question { size: Some(Bytes(size)), ..PLAIN }
+}
+
+fn of_chains(size: u64, chains: &[u32]) -> Question {
+    let mut set = IdSet::default();
+    assert!(chains.iter().all(|chains| set.insert(*chains)));
+    Question { chains: Some(set), ..of_size(size) }
+}
+
+fn is_near(found: f64, truth: f64, part: f64) -> bool {
+    (found / truth - 1.0).abs() < part
+}
+
+#[test]
+fn a_measured_size_has_its_value_and_at_least_its_interval() {
+    let samples: Vec<Sample> = sizes().map(|size| sample(size, planted(size))).collect();
+    let found = curve(&samples).at(Bytes(MIB)).unwrap();
+    assert_eq!(found.expected.value, planted(MIB));
+    let (interval, own) = (found.expected.interval.unwrap(), samples[16].interval.unwrap());
+    assert!(interval.low <= own.low && own.high <= interval.high && interval.high < 1.02 * planted(MIB));
+    assert_eq!(found.neighbours.map(|point| point.size), [Bytes(MIB); 2]);
+}
+
+#[test]
+fn the_interval_is_narrow_on_a_plateau_and_spans_a_step() {
+    let step = |size: u64| if size <= MIB { 4.0 } else { 40.0 };
+    let samples: Vec<Sample> = sizes().map(|size| sample(size, step(size))).collect();
+    let curve = curve(&samples);
+    for size in [5 * KIB, 700 * KIB, 3 * MIB, 900 * MIB] {
+        let interval = curve.at(Bytes(size)).unwrap().expected.interval.unwrap();
+        assert!(
+            interval.low > 0.98 * step(size) && interval.high < 1.02 * step(size),
+            "{size}: {interval:?}"
+        );
+    }
+    // The step may lie anywhere between both sizes.
+    let found = curve.at(Bytes(MIB + 64 * KIB)).unwrap().expected;
+    let interval = found.interval.unwrap();
+    assert!(interval.low <= 4.0 && interval.high >= 40.0 && found.value < 10.0, "{found:?}");
+}
+
+#[test]
+fn the_value_is_between_its_neighbours_and_follows_a_smooth_curve() {
+    let samples: Vec<Sample> = sizes().map(|size| sample(size, planted(size))).collect();
+    let curve = curve(&samples);
+    let mut last = 0.0;
+    for size in (4 * KIB..MIB * 1024).step_by(MIB as usize / 3) {
+        let Between { expected: Estimate { value, interval }, .. } = curve.at(Bytes(size)).unwrap();
+        let interval = interval.unwrap();
+        assert!(interval.low <= value && value <= interval.high, "{size}");
+        assert!(interval.low <= planted(size) && planted(size) <= interval.high, "{size}");
+        assert!(value > last * 0.999_999, "{size}: {last} then {value}");
+        last = value;
+    }
+    assert!(is_near(curve.at(Bytes(200 * MIB)).unwrap().expected.value, planted(200 * MIB), 0.01));
+}
+
+#[test]
+fn scatter_widens_the_intervals_of_its_neighbourhood() {
+    let noisy = |(index, size): (usize, u64)| {
+        let off = if size > 64 * MIB && index % 2 == 0 { 1.1 } else { 1.0 };
+        Sample { interval: None, ..sample(size, off * planted(size)) }
+    };
+    let samples: Vec<Sample> = sizes().enumerate().map(noisy).collect();
+    let curve = curve(&samples);
+    let width = |size: u64| {
+        let found = curve.at(Bytes(size)).unwrap().expected;
+        found.interval.map(|interval| (interval.high - interval.low) / found.value).unwrap()
+    };
+    assert!(width(700 * MIB) > 0.2, "{}", width(700 * MIB));
+    // A point without an interval is not taken to be more precise than 3 %.
+    assert!((0.059..0.065).contains(&width(5 * KIB)), "{}", width(5 * KIB));
+}
+
+#[test]
+fn a_size_that_was_measured_twice_has_the_interval_of_both() {
+    let samples = [10.0, 10.0, 10.0, 12.0, 12.0].map(|nanoseconds| sample(MIB, nanoseconds));
+    let found = curve(&samples).at(Bytes(MIB)).unwrap().expected;
+    let interval = found.interval.unwrap();
+    assert!(interval.low < 9.96 && interval.high > 12.05 && (10.0..12.0).contains(&found.value), "{found:?}");
+}
+
+#[test]
+fn sizes_outside_of_the_measured_ones_have_no_value() {
+    let samples: Vec<Sample> = sizes().map(|size| sample(size, planted(size))).collect();
+    let found = curve(&samples);
+    for size in [KIB, 4 * KIB - 1, 1024 * MIB + 1, u64::MAX >> 1] {
+        assert!(found.at(Bytes(size)).is_none(), "{size}");
+    }
+    assert_eq!(found.range(), Some([Bytes(4 * KIB), Bytes(1024 * MIB)]));
+    assert!(curve(&[]).at(Bytes(MIB)).is_none() && curve(&[]).range().is_none());
+}
+
+fn mixture(tlb: TlbLevels) -> Mixture {
+    let samples: Vec<Sample> = sizes().map(|size| sample(size, planted(size))).collect();
+    let get = |index: usize| samples.get(index).copied();
+    Mixture::of(Samples::new(samples.len(), &get), tlb).unwrap()
+}
+
+fn terms(mixture: &Mixture, size: u64) -> (Vec<Term>, f64) {
+    let mut terms = Vec::new();
+    let sum = mixture.each_term(Bytes(size), &mut |term| terms.push(term));
+    (terms, sum)
+}
+
+#[test]
+fn terms_are_the_shares_of_the_levels_times_their_latencies() {
+    let mixture = mixture([None; 2]);
+    for size in [16 * KIB, MIB, 64 * MIB, 1024 * MIB] {
+        let (terms, sum) = terms(&mixture, size);
+        let shares: f64 = terms.iter().map(|term| term.share).sum();
+        assert!((shares - 1.0).abs() < 1e-9 && is_near(sum, planted(size), 0.02), "{terms:?}");
+    }
+    let (terms, _) = terms(&mixture, 64 * MIB);
+    let [l1, l2, memory] = terms[..] else { panic!("{terms:?}") };
+    assert!(is_near(l1.share, 0.0005, 0.1) && is_near(l2.share, 0.1245, 0.05), "{terms:?}");
+    assert!(memory.part == "memory" && is_near(memory.nanoseconds, 100.0, 0.02), "{terms:?}");
+    assert_eq!([16 * MIB, 40 * MIB].map(|size| mixture.is_in_memory(Bytes(size))), [false, true]);
+}
+
+#[test]
+fn known_translation_is_a_term_and_leaves_the_sum() {
+    let end = |pages: f64, miss_ns: f64| {
+        Some(TlbEnd { entries: Estimate::exact(pages), page: Bytes(4096), miss_ns })
+    };
+    let (found, sum) = terms(&mixture([end(64.0, 2.0), end(2048.0, 10.0)]), 64 * MIB);
+    let translation = found.last().unwrap();
+    // 64 pages are 1/256 of the working set, and 2048 pages an eighth.
+    assert!(is_near(translation.adds(), 2.0 * 255.0 / 256.0 + 8.0 * 7.0 / 8.0, 1e-6), "{found:?}");
+    assert_eq!(translation.part, "translation");
+    assert!(is_near(sum, planted(64 * MIB), 0.02));
+    // More than memory costs cannot be translation.
+    let (found, _) = terms(&mixture([end(64.0, 200.0), None]), 64 * MIB);
+    assert!(found.iter().all(|Term { part, .. }| *part != "translation"), "{found:?}");
+}
+
+#[test]
+fn a_question_without_a_size_is_about_the_largest_one() {
+    let rows = rows("4k", 1.0);
+    let found = answer(&[result("curve", &rows)], &PLAIN).unwrap();
+    assert_eq!((found.size, found.times().len()), (Bytes(1024 * MIB), 1));
+    assert_eq!(found.times()[0].pages, Pages::from_word(b"4k"));
+}
+
+#[test]
+fn sizes_beyond_the_curve_are_refused() {
+    let rows = rows("4k", 1.0);
+    let refused =
+        |size| answer(&[result("curve", &rows)], &of_size(size)).map(|found| found.size).unwrap_err();
+    let (size, least, most) = (Bytes(KIB), Bytes(4 * KIB), Bytes(1024 * MIB));
+    assert_eq!(refused(KIB), Unanswered::TooSmall { size, least });
+    assert_eq!(refused(2048 * MIB), Unanswered::TooLarge { size: Bytes(2048 * MIB), most });
+    let few = &rows[..FEWEST_POINTS - 1];
+    for of in [result("curve", few), result("matrix", &rows), result("curve", &[])] {
+        assert_eq!(answer(&[of], &of_size(MIB)).err(), Some(Unanswered::NoCurve));
+    }
+}
+
+#[test]
+fn other_pages_stand_beside_the_curve_and_can_be_asked_for() {
+    let (huge, small) = (rows("thp", 1.0), rows("4k", 1.5));
+    let results = [result("pages", &small), result("curve", &huge)];
+    let found = answer(&results, &of_size(MIB)).unwrap();
+    let times: Vec<_> = found.times().iter().map(|time| (time.pages, time.time.value)).collect();
+    let kind = |word: &[u8]| Pages::from_word(word);
+    assert_eq!(times, [(kind(b"thp"), planted(MIB)), (kind(b"4k"), 1.5 * planted(MIB))]);
+    let asked = |word: &[u8]| {
+        let question = Question { pages: Pages::from_word(word).unwrap(), ..of_size(MIB) };
+        answer(&results, &question).map(|found| (found.times()[0].pages, found.times().len()))
+    };
+    assert_eq!(asked(b"4k").unwrap(), (kind(b"4k"), 1));
+    // Pages of 2 MiB may be transparent ones.
+    assert_eq!(asked(b"2m").unwrap(), (kind(b"thp"), 1));
+    let pages = Pages::from_word(b"1g").unwrap();
+    assert_eq!(asked(b"1g"), Err(Unanswered::OtherPages { pages }));
+    // A table without pages answers only a question without pages.
+    let table = rows("", 1.0);
+    let question = Question { pages, ..of_size(MIB) };
+    assert!(answer(&[result("", &table)], &of_size(MIB)).is_ok());
+    assert_eq!(answer(&[result("", &table)], &question).err(), Some(Unanswered::OtherPages { pages }));
+}
+
+#[test]
+fn only_random_loads_of_one_chain_are_a_curve() {
+    let changed: [(usize, &str); 4] = [(ORDER, "sequential"), (LANES, "4"), (TRAFFIC, "read"), (11, "true")];
+    for (field, value) in changed {
+        let rows: Vec<Row> = rows("4k", 1.0).into_iter().map(|row| with(row, field, value)).collect();
+        assert_eq!(
+            answer(&[result("curve", &rows)], &of_size(MIB)).err(),
+            Some(Unanswered::NoCurve),
+            "{value}"
+        );
+    }
+    let spaced = |row: Row| Row { sample: Sample { stride: Bytes(4096), ..row.sample }, ..row };
+    let rows: Vec<Row> = rows("4k", 1.0).into_iter().map(spaced).collect();
+    assert_eq!(answer(&[result("curve", &rows)], &of_size(MIB)).err(), Some(Unanswered::NoCurve));
+}
+
+#[test]
+fn chains_are_those_of_the_size_or_of_memory() {
+    let (single, several) = (rows("4k", 1.0), parallel());
+    let results = [result("curve", &single), result("parallel", &several)];
+    let with_8 = |size| {
+        let found = answer(&results, &of_chains(size, &[1, 8]))?;
+        let [_, last] = found.times() else { panic!("{:?}", found.times()) };
+        assert_eq!(last.chains, 8);
+        Ok(last.time)
+    };
+    assert_eq!(with_8(MIB).unwrap().value, planted(MIB) / 4.0);
+    let memory = with_8(800 * MIB).unwrap();
+    assert!(is_near(memory.value, planted(800 * MIB) / 5.0, 0.01), "{memory:?}");
+    let half = memory.half().unwrap();
+    assert!((0.01..0.03).contains(&half), "{half}");
+    let elsewhere = |size| Unanswered::ChainsElsewhere { chains: 8, size: Bytes(size) };
+    for size in [64 * KIB, 12 * MIB] {
+        assert_eq!(with_8(size), Err(elsewhere(size)));
+    }
+    let refused = |results: &[ResultRows<'_>], chains| answer(results, &of_chains(MIB, &[chains])).err();
+    assert_eq!(refused(&results, 16), Some(Unanswered::NoChains { chains: 16, most: 8 }));
+    assert_eq!(refused(&results[..1], 8), Some(Unanswered::NoChains { chains: 8, most: 0 }));
+    // Chains in other pages do not count.
+    let huge = rows("thp", 1.0);
+    let refused = refused(&[result("curve", &huge), result("parallel", &several)], 8);
+    assert_eq!(refused, Some(Unanswered::NoChains { chains: 8, most: 0 }));
+}
+
+#[test]
+fn cores_share_the_random_bandwidth_of_memory() {
+    let (single, several) = (rows("4k", 1.0), random());
+    let results = [result("curve", &single), result("bandwidth", &several)];
+    let refused = |results: &[ResultRows<'_>], size, cores| {
+        answer(results, &Question { cores: Some(cores), ..of_size(size) }).err()
+    };
+    let with = |cores| {
+        let found = answer(&results, &Question { cores: Some(cores), ..of_size(512 * MIB) }).unwrap();
+        found.times().last().map(|time| (time.cores, time.time)).unwrap()
+    };
+    assert_eq!(with(8).0, Some(8));
+    assert_eq!((with(4).1.value, with(8).1.value), (12.0, 20.0));
+    let Estimate { value, interval } = with(6).1;
+    let interval = interval.unwrap();
+    assert!((12.0..20.0).contains(&value) && interval.low <= 12.0 && interval.high >= 20.0, "{value}");
+    assert_eq!(refused(&results, 512 * MIB, 16), Some(Unanswered::NoCores { cores: 16, most: 8 }));
+    assert_eq!(refused(&results[..1], 512 * MIB, 4), Some(Unanswered::NoCores { cores: 4, most: 0 }));
+    let size = Bytes(MIB);
+    assert_eq!(refused(&results, MIB, 4), Some(Unanswered::CoresElsewhere { size }));
+}
+
+#[test]
+fn joined_tables_name_the_experiment_of_each_point() {
+    let all: Vec<Row> = rows("4k", 1.0)
+        .into_iter()
+        .map(|row| with(row, EXPERIMENT, "curve"))
+        .chain(parallel().into_iter().map(|row| with(row, EXPERIMENT, "parallel")))
+        .collect();
+    let found = answer(&[result("report", &all)], &of_chains(MIB, &[8])).unwrap();
+    assert_eq!(found.times().len(), 2);
+    assert_eq!(vec![found.times()[1].time.value], [planted(MIB) / 4.0]);
+}
+
+#[test]
+fn the_curve_that_comes_closest_tells_what_was_measured() {
+    let (short, long) = (rows("thp", 1.0), rows("4k", 1.0));
+    let results = [result("curve", &short[..20]), result("pages", &long)];
+    let (size, most) = (Bytes(2048 * MIB), Bytes(1024 * MIB));
+    let refused = answer(&results, &of_size(2048 * MIB)).err();
+    assert_eq!(refused, Some(Unanswered::TooLarge { size, most }));
+    // A size that both have is answered by the curve.
+    assert_eq!(answer(&results, &of_size(MIB)).unwrap().curve.result, 0);
+}

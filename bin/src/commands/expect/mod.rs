@@ -1,0 +1,62 @@
+//! The expected time of a random load of a program, from saved results. Nothing is measured.
+
+#[cfg(test)]
+mod tests;
+mod view;
+
+use core::num::NonZeroU32;
+
+use latency_core::packed;
+
+use super::report::saved::read;
+use super::{Command, Write};
+use crate::analysis::expect::{Question, ResultRows, ask};
+use crate::describe::output;
+use crate::error::{Failure, SavedError};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
+use crate::saved::Saved;
+
+/// The `expect` command.
+pub const EXPECT: Command = Command {
+    descriptor: Descriptor {
+        name: "expect",
+        summary: packed!("time of a load of your program's data"),
+        details: packed!(
+            "FILE is a saved curve, a report as JSON, or another tool's table; `-` reads standard input. The latency of \
+             a random load over --size bytes is read between the measured sizes around it. Its interval contains \
+             what a measurement of that size would give, and is wide where a cache ends.\n\
+             The mixture of levels that follows the curve is shown with its terms: the share of the loads that each \
+             level serves, times its latency.\n\
+             --chains needs a result of parallel, and --cores one of bandwidth --traffic=random. What was not measured \
+             is refused, with the run that would measure it (exit 1)."
+        ),
+        flags: FlagSet::of(&[FlagId::Size, FlagId::Pages, FlagId::Chains, FlagId::Cores]),
+        operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
+        ..Descriptor::OF_VALUES
+    },
+    columns: output::COLUMNS,
+    run,
+};
+
+/// Reads the results of a file, and writes the answer.
+fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+    let path = options.operands().first().copied().unwrap_or_default();
+    let files = read(options.operands(), false)?;
+    let result = |index: usize| {
+        let Saved { experiment, rows, tlb, .. } = &files.get(index)?.saved;
+        Some(ResultRows { experiment: experiment.as_str(), rows, tlb: *tlb })
+    };
+    let question = Question {
+        size: options.size,
+        pages: options.pages,
+        chains: options.chains,
+        cores: options.cores.map(NonZeroU32::get),
+    };
+    let found = ask(&result, &question).map_err(|why| SavedError::Unanswered { path, why })?;
+    write(&mut |document| {
+        if let Some(file) = files.get(found.curve.result) {
+            view::present(document, file, &found);
+        }
+    });
+    Ok(None)
+}

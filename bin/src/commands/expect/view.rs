@@ -1,0 +1,161 @@
+//! The answer of `expect` for people and programs.
+
+use core::fmt::{self, Display};
+
+use latency_core::decimal::Decimal;
+use latency_core::stats::{Estimate, Interval};
+
+use crate::analysis::expect::between::CurvePoint;
+use crate::analysis::expect::mixture::Mixture;
+use crate::analysis::expect::{Expectation, ExpectedTime};
+use crate::commands::report::saved::{self, File};
+use crate::commands::show;
+use crate::describe::time::ReadableTime;
+use crate::describe::{self, columns, trust};
+use crate::experiment::curve::levels;
+use crate::report::document::{Document, Level, Part, Role, fields};
+use crate::report::figures::Digits;
+use crate::result::row::{EXPERIMENT, GENERATORS, LANES, PAGES_ASKED, Word};
+use crate::result::sample::Sample;
+use crate::result::words::{PageKind, PageWords};
+use crate::saved::Saved;
+
+fields! {
+    NS "ns +-" "Expected latency of a random load, in nanoseconds; the interval contains the result of a measurement of this size.";
+    BELOW "below_bytes" "Nearest measured working set below, in bytes.";
+    ABOVE "above_bytes" "Nearest measured working set above, in bytes.";
+    MIXTURE "mixture_ns" "Latency by the mixture of levels, in nanoseconds; null without a fit.";
+    MEASURED "measured" "Result with the measured points, and its conditions.";
+    TERMS "terms" "Terms of the mixture of levels: share of the loads times latency.";
+    TERM "part" "Part of the load: `level`, `memory` or `translation`.";
+    CAPACITY "capacity_bytes" "Capacity of the level in the mixture, in bytes; null for memory and translation.";
+    SHARE "share" "Share of the loads (0 to 1).";
+    TERM_NS "term_ns" "Nanoseconds of one of these loads.";
+    ADDS "adds_ns" "Nanoseconds that the term adds to the mean load.";
+}
+
+/// Writes the answer, its terms, and the conditions of its curve.
+pub fn present(document: &mut dyn Document, file: &File<'_>, found: &Expectation<'_>) {
+    let saved = &file.saved;
+    let sum = found.mixture.as_ref().map(|mixture| mixture.each_term(found.size, &mut |_| {}));
+    document.part(Part::Object(&describe::SUMMARY), |document| {
+        let [below, above] = found.between.neighbours;
+        document.put(&columns::WORKING_SET, found.size);
+        document.put(&NS, found.between.expected);
+        document.put(&BELOW, below.size);
+        document.put(&ABOVE, above.size);
+        document.put(&MIXTURE, sum);
+    });
+    let stated = Some(saved.origin.trust.level()).filter(|level| !level.is_empty());
+    let mut reasons = saved.origin.trust.evidence().chain(stated.is_none().then_some("not-stated"));
+    trust::of_command(document, stated.unwrap_or("fair"), &mut || reasons.next());
+    rows(document, saved, found);
+    let others = fmt::from_fn(|out| found.times().iter().skip(1).try_for_each(|time| other(out, time)));
+    let expected = nanoseconds(found.between.expected, " ns");
+    document.answer(format_args!("A random load over {}: {expected}{others}.", found.size));
+    neighbours(document, found);
+    if let Some(mixture) = &found.mixture {
+        terms(document, found, mixture);
+    }
+    show::stated_trust(document, saved);
+    let name = file.name();
+    document.sentence(Role::Method(&"File"), format_args!("{}", name.as_str()));
+    file.origin(document);
+    if let Some(pages) = found.times().first().and_then(|time| time.pages) {
+        document.sentence(Role::Method(&"Pages"), format_args!("{}", PageKind(pages)));
+    }
+    if let Some((from, to)) = found.curve.like.pair {
+        document.sentence(Role::Method(&"Nodes"), format_args!("{from} -> {to}"));
+    }
+    if saved.origin.started > 0 {
+        document.sentence(Role::Method(&"Started"), format_args!("{}", ReadableTime(saved.origin.started)));
+    }
+    document.part(Part::Object(&MEASURED), |document| {
+        document.put(&saved::FILE, name.as_str());
+        show::conditions(document, saved);
+    });
+}
+
+/// Describes each time as a row.
+fn rows(document: &mut dyn Document, saved: &Saved, found: &Expectation<'_>) {
+    document.part(Part::Records(&describe::ROWS), |document| {
+        for time in found.times() {
+            let Estimate { value: nanoseconds, interval } = time.time;
+            let sample = Sample { size: found.size, nanoseconds, interval, ..Sample::EMPTY };
+            let mut row = *found.curve.like;
+            (row.sample, row.verified, row.gigahertz, row.seed, row.undisturbed) =
+                (sample, None, None, None, None);
+            row.set(PAGES_ASKED, Word::EMPTY);
+            row.pages = time.pages.map_or(Word::EMPTY, |pages| Word::of(format_args!("{pages}")));
+            row.set(EXPERIMENT, Word::of(format_args!("expect")));
+            let (field, count) = time.cores.map_or((LANES, time.chains), |cores| (GENERATORS, cores));
+            row.set(field, Word::of(format_args!("{count}")));
+            let mut next = Some(&row);
+            columns::saved_rows(document, saved, &mut || next.take());
+        }
+    });
+}
+
+/// Writes a time in other pages, with several chains, or of several cores, with its interval.
+fn other(out: &mut fmt::Formatter<'_>, time: &ExpectedTime) -> fmt::Result {
+    let found = nanoseconds(time.time, "");
+    match (time.cores, time.chains, time.pages) {
+        (Some(cores), ..) => write!(out, "; {cores} cores at a time {found} each"),
+        (None, 1, Some(pages)) => write!(out, "; with {} {found}", PageWords(pages)),
+        (None, chains, _) => write!(out, "; {chains} at a time {found} each"),
+    }
+}
+
+/// Writes the measured points around the size.
+fn neighbours(document: &mut dyn Document, found: &Expectation<'_>) {
+    let [below, above] = found.between.neighbours;
+    let point = |CurvePoint { size, latency, .. }| {
+        fmt::from_fn(move |out| write!(out, "{size}, {}", nanoseconds(latency, " ns")))
+    };
+    let second = fmt::from_fn(|out| match below.size == above.size {
+        true => Ok(()),
+        false => write!(out, "; {}", point(above)),
+    });
+    document.finding(format_args!("Measured: {}{second}.", point(below)));
+}
+
+/// Shows the terms of the mixture, and whether their sum agrees with the measured points.
+fn terms(document: &mut dyn Document, found: &Expectation<'_>, mixture: &Mixture) {
+    document.tabulate("Mixture of levels: share of the loads times latency", Level::Normal, 1, &|table| {
+        table.texts("part|up to|share|ns|adds");
+        mixture.each_term(found.size, &mut |term| {
+            table.row();
+            table.text(term.part);
+            table.known(term.capacity.map(levels::size));
+            table.cell(format_args!("{:.1}%", Decimal(100.0 * term.share)));
+            table.number(term.nanoseconds);
+            table.cell(format_args!("{:.2}", Decimal(term.adds())));
+        });
+    });
+    document.part(Part::List(&TERMS), |document| {
+        let sum = mixture.each_term(found.size, &mut |term| {
+            document.part(Part::Item, |document| {
+                document.put(&TERM, term.part);
+                document.put(&CAPACITY, term.capacity.map(levels::size));
+                document.put(&SHARE, term.share);
+                document.put(&TERM_NS, term.nanoseconds);
+                document.put(&ADDS, term.adds());
+            });
+        });
+        let Interval { low, high } = found.between.expected.bounds();
+        let verdict = match low <= sum && sum <= high {
+            true => "within the interval",
+            false => "outside of the interval: here the curve does not follow a mixture",
+        };
+        document.finding(format_args!("The terms add up to {} ns, {verdict}.", Digits(sum)));
+    });
+}
+
+/// Shows nanoseconds with their unit, and their interval.
+fn nanoseconds(Estimate { value, interval }: Estimate, unit: &'static str) -> impl Display {
+    fmt::from_fn(move |out| {
+        write!(out, "{}{unit}", Digits(value))?;
+        interval
+            .map_or(Ok(()), |Interval { low, high }| write!(out, " ({} to {})", Digits(low), Digits(high)))
+    })
+}
