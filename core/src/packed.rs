@@ -81,6 +81,12 @@ impl PackedPart {
         self.0.is_empty()
     }
 
+    /// Returns the part without the byte of a word at its end, if it has that byte; see [`byte_of`].
+    #[must_use]
+    pub fn strip_suffix(self, byte: u8) -> Option<PackedPart> {
+        self.0.strip_suffix(&[byte]).map(PackedPart)
+    }
+
     /// Returns the parts between separators, which are characters that no word contains.
     pub fn split(self, separator: u8) -> impl Iterator<Item = PackedPart> {
         self.0.split(move |byte| *byte == separator).map(PackedPart)
@@ -138,7 +144,8 @@ impl fmt::Debug for Packed {
     }
 }
 
-/// Packs a literal, with the names of its inserts in the order of their numbers: `packed!("node {node}", node)`.
+/// Packs a literal, with the names of its inserts in the order of their numbers: `packed!("node {node}", node)`. Other
+/// braces, as in a style sheet, are characters.
 #[macro_export]
 macro_rules! packed {
     ($text:expr $(, $insert:ident)*) => {{
@@ -202,7 +209,7 @@ const fn shortest(text: &[u8], inserts: &[&str]) -> Steps {
     while at > 0 {
         at -= 1;
         let first = text[at];
-        if first == b'{' {
+        if first == b'{' && is_name(text, at + 1) {
             let (byte, taken) = insert(text, at, inserts);
             (steps.byte[at], steps.taken[at]) = (byte, taken);
             costs[at] = 1 + costs[at + taken as usize];
@@ -230,6 +237,14 @@ const fn shortest(text: &[u8], inserts: &[&str]) -> Steps {
         costs[at] = least;
     }
     steps
+}
+
+/// Returns whether a name and a closing brace are at a place of a text.
+const fn is_name(text: &[u8], mut at: usize) -> bool {
+    while at < text.len() && (text[at].is_ascii_alphanumeric() || text[at] == b'_') {
+        at += 1;
+    }
+    at < text.len() && text[at] == b'}'
 }
 
 /// Returns the byte of an insert whose brace is at `at`, and its length.
@@ -267,6 +282,20 @@ struct Tree {
 /// The maximum number of beginnings.
 const BEGINNINGS: usize = ends()[WORDS.len() - 1] as usize + 1;
 const TREE: Tree = tree();
+
+/// Returns the byte of one of the [`WORDS`].
+///
+/// # Panics
+///
+/// Panics if the text is none of them.
+#[must_use]
+pub const fn byte_of(text: &str) -> u8 {
+    let mut index = 0;
+    while WORDS[index].len() != text.len() || !is_at(WORDS[index].as_bytes(), 0, text.as_bytes()) {
+        index += 1;
+    }
+    FIRST_WORD + index as u8
+}
 
 /// Returns a word.
 fn word(index: usize) -> &'static str {

@@ -8,10 +8,11 @@
 //! the whole time of the program, and nothing ever writes there.
 
 use core::ffi::{CStr, c_char};
+use core::ptr::NonNull;
 
 /// The text of a literal, which a NUL ends.
 #[derive(Clone, Copy)]
-pub struct Terminated(*const c_char);
+pub struct Terminated(NonNull<c_char>);
 
 // SAFETY: it is a shared reference to constant bytes.
 unsafe impl Send for Terminated {}
@@ -22,7 +23,7 @@ impl Terminated {
     /// Makes the pointer of a literal.
     #[must_use]
     pub const fn new(literal: &'static CStr) -> Terminated {
-        Terminated(literal.as_ptr())
+        Terminated(NonNull::from_ref(literal).cast())
     }
 
     /// Returns the bytes before the NUL.
@@ -30,7 +31,7 @@ impl Terminated {
     #[inline(never)] // called in several places
     pub fn bytes(self) -> &'static [u8] {
         // SAFETY: the pointer is that of a `&'static CStr`: a NUL ends it, and nothing writes there.
-        unsafe { CStr::from_ptr(self.0) }.to_bytes()
+        unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_bytes()
     }
 
     /// Returns the text; an empty one if the literal is not UTF-8.
@@ -58,6 +59,6 @@ mod tests {
         }
         assert_eq!(Terminated::new(c"\xc2\xb1").text(), "±");
         assert_eq!(Terminated::new(c"\xff").text(), "");
-        assert_eq!(size_of::<Terminated>(), size_of::<usize>());
+        assert_eq!(size_of::<Option<Terminated>>(), size_of::<usize>());
     }
 }

@@ -29,8 +29,17 @@ impl<const N: usize> Text<N> {
     #[must_use]
     pub fn of(words: fmt::Arguments<'_>) -> Self {
         let mut text = Self::EMPTY;
-        let _ = fmt::Write::write_fmt(&mut text, words);
+        let _ = text.write_fmt(words);
         text
+    }
+
+    /// Appends a formatted text, up to the first part that does not fit.
+    ///
+    /// # Errors
+    ///
+    /// A part does not fit.
+    pub fn write_fmt(&mut self, words: fmt::Arguments<'_>) -> fmt::Result {
+        append_all(&mut self.bytes, &mut self.length, words)
     }
 
     /// Returns the characters.
@@ -77,6 +86,17 @@ fn append(bytes: &mut [u8], length: &mut usize, part: &str) -> bool {
     room.copy_from_slice(part.as_bytes());
     *length = end;
     true
+}
+
+#[inline(never)]
+fn append_all(bytes: &mut [u8], length: &mut usize, words: fmt::Arguments<'_>) -> fmt::Result {
+    struct TextEnd<'t>(&'t mut [u8], &'t mut usize);
+    impl Write for TextEnd<'_> {
+        fn write_str(&mut self, part: &str) -> fmt::Result {
+            append(self.0, self.1, part).then_some(()).ok_or(fmt::Error)
+        }
+    }
+    TextEnd(bytes, length).write_fmt(words)
 }
 
 /// Copies the complete characters of `from` that fit, with `?` for bytes that are not UTF-8, and returns the length.

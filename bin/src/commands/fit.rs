@@ -1,18 +1,18 @@
 //! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
 
-use core::fmt::Write as _;
-
 use latency_core::packed;
 use latency_core::packed::Packed;
 use latency_core::sort::sort_by;
-use latency_core::text::{Text, plural};
+use latency_core::text::Text;
 use latency_core::units::{Bytes, PageSize};
 
 use super::{Command, Write};
 use crate::analysis::curve::Analysis;
+use crate::describe::say::say;
 use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
+use crate::options::message::Insert;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
 use crate::result::row::{FIELDS, Label, Row, SIZE, STRIDE, fields_that};
@@ -191,10 +191,11 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         );
         if left_out > 0 {
             let more = if kinds.len() == MOST_CURVES { ", or in series after the first 16" } else { "" };
-            document.missing(format_args!(
-                "Not fitted: {left_out} point{} in series of fewer than {FEWEST_SIZES} sizes{more}.",
-                plural(left_out)
-            ));
+            say!(
+                document, Role::Missing,
+                "Not fitted: {points} point{s} in series of fewer than {sizes} sizes{more}.";
+                points = left_out, s = Insert::Plural(left_out as u64), sizes = FEWEST_SIZES, more
+            );
         }
         document.sentence(Role::Method(&"File"), format_args!("{}, {} points", name.as_str(), rows.len()));
         source(document, &saved);

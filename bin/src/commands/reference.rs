@@ -43,7 +43,7 @@ fields! {
 }
 
 /// The columns of tabular formats.
-static COLUMNS: [&Field; 7] = [&PROCESSOR, &QUANTITY, &LEAST, &MOST, &UNIT, &STATED, &SOURCES];
+static COLUMNS: [Field; 7] = [PROCESSOR, QUANTITY, LEAST, MOST, UNIT, STATED, SOURCES];
 
 /// Shows the figures of the processors that the operands select.
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {

@@ -6,7 +6,7 @@
 use core::fmt;
 
 use latency_core::packed;
-use latency_core::text::joined;
+use latency_core::text::{Text, joined};
 
 use super::report::pictures::is_drawn;
 use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read, rows};
@@ -118,10 +118,11 @@ fn samples(document: &mut dyn Document, file: &File<'_>, is_one_of_several: bool
     let varied = differing(saved.rows.iter()) | 1 << FROM | 1 << TO | 1 << CLASS | 1 << TRAFFIC;
     for row in saved.rows {
         let words: [Word; FIELDS.len()] = core::array::from_fn(|field| row.plain(field));
+        let keys = columns::SAVED.map(|column| Text::<32>::of(format_args!("{}", column.key())));
         let own = [("experiment", Value::Word(file.experiment())), ("file", Value::Word(name.as_str()))];
-        let told = words.iter().zip(columns::SAVED).enumerate();
+        let told = words.iter().zip(&keys).enumerate();
         let told = told.filter(|(field, (word, _))| varied >> field & 1 == 1 && !word.is_empty());
-        let told = told.map(|(_, (word, column))| (column.key(), Value::Word(word.as_str())));
+        let told = told.map(|(_, (word, key))| (key.as_str(), Value::Word(word.as_str())));
         let mut labels = [("", Value::None); FIELDS.len() + 2];
         let own = own.into_iter().take(1 + usize::from(is_one_of_several));
         metrics::of_saved(document, row, collect(&mut labels, own.chain(told)));

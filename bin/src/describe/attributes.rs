@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::packed;
 use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
@@ -63,7 +64,9 @@ pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&
     }
     let any = nodes().any(|node| measured(node).is_some());
     document.tabulate("Reported by firmware and kernel:", Level::Normal, 2, &|table| {
-        table.texts("memory of|from nodes|ns (read, write)|GB/s (read, write)|side cache|tier|weight");
+        table.texts(packed!(
+            "memory of|from nodes|ns (read, write)|GB/s (read, write)|side cache|tier|weight"
+        ));
         if any {
             table.text("measured ns");
         }

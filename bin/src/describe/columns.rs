@@ -16,7 +16,7 @@ macro_rules! columns {
     ($($name:ident $key:literal $about:literal;)*) => {
         fields! { $(pub $name $key $about;)* }
         /// All columns in their order.
-        pub static COLUMNS: &[&Field] = &[$(&$name),*];
+        pub static COLUMNS: &[Field] = &[$($name),*];
     };
 }
 
@@ -121,34 +121,34 @@ fields! {
 }
 
 /// The columns of the fields of saved points, by their index in [`FIELDS`].
-pub static SAVED: [&Field; FIELDS.len()] = [
-    &INITIATOR_NODE,
-    &TARGET_NODE,
-    &WORKING_SET,
-    &STRIDE,
-    &ORDER,
-    &KERNEL,
-    &PAGES_ASKED,
-    &VARIANT,
-    &PATTERN,
-    &CHAINS,
-    &WORK,
-    &PREFETCH,
-    &FILLER,
-    &FILLERS,
-    &TRAFFIC,
-    &CORES,
-    &EXPERIMENT,
-    &INITIATOR_CPU,
-    &TARGET_CPU,
-    &CLASS,
-    &METHOD,
-    &LINES,
-    &OP,
-    &STATE,
-    &LEVEL,
-    &HOME_NODE,
-    &LOAD,
+pub static SAVED: [Field; FIELDS.len()] = [
+    INITIATOR_NODE,
+    TARGET_NODE,
+    WORKING_SET,
+    STRIDE,
+    ORDER,
+    KERNEL,
+    PAGES_ASKED,
+    VARIANT,
+    PATTERN,
+    CHAINS,
+    WORK,
+    PREFETCH,
+    FILLER,
+    FILLERS,
+    TRAFFIC,
+    CORES,
+    EXPERIMENT,
+    INITIATOR_CPU,
+    TARGET_CPU,
+    CLASS,
+    METHOD,
+    LINES,
+    OP,
+    STATE,
+    LEVEL,
+    HOME_NODE,
+    LOAD,
 ];
 
 /// Describes a field of a saved point, which is a number, a flag or a word, if the point has it.
@@ -156,7 +156,7 @@ pub fn saved_field(document: &mut dyn Document, field: usize, word: &str) {
     let Some(column) = SAVED.get(field).filter(|_| !word.is_empty()) else { return };
     let number = word.parse::<u64>().ok();
     let flag = matches!(word, "true" | "false").then_some(word == "true");
-    document.value(column, number.map(Value::Count).or(flag.map(Value::Flag)).unwrap_or(Value::Word(word)));
+    document.value(*column, number.map(Value::Count).or(flag.map(Value::Flag)).unwrap_or(Value::Word(word)));
 }
 
 /// Describes the fields of a saved point of an experiment.
@@ -169,7 +169,7 @@ pub fn saved(document: &mut dyn Document, experiment: &str, row: &Row) {
 }
 
 /// Describes the start of a saved run; null if the result does not state it.
-pub fn start_of(document: &mut dyn Document, field: &'static Field, of: &Saved) {
+pub fn start_of(document: &mut dyn Document, field: &Field, of: &Saved) {
     match of.origin.started {
         0 => document.put(field, None::<bool>),
         started => document.show(field, &Utc(started)),

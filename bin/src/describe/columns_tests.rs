@@ -34,8 +34,8 @@ const RESERVED: &str = "accessible add all alter analyse analyze and any array a
     undo union unique unlock unnest unpivot unsigned update usage use user using values varbinary varchar varying \
     variadic verbose virtual when where while window with within without write xor zerofill";
 
-fn names(groups: &[&[&Field]]) -> std::vec::Vec<&'static str> {
-    groups.iter().copied().flatten().map(|field| field.key()).collect()
+fn names(groups: &[&[Field]]) -> std::vec::Vec<&'static str> {
+    groups.iter().copied().flatten().map(|field| field.name()).collect()
 }
 
 #[test]

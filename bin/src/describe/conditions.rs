@@ -130,13 +130,13 @@ fn device_errors(document: &mut dyn Document, role: Role<'_>, device: &ErrorCoun
 }
 
 /// The fields of the counts of a device.
-static OF_DEVICE: [&Field; 4] = [&CORRECTED, &UNCORRECTED, &NOW_CORRECTED, &NOW_UNCORRECTED];
+static OF_DEVICE: [Field; 4] = [CORRECTED, UNCORRECTED, NOW_CORRECTED, NOW_UNCORRECTED];
 /// The fields of the other counts.
-static OF_MACHINE: [&Field; 4] = [&CHECKS, &CORRUPTED, &OVERHEATED, &FAILED];
+static OF_MACHINE: [Field; 4] = [CHECKS, CORRUPTED, OVERHEATED, FAILED];
 
 /// Writes a member for each count.
 #[inline(never)] // called twice
-fn counts(document: &mut dyn Document, fields: &[&'static Field], counts: &[Option<u64>]) {
+fn counts(document: &mut dyn Document, fields: &[Field], counts: &[Option<u64>]) {
     for (field, count) in fields.iter().zip(counts) {
         document.put(field, *count);
     }

@@ -1,6 +1,6 @@
 //! The machine and the clock, in the form that programs read.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined, plural};

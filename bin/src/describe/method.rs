@@ -10,7 +10,9 @@ use latency_core::text::plural;
 use latency_core::units::Bytes;
 
 use super::{Report, conditions};
+use crate::describe::say::say;
 use crate::machine::Machine;
+use crate::options::message::Insert;
 use crate::plan::budget::Memory;
 use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::{Digits, Seconds};
@@ -352,26 +354,22 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
     let source = report.machine.host.clock_source.as_str();
     match *report.clock {
-        Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => document.sentence(
-            Role::Detail(&"Clock"),
-            format_args!(
-                "{} at {:.6} GHz; calibrations agree to {:.2} ppm; kernel clock source {}{}{}; resolution \
-                 {} ticks; a timestamp pair costs {} ticks (subtracted)",
-                words().counter_in_full,
-                Decimal(frequency.gigahertz()),
-                Decimal(spread_ppm),
-                if source.is_empty() { "unknown" } else { source },
-                if source == words().kernel_clock_source { " (same counter: not an independent check)" } else { "" },
-                if invariant { "" } else { "; not declared invariant" },
-                step.0,
-                overhead.0
-            ),
+        Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => say!(
+            document, Role::Detail(&"Clock"),
+            "{counter} at {gigahertz} GHz; calibrations agree to {spread} ppm; kernel clock source \
+             {source}{same}{variant}; resolution {step} ticks; a timestamp pair costs {overhead} ticks (subtracted)";
+            counter = words().counter_in_full,
+            gigahertz = Insert::Fixed(frequency.gigahertz(), 6),
+            spread = Insert::Fixed(spread_ppm, 2),
+            source = if source.is_empty() { "unknown" } else { source },
+            same = if source == words().kernel_clock_source { " (same counter: not an independent check)" } else { "" },
+            variant = if invariant { "" } else { "; not declared invariant" },
+            step = step.0, overhead = overhead.0
         ),
-        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => document.sentence(
-            Role::Method(&"Clock"),
-            format_args!(
-                "clock_gettime (no cycles); resolution {step_ns} ns; two reads cost {overhead_ns} ns (subtracted)"
-            ),
+        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => say!(
+            document, Role::Method(&"Clock"),
+            "clock_gettime (no cycles); resolution {step} ns; two reads cost {overhead} ns (subtracted)";
+            step = step_ns, overhead = overhead_ns
         ),
     }
 }

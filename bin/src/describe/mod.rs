@@ -20,6 +20,7 @@ pub mod rates;
 pub mod reference;
 pub mod report;
 pub mod rows;
+pub mod say;
 mod sizing;
 pub mod time;
 pub mod tlb;
@@ -31,6 +32,7 @@ pub mod unusual;
 use core::fmt::Display;
 
 use latency_core::arch::Cycles;
+use latency_core::packed;
 
 use crate::machine::Machine;
 use crate::report::document::{Document, Metric, PageRole, Part, Role, Value, fields};
@@ -62,8 +64,7 @@ fields! {
     BUSY_SHARE "busy_share" "Share of time in which the CPU was busy (0 to 1).";
 }
 
-static INFO: Metric =
-    Metric { name: "info", about: "Program version, schema version and processor of these samples." };
+static INFO: Metric = Metric(packed!("info|Program version, schema version and processor of these samples."));
 
 /// Version of the document's schema.
 const VERSION_OF_SCHEMA: u64 = shape::SCHEMA as u64;
@@ -210,7 +211,7 @@ pub fn command(document: &mut dyn Document, arguments: Arguments, is_anonymous: 
     let repeated = || typed::without_files(arguments);
     document.part(Part::List(&COMMAND), |document| {
         document.put(&COMMAND, "latency-bench");
-        let mut put = |argument| document.value(&COMMAND, Value::Raw(argument));
+        let mut put = |argument| document.value(COMMAND, Value::Raw(argument));
         match is_anonymous {
             true => repeated().for_each(put),
             false => arguments.for_each(&mut put),

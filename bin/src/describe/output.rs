@@ -9,7 +9,7 @@ use crate::report::format::Format;
 use crate::report::terminal::Terminal;
 
 /// Columns of tabular formats, group by group.
-pub type Columns = [&'static [&'static Field]; 2];
+pub type Columns = [&'static [Field]; 2];
 
 /// The columns of all experiments.
 pub const COLUMNS: Columns = [columns::COLUMNS, &[]];

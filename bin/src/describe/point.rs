@@ -41,13 +41,13 @@ fields! {
 }
 
 /// The hardware events, by their index in [`Counters::per_hop`](crate::result::counters::Counters::per_hop).
-static COUNTED: [&Field; EVENTS] = [
-    &columns::COUNTED_CYCLES,
-    &columns::COUNTED_INSTRUCTIONS,
-    &columns::COUNTED_L1D,
-    &columns::COUNTED_LLC,
-    &columns::COUNTED_DTLB,
-    &columns::COUNTED_WALKS,
+static COUNTED: [Field; EVENTS] = [
+    columns::COUNTED_CYCLES,
+    columns::COUNTED_INSTRUCTIONS,
+    columns::COUNTED_L1D,
+    columns::COUNTED_LLC,
+    columns::COUNTED_DTLB,
+    columns::COUNTED_WALKS,
 ];
 
 /// Describes the nodes of a point, and its CPU.
@@ -94,7 +94,7 @@ pub fn trials(document: &mut dyn Document, point: &Point, measured: &Measurement
         document.put(&columns::RUNNING, counters.running);
         document.put(&columns::CYCLES_RATIO, series.core_cycles_ratio());
         document.put(&columns::PER_CYCLE, counters.instructions_per_cycle());
-        for (field, count) in COUNTED.into_iter().zip(counters.per_hop) {
+        for (field, count) in COUNTED.iter().zip(counters.per_hop) {
             document.put(field, count);
         }
     }
@@ -221,7 +221,6 @@ fn pages(document: &mut dyn Document, evidence: &Evidence) {
 /// Returns the subtitle of pictures: the axes, the nodes, the order and the pages.
 #[must_use]
 pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome<'_>>) -> Text<320> {
-    use core::fmt::Write;
     let mut text = Text::EMPTY;
     if let Some(Outcome { point, result }) = outcome {
         let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);

@@ -1,6 +1,7 @@
 //! Every measured point as a row, for readers who want to know its uncertainty.
 
 use latency_core::decimal::Decimal;
+use latency_core::packed;
 
 use super::{Report, undisturbed};
 use crate::report::document::{Document, Level, Rows};
@@ -22,8 +23,8 @@ pub fn table(
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.text(what);
         table.texts(match looked {
-            true => "ns|95% CI|undisturbed|fastest|core cycles|interrupted",
-            false => "ns|95% CI|fastest|core cycles|interrupted",
+            true => packed!("ns|95% CI|undisturbed|fastest|core cycles|interrupted"),
+            false => packed!("ns|95% CI|fastest|core cycles|interrupted"),
         });
         for (index, outcome, series) in measured() {
             table.row();

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::packed;
 use latency_core::stats::{Estimate, Interval};
 
 use super::Report;
@@ -84,7 +85,7 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let warnings = report.warnings;
     if report.partial {
-        document.answer(format_args!("Partial: interrupted before all points were complete."));
+        document.say(Role::Answer, packed!("Partial: interrupted before all points were complete."));
     }
     document.sentence(
         Role::Trust,

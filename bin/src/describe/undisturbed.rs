@@ -6,7 +6,9 @@ use latency_core::stats::{Estimate, Interval, Summary};
 
 use super::optional::optional;
 use super::{Report, columns};
-use crate::report::document::{Document, Rows};
+use crate::describe::say::say;
+use crate::options::message::Insert;
+use crate::report::document::{Document, Role, Rows};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
@@ -64,10 +66,10 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
         Undisturbed::Seen { .. } => {
             document.finding(format_args!("Undisturbed latency {}.", value(found, measured.rounds)))
         }
-        Undisturbed::AtMost(bound) => document.finding(format_args!(
-            "No undisturbed rounds: the undisturbed latency is at most {} ns.",
-            Digits(bound)
-        )),
+        Undisturbed::AtMost(bound) => say!(
+            document, Role::Finding, "No undisturbed rounds: the undisturbed latency is at most {bound} ns.";
+            bound = Insert::Digits(bound)
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::packed::Packed;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
@@ -15,7 +16,7 @@ pub struct Problem {
     /// The line, from 1.
     pub line: u32,
     /// The defect.
-    pub what: &'static str,
+    pub what: Packed,
     /// The version of this program that can read the file, if this version is too old.
     pub version: Text<24>,
 }
@@ -23,7 +24,7 @@ pub struct Problem {
 impl Problem {
     /// Returns a problem in a line.
     #[must_use]
-    pub const fn new(line: u32, what: &'static str) -> Problem {
+    pub const fn new(line: u32, what: Packed) -> Problem {
         Problem { line, what, version: Text::EMPTY }
     }
 }
@@ -31,7 +32,7 @@ impl Problem {
 /// Writes the defect.
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.what)?;
+        self.what.fmt(out)?;
         match self.version.is_empty() {
             true => Ok(()),
             false => message!(out, "; use latency-bench {version} or later"; version = self.version.as_str()),

@@ -356,7 +356,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     document.tabulate("", Level::Normal, 1, &|table| {
         table.text("ns");
         nodes.targets.iter().for_each(|node| table.cell(format_args!("to {node}")));
-        table.texts("remote/local|firmware (SLIT)");
+        table.texts(packed!("remote/local|firmware (SLIT)"));
         for from in &nodes.initiators {
             let of_node = || pairs(report).filter(|pair| pair.from.0 == from);
             table.row();

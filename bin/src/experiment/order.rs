@@ -8,6 +8,7 @@ use latency_core::units::Bytes;
 
 use super::interface::Experiment;
 use crate::analysis::orders::{self, OrdersConclusion};
+use crate::describe::say::say;
 use crate::describe::{self, Presentation, Report, columns, method, point, rows};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -121,13 +122,11 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     method::memory(document, report);
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
-        document.sentence(
-            Role::Provenance(&"Method"),
-            format_args!(
-                "each load waits for the one before, except in the scan; a line every {}, rewritten before each \
-                 cold pass; page walks included; seed {}",
-                point.stride, point.seed
-            ),
+        say!(
+            document, Role::Provenance(&"Method"),
+            "each load waits for the one before, except in the scan; a line every {stride}, rewritten before each cold \
+             pass; page walks included; seed {seed}";
+            stride = point.stride, seed = point.seed
         );
     }
 }
@@ -171,13 +170,13 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     };
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.show(&first.point.size);
-        table.texts("ns/load|core cycles|cold, ns/load|speed vs random");
+        table.texts(packed!("ns/load|core cycles|cold, ns/load|speed vs random"));
         for order in SHOWN {
             let outcome = report.outcomes.iter().find(|outcome| outcome.point.order == order);
             table.row();
             table.text(name(order));
             let Some(measured) = outcome.and_then(|outcome| outcome.result.as_ref().ok()) else {
-                table.texts("-|-|-|-");
+                table.texts(packed!("-|-|-|-"));
                 continue;
             };
             table.number(measured.series.nanoseconds.median);

@@ -15,13 +15,15 @@ use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{HierarchyPlace, Limit, Saturation, misses_in_flight, place, regions};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::GIGA;
+use crate::describe::say::say;
 use crate::describe::{Presentation, Report, columns, lanes as chains, point, reference};
 use crate::engine::run;
+use crate::options::message::Insert;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Part, Picture, fields};
+use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::Digits;
 
 /// Inverse throughput against the number of chains.
@@ -120,32 +122,31 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             ));
             reference::published(document, report, quantity::MISSES, Some(misses.value));
         }
-        None if report.options.chains.is_some() => document.answer(format_args!(
-            "Outstanding misses per core: not found with these --chains. Include 1, and three numbers above which \
-             more chains bring no gain."
-        )),
-        None => document.answer(format_args!(
-            "Outstanding misses per core: not found, because no working set fills the buffers. Remove --size, \
-             or use one between {} and {}.",
-            near(report),
-            report.machine.last_level_cache()
-        )),
+        None if report.options.chains.is_some() => document.say(Role::Answer, packed!("Outstanding misses per core: not found with these --chains. Include 1, and three numbers above which \
+             more chains bring no gain.")),
+        None => say!(
+            document, Role::Answer,
+            "Outstanding misses per core: not found, because no working set fills the buffers. Remove --size, or use one \
+             between {near} and {last}.";
+            near = near(report), last = report.machine.last_level_cache()
+        ),
     }
     if let Some(found) = from_memory(report) {
-        document.answer(format_args!(
-            "Random reads from memory: {} GB/s per core, {}x one chain ({} vs {} ns per load).",
-            Digits(found.gigabytes_per_second(report.machine.line)),
-            Digits(found.single_ns / found.fastest_ns),
-            Digits(found.fastest_ns),
-            Digits(found.single_ns)
-        ));
+        say!(
+            document, Role::Answer,
+            "Random reads from memory: {rate} GB/s per core, {gain}x one chain ({fastest} vs {single} ns per load).";
+            rate = Insert::Digits(found.gigabytes_per_second(report.machine.line)),
+            gain = Insert::Digits(found.single_ns / found.fastest_ns),
+            fastest = Insert::Digits(found.fastest_ns),
+            single = Insert::Digits(found.single_ns)
+        );
     }
 }
 
 /// Shows a row for each working set.
 fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts("data in|working set|one chain|best|chains|in flight|random reads");
+        table.texts(packed!("data in|working set|one chain|best|chains|in flight|random reads"));
         for found in saturated(report) {
             table.row();
             table.show(&chains::place(place_of(report, found.size)));

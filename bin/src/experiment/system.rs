@@ -7,6 +7,7 @@ use latency_core::math::ToReal;
 use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Power, Throttle};
 use latency_core::packed;
+use latency_core::packed::Packed;
 use latency_core::text::{Text, plural};
 use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, LineSize, PageSize};
@@ -14,9 +15,11 @@ use latency_core::words::Worded;
 
 use super::interface::Experiment;
 use crate::describe::method::optional;
+use crate::describe::say::say;
 use crate::describe::{self, Presentation, Report, attributes, dimms};
 use crate::engine::session::Findings;
 use crate::machine::Machine;
+use crate::options::message::Insert;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::report::document::{Document, Level, Part, Role, fields};
@@ -77,25 +80,20 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     settings(document, machine);
     traffic(document, machine);
     if !words().interrupt_mark {
-        document.sentence(
+        document.say(
             Role::Method(&"Interrupts"),
-            format_args!(
-                "cannot be detected one by one here: `distribution` keeps the loads that they prolong"
-            ),
+            packed!("cannot be detected one by one here: `distribution` keeps the loads that they prolong"),
         );
     }
 }
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
-    document.items(
-        Part::List(&LIMITS),
-        found_limits(machine, &pool_limit(machine)),
-        |document, (what, remedy)| {
-            document.put(&WHAT, what);
-            document.put(&REMEDY, remedy);
-        },
-    );
+    document.items(Part::List(&LIMITS), found_limits(machine), |document, limit| {
+        let (what, remedy) = limit.as_str().split_once('|').unwrap_or_default();
+        document.put(&WHAT, what);
+        document.put(&REMEDY, remedy);
+    });
     document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
     let throttle = machine.host.throttle.as_ref();
     document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
@@ -108,23 +106,16 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
     let filtered = machine.host.process.filtered;
     match cores.len() {
         1 if machine.cpus.len() == 1 => {
-            document.sentence(
-                Role::Method(&"Traffic"),
-                format_args!("one CPU: `bandwidth` works, `loaded` does not"),
-            );
+            document.say(Role::Method(&"Traffic"), packed!("one CPU: `bandwidth` works, `loaded` does not"));
         }
-        count => document.sentence(
-            Role::Method(&"Traffic"),
-            format_args!(
-                "{count} core{} (CPU{} {cores}); clone() {}",
-                plural(count),
-                plural(count),
-                if filtered {
-                    "may be blocked by a seccomp filter"
-                } else {
-                    "is allowed (no seccomp filter)"
-                }
-            ),
+        count => say!(
+            document, Role::Method(&"Traffic"),
+            "{count} core{s} (CPU{s} {cores}); clone() {filter}";
+            count, s = Insert::Plural(count as u64), cores = &cores,
+            filter = match filtered {
+                true => "may be blocked by a seccomp filter",
+                false => "is allowed (no seccomp filter)",
+            }
         ),
     }
 }
@@ -167,14 +158,21 @@ fn pool_limit(machine: &Machine) -> Text<192> {
     ))
 }
 
-/// Returns the restrictions of this process, each with the one command that would lift it; `no_pool` is that of
-/// [`pool_limit`].
-fn found_limits<'t>(
-    machine: &Machine,
-    no_pool: &'t Text<192>,
-) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
+/// The restrictions, each with the one command that would lift it after a `|`. [`pool_limit`] replaces the empty one.
+const RESTRICTIONS: Packed = packed!(
+    "mbind is not permitted|in a container: docker run --cap-add=SYS_NICE\n\
+     /proc is not mounted, so placement cannot be verified|as root: mount -t proc proc /proc\n\
+     \n\
+     transparent huge pages are disabled|as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled\n\
+     hardware counters are not available|in a container: docker run --cap-add=PERFMON; as root: echo 2 > \
+     /proc/sys/kernel/perf_event_paranoid\n\
+     some CPUs are not allowed|start without taskset, or in a wider cpuset\n\
+     a cgroup CPU quota throttles this process|raise cpu.max of the cgroup; in a container: docker run without --cpus"
+);
+
+/// Returns those of the [`RESTRICTIONS`] that this process has.
+fn found_limits(machine: &Machine) -> impl Iterator<Item = Text<192>> {
     let process = &machine.host.process;
-    let (no_pool, pool_remedy) = no_pool.as_str().split_once('|').unwrap_or_default();
     let mut nodes = machine.topology.nodes().iter();
     let pool = nodes.any(|node| machine.pool_holds(node.id, machine.huge_page(), POOL));
     let thp = matches!(machine.host.huge_pages.enabled.as_str(), "always" | "madvise");
@@ -182,44 +180,25 @@ fn found_limits<'t>(
         && (!process.filtered || process.perfmon);
     let every_cpu = machine.cpus.len() == machine.topology.online_cpus.len();
     let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len().real());
-    let limit = |can: bool, what, remedy| (!can).then_some((what, remedy));
-    [
-        limit(
-            machine.policy_allowed,
-            "mbind is not permitted",
-            "in a container: docker run --cap-add=SYS_NICE",
-        ),
-        limit(machine.has_proc, "/proc is not mounted, so placement cannot be verified", "as root: mount -t proc proc /proc"),
-        limit(pool, no_pool, pool_remedy),
-        limit(
-            thp,
-            "transparent huge pages are disabled",
-            "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-        ),
-        limit(
-            counters,
-            "hardware counters are not available",
-            "in a container: docker run --cap-add=PERFMON; as root: echo 2 > /proc/sys/kernel/perf_event_paranoid",
-        ),
-        limit(every_cpu, "some CPUs are not allowed", "start without taskset, or in a wider cpuset"),
-        limit(
-            all_time,
-            "a cgroup CPU quota throttles this process",
-            "raise cpu.max of the cgroup; in a container: docker run without --cpus",
-        ),
-    ]
-    .into_iter()
-    .flatten()
+    let lifted = [machine.policy_allowed, machine.has_proc, pool, thp, counters, every_cpu, all_time];
+    let no_pool = pool_limit(machine);
+    RESTRICTIONS.split(b'\n').zip(lifted).filter(|(_, lifted)| !lifted).map(move |(text, _)| {
+        match text.is_empty() {
+            true => no_pool,
+            false => Text::of(format_args!("{text}")),
+        }
+    })
 }
 
 fn limits(document: &mut dyn Document, machine: &Machine) {
     let mut any = false;
-    for (what, remedy) in found_limits(machine, &pool_limit(machine)) {
+    for limit in found_limits(machine) {
         any = true;
+        let (what, remedy) = limit.as_str().split_once('|').unwrap_or_default();
         document.finding(format_args!("Restriction: {what}; {remedy}"));
     }
     if !any {
-        document.finding(format_args!("No restrictions: everything can be measured here."));
+        document.say(Role::Finding, packed!("No restrictions: everything can be measured here."));
     }
 }
 
@@ -286,15 +265,9 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
     for claim in machine.processor.caches.iter().flatten() {
         let same = |cache: &&Cache| cache.level == u32::from(claim.level) && cache.kind.holds_data();
         if sysfs.iter().find(same).is_none_or(|cache| cache.size != claim.size) {
-            document.sentence(
-                Role::Method(&"Caches"),
-                format_args!(
-                    "L{} {}, {} ways, by {}",
-                    claim.level,
-                    claim.size,
-                    claim.ways,
-                    words().claims_name
-                ),
+            say!(
+                document, Role::Method(&"Caches"), "L{level} {size}, {ways} ways, by {source}";
+                level = u64::from(claim.level), size = claim.size, ways = u64::from(claim.ways), source = words().claims_name
             );
         }
     }
@@ -306,13 +279,10 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
         document.sentence(Role::Method(&"Caches"), format_args!("lines of {}", line.bytes()));
     }
     if machine.reported_cache().is_none() {
-        document.sentence(
-            Role::Method(&"Caches"),
-            format_args!(
-                "not reported by sysfs or {}; assuming a last-level cache of {}",
-                words().claims_name,
-                machine.last_level_cache()
-            ),
+        say!(
+            document, Role::Method(&"Caches"),
+            "not reported by sysfs or {source}; assuming a last-level cache of {size}";
+            source = words().claims_name, size = machine.last_level_cache()
         );
     }
 }
@@ -320,15 +290,19 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 /// Shows a row for each node, and the firmware's distances if there are several nodes.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
     if machine.topology.source == Source::Assumed {
-        document
-            .missing(format_args!("No NUMA information from the kernel; treating all memory as one node."));
+        document.say(
+            Role::Missing,
+            packed!("No NUMA information from the kernel; treating all memory as one node."),
+        );
     }
     let all = machine.topology.nodes();
     let sum = total_memory(machine);
     // The memory that the kernel reserves is a few percent.
     if let Some(total) = machine.host.memory_total.filter(|total| total.0.abs_diff(sum.0) > total.0 / 10) {
-        document
-            .missing(format_args!("The nodes report {sum} of memory, but /proc/meminfo reports {total}."));
+        say!(
+            document, Role::Missing, "The nodes report {sum} of memory, but /proc/meminfo reports {total}.";
+            sum, total
+        );
     }
     let lost = describe::machine::lost_memory(machine);
     if !lost.is_empty() {
@@ -337,7 +311,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
     // A single node has no distances.
     let others = if all.len() > 1 { all } else { &[] };
     document.tabulate("", Level::Quiet, 2, &|table| {
-        table.texts("node|CPUs|memory|free|available");
+        table.texts(packed!("node|CPUs|memory|free|available"));
         machine.pool_sizes().iter().for_each(|size| table.cell(format_args!("{size} pages")));
         table.text("package");
         others.iter().for_each(|node| table.cell(format_args!("SLIT to {}", node.id)));
@@ -402,7 +376,7 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
             Role::Method(&"Frequency"),
             format_args!("governor {governor}, driver {}", word(&host.frequency.driver).unwrap_or("unknown")),
         ),
-        None => document.sentence(Role::Method(&"Frequency"), format_args!("no cpufreq information")),
+        None => document.say(Role::Method(&"Frequency"), packed!("no cpufreq information")),
     }
     power(document, machine);
     if let Some(balancing) = host.numa_balancing {
@@ -418,20 +392,20 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
             ),
         );
     }
-    document.sentence(
+    document.say(
         Role::Method(&"Sizes"),
-        format_args!("up to 90% of a node's available memory (free memory and reclaimable cache)"),
+        packed!("up to 90% of a node's available memory (free memory and reclaimable cache)"),
     );
     if let Some(limit) = host.memory_limit {
-        document.sentence(
-            Role::Method(&"Memory"),
-            format_args!("cgroup limit {}, {} left", limit.limit, limit.headroom),
+        say!(
+            document, Role::Method(&"Memory"), "cgroup limit {limit}, {left} left";
+            limit = limit.limit, left = limit.headroom
         );
     }
     if let Some(nodes) = machine.bound_to {
-        document.sentence(
-            Role::Method(&"Policy"),
-            format_args!("inherited memory policy binds this process to node{} {nodes}", plural(nodes.len())),
+        say!(
+            document, Role::Method(&"Policy"), "inherited memory policy binds this process to node{s} {nodes}";
+            s = Insert::Plural(nodes.len() as u64), nodes = &nodes
         );
     }
 }

@@ -12,6 +12,7 @@ use latency_core::units::{Bytes, LINE};
 use super::interface::Experiment;
 use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid};
+use crate::describe::say::say;
 use crate::describe::{self, Presentation, Report, columns, method, point, rows, trust};
 use crate::engine::run;
 use crate::error::Failure;
@@ -122,14 +123,11 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     table(document, report);
     missing(document, report);
     method::memory(document, report);
-    document.sentence(
-        Role::Provenance(&"Method"),
-        format_args!(
-            "each load waits for the one before; random order; a line of {} holds one element (padded) or several (packed); \
-             page walks included; seed {}",
-            report.machine.line.bytes(),
-            report.options.seed
-        ),
+    say!(
+        document, Role::Provenance(&"Method"),
+        "each load waits for the one before; random order; a line of {line} holds one element (padded) or several \
+         (packed); page walks included; seed {seed}";
+        line = report.machine.line.bytes(), seed = report.options.seed
     );
 }
 

@@ -153,8 +153,8 @@ fn set_constant(schema: &mut Json, key: &str, value: Json) {
 const COMMANDS: [&str; 5] = ["compare", "fit", "fleet", "report", "show"];
 
 /// Returns whether a field tells the points of an experiment apart.
-fn tells_points(field: &Field) -> bool {
-    field.key() != "experiment" && SAVED.iter().any(|column| core::ptr::eq(*column, field))
+fn tells_points(field: Field) -> bool {
+    field.name() != "experiment" && SAVED.iter().any(|column| column.identity() == field.identity())
 }
 
 /// Makes schemas of shapes.
@@ -168,7 +168,7 @@ impl Maker<'_> {
     fn object(&mut self, place: &str, shape: &Shape) -> Json {
         let mut properties = Vec::new();
         for member in &shape.members {
-            let key = member.field.key();
+            let key = member.field.name();
             let value = match key {
                 OF_DOCUMENTS => Json::object([
                     ("type", Json::text("array")),
@@ -184,11 +184,11 @@ impl Maker<'_> {
         let of_points = COMMANDS.contains(&place.split('/').next().unwrap_or_default())
             && shape.members.iter().any(|member| tells_points(member.field));
         let further = SAVED.iter().filter(|_| of_points);
-        for field in
-            further.filter(|field| !shape.members.iter().any(|member| core::ptr::eq(member.field, **field)))
+        for field in further
+            .filter(|field| !shape.members.iter().any(|member| member.field.identity() == field.identity()))
         {
-            let value = self.value(&format!("{place}/{}", field.key()), Some(field), &Shape::default());
-            properties.push((field.key().to_string(), value));
+            let value = self.value(&format!("{place}/{}", field.name()), Some(*field), &Shape::default());
+            properties.push((field.name().to_string(), value));
         }
         let always = shape
             .members
@@ -197,13 +197,13 @@ impl Maker<'_> {
         Json::object([
             ("type", Json::text("object")),
             ("properties", Json::Object(properties)),
-            ("required", Json::texts(always.map(|member| member.field.key()))),
+            ("required", Json::texts(always.map(|member| member.field.name()))),
             ("additionalProperties", Json::Bare("false".into())),
         ])
     }
 
     /// Returns the schema of a value: its types here, and those of the same field elsewhere.
-    fn value(&mut self, place: &str, field: Option<&'static Field>, here: &Shape) -> Json {
+    fn value(&mut self, place: &str, field: Option<Field>, here: &Shape) -> Json {
         let nothing = Shape::default();
         let fields = self.fields;
         let elsewhere = field.and_then(|field| fields.of(field)).unwrap_or(&nothing);
@@ -211,7 +211,7 @@ impl Maker<'_> {
     }
 
     /// Returns the schema of the types here, and of types that were seen elsewhere.
-    fn either(&mut self, place: &str, field: Option<&'static Field>, both: [&Shape; 2]) -> Json {
+    fn either(&mut self, place: &str, field: Option<Field>, both: [&Shape; 2]) -> Json {
         let mut ways: Vec<Json> = self.single(place, field, both).into_iter().collect();
         if both.iter().any(|shape| shape.names) {
             ways.push(Json::object([
@@ -239,18 +239,18 @@ impl Maker<'_> {
     }
 
     /// Returns the schema of single values.
-    fn single(&mut self, place: &str, field: Option<&'static Field>, both: [&Shape; 2]) -> Option<Json> {
+    fn single(&mut self, place: &str, field: Option<Field>, both: [&Shape; 2]) -> Option<Json> {
         let [here, elsewhere] = both;
         let mut types: Vec<&str> = here.types.union(&elsewhere.types).copied().collect();
         if types.contains(&"number") {
             types.retain(|name| *name != "integer");
         }
-        let nullable = NULLABLE.iter().find(|(key, _)| field.is_some_and(|field| field.key() == *key));
+        let nullable = NULLABLE.iter().find(|(key, _)| field.is_some_and(|field| field.name() == *key));
         types.splice(0..0, nullable.map(|(_, kind)| *kind));
         if types == ["null"] && both.iter().all(|shape| shape.objects + shape.lists == 0) {
             self.missing.push(format!("{place}: null in every scene"));
         }
-        let named = || WORDS.iter().filter(|(key, _)| field.is_some_and(|field| field.key() == *key));
+        let named = || WORDS.iter().filter(|(key, _)| field.is_some_and(|field| field.name() == *key));
         let mut seen = here.words.union(&elsewhere.words);
         let known = named().find(|(_, words)| seen.clone().all(|word| words.contains(&word.as_str())));
         if named().next().is_some() {

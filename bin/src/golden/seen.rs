@@ -2,11 +2,13 @@
 
 use std::boxed::Box;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::CString;
 use std::format;
+use std::panic::Location;
 use std::string::{String, ToString};
 use std::sync::Mutex;
 use std::vec::Vec;
+
+use latency_core::packed::Packed;
 
 use crate::report::document::{Document, ENDS, Field, Part, Value};
 
@@ -15,7 +17,7 @@ pub enum Seen {
     /// A value of a JSON type; its text, if it is a word.
     Value(&'static str, Option<String>),
     /// Members with their names.
-    Object(Vec<(&'static str, &'static Field, Seen)>),
+    Object(Vec<(&'static str, Field, Seen)>),
     /// Texts under names that the user chose.
     Names,
     /// Items.
@@ -24,7 +26,7 @@ pub enum Seen {
 
 /// Records a description as a tree.
 pub struct Tree {
-    open: Vec<(Option<&'static Field>, Seen)>,
+    open: Vec<(Option<Field>, Seen)>,
 }
 
 impl Tree {
@@ -40,11 +42,11 @@ impl Tree {
         whole
     }
 
-    fn add(&mut self, field: Option<&'static Field>, seen: Seen) {
+    fn add(&mut self, field: Option<Field>, seen: Seen) {
         match &mut self.open.last_mut().unwrap().1 {
             Seen::Object(members) => {
                 let field = field.expect("a member of an object has a name");
-                let key = field.key();
+                let key = field.name();
                 assert!(members.iter().all(|(other, ..)| *other != key), "{key} twice");
                 members.push((key, field, seen));
             }
@@ -55,18 +57,18 @@ impl Tree {
 }
 
 /// Returns the fields of both ends of the interval of a field, if it has one.
-fn ends(field: &'static Field) -> Option<[&'static Field; 2]> {
-    static KNOWN: Mutex<BTreeMap<&str, [&Field; 2]>> = Mutex::new(BTreeMap::new());
+fn ends(field: Field) -> Option<[Field; 2]> {
+    static KNOWN: Mutex<BTreeMap<&str, [Field; 2]>> = Mutex::new(BTreeMap::new());
     let abouts = [
         "Lower end of the 95% confidence interval; null without one.",
         "Upper end of the 95% confidence interval; null without one.",
     ];
-    let end = |place: usize| -> &'static Field {
-        let key = CString::new(format!("{}{}", field.key(), ENDS[place])).unwrap();
-        Box::leak(Box::new(Field::new(Box::leak(key.into_boxed_c_str()), abouts[place])))
+    let end = |place: usize| {
+        let key: &str = Box::leak(format!("{}{}\0", field.name(), ENDS[place]).into_boxed_str());
+        Field::new(Packed::new(key.as_bytes()), &key[..key.len() - 1], abouts[place])
     };
     let mut known = KNOWN.lock().unwrap();
-    field.has_interval().then(|| *known.entry(field.key()).or_insert_with(|| [end(0), end(1)]))
+    field.has_interval().then(|| *known.entry(field.name()).or_insert_with(|| [end(0), end(1)]))
 }
 
 /// Returns the type of a value without its interval.
@@ -84,7 +86,7 @@ fn single(value: Value<'_>) -> Seen {
 }
 
 impl Document for Tree {
-    fn value(&mut self, field: &'static Field, value: Value<'_>) {
+    fn value(&mut self, field: Field, value: Value<'_>) {
         let parts = [field].into_iter().chain(ends(field).into_iter().flatten());
         for (field, value) in parts.zip(value.parts()) {
             self.add(Some(field), single(value));
@@ -97,8 +99,8 @@ impl Document for Tree {
 
     fn begin(&mut self, part: Part) {
         self.open.push(match part {
-            Part::Object(field) => (Some(field), Seen::Object(Vec::new())),
-            Part::List(field) | Part::Records(field) => (Some(field), Seen::List(Vec::new())),
+            Part::Object(field) => (Some(*field), Seen::Object(Vec::new())),
+            Part::List(field) | Part::Records(field) => (Some(*field), Seen::List(Vec::new())),
             Part::Item => (None, Seen::Object(Vec::new())),
         });
     }
@@ -133,7 +135,7 @@ pub struct Member {
     /// Its name.
     pub key: &'static str,
     /// Its name and meaning.
-    pub field: &'static Field,
+    pub field: Field,
     /// Number of objects that had it.
     pub count: usize,
     /// Shape of its values.
@@ -154,7 +156,7 @@ impl Shape {
                 for (key, field, seen) in members {
                     let known = self.members.iter().position(|member| member.key == *key);
                     let at = known.unwrap_or_else(|| {
-                        self.members.push(Member { key, field, count: 0, shape: Shape::default() });
+                        self.members.push(Member { key, field: *field, count: 0, shape: Shape::default() });
                         self.members.len() - 1
                     });
                     self.members[at].count += 1;
@@ -171,9 +173,9 @@ impl Shape {
     }
 }
 
-/// Shape of each field, wherever it was seen, by the field's address.
+/// Shape of each field, wherever it was seen.
 #[derive(Default)]
-pub struct Fields(BTreeMap<*const Field, Shape>);
+pub struct Fields(BTreeMap<(&'static Location<'static>, [&'static str; 2]), Shape>);
 
 impl Fields {
     /// Adds every field of a description.
@@ -181,7 +183,7 @@ impl Fields {
         match seen {
             Seen::Object(members) => {
                 for (_, field, seen) in members {
-                    self.0.entry(*field).or_default().add(seen);
+                    self.0.entry(field.identity()).or_default().add(seen);
                     self.add(seen);
                 }
             }
@@ -191,7 +193,7 @@ impl Fields {
     }
 
     /// Returns the shape of one field.
-    pub fn of(&self, field: &'static Field) -> Option<&Shape> {
-        self.0.get(&core::ptr::from_ref(field))
+    pub fn of(&self, field: Field) -> Option<&Shape> {
+        self.0.get(&field.identity())
     }
 }

@@ -6,11 +6,10 @@
 //!
 //! The methods cannot fail: an implementation keeps its first error and returns it at the end.
 
-use core::ffi::CStr;
 use core::fmt::{self, Display};
 
+use latency_core::packed::{Packed, PackedPart, byte_of};
 use latency_core::stats::{Estimate, Interval, Summary};
-use latency_core::terminated::Terminated;
 use latency_core::units::{Bytes, NodeId};
 
 use super::chart::{Chart, Matrix};
@@ -19,27 +18,37 @@ use super::terminal::Terminal;
 
 /// A quantity, with everything that formats and the schema need to know about it.
 ///
-/// A field is a `static`; formats tell fields apart by address.
-#[derive(Debug)]
+/// A field is a `static`. What receives one takes it by value, which is the address of its key.
+#[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// The key, with the unit at its end. A blank and a sign follow if the quantity has an interval.
-    // One string holds both, because there are hundreds of fields.
-    names: Terminated,
+    // One text holds both, because there are hundreds of fields.
+    names: Packed,
+    /// The same text and the place of its declaration, by which tests tell fields apart.
+    #[cfg(test)]
+    text: &'static str,
+    #[cfg(test)]
+    declared: &'static core::panic::Location<'static>,
     /// The meaning of the quantity, for the schema. Only tests write the schema.
     #[cfg(test)]
     pub about: &'static str,
 }
 
 impl Field {
-    /// Makes a field from its key and its meaning.
+    /// Makes a field from its key, packed and as it is, and its meaning; see `field!`.
     ///
     /// A quantity with a confidence interval has ` +-` behind its key. Its ends have keys of their own, with `_low` and
     /// `_high` at their end.
     #[must_use]
+    #[cfg_attr(test, track_caller)]
     #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold what it is about"))]
-    pub const fn new(names: &'static CStr, about: &'static str) -> Field {
+    pub const fn new(names: Packed, text: &'static str, about: &'static str) -> Field {
         Field {
-            names: Terminated::new(names),
+            names,
+            #[cfg(test)]
+            text,
+            #[cfg(test)]
+            declared: core::panic::Location::caller(),
             #[cfg(test)]
             about,
         }
@@ -47,51 +56,63 @@ impl Field {
 
     /// Returns the key, which is also the name of a column.
     #[must_use]
-    pub fn key(&self) -> &'static str {
-        let names = self.names.text();
+    pub fn key(self) -> PackedPart {
+        let names = self.names.whole();
         names.strip_suffix(WITH_INTERVAL).unwrap_or(names)
+    }
+
+    /// Returns the key as it is in the source.
+    #[cfg(test)]
+    pub fn name(self) -> &'static str {
+        self.text.strip_suffix(" +-").unwrap_or(self.text)
+    }
+
+    /// Returns what no other field has.
+    #[cfg(test)]
+    pub fn identity(self) -> (&'static core::panic::Location<'static>, [&'static str; 2]) {
+        (self.declared, [self.text, self.about])
     }
 
     /// Returns whether the quantity has an interval.
     #[must_use]
-    pub fn has_interval(&self) -> bool {
-        self.names.text().ends_with(WITH_INTERVAL)
+    pub fn has_interval(self) -> bool {
+        self.names.whole().strip_suffix(WITH_INTERVAL).is_some()
     }
 
     /// Returns whether both have the same key. Their addresses tell nothing, because the linker joins equal data.
     #[must_use]
-    pub fn is(&self, other: &Field) -> bool {
-        self.names.bytes() == other.names.bytes()
+    pub fn is(self, other: Field) -> bool {
+        self.names == other.names
     }
 }
 
 /// The end of the names of a quantity with an interval.
-const WITH_INTERVAL: &str = " +-";
+const WITH_INTERVAL: u8 = byte_of(" +-");
 /// The ends of the keys of both ends of an interval, behind the key of the quantity.
 pub const ENDS: [&str; 2] = ["_low", "_high"];
+
+/// Makes a field from its key and its meaning.
+macro_rules! field {
+    ($key:expr, $about:expr $(,)?) => {
+        $crate::report::document::Field::new(latency_core::packed!($key), $key, $about)
+    };
+}
+pub(crate) use field;
 
 /// Declares fields, each as a `static`: `NAME "key" "What it is.";`.
 macro_rules! fields {
     ($($(#[$meta:meta])* $visible:vis $name:ident $key:literal $about:literal;)*) => {
         $(#[doc = $about] $(#[$meta])* $visible static $name: $crate::report::document::Field =
-            $crate::report::document::Field::new($crate::report::document::literal(concat!($key, "\0")), $about);)*
+            $crate::report::document::field!($key, $about);)*
     };
 }
 pub(crate) use fields;
 
-/// Returns a literal of `fields!`, to which the macro added the NUL at the end.
-pub(crate) const fn literal(key: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(key.as_bytes()) {
-        Ok(key) => key,
-        Err(_) => panic!("a key contains no NUL"),
-    }
-}
-
-/// Declares metrics, each as a `static`: `NAME "name" "What it is.";`.
+/// Declares metrics, each as a `static`: `NAME "name" "What it is.";`. One packed text holds both.
 macro_rules! metrics {
     ($($name:ident $key:literal $about:literal;)*) => {
         $(#[doc = $about] static $name: $crate::report::document::Metric =
-            $crate::report::document::Metric { name: $key, about: $about };)*
+            $crate::report::document::Metric(latency_core::packed!(concat!($key, "|", $about)));)*
     };
 }
 pub(crate) use metrics;
@@ -258,14 +279,27 @@ pub struct DocumentTable<'a> {
     pub words: usize,
     /// Pushes the headings and then every row, each with as many cells as headings. A format may call it several
     /// times.
-    pub rows: &'a dyn Fn(&mut Rows<'_>),
+    pub rows: &'a dyn TableRows,
+}
+
+/// A function that pushes the rows of a table.
+// There are dozens; `dyn Fn` would need a larger table of functions for each, and one function more.
+pub trait TableRows {
+    /// Pushes the headings and then every row.
+    fn push(&self, rows: &mut Rows<'_>);
+}
+
+impl<F: Fn(&mut Rows<'_>)> TableRows for F {
+    fn push(&self, rows: &mut Rows<'_>) {
+        self(rows);
+    }
 }
 
 impl DocumentTable<'_> {
     /// Passes every cell to `take`, row by row, up to the first error.
     pub fn each(&self, take: TakeCell<'_>) -> fmt::Result {
         let mut rows = Rows { row: 0, column: 0, take, failed: Ok(()) };
-        (self.rows)(&mut rows);
+        self.rows.push(&mut rows);
         rows.failed
     }
 
@@ -288,8 +322,8 @@ pub struct Rows<'t> {
 impl Rows<'_> {
     /// Pushes several texts, which are separated by bars.
     #[inline(never)]
-    pub fn texts(&mut self, texts: &str) {
-        texts.split('|').for_each(|text| self.text(text));
+    pub fn texts(&mut self, texts: Packed) {
+        texts.split(b'|').for_each(|text| self.show(&text));
     }
 
     /// Begins the next row.
@@ -357,14 +391,15 @@ pub enum Picture<'a> {
 ///
 /// A metric is a `static`; formats tell metrics apart by address.
 #[derive(Debug)]
-pub struct Metric {
-    /// Its name, with the unit at its end.
-    pub name: &'static str,
-    /// Its meaning, in one line.
-    pub about: &'static str,
-}
+pub struct Metric(pub Packed);
 
 impl Metric {
+    /// Returns its name, with the unit at its end, and its meaning, in one line.
+    #[must_use]
+    pub fn texts(&self) -> [PackedPart; 2] {
+        [0, 1].map(|index| self.0.whole().part(b'|', index))
+    }
+
     /// Returns whether a value is a number, and thus a sample.
     #[must_use]
     pub fn is_number(value: Value<'_>) -> bool {
@@ -377,7 +412,7 @@ impl Metric {
 }
 
 /// The names and words that distinguish the samples of a metric.
-pub type MetricLabels<'l> = &'l [(&'static str, Value<'l>)];
+pub type MetricLabels<'l> = &'l [(&'l str, Value<'l>)];
 
 /// A property of a node's memory, as seen by the CPUs of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -393,7 +428,7 @@ pub enum Attribute {
 /// A receiver of a result, part by part. An implementation ignores everything that it cannot show.
 pub trait Document {
     /// Receives a named value of the innermost object, or a nameless value of the innermost list.
-    fn value(&mut self, _field: &'static Field, _value: Value<'_>) {}
+    fn value(&mut self, _field: Field, _value: Value<'_>) {}
     /// Receives a value of the innermost object under a name that the user chose.
     fn named(&mut self, _name: &str, _value: Value<'_>) {}
     /// Begins a part; everything up to [`end`](Self::end) belongs to it.
@@ -426,10 +461,21 @@ pub trait Document {
 
 impl<'d> dyn Document + 'd {
     /// Writes a value of any type that a field can hold.
+    #[inline(always)] // so that the address of the key is a constant, and no static holds it
+    pub fn put<'v>(&mut self, field: &Field, value: impl Into<Value<'v>>) {
+        self.put_value(*field, value);
+    }
+
     // It is not inlined, because there are hundreds of calls and few types.
     #[inline(never)]
-    pub fn put<'v>(&mut self, field: &'static Field, value: impl Into<Value<'v>>) {
+    fn put_value<'v>(&mut self, field: Field, value: impl Into<Value<'v>>) {
         self.value(field, value.into());
+    }
+
+    /// Writes a packed sentence.
+    #[inline(never)]
+    pub fn say(&mut self, role: Role<'_>, words: Packed) {
+        self.sentence(role, format_args!("{words}"));
     }
 
     /// Writes a line that scripts search for.
@@ -457,13 +503,19 @@ impl<'d> dyn Document + 'd {
     }
 
     /// Writes a value that is composed of parts.
-    pub fn show(&mut self, field: &'static Field, shown: &dyn Display) {
-        self.value(field, Value::Shown(shown));
+    #[inline(always)] // as above
+    pub fn show(&mut self, field: &Field, shown: &dyn Display) {
+        self.value(*field, Value::Shown(shown));
     }
 
     /// Shows a table. `rows` pushes the headings and then every row, each with as many cells as headings.
+    #[inline(always)] // as above
+    pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &impl Fn(&mut Rows<'_>)) {
+        self.put_table(caption, level, words, rows);
+    }
+
     #[inline(never)]
-    pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &dyn Fn(&mut Rows<'_>)) {
+    fn put_table(&mut self, caption: &str, level: Level, words: usize, rows: &dyn TableRows) {
         self.table(&DocumentTable { caption, level, words, rows });
     }
 
@@ -475,7 +527,7 @@ impl<'d> dyn Document + 'd {
         members: impl FnOnce(&mut (dyn Document + 'd), T),
     ) {
         match value {
-            None => self.value(field, Value::None),
+            None => self.value(*field, Value::None),
             Some(value) => self.part(Part::Object(field), |document| members(document, value)),
         }
     }
@@ -521,7 +573,7 @@ pub struct Style {
     /// The level of detail.
     pub level: Level,
     /// The columns of tabular formats, group by group.
-    pub columns: [&'static [&'static Field]; 2],
+    pub columns: [&'static [Field]; 2],
 }
 
 /// A function that describes a result to a document.

@@ -3,10 +3,11 @@
 use core::fmt::Write;
 use std::string::String;
 
+use latency_core::packed;
 use latency_core::stats::{Estimate, Interval};
 
 use super::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use super::document::{Document, Field, Level, Part, Picture, Role, Style};
+use super::document::{Document, Field, Level, Part, Picture, Role, Style, field};
 use super::format::Format;
 use super::html::HTML;
 use super::json::{JSON, JSON_LINES};
@@ -16,14 +17,14 @@ use super::svg::SVG;
 use super::table::TEXT;
 use super::terminal::Terminal;
 
-static NAME: Field = Field::new(c"name", "The name of the thing.");
-static NS: Field = Field::new(c"ns +-", "The time.");
-static PROVEN: Field = Field::new(c"proven", "Whether somebody looked.");
-static POINTS: Field = Field::new(c"points", "All of them.");
-static PLACEMENT: Field = Field::new(c"placement", "Where it was.");
-static NODES: Field = Field::new(c"nodes", "Which nodes.");
+static NAME: Field = field!("name", "The name of the thing.");
+static NS: Field = field!("ns +-", "The time.");
+static PROVEN: Field = field!("proven", "Whether somebody looked.");
+static POINTS: Field = field!("points", "All of them.");
+static PLACEMENT: Field = field!("placement", "Where it was.");
+static NODES: Field = field!("nodes", "Which nodes.");
 
-static COLUMNS: [&Field; 3] = [&NAME, &NS, &PROVEN];
+static COLUMNS: [Field; 3] = [NAME, NS, PROVEN];
 
 /// A row: a name, nanoseconds, and both ends of their interval.
 type Row = (&'static str, f64, Option<(f64, f64)>);
@@ -36,7 +37,7 @@ fn describe(document: &mut dyn Document) {
     document.answer(format_args!("Plain things take {} ns.", 116));
     document.sentence(Role::Trust, format_args!("good: quiet neighbours"));
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts("thing|ns");
+        table.texts(packed!("thing|ns"));
         for (name, ns, _) in ROWS {
             table.row();
             table.text(name);

@@ -57,7 +57,7 @@ impl Json<'_> {
     }
 
     /// Writes the key of a member of an object with an ending; members of lists have none.
-    fn key(&mut self, field: &'static Field, ending: &str) -> fmt::Result {
+    fn key(&mut self, field: Field, ending: &str) -> fmt::Result {
         if self.writer.in_object() {
             self.writer.key(Text::<64>::of(format_args!("{}{ending}", field.key())).as_str())?;
         }
@@ -83,7 +83,7 @@ impl Document for Json<'_> {
         self.in_page
     }
 
-    fn value(&mut self, field: &'static Field, value: Value<'_>) {
+    fn value(&mut self, field: Field, value: Value<'_>) {
         self.keep(|json| {
             let endings = ["", ENDS[0], ENDS[1]].into_iter().zip(value.parts());
             endings.take(if field.has_interval() { 3 } else { 1 }).try_for_each(|(ending, value)| {
@@ -103,11 +103,11 @@ impl Document for Json<'_> {
     fn begin(&mut self, part: Part) {
         self.keep(|json| match part {
             Part::Object(field) => {
-                json.key(field, "")?;
+                json.key(*field, "")?;
                 json.writer.begin_object()
             }
             Part::List(field) | Part::Records(field) => {
-                json.key(field, "")?;
+                json.key(*field, "")?;
                 json.writer.begin_array()
             }
             Part::Item => json.writer.begin_object(),

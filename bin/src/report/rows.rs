@@ -47,7 +47,7 @@ impl Cell {
 
 struct RowWriter<'o> {
     out: &'o mut dyn Write,
-    columns: [&'static [&'static Field]; 2],
+    columns: [&'static [Field]; 2],
     cells: [Cell; MOST_COLUMNS],
     depth: usize,
     /// True between the beginning and the end of the list of records.
@@ -59,7 +59,7 @@ struct RowWriter<'o> {
 const IN_RECORD: usize = 2;
 
 impl RowWriter<'_> {
-    fn columns(&self) -> impl Iterator<Item = &'static Field> + use<> {
+    fn columns(&self) -> impl Iterator<Item = Field> + use<> {
         self.columns.into_iter().flatten().copied()
     }
 
@@ -125,7 +125,7 @@ fn text<const N: usize>(value: Value<'_>) -> Text<N> {
 }
 
 impl Document for RowWriter<'_> {
-    fn value(&mut self, field: &'static Field, value: Value<'_>) {
+    fn value(&mut self, field: Field, value: Value<'_>) {
         if !self.in_rows {
             return;
         }

@@ -1,7 +1,5 @@
 //! The conditions under which a saved result was measured, if its file contains them.
 
-use core::fmt::Write;
-
 use latency_core::text::Text;
 
 use crate::options::tokens::Escaped;

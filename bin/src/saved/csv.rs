@@ -10,6 +10,8 @@ use super::values::line_of;
 use super::{foreign, origin, unit};
 use crate::result::row::{A, EXPERIMENT};
 use latency_core::math;
+use latency_core::packed;
+use latency_core::packed::Packed;
 
 /// Maximum number of columns that are read.
 const MAX_COLUMNS: usize = 128;
@@ -20,8 +22,9 @@ const FASTEST_NS: f64 = 0.05;
 
 /// Reads a table. `given` is the unit of sizes that have none of their own, if the user gave one.
 pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    let text = core::str::from_utf8(text)
-        .map_err(|error| Problem::new(line_of(text, error.valid_up_to()), "neither JSON nor UTF-8 text"))?;
+    let text = core::str::from_utf8(text).map_err(|error| {
+        Problem::new(line_of(text, error.valid_up_to()), packed!("neither JSON nor UTF-8 text"))
+    })?;
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
@@ -49,7 +52,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         }
         if begun && core::mem::take(&mut empty) > 1 {
             // gnuplot separates tables in this way.
-            return Err("a second table begins; save each table in its own file");
+            return Err(packed!("a second table begins; save each table in its own file"));
         }
         if core::mem::replace(&mut begun, true) {
             // Tables that are joined end to end have the heading of each.
@@ -94,7 +97,7 @@ struct TableLayout {
 
 impl TableLayout {
     /// Reads the first line, which is either a heading or the first row after a comment.
-    fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), &'static str> {
+    fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), Packed> {
         // The headings of this program name every column; those of another tool are understood as far as possible.
         if names && self.name(line) {
             return Ok(());
@@ -109,7 +112,7 @@ impl TableLayout {
             {
                 found
             }
-            () if count > 2 => return Err("more than two columns and no headings"),
+            () if count > 2 => return Err(packed!("more than two columns and no headings")),
             () => [(0, Column::Size(None)), (1, Column::Latency(1.0))],
         };
         self.columns.fill(Column::Other);
@@ -138,10 +141,10 @@ impl TableLayout {
     }
 
     /// Adds the row of a line.
-    fn row(&self, line: &str, draft: &mut Draft<'_>) -> Result<(), &'static str> {
+    fn row(&self, line: &str, draft: &mut Draft<'_>) -> Result<(), Packed> {
         let TableLayout { columns, separator, numerals, .. } = self;
         if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
-            return Err("more fields than columns; quote numbers that contain a comma");
+            return Err(packed!("more fields than columns; quote numbers that contain a comma"));
         }
         let mut point = PointDraft::new();
         let mut found = 0;
@@ -170,7 +173,7 @@ impl TableLayout {
                 }
                 Column::Size(unit) => {
                     let size = sized(field, *numerals);
-                    let (number, own) = size.ok_or_else(|| numerals.doubt(field, "not a size"))?;
+                    let (number, own) = size.ok_or_else(|| numerals.doubt(field, packed!("not a size")))?;
                     let unit = own.or(unit).or(self.given);
                     draft.without_unit |= unit.is_none();
                     draft.fractions |= unit.is_none() && math::whole(number) as f64 != number;
@@ -178,19 +181,19 @@ impl TableLayout {
                 }
                 Column::Latency(unit) => {
                     let time = timed(field, unit, *numerals);
-                    time.ok_or_else(|| numerals.doubt(field, "not a number"))?
+                    time.ok_or_else(|| numerals.doubt(field, packed!("not a number")))?
                 }
-                _ => number(field).ok_or("not a number")?,
+                _ => number(field).ok_or(packed!("not a number"))?,
             };
             point.take(*column, value)?;
         }
         let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
         if found < wanted {
-            return Err("too few columns");
+            return Err(packed!("too few columns"));
         }
         let nanoseconds = point.row.sample.nanoseconds;
         if self.is_foreign() && (1e-12..FASTEST_NS).contains(&nanoseconds) {
-            return Err("latency below 0.05 ns; give its unit in the heading, e.g. us");
+            return Err(packed!("latency below 0.05 ns; give its unit in the heading, e.g. us"));
         }
         // The row of another operation, such as a bandwidth.
         if self.is_foreign() && nanoseconds == 0.0 {

@@ -1,7 +1,5 @@
 //! The fields of a line of text, and the numbers and words in them.
 
-use core::fmt::Write;
-
 use super::numerals::Numerals;
 use super::unit;
 use crate::result::row::Word;

@@ -2,6 +2,8 @@
 
 use latency_core::json::{Event, Reader, Reason};
 use latency_core::math;
+use latency_core::packed;
+use latency_core::packed::Packed;
 
 use super::host::instant;
 use super::names::today;
@@ -32,17 +34,17 @@ pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
     })
 }
 
-const fn defect(reason: Reason) -> &'static str {
+const fn defect(reason: Reason) -> Packed {
     match reason {
-        Reason::Truncated => "the document is cut off",
-        Reason::Trailing => "text after the end of the document",
-        Reason::Expected(_) => "not JSON, or not a result",
-        Reason::Number => "malformed number",
-        Reason::NumberRange => "number out of range",
-        Reason::Escape => "invalid escape in a string",
-        Reason::Control => "control character in a string",
-        Reason::Encoding => "invalid UTF-8 in a string",
-        Reason::Depth => "nested too deep",
+        Reason::Truncated => packed!("the document is cut off"),
+        Reason::Trailing => packed!("text after the end of the document"),
+        Reason::Expected(_) => packed!("not JSON, or not a result"),
+        Reason::Number => packed!("malformed number"),
+        Reason::NumberRange => packed!("number out of range"),
+        Reason::Escape => packed!("invalid escape in a string"),
+        Reason::Control => packed!("control character in a string"),
+        Reason::Encoding => packed!("invalid UTF-8 in a string"),
+        Reason::Depth => packed!("nested too deep"),
     }
 }
 
@@ -149,7 +151,7 @@ fn each_point(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Faul
 fn end(reader: &mut Reader<'_>) -> Result<(), Fault> {
     match reader.next_event()? {
         Event::End => Ok(()),
-        _ => Err(Fault::Meaning("text after the end of the document")),
+        _ => Err(Fault::Meaning(packed!("text after the end of the document"))),
     }
 }
 
@@ -182,7 +184,7 @@ fn command(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> 
             Event::String(_) if core::mem::take(&mut program) => {}
             Event::String(argument) => draft.saved.conditions.argument(text::<96>(argument).as_str()),
             Event::EndArray => return Ok(()),
-            _ => return Err(Fault::Meaning("command is not a list of strings")),
+            _ => return Err(Fault::Meaning(packed!("command is not a list of strings"))),
         }
     }
 }

@@ -34,6 +34,7 @@ use conditions::escaped;
 use documents::LARGEST_FILE;
 use rows::Draft;
 
+use latency_core::packed;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
@@ -124,7 +125,7 @@ impl Saved {
         draft.of_hosts = true;
         json::read(text, &mut draft)?;
         match draft.saved.experiment.is_empty() {
-            true => Err(Problem::new(1, "the document names no experiment")),
+            true => Err(Problem::new(1, packed!("the document names no experiment"))),
             false => Ok(draft),
         }
     }
@@ -145,9 +146,11 @@ fn understood(text: &[u8], unit: Option<Bytes>, draft: &mut Draft<'_>) -> Result
     // Some editors write a byte-order mark.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     match text.trim_ascii_start().first() {
-        None => Err(Problem::new(1, "the file is empty")),
+        None => Err(Problem::new(1, packed!("the file is empty"))),
         Some(b'{' | b'[') => json::read(text, draft),
-        Some(b'<') => Err(Problem::new(1, "HTML pages cannot be read; save the result with --json too")),
+        Some(b'<') => {
+            Err(Problem::new(1, packed!("HTML pages cannot be read; save the result with --json too")))
+        }
         Some(_) => csv::read(text, unit.map(|unit| unit.0 as f64), draft),
     }
 }

@@ -12,7 +12,6 @@ use super::path::Path;
 use super::signal;
 use super::system::process_id;
 use super::terminal::Stream;
-use core::fmt::Write;
 use latency_core::text::Text;
 use rustix::event::poll;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

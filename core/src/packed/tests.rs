@@ -30,7 +30,7 @@ fn words_are_one_byte_each() {
     for (index, expected) in WORDS.iter().enumerate() {
         assert_eq!(word(index), *expected);
         assert!(index == 0 || WORDS[index - 1].as_bytes() < expected.as_bytes(), "{expected}");
-        assert!(!expected.contains(char::is_control), "{expected}");
+        assert!(!expected.contains(|letter: char| letter.is_control() || letter == '|'), "{expected}");
     }
 }
 
@@ -45,6 +45,18 @@ fn inserts_are_written_in_their_places() {
     };
     assert!(text.whole().write(&mut out, &mut insert).is_ok());
     assert_eq!(out, "x: node 7, x");
+}
+
+#[test]
+fn braces_without_a_name_are_characters() {
+    assert_eq!(packed!("p{margin:0}").to_string(), "p{margin:0}");
+}
+
+#[test]
+fn the_byte_of_a_word_at_the_end_is_stripped() {
+    let part = packed!("the node +-").whole().strip_suffix(byte_of(" +-"));
+    assert_eq!(part.map(|part| part.to_string()).as_deref(), Some("the node"));
+    assert!(packed!("the node").whole().strip_suffix(byte_of(" +-")).is_none());
 }
 
 #[test]

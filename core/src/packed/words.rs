@@ -1,4 +1,4 @@
-//! The words and syllables that are one byte each in a packed text.
+//! The words and syllables that are one byte each in a packed text. None has a `|`, which separates parts.
 //!
 //! `cargo test -p latency-tests --test suite -- packed::words --ignored --nocapture` finds those that save the most
 //! bytes in the texts of the program.
@@ -6,15 +6,14 @@
 /// The words, in the order of their bytes.
 #[rustfmt::skip]
 pub const WORDS: [&str; 128] = [
-    " (", " --", " a", " a ", " and ", " another", " b", " h", " is ", " of", " of ", " or ", " p", " s",
-    " t", " th", " that ", " the", " the ", " to ", " with", ", ", ", or ", "--", ": ", "CPU",
-    "SMT sibling", "`latency-bench ", "able", "al", "an", "andwidth", "ar", "are ", "as", "as root: echo ",
-    "at", "auto", "budget", "cache", "ch", "clock", "comp", "core", "count", "cpu", "curve", "diff", "e ",
-    "each ", "ed", "ed ", "en", "er", "er ", "es", "es ", "experiment", "fi", "for", "from", "hold", "huge",
-    "ic", "id", "in", "ing", "interrupt", "is", "it", "json", "kernel", "latency", "le", "level", "li",
-    "line", "load", "low", "ma", "me", "measur", "memory", "mo", "no", "node", "not ", "number", "o ", "on",
-    "or", "ou", "output", "page", "pair", "point", "prefetch", "process", "quiet", "ra", "re", "read",
-    "report", "result", "ri", "ro", "run", "s ", "s, ", "se", "size", "st", "standard ",
-    "stop other processes", "such as ", "sys", "t ", "te", "th", "the ", "ti", "un", "use ", "vailab",
-    "with ", "writ", "y ", "±",
+    " (", " +-", " --", " a", " a ", " and ", " is ", " o", " of", " of ", " or ", " s", " t", " th", " that ",
+    " the", " the ", " to ", " with", ", ", ", or ", "--", "95% CI", ": ", "CPU", "_bytes", "_ns",
+    "`latency-bench ", "a ", "able", "al", "an", "ar", "as", "as root: echo ", "at", "bandwidth", "budget", "cache",
+    "ch", "ck", "co", "core", "cpu", "curve", "cycles", "de", "di", "e ", "each ", "ed", "ed ", "en", "er", "er ",
+    "es", "et", "experiment", "fi", "for", "from", "ho", "huge", "id", "in", "ing", "instructions", "interrupt",
+    "interval", "is", "it", "kernel", "latenc", "le", "level", "line", "lo", "load", "ma", "me", "measur", "memory",
+    "ne", "no", "node", "not ", "ns", "number", "o ", "on", "or", "out", "page", "pages", "pair", "point",
+    "prefetch", "process", "ra", "random", "ratio", "re", "read", "report", "res", "result", "ri", "ro", "run",
+    "s ", "se", "second", "size", "slow", "st", "such as ", "t ", "te", "th", "the ", "ti", "to", "un", "utput",
+    "ver", "working set", "y ", "±",
 ];

@@ -39,12 +39,13 @@ pub struct ResultRows<'r> {
     pub experiment: &'r str,
     /// Its points.
     pub rows: &'r [Row],
-    /// The levels of the TLB that a curve found.
-    pub tlb: TlbLevels,
 }
 
 /// Returns the result with an index, if there is one.
 pub type Results<'a, 'r> = &'a dyn Fn(usize) -> Option<ResultRows<'r>>;
+
+/// A function that returns the levels of the TLB that a result has for the pages of a point.
+pub type TlbOf<'a> = &'a dyn Fn(usize, &Row) -> TlbLevels;
 
 /// A function that receives the index of a result, the result, the index of the experiment of a point, and the point.
 type TakeRow<'t, 'r> = &'t mut dyn FnMut(usize, ResultRows<'r>, usize, &'r Row);
@@ -232,7 +233,11 @@ impl Expectation<'_> {
 ///
 /// The reason why the results do not answer it.
 #[inline(never)] // its frame is large
-pub fn ask<'r>(results: Results<'_, 'r>, question: &Question) -> Result<Expectation<'r>, Unanswered> {
+pub fn ask<'r>(
+    results: Results<'_, 'r>,
+    tlb: TlbOf<'_>,
+    question: &Question,
+) -> Result<Expectation<'r>, Unanswered> {
     let Some(curve) = best(results, question.size, &|row| question.is_of(row)) else {
         return Err(match question.pages {
             pages if pages != Pages::AUTO && best(results, None, &|_| true).is_some() => {
@@ -245,7 +250,7 @@ pub fn ask<'r>(results: Results<'_, 'r>, question: &Question) -> Result<Expectat
     let pages = pages_of(curve.like);
     let own = ExpectedTime { pages, chains: 1, cores: None, time: between.expected };
     let mut mixture = None;
-    curve.with_samples(&mut |samples| mixture = Mixture::of(samples, curve.of.tlb));
+    curve.with_samples(&mut |samples| mixture = Mixture::of(samples, tlb(curve.result, curve.like)));
     let mut found = Expectation { size, curve, between, mixture, times: [own; MOST_TIMES], count: 1 };
     let is_open = pages.is_some() && question.pages == Pages::AUTO;
     for kind in Pages::all().filter(|kind| is_open && Some(*kind) != pages) {

@@ -75,12 +75,12 @@ fn curve(samples: &[Sample]) -> MeasuredCurve {
 }
 
 fn result<'r>(experiment: &'r str, rows: &'r [Row]) -> ResultRows<'r> {
-    ResultRows { experiment, rows, tlb: [None; 2] }
+    ResultRows { experiment, rows }
 }
 
 /// Answers a question from results.
 fn answer<'r>(results: &[ResultRows<'r>], question: &Question) -> Result<Expectation<'r>, Unanswered> {
-    ask(&|index| results.get(index).copied(), question)
+    ask(&|index| results.get(index).copied(), &|_, _| [None; 2], question)
 }
 
 const PLAIN: Question = Question { size: None, pages: Pages::AUTO, chains: None, cores: None };

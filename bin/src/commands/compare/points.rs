@@ -1,10 +1,11 @@
 //! The points of both sides: as a table, as a picture, and for programs.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 use latency_core::decimal::Decimal;
 use latency_core::math::ToReal;
 use latency_core::model::MAX_POINTS;
+use latency_core::packed;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
@@ -29,7 +30,7 @@ fields! {
 }
 
 /// The columns that only comparisons have.
-pub static COLUMNS: [&Field; 5] = [&A_NS, &B_NS, &RATIO, &INTERPOLATED, &VERDICT];
+pub static COLUMNS: [Field; 5] = [A_NS, B_NS, RATIO, INTERPOLATED, VERDICT];
 
 /// The fields of the initiator node and the target node.
 const NODES: u32 = 1 << FROM | 1 << TO;
@@ -129,9 +130,9 @@ impl ComparisonView<'_> {
                 table.text(FIELDS.get(field).map_or("", |(_, words)| words));
             }
             table.texts(match (mixed, rates) {
-                (true, _) => "A|B|time B/A|95% CI|verdict",
-                (false, true) => "A, GB/s|B, GB/s|time B/A|95% CI|verdict",
-                (false, false) => "A, ns|B, ns|B/A|95% CI|verdict",
+                (true, _) => packed!("A|B|time B/A|95% CI|verdict"),
+                (false, true) => packed!("A, GB/s|B, GB/s|time B/A|95% CI|verdict"),
+                (false, false) => packed!("A, ns|B, ns|B/A|95% CI|verdict"),
             });
             for pair in (0..).map_while(pair) {
                 let row = &pair.row;

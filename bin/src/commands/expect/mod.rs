@@ -14,7 +14,8 @@ use crate::analysis::expect::{Question, ResultRows, ask};
 use crate::describe::output;
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
-use crate::saved::Saved;
+use crate::result::row::Row;
+use crate::saved::{Saved, tlb};
 
 /// The `expect` command.
 pub const EXPECT: Command = Command {
@@ -43,8 +44,11 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let path = options.operands().first().copied().unwrap_or_default();
     let files = read(options.operands(), false)?;
     let result = |index: usize| {
-        let Saved { experiment, rows, tlb, .. } = &files.get(index)?.saved;
-        Some(ResultRows { experiment: experiment.as_str(), rows, tlb: *tlb })
+        let Saved { experiment, rows, .. } = &files.get(index)?.saved;
+        Some(ResultRows { experiment: experiment.as_str(), rows })
+    };
+    let tlb = |index: usize, like: &Row| {
+        files.get(index).map_or([None; 2], |file| tlb::of_row(&file.saved.tlb, like))
     };
     let question = Question {
         size: options.size,
@@ -52,7 +56,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         chains: options.chains,
         cores: options.cores.map(NonZeroU32::get),
     };
-    let found = ask(&result, &question).map_err(|why| SavedError::Unanswered { path, why })?;
+    let found = ask(&result, &tlb, &question).map_err(|why| SavedError::Unanswered { path, why })?;
     write(&mut |document| {
         if let Some(file) = files.get(found.curve.result) {
             view::present(document, file, &found);

@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
+use latency_core::packed;
 use latency_core::stats::{Estimate, Interval};
 
 use crate::analysis::expect::between::CurvePoint;
@@ -122,7 +123,7 @@ fn neighbours(document: &mut dyn Document, found: &Expectation<'_>) {
 /// Shows the terms of the mixture, and whether their sum agrees with the measured points.
 fn terms(document: &mut dyn Document, found: &Expectation<'_>, mixture: &Mixture) {
     document.tabulate("Mixture of levels: share of the loads times latency", Level::Normal, 1, &|table| {
-        table.texts("part|up to|share|ns|adds");
+        table.texts(packed!("part|up to|share|ns|adds"));
         mixture.each_term(found.size, &mut |term| {
             table.row();
             table.text(term.part);

@@ -1,7 +1,5 @@
 //! The hosts of the results. A host name is one host, unless two kernels with this host name ran at the same time.
 
-use core::fmt::Write;
-
 use latency_core::math;
 use latency_core::sort::sort_by;
 use latency_core::text::Text;

@@ -1,7 +1,7 @@
 //! Facts about the host of a result that may explain a difference: firmware, kernel, settings and labels. No fact is a
 //! cause.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 
 use latency_core::text::Text;
 

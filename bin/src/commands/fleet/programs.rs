@@ -10,6 +10,7 @@ use crate::describe::{self, columns, trust};
 use crate::report::document::{Document, Field, Metric, Part, Value, fields};
 use crate::result::row::FIELDS;
 use crate::saved::{self, alike};
+use latency_core::packed;
 use latency_core::stats::Estimate;
 use latency_core::words::Worded;
 
@@ -71,40 +72,40 @@ fields! {
 }
 
 /// The columns that only fleets have.
-pub static COLUMNS: [&Field; 20] = [
-    &columns::HOST,
-    &POINT,
-    &CPU_MODEL,
-    &NODES,
-    &UNIT,
-    &VALUE,
-    &MEDIAN,
-    &RATIO,
-    &Z,
-    &CODE,
-    &OWN,
-    &USUAL,
-    &USUAL_HOSTS,
-    &POINTS,
-    &BEFORE,
-    &CHANGE,
-    &NEWEST,
-    &OLDER,
-    &SINCE,
-    &CHANGED,
+pub static COLUMNS: [Field; 20] = [
+    columns::HOST,
+    POINT,
+    CPU_MODEL,
+    NODES,
+    UNIT,
+    VALUE,
+    MEDIAN,
+    RATIO,
+    Z,
+    CODE,
+    OWN,
+    USUAL,
+    USUAL_HOSTS,
+    POINTS,
+    BEFORE,
+    CHANGE,
+    NEWEST,
+    OLDER,
+    SINCE,
+    CHANGED,
 ];
 
 /// The metrics for monitoring systems.
 static METRICS: [Metric; 6] = [
-    Metric { name: "fleet_hosts", about: "Hosts that have a value." },
-    Metric { name: "fleet_healthy_hosts", about: "Judged hosts that are not slow." },
-    Metric { name: "fleet_slow_hosts", about: "Hosts that are slow." },
-    Metric { name: "fleet_apart_hosts", about: "Hosts that are not comparable with the others." },
-    Metric { name: "fleet_slowed_points", about: "Points of hosts that became slower." },
-    Metric { name: "fleet_untrusted_results", about: "Results that were excluded as unreliable." },
+    Metric(packed!("fleet_hosts|Hosts that have a value.")),
+    Metric(packed!("fleet_healthy_hosts|Judged hosts that are not slow.")),
+    Metric(packed!("fleet_slow_hosts|Hosts that are slow.")),
+    Metric(packed!("fleet_apart_hosts|Hosts that are not comparable with the others.")),
+    Metric(packed!("fleet_slowed_points|Points of hosts that became slower.")),
+    Metric(packed!("fleet_untrusted_results|Results that were excluded as unreliable.")),
 ];
 static METRIC_RATIO: Metric =
-    Metric { name: "fleet_outlier_ratio", about: "Value of a slow host divided by the median of its kind." };
+    Metric(packed!("fleet_outlier_ratio|Value of a slow host divided by the median of its kind."));
 
 impl FleetView<'_, '_> {
     /// Describes all findings for programs.

@@ -1,8 +1,7 @@
 //! The data that are kept of many results: a few numbers of each point, under names. Verdicts are made elsewhere.
 
-use core::fmt::Write;
-
 use latency_core::math::{exp, ln};
+use latency_core::packed;
 use latency_core::sort::sort_by;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
@@ -104,7 +103,7 @@ impl<'a> Runs<'a> {
             if sections::are_in(saved.experiment.as_str()) {
                 return Ok(true);
             }
-            let full = Problem::new(1, "too many values");
+            let full = Problem::new(1, packed!("too many values"));
             let state = boots.add(names, saved).ok_or(full)?;
             *documents += 1;
             let trust = &saved.origin.trust;

@@ -3,6 +3,7 @@
 use core::fmt::{self, Write};
 
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::plural;
 
@@ -16,8 +17,10 @@ use super::settled::{FASTER, FEW, HistoryHosts, SLOWER};
 use super::values::{HostValue, Key, Slowed, unit};
 use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
+use crate::describe::say::say;
 use crate::describe::time::Utc;
 use crate::options::Options;
+use crate::options::message::Insert;
 use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::saved::{self, alike};
@@ -101,15 +104,16 @@ impl FleetView<'_, '_> {
             }
         }
         match (judged, slow) {
-            (0, _) if self.options.baseline.is_some() => document.answer(format_args!(
-                "None of {hosts} host{} has a point in common with the baseline.",
-                plural(hosts)
-            )),
-            (0, _) => document.answer(format_args!(
-                "Too few hosts: {hosts} host{}, fewer than {FEWEST} of each kind. Add hosts, or give known-good \
-                 results with --baseline.",
-                plural(hosts)
-            )),
+            (0, _) if self.options.baseline.is_some() => say!(
+                document, Role::Answer, "None of {hosts} host{s} has a point in common with the baseline.";
+                hosts, s = Insert::Plural(hosts as u64)
+            ),
+            (0, _) => say!(
+                document, Role::Answer,
+                "Too few hosts: {hosts} host{s}, fewer than {fewest} of each kind. Add hosts, or give known-good results \
+                 with --baseline.";
+                hosts, s = Insert::Plural(hosts as u64), fewest = FEWEST
+            ),
             (_, 0) => document.answer(format_args!("None of {judged} hosts is slow ({}).", self.others())),
             _ => {
                 let named = self.slow().map(|host| self.name(host));
@@ -122,20 +126,19 @@ impl FleetView<'_, '_> {
             }
         }
         if judged > 0 {
-            document.finding(format_args!("Healthy: {} of {judged} hosts.", judged - slow));
+            say!(document, Role::Finding, "Healthy: {healthy} of {judged} hosts."; healthy = judged - slow, judged);
         }
         let hosts = hosts - only_apart;
         if judged > 0 && hosts > judged {
-            document.missing(format_args!(
-                "Not judged: {} host{} ({}).",
-                hosts - judged,
-                plural(hosts - judged),
-                match (self.options.baseline, hosts - judged) {
+            say!(
+                document, Role::Missing, "Not judged: {hosts} host{s} ({why}).";
+                hosts = hosts - judged, s = Insert::Plural((hosts - judged) as u64),
+                why = match (self.options.baseline, hosts - judged) {
                     (Some(_), _) => "not of a kind in the baseline",
                     (None, 1) => "fewer than 5 hosts of its kind",
                     (None, _) => "fewer than 5 hosts of their kind",
                 }
-            ));
+            );
         }
     }
 
@@ -151,7 +154,7 @@ impl FleetView<'_, '_> {
         let outliers = &self.found.outliers;
         let shown = if self.options.verbose { outliers.len() } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
-            table.texts("host|point|value|median|ratio|deviations");
+            table.texts(packed!("host|point|value|median|ratio|deviations"));
             for outlier in outliers.iter().take(shown) {
                 let value = &outlier.value;
                 table.row();
@@ -164,10 +167,7 @@ impl FleetView<'_, '_> {
             }
         });
         if outliers.len() > shown {
-            document.missing(format_args!(
-                "{} more values are slow; --verbose lists all.",
-                outliers.len() - ROWS
-            ));
+            say!(document, Role::Missing, "{more} more values are slow; --verbose lists all."; more = outliers.len() - ROWS);
         }
     }
 
@@ -176,7 +176,7 @@ impl FleetView<'_, '_> {
         let values = || self.found.groups.iter().flat_map(|group| group.values);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
-            table.texts("host|point|value|95% CI");
+            table.texts(packed!("host|point|value|95% CI"));
             for value in values().take(shown) {
                 let key = self.key(value);
                 let unit = unit(key.quantity).1;
@@ -193,7 +193,7 @@ impl FleetView<'_, '_> {
     /// Shows a row for each group.
     fn groups(&self, document: &mut dyn Document) {
         document.tabulate("", Level::Verbose, 2, &|table| {
-            table.texts("kind|point|hosts|median|allowed ±");
+            table.texts(packed!("kind|point|hosts|median|allowed ±"));
             for group in self.found.groups.iter() {
                 let key = Key::of(group.key(&self.runs.names));
                 let nodes = group.nodes();
@@ -317,17 +317,16 @@ impl FleetView<'_, '_> {
             ));
         }
         if runs.refused.pushed > NAMED {
-            document.missing(format_args!(
-                "Skipped: {} more lines; --format=json lists them.",
-                runs.refused.pushed - NAMED
-            ));
+            say!(
+                document, Role::Missing, "Skipped: {more} more lines; --format=json lists them.";
+                more = runs.refused.pushed - NAMED
+            );
         }
         if runs.without_value > 0 {
-            document.missing(format_args!(
-                "Skipped: {} result{} without a latency or bandwidth.",
-                runs.without_value,
-                plural(runs.without_value)
-            ));
+            say!(
+                document, Role::Missing, "Skipped: {results} result{s} without a latency or bandwidth.";
+                results = runs.without_value, s = Insert::Plural(runs.without_value as u64)
+            );
         }
     }
 
@@ -349,24 +348,20 @@ impl FleetView<'_, '_> {
             );
         }
         if self.options.history {
-            document.sentence(
-                Role::Method(&"History"),
-                format_args!(
-                    "changes by more than {}% of the level of earlier results, by a robust cumulative sum",
-                    Trimmed(self.options.threshold * 100.0)
-                ),
+            say!(
+                document, Role::Method(&"History"),
+                "changes by more than {threshold}% of the level of earlier results, by a robust cumulative sum";
+                threshold = Insert::Shown(&Trimmed(self.options.threshold * 100.0))
             );
         }
         if self.found.judged == 0 {
             return;
         }
-        document.sentence(
-            Role::Method(&"Slow"),
-            format_args!(
-                "the whole 95% interval is beyond the median of the hosts by more than {}% and by more than 4 of their \
-                 deviations (robust standard deviation, 1.4826 MAD)",
-                Trimmed(self.threshold * 100.0)
-            ),
+        say!(
+            document, Role::Method(&"Slow"),
+            "the whole 95% interval is beyond the median of the hosts by more than {threshold}% and by more than 4 of \
+             their deviations (robust standard deviation, 1.4826 MAD)";
+            threshold = Insert::Shown(&Trimmed(self.threshold * 100.0))
         );
     }
 }

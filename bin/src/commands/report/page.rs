@@ -1,5 +1,7 @@
 //! The advice to write a page.
 
+use latency_core::packed;
+
 use crate::options::{FlagId, Options, Output};
 use crate::report::document::{Document, Role};
 use crate::report::format::Purpose;
@@ -9,9 +11,9 @@ pub fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
     let is_text = |output: &Output<'_>| output.path.is_none() && output.format.purpose == Purpose::Terminal;
     let is_shown = options.outputs().iter().any(is_text) && !options.writes(Purpose::Page);
     if is_shown && !options.given.contains(FlagId::Format) {
-        document.sentence(
+        document.say(
             Role::Method(&"Page"),
-            format_args!("add -o report.html for a page with every chapter, picture and table"),
+            packed!("add -o report.html for a page with every chapter, picture and table"),
         );
     }
 }

@@ -1,8 +1,6 @@
 //! The values and pictures of saved points: lines if there are several working sets, a matrix if there are several
 //! nodes.
 
-use core::fmt::Write;
-
 use latency_core::math::ToReal;
 use latency_core::sort::sort_by;
 use latency_core::text::Text;

@@ -3,18 +3,21 @@
 //! A chapter shows the contents of a file: latencies by working set as lines, latencies of pairs of nodes as a matrix,
 //! and every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
-use core::fmt::{self, Display, Write as _};
+use core::fmt::{self, Display};
 use core::slice;
 
+use latency_core::packed;
 use latency_core::sort::ascending;
 use latency_core::text::{Text, plural};
 
 use super::page::how_to_get_the_page;
 use super::pictures::{self, SEVERAL, unit, value};
 use crate::commands::Write;
+use crate::describe::say::say;
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
+use crate::options::message::Insert;
 use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::result::row::{CLASS, FROM, Label, Row, SIZE, TO, differing};
@@ -68,7 +71,7 @@ pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<List<File<'a>>, Fa
     let mut files = List::new(paths.len() * PER_FILE + FURTHER)?;
     for path in paths {
         Saved::load_each(path, in_brief, &mut |saved| {
-            let problem = Problem::new(1, "too many results");
+            let problem = Problem::new(1, packed!("too many results"));
             let full = SavedError::Malformed { path, problem };
             files.push(File { path, saved, values: spread(saved.rows)? }).ok_or(full)?;
             Ok(())
@@ -151,12 +154,10 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
         !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
     };
     let hosts = files.iter().enumerate().filter(is_first).count();
-    document.answer(format_args!(
-        "{} saved result{} from {hosts} host{}.",
-        files.len(),
-        plural(files.len()),
-        plural(hosts)
-    ));
+    say!(
+        document, Role::Answer, "{files} saved result{s} from {hosts} host{of_hosts}.";
+        files = files.len(), s = Insert::Plural(files.len() as u64), hosts, of_hosts = Insert::Plural(hosts as u64)
+    );
     side_by_side(document, files);
     overlay(document, files);
     how_to_get_the_page(document, options);
@@ -195,7 +196,7 @@ pub fn rows(document: &mut dyn Document, files: &[File<'_>]) {
 /// Shows a table with a row for each file.
 fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
     document.tabulate("", Level::Quiet, 5, &|table| {
-        table.texts("file|host|CPU|experiment|trust|points|min|median|max");
+        table.texts(packed!("file|host|CPU|experiment|trust|points|min|median|max"));
         for file in files {
             let Saved { rows, .. } = file.saved;
             table.row();
@@ -307,7 +308,7 @@ fn points(document: &mut dyn Document, rows: &[Row], level: Level) {
     document.tabulate("", level, 1, &|table| {
         table.text("point");
         table.text(unit_of_all);
-        table.texts("95% CI|core cycles|pages");
+        table.texts(packed!("95% CI|core cycles|pages"));
         for row in rows {
             table.row();
             table.show(&Label { row, shown });

@@ -4,18 +4,22 @@
 
 use core::fmt::{self, Display, Write};
 
+use latency_core::packed;
 use latency_core::text::{Text, joined};
 
 use super::page::how_to_get_the_page;
 use super::reasons::{SharedReason, WholeTrust};
 use super::{Came, SECTIONS, Section};
 use crate::analysis::matrix::{conclude, pairs};
+use crate::describe::say::say;
 use crate::describe::{self, Report, SUMMARY, conditions, trust, unusual};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{Document, DocumentTable, Field, PageRole, Part, Picture, Role, Value, fields};
-use crate::report::figures::Digits;
+use crate::options::message::Insert;
+use crate::report::document::{
+    Document, DocumentTable, Field, PageRole, Part, Picture, Role, Value, field, fields,
+};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
@@ -27,16 +31,16 @@ fields! {
 
 /// The summaries, in the order of [`SECTIONS`].
 static CONCLUSIONS: [Field; SECTIONS.len()] = [
-    Field::new(c"matrix", "Summary of matrix; null if it was not measured."),
-    Field::new(c"curve", "Summary of curve; null if it was not measured."),
-    Field::new(c"pages", "Summary of pages; null if it was not measured."),
-    Field::new(c"residency", "Summary of residency; null if it was not measured."),
-    Field::new(c"loaded", "Summary of loaded; null if it was not measured."),
-    Field::new(c"bandwidth", "Summary of bandwidth; null if it was not measured."),
-    Field::new(c"parallel", "Summary of parallel; null if it was not measured."),
-    Field::new(c"window", "Summary of window; null if it was not measured."),
-    Field::new(c"distribution", "Summary of distribution; null if it was not measured."),
-    Field::new(c"cores", "Summary of cores; null if it was not measured."),
+    field!("matrix", "Summary of matrix; null if it was not measured."),
+    field!("curve", "Summary of curve; null if it was not measured."),
+    field!("pages", "Summary of pages; null if it was not measured."),
+    field!("residency", "Summary of residency; null if it was not measured."),
+    field!("loaded", "Summary of loaded; null if it was not measured."),
+    field!("bandwidth", "Summary of bandwidth; null if it was not measured."),
+    field!("parallel", "Summary of parallel; null if it was not measured."),
+    field!("window", "Summary of window; null if it was not measured."),
+    field!("distribution", "Summary of distribution; null if it was not measured."),
+    field!("cores", "Summary of cores; null if it was not measured."),
 ];
 
 /// The contents of a report.
@@ -84,12 +88,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let found = WholeTrust::of(whole.measured().map(|(_, report)| report.warnings), &warnings);
     describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
     describe::command(document, whole.arguments, whole.options.anonymous);
-    document.sentence(
-        Role::Page(&PageRole::Data),
-        format_args!(
-            "without the points; `latency-bench report --json` includes them, for `compare`, `fleet` and `report FILE`"
-        ),
-    );
+    document.say(Role::Page(&PageRole::Data), packed!("without the points; `latency-bench report --json` includes them, for `compare`, `fleet` and `report FILE`"));
     describe::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
     describe::machine::host(document, whole.machine, &whole.options.labels);
     summary(document, whole);
@@ -143,16 +142,16 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
     match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
-        Some((Some(local), Some(remote), Some(ratio))) => document.answer(format_args!(
-            "Memory latency {} ns local, {} ns remote ({}x).",
-            Digits(local),
-            Digits(remote),
-            Digits(ratio)
-        )),
+        Some((Some(local), Some(remote), Some(ratio))) => say!(
+            document, Role::Answer, "Memory latency {local} ns local, {remote} ns remote ({ratio}x).";
+            local = Insert::Digits(local), remote = Insert::Digits(remote), ratio = Insert::Digits(ratio)
+        ),
         Some((Some(local), ..)) => {
-            document.answer(format_args!("Memory latency {} ns (single NUMA node).", Digits(local)));
+            say!(
+                document, Role::Answer, "Memory latency {local} ns (single NUMA node)."; local = Insert::Digits(local)
+            );
         }
-        _ => document.answer(format_args!("Memory latency was not measured.")),
+        _ => document.say(Role::Answer, packed!("Memory latency was not measured.")),
     }
     if whole.partial {
         let names = joined(" before ", ", ", whole.not_begun());
@@ -308,7 +307,7 @@ struct Excerpt<'d> {
 }
 
 impl Document for Excerpt<'_> {
-    fn value(&mut self, field: &'static Field, value: Value<'_>) {
+    fn value(&mut self, field: Field, value: Value<'_>) {
         if self.depth == 0 {
             self.document.value(field, value);
         }
@@ -323,7 +322,10 @@ impl Document for Excerpt<'_> {
     fn begin(&mut self, part: Part) {
         let is_list = match part {
             Part::Records(_) => true,
-            Part::List(field) => matches!(field.key(), "node_pairs" | "points" | "distributions"),
+            Part::List(field) => {
+                let key = Text::<32>::of(format_args!("{}", field.key()));
+                matches!(key.as_str(), "node_pairs" | "points" | "distributions")
+            }
             _ => false,
         };
         match self.depth > 0 || is_list {

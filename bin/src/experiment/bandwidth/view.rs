@@ -15,9 +15,11 @@ use super::{picture, tables};
 use crate::analysis::reference::quantity;
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
 use crate::describe::dimms::{self, Giga};
-use crate::describe::rates::{GIGA, Gigabytes, gigabytes, percent};
+use crate::describe::rates::{GIGA, Gigabytes, gigabytes};
+use crate::describe::say::say;
 use crate::describe::{self, Report, method, reference, trust};
 use crate::machine::processor::Platform;
+use crate::options::message::Insert;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
@@ -70,15 +72,11 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         trust::figure(document, report, &("Peak bandwidth", "GB/s", GIGA, quantity), peak);
     }
     if let (View::Cores, Some((least, most))) = (report.options.view, &extremes) {
-        document.answer(format_args!(
-            "Single CPUs: {} GB/s (CPU {}, {}) to {} GB/s (CPU {}, {}).",
-            gigabytes(least.of_one()),
-            least.cpu(),
-            least.traffic.kind.name,
-            gigabytes(most.of_one()),
-            most.cpu(),
-            most.traffic.kind.name
-        ));
+        say!(
+            document, Role::Answer, "Single CPUs: {low} GB/s (CPU {cpu}, {kind}) to {high} GB/s (CPU {other}, {another}).";
+            low = gigabytes(least.of_one()), cpu = least.cpu(), kind = least.traffic.kind.name,
+            high = gigabytes(most.of_one()), other = most.cpu(), another = most.traffic.kind.name
+        );
     } else if let Some((group, (generators, best))) = first {
         let alone = group.of_one().filter(|_| generators > 1);
         let Traffic { from, node, kind, .. } = group.traffic;
@@ -168,12 +166,10 @@ fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Tra
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
-        document.finding(format_args!(
-            "Remote bandwidth is {} of local ({} vs {} GB/s).",
-            percent(remote / local),
-            Gigabytes(remote),
-            Gigabytes(local)
-        ));
+        say!(
+            document, Role::Finding, "Remote bandwidth is {share}% of local ({remote} vs {local} GB/s).";
+            share = Insert::Percent(remote / local, 0), remote = Gigabytes(remote), local = Gigabytes(local)
+        );
     }
     if let (View::Mix, Some((least, most))) = (view, extremes(report)) {
         document.finding(format_args!(
@@ -201,10 +197,10 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
         (enough < most && group.rates().count() > 2).then_some((group, enough, most))
     });
     if let Some((group, enough, most)) = fewer.next() {
-        document.finding(format_args!(
-            "{enough} of {most} cores are enough for 95% of peak ({}).",
-            group.traffic.kind.name
-        ));
+        say!(
+            document, Role::Finding, "{enough} of {most} cores are enough for 95% of peak ({kind}).";
+            enough, most, kind = group.traffic.kind.name
+        );
     }
 }
 

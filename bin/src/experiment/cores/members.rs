@@ -4,7 +4,7 @@ use crate::analysis::cores::{conclude, left_out, of_classes, pair};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::options::Pairs;
-use crate::report::document::{Document, Field, Part, fields};
+use crate::report::document::{Document, Field, Part, field, fields};
 use crate::result::{Outcome, Owned, PerLine, PingPong, Walk};
 use latency_core::stats::Estimate;
 use latency_core::topology::Shared;
@@ -28,28 +28,28 @@ fields! {
 
 /// The median of each class, in the order of [`Shared::ALL`].
 static MEDIANS: [Field; Shared::ALL.len()] = [
-    Field::new(
-        c"same_core_ns",
+    field!(
+        "same_core_ns",
         "Median latency of CPU pairs on the same core, in nanoseconds; null if none was measured.",
     ),
-    Field::new(
-        c"same_l2_ns",
+    field!(
+        "same_l2_ns",
         "Median latency of CPU pairs that share an L2, in nanoseconds; null if none was measured.",
     ),
-    Field::new(
-        c"same_l3_ns",
+    field!(
+        "same_l3_ns",
         "Median latency of CPU pairs that share an L3, in nanoseconds; null if none was measured.",
     ),
-    Field::new(
-        c"same_node_ns",
+    field!(
+        "same_node_ns",
         "Median latency of CPU pairs on the same node, in nanoseconds; null if none was measured.",
     ),
-    Field::new(
-        c"same_socket_ns",
+    field!(
+        "same_socket_ns",
         "Median latency of CPU pairs on the same socket, in nanoseconds; null if none was measured.",
     ),
-    Field::new(
-        c"other_socket_ns",
+    field!(
+        "other_socket_ns",
         "Median latency of CPU pairs on two sockets, in nanoseconds; null if none was measured.",
     ),
 ];

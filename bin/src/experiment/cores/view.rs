@@ -6,6 +6,7 @@ use latency_core::math::ToReal;
 use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
 use latency_core::math::floor;
+use latency_core::packed;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::{Text, plural};
@@ -16,8 +17,10 @@ use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
 };
 use crate::analysis::reference::quantity;
+use crate::describe::say::say;
 use crate::describe::{self, Report, method, reference, trust};
 use crate::options::Pairs;
+use crate::options::message::Insert;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
@@ -86,24 +89,16 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
         picture(document, report, found, &cpus);
     }
     method::memory(document, report);
-    document.sentence(
-        Role::Provenance(&"Method"),
-        format_args!(
-            "round trips between two threads by {}; one way is half a round trip; each window uses each of {} lines, \
-             one per page, for about 25 µs",
-            words(report.options.method),
-            lines(report)
-        ),
+    say!(
+        document, Role::Provenance(&"Method"),
+        "round trips between two threads by {method}; one way is half a round trip; each window uses each of {lines} \
+         lines, one per page, for about {time}";
+        method = words(report.options.method), lines = lines(report), time = "25 µs"
     );
     if report.options.states {
-        document.sentence(
-            Role::Method(&"States"),
-            format_args!(
-                "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread on the \
+        document.say(Role::Method(&"States"), packed!("lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread on the \
                  CPU that holds them, and read by a third thread (shared); each access waits for the one before; \
-                 atomic is an addition of zero"
-            ),
-        );
+                 atomic is an addition of zero"));
     }
 }
 
@@ -174,11 +169,12 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
         }
     }
     if let Some((most_ns, [a, b])) = found.apart {
-        document.finding(format_args!(
-            "Clock offset plus asymmetry of the two directions: at most {} ns (CPUs {a} and {b}); the offset cancels in \
-             the one-way latency.",
-            Digits(most_ns)
-        ));
+        say!(
+            document, Role::Finding,
+            "Clock offset plus asymmetry of the two directions: at most {most} ns (CPUs {a} and {b}); the offset cancels \
+             in the one-way latency.";
+            most = Insert::Digits(most_ns), a, b
+        );
     }
     let apart = |pair: &CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
     let mut unsynchronised = pairs(report.outcomes).filter(apart);
@@ -268,7 +264,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     let all = of_classes(&report.machine.cpus, &report.machine.sharing);
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts("class|pairs|median ns|95% CI within run|min to max");
+        table.texts(packed!("class|pairs|median ns|95% CI within run|min to max"));
         for class in found.classes() {
             table.row();
             table.text(class.shared.name());
@@ -290,7 +286,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let caption = "Latency by coherence state, ns per dependent access";
     document.tabulate(caption, Level::Quiet, 3, &|table| {
-        table.texts("held by|access, state|home");
+        table.texts(packed!("held by|access, state|home"));
         LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
         for (outcome, Owned { owner, state, access, .. }) in rows(report.outcomes) {
             table.row();
@@ -312,7 +308,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut owned = report.outcomes.iter().filter_map(|outcome| outcome.point.walk.owned());
     if rows(report.outcomes).next().is_some() && owned.all(|owned| owned.third.is_none()) {
-        document.missing(format_args!("Shared state not measured: it needs a third core."));
+        document.say(Role::Missing, packed!("Shared state not measured: it needs a third core."));
     }
 }
 
@@ -320,7 +316,7 @@ fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
     let messages = report.options.method == Method::Message;
     document.tabulate("", Level::Verbose, 2, &|table| {
-        table.texts("CPUs|class|ns|95% CI within run|fastest|slowest|windows");
+        table.texts(packed!("CPUs|class|ns|95% CI within run|fastest|slowest|windows"));
         if messages {
             table.text("clock offset up to");
         }

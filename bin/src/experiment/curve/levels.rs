@@ -15,7 +15,9 @@ use latency_core::units::Bytes;
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::describe::method::optional;
+use crate::describe::say::say;
 use crate::describe::tlb::entries;
+use crate::options::message::Insert;
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
@@ -55,7 +57,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
         table.number(analysis.cycles(latency.value));
     };
     document.tabulate(caption, Level::Quiet, 1, &|table| {
-        table.texts("level|size|95% CI of size|latency|±|core cycles|reported");
+        table.texts(packed!("level|size|95% CI of size|latency|±|core cycles|reported"));
         for cache in analysis.caches() {
             table.row();
             table.cell(format_args!("L{}", cache.number));
@@ -73,7 +75,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
         }
         table.row();
         table.text(beyond(analysis));
-        table.texts("|");
+        table.texts(packed!("|"));
         latency(table, memory.nanoseconds(), memory.latency);
         table.text("");
         for (level, name) in analysis.tlb.iter().zip(["L1 TLB", "L2 TLB"]) {
@@ -141,15 +143,16 @@ pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
         }
     }
     for Cache { number, .. } in caches.iter().filter(|cache| cache.like_memory) {
-        document.finding(format_args!(
-            "L{number} cannot be distinguished from memory (latency ratio below 1.5)."
-        ));
+        say!(
+            document, Role::Finding, "L{number} cannot be distinguished from memory (latency ratio below 1.5).";
+            number = *number
+        );
     }
     if let Some((size, latency)) = analysis.still_rising() {
-        document.finding(format_args!(
-            "Memory latency still rises with the working set: {} ns at {size}.",
-            Digits(latency)
-        ));
+        say!(
+            document, Role::Finding, "Memory latency still rises with the working set: {latency} ns at {size}.";
+            latency = Insert::Digits(latency), size
+        );
     }
     // If no levels were sought, none is missing.
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);

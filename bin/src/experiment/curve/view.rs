@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 use latency_core::math::ToReal;
 
 use latency_core::model::{MAX_LEVELS, MAX_POINTS};
+use latency_core::packed;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
@@ -11,7 +12,7 @@ use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::method;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture};
+use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::sample::{Sample, collect};
 
@@ -38,7 +39,7 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
         Digits(memory.value)
     ));
     if analysis.caches().is_empty() {
-        document.finding(format_args!("Latency is the same at all sizes: no cache level visible."));
+        document.say(Role::Finding, packed!("Latency is the same at all sizes: no cache level visible."));
     }
     levels::findings(document, analysis);
 }
@@ -159,7 +160,7 @@ fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> 
 /// Shows every size, for readers who want all of them.
 fn rows(document: &mut dyn Document, samples: &[Sample]) {
     document.tabulate("", Level::Verbose, 1, &|table| {
-        table.texts("working set|ns|core cycles|95% CI within run, ns");
+        table.texts(packed!("working set|ns|core cycles|95% CI within run, ns"));
         for sample in samples {
             table.row();
             table.show(&sample.size);

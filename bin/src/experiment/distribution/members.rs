@@ -3,7 +3,7 @@
 use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::point;
-use crate::report::document::{Document, Field, Part, fields};
+use crate::report::document::{Document, Field, Part, field, fields};
 use crate::result::Outcome;
 use crate::result::distribution::{Distribution, PERCENTAGES, Percentile};
 use latency_core::math::ToReal;
@@ -52,7 +52,7 @@ fields! {
 }
 
 /// A bucket, as numbers without keys.
-static BUCKET: Field = Field::new(c"bucket", "Both ends in nanoseconds, and the count.");
+static BUCKET: Field = field!("bucket", "Both ends in nanoseconds, and the count.");
 
 /// Describes the percentiles of a point, each as a row.
 pub fn percentiles(

@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::math;
+use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
 use latency_core::traffic::pace::Pacing;
@@ -14,7 +15,9 @@ use crate::analysis::load::{KNEES, Verdict};
 use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
 use crate::describe::rates::{Gigabytes, Within, percent};
+use crate::describe::say::say;
 use crate::describe::{Report, method::optional};
+use crate::options::message::Insert;
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
@@ -47,8 +50,8 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
         // The table must not be wider than a terminal.
         table.texts(match tells {
-            true => "offered|delivered|% peak|ns|95% CI|x idle|GHz|uncore|lines",
-            false => "offered|delivered|% peak|ns|95% CI|x idle|GHz|lines",
+            true => packed!("offered|delivered|% peak|ns|95% CI|x idle|GHz|uncore|lines"),
+            false => packed!("offered|delivered|% peak|ns|95% CI|x idle|GHz|lines"),
         });
         for step in own() {
             let level = step.level;
@@ -85,9 +88,9 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
 /// Writes the bandwidths at which latency reaches multiples of the lowest one.
 fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     if limit.is_of_generators() {
-        return document.sentence(
+        return document.say(
             Role::Method(&"Knee"),
-            format_args!("not determined (limited by the generators, not by memory)"),
+            packed!("not determined (limited by the generators, not by memory)"),
         );
     }
     if loading.curve().is_none() {
@@ -260,14 +263,10 @@ fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
 /// Writes the rates of fewer generators without pacing.
 fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
     for step in steps.as_slice().iter().filter(|step| !loading.is_level(step)) {
-        document.sentence(
-            Role::Detail(&"Fewer cores"),
-            format_args!(
-                "{} unthrottled: {} GB/s, latency {} ns",
-                step.generators,
-                Gigabytes(step.level.delivered.value),
-                Digits(step.level.latency.value)
-            ),
+        say!(
+            document, Role::Detail(&"Fewer cores"), "{cores} unthrottled: {rate} GB/s, latency {latency} ns";
+            cores = step.generators, rate = Gigabytes(step.level.delivered.value),
+            latency = Insert::Digits(step.level.latency.value)
         );
     }
 }

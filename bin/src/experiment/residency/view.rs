@@ -5,6 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::host::Ways;
 use latency_core::math::ToReal;
+use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -14,7 +15,9 @@ use crate::analysis::residency::{
 };
 use crate::describe::method::optional;
 use crate::describe::rates::GIGA;
+use crate::describe::say::say;
 use crate::describe::{Report, columns, method, point};
+use crate::options::message::Insert;
 use crate::plan::single;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
@@ -59,9 +62,12 @@ fn allowed(ways: Option<Ways>) -> impl Display {
 
 #[inline(never)] // called in two places
 fn nothing_held(document: &mut dyn Document) {
-    document.answer(format_args!(
-        "No shared cache holds these working sets: right after them, memory serves nine of ten loads."
-    ));
+    document.say(
+        Role::Answer,
+        packed!(
+            "No shared cache holds these working sets: right after them, memory serves nine of ten loads."
+        ),
+    );
 }
 
 /// Writes how long half of a working set stays.
@@ -105,10 +111,10 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         allowed(ways)
     ));
     if let Some(left) = left_by_a_look(report.residency) {
-        document.finding(format_args!(
-            "Reading the lines throws others out: {:.0}% are left right after it.",
-            Decimal(100.0 * left)
-        ));
+        say!(
+            document, Role::Finding, "Reading the lines throws others out: {left}% are left right after it.";
+            left = Insert::Fixed(100.0 * left, 0)
+        );
     }
     match insertions(report.residency, cache) {
         // Two runs that differ by less than the interval do not differ.
@@ -120,9 +126,8 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 write!(out, "; another {} GB/s would not show", Digits(high - low))
             })
         )),
-        None if matches!(sought, Some((_, HalfLife::Found(_)))) => {
-            document.finding(format_args!("The working sets do not agree on how fast others insert lines."))
-        }
+        None if matches!(sought, Some((_, HalfLife::Found(_)))) => document
+            .say(Role::Finding, packed!("The working sets do not agree on how fast others insert lines.")),
         None => {}
     }
 }

@@ -1,10 +1,11 @@
 //! The window for people: its size, the benefit of prefetches, and the measured times.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 use latency_core::math::ToReal;
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
+use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
 
@@ -13,6 +14,7 @@ use crate::analysis::reference::quantity;
 use crate::analysis::window::{Prefetch, ReorderBuffer, WindowConclusion, conclude, room};
 use crate::describe::method::optional;
 use crate::describe::rates::percent;
+use crate::describe::say::say;
 use crate::describe::{Report, point, reference};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
@@ -68,12 +70,12 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 reference::published(document, report, quantity::REORDER_BUFFER, value);
             }
         }
-        None => document.answer(format_args!(
-            "Not tested: the caches hold {}, and cache hits return before the window is full. Remove --size, or \
-             use --size={}M or more.",
-            view.memory.size,
-            report.machine.least_in_memory().0.div_ceil(1 << 20)
-        )),
+        None => say!(
+            document, Role::Answer,
+            "Not tested: the caches hold {size}, and cache hits return before the window is full. Remove --size, or use \
+             --size={least}M or more.";
+            size = view.memory.size, least = report.machine.least_in_memory().0.div_ceil(1 << 20)
+        ),
     }
 }
 
@@ -91,13 +93,12 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
             Decimal(instructions.value),
             range(instructions)
         )),
-        ReorderBuffer::MoreThan(instructions) => document.answer(format_args!(
-            "Reorder buffer: more than {instructions} instructions (no limit found)."
-        )),
-        ReorderBuffer::FillersDisagree => document.answer(format_args!(
-            "Reorder buffer: not found, because the kinds of instructions contradict each other (see --verbose); run \
-             again on an idle machine."
-        )),
+        ReorderBuffer::MoreThan(instructions) => say!(
+            document, Role::Answer, "Reorder buffer: more than {instructions} instructions (no limit found).";
+            instructions
+        ),
+        ReorderBuffer::FillersDisagree => document.say(Role::Answer, packed!("Reorder buffer: not found, because the kinds of instructions contradict each other (see --verbose); run \
+             again on an idle machine.")),
         ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
@@ -141,13 +142,13 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
         Level::Quiet,
         0,
         &|table| {
-            table.texts("work|instructions");
+            table.texts(packed!("work|instructions"));
             // Without points in the cache, their column is left out.
             if view.floor.is_some() {
                 table.text("L1");
             }
             table.text(place.as_str());
-            table.texts("prefetched|time saved");
+            table.texts(packed!("prefetched|time saved"));
             for [plain, _] in &KERNELS {
                 let time = |region: WorkingSet<'_, '_>, prefetch| {
                     region.with_work(plain.work(), prefetch).map_or(f64::NAN, |time| time.value)

@@ -7,12 +7,14 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use roxmltree::{Document as Tree, ParsingOptions};
 
+use latency_core::packed;
+
 use super::HTML;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
-use crate::report::document::{Document, Field, Level, PageRole, Part, Picture, Role, Style};
+use crate::report::document::{Document, Field, Level, PageRole, Part, Picture, Role, Style, field};
 use crate::report::terminal::Terminal;
 
-static NAME: Field = Field::new(c"name", "Its name.");
+static NAME: Field = field!("name", "Its name.");
 
 fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
     let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
@@ -115,7 +117,7 @@ fn shape(page: &str) -> Vec<(usize, String)> {
 fn a_page_has_its_parts_in_reading_order() {
     let page = written(&mut |document| {
         document.tabulate("", Level::Normal, 1, &|table| {
-            table.texts("thing|ns");
+            table.texts(packed!("thing|ns"));
             table.row();
             table.text("all");
             table.number(116.0);
