@@ -3,6 +3,7 @@
 //! This module does not measure, make system calls, or write output.
 
 pub mod caches;
+pub mod cause;
 pub mod claims;
 pub mod comparison;
 pub mod cores;

@@ -5,15 +5,15 @@
 //! lists the scenes and compares; only `findings` knows the types of results.
 
 mod claims;
-mod findings;
+pub mod findings;
 mod json;
 mod lines;
 mod loads;
 mod numbers;
 mod pages;
 mod residency;
-mod scene;
-mod scenes;
+pub mod scene;
+pub mod scenes;
 mod schema;
 mod seen;
 mod spans;

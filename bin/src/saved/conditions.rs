@@ -29,6 +29,8 @@ pub const HOST: usize = 0;
 pub const BRAND: usize = 3;
 /// Index of the kernel version.
 pub(super) const KERNEL: usize = 5;
+/// Index of the platform.
+pub const PLATFORM: usize = 6;
 /// Index of the options in [`CONDITIONS`].
 const OPTIONS: usize = 12;
 

@@ -5,6 +5,7 @@ use latency_core::math;
 use latency_core::packed;
 use latency_core::packed::Packed;
 
+use super::facts::{self, fact};
 use super::host::instant;
 use super::names::today;
 use super::origin;
@@ -110,17 +111,22 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
         }
         "duration_s" => saved.origin.seconds = optional(reader)?.unwrap_or(0.0),
         "model" if all => members(reader, &mut |reader, key| {
-            let [SavedTlb { levels: [first, second], .. }, ..] = &mut saved.tlb;
+            let [SavedTlb { levels: [first, second], .. }, ..] = &mut draft.saved.tlb;
             match key {
                 // Schema 1 calls it translation.
                 "tlb" | "translation" => tlb::level(reader, false, first),
                 "l2_tlb" => tlb::level(reader, false, second),
-                _ => Ok(reader.skip_value()?),
+                "levels" => array_of(reader, draft, facts::level),
+                "memory" => members(reader, &mut |reader, key| fact(reader, draft, "memory", key)),
+                _ => fact(reader, draft, "model", key),
             }
         })?,
         "translation" if all => {
             let mut kinds = saved.tlb.iter_mut();
             each_object(reader, |reader| tlb::kind(reader, kinds.next()))?;
+        }
+        "summary" if all => {
+            members(reader, &mut |reader, key| fact(reader, draft, "summary", key))?;
         }
         "trust" => origin::trust(reader, draft)?,
         "health" => origin::health(reader, draft)?,

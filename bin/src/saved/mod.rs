@@ -7,6 +7,7 @@ pub mod alike;
 pub mod conditions;
 mod csv;
 pub mod documents;
+mod facts;
 mod fields;
 mod foreign;
 mod headings;

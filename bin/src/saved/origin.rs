@@ -12,11 +12,12 @@ use latency_core::traffic::Kind;
 use latency_core::units::Bytes;
 
 use super::conditions::escaped;
+use super::facts::{self, fact};
 use super::fields::word;
 use super::host::SEPARATOR;
 use super::names::{is_interval_of, today};
 use super::point::{PointDraft, point};
-use super::rows::{Draft, whole};
+use super::rows::{Draft, Saved, whole};
 use super::values::{Fault, each_object, interval, members, optional, rest, text};
 use crate::analysis::traffic::bandwidth;
 use crate::result::row::{
@@ -123,27 +124,30 @@ fn share(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<()
 
 /// Reads the result of the repeated measurement of a point.
 pub(super) fn health(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let repeat = &mut draft.saved.origin.trust.repeat;
     members(reader, &mut |reader, key| match key {
         "repeat" => members(reader, &mut |reader, key| {
             match key {
-                "ratio" => *repeat = optional(reader)?,
+                "ratio" => draft.saved.origin.trust.repeat = optional(reader)?,
                 _ => reader.skip_value()?,
             }
             Ok(())
         }),
-        _ => Ok(reader.skip_value()?),
+        _ => fact(reader, draft, "health", key),
     })
 }
 
 /// Counts a node, after the start of its object.
 pub(super) fn node(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let origin = &mut draft.saved.origin;
+    let Saved { origin, facts, .. } = &mut draft.saved;
     origin.nodes += 1;
     rest(reader, &mut |reader, key| {
-        if key == "memory_side_cache" {
-            let none = reader.clone().next_event()? == Event::Null;
-            origin.side_cache = Some(origin.side_cache == Some(true) || !none);
+        let value = reader.clone().next_event()?;
+        match (key, value) {
+            ("memory_side_cache", value) => {
+                origin.side_cache = Some(origin.side_cache == Some(true) || value != Event::Null);
+            }
+            ("cpus", Event::String(cpus)) if !draft.of_hosts => facts::cpus(facts, cpus),
+            _ => {}
         }
         Ok(reader.skip_value()?)
     })

@@ -5,7 +5,7 @@ use core::ops::Range;
 use latency_core::math;
 use latency_core::packed;
 use latency_core::packed::Packed;
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::traffic::Pattern;
 use latency_core::units::Bytes;
@@ -15,6 +15,7 @@ use super::fields::word;
 use super::host::Origin;
 use super::sections;
 use super::tlb::SavedTlb;
+use crate::analysis::cause::{Fact, SavedFacts};
 use crate::analysis::claims::Claims;
 pub use crate::error::Problem;
 use crate::result::row::{
@@ -62,6 +63,8 @@ pub struct Saved {
     pub conditions: SavedConditions,
     /// The host that was measured.
     pub origin: Origin,
+    /// The facts from which the cause of a difference is read.
+    pub facts: SavedFacts,
     /// The other tool that wrote the file, if it was recognised.
     pub tool: Option<Tool>,
     /// The number of rows of 0 ns, which are left out.
@@ -157,6 +160,7 @@ impl<'r> Draft<'r> {
         self.saved.experiment = before.experiment;
         self.saved.conditions.poor |= before.conditions.poor;
         self.saved.conditions.partial |= before.conditions.partial;
+        self.saved.facts.join(&before.facts);
         Ok(())
     }
 
@@ -219,7 +223,17 @@ impl<'r> Draft<'r> {
     pub fn judge(&mut self) {
         let without = self.rows().iter().filter(|row| row.sample.interval.is_none()).count();
         self.saved.origin.trust.points = [self.count, without];
-        self.saved.conditions.poor = self.saved.origin.trust.is_poor();
+        let Saved { origin, conditions, facts, tlb, experiment, .. } = &mut self.saved;
+        conditions.poor = origin.trust.is_poor();
+        for (fact, level) in [Fact::Tlb, Fact::SecondTlb].into_iter().zip(*tlb) {
+            if let Some(level) = level {
+                facts.put(fact, Estimate::exact(level.miss_ns));
+            }
+        }
+        facts.disturbed |= origin.trust.is_disturbed();
+        if conditions.poor {
+            facts.distrust(experiment.as_str());
+        }
     }
 
     /// Checks that there is a point.
@@ -291,6 +305,9 @@ impl<'r> Draft<'r> {
         let is_bandwidth = row.is_word(EXPERIMENT, "bandwidth");
         if is_bandwidth && row.traffic().is_none() && !self.of_hosts {
             // Compared bandwidths need no latencies beside them.
+            if row.pair.is_none_or(|(from, to)| from == to) {
+                self.saved.facts.put(Fact::IdleBeside, Estimate { value: nanoseconds, interval });
+            }
             return Ok(());
         }
         self.name(&mut row);

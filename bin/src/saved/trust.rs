@@ -23,6 +23,9 @@ const MOST_POINTS: f64 = 1.0 / 3.0;
 /// Reasons that concern only the precision of a result or interference with it. None of them means that it is wrong.
 const MILD: [&str; 6] =
     ["disturbed", "points-disturbed", "stolen-time", "sibling-busy", "emulated", "neighbours"];
+/// Reasons that tell of other work, or of neighbours that use the same memory.
+const DISTURBANCES: [&str; 6] =
+    ["disturbed", "points-disturbed", "stolen-time", "neighbours", "other-work", "state-share"];
 /// The reason "placement not verified", which is a condition of the points. A comparison of hosts names it as one.
 const UNVERIFIED: &str = "placement-unverified";
 /// The reason "interrupted run", which is a condition too.
@@ -89,6 +92,12 @@ impl Trust {
     pub fn by_conditions(&self) -> [bool; 2] {
         [UNVERIFIED, PARTIAL]
             .map(|condition| self.is_said_poor() && self.evidence().any(|code| code == condition))
+    }
+
+    /// Returns whether a reason tells of other work or of neighbours.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        self.reasons.iter().take(self.count).any(|(code, _)| DISTURBANCES.contains(&code.as_str()))
     }
 
     /// Returns the reasons that make the result poor.

@@ -1,5 +1,6 @@
 //! Compares saved results of one experiment. Nothing is measured.
 
+mod cause;
 mod differs;
 mod levels;
 mod points;
@@ -170,10 +171,12 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(SavedError::NoPicture { drawn: "curves are compared" }.into());
     }
     let levels = if is_curve { levels::of(sides) } else { None };
+    let cause = cause::of(sides, experiment, &comparison, differs);
     write(&mut |document| {
         describe::machine::saved_footer(document, &|index| all.get(index));
         view.conditions(document);
         view.answer(document);
+        cause::answer(document, cause.as_ref());
         levels::answer(document, levels.as_ref());
         view.table(document);
         levels::table(document, levels.as_ref());
@@ -181,6 +184,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         view.method(document);
         view.programs(document);
         levels::programs(document, levels.as_ref());
+        cause::programs(document, cause.as_ref());
     });
     Ok(view.regression.map(Failure::from))
 }

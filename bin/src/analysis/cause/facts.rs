@@ -1,0 +1,193 @@
+//! The facts of a saved result from which the cause of a difference is read, under their names in documents.
+
+use latency_core::math::ToReal;
+use latency_core::stats::{Estimate, Interval};
+
+/// A fact of a result. The last two are of the common points of two results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// Latency of the first-level cache; the other levels follow.
+    L1,
+    /// Latency of the second-level cache.
+    L2,
+    /// Latency of the third-level cache.
+    L3,
+    /// Latency of the fourth-level cache.
+    L4,
+    /// Latency of memory behind the caches of a curve.
+    Memory,
+    /// Latency in base pages.
+    SmallPages,
+    /// Latency in the largest pages.
+    LargestPages,
+    /// Latency in base pages in page-local order.
+    PageLocal,
+    /// Cost of translation over a span of base pages.
+    SmallTranslation,
+    /// Cost of translation over a span of huge pages.
+    HugeTranslation,
+    /// Latency in random order.
+    Random,
+    /// Latency in sequential order.
+    Sequential,
+    /// Latency in backward order.
+    Backward,
+    /// Median of single loads.
+    Median,
+    /// 99.9th percentile of single loads.
+    Tail,
+    /// Instructions in the reorder buffer.
+    ReorderBuffer,
+    /// Bandwidth of reads.
+    ReadBandwidth,
+    /// Idle latency before traffic.
+    Idle,
+    /// Idle latency beside bandwidths.
+    IdleBeside,
+    /// Core cycles of the first-level cache, the first fact that is exact.
+    L1Cycles,
+    /// Core cycles of the second-level cache.
+    L2Cycles,
+    /// Core clock of a curve.
+    Clock,
+    /// Core cycles of a first-level hit, from the checks of every run.
+    HitCycles,
+    /// 1, or a half if the TLB treats huge pages as base pages.
+    TlbPages,
+    /// Cost of a miss in the first-level TLB.
+    Tlb,
+    /// Cost of a miss in the second-level TLB.
+    SecondTlb,
+    /// Number of NUMA nodes with CPUs.
+    Nodes,
+    /// Number of CPUs of all nodes.
+    Cpus,
+    /// Accesses within a node.
+    Local,
+    /// Accesses between nodes.
+    Remote,
+}
+
+/// Number of facts of one result.
+const COUNT: usize = Fact::Local as usize;
+/// The names of facts in documents, each behind the name of its object; facts that the reader composes have a dash.
+const PLACES: &str = "1/ns 2/ns 3/ns 4/ns memory/ns summary/small_pages_ns summary/largest_pages_ns \
+    summary/page_local_ns summary/small_pages_translation_ns summary/huge_pages_translation_ns summary/random_ns \
+    summary/sequential_ns summary/backward_ns summary/p50_ns summary/p99_9_ns summary/reorder_buffer_instructions \
+    summary/read_bytes_per_second summary/idle_ns - 1/core_cycles 2/core_cycles model/core_ghz health/l1_core_cycles \
+    health/pages_behave_as_small - - - -";
+/// The names of the caches of a curve in the places of facts.
+pub const CACHES: [(&str, Fact); 4] = [("1", Fact::L1), ("2", Fact::L2), ("3", Fact::L3), ("4", Fact::L4)];
+
+/// The facts of a result; those that its document lacks are unknown.
+#[derive(Clone, Copy, Debug)]
+pub struct SavedFacts {
+    /// Each value with both ends of its interval; NaN where unknown.
+    values: [[f64; 3]; COUNT],
+    /// True if the result may be disturbed by other work or by neighbours.
+    pub disturbed: bool,
+    /// True if the matrix of the result is unreliable.
+    pub poor_matrix: bool,
+}
+
+impl Default for SavedFacts {
+    fn default() -> SavedFacts {
+        SavedFacts { values: [[f64::NAN; 3]; COUNT], disturbed: false, poor_matrix: false }
+    }
+}
+
+impl SavedFacts {
+    /// Sets a fact, or an end of its interval, by its object and its key; other keys are ignored.
+    #[inline(never)] // it is called in several places
+    pub fn set(&mut self, object: &str, key: &str, value: f64) {
+        let (key, end) = match (key.strip_suffix("_low"), key.strip_suffix("_high")) {
+            (Some(key), _) => (key, 1),
+            (_, Some(key)) => (key, 2),
+            _ => (key, 0),
+        };
+        let is = |place: &str| place.split_once('/') == Some((object, key));
+        if let Some(place) = PLACES.split(' ').position(is) {
+            self.values
+                .iter_mut()
+                .skip(place)
+                .take(1)
+                .flatten()
+                .skip(end)
+                .take(1)
+                .for_each(|slot| *slot = value);
+        }
+    }
+
+    /// Sets a fact that the reader composes.
+    #[inline(never)] // it is called in several places
+    pub fn put(&mut self, fact: Fact, value: Estimate) {
+        let Estimate { value, interval } = value;
+        let [low, high] = interval.map_or([f64::NAN; 2], |Interval { low, high }| [low, high]);
+        self.values.iter_mut().skip(fact as usize).take(1).for_each(|slot| *slot = [value, low, high]);
+    }
+
+    /// Adds to a count.
+    pub fn count(&mut self, fact: Fact, more: f64) {
+        let before = self.get(fact).map_or(0.0, |before| before.value);
+        self.put(fact, Estimate { value: before + more, interval: None });
+    }
+
+    /// Returns a fact, if it is known.
+    #[must_use]
+    #[inline(never)] // it is called in several places
+    pub fn get(&self, fact: Fact) -> Option<Estimate> {
+        let [value, low, high] = *self.values.get(fact as usize)?;
+        let interval = match fact as usize >= Fact::L1Cycles as usize {
+            true => Some(Interval { low: value, high: value }),
+            false => (low <= value && value <= high).then_some(Interval { low, high }),
+        };
+        value.is_finite().then_some(Estimate { value, interval })
+    }
+
+    /// Forgets everything measured in an unreliable result.
+    pub fn distrust(&mut self, experiment: &str) {
+        self.values.iter_mut().take(Fact::Nodes as usize).for_each(|parts| *parts = [f64::NAN; 3]);
+        self.poor_matrix |= experiment == "matrix";
+    }
+
+    /// Adds the facts of another experiment of the same report.
+    #[inline(never)] // it is called in several places
+    pub fn join(&mut self, other: &SavedFacts) {
+        for (own, others) in self.values.iter_mut().zip(&other.values) {
+            if own[0].is_nan() {
+                *own = *others;
+            }
+        }
+        self.disturbed |= other.disturbed;
+        self.poor_matrix |= other.poor_matrix;
+    }
+
+    /// Returns the facts of several runs: means, with intervals that contain the intervals of all runs.
+    #[must_use]
+    #[inline(never)] // it is called in several places
+    pub fn of_runs<'f>(runs: &mut dyn Iterator<Item = &'f SavedFacts>) -> SavedFacts {
+        let mut all = SavedFacts::default();
+        let mut counts = [0_usize; COUNT];
+        for run in runs {
+            let facts = all.values.iter_mut().zip(&mut counts);
+            for (([mean, low, high], count), [value, least, most]) in facts.zip(&run.values) {
+                if value.is_nan() {
+                    continue;
+                }
+                // An interval that one run lacks is unknown for all: comparisons with NaN are false.
+                match *count {
+                    0 => [*mean, *low, *high] = [0.0, *least, *most],
+                    _ => {
+                        *low = if *low <= *least || least.is_nan() { *low + 0.0 * *least } else { *least };
+                        *high = if *high >= *most || most.is_nan() { *high + 0.0 * *most } else { *most };
+                    }
+                }
+                *count += 1;
+                *mean += (*value - *mean) / count.real();
+            }
+            all.disturbed |= run.disturbed;
+            all.poor_matrix |= run.poor_matrix;
+        }
+        all
+    }
+}

@@ -1,0 +1,245 @@
+//! The rules: for each cause the fact that moved, the evidence beside it, and a sentence.
+
+use core::fmt::{self, Display};
+
+use latency_core::decimal::Decimal;
+use latency_core::packed;
+use latency_core::packed::Packed;
+use latency_core::stats::{Estimate, Side};
+
+use super::evidence::CauseEvidence;
+use super::facts::Fact;
+use Clause::{Along, Clear, Clocked, Equal, Kept, Near, Same, Still, Within};
+
+/// The largest factor of a fact that stayed the same, over its whole interval.
+const SAME: f64 = 1.08;
+/// The largest factor between exact facts that stayed the same.
+const EQUAL: f64 = 1.05;
+/// The factor from which on a cost of translation moved.
+const CLEARLY: f64 = 1.25;
+/// The smallest factor in the same direction of a fact that has the same cause.
+const ALONG: f64 = 1.05;
+/// The largest factor between a level that follows the clock and the clock.
+const CLOCK: f64 = 1.04;
+/// The factor from which on memory, on a machine with neighbours, moved by more than they cause in minutes.
+const BEYOND_NEIGHBOURS: f64 = 1.5;
+/// The number of runs of each side that show the influence of neighbours.
+const RUNS: usize = 3;
+/// Numbers of memory channels of a node.
+const CHANNELS: [f64; 6] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0];
+/// The largest factor between a bandwidth and that of one channel less.
+const OF_CHANNEL: f64 = 1.012;
+/// The widest interval of a bandwidth, as a factor, that tells numbers of channels apart.
+const NARROW: f64 = 1.04;
+/// The largest factor between the reorder buffers of one thread and of two.
+const HALF: f64 = 2.4;
+
+/// The evidence that one fact gives beside the fact that moved.
+#[derive(Clone, Copy)]
+enum Clause {
+    /// It is known to have stayed the same.
+    Same,
+    /// It stayed the same, or neither side knows it.
+    Kept,
+    /// It is exact, and known to have stayed the same.
+    Equal,
+    /// It moved by less than a clear factor, or neither side knows it.
+    Near,
+    /// It did not move clearly and certainly.
+    Still,
+    /// It moved in the same direction, or neither side knows it.
+    Along,
+    /// It is known to have moved clearly in the same direction.
+    Clear,
+    /// It moved as the clock's period.
+    Clocked,
+    /// It moved no farther than the clock's period, or is unknown.
+    Within,
+}
+
+/// A rule.
+struct CauseRule {
+    /// The name of the cause, for programs.
+    name: &'static str,
+    /// The sentence, with inserts.
+    sentence: Packed,
+    /// The fact that moved.
+    moved: Fact,
+    /// The smallest factor by which it moved.
+    least: f64,
+    /// True if neighbours may be an explanation.
+    neighbours: bool,
+    /// The evidence beside it.
+    clauses: &'static [(Clause, Fact)],
+}
+
+/// Declares rules: the name; the fact that moved and by what factor at least; the evidence beside it; the sentence. A
+/// rule with `or neighbours` names nothing if neighbours may be an explanation.
+macro_rules! rules {
+    ($($name:literal: $moved:ident by $least:literal $(or $neighbours:ident)?; $($clause:ident [$($fact:ident),*]),*; $sentence:literal)*) => {
+        [$(CauseRule {
+            name: $name,
+            sentence: packed!($sentence, times, period, ratio, now, less),
+            moved: Fact::$moved,
+            least: $least,
+            neighbours: false $(|| stringify!($neighbours).len() > 0)?,
+            clauses: &[$($(($clause, Fact::$fact)),*),*],
+        },)*]
+    };
+}
+
+/// Number of the first rules whose causes explain every other difference.
+const WHOLE: usize = 2;
+
+/// All rules.
+static RULES: [CauseRule; 13] = rules! {
+    "node-count": Nodes by 1.01; Equal [Cpus];
+    "the division into NUMA nodes (SNC, NPS, or NUMA switched off): the number of nodes changed, that of CPUs did not; check with `lscpu` and the firmware's setup"
+
+    "core-clock": Clock by 1.05; Clocked [L1, L2], Equal [L1Cycles, L2Cycles], Within [L3, L4, Memory];
+    "the core clock: the core's caches are {period} in ns, the same in core cycles; check with `turbostat` or `cpupower frequency-info`"
+
+    "memory": Memory by 1.1 or neighbours;
+    Same [L1], Kept [L2, L3, L4], Along [Local, Median, Idle, IdleBeside, SmallPages, LargestPages, Random], Near [Tlb, SecondTlb], Still [SmallTranslation, HugeTranslation];
+    "memory alone: it is {times}, caches are as before; check the speed of the DIMMs with `dmidecode -t memory`, and neighbours with `latency-bench matrix --until=quiet`"
+
+    "small-pages": SmallPages by 1.1 or neighbours; Same [LargestPages], Kept [L1], Still [HugeTranslation], Near [TlbPages];
+    "translation of 4 KiB pages: they are {times}, larger pages are as before; check with `latency-bench pages`, and if the host backs its guests by huge pages"
+
+    "translation": SmallTranslation by 1.25 or neighbours; Same [PageLocal], Kept [L1, L2], Clear [HugeTranslation];
+    "translation alone: a TLB miss is {times}, data are as before; check with `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+
+    "translation": Tlb by 1.5 or neighbours; Same [L1], Kept [L2], Along [SecondTlb, SmallTranslation, HugeTranslation];
+    "translation alone: a TLB miss is {times}, data are as before; check with `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+
+    "translation": SecondTlb by 1.5 or neighbours; Same [L1], Kept [L2], Near [Tlb], Along [SmallTranslation, HugeTranslation];
+    "translation alone: a TLB miss is {times}, data are as before; check with `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+
+    "nested-pages": TlbPages by 1.5; Equal [HitCycles];
+    "small pages in the host: the TLB {now} treats huge pages as 4 KiB ones; check the host's huge pages"
+
+    "remote": Remote by 1.1 or neighbours; Same [Local];
+    "the links between nodes: every remote access is {times}, local ones are as before; check the speed of the links in the firmware's setup"
+
+    "channel": ReadBandwidth by 1.05 or neighbours; Kept [Local, Idle, IdleBeside, Memory, Median], Equal [HitCycles];
+    "a memory channel: bandwidth is {ratio} of that of A at the same idle latency, as with one channel {less}; check with `dmidecode -t memory`"
+
+    "prefetchers": Sequential by 2.0; Same [Random], Along [Backward];
+    "the hardware prefetchers: walks in order are {times}, random ones are as before; check them in the firmware's setup or with `rdmsr 0x1a4`"
+
+    "tail": Tail by 1.25 or neighbours; Same [Median];
+    "interruptions of single loads (SMI, C-states): their p99.9 is {times}, the median is as before; check with `turbostat --show SMI,C1%,C6%`"
+
+    "sibling": ReorderBuffer by 1.6; Equal [HitCycles];
+    "the sibling thread of the core, which is {now} busy: the reorder buffer changed by half, first-level hits did not; check with `top` and `lscpu -e`"
+};
+
+/// The likely cause of a difference.
+#[derive(Clone, Copy)]
+pub struct LikelyCause {
+    /// Its name, for programs.
+    pub name: &'static str,
+    sentence: Packed,
+    factor: f64,
+}
+
+impl Display for LikelyCause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_less = self.factor < 1.0;
+        out.write_str("Looks like ")?;
+        self.sentence.whole().write(out, &mut |out, insert| {
+            let (is_faster, shown) = match insert {
+                1 => (is_less, self.factor.max(1.0 / self.factor)),
+                2 => (!is_less, self.factor.max(1.0 / self.factor)),
+                3 => return write!(out, "{:.3}", Decimal(self.factor)),
+                4 => return out.write_str(if is_less { "now" } else { "no longer" }),
+                _ => return out.write_str(if is_less { "less" } else { "more" }),
+            };
+            write!(out, "{:.2} times {}", Decimal(shown), if is_faster { "faster" } else { "slower" })
+        })
+    }
+}
+
+/// Returns the likely cause, if the evidence has the signature of exactly one.
+#[must_use]
+pub fn find(evidence: &CauseEvidence) -> Option<LikelyCause> {
+    let mut found = None::<LikelyCause>;
+    for (index, rule) in RULES.iter().enumerate() {
+        let Some(factor) = evidence.has(rule) else { continue };
+        if found.is_some_and(|found| found.name != rule.name) {
+            return None;
+        }
+        found = found.or(Some(LikelyCause { name: rule.name, sentence: rule.sentence, factor }));
+        if index < WHOLE {
+            break;
+        }
+    }
+    // Another number of nodes that is no cause itself is another machine.
+    let is_one_machine = evidence.holds(Clause::Equal, Fact::Nodes, 1.0);
+    found.filter(|found| is_one_machine || found.name == RULES[0].name)
+}
+
+impl CauseEvidence {
+    /// Returns the factor by which the fact of a rule moved, if the evidence has its signature.
+    fn has(&self, rule: &CauseRule) -> Option<f64> {
+        let change = self.change(rule.moved)?;
+        let factor = moved(change, rule.least)?;
+        let extent = factor.max(1.0 / factor);
+        let is_certain =
+            !rule.neighbours || !self.is_shared || self.runs >= RUNS && extent >= BEYOND_NEIGHBOURS;
+        let is_plausible = match rule.moved {
+            Fact::ReadBandwidth => self.is_of_channel(change, extent),
+            Fact::ReorderBuffer => extent <= HALF,
+            _ => true,
+        };
+        let mut clauses = rule.clauses.iter();
+        (is_certain && is_plausible && clauses.all(|(clause, fact)| self.holds(*clause, *fact, factor)))
+            .then_some(factor)
+    }
+
+    /// Returns whether a fact gives the evidence that a clause demands, beside a factor of the fact that moved.
+    #[inline(never)] // it is called in several places
+    fn holds(&self, clause: Clause, fact: Fact, factor: f64) -> bool {
+        let Some(change) = self.change(fact) else {
+            return match clause {
+                Still | Within => true,
+                Same | Equal | Clear | Clocked => false,
+                Kept | Near | Along => self.is_unknown(fact),
+            };
+        };
+        let (value, period) = (change.value, 1.0 / factor);
+        match clause {
+            Same | Kept => change.side(SAME) == Side::Near,
+            Equal => is_near(value, 1.0, EQUAL),
+            Near => is_near(value, 1.0, CLEARLY),
+            Still => moved(change, CLEARLY).is_none(),
+            Along => is_along(value, factor, ALONG),
+            Clear => moved(change, CLEARLY).is_some_and(|value| is_along(value, factor, CLEARLY)),
+            Clocked => is_near(value, period, CLOCK),
+            Within => value >= period.min(1.0) / CLOCK && value <= period.max(1.0) * CLOCK,
+        }
+    }
+
+    /// Returns whether a bandwidth changed as by one channel, and an idle latency is known.
+    fn is_of_channel(&self, change: Estimate, extent: f64) -> bool {
+        let is_one = CHANNELS.iter().any(|count| is_near(extent, count / (count - 1.0), OF_CHANNEL));
+        let is_narrow = change.interval.is_some_and(|ends| ends.high < ends.low * NARROW);
+        let mut idle = [Fact::Local, Fact::Idle, Fact::IdleBeside, Fact::Memory].into_iter();
+        is_one && is_narrow && idle.any(|fact| self.holds(Same, fact, 1.0))
+    }
+}
+
+/// Returns the factor of a change; `None` if it is smaller than `least`, or not certain.
+fn moved(change: Estimate, least: f64) -> Option<f64> {
+    matches!(change.side(least), Side::Above | Side::Below).then_some(change.value)
+}
+
+/// Returns whether a factor goes in the direction of another, by at least `least`.
+fn is_along(value: f64, direction: f64, least: f64) -> bool {
+    if direction > 1.0 { value >= least } else { value * least <= 1.0 }
+}
+
+/// Returns whether two numbers differ by a small factor at most.
+fn is_near(one: f64, other: f64, factor: f64) -> bool {
+    one < other * factor && other < one * factor
+}
