@@ -16,6 +16,7 @@ mod hostile;
 mod hwloc;
 mod lab;
 mod lab_arm64;
+mod lab_causes;
 mod lab_load;
 mod lab_pairs;
 mod meanwhile;

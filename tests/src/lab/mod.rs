@@ -51,7 +51,8 @@
 //! | `directory-bit=TICKS` | memory keeps a bit for each line that another node read last: the next load by its own node costs TICKS more | none |
 //! | `hidden=SIZE:WAYS:TICKS[:random]` | a cache in front of all memory, behind all others, unknown to the guest | none |
 //! | `l3=on\|off` | the processor reports the emulator's own last level of 16 MiB | off |
-//! | `tlb=ENTRIES:TICKS` | a translation buffer of each CPU, fully associative, and the cost of a miss; may be repeated, the nearest first | none |
+//! | `tlb=ENTRIES:TICKS[:4k\|:2m]` | a translation buffer of each CPU, fully associative, and the cost of a miss; may be repeated, the nearest first; with `:4k` or `:2m` it holds only these pages | none |
+//! | `cycle=TICKS` | ticks of a core cycle: the core clock | 4 |
 //! | `shared=SIZE:WAYS:TICKS[:random]` | a cache that all CPUs have in common, behind all others; for the tests of [`load`], whose generators go through the caches, too | none |
 //! | `neighbour=LINES` | another program that streams through each cache common to several CPUs: its lines in 2^20 ticks. Only for `residency`, whose truth it is, and for the tests of [`load`] | none |
 //! | `prefetch=LINES` | a prefetcher that runs LINES lines ahead of a walk in order, up or down, within each 4 KiB, of chases and generators | none |

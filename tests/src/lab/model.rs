@@ -7,6 +7,7 @@
 mod tests;
 mod words;
 
+use super::plugin::CYCLE;
 use crate::vm::Architecture;
 
 /// Ticks of a load between two nodes.
@@ -79,6 +80,8 @@ pub struct Tlb {
     pub entries: u64,
     /// Extra ticks of a miss.
     pub ticks: u64,
+    /// The only pages that it holds; all, if absent.
+    pub only: Option<Pages>,
 }
 
 /// A random change of all latencies from load to load.
@@ -195,6 +198,8 @@ pub struct Model {
     pub coherence: Vec<String>,
     /// Available clock.
     pub clock: Clock,
+    /// Ticks of a core cycle.
+    pub cycle: u64,
     /// Bytes of the working set, if given.
     pub size: Option<u64>,
     /// True if the executable chooses the working set.
@@ -335,6 +340,7 @@ impl Default for Model {
             outstanding: None,
             coherence: Vec::new(),
             clock: Clock::Counter,
+            cycle: CYCLE,
             size: None,
             default_size: false,
             iters: None,

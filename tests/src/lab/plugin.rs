@@ -36,7 +36,7 @@ const WALKS: [&str; 2] = ["lb_cores_read", "lb_cores_store"];
 /// of each.
 const ARITHMETIC: [(&str, u64, u64); 2] = [("lb_clock_adds", 64, 1), ("lb_clock_multiplies", 64, 3)];
 
-/// Ticks of a core cycle of the guest: the emulator needs about one tick for one operation, and about as much for the
+/// Usual ticks of a core cycle of the guest: the emulator needs about one tick for one operation, and about as much for the
 /// callback.
 pub const CYCLE: u64 = 4;
 
@@ -150,7 +150,7 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
         (model.clock == Clock::Counter).then(|| format!("stamps={:#x}:{:#x}", code.all.start, code.all.end)),
     );
     words.extend(code.arithmetic.iter().map(|(routine, cycles)| {
-        format!("block={:#x}:{:#x}:{}", routine.start, routine.end, cycles * CYCLE)
+        format!("block={:#x}:{:#x}:{}", routine.start, routine.end, cycles * model.cycle)
     }));
     // A single node means a machine without NUMA: all of its memory is node 0.
     if model.targets() > 1 {
@@ -181,7 +181,10 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
     words.extend((model.directory_bit > 0).then(|| format!("directory-bit={}", model.directory_bit)));
     words.extend(model.shared.iter().map(|shared| level(shared, ":shared")));
     words.extend(model.hidden.iter().map(|hidden| level(hidden, ":shared")));
-    words.extend(model.tlb.iter().map(|tlb| format!("tlb={}:{}", tlb.entries, tlb.ticks)));
+    words.extend(model.tlb.iter().map(|tlb| {
+        let only = tlb.only.map_or(String::new(), |pages| format!(":{}", pages.word()));
+        format!("tlb={}:{}{only}", tlb.entries, tlb.ticks)
+    }));
     words.extend((model.prefetch > 0).then(|| format!("prefetch={}", model.prefetch)));
     words.extend(model.adjacent.then(|| "adjacent=on".to_owned()));
     words.extend((model.neighbour > 0).then(|| format!("neighbour={}", model.neighbour)));

@@ -9,7 +9,6 @@ mod pairs;
 mod residency;
 
 use super::delivered::Truth;
-use super::plugin::CYCLE;
 use super::{Boot, Clock, Experiment, Model, host};
 use crate::run::ERROR;
 use crate::vm::Architecture;
@@ -113,7 +112,7 @@ impl Table {
             self.figure("clock, GHz", Truth::exact(counter), reported, CLOCK_TOLERANCE);
             let mut points = document["rows"].as_array().into_iter().flatten();
             let core = points.find_map(|point| point["core_ghz"].as_f64());
-            let imposed = Truth::exact(host::frequency() / 1e9 / CYCLE as f64);
+            let imposed = Truth::exact(host::frequency() / 1e9 / model.cycle as f64);
             if model.trials.is_none_or(|trials| trials >= FEWEST_CLOCKED) {
                 self.figure("core clock, GHz", imposed, core, CORE_CLOCK_TOLERANCE);
             }
@@ -170,8 +169,8 @@ impl fmt::Display for Table {
 }
 
 /// Returns the nanoseconds of `cycles` core cycles.
-fn nanoseconds_of_cycles(cycles: f64) -> f64 {
-    cycles * CYCLE as f64 / host::frequency() * 1e9
+fn nanoseconds_of_cycles(model: &Model, cycles: f64) -> f64 {
+    cycles * model.cycle as f64 / host::frequency() * 1e9
 }
 
 /// Returns the ticks in a nanosecond, from the report.

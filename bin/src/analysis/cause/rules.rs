@@ -9,7 +9,7 @@ use latency_core::stats::{Estimate, Side};
 
 use super::evidence::CauseEvidence;
 use super::facts::Fact;
-use Clause::{Along, Clear, Clocked, Equal, Kept, Near, Same, Still, Within};
+use Clause::{Along, Clear, Clocked, Equal, Kept, Near, Same, Steady, Still, Within};
 
 /// The largest factor of a fact that stayed the same, over its whole interval.
 const SAME: f64 = 1.08;
@@ -45,6 +45,8 @@ enum Clause {
     Equal,
     /// It moved by less than a clear factor, or neither side knows it.
     Near,
+    /// It certainly moved by less than a clear factor, or neither side knows it.
+    Steady,
     /// It did not move clearly and certainly.
     Still,
     /// It moved in the same direction, or neither side knows it.
@@ -103,7 +105,7 @@ static RULES: [CauseRule; 13] = rules! {
     Same [L1], Kept [L2, L3, L4], Along [Local, Median, Idle, IdleBeside, SmallPages, LargestPages, Random], Near [Tlb, SecondTlb], Still [SmallTranslation, HugeTranslation];
     "memory alone: it is {times}, caches are as before; check the speed of the DIMMs with `dmidecode -t memory`, and neighbours with `latency-bench matrix --until=quiet`"
 
-    "small-pages": SmallPages by 1.1 or neighbours; Same [LargestPages], Kept [L1], Still [HugeTranslation], Near [TlbPages];
+    "small-pages": SmallPages by 1.1 or neighbours; Same [LargestPages], Kept [L1], Steady [HugeTranslation], Near [TlbPages];
     "translation of 4 KiB pages: they are {times}, larger pages are as before; check with `latency-bench pages`, and if the host backs its guests by huge pages"
 
     "translation": SmallTranslation by 1.25 or neighbours; Same [PageLocal], Kept [L1, L2], Clear [HugeTranslation];
@@ -121,13 +123,13 @@ static RULES: [CauseRule; 13] = rules! {
     "remote": Remote by 1.1 or neighbours; Same [Local];
     "the links between nodes: every remote access is {times}, local ones are as before; check the speed of the links in the firmware's setup"
 
-    "channel": ReadBandwidth by 1.05 or neighbours; Kept [Local, Idle, IdleBeside, Memory, Median], Equal [HitCycles];
+    "channel": ReadBandwidth by 1.05 or neighbours; Kept [Local, Idle, IdleBeside, Memory, Median];
     "a memory channel: bandwidth is {ratio} of that of A at the same idle latency, as with one channel {less}; check with `dmidecode -t memory`"
 
     "prefetchers": Sequential by 2.0; Same [Random], Along [Backward];
     "the hardware prefetchers: walks in order are {times}, random ones are as before; check them in the firmware's setup or with `rdmsr 0x1a4`"
 
-    "tail": Tail by 1.25 or neighbours; Same [Median];
+    "tail": Tail by 2.0 or neighbours; Same [Median];
     "interruptions of single loads (SMI, C-states): their p99.9 is {times}, the median is as before; check with `turbostat --show SMI,C1%,C6%`"
 
     "sibling": ReorderBuffer by 1.6; Equal [HitCycles];
@@ -204,7 +206,7 @@ impl CauseEvidence {
             return match clause {
                 Still | Within => true,
                 Same | Equal | Clear | Clocked => false,
-                Kept | Near | Along => self.is_unknown(fact),
+                Kept | Near | Steady | Along => self.is_unknown(fact),
             };
         };
         let (value, period) = (change.value, 1.0 / factor);
@@ -212,6 +214,7 @@ impl CauseEvidence {
             Same | Kept => change.side(SAME) == Side::Near,
             Equal => is_near(value, 1.0, EQUAL),
             Near => is_near(value, 1.0, CLEARLY),
+            Steady => change.side(CLEARLY) == Side::Near,
             Still => moved(change, CLEARLY).is_none(),
             Along => is_along(value, factor, ALONG),
             Clear => moved(change, CLEARLY).is_some_and(|value| is_along(value, factor, CLEARLY)),

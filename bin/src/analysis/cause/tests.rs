@@ -82,8 +82,8 @@ fn each_cause_has_its_signature() {
         ("small-pages", &[(&[SmallPages], 1.2), (&[SmallTranslation], 1.5)]),
         ("translation", &[(&[SmallTranslation, HugeTranslation], 1.5), (&[SmallPages], 1.2)]),
         ("prefetchers", &[(&[Sequential, Backward], 20.0)]),
-        ("tail", &[(&[Tail], 2.0)]),
-        ("tail", &[(&[Tail], 0.5)]),
+        ("tail", &[(&[Tail], 2.1)]),
+        ("tail", &[(&[Tail], 0.4)]),
         ("channel", &[(&[ReadBandwidth], 0.875)]),
         ("channel", &[(&[ReadBandwidth], 4.0 / 3.0)]),
         ("sibling", &[(&[ReorderBuffer], 0.5)]),
@@ -118,7 +118,7 @@ fn a_change_without_a_signature_has_no_name() {
         assert_eq!(named(&evidence(before, changed(&before, changes))), "", "{changes:?}");
     }
     // Two causes at a time.
-    let both = changed(&before, &[(&[Tail], 2.0), (&[Sequential, Backward], 20.0)]);
+    let both = changed(&before, &[(&[Tail], 2.5), (&[Sequential, Backward], 20.0)]);
     assert_eq!(named(&evidence(before, both)), "");
 }
 
@@ -146,7 +146,7 @@ fn one_number_is_no_signature() {
 fn evidence_without_an_interval_is_none() {
     let before = whole();
     for fact in [Median, Tail] {
-        let mut after = changed(&before, &[(&[Tail], 2.0)]);
+        let mut after = changed(&before, &[(&[Tail], 2.5)]);
         after.put(fact, Estimate { interval: None, ..after.get(fact).unwrap() });
         assert_eq!(named(&evidence(before, after)), "", "{fact:?}");
     }
@@ -154,7 +154,7 @@ fn evidence_without_an_interval_is_none() {
     let (mut after, value) = (before, before.get(Tail).unwrap().value);
     after.put(
         Tail,
-        Estimate { value: value * 1.5, interval: Some(Interval { low: value, high: value * 2.0 }) },
+        Estimate { value: value * 2.5, interval: Some(Interval { low: value, high: value * 3.0 }) },
     );
     assert_eq!(named(&evidence(before, after)), "");
 }

@@ -67,11 +67,13 @@ fn experiments_are_named_or_follow() {
     );
     assert_eq!(curve.experiment, Experiment::Curve);
     let random: Vec<bool> = curve.levels.iter().map(|level| level.random).collect();
-    assert_eq!((random, &curve.tlb), (vec![false, true], &vec![Tlb { entries: 64, ticks: 700 }]));
+    assert_eq!((random, &curve.tlb), (vec![false, true], &vec![Tlb { entries: 64, ticks: 700, only: None }]));
     assert_eq!((curve.prefetch, curve.noise), (4, Some(Noise { percent: 2, every: 500 })));
     let option = |name: &str, value: &str| (name.to_string(), value.to_string());
     assert_eq!(curve.options, [option("max-size", "8388608"), option("points-per-octave", "4")]);
     assert_eq!((curve.size, curve.pages, curve.reserved()), (None, None, 0), "left to the executable");
+    let small = model("tlb=64:700:4k cycle=5");
+    assert_eq!((small.tlb[0].only, small.cycle, curve.cycle), (Some(Pages::Small), 5, 4));
     assert_eq!(model("experiment=pages pool=64M").reserved(), 64 << 20);
     assert_eq!(model("pages=2m").reserved(), 8 << 20);
 }

@@ -48,8 +48,14 @@ impl Model {
             "adjacent" => self.adjacent = switch(value)?,
             "l3" => self.reports_last_level = switch(value)?,
             "tlb" => {
-                let [entries, ticks] = pieces(value, "ENTRIES:TICKS")?;
-                self.tlb.push(Tlb { entries: number(entries)?, ticks: number(ticks)? });
+                let kinds = [Pages::Small, Pages::Large];
+                let of = |pages: &Pages| Some((value.strip_suffix(pages.word())?.strip_suffix(':')?, *pages));
+                let (numbers, only) = kinds
+                    .iter()
+                    .find_map(of)
+                    .map_or((value, None), |(numbers, pages)| (numbers, Some(pages)));
+                let [entries, ticks] = pieces(numbers, "ENTRIES:TICKS[:4k|2m]")?;
+                self.tlb.push(Tlb { entries: number(entries)?, ticks: number(ticks)?, only });
             }
             "prefetch" => self.prefetch = number(value)?,
             "noise" => {
@@ -84,6 +90,7 @@ impl Model {
                     _ => return Err("neither tsc, kernel nor none".into()),
                 }
             }
+            "cycle" => self.cycle = number(value)?,
             "size" if value == "default" => self.default_size = true,
             "size" => self.size = Some(number(value)?),
             "iters" => self.iters = Some(number(value)?),

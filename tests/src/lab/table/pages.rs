@@ -26,7 +26,7 @@ impl Table {
             ticks += tlb.ticks as f64;
             let truth = Truth::exact(tlb.entries as f64);
             self.figure(&format!("TLB {}, entries", place + 1), truth, number("entries"), ENTRIES_TOLERANCE);
-            let reported = number("miss_core_cycles").map(nanoseconds_of_cycles);
+            let reported = number("miss_core_cycles").map(|cycles| nanoseconds_of_cycles(model, cycles));
             let truth = boot.delivered.of_misses(ticks);
             self.time(&format!("TLB {}, a miss", place + 1), truth, reported, MISS_TOLERANCE);
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{CORE_CLOCK_TOLERANCE, COUNTER_OF_AARCH64, CYCLE, Table, gigahertz, given, text};
+use super::{CORE_CLOCK_TOLERANCE, COUNTER_OF_AARCH64, Table, gigahertz, given, text};
 use crate::lab::delivered::{Source, Truth, Windows};
 use crate::lab::{Boot, Clock, Experiment, Latency, Model, host};
 use crate::vm::Architecture;
@@ -182,7 +182,7 @@ impl Table {
         }
         if model.architecture == Architecture::Aarch64 {
             let of_tick = match document["cycles_of"].as_str() {
-                Some("core") => 1.0 / CYCLE as f64,
+                Some("core") => 1.0 / model.cycle as f64,
                 _ => COUNTER_OF_AARCH64 * 1e9 / host::frequency(),
             };
             let tolerance = tolerance + CORE_CLOCK_TOLERANCE;
