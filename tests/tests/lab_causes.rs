@@ -14,19 +14,18 @@ use latency_tests::lab::load::Loaded;
 use latency_tests::lab::{Boot, Model, architecture, ready};
 use latency_tests::program::workspace;
 use latency_tests::run::run;
-use latency_tests::vm::Console;
 use serde_json::Value;
 
 /// The experiments in which a cause is a parameter, each with the parameters that do not change.
 const CURVE: &str = "experiment=curve max-size=512K trials=9 warmup-iters=8K";
 const MATRIX: &str = "nodes=2 kernel=index";
 const ORDER: &str = "experiment=order latency=0:0:3000 level=32K:8:1000 size=4M iters=500 trials=210";
-const PAGES: &str = "experiment=pages level=32K:8:2000 size=8M pool=16M trials=80 warmup-iters=4K";
+const PAGES: &str = "experiment=pages level=32K:8:2000 size=4M pool=8M trials=20 warmup-iters=2K";
 const SINGLE: &str = "experiment=distribution latency=0:0:40000 trials=15 pages=2m";
-const RATE: &str = "memory=128M level=4K:8:300 latency=0:0:4000 outstanding=2048";
+const RATE: &str = "cpus=2 memory=128M level=4K:8:300 latency=0:0:4000 outstanding=2048";
 
 /// The machines: a name, the parameters that do not change, and those that do.
-const MACHINES: [(&str, &str, &str); 27] = [
+const MACHINES: [(&str, &str, &str); 26] = [
     ("curve", CURVE, "level=8K:8:1000 level=32K:8:2000 level=128K:16:3500 latency=0:0:7000"),
     ("curve-clock", CURVE, "level=8K:8:1250 level=32K:8:2500 level=128K:16:4375 latency=0:0:8750 cycle=5"),
     ("curve-core", CURVE, "level=8K:8:1250 level=32K:8:2500 level=128K:16:3500 latency=0:0:7000 cycle=5"),
@@ -52,12 +51,11 @@ const MACHINES: [(&str, &str, &str); 27] = [
     ("single-tail", SINGLE, "tail=50:30000 tail=110:200000"),
     ("single-all", SINGLE, "tail=2:30000"),
     ("rate", RATE, "server=0:8000"),
-    ("rate-channel", RATE, "server=0:9143"),
     ("rate-lower", RATE, "server=0:13000"),
 ];
 
 /// Pairs of machines, and the cause; empty if there is no rule for it.
-const PAIRS: [(&str, &str, &str); 25] = [
+const PAIRS: [(&str, &str, &str); 24] = [
     ("curve", "curve-clock", "core-clock"),
     ("curve-clock", "curve", "core-clock"),
     ("curve", "curve-core", "core-clock"),
@@ -74,7 +72,6 @@ const PAIRS: [(&str, &str, &str); 25] = [
     ("pages", "pages-small", "small-pages"),
     ("pages-walks", "pages-small", ""),
     ("single", "single-tail", "tail"),
-    ("rate", "rate-channel", "channel"),
     ("curve", "curve-l2", ""),
     ("curve", "curve-uncore", ""),
     ("curve", "curve-all", ""),
@@ -99,29 +96,15 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// Joins results to a report.
-fn joined(name: &str, results: &[Option<Value>]) -> Option<Value> {
-    let write = |(number, result): (usize, &Option<Value>)| {
-        let path = folder().join(format!("{name}-part-{number}.json"));
-        fs::write(&path, result.as_ref()?.to_string()).ok()?;
-        Some(path)
-    };
-    let parts: Vec<PathBuf> = results.iter().enumerate().map(write).collect::<Option<_>>()?;
-    let mut words = vec!["report".into(), "--format=json".into()];
-    words.extend(parts.into_iter().map(PathBuf::into_os_string));
-    serde_json::from_str(&run(&words).stdout).ok()
-}
-
 /// Measures a machine, and returns the file with the result.
 fn measured(name: &str, line: &str, time: u64) -> Result<PathBuf, String> {
     let seed = 40 + time;
     let result = if line.contains("server=") {
         let model: Model = line.parse()?;
         let model = Model { architecture: architecture(), ..model };
-        let options = format!("--json --progress=never --size=2M --pages=4k --budget=4 --seed={seed}");
-        let [rate, idle] = ["bandwidth", "matrix"].map(|experiment| format!("{experiment} {options}"));
-        let boot = Loaded::boot(&model, [rate.as_str(), idle.as_str()])?;
-        joined(&format!("{name}-{time}"), &boot.consoles.each_ref().map(Console::json))
+        let options =
+            format!("bandwidth --json --progress=never --size=2M --pages=4k --budget=4 --seed={seed}");
+        Loaded::boot(&model, [options.as_str()])?.consoles[0].json()
     } else {
         let model: Model = format!("{line} seed={seed}").parse()?;
         let model = Model { architecture: architecture(), ..model };

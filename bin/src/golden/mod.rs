@@ -4,16 +4,17 @@
 //! Long texts are shortened (`stored`); if the output of a scene differs, its full text is in target/golden. This file
 //! lists the scenes and compares; only `findings` knows the types of results.
 
+mod causes;
 mod claims;
-pub mod findings;
+mod findings;
 mod json;
 mod lines;
 mod loads;
 mod numbers;
 mod pages;
 mod residency;
-pub mod scene;
-pub mod scenes;
+mod scene;
+mod scenes;
 mod schema;
 mod seen;
 mod spans;

@@ -355,6 +355,13 @@ const WIDE: &[Row] = &[
         &[],
     ),
     (
+        "compare-cause",
+        &["txt", "json"],
+        ONE,
+        "compare ../tests/fixtures/saved/order-prefetch.json ../tests/fixtures/saved/order-plain.json",
+        &[],
+    ),
+    (
         "compare-clock",
         &["txt", "json"],
         ONE,

@@ -30,6 +30,11 @@ pub const MOVED: &[Moved] = &[
         "an error that needs more than two nodes and a wrong latency; emulator::nodes has four nodes without latencies",
     ),
     moved_to_all(
+        "lab_causes::",
+        "golden::causes",
+        "a signature that real documents of a known cause do not have, or that two equal machines have; forty boots",
+    ),
+    moved_to_all(
         "lab::every_line_is_walked",
         "cachegrind::every_hop_misses_both_levels_above_the_last",
         "the same by latency",

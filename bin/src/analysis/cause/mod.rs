@@ -7,8 +7,6 @@
 mod evidence;
 mod facts;
 mod rules;
-#[cfg(test)]
-mod tests;
 
 pub use evidence::{CauseEvidence, of_matrix};
 pub use facts::{CACHES, Fact, SavedFacts};

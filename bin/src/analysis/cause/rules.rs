@@ -9,6 +9,7 @@ use latency_core::stats::{Estimate, Side};
 
 use super::evidence::CauseEvidence;
 use super::facts::Fact;
+use crate::report::figures::ByPercent;
 use Clause::{Along, Clear, Clocked, Equal, Kept, Near, Same, Steady, Still, Within};
 
 /// The largest factor of a fact that stayed the same, over its whole interval.
@@ -94,7 +95,7 @@ macro_rules! rules {
 const WHOLE: usize = 2;
 
 /// All rules.
-static RULES: [CauseRule; 13] = rules! {
+static RULES: [CauseRule; 14] = rules! {
     "node-count": Nodes by 1.01; Equal [Cpus];
     "the division into NUMA nodes (SNC, NPS, or NUMA switched off): the number of nodes changed, that of CPUs did not; check with `lscpu` and the firmware's setup"
 
@@ -109,6 +110,9 @@ static RULES: [CauseRule; 13] = rules! {
     "translation of 4 KiB pages: they are {times}, larger pages are as before; check with `latency-bench pages`, and if the host backs its guests by huge pages"
 
     "translation": SmallTranslation by 1.25 or neighbours; Same [PageLocal], Kept [L1, L2], Clear [HugeTranslation];
+    "translation alone: a TLB miss is {times}, data are as before; check with `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+
+    "translation": SmallTranslation by 1.25 or neighbours; Same [LargestPages], Kept [L1, L2], Clear [HugeTranslation];
     "translation alone: a TLB miss is {times}, data are as before; check with `latency-bench pages` and `perf stat -e dTLB-load-misses`"
 
     "translation": Tlb by 1.5 or neighbours; Same [L1], Kept [L2], Along [SecondTlb, SmallTranslation, HugeTranslation];
@@ -150,14 +154,15 @@ impl Display for LikelyCause {
         let is_less = self.factor < 1.0;
         out.write_str("Looks like ")?;
         self.sentence.whole().write(out, &mut |out, insert| {
-            let (is_faster, shown) = match insert {
-                1 => (is_less, self.factor.max(1.0 / self.factor)),
-                2 => (!is_less, self.factor.max(1.0 / self.factor)),
+            let ratio = match insert {
+                1 => self.factor,
+                2 => 1.0 / self.factor,
                 3 => return write!(out, "{:.3}", Decimal(self.factor)),
                 4 => return out.write_str(if is_less { "now" } else { "no longer" }),
                 _ => return out.write_str(if is_less { "less" } else { "more" }),
             };
-            write!(out, "{:.2} times {}", Decimal(shown), if is_faster { "faster" } else { "slower" })
+            let word = if ratio > 1.0 { "slower" } else { "faster" };
+            write!(out, "{word} by {}", ByPercent(ratio - 1.0))
         })
     }
 }
@@ -176,7 +181,7 @@ pub fn find(evidence: &CauseEvidence) -> Option<LikelyCause> {
             break;
         }
     }
-    // Another number of nodes that is no cause itself is another machine.
+    // Another number of nodes, and of CPUs, makes another machine.
     let is_one_machine = evidence.holds(Clause::Equal, Fact::Nodes, 1.0);
     found.filter(|found| is_one_machine || found.name == RULES[0].name)
 }

@@ -8,11 +8,11 @@ use std::vec::Vec;
 
 use latency_core::stats::{Estimate, Interval};
 
-use super::{CauseEvidence, Fact, SavedFacts, find, of_matrix};
+use super::findings::written;
+use super::scene::{Scene, Trouble};
+use super::scenes::plain;
+use crate::analysis::cause::{CauseEvidence, Fact, SavedFacts, find, of_matrix};
 use crate::analysis::comparison::{Comparison, Files};
-use crate::golden::findings::written;
-use crate::golden::scene::{Scene, Trouble};
-use crate::golden::scenes::plain;
 use crate::result::row::Row;
 use crate::saved::{MAX_ROWS, Saved};
 
@@ -123,7 +123,7 @@ fn a_change_without_a_signature_has_no_name() {
 }
 
 #[test]
-fn one_number_is_no_signature() {
+fn one_number_names_no_cause() {
     let before = saved("one-node", "matrix", &[]).facts;
     let mut facts = SavedFacts::default();
     for fact in [Fact::Nodes, Fact::Cpus] {
@@ -230,7 +230,7 @@ fn a_cause_is_shown_with_its_factor_and_a_check() {
     let shown = |changes: &Changes| find(&evidence(before, changed(&before, changes))).unwrap().to_string();
     assert_eq!(
         shown(&[(CACHES, 1.25), (&[Memory], 1.25), (&[Clock], 0.8)]),
-        "Looks like the core clock: the core's caches are 1.25 times slower in ns, the same in core cycles; check with \
+        "Looks like the core clock: the core's caches are slower by 25.0% in ns, the same in core cycles; check with \
          `turbostat` or `cpupower frequency-info`"
     );
     assert!(shown(&[(&[ReadBandwidth], 0.875)]).contains("bandwidth is 0.875 of that of A"));
