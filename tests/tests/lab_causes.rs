@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
@@ -153,7 +153,7 @@ fn documents() -> BTreeMap<(&'static str, u64), PathBuf> {
 }
 
 /// Returns the name that `compare` gives to the cause of a difference; empty if it names none.
-fn named(one: &PathBuf, other: &PathBuf) -> String {
+fn named(one: &Path, other: &Path) -> String {
     let run =
         run(&["compare".as_ref(), one.as_os_str(), other.as_os_str(), "--json".as_ref(), "--force".as_ref()]);
     let document: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run}"));

@@ -165,7 +165,7 @@ impl SavedFacts {
     /// Returns the facts of several runs: means, with intervals that contain the intervals of all runs.
     #[must_use]
     #[inline(never)] // it is called in several places
-    pub fn of_runs<'f>(runs: &mut dyn Iterator<Item = &'f SavedFacts>) -> SavedFacts {
+    pub fn of_runs(runs: &mut dyn Iterator<Item = &SavedFacts>) -> SavedFacts {
         let mut all = SavedFacts::default();
         let mut counts = [0_usize; COUNT];
         for run in runs {
