@@ -136,7 +136,7 @@ fn conditions_that_may_explain_a_figure_are_listed_in_one_place() {
         let mut machine = machine("sub-numa-clusters", Vec::new(), &[]);
         change(&mut machine);
         let mut all = Warnings::new();
-        warnings.iter().for_each(|warning| _ = all.push(*warning));
+        warnings.iter().for_each(|warning| all.push(*warning));
         let errors = Some(HardwareErrors { dimm_heat: heat, ..HardwareErrors::default() });
         let found = Conditions { errors, ..Conditions::default() };
         String::from(conditions(&machine, &all, &[], Some(&found), false).as_str())

@@ -23,7 +23,6 @@ use crate::result::conditions::Conditions;
 use crate::result::{Health, Point};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
-use crate::sys::time;
 use crate::warning::{Warning, Warnings};
 
 /// A plan: points and budget, with the warnings of both.
@@ -228,7 +227,7 @@ fn check<'a>(
         let measured = &findings.outcomes;
         let mut checks = || {
             health.repeat = match findings.repeat {
-                None if time::now_ns() < budget.until_ns => repeat::again(session, timer, measured, budget)?,
+                None => repeat::again(session, timer, measured, budget)?,
                 in_turn => in_turn,
             };
             // An audit that began between rounds is completed now.

@@ -225,7 +225,9 @@ impl<'r> Draft<'r> {
         self.saved.origin.trust.points = [self.count, without];
         let Saved { origin, conditions, facts, tlb, experiment, .. } = &mut self.saved;
         conditions.poor = origin.trust.is_poor();
-        for (fact, level) in [Fact::Tlb, Fact::SecondTlb].into_iter().zip(*tlb) {
+        // The levels of a curve are for its pages; of several kinds of pages, none is the usual one.
+        let of_curve = tlb.iter().take(1).filter(|kind| kind.pages.is_empty()).flat_map(|kind| kind.levels);
+        for (fact, level) in [Fact::Tlb, Fact::SecondTlb].into_iter().zip(of_curve) {
             if let Some(level) = level {
                 facts.put(fact, Estimate::exact(level.miss_ns));
             }

@@ -15,13 +15,14 @@ use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::plan::budget::{Budget, Memory, Optional};
 use crate::result::{Outcome, Repeat};
+use crate::sys::time;
 use crate::warning::Warning;
 
 /// Maximum nanoseconds of the second measurement, without placing its memory.
 const LONGEST_NS: f64 = 2e9;
 
 /// Measures one of the `measured` points again, and warns if the results differ. Returns `None` if no point is
-/// comparable, and under an emulator, because emulated time is not the machine's.
+/// comparable or the time of the run is over, and under an emulator, because emulated time is not the machine's.
 ///
 /// # Errors
 ///
@@ -34,7 +35,7 @@ pub fn again<'a>(
     budget: &Budget,
 ) -> Result<Option<Repeat>, Failure<'a>> {
     let machine = session.machine;
-    if machine.processor.platform == Platform::Emulated {
+    if machine.processor.platform == Platform::Emulated || time::now_ns() >= budget.until_ns {
         return Ok(None);
     }
     let Some((outcome, first)) = chosen(machine, measured) else { return Ok(None) };

@@ -1,6 +1,5 @@
 //! Spans whose page tables are as large as a cache: computed from the caches that the system reports, not measured.
 
-
 use latency_core::math::ToReal;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
