@@ -70,6 +70,9 @@ impl Unanswered {
             Unanswered::TooLarge { size, most } => {
                 (text!("size above {one}", "curve --max-size={two}"), (*most).into(), typed(*size))
             }
+            Unanswered::NoChains { chains, most: 0 } => {
+                (text!("time of {one} chains", "parallel --chains=1,{one}"), (*chains).into(), nothing)
+            }
             Unanswered::NoChains { chains, most } => (
                 text!("time of {one} chains (at most {two})", "parallel --chains=1,{one}"),
                 (*chains).into(),
@@ -82,6 +85,14 @@ impl Unanswered {
                 ),
                 (*chains).into(),
                 typed(*size),
+            ),
+            Unanswered::NoCores { cores, most: 0 } => (
+                text!(
+                    "bandwidth of random loads by {one} cores",
+                    "bandwidth --traffic=random --view=scaling"
+                ),
+                (*cores).into(),
+                nothing,
             ),
             Unanswered::NoCores { cores, most } => (
                 text!(
