@@ -2,6 +2,7 @@
 
 use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
+use latency_core::math::ToReal;
 
 use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::checks::translation_probe;
@@ -283,17 +284,17 @@ impl<'r, 'a> Run<'r, 'a> {
     ) -> Result<(), Failure<'a>> {
         let begun_ns = time::now_ns();
         let mut pieces = Pieces::place(session, self.points, is_mine, chain_of, budget)?;
-        // Other memory takes as long, unless the search before the run left it.
-        let placed_ns = if session.noted.spare.is_some() { 0.0 } else { time::now_ns() - begun_ns };
-        let has_time = budget.has_time_to_place(time::now_ns(), placed_ns);
         let chosen = self.choose(is_mine, Some(&pieces.missing))?;
         let Some(&like) = chosen.points.first() else { return Ok(()) };
+        let chains = pieces.chains()?;
+        let mut sites = open(session, timer, &mut pieces, &chains, budget.memory)?;
+        // Other memory for one of the points takes as long as the memory of each did.
+        let now_ns = time::now_ns();
+        let has_time = budget.has_time_to_place(now_ns, (now_ns - begun_ns) / chosen.points.len().real());
         let mut second = match budget.twice && self.repeat.is_none() && has_time {
             true => Second::place(session.machine, &chosen.points, session.noted.spare.take())?,
             false => None,
         };
-        let chains = pieces.chains()?;
-        let mut sites = open(session, timer, &mut pieces, &chains, budget.memory)?;
         let mut watch = Stopwatch::new(*timer, pieces::meter(session, budget.counters));
         watch.times = session.noted.times;
         let mut audit = match (budget.twice && self.audit.is_none(), sites.first()) {
@@ -303,7 +304,6 @@ impl<'r, 'a> Run<'r, 'a> {
         let mut place = ChainPlace::new(&mut sites, watch, alongside, budget.ahead);
         place.audit = audit.as_mut().map(|audit| (audit, session.machine));
         let mut budget = *budget;
-        budget.begin_visits(time::now_ns());
         let mut twice = None;
         if let Some(second) = &mut second {
             twice = Some(second.index);
@@ -312,6 +312,7 @@ impl<'r, 'a> Run<'r, 'a> {
                 place.second = second.open(point, budget.memory)?.map(|site| (chosen.points.len(), site));
             }
         }
+        budget.begin_visits(time::now_ns());
         self.visit(session, &mut place, &chosen, &budget, twice, visits)?;
         drop(place);
         if self.audit.is_none() {

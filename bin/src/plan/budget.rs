@@ -438,7 +438,7 @@ impl Budget {
         self.walk_ns = self.walk_ns.min(SPREAD * limit_ns);
     }
 
-    /// Returns true if at `now_ns` there is time to place memory for `placing_ns` and to visit points afterwards.
+    /// Returns true if there is time to place and write memory for `placing_ns` from `now_ns` on, and then for visits.
     #[must_use]
     pub fn has_time_to_place(&self, now_ns: f64, placing_ns: f64) -> bool {
         now_ns + placing_ns + self.least_ns < self.until_ns

@@ -35,6 +35,11 @@ pub const MOVED: &[Moved] = &[
         "a signature that real documents of a known cause do not have, or that two equal machines have; forty boots",
     ),
     moved_to_all(
+        "lab::matrix_and_curve_agree",
+        "lab::one_node, lab::a_curve_shows_four_levels",
+        "two experiments that differ over a working set of which a cache holds a part",
+    ),
+    moved_to_all(
         "lab::every_line_is_walked",
         "cachegrind::every_hop_misses_both_levels_above_the_last",
         "the same by latency",
