@@ -8,11 +8,11 @@ use latency_tests::run::{Run, command, finish, finish_within};
 use latency_tests::schema::assert_valid;
 use std::fs;
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// Maximum wall-clock time of a run. A busy host may give it little CPU time.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns a result on one line, in the program's form, of a host of this name whose second pair has this
 /// latency.
@@ -40,6 +40,23 @@ fn piped(text: &[u8], more: &[&str]) -> Run {
     found
 }
 
+/// Returns the largest resident memory so far of a program, in KiB, once it waits for more input.
+pub fn peak_kb_once_it_waits(child: &Child) -> u64 {
+    let path = format!("/proc/{}/status", child.id());
+    let deadline = Instant::now() + PATIENCE;
+    let status = loop {
+        let status = fs::read_to_string(&path).expect("a running process");
+        if status.lines().any(|line| line.starts_with("State:\tS")) {
+            break status;
+        }
+        assert!(Instant::now() < deadline, "it does not wait: {status}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    peak.expect("VmHWM")
+}
+
 /// Maximum resident memory.
 const RESIDENT_KB: u64 = 64 << 10;
 
@@ -54,19 +71,7 @@ fn thousands_of_results_take_little_memory() {
         input.write_all(line.as_bytes()).expect("a reader");
     }
     // It has read everything once it waits for more.
-    let path = format!("/proc/{}/status", child.id());
-    let deadline = Instant::now() + PATIENCE;
-    let status = loop {
-        let status = fs::read_to_string(&path).expect("a running process");
-        if status.lines().any(|line| line.starts_with("State:\tS")) {
-            break status;
-        }
-        assert!(Instant::now() < deadline, "it does not wait: {status}");
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    let peak =
-        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
-    let peak: u64 = peak.expect("VmHWM");
+    let peak = peak_kb_once_it_waits(&child);
     drop(input);
     let document = finish_within(child, PATIENCE).expect_json(5);
     assert!(peak < RESIDENT_KB, "{peak} kB");

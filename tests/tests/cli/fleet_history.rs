@@ -1,13 +1,12 @@
 //! Results of hosts over months: the hosts that changed are named, with the time and with what changed beside.
 
+use super::fleet::{PATIENCE, peak_kb_once_it_waits};
 use super::fleet_sets::{Found, judged, like, result, set};
 use latency_tests::document::at;
 use latency_tests::run::{command, finish_within};
 use serde_json::{Value, json};
-use std::fs;
 use std::io::Write;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 /// Makes results of a host on some days, with a little scatter around the latency of each day.
 fn days(name: &str, days: std::ops::RangeInclusive<usize>, ns: impl Fn(usize) -> f64) -> Vec<Value> {
@@ -132,7 +131,6 @@ fn results_without_a_time_have_no_history() {
 
 /// Maximum resident memory.
 const RESIDENT_KB: u64 = 16 << 10;
-const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
 fn a_hundred_thousand_results_take_little_memory() {
@@ -162,19 +160,7 @@ fn a_hundred_thousand_results_take_little_memory() {
         input.write_all(lines.as_bytes()).expect("a reader");
     }
     // It has read everything once it waits for more.
-    let path = format!("/proc/{}/status", child.id());
-    let deadline = Instant::now() + PATIENCE;
-    let status = loop {
-        let status = fs::read_to_string(&path).expect("a running process");
-        if status.lines().any(|line| line.starts_with("State:\tS")) {
-            break status;
-        }
-        assert!(Instant::now() < deadline, "it does not wait: {status}");
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    let peak =
-        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
-    let peak: u64 = peak.expect("VmHWM");
+    let peak = peak_kb_once_it_waits(&child);
     drop(input);
     let document = finish_within(child, PATIENCE).expect_json(5);
     assert!(peak < RESIDENT_KB, "{peak} kB");
