@@ -206,6 +206,13 @@ pub const fn whole(value: f64) -> u64 {
     value as u64
 }
 
+/// Returns the distance of a positive number from the nearest integer that is not zero.
+#[must_use]
+pub fn distance_from_whole(number: f64) -> f64 {
+    let below = whole(number).real();
+    (number - below.max(1.0)).abs().min((below + 1.0 - number).abs())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -157,8 +157,8 @@ pub enum Warning {
     Emulated { by: ShortText },
     /// The latency of an L1 hit is not a whole number of core cycles.
     L1NotInteger { cycles: f64 },
-    /// The latency of a multiplication is not a whole multiple of the latency of an addition: off by this share of it.
-    MultiplyAddRatio { ratio: f64, off: f64 },
+    /// The latency of a multiplication is not a whole multiple of the latency of an addition.
+    MultiplyAddRatio { ratio: f64 },
     /// A point that was measured again at the end of the run, in new memory, has another latency.
     RepeatRatio { ratio: f64 },
     /// Chains with a small and a large stride differ more than they should.

@@ -3,7 +3,7 @@
 //! The limits of severities are here too, so that a finding has the same severity in every experiment.
 
 use latency_core::arch::Cycles;
-use latency_core::math::ToReal;
+use latency_core::math::{self, ToReal};
 use latency_core::packed;
 use latency_core::units::Bytes;
 
@@ -319,7 +319,8 @@ impl Warning {
                 "keep the SMT sibling idle, then rerun"; cycles = fixed(cycles, 2),
                 whole = words.l1_hit_cycles),
             // A busy sibling delays some of the additions: core cycles are off by that share, nanoseconds are not.
-            Warning::MultiplyAddRatio { ratio, off } => entry!("multiply-add-ratio", graded(off, MUCH_OFF);
+            Warning::MultiplyAddRatio { ratio } => entry!(
+                "multiply-add-ratio", graded(math::distance_from_whole(ratio) / ratio, MUCH_OFF);
                 "self-test failed: multiply/add latency ratio is {ratio}",
                 ", expected {whole} (was another task using this core?)";
                 "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2),

@@ -60,6 +60,10 @@ enum Clause {
     Within,
 }
 
+/// The sentence of each signature of a slower or faster translation.
+const TRANSLATION: &str = "translation alone: a TLB miss is {times}, data are as before; check with \
+    `latency-bench pages` and `perf stat -e dTLB-load-misses`";
+
 /// A rule.
 struct CauseRule {
     /// The name of the cause, for programs.
@@ -79,7 +83,7 @@ struct CauseRule {
 /// Declares rules: the name; the fact that moved and by what factor at least; the evidence beside it; the sentence. A
 /// rule with `or neighbours` names nothing if neighbours may be an explanation.
 macro_rules! rules {
-    ($($name:literal: $moved:ident by $least:literal $(or $neighbours:ident)?; $($clause:ident [$($fact:ident),*]),*; $sentence:literal)*) => {
+    ($($name:literal: $moved:ident by $least:literal $(or $neighbours:ident)?; $($clause:ident [$($fact:ident),*]),*; $sentence:tt)*) => {
         [$(CauseRule {
             name: $name,
             sentence: packed!($sentence, times, period, ratio, now, less),
@@ -110,16 +114,16 @@ static RULES: [CauseRule; 14] = rules! {
     "translation of 4 KiB pages: they are {times}, larger pages are as before; check with `latency-bench pages`, and if the host backs its guests by huge pages"
 
     "translation": SmallTranslation by 1.25 or neighbours; Same [PageLocal], Kept [L1, L2], Clear [HugeTranslation];
-    "translation alone: a TLB miss is {times}, data are as before; check with `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+    TRANSLATION
 
     "translation": SmallTranslation by 1.25 or neighbours; Same [LargestPages], Kept [L1, L2], Clear [HugeTranslation];
-    "translation alone: a TLB miss is {times}, data are as before; check with `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+    TRANSLATION
 
     "translation": Tlb by 1.5 or neighbours; Same [L1], Kept [L2], Along [SecondTlb, SmallTranslation, HugeTranslation];
-    "translation alone: a TLB miss is {times}, data are as before; check with `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+    TRANSLATION
 
     "translation": SecondTlb by 1.5 or neighbours; Same [L1], Kept [L2], Near [Tlb], Along [SmallTranslation, HugeTranslation];
-    "translation alone: a TLB miss is {times}, data are as before; check with `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+    TRANSLATION
 
     "nested-pages": TlbPages by 1.5; Equal [HitCycles];
     "small pages in the host: the TLB {now} treats huge pages as 4 KiB ones; check the host's huge pages"

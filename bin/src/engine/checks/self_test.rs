@@ -48,7 +48,7 @@ pub fn conclude(counter: Option<&Counter>, platform: Platform, health: &mut Heal
         warnings.push(Warning::L1NotInteger { cycles });
     }
     if let Some(ratio) = health.multiply_ratio.filter(|_| !is_whole(health.multiply_ratio)) {
-        warnings.push(Warning::MultiplyAddRatio { ratio, off: distance_from_whole(ratio) / ratio });
+        warnings.push(Warning::MultiplyAddRatio { ratio });
     }
 }
 
@@ -57,7 +57,7 @@ fn keep_whole(best: &mut Option<f64>, measure: impl Fn() -> Option<f64>) {
     if best.is_some() && is_whole(*best) {
         return;
     }
-    let off = |value: Option<f64>| value.map_or(f64::INFINITY, distance_from_whole);
+    let off = |value: Option<f64>| value.map_or(f64::INFINITY, math::distance_from_whole);
     let found = measure();
     if off(found) < off(*best) {
         *best = found;
@@ -66,13 +66,7 @@ fn keep_whole(best: &mut Option<f64>, measure: impl Fn() -> Option<f64>) {
 
 /// Returns whether a number is integral within [`WHOLE_CYCLES`]; one that could not be measured passes.
 fn is_whole(number: Option<f64>) -> bool {
-    number.is_none_or(|number| distance_from_whole(number) <= WHOLE_CYCLES)
-}
-
-/// Returns the distance of a positive number from the nearest integer that is not zero.
-fn distance_from_whole(number: f64) -> f64 {
-    let below = math::whole(number) as f64;
-    (number - below.max(1.0)).abs().min((below + 1.0 - number).abs())
+    number.is_none_or(|number| math::distance_from_whole(number) <= WHOLE_CYCLES)
 }
 
 /// Returns the core cycles of a hop over 4 KiB.
