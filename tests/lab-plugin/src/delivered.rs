@@ -37,13 +37,22 @@ struct Window {
     class: Class,
     pair: Option<usize>,
     served: Served,
+    blocks: Blocks,
+}
+
+/// Blocks of known arithmetic in a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Blocks {
+    count: u64,
+    /// Modelled ticks of all of them.
+    asked: u64,
 }
 
 /// A window that is closed.
 #[derive(Clone, Copy, Debug)]
 struct Closed {
     window: Window,
-    /// Ticks per hop above the modelled ones.
+    /// Ticks above the modelled ones: per hop, or of all blocks of arithmetic.
     excess: i64,
 }
 
@@ -55,6 +64,8 @@ pub struct Windows {
     closed: Option<Closed>,
     kept: BTreeMap<Class, Excesses>,
     timed: BTreeMap<Key, (Served, Excesses)>,
+    /// Excesses of windows of known arithmetic, by the number of blocks.
+    arithmetic: BTreeMap<u64, Excesses>,
     /// Runs of the program that have begun.
     run: u32,
     empty: Vec<u64>,
@@ -71,7 +82,8 @@ impl Windows {
     /// Opens a window at `opened`; a window that is still open is dropped.
     pub fn open(&mut self, opened: u64) {
         let class = Class { source: None, misses: 0, hops: 0, tail: 0 };
-        self.open = Some(Window { opened, class, pair: None, served: Served::default() });
+        self.open =
+            Some(Window { opened, class, pair: None, served: Served::default(), blocks: Blocks::default() });
     }
 
     /// Returns true if a window is open.
@@ -83,6 +95,13 @@ impl Windows {
     /// Drops the open window.
     pub fn forget(&mut self) {
         self.open = None;
+    }
+
+    /// Adds a block of known arithmetic of `ticks` to the open window.
+    pub fn block(&mut self, ticks: u64) {
+        let Some(Window { blocks, .. }) = &mut self.open else { return };
+        blocks.count += 1;
+        blocks.asked = blocks.asked.saturating_add(ticks);
     }
 
     /// Adds a hop to the open window.
@@ -104,6 +123,14 @@ impl Windows {
     pub fn close(&mut self, closed: u64) {
         let Some(window) = self.open.take() else { return };
         let taken = closed.saturating_sub(window.opened);
+        let above =
+            |asked: u64| i64::try_from(taken).unwrap_or(i64::MAX) - i64::try_from(asked).unwrap_or(i64::MAX);
+        if window.blocks.count > 0 {
+            // Arithmetic and hops in one window are neither.
+            let is_pure = window.class.hops == 0;
+            self.closed = is_pure.then_some(Closed { window, excess: above(window.blocks.asked) });
+            return;
+        }
         let Some(hops) = i64::try_from(window.class.hops).ok().filter(|&hops| hops > 0) else {
             self.empty.resize(LONGEST_EMPTY, 0);
             if let Some(count) = usize::try_from(taken).ok().and_then(|taken| self.empty.get_mut(taken)) {
@@ -111,8 +138,7 @@ impl Windows {
             }
             return;
         };
-        let asked = i64::try_from(window.served.asked).unwrap_or(i64::MAX);
-        let excess = i64::try_from(taken).unwrap_or(i64::MAX) - asked;
+        let excess = above(window.served.asked);
         self.closed = Some(Closed { window, excess: (excess + hops.signum() * hops / 2).div_euclid(hops) });
     }
 
@@ -124,7 +150,11 @@ impl Windows {
     }
 
     fn keep_one(&mut self, closed: Closed, run: u32) {
-        let Closed { window: Window { class, pair, served, .. }, excess } = closed;
+        let Closed { window: Window { class, pair, served, blocks, .. }, excess } = closed;
+        if blocks.count > 0 {
+            self.arithmetic.entry(blocks.count).or_default().note(excess);
+            return;
+        }
         self.kept.entry(class).or_default().note(excess);
         let (all, excesses) = self.timed.entry(Key { run, pair, hops: class.hops }).or_default();
         all.add(&served);
@@ -141,6 +171,9 @@ impl Windows {
             all.0.add(served);
             all.1.add(excesses);
         }
+        for (blocks, excesses) in &other.arithmetic {
+            self.arithmetic.entry(*blocks).or_default().add(excesses);
+        }
         if let Some(closed) = other.closed {
             self.keep_one(closed, other.run);
         }
@@ -151,6 +184,11 @@ impl Windows {
     /// Returns the excesses of each class.
     pub fn kept(&self) -> impl Iterator<Item = (&Class, &Excesses)> {
         self.kept.iter()
+    }
+
+    /// Returns the excesses of windows of known arithmetic, by the number of blocks.
+    pub fn arithmetic(&self) -> impl Iterator<Item = (u64, &Excesses)> {
+        self.arithmetic.iter().map(|(&blocks, excesses)| (blocks, excesses))
     }
 
     /// Returns the hops of windows by run, pair of nodes and hops of a window, counted by source.
@@ -265,13 +303,30 @@ mod tests {
     }
 
     #[test]
+    fn windows_of_arithmetic_are_kept_by_their_number_of_blocks() {
+        let mut windows = Windows::default();
+        for taken in [530, 530, 600] {
+            windows.keep();
+            windows.open(1000);
+            windows.block(256);
+            windows.block(256);
+            windows.close(1000 + taken);
+        }
+        let mut all = Windows::default();
+        all.add(&windows);
+        let excesses: Vec<_> = all.arithmetic().map(|(blocks, all)| (blocks, all.to_string())).collect();
+        assert_eq!(excesses, [(2, "excess 18:2 88:1".to_owned())]);
+        assert_eq!((kept(&windows), windows.empty()), (vec![], None));
+    }
+
+    #[test]
     fn incomplete_windows_are_not_kept() {
         let mut windows = Windows::default();
         windows.hop(&outcome(Source::Level(0), 10, 0));
         windows.close(5);
         windows.open(7);
         windows.hop(&outcome(Source::Level(0), 10, 0));
-        windows.forget();
+        windows.block(3);
         windows.close(8);
         windows.open(9);
         assert!(windows.is_open());

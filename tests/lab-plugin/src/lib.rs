@@ -89,6 +89,9 @@
 //! only hop, the number of windows and the sum of their excesses. `empty window` is the duration of a window
 //! without hops, which every other window includes.
 //!
+//! `arithmetic of 40; excess 150:9` is a group of windows with 40 blocks of known arithmetic; the excess is the ticks of
+//! the whole window above the modelled ones.
+//!
 //! The hops of windows are counted by source, by run of the program (`entry=`), by the nodes of the CPU and
 //! of the line, and by the hops of a window. `paid` counts the hops that `directory-bit=` made slower;
 //! `asked` is the sum of all modelled ticks:

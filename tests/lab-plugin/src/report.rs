@@ -138,6 +138,9 @@ impl fmt::Display for Report<'_> {
             let (windows, sum) = (excesses.windows, excesses.sum);
             writeln!(out, "{PREFIX} windows {}; count {windows}; sum {sum}; {excesses}", self.name(class))?;
         }
+        for (blocks, excesses) in self.windows.arithmetic() {
+            writeln!(out, "{PREFIX} arithmetic of {blocks}; {excesses}")?;
+        }
         for (hops, [every, other]) in self.windows.by_hops() {
             writeln!(out, "{PREFIX} timed by {hops}, hops {every}")?;
             writeln!(out, "{PREFIX} timed by {hops}, from the other node's cache {other}")?;
@@ -184,6 +187,10 @@ mod tests {
         windows.keep();
         windows.open(700);
         windows.close(790);
+        windows.open(800);
+        windows.block(256);
+        windows.close(1060);
+        windows.keep();
         let rules = Rules {
             costs: vec![Cost { class: None, operation: None, state: None, ticks: 70 }],
             ..Rules::default()
@@ -223,6 +230,7 @@ mod tests {
             "node 0 to node 1 loads after another node's 1",
             "gap p50 none",
             "empty window 90",
+            "arithmetic of 1; excess 4:1",
             "timed by 1, hops 1",
             "timed by 1, from the other node's cache 0",
             "timed in run 0; node 0 to node 1; by 1; windows 1; memory 1; paid 1; own caches 0; other caches 0; asked 500; \

@@ -38,7 +38,11 @@ pub struct Windows {
 
 /// All windows of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Delivered(Vec<Windows>);
+pub struct Delivered {
+    windows: Vec<Windows>,
+    /// Windows of known arithmetic: their number of blocks, and their excesses in ticks.
+    arithmetic: Vec<(u64, Ordered)>,
+}
 
 /// The modelled and the delivered time of one hop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +87,14 @@ impl Delivered {
     pub fn parse(report: &str) -> Delivered {
         let facts = || report.lines().filter_map(|line| line.strip_prefix(PREFIX));
         let empty = facts().find_map(|fact| fact.strip_prefix("empty window ")?.parse().ok()).unwrap_or(0.0);
-        Delivered(facts().filter_map(|fact| windows(fact.strip_prefix("windows ")?, empty)).collect())
+        let arithmetic = |fact: &str| {
+            let (blocks, excess) = fact.strip_prefix("arithmetic of ")?.split_once("; excess ")?;
+            Some((blocks.parse().ok()?, Ordered::new(counts(excess)?)))
+        };
+        Delivered {
+            windows: facts().filter_map(|fact| windows(fact.strip_prefix("windows ")?, empty)).collect(),
+            arithmetic: facts().filter_map(arithmetic).collect(),
+        }
     }
 
     /// Returns the truth of a mean over the hops of many windows, with `asked` modelled ticks per hop.
@@ -99,7 +110,7 @@ impl Delivered {
 
     /// Returns true if there was a window like this.
     pub fn has(&self, wanted: impl Fn(&Windows) -> bool) -> bool {
-        self.0.iter().any(wanted)
+        self.windows.iter().any(wanted)
     }
 
     /// Returns the truth of the cost of a missing translation per hop, modelled with `asked` ticks.
@@ -116,7 +127,7 @@ impl Delivered {
     /// Returns the durations of single hops of `asked` ticks, in order, without their tails, up to `end`
     /// ticks.
     pub fn single_hops(&self, asked: f64, end: f64, wanted: impl Fn(&Windows) -> bool) -> Ordered {
-        let singles = self.0.iter().filter(|all| all.hops == 1 && wanted(all));
+        let singles = self.windows.iter().filter(|all| all.hops == 1 && wanted(all));
         let ticks = |all: &Windows, excess: f64| asked + all.tail as f64 + excess;
         Ordered::new(
             singles
@@ -126,14 +137,34 @@ impl Delivered {
         )
     }
 
+    /// Returns the truth of the core's clock, modelled as `asked`, with blocks of `ticks`.
+    ///
+    /// A tool computes it from the difference of a short and a long run of arithmetic. The longer run ends some hundred
+    /// ticks later than modelled on a busy host: about 1 % of a difference of 40 blocks. The long runs are the most
+    /// frequent after the shortest ones.
+    pub fn of_clock(&self, asked: f64, ticks: f64) -> Truth {
+        let mut runs: Vec<_> = self.arithmetic.iter().filter(|(blocks, _)| *blocks >= FEWEST_HOPS).collect();
+        runs.sort_by_key(|(blocks, _)| *blocks);
+        let Some(((short, before), longer)) = runs.split_first() else { return Truth::exact(asked) };
+        let Some((long, after)) = longer.iter().max_by_key(|(_, excess)| excess.count()) else {
+            return Truth::exact(asked);
+        };
+        let modelled = (long - short) as f64 * ticks;
+        let with = |late: f64, early: f64| {
+            let more = after.at(late).unwrap_or(0.0) - before.at(early).unwrap_or(0.0);
+            asked * modelled / (modelled + more)
+        };
+        Truth { asked, low: with(0.75, 0.25), delivered: with(0.5, 0.5), high: with(0.25, 0.75) }
+    }
+
     fn excess(&self, wanted: impl Fn(&Windows) -> bool) -> Ordered {
-        let wanted = self.0.iter().filter(|all| wanted(all));
+        let wanted = self.windows.iter().filter(|all| wanted(all));
         Ordered::new(wanted.flat_map(|all| all.excess.iter().copied()).collect())
     }
 }
 
 /// Values with their counts, in ascending order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ordered(Vec<(f64, u64)>);
 
 impl Ordered {
@@ -170,18 +201,24 @@ fn windows(fact: &str, empty: f64) -> Option<Windows> {
     let source = pieces.next()?;
     let mut number = |name: &str| pieces.next()?.strip_prefix(name)?.trim().parse::<u64>().ok();
     let (misses, hops, tail) = (number("misses")?, number("hops")?, number("tail")?);
-    let counts = fact.rsplit_once("excess ")?.1;
-    let excess = counts.split(' ').map(|pair| {
-        let (ticks, count) = pair.split_once(':')?;
-        Some((ticks.parse::<f64>().ok()? - empty / hops as f64, count.parse().ok()?))
-    });
+    let counts = counts(fact.rsplit_once("excess ")?.1)?;
+    let excess = counts.into_iter().map(|(ticks, count)| (ticks - empty / hops as f64, count)).collect();
     let words: Vec<&str> = source.split(' ').collect();
     let source = match words[..] {
         ["level", level] => Source::Level(level.parse().ok()?),
         ["node", from, "to", "node", to] => Source::Memory(from.parse().ok()?, to.parse().ok()?),
         _ => Source::Mixed,
     };
-    Some(Windows { source, misses, hops, tail, excess: excess.collect::<Option<_>>()? })
+    Some(Windows { source, misses, hops, tail, excess })
+}
+
+/// Parses `TICKS:COUNT …`.
+fn counts(text: &str) -> Option<Vec<(f64, u64)>> {
+    let pair = |pair: &str| {
+        let (ticks, count) = pair.split_once(':')?;
+        Some((ticks.parse().ok()?, count.parse().ok()?))
+    };
+    text.split(' ').map(pair).collect()
 }
 
 #[cfg(test)]
@@ -193,12 +230,16 @@ mod tests {
         latency-lab: windows node 0 to node 1; misses 1; hops 100; tail 0; count 100; sum 1; excess 1:4 11:60 21:26 900:10\n\
         latency-lab: windows level 2; misses 0; hops 1; tail 0; count 9; sum 900; excess 200:9\n\
         latency-lab: windows level 2; misses 0; hops 1; tail 500; count 1; sum 200; excess 200:1\n\
+        latency-lab: arithmetic of 1; excess 90:50\n\
+        latency-lab: arithmetic of 40; excess 140:3 150:10 170:3\n\
+        latency-lab: arithmetic of 80; excess 240:3 250:10 280:3\n\
+        latency-lab: arithmetic of 480; excess 900:2\n\
         latency-lab: windows mixed; misses 0; hops 8; tail 0; count 1; sum 3; excess 3:1\n";
 
     #[test]
     fn the_delivered_excess_is_added_to_the_modelled_time() {
         let delivered = Delivered::parse(REPORT);
-        assert_eq!(delivered.0.len(), 4);
+        assert_eq!(delivered.windows.len(), 4);
         let memory = |all: &Windows| all.source == Source::Memory(0, 1);
         assert!(delivered.has(memory) && !delivered.has(|all| all.source == Source::Memory(1, 0)));
         let truth = delivered.of_windows(5000.0, memory);
@@ -206,6 +247,14 @@ mod tests {
         assert_eq!((delivered.worst(memory), delivered.worst(|all| all.hops > 100)), (899.0, 0.0));
         let nothing = delivered.of_windows(5000.0, |all| all.source == Source::Level(9));
         assert_eq!(nothing, Truth::exact(5000.0));
+    }
+
+    #[test]
+    fn the_clock_has_the_excess_of_a_longer_run_over_a_short_one() {
+        let Truth { asked, low, delivered, high } = Delivered::parse(REPORT).of_clock(0.5, 256.0);
+        let clock = |more: f64| 0.5 * 10240.0 / (10240.0 + more);
+        assert_eq!((asked, low, delivered, high), (0.5, clock(100.0), clock(100.0), clock(100.0)));
+        assert_eq!(Delivered::parse("").of_clock(0.5, 256.0), Truth::exact(0.5));
     }
 
     #[test]

@@ -34,7 +34,10 @@ const WALKS: [&str; 2] = ["lb_cores_read", "lb_cores_store"];
 
 /// The arithmetic by which the executable measures the core's clock: routine, operations of a block, cycles
 /// of each.
-const ARITHMETIC: [(&str, u64, u64); 2] = [("lb_clock_adds", 64, 1), ("lb_clock_multiplies", 64, 3)];
+const ARITHMETIC: [(&str, u64, u64); 2] = [("lb_clock_adds", ADDITIONS, 1), ("lb_clock_multiplies", 64, 3)];
+
+/// Additions of a block, of one core cycle each.
+pub const ADDITIONS: u64 = 64;
 
 /// Usual ticks of a core cycle of the guest: the emulator needs about one tick for one operation, and about as much for the
 /// callback.

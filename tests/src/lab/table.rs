@@ -9,6 +9,7 @@ mod pairs;
 mod residency;
 
 use super::delivered::Truth;
+use super::plugin::ADDITIONS;
 use super::{Boot, Clock, Experiment, Model, host};
 use crate::run::ERROR;
 use crate::vm::Architecture;
@@ -85,7 +86,7 @@ impl Table {
         }
         let document = document.unwrap_or_default();
         table.word("loads without a place", 0, text(boot.unclaimed()));
-        table.clock(model, &document);
+        table.clock(model, boot, &document);
         match model.experiment {
             Experiment::Matrix | Experiment::Distribution => table.pairs(model, boot, &document),
             Experiment::Curve => table.curve(model, boot, &document),
@@ -101,7 +102,7 @@ impl Table {
         self.rows.iter().all(|row| row.good)
     }
 
-    fn clock(&mut self, model: &Model, document: &Value) {
+    fn clock(&mut self, model: &Model, boot: &Boot, document: &Value) {
         let hertz = document["clock"]["frequency_hz"].as_f64();
         let reported = document["freq_ghz"].as_f64().or(hertz.map(|hertz| hertz / 1e9));
         if model.clock == Clock::Counter {
@@ -112,7 +113,8 @@ impl Table {
             self.figure("clock, GHz", Truth::exact(counter), reported, CLOCK_TOLERANCE);
             let mut points = document["rows"].as_array().into_iter().flatten();
             let core = points.find_map(|point| point["core_ghz"].as_f64());
-            let imposed = Truth::exact(host::frequency() / 1e9 / model.cycle as f64);
+            let asked = host::frequency() / 1e9 / model.cycle as f64;
+            let imposed = boot.delivered.of_clock(asked, (ADDITIONS * model.cycle) as f64);
             if model.trials.is_none_or(|trials| trials >= FEWEST_CLOCKED) {
                 self.figure("core clock, GHz", imposed, core, CORE_CLOCK_TOLERANCE);
             }

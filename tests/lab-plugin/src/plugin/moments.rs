@@ -16,7 +16,7 @@ pub(super) unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {
     // SAFETY: the callback was asked for with a pointer into the static plugin.
     let block = unsafe { *data.cast::<u64>() };
     let clock = &mut *locked(clock);
-    clock.windows.forget();
+    clock.windows.block(block);
     clock.calls.block();
     let deadline = clock.pace.enter(plugin.pacing, entry, block, 0);
     spend(&mut clock.pace, deadline);
