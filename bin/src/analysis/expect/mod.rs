@@ -342,6 +342,10 @@ fn at_once(results: Results<'_, '_>, found: &Expectation<'_>, cores: u32) -> Res
     }
     let sample = |index: usize| samples.get(index).copied();
     let curve = MeasuredCurve::of(Samples::new(count.min(MOST_COUNTS), &sample));
-    let between = curve.at(Bytes(cores.into()));
-    between.map(|between| between.expected).ok_or(Unanswered::NoCores { cores, most })
+    let Some(Between { expected, neighbours }) = curve.at(Bytes(cores.into())) else {
+        return Err(Unanswered::NoCores { cores, most });
+    };
+    // A few numbers of cores show no scatter, which would replace an interval that was not measured.
+    let is_known = neighbours.iter().all(|point| point.latency.interval.is_some());
+    Ok(Estimate { interval: expected.interval.filter(|_| is_known), ..expected })
 }

@@ -335,6 +335,18 @@ fn cores_share_the_random_bandwidth_of_memory() {
 }
 
 #[test]
+fn cores_without_an_interval_have_an_expected_time_without_one() {
+    let (single, mut several) = (rows("4k", 1.0), random());
+    several[1].sample.interval = None;
+    let results = [result("curve", &single), result("bandwidth", &several)];
+    for (cores, is_known) in [(1, true), (4, false), (6, false), (8, true)] {
+        let question = Question { cores: Some(cores), ..of_size(512 * MIB) };
+        let found = answer(&results, &question).unwrap();
+        assert_eq!(found.times().last().unwrap().time.interval.is_some(), is_known, "{cores}");
+    }
+}
+
+#[test]
 fn joined_tables_name_the_experiment_of_each_point() {
     let all: Vec<Row> = rows("4k", 1.0)
         .into_iter()
