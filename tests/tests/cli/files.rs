@@ -131,7 +131,8 @@ fn results_with_the_most_points_are_read_in_time() {
         });
     }
     let found = finish(&mut bounded(&directory, &["compare", "-q", "a.csv", "b.csv"]));
-    assert!(found.expect_status(0).stdout.starts_with("No regression: median B/A 1.020 over 4096 points"));
+    let answer = &found.expect_status(0).stdout;
+    assert!(answer.starts_with("No regression of 5.7% or more: median B/A 1.020 over 4096"), "{found}");
     write("five sizes", &|index| format!("{} {}\n", 65536 * (1 + index % 5), 1 + index % 5));
     refused_by_fit(&directory, "five sizes", "is not a curve: it has fewer than 6 sizes of one kind");
     write("all sizes", &|index| format!("{} {}\n", 65536 + 64 * index, 1.0 + index as f64 / 4096.0));

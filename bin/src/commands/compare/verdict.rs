@@ -48,12 +48,15 @@ impl<'v> ComparisonView<'v> {
                 "REGRESSION: {regression}{}.",
                 self.differing(ComparisonVerdict::Slower, self.parts[0])
             )),
-            (None, _) if self.shows_from().is_some_and(|from| from < BLIND) => {
-                document.answer(format_args!("No regression: {median} (threshold {threshold}%)."));
-            }
-            (None, _) => document.answer(format_args!(
-                "Inconclusive: the uncertainty far exceeds the {threshold}% threshold; {median}."
-            )),
+            (None, _) => match self.shows_from() {
+                Some(from) if from < BLIND => document.answer(format_args!(
+                    "No regression of {} or more: {median} (threshold {threshold}%).",
+                    ByPercent(from)
+                )),
+                _ => document.answer(format_args!(
+                    "Inconclusive: the uncertainty far exceeds the {threshold}% threshold; {median}."
+                )),
+            },
         }
         if let Some(by) = self.faster_by {
             document.finding(format_args!(
