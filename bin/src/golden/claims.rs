@@ -50,6 +50,12 @@ fn the_measured_capacity_has_no_guessed_cause() {
 }
 
 #[test]
+fn generators_that_loaded_nothing_have_no_shares() {
+    let text = text("loaded", "one-node", &Trouble::Starved);
+    assert!(text.contains("one generator core reaches 0 GB/s") && !text.contains("NaN"), "{text}");
+}
+
+#[test]
 fn verified_pages_have_their_size() {
     let pages = text("pages", "two-sockets", &Trouble::Virtual);
     assert!(pages.contains("all 131072 pages (4 KiB) verified there"), "{pages}");

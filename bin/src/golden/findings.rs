@@ -855,7 +855,8 @@ impl Run<'_> {
                 warm_over_cold: None,
                 uncore_gigahertz: self.uncore_gigahertz(point),
                 delivered: beside.map(|traffic| {
-                    let lines_per_ns = loads::delivered(&traffic) / bytes_per_line(traffic.kind) / 1e9;
+                    let rate = if self.has(Trouble::Starved) { 0.0 } else { loads::delivered(&traffic) };
+                    let lines_per_ns = rate / bytes_per_line(traffic.kind) / 1e9;
                     self.summary(numbers::rounds(lines_per_ns, spread / 4.0, seed + 55))
                 }),
                 maximum_ns: nanoseconds.maximum * 1.012,

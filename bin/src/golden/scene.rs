@@ -53,11 +53,13 @@ pub enum Trouble {
     Dimms,
     /// The kernel's drivers for memory errors describe the memory devices.
     Edac,
+    /// Other work keeps generators from loading memory at all.
+    Starved,
 }
 
 impl Trouble {
     /// All troubles.
-    pub const ALL: [Trouble; 23] = [
+    pub const ALL: [Trouble; 24] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -81,6 +83,7 @@ impl Trouble {
         Trouble::Known,
         Trouble::Dimms,
         Trouble::Edac,
+        Trouble::Starved,
     ];
 }
 

@@ -62,7 +62,9 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
                 None => table.text("max"),
             }
             table.show(&Gigabytes(level.delivered.value));
-            table.known(limit.map(|limit| percent(level.delivered.value / limit.rate.value)));
+            // Of a peak of zero there are no shares: other work held the generators' CPUs.
+            let peak = limit.map(|limit| limit.rate.value).filter(|peak| *peak > 0.0);
+            table.known(peak.map(|peak| percent(level.delivered.value / peak)));
             table.show(&nanoseconds(level.latency.value));
             table.known(level.latency.interval.map(|Interval { low, high }| {
                 fmt::from_fn(move |out| write!(out, "{} to {}", nanoseconds(low), nanoseconds(high)))
