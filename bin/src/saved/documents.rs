@@ -15,6 +15,9 @@ use crate::sys::table::Table;
 /// Maximum size of a file. A result of thousands of points has a few megabytes; a larger file is something else.
 pub const LARGEST_FILE: Bytes = Bytes(16 << 20);
 
+/// The defect of a file without a byte.
+pub const EMPTY: Problem = Problem::new(1, packed!("the file is empty"));
+
 /// A function that reads the text of a document, or returns its defect.
 type TakeText<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
 
@@ -49,6 +52,10 @@ pub fn each<'a>(
         .map_err(|errno| SavedError::Unreadable { path, errno })?;
     if joined.length > 0 {
         refused(joined.cut());
+    }
+    // The host of an empty file would be missing without a word.
+    if line == 0 {
+        refused(EMPTY);
     }
     Ok(())
 }

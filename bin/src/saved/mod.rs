@@ -147,7 +147,7 @@ fn understood(text: &[u8], unit: Option<Bytes>, draft: &mut Draft<'_>) -> Result
     // Some editors write a byte-order mark.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     match text.trim_ascii_start().first() {
-        None => Err(Problem::new(1, packed!("the file is empty"))),
+        None => Err(documents::EMPTY),
         Some(b'{' | b'[') => json::read(text, draft),
         Some(b'<') => {
             Err(Problem::new(1, packed!("HTML pages cannot be read; save the result with --json too")))

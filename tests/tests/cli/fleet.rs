@@ -96,12 +96,24 @@ fn a_pipe_is_read_to_its_end() {
     piped(text.as_bytes(), &["--strict"])
         .expect_status(1)
         .expect_error("'-', line 10: the document is cut off");
-    piped(b"", &[]).expect_status(0);
+    piped(b"", &[]).expect_status(1).expect_error("'-', line 1: the file is empty");
     piped(b"nothing\n", &[]).expect_status(1).expect_error("'-', line 1: not JSON, or not a result");
     finish(&mut command(&["fleet", "/does/not/exist"]))
         .expect_status(1)
         .expect_error("cannot read '/does/not/exist'");
     finish(&mut command(&["fleet", "/"])).expect_status(1).expect_error("cannot read '/'");
+}
+
+#[test]
+fn an_empty_file_among_others_is_named() {
+    let directory = Directory::new("fleet-empty");
+    fs::write(directory.path().join("n1.jsonl"), line("n1", 154.0)).expect("a file");
+    fs::write(directory.path().join("n2.jsonl"), "").expect("a file");
+    let files = ["fleet", "n1.jsonl", "n2.jsonl"];
+    let found = finish(&mut directory.command(&files));
+    let words = "Skipped: 'n2.jsonl', line 1: the file is empty.";
+    assert!(found.expect_status(0).stdout.contains(words), "{found}");
+    finish(&mut directory.command(&[&files[..], &["--strict"]].concat())).expect_status(1);
 }
 
 #[test]
