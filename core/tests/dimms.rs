@@ -296,6 +296,12 @@ fn edac_reports_populated_slots_with_gaps() {
 }
 
 #[test]
+fn devices_of_the_last_controllers_of_eight_processors_are_found() {
+    let dimms = by_edac(&edac(&[("mc0/dimm0", "A1", "16384"), ("mc95/dimm0", "H12", "16384")])).unwrap();
+    assert_eq!(dimms.len(), 2);
+}
+
+#[test]
 fn ranks_are_not_counted_as_devices() {
     assert_eq!(by_edac(&edac(&[("mc0/rank0", "mc#0csrow#0channel#0", "8192")])), None);
     assert_eq!(by_edac(&Machine::default()), None);

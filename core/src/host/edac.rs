@@ -7,9 +7,9 @@ use crate::text::Text;
 use crate::topology::Files;
 use crate::topology::files;
 
-/// Maximum number of memory controllers, and of devices of each: only populated slots have a directory, so their numbers
-/// have gaps.
-const MOST: [u32; 2] = [32, 128];
+/// Maximum number of memory controllers, and of devices of each: a processor has up to twelve controllers, and only
+/// populated slots have a directory, so their numbers have gaps.
+const MOST: [u32; 2] = [128, 128];
 
 /// A device, or a rank of it.
 pub struct EdacDevice {
