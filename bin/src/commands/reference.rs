@@ -9,7 +9,7 @@ use crate::describe::{self, trust};
 use crate::error::Failure;
 use crate::machine::detect;
 use crate::options::{Descriptor, Operands, Options};
-use crate::report::document::{Field, Part, fields};
+use crate::report::document::{Field, Part, Role, fields};
 
 /// The maximum number of words to search for.
 const MOST_WORDS: usize = 16;
@@ -60,7 +60,13 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         document.part(Part::Object(&describe::SUMMARY), |document| document.put(&FIGURES, count));
         trust::of_command(document, "good", &mut || None);
         match count {
-            0 => document.answer(format_args!("No reference for this processor.")),
+            0 => document.say(
+                Role::Answer,
+                packed!(
+                    "No reference for this processor. `latency-bench reference all` lists those that are known, by \
+                     code names such as Zen 3 and Milan."
+                ),
+            ),
             count => document.answer(format_args!("{count} published figure{}.", plural(count))),
         }
         document.part(Part::Records(&describe::ROWS), |document| {

@@ -233,7 +233,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
         ],
     ),
     platform(
-        "Altra",
+        "Ampere Altra",
         ALTRA,
         0x41,
         AMPERE_ALTRA,

@@ -12,11 +12,11 @@ macro_rules! quantities {
     };
 }
 
-// Those of a core, then those that depend on the machine. Core to core is one way.
+// Those of a core, then those that depend on the machine.
 quantities! {
     QUANTITIES
-    L1Cycles L1_CYCLES "L1 latency" "cycles";
-    L2Cycles L2_CYCLES "L2 latency" "cycles";
+    L1Cycles L1_CYCLES "L1 latency" "core cycles";
+    L2Cycles L2_CYCLES "L2 latency" "core cycles";
     L1Size L1_SIZE "L1 size" "KiB";
     L2Size L2_SIZE "L2 size" "KiB";
     L1Tlb L1_TLB "L1 TLB" "entries";
@@ -29,8 +29,8 @@ quantities! {
     ReadOfNode READ_OF_NODE "read bandwidth of a node" "GB/s";
     ReadOfSocket READ_OF_SOCKET "read bandwidth of a socket" "GB/s";
     TriadOfTwo TRIAD_OF_TWO "triad bandwidth of two sockets" "GB/s";
-    WithinSocket WITHIN_SOCKET "core to core within a socket" "ns";
-    BetweenSockets BETWEEN_SOCKETS "core to core between sockets" "ns";
+    WithinSocket WITHIN_SOCKET "one-way core to core within a socket" "ns";
+    BetweenSockets BETWEEN_SOCKETS "one-way core to core between sockets" "ns";
 }
 
 /// A published quantity.

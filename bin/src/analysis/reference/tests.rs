@@ -193,3 +193,19 @@ fn ranges_of_one_quantity_are_joined_with_their_conditions() {
         Some(("Zen 4", [320.0; 2]))
     );
 }
+
+#[test]
+fn names_are_found_by_the_words_that_people_use() {
+    for (words, quantity) in [
+        ("ampere altra", LOCAL),
+        ("Neoverse N2", REORDER_BUFFER),
+        ("emerald", REMOTE),
+        ("ZEN 5", REORDER_BUFFER),
+    ] {
+        let mut found = false;
+        figures(&|_, name| contains(name.as_bytes(), words.as_bytes()), &mut |_, usual| {
+            found |= usual.quantity == quantity;
+        });
+        assert!(found, "{words}");
+    }
+}
