@@ -98,7 +98,7 @@ fit curve.json -o curve.svg\ta picture of a saved curve
 fit --unit=K other.txt\tanother tool's table, in KiB
 expect --size=8M curve.json\ta load of a program's data
 expect curve.json --json\tthe largest size, as JSON
-compare --force a.json b.json\twhatever the conditions
+compare a.json b.json\ttells if B is slower
 compare a*.json -- b*.json\tseveral runs of each side
 show saved.json --csv\tits points as a table
 show *.json -o page.html\tpoints of several results
