@@ -6,7 +6,7 @@ use crate::options::tokens::Escaped;
 use crate::options::{FLAGS, Group};
 
 /// Conditions that may differ between two results: the key in JSON, and the words for people.
-pub const CONDITIONS: [(&str, &str); 15] = [
+pub const CONDITIONS: [(&str, &str); 17] = [
     ("host", "host"),
     ("product", "machine"),
     ("bios_version", "BIOS"),
@@ -17,11 +17,13 @@ pub const CONDITIONS: [(&str, &str); 15] = [
     ("clock_source", "kernel clock source"),
     ("governor", "frequency governor"),
     ("transparent_huge_pages", "transparent huge pages"),
+    ("memory_encryption", "memory encryption"),
+    ("dimms", "DIMMs"),
+    ("memory_errors", "memory errors"),
     ("version", "latency-bench"),
     ("source", "clock"),
     ("command", "options"),
     ("atomics", "atomic instructions"),
-    ("memory_encryption", "memory encryption"),
 ];
 /// Index of the host in [`CONDITIONS`].
 pub const HOST: usize = 0;
@@ -32,7 +34,7 @@ pub(super) const KERNEL: usize = 5;
 /// Index of the platform.
 pub const PLATFORM: usize = 6;
 /// Index of the options in [`CONDITIONS`].
-const OPTIONS: usize = 12;
+const OPTIONS: usize = 15;
 
 /// The conditions of one result.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,6 +5,7 @@ use latency_core::math;
 use latency_core::packed;
 use latency_core::packed::Packed;
 
+use super::devices;
 use super::facts::{self, fact};
 use super::host::instant;
 use super::names::today;
@@ -101,6 +102,7 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
         "system" => members(reader, &mut |reader, key| match key {
             "caches" if all => array_of(reader, draft, cache),
             "nodes" => array_of(reader, draft, origin::node),
+            "dimms" => devices::population(reader, draft),
             "cpu" | "machine" => members(reader, &mut |reader, key| condition(reader, draft, key)),
             _ => condition(reader, draft, key),
         })?,
@@ -130,7 +132,7 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
         }
         "trust" => origin::trust(reader, draft)?,
         "health" => origin::health(reader, draft)?,
-        "conditions" => origin::other_work(reader, draft)?,
+        "conditions" => origin::conditions(reader, draft)?,
         "schema" => saved.origin.schema = math::whole(optional(reader)?.unwrap_or(0.0)),
         "tool" | "clock" => members(reader, &mut |reader, key| condition(reader, draft, key))?,
         _ => reader.skip_value()?,

@@ -6,6 +6,7 @@
 pub mod alike;
 pub mod conditions;
 mod csv;
+mod devices;
 pub mod documents;
 mod facts;
 mod fields;

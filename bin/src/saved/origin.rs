@@ -12,6 +12,7 @@ use latency_core::traffic::Kind;
 use latency_core::units::Bytes;
 
 use super::conditions::escaped;
+use super::devices;
 use super::facts::{self, fact};
 use super::fields::word;
 use super::host::SEPARATOR;
@@ -105,8 +106,8 @@ pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<
     Ok(())
 }
 
-/// Reads the share of other work, of the run or of each of its CPUs, and keeps the largest.
-pub(super) fn other_work(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+/// Reads the share of other work, of the run or of each of its CPUs, and keeps the largest; and the errors of memory.
+pub(super) fn conditions(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     members(reader, &mut |reader, key| share(reader, draft, key))
 }
 
@@ -118,6 +119,7 @@ fn share(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<()
             Ok(())
         }
         "cpus" => each_object(reader, |reader| rest(reader, &mut |reader, key| share(reader, draft, key))),
+        "hardware_errors" => devices::errors(reader, draft),
         _ => Ok(reader.skip_value()?),
     }
 }

@@ -254,6 +254,39 @@ fn the_conditions_of_a_run_are_read() {
 }
 
 #[test]
+fn memory_devices_and_their_errors_are_conditions() {
+    let told = |dimms: &str, errors: &str| {
+        let text = format!(
+            r#"{{"node_pairs":[{{"from":0,"to":0,"ns":90}}],"system":{{"dimms":{dimms},"kernel":"6.1"}},
+            "conditions":{{"hardware_errors":{{"memory_devices":{errors}}}}}}}"#
+        );
+        let saved = parse(text.as_bytes()).unwrap();
+        ["dimms", "memory_errors"].map(|key| {
+            let index = conditions::CONDITIONS.iter().position(|(known, _)| *known == key).unwrap();
+            saved.conditions.texts[index].as_str().to_string()
+        })
+    };
+    let dimms = |slots: &str, [first, second]: [&str; 2]| {
+        format!(r#"{{"source":"smbios","slots":{slots},"devices":[{{{first}}},{{{second}}}]}}"#)
+    };
+    let fast = r#""locator":"A1","bytes":17179869184,"mt_per_s":4800"#;
+    let slow = r#""locator":"A2","bytes":17179869184,"mt_per_s":4400"#;
+    let unknown = r#""locator":"A3","bytes":null,"mt_per_s":null"#;
+    let counts = |[corrected, uncorrected]: [&str; 2]| {
+        format!(r#"[{{"locator":"A1","corrected":{corrected},"uncorrected":{uncorrected}}}]"#)
+    };
+    for (dimms, errors, expected) in [
+        (dimms("8", [fast, fast]), "[]".to_string(), ["2 of 8, 32 GiB, 4800 MT/s", "none"]),
+        (dimms("8", [fast, slow]), counts(["3", "0"]), ["2 of 8, 32 GiB, 4400 to 4800 MT/s", "corrected"]),
+        (dimms("null", [fast, unknown]), counts(["3", "1"]), ["2", "uncorrected"]),
+        ("null".to_string(), "null".to_string(), ["", ""]),
+        (r#"{"slots":4,"devices":[]}"#.to_string(), counts(["null", "null"]), ["", ""]),
+    ] {
+        assert_eq!(told(&dimms, &errors), expected, "{dimms} {errors}");
+    }
+}
+
+#[test]
 fn a_refusal_names_the_line_and_the_defect() {
     for (text, line, what) in [
         ("", 1, "the file is empty"),

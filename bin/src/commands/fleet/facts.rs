@@ -10,7 +10,7 @@ use crate::saved::conditions::{BRAND, CONDITIONS, HOST};
 use crate::saved::host::SEPARATOR;
 
 /// The number of conditions that are facts about a host, except its name and its CPU model.
-const MOST: usize = 11;
+const MOST: usize = 13;
 
 /// Returns the CPU model and every known fact of a result: [`SEPARATOR`], then its name, `=` and its value. A fact that
 /// does not fit is left out.
