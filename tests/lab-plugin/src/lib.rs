@@ -36,7 +36,7 @@
 //! | `page=auto\|4k\|2m` | size of the guest's pages; `auto` takes an access whose virtual and physical addresses agree in 21 bits to be on a 2 MiB page, until a neighbouring access shows that they agree by chance |
 //! | `prefetch=LINES` | a prefetcher of each CPU that runs LINES lines ahead of a walk in order, up or down, within each 4 KiB, of chases and generators; 0 |
 //! | `adjacent=on\|off` | another prefetcher, which brings the other line of the same 128 bytes with each line that misses the levels of its CPU; off |
-//! | `neighbour=LINES` | another program uses LINES lines, each once, in every 2^20 ticks in each level of a node or of all nodes; 0 |
+//! | `neighbour=LINES` | another program uses LINES lines, each once and in any set, in every 2^20 ticks in each level of a node or of all nodes; 0 |
 //! | `tail=EVERY:TICKS` + | every n-th load of a CPU is slower |
 //! | `pause=EVERY:TICKS` + | the CPU pauses for TICKS after every n-th load |
 //! | `drift=PERCENT:TICKS` | the latency of all loads is multiplied by a factor that follows a sine of time, 1 ± PERCENT, with a period of TICKS; none |

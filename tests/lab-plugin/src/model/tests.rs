@@ -259,16 +259,16 @@ fn without_a_level_prefetchers_bring_nothing() {
 
 #[test]
 fn a_neighbour_uses_only_common_levels() {
-    let levels = vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::Node), level(256, 300, Scope::All)];
-    let machine = machine(Description { levels, neighbour: 64, ..Description::default() });
+    let levels = vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::Node), level(1024, 300, Scope::All)];
+    let machine = machine(Description { levels, neighbour: 256, ..Description::default() });
     let load = |cpu, now| machine.load(cpu, 0, 0, now).unwrap().source;
     assert_eq!([load(0, 0), load(1, 0)], [Source::Memory(0), Source::Level(2)]);
     let period = 1 << 20;
-    // 64 lines take all of a node's level, and a quarter of the common one.
+    // 256 lines take all of a node's level, and a quarter of the common one: few of its sets lose all of their lines.
     for line in 1..=16 {
         machine.load(0, 0, line * LINE, period);
     }
     assert_eq!(load(0, period), Source::Level(2));
-    (1..=16).for_each(|line| _ = machine.load(0, 0, line * LINE, 6 * period));
-    assert_eq!((load(0, 6 * period), load(1, 6 * period)), (Source::Memory(0), Source::Level(0)));
+    (1..=16).for_each(|line| _ = machine.load(0, 0, line * LINE, 40 * period));
+    assert_eq!((load(0, 40 * period), load(1, 40 * period)), (Source::Memory(0), Source::Level(0)));
 }
