@@ -26,6 +26,12 @@ fn shares_are_between_nothing_and_all_and_waits_ascend() {
         assert!(times("/left").iter().all(|left| (0.0..=1.0).contains(left)), "{set:#}");
         let held = at(&document, "/summary/held_at_once_bytes").as_f64().expect("a number");
         assert!((0.0..=8388608.0).contains(&held), "{document:#}");
+        let rate = |key: &str| at(&document, &format!("/summary/{key}")).as_f64();
+        let (rate, hidden) = (rate("inserted_bytes_per_second"), rate("hidden_bytes_per_second"));
+        assert!(
+            rate.is_some() == hidden.is_some() && hidden.is_none_or(|hidden| hidden > 0.0),
+            "{document:#}"
+        );
         let is_found = at(set, "/half_life_ns").is_number();
         assert!(!is_found || at(set, "/half_life_above_ns").is_null(), "{set:#}");
     }

@@ -11,7 +11,7 @@ use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use crate::analysis::residency::{
-    HalfLife, all, holds_what_is_allowed, insertions, left_by_a_look, most_held, of_set, sets,
+    HalfLife, all, hidden, holds_what_is_allowed, insertions, left_by_a_look, most_held, of_set, sets,
 };
 use crate::describe::method::optional;
 use crate::describe::rates::GIGA;
@@ -30,6 +30,7 @@ fields! {
     LONGER "half_life_above_ns" "Longest wait, if more than half was left after it; null otherwise.";
     HELD "held_at_once_bytes" "Largest number of bytes of a working set that the shared cache held at once.";
     RATE "inserted_bytes_per_second +-" "Bytes per second that others insert if all of the shared cache takes part; null if working sets contradict each other.";
+    HIDDEN "hidden_bytes_per_second" "Largest stream beside others that would not show even if they stay as they are, in bytes per second: the width of the interval, or the rate without one.";
     RESIDENCY "residency" "Life of lines in the shared cache, for each working set.";
     AT_ONCE "held_at_once +-" "Share of the lines that were in a cache after the shortest wait.";
     TOGETHER "leave_together" "True if the lines leave at one time, as where the least recently used line leaves; false if a constant share leaves in equal times.";
@@ -78,9 +79,11 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         let mut measured = report.outcomes.iter().filter(|outcome| outcome.result.is_ok());
         let Some(largest) = measured.clone().map(|outcome| outcome.point.size).max() else { return };
         if largest < least {
-            document.answer(format_args!(
-                "Most of this working set is in the {near} of the private caches; use a --size of {least} or more."
-            ));
+            say!(
+                document, Role::Answer,
+                "Most of this working set is in the {near} of the private caches; use a --size of {least} or more.";
+                near, least
+            );
         } else if measured.next().is_some() {
             nothing_held(document);
         }
@@ -89,43 +92,46 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let cache = report.machine.largest_cache();
     let sought = all(report.residency).find_map(|found| Some((found, found.half?)));
     match sought {
-        Some((found, HalfLife::Found(half))) => document.answer(format_args!(
-            "Half of a working set of {} is gone from the shared cache after {} ms{}.",
-            found.size,
-            milliseconds(half.value),
-            between(half.scaled(1e-6).interval)
-        )),
-        Some((found, HalfLife::Longer(longest))) => document.answer(format_args!(
-            "The shared cache keeps a working set of {}: more than half is left after {} ms.",
-            found.size,
-            milliseconds(longest)
-        )),
+        Some((found, HalfLife::Found(half))) => say!(
+            document, Role::Answer,
+            "Half of a working set of {size} is gone from the shared cache after {time} ms{interval}.";
+            size = found.size,
+            time = Insert::Digits(half.value / 1e6),
+            interval = Insert::Shown(&between(half.scaled(1e-6).interval))
+        ),
+        Some((found, HalfLife::Longer(longest))) => say!(
+            document, Role::Answer,
+            "The shared cache keeps a working set of {size}: more than half is left after {time} ms.";
+            size = found.size,
+            time = Insert::Digits(longest / 1e6)
+        ),
         None => nothing_held(document),
     }
     let ways = report.machine.host.ways.filter(|ways| {
         ways.is_partial() && holds_what_is_allowed(report.residency, held, ways.share() * cache.0.real())
     });
-    document.finding(format_args!(
-        "It holds {} MiB of {cache} at once{}.",
-        Digits(held / Bytes::MIB.0 as f64),
-        allowed(ways)
-    ));
+    say!(
+        document, Role::Finding, "It holds {held} MiB of {cache} at once{ways}.";
+        held = Insert::Digits(held / Bytes::MIB.0 as f64),
+        cache,
+        ways = Insert::Shown(&allowed(ways))
+    );
     if let Some(left) = left_by_a_look(report.residency) {
         say!(
             document, Role::Finding, "Reading the lines throws others out: {left}% are left right after it.";
-            left = Insert::Fixed(100.0 * left, 0)
+            left = Insert::Percent(left, 0)
         );
     }
     match insertions(report.residency, cache) {
-        // Two runs that differ by less than the interval do not differ.
-        Some(rate) => document.finding(format_args!(
-            "Others insert about {} GB/s{}, if all {cache} take part{}.",
-            Digits(rate.value),
-            between(rate.interval),
-            optional(rate.interval, |Interval { low, high }, out| {
-                write!(out, "; another {} GB/s would not show", Digits(high - low))
-            })
-        )),
+        Some(rate) => say!(
+            document, Role::Finding,
+            "Others insert about {rate} GB/s{interval}, if all {cache} take part; a stream of {hidden} GB/s beside them \
+             would not show, and one below their rate may not.";
+            rate = Insert::Digits(rate.value),
+            interval = Insert::Shown(&between(rate.interval)),
+            cache,
+            hidden = Insert::Digits(hidden(rate))
+        ),
         None if matches!(sought, Some((_, HalfLife::Found(_)))) => document
             .say(Role::Finding, packed!("The working sets do not agree on how fast others insert lines.")),
         None => {}
@@ -164,17 +170,16 @@ fn disturbances(document: &mut dyn Document, report: &Report<'_, '_>) {
         switched += point.switched * point.visits.real();
         visits += point.visits.real();
     }
-    document.sentence(
-        Role::Detail(&"Disturbance"),
-        format_args!(
-            "another task had the CPU in {} of {} waits; {seen} interrupts left a mark; a second look at once finds \
-             {:.0}% (first {:.0}%){}",
-            Decimal(switched),
-            Decimal(visits),
-            Decimal(100.0 * first.again.share.value),
-            Decimal(100.0 * first.share.value),
-            allowed(report.machine.host.ways)
-        ),
+    say!(
+        document, Role::Detail(&"Disturbance"),
+        "another task had the CPU in {switched} of {visits} waits; {seen} interrupts left a mark; a second look at once \
+         finds {again}% (first {share}%){ways}";
+        switched = Insert::Fixed(switched, 0),
+        visits = Insert::Fixed(visits, 0),
+        seen,
+        again = Insert::Percent(first.again.share.value, 0),
+        share = Insert::Percent(first.share.value, 0),
+        ways = Insert::Shown(&allowed(report.machine.host.ways))
     );
 }
 
@@ -211,6 +216,7 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.put(&HELD, most_held(report.residency));
     let rate = insertions(report.residency, report.machine.largest_cache());
     document.put(&RATE, rate.map(|rate| rate.scaled(GIGA)));
+    document.put(&HIDDEN, rate.map(|rate| hidden(rate) * GIGA));
 }
 
 fn put_half(document: &mut dyn Document, half: Option<HalfLife>) {
