@@ -1,4 +1,5 @@
-//! Texts in half of their bytes: the compiler replaces frequent words and syllables by one byte each.
+//! Texts in less than half of their bytes: the compiler replaces frequent words and syllables by one byte each. The same
+//! byte is one of four words, by the letter or sign before it.
 //!
 //! A text is an ordinary literal in the source, and [`Packed`] displays it. It may have inserts, such as `{node}`,
 //! whose values are known only when it is displayed.
@@ -16,18 +17,35 @@ pub use words::WORDS;
 
 /// The maximum length of a text.
 const LONGEST: usize = 4096;
-/// The first byte that is a word. The bytes below are characters, except for those of inserts.
-const FIRST_WORD: u8 = 0x80;
 /// The maximum number of inserts. Their bytes are 1 to this number.
 const MOST_INSERTS: u8 = 8;
+/// The first byte that is not ASCII, and that of the control characters that no text has. These bytes are words.
+const FIRST_WORD: u8 = 0x80;
+const FIRST_CONTROL: u8 = 0x0b;
+/// The number of control characters that are words.
+const CONTROLS: usize = (b' ' - FIRST_CONTROL) as usize;
+/// A word that has the same byte wherever it is, so that the end of a text tells whether it is there.
+pub const SUFFIX: &str = " +-";
+/// The byte of [`SUFFIX`].
+const SUFFIX_BYTE: u8 = 0x7f;
 
 /// The words behind each other, which a table of literals would make four times as large.
 const LETTERS: &str = match core::str::from_utf8(&letters()) {
     Ok(letters) => letters,
     Err(_) => panic!("words are texts"),
 };
-/// The ends of the words in [`LETTERS`].
-static ENDS: [u16; WORDS.len()] = ends();
+/// The maximum length of a word.
+pub const LONGEST_WORD: usize = 24;
+
+/// The place of a set of words in [`LETTERS`].
+#[derive(Clone, Copy)]
+struct WordSet {
+    start: u16,
+    /// The number of words of each length: short words are first.
+    counts: [u8; LONGEST_WORD + 1],
+}
+
+static SETS: [WordSet; WORDS.len()] = sets();
 
 /// A text, most of whose bytes are words.
 #[derive(Clone, Copy)]
@@ -81,10 +99,10 @@ impl PackedPart {
         self.0.is_empty()
     }
 
-    /// Returns the part without the byte of a word at its end, if it has that byte; see [`byte_of`].
+    /// Returns the part without the [`SUFFIX`] at its end, if it has one.
     #[must_use]
-    pub fn strip_suffix(self, byte: u8) -> Option<PackedPart> {
-        self.0.strip_suffix(&[byte]).map(PackedPart)
+    pub fn strip_suffix(self) -> Option<PackedPart> {
+        self.0.strip_suffix(&[SUFFIX_BYTE]).map(PackedPart)
     }
 
     /// Returns the parts between separators, which are characters that no word contains.
@@ -109,11 +127,14 @@ impl PackedPart {
         out: &mut dyn Write,
         insert: &mut dyn FnMut(&mut dyn Write, usize) -> fmt::Result,
     ) -> fmt::Result {
+        let mut last = 0;
         for &byte in self.0 {
+            let word = word(set_after(last), byte);
+            last = word.as_bytes().last().copied().unwrap_or(byte);
             match byte {
                 1..=MOST_INSERTS => insert(out, byte.into())?,
-                FIRST_WORD.. => out.write_str(word((byte - FIRST_WORD).into()))?,
-                _ => out.write_char(byte.into())?,
+                _ if word.is_empty() => out.write_char(byte.into())?,
+                _ => out.write_str(word)?,
             }
         }
         Ok(())
@@ -202,7 +223,7 @@ struct Steps {
 /// Returns the steps of the shortest packing from every place of a text to its end.
 const fn shortest(text: &[u8], inserts: &[&str]) -> Steps {
     // The compiler interprets this for every text: it copies a constant that is indexed, but not behind a reference.
-    let (tree, length) = (&TREE, text.len());
+    let (trees, length) = (&TREES, text.len());
     let mut steps = Steps { byte: [0; LONGEST], taken: [1; LONGEST] };
     let mut costs = [0_usize; LONGEST + 1];
     let mut at = length;
@@ -215,13 +236,22 @@ const fn shortest(text: &[u8], inserts: &[&str]) -> Steps {
             costs[at] = 1 + costs[at + taken as usize];
             continue;
         }
+        if is_at(text, at, SUFFIX.as_bytes()) {
+            (steps.byte[at], steps.taken[at]) = (SUFFIX_BYTE, SUFFIX.len() as u8);
+            costs[at] = 1 + costs[at + SUFFIX.len()];
+            continue;
+        }
         let mut least = 1 + costs[at + 1];
         if first < FIRST_WORD {
-            assert!(first > MOST_INSERTS, "the byte of an insert");
+            assert!(
+                first == b'\t' || first == b'\n' || (first >= b' ' && first < SUFFIX_BYTE),
+                "the byte of a word"
+            );
             steps.byte[at] = first;
         } else {
             least += LONGEST;
         }
+        let tree = &trees[set_after(if at > 0 { text[at - 1] } else { 0 })];
         let (mut node, mut end) = (0, at);
         while end < length {
             node = tree.next[node][text[end] as usize] as usize;
@@ -237,6 +267,18 @@ const fn shortest(text: &[u8], inserts: &[&str]) -> Steps {
         costs[at] = least;
     }
     steps
+}
+
+/// Returns the set of words behind a byte; the byte is 0 at the beginning of a text. A part behind a separator begins
+/// like a text.
+#[must_use]
+pub const fn set_after(before: u8) -> usize {
+    match before {
+        b'a' | b'e' | b'i' | b'o' | b'u' | b'y' => 1,
+        _ if before.is_ascii_alphanumeric() => 0,
+        0 | b'\t' | b'\n' | b' ' | b'|' => 3,
+        _ => 2,
+    }
 }
 
 /// Returns whether a name and a closing brace are at a place of a text.
@@ -280,35 +322,41 @@ struct Tree {
 }
 
 /// The maximum number of beginnings.
-const BEGINNINGS: usize = ends()[WORDS.len() - 1] as usize + 1;
-const TREE: Tree = tree();
+const BEGINNINGS: usize = LETTERS.len() + 1;
+const TREES: [Tree; WORDS.len()] = [tree(&WORDS[0]), tree(&WORDS[1]), tree(&WORDS[2]), tree(&WORDS[3])];
 
-/// Returns the byte of one of the [`WORDS`].
-///
-/// # Panics
-///
-/// Panics if the text is none of them.
-#[must_use]
-pub const fn byte_of(text: &str) -> u8 {
-    let mut index = 0;
-    while WORDS[index].len() != text.len() || !is_at(WORDS[index].as_bytes(), 0, text.as_bytes()) {
-        index += 1;
+/// Returns the word of a byte; an empty text if the byte is a character or an insert.
+fn word(set: usize, byte: u8) -> &'static str {
+    let mut index = match byte {
+        SUFFIX_BYTE => return SUFFIX,
+        FIRST_CONTROL..b' ' => usize::from(byte - FIRST_CONTROL),
+        FIRST_WORD.. => usize::from(byte - FIRST_WORD) + CONTROLS,
+        _ => return "",
+    };
+    let Some(set) = SETS.get(set) else { return "" };
+    let mut start = usize::from(set.start);
+    for (length, count) in set.counts.iter().enumerate() {
+        let count = usize::from(*count);
+        if index < count {
+            start += index * length;
+            return LETTERS.get(start..start + length).unwrap_or("");
+        }
+        index -= count;
+        start += count * length;
     }
-    FIRST_WORD + index as u8
+    ""
 }
 
-/// Returns a word.
-fn word(index: usize) -> &'static str {
-    let start = index.checked_sub(1).and_then(|before| ENDS.get(before));
-    let range = start.copied().unwrap_or(0).into()..ENDS.get(index).copied().unwrap_or(0).into();
-    LETTERS.get(range).unwrap_or("")
+/// Returns the byte of a word of a set.
+const fn byte(index: usize) -> u8 {
+    if index < CONTROLS { FIRST_CONTROL + index as u8 } else { FIRST_WORD + (index - CONTROLS) as u8 }
 }
 
-const fn tree() -> Tree {
+const fn tree(words: &[&str]) -> Tree {
     let mut tree = Tree { next: [[0; 256]; BEGINNINGS], word: [0; BEGINNINGS] };
     let (mut count, mut word) = (1, 0);
-    while word < WORDS.len() {
-        let (letters, mut node, mut at) = (WORDS[word].as_bytes(), 0, 0);
+    while word < words.len() {
+        let (letters, mut node, mut at) = (words[word].as_bytes(), 0, 0);
         while at < letters.len() {
             let letter = letters[at] as usize;
             if tree.next[node][letter] == 0 {
@@ -318,32 +366,58 @@ const fn tree() -> Tree {
             node = tree.next[node][letter] as usize;
             at += 1;
         }
-        tree.word[node] = FIRST_WORD + word as u8;
+        tree.word[node] = byte(word);
         word += 1;
     }
     tree
 }
 
-const fn ends() -> [u16; WORDS.len()] {
-    let (mut ends, mut end, mut word) = ([0; WORDS.len()], 0, 0);
-    while word < WORDS.len() {
-        end += WORDS[word].len() as u16;
-        ends[word] = end;
-        word += 1;
+const fn sets() -> [WordSet; WORDS.len()] {
+    let mut sets = [WordSet { start: 0, counts: [0; _] }; _];
+    let (mut start, mut set) = (0, 0);
+    while set < WORDS.len() {
+        sets[set].start = start;
+        let mut word = 0;
+        while word < WORDS[set].len() {
+            let length = WORDS[set][word].len();
+            assert!(word == 0 || WORDS[set][word - 1].len() <= length, "short words are first");
+            sets[set].counts[length] += 1;
+            start += length as u16;
+            word += 1;
+        }
+        set += 1;
     }
-    ends
+    sets
 }
 
-const fn letters() -> [u8; ends()[WORDS.len() - 1] as usize] {
-    let (mut letters, mut length, mut word) = ([0; _], 0, 0);
-    while word < WORDS.len() {
-        let mut letter = 0;
-        while letter < WORDS[word].len() {
-            letters[length] = WORDS[word].as_bytes()[letter];
-            letter += 1;
-            length += 1;
+/// Returns the number of bytes of all words.
+const fn length_of_all() -> usize {
+    let (mut length, mut set) = (0, 0);
+    while set < WORDS.len() {
+        let mut word = 0;
+        while word < WORDS[set].len() {
+            length += WORDS[set][word].len();
+            word += 1;
         }
-        word += 1;
+        set += 1;
+    }
+    length
+}
+
+const fn letters() -> [u8; length_of_all()] {
+    let (mut letters, mut length, mut set) = ([0; _], 0, 0);
+    while set < WORDS.len() {
+        let mut word = 0;
+        while word < WORDS[set].len() {
+            let mut letter = 0;
+            while letter < WORDS[set][word].len() {
+                letters[length] = WORDS[set][word].as_bytes()[letter];
+                letter += 1;
+                length += 1;
+            }
+            word += 1;
+        }
+        set += 1;
     }
     letters
 }

@@ -74,16 +74,13 @@ pub fn walks(document: &mut dyn Document, report: &Report<'_, '_>) {
     memory(document, report);
     if let Some(first) = report.outcomes.first() {
         let point = &first.point;
-        document.sentence(
-            Role::Provenance(&"Method"),
-            format_args!(
-                "pointer chase (dependent loads), {} order, {} stride; TLB misses included; intervals describe this run, \
-                 another run may differ by more; seed {}{}",
-                OrderName(point.order),
-                point.stride,
-                point.seed,
-                optional(report.regions, |memory, out| write!(out, "; {}", regions(memory)))
-            ),
+        let regions = optional(report.regions, |memory, out| write!(out, "; {}", regions(memory)));
+        say!(
+            document, Role::Provenance(&"Method"),
+            "pointer chase (dependent loads), {order} order, {stride} stride; TLB misses included; intervals describe this \
+             run, another run may differ by more; seed {seed}{regions}";
+            order = Insert::Shown(&OrderName(point.order)), stride = point.stride, seed = point.seed,
+            regions = Insert::Shown(&regions)
         );
     }
 }
@@ -384,18 +381,12 @@ fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
         };
         return document.sentence(Role::Detail(&"Prefetchers"), format_args!("not tested: {why}"));
     };
-    document.sentence(
-        Role::Detail(&"Prefetchers"),
-        format_args!(
-            "latency ratio of {} to {} stride {} in random order, {} within 2 MiB; of pointers to indices {} (1 \
-             without prefetching; {} working set)",
-            audit.line.bytes(),
-            audit.line.times(SPARSE),
-            ratio(&audit.random),
-            ratio(&audit.local),
-            ratio(&audit.pointer),
-            audit.span
-        ),
+    say!(
+        document, Role::Detail(&"Prefetchers"),
+        "latency ratio of {line} to {sparse} stride {random} in random order, {local} within 2 MiB; of pointers to \
+         indices {pointer} (1 without prefetching; {span} working set)";
+        line = audit.line.bytes(), sparse = audit.line.times(SPARSE), random = Insert::Shown(&ratio(&audit.random)),
+        local = Insert::Shown(&ratio(&audit.local)), pointer = Insert::Shown(&ratio(&audit.pointer)), span = audit.span
     );
 }
 

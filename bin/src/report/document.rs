@@ -8,7 +8,7 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::packed::{Packed, PackedPart, byte_of};
+use latency_core::packed::{Packed, PackedPart};
 use latency_core::stats::{Estimate, Interval, Summary};
 use latency_core::units::{Bytes, NodeId};
 
@@ -37,8 +37,8 @@ pub struct Field {
 impl Field {
     /// Makes a field from its key, packed and as it is, and its meaning; see `field!`.
     ///
-    /// A quantity with a confidence interval has ` +-` behind its key. Its ends have keys of their own, with `_low` and
-    /// `_high` at their end.
+    /// A quantity with a confidence interval has ` +-`, the suffix of packed texts, behind its key. Its ends have keys of
+    /// their own, with `_low` and `_high` at their end.
     #[must_use]
     #[cfg_attr(test, track_caller)]
     #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold what it is about"))]
@@ -58,13 +58,13 @@ impl Field {
     #[must_use]
     pub fn key(self) -> PackedPart {
         let names = self.names.whole();
-        names.strip_suffix(WITH_INTERVAL).unwrap_or(names)
+        names.strip_suffix().unwrap_or(names)
     }
 
     /// Returns the key as it is in the source.
     #[cfg(test)]
     pub fn name(self) -> &'static str {
-        self.text.strip_suffix(" +-").unwrap_or(self.text)
+        self.text.strip_suffix(latency_core::packed::SUFFIX).unwrap_or(self.text)
     }
 
     /// Returns what no other field has.
@@ -76,7 +76,7 @@ impl Field {
     /// Returns whether the quantity has an interval.
     #[must_use]
     pub fn has_interval(self) -> bool {
-        self.names.whole().strip_suffix(WITH_INTERVAL).is_some()
+        self.names.whole().strip_suffix().is_some()
     }
 
     /// Returns whether both have the same key. Their addresses tell nothing, because the linker joins equal data.
@@ -86,8 +86,6 @@ impl Field {
     }
 }
 
-/// The end of the names of a quantity with an interval.
-const WITH_INTERVAL: u8 = byte_of(" +-");
 /// The ends of the keys of both ends of an interval, behind the key of the quantity.
 pub const ENDS: [&str; 2] = ["_low", "_high"];
 

@@ -21,17 +21,22 @@ fn a_text_is_displayed_as_it_was_written() {
 }
 
 #[test]
-fn words_are_one_byte_each() {
-    const ALL: &str = LETTERS;
-    let all = packed!(ALL);
-    assert_eq!(all.to_string(), WORDS.concat());
-    assert!(all.whole().0.len() <= WORDS.len(), "{:?}", all.whole().0);
-    assert_eq!(size_of_val(&all), size_of::<usize>());
-    for (index, expected) in WORDS.iter().enumerate() {
-        assert_eq!(word(index), *expected);
-        assert!(index == 0 || WORDS[index - 1].as_bytes() < expected.as_bytes(), "{expected}");
-        assert!(!expected.contains(|letter: char| letter.is_control() || letter == '|'), "{expected}");
+fn words_are_one_byte_each_behind_the_letters_of_their_set() {
+    assert_eq!(LETTERS, WORDS.concat().concat());
+    for (set, before) in ["b", "a", ".", " "].into_iter().enumerate() {
+        let words = WORDS[set];
+        assert!(words.len() <= CONTROLS + 128, "{} words", words.len());
+        for (index, expected) in words.iter().enumerate() {
+            let both = std::format!("{before}{expected}");
+            assert!(pack(&both, &[]).length <= 2, "{both}");
+            assert_eq!(word(set_after(before.as_bytes()[0]), byte(index)), *expected);
+            let order = |word: &str| (word.len(), word.to_string());
+            assert!(index == 0 || order(words[index - 1]) < order(expected), "{expected}");
+            assert!(!expected.contains(|letter: char| letter.is_control() || letter == '|'), "{expected}");
+            assert!(!expected.contains("+-"), "{expected}: the suffix has a byte of its own");
+        }
     }
+    assert_eq!(size_of::<Packed>(), size_of::<usize>());
 }
 
 #[test]
@@ -53,10 +58,14 @@ fn braces_without_a_name_are_characters() {
 }
 
 #[test]
-fn the_byte_of_a_word_at_the_end_is_stripped() {
-    let part = packed!("the node +-").whole().strip_suffix(byte_of(" +-"));
-    assert_eq!(part.map(|part| part.to_string()).as_deref(), Some("the node"));
-    assert!(packed!("the node").whole().strip_suffix(byte_of(" +-")).is_none());
+fn the_suffix_is_stripped_from_the_end() {
+    for text in [packed!("the node +-"), packed!("time_ns +-"), packed!("p99 +-")] {
+        let part = text.whole().strip_suffix().map(|part| part.to_string());
+        assert_eq!(part.as_deref(), text.to_string().strip_suffix(SUFFIX));
+        assert!(part.is_some());
+    }
+    assert!(packed!("the node").whole().strip_suffix().is_none());
+    assert_eq!(packed!("5 +- 1").to_string(), "5 +- 1");
 }
 
 #[test]
@@ -64,6 +73,12 @@ fn parts_are_between_separators() {
     let text = packed!("one of the lines\nand another\n");
     let parts: std::vec::Vec<String> = text.split(b'\n').map(|part| part.to_string()).collect();
     assert_eq!(parts, ["one of the lines", "and another", ""]);
+    for text in [packed!("the node|latency of memory"), packed!("the node\nlatency of memory")] {
+        let separator = if text.to_string().contains('|') { b'|' } else { b'\n' };
+        let found = [0, 1].map(|index| text.whole().part(separator, index).to_string());
+        assert_eq!(found, ["the node", "latency of memory"]);
+        assert!(text.whole().part(separator, 1) == packed!("latency of memory").whole());
+    }
     let text = text.whole();
     assert_eq!(text.part(b'\n', 1).to_string(), "and another");
     assert!(text.part(b'\n', 3).is_empty());

@@ -185,12 +185,13 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     {
         // A share that is rounded down is still certain. One above 100% shows that the firmware's table is wrong.
         let share = math::whole(rate.value / peak.real() * 100.0);
-        document.finding(format_args!(
-            "Node {node}: {} GB/s is at least {share}% of the theoretical peak of its DIMMs, at most {} GB/s ({}).",
-            Gigabytes(rate.value),
-            Giga(peak),
-            dimms::population(dimms)
-        ));
+        say!(
+            document, Role::Finding,
+            "Node {node}: {rate} GB/s is at least {share}% of the theoretical peak of its DIMMs, at most {peak} GB/s \
+             ({dimms}).";
+            node = Insert::Shown(&node), rate = Insert::Shown(&Gigabytes(rate.value)), share = Insert::Shown(&share),
+            peak = Insert::Shown(&Giga(peak)), dimms = Insert::Shown(&dimms::population(dimms))
+        );
     }
     let mut fewer = groups(report.outcomes).filter_map(|group| {
         let (enough, most) = (group.knee()?, group.rates().map(|(generators, _)| generators).max()?);

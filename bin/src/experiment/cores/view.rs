@@ -163,9 +163,11 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
                     write!(out, " (95% CI {} to {})", Digits(interval.low), Digits(interval.high))
                 })
             )),
-            false => document.answer(format_args!(
-                "Core-to-core latency one way: {ns} ns (CPUs {a} and {b}) to {most} ns (CPUs {c} and {d}){spread}."
-            )),
+            false => say!(
+                document, Role::Answer,
+                "Core-to-core latency one way: {ns} ns (CPUs {a} and {b}) to {most} ns (CPUs {c} and {d}){spread}.";
+                ns = Insert::Shown(&ns), a, b, most = Insert::Shown(&most), c, d, spread = Insert::Shown(&spread)
+            ),
         }
     }
     if let Some((most_ns, [a, b])) = found.apart {
@@ -180,15 +182,15 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
     let mut unsynchronised = pairs(report.outcomes).filter(apart);
     if let Some(first) = unsynchronised.next() {
         let more = unsynchronised.count();
-        document.finding(format_args!(
-            "Messages between CPUs {} and {}{} seem to arrive before they are sent: the clocks differ by more than \
-             the one-way latency.",
-            first.a,
-            first.with.partner,
-            method::optional((more > 0).then_some(more), |more, out| {
-                write!(out, " (and {more} more pair{})", plural(more))
-            })
-        ));
+        let more = method::optional((more > 0).then_some(more), |more, out| {
+            write!(out, " (and {more} more pair{})", plural(more))
+        });
+        say!(
+            document, Role::Finding,
+            "Messages between CPUs {a} and {b}{more} seem to arrive before they are sent: the clocks differ by more than \
+             the one-way latency.";
+            a = first.a, b = first.with.partner, more = Insert::Shown(&more)
+        );
     }
 }
 

@@ -3,13 +3,15 @@
 use core::fmt::{self, Display};
 use latency_core::math::ToReal;
 
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Decimal;
 use latency_core::stats::Interval;
 
 use super::view::{known, whose};
 use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::Report;
 use crate::describe::method::optional;
+use crate::describe::say::say;
+use crate::options::message::Insert;
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::distribution::{Distribution, PERCENTAGES};
@@ -36,15 +38,12 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
         let Some(Interval { low, high }) = found.quantile_ns(percent).and_then(|found| found.step) else {
             continue;
         };
-        document.sentence(
-            Role::Detail(&"Step"),
-            format_args!(
-                "{whose}p{} lies between loads of {} and loads of {}; the table shows the upper end, which the slowest {}% reach",
-                Trimmed(percent),
-                span(low),
-                span(high),
-                Trimmed(100.0 - percent)
-            ),
+        say!(
+            document, Role::Detail(&"Step"),
+            "{whose}p{percent} lies between loads of {low} and loads of {high}; the table shows the upper end, which the \
+             slowest {rest}% reach";
+            whose, percent = Insert::Trimmed(percent, 9), low = Insert::Shown(&span(low)),
+            high = Insert::Shown(&span(high)), rest = Insert::Trimmed(100.0 - percent, 9)
         );
     }
 }
@@ -82,19 +81,14 @@ fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 #[inline(never)] // offsets into a small frame are short
 fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
-    document.sentence(
-        Role::Detail(&"Timer"),
-        format_args!(
-            "{whose}two stamps without a load, after every load: p1 {}, p50 {}, p99 {} ticks; their mean of {:.1} ticks ({} \
-             ns) is subtracted; step {} ticks ({} ns), within which percentiles are interpolated; histogram to 0.4%",
-            empty(1.0),
-            empty(50.0),
-            empty(99.0),
-            Decimal(found.overhead),
-            Digits(found.time(found.overhead)),
-            found.step,
-            Digits(found.time(found.step.real()))
-        ),
+    say!(
+        document, Role::Detail(&"Timer"),
+        "{whose}two stamps without a load, after every load: p1 {p1}, p50 {p50}, p99 {p99} ticks; their mean of {mean} \
+         ticks ({ns} ns) is subtracted; step {step} ticks ({step_ns} ns), within which percentiles are interpolated; \
+         histogram to 0.4%";
+        whose, p1 = empty(1.0), p50 = empty(50.0), p99 = empty(99.0), mean = Insert::Fixed(found.overhead, 1),
+        ns = Insert::Digits(found.time(found.overhead)), step = found.step,
+        step_ns = Insert::Digits(found.time(found.step.real()))
     );
 }
 
@@ -103,22 +97,19 @@ fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
     let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest.real()));
-    document.sentence(
-        Role::Detail(&"Excluded"),
-        format_args!(
-            "{whose}{} of {} windows: the kernel ran in {}{}; {} were longer than any memory access{}",
-            left_out(found),
-            found.total(),
-            seen.marked,
-            optional(mean_and_longest, |(mean, longest), out| {
-                write!(out, " ({} on average, {} at most)", span(found.time(mean)), span(found.time(longest)))
-            }),
-            found.interrupted(),
-            optional(found.interrupted_from, |from, out| {
-                let (from, to) = (found.nanoseconds(from.real()), found.longest_ns().unwrap_or(0.0));
-                write!(out, " ({} to {}; {} expected)", span(from), span(to), Digits(seen.expected))
-            })
-        ),
+    let marks = optional(mean_and_longest, |(mean, longest), out| {
+        write!(out, " ({} on average, {} at most)", span(found.time(mean)), span(found.time(longest)))
+    });
+    let long = optional(found.interrupted_from, |from, out| {
+        let (from, to) = (found.nanoseconds(from.real()), found.longest_ns().unwrap_or(0.0));
+        write!(out, " ({} to {}; {} expected)", span(from), span(to), Digits(seen.expected))
+    });
+    say!(
+        document, Role::Detail(&"Excluded"),
+        "{whose}{left_out} of {all} windows: the kernel ran in {marked}{marks}; {interrupted} were longer than any \
+         memory access{long}";
+        whose, left_out = left_out(found), all = found.total(), marked = seen.marked, marks = Insert::Shown(&marks),
+        interrupted = found.interrupted(), long = Insert::Shown(&long)
     );
 }
 
@@ -126,16 +117,13 @@ fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distrib
 #[inline(never)] // offsets into a small frame are short
 fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
-    document.sentence(
-        Role::Detail(&"Interruptions"),
-        format_args!(
-            "{whose}a loop without loads saw {} gaps of {} to {} in {} that left no mark; {} context switches",
-            seen.gaps,
-            span(found.time(seen.least_gap.real())),
-            span(found.time(seen.longest_gap.max(seen.least_gap).real())),
-            span(found.time(seen.watched.real())),
-            seen.switches
-        ),
+    say!(
+        document, Role::Detail(&"Interruptions"),
+        "{whose}a loop without loads saw {gaps} gaps of {least} to {longest} in {watched} that left no mark; {switches} \
+         context switches";
+        whose, gaps = seen.gaps, least = Insert::Shown(&span(found.time(seen.least_gap.real()))),
+        longest = Insert::Shown(&span(found.time(seen.longest_gap.max(seen.least_gap).real()))),
+        watched = Insert::Shown(&span(found.time(seen.watched.real()))), switches = seen.switches
     );
 }
 

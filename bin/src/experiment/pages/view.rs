@@ -15,7 +15,9 @@ use crate::analysis::huge_pages::{
 };
 use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
 use crate::describe::rates::plus_minus;
+use crate::describe::say::say;
 use crate::describe::{self, Report, columns, method, point, trust};
+use crate::options::message::Insert;
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit};
 use crate::report::document::{Document, Level, Role, Rows, fields};
 use crate::report::figures::Digits;
@@ -97,20 +99,25 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
             compared(document, report, (size, small), &larger)
         }
-        Some(HugePagesConclusion { size, small, larger: None, .. }) => document.answer(format_args!(
-            "Random-access latency over {size} is {} ns with {base}; no larger pages were measured.",
-            Digits(small.value)
-        )),
+        Some(HugePagesConclusion { size, small, larger: None, .. }) => say!(
+            document, Role::Answer,
+            "Random-access latency over {size} is {ns} ns with {base}; no larger pages were measured.";
+            size, ns = Insert::Digits(small.value), base = Insert::Shown(&base)
+        ),
         None if report.outcomes.iter().all(|outcome| outcome.point.size < smallest) => {
-            document.answer(format_args!("Page sizes are compared from {smallest} on; use a larger --size."))
+            say!(
+                document, Role::Answer,
+                "Page sizes are compared from {smallest} on; use a larger --size."; smallest
+            );
         }
         None => {}
     }
     for pages in had(report).filter(|pages| behaves_as_small(report.outcomes, *pages)) {
-        document.finding(format_args!(
-            "{} behave like {base} in the TLB, as when a hypervisor backs them with {base}.",
-            name(pages)
-        ));
+        say!(
+            document, Role::Finding,
+            "{pages} behave like {base} in the TLB, as when a hypervisor backs them with {base}.";
+            pages = Insert::Shown(&name(pages)), base = Insert::Shown(&base)
+        );
     }
     spans::answer(document, report, found(report));
 }
@@ -127,25 +134,24 @@ fn compared(
         _ if trust::is_poor(report.warnings) => "",
         Worth::Pay => {
             let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
-            document.answer(format_args!(
-                "Huge pages help: random-access latency over {size} drops from {} to {} ns ({:.2}x faster).",
-                Digits(small.value),
-                Digits(larger.latency.value),
-                Decimal(ratio)
-            ));
+            say!(
+                document, Role::Answer,
+                "Huge pages help: random-access latency over {size} drops from {small} to {larger} ns ({ratio}x faster).";
+                size, small = Insert::Digits(small.value), larger = Insert::Digits(larger.latency.value),
+                ratio = Insert::Fixed(ratio, 2)
+            );
             return translated(document, report, size, larger);
         }
         Worth::Nothing => "Huge pages bring no benefit here: ",
         Worth::Cost => "Huge pages are slower here: ",
         Worth::LikeSmall | Worth::Open => "Inconclusive: ",
     };
-    document.answer(format_args!(
-        "{head}random-access latency over {size} is {} ns with {} vs {} ns with {}.",
-        plus_minus(larger.latency),
-        PageWords(larger.pages),
-        plus_minus(small),
-        PageWords(report.machine.base_pages()),
-    ));
+    say!(
+        document, Role::Answer,
+        "{head}random-access latency over {size} is {ns} ns with {pages} vs {small} ns with {base}.";
+        head, size, ns = Insert::Shown(&plus_minus(larger.latency)), pages = Insert::Shown(&PageWords(larger.pages)),
+        small = Insert::Shown(&plus_minus(small)), base = Insert::Shown(&PageWords(report.machine.base_pages()))
+    );
 }
 
 /// Writes the least share of translation in the latency with base pages, and the size from which on translation is
@@ -160,12 +166,13 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
     };
     // With a larger working set, the page tables no longer fit into the cache, and page walks are slower.
     let more = size.0 / (page.0 / ENTRY) <= report.machine.last_level_cache().0;
-    document.finding(format_args!(
-        "With {}, TLB misses account for at least {percent}% of the latency{}{}.",
-        PageWords(report.machine.base_pages()),
-        method::optional(larger.from, |from, out| write!(out, "; they are visible from {from} on")),
-        if more { "; in larger working sets they cost more" } else { "" }
-    ));
+    let from = method::optional(larger.from, |from, out| write!(out, "; they are visible from {from} on"));
+    say!(
+        document, Role::Finding,
+        "With {base}, TLB misses account for at least {percent}% of the latency{from}{more}.";
+        base = Insert::Shown(&PageWords(report.machine.base_pages())), percent = Insert::Shown(&percent),
+        from = Insert::Shown(&from), more = if more { "; in larger working sets they cost more" } else { "" }
+    );
 }
 
 /// Shows nanoseconds by working set, and the savings from the largest pages.

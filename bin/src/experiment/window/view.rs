@@ -16,9 +16,9 @@ use crate::describe::method::optional;
 use crate::describe::rates::percent;
 use crate::describe::say::say;
 use crate::describe::{Report, point, reference};
+use crate::options::message::Insert;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
-use crate::report::figures::Digits;
 use crate::result::Walk;
 use latency_core::stats::Estimate;
 
@@ -102,30 +102,32 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
         ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
-        document.answer(format_args!(
-            "Integer registers: about {:.0} in flight{}.",
-            Decimal(registers.value),
-            range(registers)
-        ));
+        say!(
+            document, Role::Answer, "Integer registers: about {count} in flight{range}.";
+            count = Insert::Fixed(registers.value, 0), range = Insert::Shown(&range(registers))
+        );
     }
     if let Some(WorkReach { hidden, exposed }) = found.work {
         let end = optional(exposed, |exposed, out| write!(out, "; with {exposed} they begin to serialize"));
-        document.finding(format_args!(
-            "Loads still overlap with up to {hidden} dependent instructions between them{end}."
-        ));
+        say!(
+            document, Role::Finding, "Loads still overlap with up to {hidden} dependent instructions between them{end}.";
+            hidden, end = Insert::Shown(&end)
+        );
     }
     match found.prefetch {
-        Some(Prefetch::Gains(gain)) => document.answer(format_args!(
-            "Software prefetch one load ahead is up to {:.1}x faster ({} units of work: {} vs {} ns){}.",
-            Decimal(gain.speedup),
-            gain.work,
-            Digits(gain.with),
-            Digits(gain.without),
-            optional(gain.pays_from, |work, out| match work {
+        Some(Prefetch::Gains(gain)) => {
+            let from = optional(gain.pays_from, |work, out| match work {
                 0 => out.write_str(" and helps at every amount of work"),
                 work => write!(out, " and helps from {work} unit{} of work", plural(work)),
-            })
-        )),
+            });
+            say!(
+                document, Role::Answer,
+                "Software prefetch one load ahead is up to {ratio}x faster ({work} units of work: {with} vs {without} \
+                 ns){from}.";
+                ratio = Insert::Fixed(gain.speedup, 1), work = gain.work, with = Insert::Digits(gain.with),
+                without = Insert::Digits(gain.without), from = Insert::Shown(&from)
+            );
+        }
         Some(other) => document.answer(format_args!(
             "Software prefetch one load ahead brings no gain{}.",
             if other == Prefetch::Nothing { "" } else { " beyond the uncertainty" }

@@ -13,6 +13,7 @@ mod taking;
 use core::fmt::{self, Write};
 
 use latency_core::json::Layout;
+use latency_core::packed;
 
 use super::document::{Describe, PageRole, Role};
 use super::escape::{Escaping, markup_lines};
@@ -46,34 +47,32 @@ const ORIGIN: Want = Want::First(Role::Page(&PageRole::Origin));
 const CPU: Want = Want::First(Role::Page(&PageRole::Fact("CPU")));
 
 /// The answers to the first question of a reader.
-const FIGURES: Frame = ["", "<dl class=\"figures\">\n", "</dl>\n"];
-const ANSWERS: Frame = ["", "<dl class=\"answers\">\n", "</dl>\n"];
+const FIGURES: Frame = packed!("|<dl class=\"figures\">\n|</dl>\n");
+const ANSWERS: Frame = packed!("|<dl class=\"answers\">\n|</dl>\n");
 const FACTS: Frame =
-    ["", "<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n", "</tbody>\n</table>\n"];
-const CONTENTS: Frame = ["", "<nav>\n", "</nav>\n"];
+    packed!("|<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n|</tbody>\n</table>\n");
+const CONTENTS: Frame = packed!("|<nav>\n|</nav>\n");
 /// The method in a chapter, without the sentences that other chapters share.
-const OWN_METHOD: Frame = [
-    "",
-    "<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n",
-    "</dl>\n</details>\n",
-];
+const OWN_METHOD: Frame = packed!(
+    "|<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n|</dl>\n</details>\n"
+);
 
 /// The evidence of a page or chapter, in its order.
 const EVIDENCE: [(Want, Frame); 5] = [
-    (Want::Lines, ["", "<ul class=\"lines\">\n", "</ul>\n"]),
-    (Want::Warnings, ["Warnings", "<dl class=\"warnings\">\n", "</dl>\n"]),
-    (Want::Missing, ["Not measured", "", ""]),
+    (Want::Lines, packed!("|<ul class=\"lines\">\n|</ul>\n")),
+    (Want::Warnings, packed!("Warnings|<dl class=\"warnings\">\n|</dl>\n")),
+    (Want::Missing, packed!("Not measured||")),
     (Want::Pictures, BARE),
     (Want::Tables, BARE),
 ];
 
 /// The subjects at the end of a page or chapter, in their order.
 const ENDING: [(Want, Frame); 5] = [
-    (Want::Method, ["Placement, health, method", "<dl>\n", "</dl>\n"]),
-    (Want::First(Role::Page(&PageRole::Command)), ["To repeat it", "<pre class=\"command\">", "</pre>\n"]),
-    (Want::Notes, ["", "<details>\n<summary>Notes</summary>\n<dl>\n", "</dl>\n</details>\n"]),
-    (Want::LongTables, ["", "<details>\n<summary>Everything measured</summary>\n", "</details>\n"]),
-    (Want::Details, ["", "<details>\n<summary>Details</summary>\n<dl>\n", "</dl>\n</details>\n"]),
+    (Want::Method, packed!("Placement, health, method|<dl>\n|</dl>\n")),
+    (Want::First(Role::Page(&PageRole::Command)), packed!("To repeat it|<pre class=\"command\">|</pre>\n")),
+    (Want::Notes, packed!("|<details>\n<summary>Notes</summary>\n<dl>\n|</dl>\n</details>\n")),
+    (Want::LongTables, packed!("|<details>\n<summary>Everything measured</summary>\n|</details>\n")),
+    (Want::Details, packed!("|<details>\n<summary>Details</summary>\n<dl>\n|</dl>\n</details>\n")),
 ];
 
 /// The icon of a page: 16 by 16 pixels of two colours, as PNG.
@@ -112,22 +111,22 @@ impl Page<'_> {
             if self.take(Want::Headline, BARE)? == 0 {
                 self.verdict()?;
             }
-            self.take(CPU, ["", " \u{b7} ", ""])?;
+            self.take(CPU, packed!("| · |"))?;
             self.out.write_str(" \u{b7} latency-bench")?;
-            self.take(TITLE, ["", " ", ""])?;
+            self.take(TITLE, packed!("| |"))?;
             self.out.write_str(behind)?;
         }
         self.take(
             Want::Description,
-            ["", "<meta name=\"description\" property=\"og:description\" content=\"", "\"/>\n"],
+            packed!("|<meta name=\"description\" property=\"og:description\" content=\"|\"/>\n"),
         )?;
         write!(self.out, "<style>\n{}{}</style>\n</head>\n<body>\n", style::SHEET, svg::SHEET)
     }
 
     fn body(&mut self) -> fmt::Result {
         self.out.write_str("<header>\n<p class=\"what\">latency-bench")?;
-        self.take(TITLE, ["", " <b>", "</b>"])?;
-        self.take(ORIGIN, ["", " on ", ""])?;
+        self.take(TITLE, packed!("| <b>|</b>"))?;
+        self.take(ORIGIN, packed!("| on |"))?;
         self.out.write_str("</p>\n<h1>")?;
         self.verdict()?;
         self.out.write_str("</h1>\n</header>\n")?;
@@ -192,7 +191,7 @@ impl Page<'_> {
     /// Writes the document for programs, and the end of the page.
     fn data(&mut self) -> fmt::Result {
         self.out.write_str("<details>\n<summary>The same as JSON")?;
-        self.take(Want::First(Role::Page(&PageRole::Data)), ["", ", ", ""])?;
+        self.take(Want::First(Role::Page(&PageRole::Data)), packed!("|, |"))?;
         self.out.write_str("</summary>\n<pre>")?;
         json::write(&mut Escaping(self.out, markup_lines), Layout::Lines, true, self.describe)?;
         self.out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")

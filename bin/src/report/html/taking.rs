@@ -5,6 +5,7 @@
 
 use core::fmt::{self, Write};
 
+use latency_core::packed::Packed;
 use latency_core::text::Text;
 
 use super::once::{Occurrence, RepeatedSentences};
@@ -56,11 +57,11 @@ pub enum Want {
     Chapters,
 }
 
-/// The frame of a subject: a heading, which may be empty, and the markup before and after the parts.
-pub type Frame = [&'static str; 3];
+/// The frame of a subject: a heading, which may be empty, and the markup before and after the parts, with a `|` between.
+pub type Frame = Packed;
 
 /// The frame that adds nothing.
-pub const BARE: Frame = ["", "", ""];
+pub const BARE: Frame = Packed::EMPTY;
 
 /// The place of a subject in a page.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +121,7 @@ impl<'o> Taking<'o> {
     pub fn finish(self) -> Result<u32, fmt::Error> {
         self.failed?;
         if self.taken > 0 {
-            self.out.write_str(self.frame[2])?;
+            write!(self.out, "{}", self.frame.whole().part(b'|', 2))?;
         }
         Ok(self.taken)
     }
@@ -159,12 +160,12 @@ impl<'o> Taking<'o> {
 
     /// Writes the heading and the markup before the first part.
     fn begin(&mut self) -> fmt::Result {
-        let [heading, before, _] = self.frame;
+        let [heading, before] = [0, 1].map(|index| self.frame.whole().part(b'|', index));
         let level = if self.place.chapter == 0 { 2 } else { 3 };
         if !heading.is_empty() {
             writeln!(self.out, "<h{level}>{heading}</h{level}>")?;
         }
-        self.out.write_str(before)
+        write!(self.out, "{before}")
     }
 
     /// Returns whether the present part of the description belongs to another chapter.

@@ -12,6 +12,7 @@ use crate::report::labels::Shelves;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
 use latency_core::math::ToReal;
+use latency_core::packed;
 
 /// The room for all columns; cells become narrower with more columns, within these widths.
 const ROOM: f64 = 640.0;
@@ -70,9 +71,9 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace<'_>) ->
     }
     let mut baseline = notes_top;
     for reason in reasons.into_iter().flatten() {
-        text(out, "class=\"quiet\" x=\"~\" y=\"@\"", &[EDGE, baseline + 4.0], &matrix.mark(reason))?;
+        text(out, packed!("class=\"quiet\" x=\"~\" y=\"@\""), &[EDGE, baseline + 4.0], &matrix.mark(reason))?;
         for line in lines(reason, Size::Small, room - 16.0) {
-            text(out, "class=\"quiet\" x=\"~\" y=\"@\"", &[EDGE + 16.0, baseline + 4.0], &line)?;
+            text(out, packed!("class=\"quiet\" x=\"~\" y=\"@\""), &[EDGE + 16.0, baseline + 4.0], &line)?;
             baseline += REASON_LINE;
         }
     }
@@ -90,19 +91,30 @@ impl HeatGrid<'_, '_> {
     fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
         let Self { matrix, top, cell } = *self;
         let centre = LEFT + cell * matrix.columns.len().real() / 2.0;
-        let middle = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"";
+        let middle = packed!("class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"");
         let [from, to] = if matrix.groups.is_some() { ["", ""] } else { ["from ", "to "] };
         text(out, middle, &[centre, top - 30.0], &format_args!("{to}{}", matrix.noun))?;
         let (x, y) = (LEFT - 52.0, (top + bottom) / 2.0);
-        let upwards = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"";
+        let upwards =
+            packed!("class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"");
         text(out, upwards, &[x, y, x, y], &format_args!("{from}{}", matrix.noun))?;
         for (index, column) in matrix.columns.iter().enumerate() {
             let x = LEFT + cell * (index.real() + 0.5);
-            text(out, "class=\"number\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, top - 10.0], column)?;
+            text(
+                out,
+                packed!("class=\"number\" text-anchor=\"middle\" x=\"@\" y=\"@\""),
+                &[x, top - 10.0],
+                column,
+            )?;
         }
         for (index, row) in matrix.rows.iter().enumerate() {
             let y = top + CELL_HEIGHT * (index.real() + 0.5) + 5.0;
-            text(out, "class=\"number\" text-anchor=\"end\" x=\"@\" y=\"@\"", &[LEFT - 14.0, y], row)?;
+            text(
+                out,
+                packed!("class=\"number\" text-anchor=\"end\" x=\"@\" y=\"@\""),
+                &[LEFT - 14.0, y],
+                row,
+            )?;
         }
         Ok(())
     }
@@ -117,9 +129,10 @@ impl HeatGrid<'_, '_> {
     ) -> fmt::Result {
         let noun = self.matrix.noun;
         let (width, height) = (self.cell - GAP, CELL_HEIGHT - GAP);
-        let (frame, sides) = ("x=\"@\" y=\"@\" width=\"@\" height=\"@\" rx=\"4\"", [x, y, width, height]);
+        let (frame, sides) =
+            (packed!("x=\"@\" y=\"@\" width=\"@\" height=\"@\" rx=\"4\""), [x, y, width, height]);
         let (place, middle) =
-            ("text-anchor=\"middle\" x=\"@\" y=\"@\"", [x + width / 2.0, y + height / 2.0 + 5.0]);
+            (packed!("text-anchor=\"middle\" x=\"@\" y=\"@\""), [x + width / 2.0, y + height / 2.0 + 5.0]);
         write!(out, "<g><title>{noun} {row} to {noun} {column}: ")?;
         match (self.matrix.at(row, column), shades) {
             (Ok(value), Some(shades)) => {
@@ -168,10 +181,10 @@ fn groups(out: &mut dyn Write, grid: &HeatGrid<'_, '_>, names_top: f64) -> fmt::
         let baseline = names_top + GROUP_LINE * line.real() + 12.0;
         if first > 0 {
             let y = top + CELL_HEIGHT * first.real() - GAP / 2.0;
-            let corner = "<path class=\"none\" d=\"M@ @V@H@\"/>\n";
+            let corner = packed!("<path class=\"none\" d=\"M@ @V@H@\"/>\n");
             fill(out, corner, &[x - GAP / 2.0, baseline - 10.0, y, right])?;
         }
-        text(out, "class=\"quiet\" x=\"@\" y=\"@\"", &[x + GAP, baseline], &name)
+        text(out, packed!("class=\"quiet\" x=\"@\" y=\"@\""), &[x + GAP, baseline], &name)
     })
     .map(drop)
 }
@@ -183,17 +196,17 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, top: f64) -> fmt::Res
     let step_width = SCALE_WIDTH / f64::from(SCALE_STEPS);
     let baseline = top + SCALE_HEIGHT - 2.0;
     let end = format_args!("{} {unit}", Figure(low));
-    text(out, "class=\"quiet\" text-anchor=\"end\" x=\"@\" y=\"@\"", &[LEFT - 8.0, baseline], &end)?;
+    text(out, packed!("class=\"quiet\" text-anchor=\"end\" x=\"@\" y=\"@\""), &[LEFT - 8.0, baseline], &end)?;
     for step in 0..SCALE_STEPS {
         let colour = shade(f64::from(step) / f64::from(SCALE_STEPS - 1));
         let x = LEFT + step_width * f64::from(step);
         // A small overlap hides the seams that renderers with smoothed edges would show.
         let wide = step_width + if step + 1 < SCALE_STEPS { 0.5 } else { 0.0 };
-        let rectangle = "<rect x=\"@\" y=\"@\" width=\"@\" height=\"~\"";
+        let rectangle = packed!("<rect x=\"@\" y=\"@\" width=\"@\" height=\"~\"");
         fill(out, rectangle, &[x, top, wide, SCALE_HEIGHT])?;
         writeln!(out, " fill=\"{colour}\"/>")?;
     }
     let x = LEFT + SCALE_WIDTH + 8.0;
     let end = format_args!("{} {unit}", Figure(high));
-    text(out, "class=\"quiet\" x=\"@\" y=\"@\"", &[x, baseline], &end)
+    text(out, packed!("class=\"quiet\" x=\"@\" y=\"@\""), &[x, baseline], &end)
 }

@@ -6,6 +6,8 @@ use crate::report::escape::InMarkup;
 use crate::report::svg::text::fill;
 use core::fmt::{self, Display, Write};
 
+use latency_core::packed;
+
 /// The length of the sample of a series in the legend.
 pub const SWATCH_WIDTH: f64 = 28.0;
 /// The radius of markers if there are few points; below it, if there are many.
@@ -98,7 +100,7 @@ impl Canvas<'_> {
     #[inline(never)] // it is called in several places
     fn place(&self, out: &mut dyn Write, command: char, (x, y): (f64, f64)) -> fmt::Result {
         out.write_char(command)?;
-        fill(out, "@ @", &[self.x(x), self.y(y)])
+        fill(out, packed!("@ @"), &[self.x(x), self.y(y)])
     }
 
     fn markers(&self, out: &mut dyn Write, points: &[ChartPoint], index: usize) -> fmt::Result {
@@ -146,12 +148,12 @@ pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f
     let (right, middle) = (x + SWATCH_WIDTH, x + SWATCH_WIDTH / 2.0);
     match data {
         Data::Points(_) | Data::Scatter(_) => {
-            let line = "<path class=\"line\" d=\"M@ @H@\"/><path class=\"point\" d=\"";
+            let line = packed!("<path class=\"line\" d=\"M@ @H@\"/><path class=\"point\" d=\"");
             fill(out, line, &[x, y, right])?;
             marker(out, index, (middle, y), LARGE)?;
             out.write_str("\"/>")
         }
-        Data::Curve(_) => fill(out, "<path class=\"curve\" d=\"M@ @H@\"/>", &[x, y, right]),
+        Data::Curve(_) => fill(out, packed!("<path class=\"curve\" d=\"M@ @H@\"/>"), &[x, y, right]),
     }
 }
 
@@ -161,22 +163,22 @@ fn marker(out: &mut dyn Write, index: usize, (x, y): (f64, f64), radius: f64) ->
     match index % MARKERS {
         0 => {
             let (left, wide) = (x - radius, 2.0 * radius);
-            let circle = "M@ @a~ ~ 0 1 0 @ 0a~ ~ 0 1 0 -@ 0Z";
+            let circle = packed!("M@ @a~ ~ 0 1 0 @ 0a~ ~ 0 1 0 -@ 0Z");
             fill(out, circle, &[left, y, radius, radius, wide, radius, radius, wide])
         }
         1 => {
             let half = radius * 0.9;
             let wide = 2.0 * half;
-            fill(out, "M@ @h@v@h-@Z", &[x - half, y - half, wide, wide, wide])
+            fill(out, packed!("M@ @h@v@h-@Z"), &[x - half, y - half, wide, wide, wide])
         }
         2 => {
             let half = radius * 1.15;
             let wide = 2.0 * half;
-            fill(out, "M@ @l@ @h-@Z", &[x, y - half, half, wide, wide])
+            fill(out, packed!("M@ @l@ @h-@Z"), &[x, y - half, half, wide, wide])
         }
         _ => {
             let half = radius * 1.3;
-            fill(out, "M@ @l@ @l-@ @l-@ -@Z", &[x, y - half, half, half, half, half, half, half])
+            fill(out, packed!("M@ @l@ @l-@ @l-@ -@Z"), &[x, y - half, half, half, half, half, half, half])
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::report::labels::Shelves;
 use core::fmt::{self, Display, Write};
 use data::{Canvas, SWATCH_WIDTH, swatch};
 use latency_core::math::ToReal;
+use latency_core::packed;
 
 const WIDTH: f64 = 860.0;
 /// The least room left of the plot, and that which labels leave to the title of the vertical axis.
@@ -46,7 +47,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
     let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
         begin(out, shown, (WIDTH, heading + 2.0 * EDGE), chart.title, chart.subtitle)?;
-        text(out, "x=\"~\" y=\"@\"", &[EDGE, heading + EDGE], &"no points")?;
+        text(out, packed!("x=\"~\" y=\"@\""), &[EDGE, heading + EDGE], &"no points")?;
         return out.write_str("</svg>\n");
     };
     let marks_top = legend(chart, heading, &mut |_, _| Ok(()))? + 8.0;
@@ -63,7 +64,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
     legend(chart, heading, &mut |index, (x, y)| {
         let Some(series) = chart.series.get(index) else { return Ok(()) };
         in_colour(out, Some(index), &mut |out| swatch(out, series.data, index, (x, y)))?;
-        text(out, "x=\"@\" y=\"@\"", &[x + SWATCH_WIDTH + 8.0, y + 4.0], &series.name)
+        text(out, packed!("x=\"@\" y=\"@\""), &[x + SWATCH_WIDTH + 8.0, y + 4.0], &series.name)
     })?;
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
@@ -162,13 +163,13 @@ fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top:
             MarkKind::Tick => canvas.top + TICK,
             MarkKind::Area { end, .. } => {
                 shades = !shades;
-                let area = "<path class=\"area\" d=\"M@ @H@V@H@Z\"/>\n";
+                let area = packed!("<path class=\"area\" d=\"M@ @H@V@H@Z\"/>\n");
                 let sides = [place.x, canvas.top, canvas.x(end), canvas.bottom(), place.x];
                 return if shades { fill(out, area, &sides) } else { Ok(()) };
             }
         };
         in_colour(out, mark.series, &mut |out| {
-            let line = "<path class=\"mark\" d=\"M@ @V@\"><title>";
+            let line = packed!("<path class=\"mark\" d=\"M@ @V@\"><title>");
             fill(out, line, &[place.x, label_top, bottom])?;
             writeln!(out, "{}</title></path>", InMarkup(mark.label.as_str()))
         })
@@ -185,8 +186,8 @@ fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top:
         };
         // The text is anchored at the line, so the gap is exact with any font.
         let anchor = match place.ends {
-            true => "class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"",
-            false => "class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\"",
+            true => packed!("class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\""),
+            false => packed!("class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\""),
         };
         in_colour(out, mark.series, &mut |out| {
             text(out, anchor, &[place.text, baseline], &mark.label.as_str())
@@ -200,32 +201,37 @@ fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) ->
         let y = canvas.y(tick);
         fill(
             out,
-            "<line class=\"grid\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n",
+            packed!("<line class=\"grid\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n"),
             &[canvas.left, WIDTH - EDGE, y, y],
         )?;
         let label = canvas.plane.y.label(tick);
         text(
             out,
-            "class=\"quiet\" text-anchor=\"end\" x=\"~\" y=\"@\"",
+            packed!("class=\"quiet\" text-anchor=\"end\" x=\"~\" y=\"@\""),
             &[canvas.left - 8.0, y + 4.0],
             &label,
         )?;
     }
     let (x, y) = (EDGE + 6.0, canvas.top + canvas.height / 2.0);
-    let upwards = "text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"";
+    let upwards = packed!("text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"");
     text(out, upwards, &[x, y, x, y], &Title(chart.y_axis))
 }
 
 fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
     let bottom = canvas.bottom();
-    let line = "<line class=\"axis\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n";
+    let line = packed!("<line class=\"axis\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n");
     fill(out, line, &[canvas.left, WIDTH - EDGE, bottom, bottom])?;
     canvas.plane.x.each_label([canvas.width, canvas.width + EDGE, 8.0], &small, &mut |label, place| {
         let x = canvas.left + place;
-        let line = "<line class=\"axis\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\"/>\n";
+        let line = packed!("<line class=\"axis\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\"/>\n");
         fill(out, line, &[x, x, bottom, bottom + 5.0])?;
-        text(out, "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, bottom + 20.0], label)
+        text(
+            out,
+            packed!("class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\""),
+            &[x, bottom + 20.0],
+            label,
+        )
     })?;
     let (x, y) = (canvas.left + canvas.width / 2.0, bottom + 44.0);
-    text(out, "text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, y], &Title(chart.x_axis))
+    text(out, packed!("text-anchor=\"middle\" x=\"@\" y=\"@\""), &[x, y], &Title(chart.x_axis))
 }
