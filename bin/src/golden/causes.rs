@@ -233,7 +233,7 @@ fn a_cause_is_shown_with_its_factor_and_a_check() {
         "Looks like the core clock: the core's caches are slower by 25.0% in ns, the same in core cycles; check with \
          `turbostat` or `cpupower frequency-info`"
     );
-    assert!(shown(&[(&[ReadBandwidth], 0.875)]).contains("bandwidth is 0.875 of that of A"));
+    assert!(shown(&[(&[ReadBandwidth], 0.875)]).contains("bandwidth differs by a factor of 0.875"));
     assert!(shown(&[(&[ReadBandwidth], 0.875)]).contains("one channel less"));
     let busy = changed(&before, &[(&[ReorderBuffer], 0.5)]);
     assert!(find(&evidence(before, busy)).unwrap().to_string().contains("is now busy"));

@@ -449,6 +449,7 @@ const WIDE: &[Row] = &[
     ("reference-unknown", &["txt", "json"], ONE, "reference wombat", &[]),
     ("fleet", &["txt", "json", "csv", "md", "prom"], ONE, "fleet ../tests/fixtures/saved/fleet.jsonl", &[]),
     ("fleet-apart", &["txt", "json", "csv"], ONE, "fleet ../tests/fixtures/saved/fleet-apart.jsonl", &[]),
+    ("fleet-causes", &["txt", "json", "csv"], ONE, "fleet ../tests/fixtures/saved/fleet-causes.jsonl", &[]),
     (
         "fleet-experiments",
         &["txt", "json"],

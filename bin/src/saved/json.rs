@@ -4,20 +4,24 @@ use latency_core::json::{Event, Reader, Reason};
 use latency_core::math;
 use latency_core::packed;
 use latency_core::packed::Packed;
+use latency_core::text::Text;
 
 use super::devices;
 use super::facts::{self, fact};
 use super::host::instant;
 use super::names::today;
 use super::origin;
-use super::point::{LOADED, describe, point};
+use super::point::{describe, is_level, point};
 use super::rows::{Draft, Problem, Tool, bytes, whole};
+use super::sections;
 use super::shape;
 use super::tlb::{self, SavedTlb};
 use super::values::{Fault, each_object, line_of, members, optional, rest, text};
 use crate::analysis::claims::{Claim, Source};
-use crate::result::row::{EXPERIMENT, KERNEL, LANES, Row};
+use crate::result::row::{KERNEL, LANES, Row};
 
+/// The word for saved points, where other documents have the name of an experiment.
+const SHOW: &str = "show";
 /// The complete points of a document.
 const ROWS: &str = "rows";
 /// The other arrays that contain points. The first of a document counts, but [`ROWS`] replaces it: programs that rewrite
@@ -58,6 +62,8 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
     let mut replaceable = 0..0;
     // Conditions and caches do not matter if hosts are compared.
     let all = !draft.of_hosts;
+    // The skipped points of a report, and whether it has parts with these points.
+    let (mut skipped, mut has_parts) = (None, false);
     rest(reader, &mut |reader, key| {
         let (name, key) = (key, today(key));
         let brief = BRIEF.into_iter().find(|array| *array == key);
@@ -67,6 +73,7 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
                 draft.forget(core::mem::take(&mut replaceable));
                 // A report has the rows of its parts, and pairs of CPUs are many.
                 if draft.skips_rows() || draft.in_brief && name == "pairs" {
+                    skipped = Some(reader.clone());
                     return Ok(reader.skip_value()?);
                 }
                 each_point
@@ -77,7 +84,10 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
             "classes" if draft.in_brief => origin::class,
             "idle_latencies" if draft.of_hosts => each_point,
             "states" if !draft.in_brief => each_point,
-            _ => return member(reader, draft, key, all),
+            _ => {
+                has_parts |= key == "sections";
+                return member(reader, draft, key, all);
+            }
         };
         let begun = draft.rows().len();
         array_of(reader, draft, element)?;
@@ -86,6 +96,16 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
         }
         Ok(())
     })?;
+    if let Some(mut reader) = skipped
+        && all
+        && !has_parts
+        && sections::are_in(draft.saved.experiment.as_str())
+    {
+        // Points of saved results name their experiments.
+        draft.is_collection = true;
+        draft.saved.experiment = Text::EMPTY;
+        array_of(&mut reader, draft, each_point)?;
+    }
     draft.size_limits();
     draft.has_no_contradiction()?;
     draft.judge();
@@ -98,7 +118,14 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
     let saved = &mut draft.saved;
     match key {
         "host" => origin::host(reader, draft)?,
-        "experiment" => saved.experiment = text(reader.string()?),
+        "experiment" => {
+            let name = reader.string()?;
+            draft.is_collection |= name == SHOW && !draft.of_hosts;
+            // The name of a collection is that of the command that made it.
+            if !draft.is_collection {
+                saved.experiment = text(name);
+            }
+        }
         "system" => members(reader, &mut |reader, key| match key {
             "caches" if all => array_of(reader, draft, cache),
             "nodes" => array_of(reader, draft, origin::node),
@@ -150,8 +177,7 @@ fn array_of(reader: &mut Reader<'_>, draft: &mut Draft<'_>, element: Element) ->
 /// Reads a point, after the start of its object.
 fn each_point(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let row = point(reader)?;
-    let row =
-        if row.is_word(EXPERIMENT, LOADED) { origin::idle(row, row.traffic(), draft.in_brief) } else { row };
+    let row = if is_level(&row) { origin::idle(row, row.traffic(), draft.in_brief) } else { row };
     Ok(draft.push(row)?)
 }
 

@@ -46,6 +46,7 @@ use crate::result::row::Row;
 use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::Table;
+use crate::sys::terminal::Stream;
 
 /// Maximum number of rows of a result.
 pub const MAX_ROWS: usize = 4096;
@@ -131,6 +132,12 @@ impl Saved {
             false => Ok(draft),
         }
     }
+}
+
+/// Returns whether a file can be read a second time: pipes and standard input cannot.
+#[must_use]
+pub fn is_repeatable(path: &[u8]) -> bool {
+    path != b"-" && file::identity(Some(path), Stream::Input).is_some()
 }
 
 /// Returns the text of a file, or of standard input.

@@ -10,7 +10,7 @@ use super::fields::word;
 use super::names::{is_interval_of, today};
 use super::rows::{bytes, relative, whole};
 use super::values::{Fault, interval, optional, rest, text};
-use crate::result::row::{EXPERIMENT, FIELDS, Row, WORDS};
+use crate::result::row::{EXPERIMENT, FIELDS, LOAD, Row, WORDS};
 
 /// The content of a member or a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -162,7 +162,7 @@ impl PointDraft {
             self;
         row.pair = from.zip(*to);
         // Percentiles, and levels of load between idle and most, are not compared.
-        if percentile.is_some() || row.is_word(EXPERIMENT, LOADED) && *offered != Some(0.0) {
+        if percentile.is_some() || is_level(row) && *offered != Some(0.0) {
             row.sample.nanoseconds = f64::NAN;
         }
         row.sample.interval = match *ends {
@@ -190,6 +190,11 @@ fn set(values: &mut [Option<f64>; 3], place: usize, value: f64) {
 
 /// The experiment whose rows are levels of load.
 pub const LOADED: &str = "loaded";
+
+/// Returns whether a row is a level of load as it was measured. Rows of saved points name their load.
+pub(super) fn is_level(row: &Row) -> bool {
+    row.is_word(EXPERIMENT, LOADED) && !row.tells(LOAD)
+}
 
 /// Reads a point to its end, after the start of its object.
 pub(super) fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {

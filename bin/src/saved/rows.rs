@@ -119,6 +119,8 @@ pub struct Draft<'r> {
     pub of_hosts: bool,
     /// True if the result is shown beside others. Then only the classes of pairs of CPUs are read, not the pairs.
     pub in_brief: bool,
+    /// True if the result is a collection of saved points, which name their experiments.
+    pub is_collection: bool,
     /// True if the unit of the sizes is unknown.
     pub without_unit: bool,
     /// True if a size without a unit has a fraction.
@@ -134,6 +136,7 @@ impl<'r> Draft<'r> {
             saved: Saved::default(),
             of_hosts: false,
             in_brief: false,
+            is_collection: false,
             without_unit: false,
             fractions: false,
         }
@@ -205,16 +208,17 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// Checks that a matrix has only one value for each pair of nodes.
+    /// Checks that a matrix or a collection has only one value for each point.
     ///
     /// # Errors
     ///
-    /// Two values of a pair whose other fields are equal too.
+    /// Two values of a point whose other fields are equal too.
     pub fn has_no_contradiction(&self) -> Result<(), Packed> {
         let contradicts =
             |(index, row): (usize, &Row)| self.rows().iter().take(index).any(|other| row.contradicts(other));
-        match self.saved.experiment == "matrix" && self.rows().iter().enumerate().any(contradicts) {
-            true => Err(packed!("two values for one node pair")),
+        let is_checked = self.is_collection || self.saved.experiment == "matrix";
+        match is_checked && self.rows().iter().enumerate().any(contradicts) {
+            true => Err(packed!("two values for one point")),
             false => Ok(()),
         }
     }
@@ -225,6 +229,7 @@ impl<'r> Draft<'r> {
         self.saved.origin.trust.points = [self.count, without];
         let Saved { origin, conditions, facts, tlb, experiment, .. } = &mut self.saved;
         conditions.poor = origin.trust.is_poor();
+        conditions.partial |= origin.trust.is_partial();
         // The levels of a curve are for its pages; of several kinds of pages, none is the usual one.
         let of_curve = tlb.iter().take(1).filter(|kind| kind.pages.is_empty()).flat_map(|kind| kind.levels);
         for (fact, level) in [Fact::Tlb, Fact::SecondTlb].into_iter().zip(of_curve) {

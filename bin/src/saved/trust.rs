@@ -97,7 +97,18 @@ impl Trust {
     /// Returns whether a reason tells of other work or of neighbours.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
-        self.reasons.iter().take(self.count).any(|(code, _)| DISTURBANCES.contains(&code.as_str()))
+        self.has(&DISTURBANCES)
+    }
+
+    /// Returns whether a reason tells of an interrupted run.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.has(&[PARTIAL])
+    }
+
+    /// Returns whether it has one of some reasons.
+    fn has(&self, codes: &[&str]) -> bool {
+        self.reasons.iter().take(self.count).any(|(code, _)| codes.contains(&code.as_str()))
     }
 
     /// Returns the reasons that make the result poor.

@@ -78,7 +78,7 @@ fn a_value_outside_of_its_interval_is_refused() {
 #[test]
 fn two_values_of_one_pair_are_refused() {
     let directory = Directory::new("contradictions-twice");
-    let reason = "two values for one node pair";
+    let reason = "two values for one point";
     let pairs =
         r#"{"node_pairs":[{"from":0,"to":1,"ns":98},{"from":0,"to":1,"ns":500}],"experiment":"matrix"}"#;
     refused_by_all(&directory, "a.json", pairs, reason);

@@ -5,6 +5,7 @@
 
 mod asked;
 mod budget;
+mod causes;
 mod confined;
 mod contradictions;
 mod cores;

@@ -128,8 +128,7 @@ impl SavedFacts {
 
     /// Adds to a count.
     pub fn count(&mut self, fact: Fact, more: f64) {
-        let before = self.get(fact).map_or(0.0, |before| before.value);
-        self.put(fact, Estimate { value: before + more, interval: None });
+        self.put(fact, Estimate { value: self.value(fact) + more, interval: None });
     }
 
     /// Returns a fact, if it is known.
@@ -142,6 +141,12 @@ impl SavedFacts {
             false => (low <= value && value <= high).then_some(Interval { low, high }),
         };
         value.is_finite().then_some(Estimate { value, interval })
+    }
+
+    /// Returns the value of a fact; 0 if it is unknown.
+    #[inline(never)] // it is called in several places
+    pub fn value(&self, fact: Fact) -> f64 {
+        self.get(fact).map_or(0.0, |found| found.value)
     }
 
     /// Forgets everything measured in an unreliable result.

@@ -10,7 +10,7 @@ use latency_core::stats::{Estimate, Side};
 use super::evidence::CauseEvidence;
 use super::facts::Fact;
 use crate::report::figures::ByPercent;
-use Clause::{Along, Clear, Clocked, Equal, Kept, Near, Same, Steady, Still, Within};
+use Clause::{Along, Clear, Clocked, Equal, Kept, Minor, Near, Same, Steady, Still, Within};
 
 /// The largest factor of a fact that stayed the same, over its whole interval.
 const SAME: f64 = 1.08;
@@ -26,6 +26,8 @@ const CLOCK: f64 = 1.04;
 const BEYOND_NEIGHBOURS: f64 = 1.5;
 /// The number of runs of each side that show the influence of neighbours.
 const RUNS: usize = 3;
+/// Part of a change that a cost explains at most if it is minor.
+const PART: f64 = 0.25;
 /// Numbers of memory channels of a node.
 const CHANNELS: [f64; 6] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0];
 /// The largest factor between a bandwidth and that of one channel less.
@@ -46,6 +48,8 @@ enum Clause {
     Equal,
     /// It moved by less than a clear factor, or neither side knows it.
     Near,
+    /// It moved by less than a clear factor, or it is unknown and explains only a small part of the change of memory.
+    Minor,
     /// It certainly moved by less than a clear factor, or neither side knows it.
     Steady,
     /// It did not move clearly and certainly.
@@ -61,7 +65,7 @@ enum Clause {
 }
 
 /// The sentence of each signature of a slower or faster translation.
-const TRANSLATION: &str = "translation alone: a TLB miss is {times}, data are as before; check with \
+const TRANSLATION: &str = "translation alone: a TLB miss is {times}, data are the same; check with \
     `latency-bench pages` and `perf stat -e dTLB-load-misses`";
 
 /// A rule.
@@ -101,17 +105,17 @@ const WHOLE: usize = 2;
 /// All rules.
 static RULES: [CauseRule; 14] = rules! {
     "node-count": Nodes by 1.01; Equal [Cpus];
-    "the division into NUMA nodes (SNC, NPS, or NUMA switched off): the number of nodes changed, that of CPUs did not; check with `lscpu` and the firmware's setup"
+    "the division into NUMA nodes (SNC, NPS, or NUMA switched off): the number of nodes differs, that of CPUs does not; check with `lscpu` and the firmware's setup"
 
     "core-clock": Clock by 1.05; Clocked [L1, L2], Equal [L1Cycles, L2Cycles], Within [L3, L4, Memory];
     "the core clock: the core's caches are {period} in ns, the same in core cycles; check with `turbostat` or `cpupower frequency-info`"
 
     "memory": Memory by 1.1 or neighbours;
-    Same [L1], Kept [L2, L3, L4], Along [Local, Median, Idle, IdleBeside, SmallPages, LargestPages, Random], Near [Tlb, SecondTlb], Still [SmallTranslation, HugeTranslation];
-    "memory alone: it is {times}, caches are as before; check the speed of the DIMMs with `dmidecode -t memory`, and neighbours with `latency-bench matrix --until=quiet`"
+    Same [L1], Kept [L2, L3, L4], Along [Local, Median, Idle, IdleBeside, SmallPages, LargestPages, Random], Minor [Tlb, SecondTlb], Still [SmallTranslation, HugeTranslation];
+    "memory alone: it is {times}, caches are the same; check the speed of the DIMMs with `dmidecode -t memory`, and neighbours with `latency-bench matrix --until=quiet`"
 
     "small-pages": SmallPages by 1.1 or neighbours; Same [LargestPages], Kept [L1], Steady [HugeTranslation], Near [TlbPages];
-    "translation of 4 KiB pages: they are {times}, larger pages are as before; check with `latency-bench pages`, and if the host backs its guests by huge pages"
+    "translation of 4 KiB pages: they are {times}, larger pages are the same; check with `latency-bench pages`, and if the host backs its guests by huge pages"
 
     "translation": SmallTranslation by 1.25 or neighbours; Same [PageLocal], Kept [L1, L2], Clear [HugeTranslation];
     TRANSLATION
@@ -129,19 +133,19 @@ static RULES: [CauseRule; 14] = rules! {
     "small pages in the host: the TLB {now} treats huge pages as 4 KiB ones; check the host's huge pages"
 
     "remote": Remote by 1.1 or neighbours; Same [Local];
-    "the links between nodes: every remote access is {times}, local ones are as before; check the speed of the links in the firmware's setup"
+    "the links between nodes: every remote access is {times}, local ones are the same; check the speed of the links in the firmware's setup"
 
     "channel": ReadBandwidth by 1.05 or neighbours; Kept [Local, Idle, IdleBeside, Memory, Median];
-    "a memory channel: bandwidth is {ratio} of that of A at the same idle latency, as with one channel {less}; check with `dmidecode -t memory`"
+    "a memory channel: bandwidth differs by a factor of {ratio} at the same idle latency, as with one channel {less}; check with `dmidecode -t memory`"
 
     "prefetchers": Sequential by 2.0; Same [Random], Along [Backward];
-    "the hardware prefetchers: walks in order are {times}, random ones are as before; check them in the firmware's setup or with `rdmsr 0x1a4`"
+    "the hardware prefetchers: walks in order are {times}, random ones are the same; check them in the firmware's setup or with `rdmsr 0x1a4`"
 
     "tail": Tail by 2.0 or neighbours; Same [Median];
-    "interruptions of single loads (SMI, C-states): their p99.9 is {times}, the median is as before; check with `turbostat --show SMI,C1%,C6%`"
+    "interruptions of single loads (SMI, C-states): their p99.9 is {times}, the median is the same; check with `turbostat --show SMI,C1%,C6%`"
 
     "sibling": ReorderBuffer by 1.6; Equal [HitCycles];
-    "the sibling thread of the core, which is {now} busy: the reorder buffer changed by half, first-level hits did not; check with `top` and `lscpu -e`"
+    "the sibling thread of the core, which is {now} busy: the reorder buffer differs by half, first-level hits do not; check with `top` and `lscpu -e`"
 };
 
 /// The likely cause of a difference.
@@ -216,13 +220,14 @@ impl CauseEvidence {
                 Still | Within => true,
                 Same | Equal | Clear | Clocked => false,
                 Kept | Near | Steady | Along => self.is_unknown(fact),
+                Minor => self.is_minor(fact),
             };
         };
         let (value, period) = (change.value, 1.0 / factor);
         match clause {
             Same | Kept => change.side(SAME) == Side::Near,
             Equal => is_near(value, 1.0, EQUAL),
-            Near => is_near(value, 1.0, CLEARLY),
+            Near | Minor => is_near(value, 1.0, CLEARLY),
             Steady => change.side(CLEARLY) == Side::Near,
             Still => moved(change, CLEARLY).is_none(),
             Along => is_along(value, factor, ALONG),
@@ -230,6 +235,15 @@ impl CauseEvidence {
             Clocked => is_near(value, period, CLOCK),
             Within => value >= period.min(1.0) / CLOCK && value <= period.max(1.0) * CLOCK,
         }
+    }
+
+    /// Returns whether a cost that one side lacks at most explains a small part of the change of memory.
+    fn is_minor(&self, cost: Fact) -> bool {
+        let difference = |fact| {
+            let [one, other] = &self.sides;
+            (other.value(fact) - one.value(fact)).abs()
+        };
+        difference(cost) <= PART * difference(Fact::Memory)
     }
 
     /// Returns whether a bandwidth changed as by one channel, and an idle latency is known.

@@ -1,8 +1,11 @@
 //! The likely cause of the difference, for people and programs.
 
+use latency_core::text::Text;
+
+use super::differs;
 use super::view::Differs;
 use crate::analysis::cause::{CauseEvidence, LikelyCause, SavedFacts, find, of_matrix};
-use crate::analysis::comparison::Comparison;
+use crate::analysis::comparison::{Comparison, Files};
 use crate::report::document::{Document, fields};
 use crate::saved::Saved;
 use crate::saved::conditions::PLATFORM;
@@ -39,16 +42,38 @@ pub fn of(
     let facts = sides.map(|side| SavedFacts::of_runs(&mut side.iter().map(|saved| &saved.facts)));
     let is_poor = facts.iter().any(|facts| facts.poor_matrix);
     let matrix = |local| of_matrix(comparison.pairs(), experiment, local).filter(|_| !is_poor);
-    // A side has files of one host.
-    let first = sides[0].first().and_then(|saved| saved.conditions.texts.get(PLATFORM));
-    let is_on = |platform: &str| first.is_some_and(|text| text.as_str() == platform);
+    let is_shared = |saved: &Saved| match saved.conditions.texts.get(PLATFORM).map(Text::as_str) {
+        Some(VIRTUAL) => true,
+        // An emulated machine has no neighbours in its memory.
+        Some(EMULATED) => false,
+        _ => saved.facts.disturbed,
+    };
     find(&CauseEvidence {
         matrix: [true, false].map(matrix),
         runs: sides[0].len().min(sides[1].len()),
-        // An emulated machine has no neighbours in its memory.
-        is_shared: is_on(VIRTUAL) || !is_on(EMULATED) && facts.iter().any(|facts| facts.disturbed),
+        is_shared: sides.into_iter().flatten().any(is_shared),
         sides: facts,
     })
+}
+
+/// Returns the likely cause of the difference between the first `ours` results and the others; `None` also without
+/// memory for the comparison.
+#[inline(never)] // it is called in several places
+pub fn between(all: &[Saved], ours: usize) -> Option<LikelyCause> {
+    let (one, other) = all.split_at_checked(ours)?;
+    let sides = [one, other];
+    let first = one.first()?;
+    let rows = |side: usize, file: usize| {
+        let place = if side == 0 { file } else { ours + file };
+        all.get(place).map_or(&[][..], |saved| saved.rows)
+    };
+    let files = Files { counts: sides.map(<[Saved]>::len), rows: &rows };
+    let comparison = Comparison::new(&files, 0.0).ok()?;
+    if comparison.pairs().is_empty() || all.iter().any(|saved| saved.experiment != first.experiment) {
+        return None;
+    }
+    let differs = differs::all(all, files, &comparison).ok()?;
+    of(sides, first.experiment.as_str(), &comparison, &differs)
 }
 
 /// States the likely cause.
@@ -61,7 +86,12 @@ pub fn answer(document: &mut dyn Document, cause: Option<&LikelyCause>) {
 /// Describes the likely cause for programs.
 pub fn programs(document: &mut dyn Document, cause: Option<&LikelyCause>) {
     document.object(&LIKELY, cause, |document, cause| {
-        document.put(&NAME, cause.name);
-        document.show(&TEXT, cause);
+        of_programs(document, cause);
     });
+}
+
+/// Describes the members of a likely cause for programs.
+pub fn of_programs(document: &mut dyn Document, cause: &LikelyCause) {
+    document.put(&NAME, cause.name);
+    document.show(&TEXT, cause);
 }

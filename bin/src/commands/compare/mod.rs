@@ -1,6 +1,6 @@
 //! Compares saved results of one experiment. Nothing is measured.
 
-mod cause;
+pub mod cause;
 mod differs;
 mod levels;
 mod points;
@@ -77,7 +77,11 @@ const NAMED: usize = 4;
 
 /// Adds the results of a side to `all`. Returns the number of points that are left out because they lack the requested
 /// value.
-fn load<'a>(
+///
+/// # Errors
+///
+/// The errors of [`Saved::load`], and a result without any requested value.
+pub fn load<'a>(
     paths: &[&'a [u8]],
     options: &'a Options<'a>,
     all: &mut List<Saved>,

@@ -4,6 +4,7 @@ mod association;
 #[cfg(test)]
 mod association_tests;
 mod boots;
+mod causes;
 mod facts;
 mod findings;
 mod history;
@@ -75,19 +76,21 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         runs.read(path, &mut baseline)?;
     }
     let of_baseline = core::mem::take(&mut runs.documents);
-    let mut values = List::new(MOST_VALUES)?;
+    let mut past = List::new(MOST_VALUES)?;
     for path in options.operands() {
-        runs.read(path, &mut values)?;
+        runs.read(path, &mut past)?;
     }
     if let (0, Some(&Refused { path, problem })) = (runs.documents, runs.refused.first()) {
         return Err(SavedError::Malformed { path, problem }.into());
     }
     runs.settle()?;
     let history = options.history.then_some(options.threshold);
-    let Settled { mut values, slowed, hosts } = settle(&mut values, &runs, threshold, history)?;
+    let Settled { mut values, slowed, hosts } = settle(&mut past, &runs, threshold, history)?;
     let mut baseline = settle(&mut baseline, &runs, threshold, None)?.values;
-    let baseline = options.baseline.map(|_| &mut *baseline);
-    let mut found = findings::find(&runs, &mut values, baseline, threshold)?;
+    let is_given = options.baseline.is_some();
+    let mut found = findings::find(&runs, &mut values, is_given.then_some(&mut *baseline), threshold)?;
+    let baseline = is_given.then_some(&*baseline);
+    let causes = causes::find(&mut runs, &past, &slowed, &found, baseline, threshold)?;
     let associations = association::find(&runs, &mut found.judged_hosts)?;
     let view = FleetView {
         options,
@@ -96,6 +99,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         slowed: &slowed,
         hosts: &hosts,
         associations: &associations,
+        causes: &causes,
         threshold,
         of_baseline,
     };

@@ -6,6 +6,7 @@ use super::runs::Refused;
 use super::settled;
 use super::values::{HostValue, Key, Slowed, unit};
 use super::view::FleetView;
+use crate::commands::compare::cause;
 use crate::describe::{self, columns, trust};
 use crate::report::document::{Document, Field, Metric, Part, Value, fields};
 use crate::result::row::FIELDS;
@@ -35,6 +36,8 @@ fields! {
     OLDER "older_results" "Number of older results; without `--history`, at most the newest 32 count.";
     SINCE "since" "Start of the first slower or faster run, in UTC.";
     CHANGED "changed_facts" "Facts about the host that changed at that time, in words.";
+    LIKELY "likely_cause" "Name of the likely cause, as in `likely_causes`; null if none is known.";
+    CAUSES "likely_causes" "Likely causes of the differences of hosts from typical hosts, or from their own older results; empty if no host has the signature of exactly one cause, or if an input cannot be read a second time.";
     FEW "few_results" "Hosts with too few results for `--history`.";
     ASSOCIATIONS "associations" "Facts that slow hosts have significantly more often than other judged hosts; no fact is a cause.";
     FACT "fact" "Name of the fact.";
@@ -72,7 +75,7 @@ fields! {
 }
 
 /// The columns that only fleets have.
-pub static COLUMNS: [Field; 20] = [
+pub static COLUMNS: [Field; 21] = [
     columns::HOST,
     POINT,
     CPU_MODEL,
@@ -93,6 +96,7 @@ pub static COLUMNS: [Field; 20] = [
     OLDER,
     SINCE,
     CHANGED,
+    LIKELY,
 ];
 
 /// The metrics for monitoring systems.
@@ -149,6 +153,10 @@ impl FleetView<'_, '_> {
             }
             document.put(&CHANCE, found.probability);
         });
+        document.items(Part::List(&CAUSES), self.causes.named(), |document, (host, likely)| {
+            document.put(&columns::HOST, self.name(host));
+            cause::of_programs(document, likely);
+        });
         document.items(Part::List(&SHARED), self.runs.boots.shared.iter(), |document, name| {
             document.put(&columns::HOST, self.name(*name));
             document.values(&NAMES, self.runs.boots.of(&self.runs.names, *name));
@@ -191,6 +199,7 @@ impl FleetView<'_, '_> {
         if self.options.history {
             document.put(&CODE, if slowed.is_faster { "became-faster" } else { "became-slower" });
             document.show(&CHANGED, &self.facts(slowed, ""));
+            document.put(&LIKELY, self.causes.of(slowed.value.host));
         }
     }
 
@@ -212,6 +221,7 @@ impl FleetView<'_, '_> {
             document.show(&USUAL, &shown(|apart| apart.usual.0, false));
             document.put(&USUAL_HOSTS, apart.map(|apart| apart.usual.1));
             document.put(&POINTS, apart.map(|apart| apart.points));
+            document.put(&LIKELY, self.causes.of(outlier.value.host));
         });
     }
 

@@ -37,6 +37,8 @@ pub struct Refused<'a> {
 pub struct Runs<'a> {
     /// The table of all names.
     pub names: Names,
+    /// The number of all documents of the input.
+    pub given: u32,
     /// The number of documents that were understood.
     pub documents: usize,
     /// The number of results without a value.
@@ -50,8 +52,9 @@ pub struct Runs<'a> {
     /// The different conditions of values, with the version of the schema of their documents.
     conditions: List<(Under, u64)>,
     /// The options: the kind of value that is judged, and whether unreliable results are judged as well.
-    options: &'a Options<'a>,
-    rows: Table<Row>,
+    pub options: &'a Options<'a>,
+    /// Room for the rows of a document.
+    pub rows: Table<Row>,
 }
 
 impl<'a> Runs<'a> {
@@ -63,6 +66,7 @@ impl<'a> Runs<'a> {
     pub fn new(options: &'a Options<'a>) -> Result<Runs<'a>, Errno> {
         Ok(Runs {
             names: Names::new()?,
+            given: 0,
             documents: 0,
             without_value: 0,
             untrusted: List::new(MOST_LISTED)?,
@@ -82,6 +86,7 @@ impl<'a> Runs<'a> {
     pub fn read(&mut self, path: &'a [u8], values: &mut List<StoredValue>) -> Result<(), Failure<'a>> {
         let Runs {
             names,
+            given,
             documents,
             without_value,
             conditions: known,
@@ -93,7 +98,7 @@ impl<'a> Runs<'a> {
         } = self;
         let judge_all = options.force;
         // A report contains several documents.
-        let mut take = |text: &[u8]| {
+        let mut take = |text: &[u8], number: u32| {
             let mut draft = Saved::parse_of_host(text, rows)?;
             // A result without the name of its host has the name of its file.
             if draft.saved.named_host().is_none() && path != b"-" {
@@ -127,19 +132,24 @@ impl<'a> Runs<'a> {
                 let under = number_of(known, (under, saved.origin.schema)).ok_or(full)?;
                 mean.add(name.as_str(), &row, under);
                 values
-                    .push(StoredValue::new(state, key, saved.origin.started, of_row(&row), under))
+                    .push(StoredValue::new((state, number), key, saved.origin.started, of_row(&row), under))
                     .ok_or(full)?;
             }
             if options.history && mean.count > 1.0 {
                 let key = names.number(mean.name(saved).as_str()).ok_or(full)?;
-                let mean = StoredValue::new(state, key, saved.origin.started, mean.value(), mean.under);
+                let started = saved.origin.started;
+                let mean = StoredValue::new((state, number), key, started, mean.value(), mean.under);
                 values.push(mean).ok_or(full)?;
             }
             Ok(false)
         };
-        let mut take = |text: &[u8]| match take(text)? {
-            true => sections::each(text, &mut |section| take(section).map(drop)),
-            false => Ok(()),
+        let mut take = |text: &[u8]| {
+            let number = *given;
+            *given += 1;
+            match take(text, number)? {
+                true => sections::each(text, &mut |section| take(section, number).map(drop)),
+                false => Ok(()),
+            }
         };
         documents::each(path, &mut take, &mut |problem| {
             // A line for which the list has no room is only counted.

@@ -39,10 +39,10 @@ pub struct Key<'n> {
 /// The third part of the key of a bandwidth, and of the mean of all points; it is empty for a latency.
 pub const KINDS: [&str; 2] = ["bandwidth", "mean"];
 
-impl Key<'_> {
+impl<'n> Key<'n> {
     /// Splits a key into its parts.
     #[must_use]
-    pub fn of(name: &str) -> Key<'_> {
+    pub fn of(name: &'n str) -> Key<'n> {
         let mut parts = name.splitn(4, SEPARATOR);
         let mut part = || parts.next().unwrap_or_default();
         let (point, cpu) = (part(), part());
@@ -53,7 +53,7 @@ impl Key<'_> {
 
     /// Returns the value of a field of the point; empty if the point lacks it.
     #[must_use]
-    pub fn field(&self, field: usize) -> &str {
+    pub fn field(&self, field: usize) -> &'n str {
         let mut fields = self.fields.split(SEPARATOR).filter_map(|field| field.split_once('='));
         let found = fields.find(|(index, _)| index.parse() == Ok(field));
         found.map_or("", |(_, value)| value)
@@ -82,6 +82,8 @@ pub struct StoredValue {
     pub state: Name,
     /// The start of its run, in seconds since 1970; 0 if unknown.
     pub started: u32,
+    /// The number of its document in the input.
+    pub document: u32,
     /// The index of its measurement conditions.
     pub under: u16,
     /// True if it was part of a searched series.
@@ -99,7 +101,13 @@ pub fn of_row(row: &Row) -> Estimate {
 impl StoredValue {
     /// Returns the value of a row, or of a mean.
     #[inline(never)] // offsets into a small frame are short
-    pub fn new(state: Name, key: Name, started: u64, found: Estimate, under: u16) -> StoredValue {
+    pub fn new(
+        (state, document): (Name, u32),
+        key: Name,
+        started: u64,
+        found: Estimate,
+        under: u16,
+    ) -> StoredValue {
         let Estimate { value, interval } = found;
         let Interval { low, high } = interval.unwrap_or(Interval { low: value, high: value });
         StoredValue {
@@ -108,6 +116,7 @@ impl StoredValue {
             key,
             state,
             started: started.min(u32::MAX.into()) as u32,
+            document,
             under,
             is_searched: false,
         }
@@ -145,9 +154,9 @@ impl StoredValue {
 
     /// Returns the value of a host under these conditions.
     pub fn of_host(&self, boots: &Boots, under: Under) -> HostValue {
-        let StoredValue { key, state, value, .. } = *self;
+        let StoredValue { key, state, value, document, .. } = *self;
         let (host, started, interval) = (boots.host(state), self.started.into(), self.interval());
-        HostValue { key, host, state, started, value, interval, under, apart: 0 }
+        HostValue { key, host, state, started, document, value, interval, under, apart: 0 }
     }
 }
 
@@ -162,6 +171,8 @@ pub struct HostValue {
     pub state: Name,
     /// The start of its run, in seconds since 1970; 0 if unknown.
     pub started: u64,
+    /// The number of its document in the input.
+    pub document: u32,
     /// The value, in nanoseconds or bytes per second.
     pub value: f64,
     /// Its confidence interval; the value itself at both ends if it has none.

@@ -8,6 +8,7 @@ use latency_core::stats::Interval;
 use latency_core::text::plural;
 
 use super::association::Association;
+use super::causes::HostCauses;
 use super::facts;
 use super::findings::{self, Apart, FleetFindings};
 use super::history::FEWEST_RESULTS;
@@ -45,6 +46,8 @@ pub struct FleetView<'v, 'a> {
     pub hosts: &'v HistoryHosts,
     /// The facts that slow hosts have significantly more often than others.
     pub associations: &'v List<Association<'v>>,
+    /// The likely causes of the differences of hosts.
+    pub causes: &'v HostCauses<'a>,
     /// The allowed excess over the usual value.
     pub threshold: f64,
     /// The number of documents of the baseline.
@@ -55,6 +58,7 @@ impl FleetView<'_, '_> {
     /// Shows all findings.
     pub fn present(&self, document: &mut dyn Document) {
         self.answer(document);
+        self.causes(document);
         if self.found.judged > 0 {
             self.outliers(document);
         } else {
@@ -139,6 +143,20 @@ impl FleetView<'_, '_> {
                     (None, _) => "fewer than 5 hosts of their kind",
                 }
             );
+        }
+    }
+
+    /// States the likely causes.
+    #[inline(never)] // offsets into a small frame are short
+    fn causes(&self, document: &mut dyn Document) {
+        for (host, cause) in self.causes.named() {
+            document.finding(format_args!("{}: {cause}.", self.name(host)));
+        }
+        if let Some(path) = self.causes.unreadable {
+            document.missing(format_args!(
+                "Likely causes: not sought, because '{}' cannot be read a second time; name files.",
+                saved::shown(path)
+            ));
         }
     }
 

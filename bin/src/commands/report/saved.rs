@@ -12,7 +12,9 @@ use latency_core::text::{Text, plural};
 
 use super::page::how_to_get_the_page;
 use super::pictures::{self, SEVERAL, unit, value};
+use crate::analysis::cause::LikelyCause;
 use crate::commands::Write;
+use crate::commands::compare::{cause, load};
 use crate::describe::say::say;
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, Problem, SavedError};
@@ -59,11 +61,25 @@ pub struct File<'f> {
 /// Reads the named files, and writes their contents.
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let files = read(options.operands(), true)?;
+    let cause = likely(options);
     write(&mut |document| {
         describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
-        present(document, options, &files);
+        present(document, options, &files, cause.as_ref());
     });
     Ok(None)
+}
+
+/// Returns the likely cause of the difference between two files with a result each. A pipe cannot be read again.
+#[inline(never)] // offsets into a small frame are short
+fn likely(options: &Options<'_>) -> Option<LikelyCause> {
+    let paths = options.operands();
+    if paths.len() != 2 || !paths.iter().all(|path| saved::is_repeatable(path)) {
+        return None;
+    }
+    let mut all = List::new(paths.len()).ok()?;
+    // A file with several results is not one side of a comparison.
+    load(paths, options, &mut all).ok()?;
+    cause::between(&all, 1)
 }
 
 /// Reads files. With `in_brief`, only the classes of pairs of CPUs are read.
@@ -149,7 +165,12 @@ impl File<'_> {
     }
 }
 
-fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>]) {
+fn present(
+    document: &mut dyn Document,
+    options: &Options<'_>,
+    files: &[File<'_>],
+    likely: Option<&LikelyCause>,
+) {
     let is_first = |(index, file): &(usize, &File<'_>)| {
         !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
     };
@@ -158,6 +179,7 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
         document, Role::Answer, "{files} saved result{s} from {hosts} host{of_hosts}.";
         files = files.len(), s = Insert::Plural(files.len() as u64), hosts, of_hosts = Insert::Plural(hosts as u64)
     );
+    cause::answer(document, likely);
     side_by_side(document, files);
     overlay(document, files);
     how_to_get_the_page(document, options);
@@ -181,6 +203,7 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
             chapter(document, file);
         }
     });
+    cause::programs(document, likely);
 }
 
 /// Describes every point of the files as a row.

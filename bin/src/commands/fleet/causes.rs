@@ -1,0 +1,217 @@
+//! The likely causes of the differences of hosts, by the same rules as those of `compare`.
+//!
+//! Only a few values of each document are kept. So the documents of some hosts that were found, and of hosts that are
+//! typical of the others, are read a second time. Causes depend on nothing else.
+
+use core::mem::swap;
+
+use super::findings::{FASTER, FleetFindings, Outlier};
+use super::names::Name;
+use super::runs::Runs;
+use super::values::{HostValue, Key, Slowed, StoredValue};
+use crate::analysis::cause::LikelyCause;
+use crate::commands::compare::cause::between;
+use crate::result::row::EXPERIMENT;
+use crate::saved::{self, MAX_ROWS, Saved, documents};
+use crate::sys::errno::Errno;
+use crate::sys::table::List;
+
+/// Maximum number of differences whose causes are sought: more hosts than sentences name.
+const MOST: usize = 16;
+/// Maximum number of results of a side: the number that shows the influence of neighbours.
+const EACH: usize = 3;
+/// Maximum number of rows of the documents that are read a second time. Documents for which there is no room are left
+/// out.
+const MOST_ROWS: usize = 4 * MAX_ROWS;
+/// The number in place of a document that does not exist.
+const NO_DOCUMENT: u32 = u32::MAX;
+
+/// The likely causes of the differences of hosts.
+pub struct HostCauses<'a> {
+    /// Each host with a likely cause; `None` if its experiments have different causes.
+    pub list: List<(Name, Option<LikelyCause>)>,
+    /// An input that cannot be read a second time, if that was necessary.
+    pub unreadable: Option<&'a [u8]>,
+}
+
+impl HostCauses<'_> {
+    /// Returns the hosts with one likely cause.
+    pub fn named(&self) -> impl Iterator<Item = (Name, &LikelyCause)> + Clone {
+        self.list.iter().filter_map(|(host, cause)| Some((*host, cause.as_ref()?)))
+    }
+
+    /// Returns the likely cause of the difference of a host.
+    #[inline(never)] // it is called in several places
+    pub fn of(&self, host: Name) -> Option<&'static str> {
+        self.named().find(|(known, _)| *known == host).map(|(_, cause)| cause.name)
+    }
+}
+
+/// A difference whose cause is sought.
+struct CauseQuestion {
+    host: Name,
+    /// The key of the value that differs.
+    key: Name,
+    /// The numbers of the documents of the first side, and then of those of the host.
+    documents: [u32; 2 * EACH],
+}
+
+/// The differences whose causes are sought, and the values of all results.
+struct CauseSearch<'s, 'a> {
+    runs: &'s Runs<'a>,
+    past: &'s [StoredValue],
+    questions: List<CauseQuestion>,
+}
+
+impl CauseSearch<'_, '_> {
+    /// Adds the difference of a value from the results in `others`, unless one of the same host and experiment was added
+    /// before. `side` returns the side of each result of the host, from the newest one on, and `None` behind the last
+    /// one that counts.
+    #[inline(never)] // offsets into a small frame are short
+    fn add(
+        &mut self,
+        like: &HostValue,
+        mut documents: [u32; 2 * EACH],
+        side: &dyn Fn(&StoredValue) -> Option<usize>,
+    ) {
+        let CauseSearch { runs, past, questions } = self;
+        let experiment = |key| Key::of(runs.names.name(key)).field(EXPERIMENT);
+        let is_same =
+            |known: &CauseQuestion| known.host == like.host && experiment(known.key) == experiment(like.key);
+        // Thousands of hosts may differ, and each search goes through all values.
+        if questions.len() == MOST || questions.iter().any(is_same) {
+            return;
+        }
+        let mut newest = None;
+        for value in past.iter().rev().filter(|value| value.key == like.key) {
+            let is_first = newest.is_none() && runs.under(value).0 == like.under;
+            if runs.boots.host(value.state) != like.host || newest.is_none() && !is_first {
+                continue;
+            }
+            if !runs.are_alike(value, newest.get_or_insert(*value)) {
+                continue;
+            }
+            let Some(side) = side(value) else { break };
+            let slots = documents.iter_mut().skip(side * EACH).take(EACH);
+            if let Some(slot) = slots.into_iter().find(|slot| **slot == NO_DOCUMENT) {
+                *slot = value.document;
+            }
+        }
+        questions.push(CauseQuestion { host: like.host, key: like.key, documents });
+    }
+
+    /// Adds the difference of a host from the hosts nearest to the usual value. The results of the host count as far
+    /// back as they differ.
+    #[inline(never)] // offsets into a small frame are short
+    fn add_outlier(&mut self, outlier: &Outlier, others: &[HostValue], threshold: f64) {
+        let Outlier { value, norm, quantity } = outlier;
+        let mut documents = [NO_DOCUMENT; 2 * EACH];
+        let mut distances = [norm.allowed(threshold); EACH];
+        for other in others.iter().filter(|other| other.key == value.key && other.apart == 0) {
+            let (mut distance, mut document) = ((other.value - norm.median).abs(), other.document);
+            for (nearer, slot) in distances.iter_mut().zip(&mut documents) {
+                if distance < *nearer {
+                    swap(nearer, &mut distance);
+                    swap(slot, &mut document);
+                }
+            }
+        }
+        self.add(value, documents, &|value| {
+            let interval = value.interval();
+            let differs = norm.is_slower(*quantity, interval, threshold)
+                || norm.is_faster(*quantity, interval, threshold);
+            differs.then_some(1)
+        });
+    }
+}
+
+/// Finds the likely causes of the differences of hosts: of those that changed, between their older and newer results;
+/// of those that are slower or faster, between hosts nearest to the usual value (of the baseline, if there is one) and
+/// them.
+///
+/// # Errors
+///
+/// No memory for the documents.
+#[inline(never)] // offsets into a small frame are short
+pub fn find<'a>(
+    runs: &mut Runs<'a>,
+    past: &[StoredValue],
+    slowed: &[Slowed],
+    found: &FleetFindings<'_>,
+    baseline: Option<&[HostValue]>,
+    threshold: f64,
+) -> Result<HostCauses<'a>, Errno> {
+    let mut causes = HostCauses { list: List::new(MOST)?, unreadable: None };
+    let mut search = CauseSearch { runs, past, questions: List::new(MOST)? };
+    for changed in slowed {
+        search.add(&changed.value, [NO_DOCUMENT; 2 * EACH], &|value| {
+            Some(usize::from(u64::from(value.started) >= changed.since))
+        });
+    }
+    let faster = found.apart.iter().filter(|apart| apart.condition == FASTER).map(|apart| &apart.outlier);
+    for outlier in found.outliers.iter().chain(faster) {
+        if search.questions.len() == MOST {
+            break;
+        }
+        let of_key = |values: &&[HostValue]| values.first().is_some_and(|one| one.key == outlier.value.key);
+        let group = found.groups.iter().map(|group| group.values).find(of_key);
+        search.add_outlier(outlier, baseline.or(group).unwrap_or_default(), threshold);
+    }
+    let CauseSearch { questions, .. } = search;
+    if !questions.is_empty() {
+        answer(runs, &questions, &mut causes)?;
+    }
+    Ok(causes)
+}
+
+/// Reads the documents of all questions, and finds the causes.
+#[inline(never)] // offsets into a small frame are short
+fn answer<'a>(
+    runs: &mut Runs<'a>,
+    questions: &[CauseQuestion],
+    causes: &mut HostCauses<'a>,
+) -> Result<(), Errno> {
+    let Runs { rows, options, given, .. } = runs;
+    let paths = || options.baseline.into_iter().chain(options.operands().iter().copied());
+    causes.unreadable = paths().find(|path| !saved::is_repeatable(path));
+    if causes.unreadable.is_some() {
+        return Ok(());
+    }
+    let (mut kept, mut all) = (List::new(questions.len() * 2 * EACH)?, List::new(2 * EACH)?);
+    let (mut number, mut left) = (0, MOST_ROWS);
+    let mut take = |text: &[u8]| {
+        let own = number;
+        number += 1;
+        if questions.iter().any(|question| question.documents.contains(&own)) {
+            let draft = Saved::parse(text, None, rows)?;
+            left = left.saturating_sub(draft.rows().len());
+            if left > 0
+                && let Ok(saved) = draft.finish()
+            {
+                kept.push((own, saved));
+            }
+        }
+        Ok(())
+    };
+    for path in paths() {
+        // A file that can no longer be read has no more documents.
+        let _ = documents::each(path, &mut take, &mut |_| ());
+    }
+    // Files that were changed meanwhile have other documents at these places.
+    for question in questions.iter().filter(|_| number == *given) {
+        all.truncate(0);
+        let mut ours = 0;
+        for (place, own) in question.documents.iter().enumerate() {
+            if let Some((_, saved)) = kept.iter().find(|(number, _)| number == own) {
+                all.push(*saved);
+                ours += usize::from(place < EACH);
+            }
+        }
+        let Some(cause) = between(&all, ours) else { continue };
+        match causes.list.iter_mut().find(|(host, _)| *host == question.host) {
+            Some((_, known)) => *known = known.filter(|known| known.name == cause.name),
+            None => drop(causes.list.push((question.host, Some(cause)))),
+        }
+    }
+    Ok(())
+}
