@@ -18,15 +18,18 @@ const FEWEST_BEFORE: usize = 8;
 /// Least number of results that are searched for a change: also two after it.
 pub const FEWEST_RESULTS: usize = FEWEST_BEFORE + 2;
 /// Maximum number of results that define a level.
-const LEVEL: usize = 64;
+const LEVEL: usize = 128;
 /// Maximum number of newest results in a sum. A change that remains is confirmed after the same number of results.
 const WINDOW: usize = 8;
 /// Share of a deviation that does not count, in deviations: half of a change by 5% if results scatter by 2%.
 const SLACK: f64 = 1.25;
-/// Maximum deviation of one result that counts. It is less than two results need for an alarm.
-const FAR: f64 = 3.4;
+/// The slack if a change is searched in the last two results: both of them must deviate far.
+const SLACK_OF_TWO: f64 = 2.15;
+/// Maximum deviation of one result that counts, unless all results after a change deviate more. It is less than three
+/// results need for an alarm if the others do not deviate.
+const FAR: f64 = 2.5;
 /// The sum that is an alarm, for a host with one series: it has 0.7 false alarms in 1000 results.
-const HEIGHT: f64 = 3.0;
+const HEIGHT: f64 = 1.85;
 
 /// One result of a series.
 #[derive(Clone, Copy, Debug)]
@@ -52,15 +55,16 @@ pub struct PastLevel {
 
 impl PastLevel {
     /// Returns the level of results by one step of Huber's estimate from the median. `least` is the smallest standard
-    /// deviation.
+    /// deviation, and `few` its relative increase for one result: for fewer results it is less certain.
     #[inline(never)] // offsets into a small frame are short
-    pub fn of(results: &[PastResult], least: f64) -> PastLevel {
+    pub fn of(results: &[PastResult], least: f64, few: f64) -> PastLevel {
         let mut room = [0.0; LEVEL];
         let results = results.get(..LEVEL.min(results.len())).unwrap_or_default();
         let Some(norm) = Norm::of(gather(&mut room, results.iter().map(|result| result.log))) else {
             return PastLevel::default();
         };
-        let far = 2.5 * 1.4826 * norm.mad;
+        // Tails that are heavier than those of a normal distribution increase the deviation.
+        let far = 4.5 * 1.4826 * norm.mad;
         let (mut sum, mut squares, count) = (0.0, 0.0, results.len().real());
         for result in results {
             let deviation = (result.log - norm.median).max(-far).min(far);
@@ -68,15 +72,15 @@ impl PastLevel {
             squares += deviation * deviation;
         }
         let mean = sum / count;
-        let scale = sqrt((squares / count - mean * mean).max(0.0)) * (1.0 + 3.0 / count);
+        let scale = sqrt((squares / count - mean * mean).max(0.0)) * (1.0 + few / count);
         PastLevel { middle: norm.median + mean, scale: scale.max(least) }
     }
 
-    /// Returns the limited deviation of a result in a direction.
+    /// Returns the deviation of a result in a direction, limited to `far`.
     #[inline(never)] // called in two places
-    fn deviation(&self, result: &PastResult, direction: f64) -> f64 {
+    fn deviation(&self, result: &PastResult, direction: f64, far: f64) -> f64 {
         let away = direction * (result.log - self.middle) / self.scale.max(result.error);
-        if away < -FAR { -FAR } else { away.min(FAR) }
+        if away < -far { -far } else { away.min(far) }
     }
 }
 
@@ -128,7 +132,8 @@ impl HistoryScan {
         let since = |start: usize| results.get(start..).unwrap_or_default();
         if let Some(change) = self.recent {
             let new = since(change.start);
-            let sum: f64 = new.iter().map(|result| change.level.deviation(result, change.direction)).sum();
+            let sum: f64 =
+                new.iter().map(|result| change.level.deviation(result, change.direction, FAR)).sum();
             if sum * change.level.scale < least * new.len().real() {
                 // It was an episode, and the level before it continues.
                 self.start = change.before;
@@ -142,20 +147,21 @@ impl HistoryScan {
         let [newest, before, ..] = &mut self.levels;
         let level = since(self.start);
         // Further results do not change a level.
-        *newest = if level.len() > LEVEL { *before } else { PastLevel::of(level, least / 3.0) };
+        *newest = if level.len() > LEVEL { *before } else { PastLevel::of(level, 0.5 * least, 7.0) };
         let mut best = height;
         let start = self.start;
-        for length in 1..=WINDOW.min(level.len().saturating_sub(FEWEST_BEFORE)) {
+        // One result alone may be an outlier.
+        for length in 2..=WINDOW.min(level.len().saturating_sub(FEWEST_BEFORE)) {
             let level = self.levels.get(length).copied().unwrap_or_default();
             let first = results.len() - length;
             for direction in [1.0, -1.0] {
-                let (mut sum, mut beyond) = (0.0, 0);
-                for result in since(first) {
-                    let deviation = level.deviation(result, direction) - SLACK;
-                    beyond += usize::from(deviation > 0.0);
-                    sum += deviation;
-                }
-                if sum > best && beyond > 1 && (sum / length.real() + SLACK) * level.scale > least {
+                let each =
+                    |far: f64| since(first).iter().map(move |result| level.deviation(result, direction, far));
+                let far = each(f64::MAX).fold(f64::MAX, f64::min).max(FAR);
+                let mean = each(far).sum::<f64>() / length.real();
+                let slack = if length > 2 { SLACK } else { SLACK_OF_TWO };
+                let sum = (mean - slack) * length.real();
+                if sum > best && mean * level.scale > least {
                     best = sum;
                     self.start = first;
                     self.recent = Some(LevelChange { start: first, before: start, level, direction });
@@ -170,7 +176,7 @@ impl HistoryScan {
     pub fn found(&self, results: &[PastResult]) -> Option<(LevelChange, [f64; 3])> {
         let change = self.recent.or(self.confirmed)?;
         let new = results.get(change.start..).unwrap_or_default();
-        let PastLevel { middle, scale } = PastLevel::of(new, change.level.scale);
+        let PastLevel { middle, scale } = PastLevel::of(new, change.level.scale, 3.0);
         let error = scale / sqrt(new.len().min(LEVEL).real());
         // The first results after a change may have been exceptional.
         let is_changed = change.direction * (middle - change.level.middle) > self.limits[0];
