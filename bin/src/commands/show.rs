@@ -139,10 +139,10 @@ mod tests {
     use crate::report::terminal::Terminal;
     use crate::result::row::Row;
     use crate::saved::MAX_ROWS;
+    use crate::sys::table::List;
     use std::boxed::Box;
     use std::format;
     use std::string::{String, ToString};
-    use std::vec;
     use std::vec::Vec;
 
     /// Saved results of the tests, of each experiment that has points.
@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn rows(text: &[u8]) -> Vec<Row> {
-        let mut room = vec![Row::EMPTY; MAX_ROWS];
+        let mut room = List::new(MAX_ROWS).unwrap();
         Saved::parse(text, None, &mut room).map(|draft| draft.rows().to_vec()).unwrap()
     }
 

@@ -15,6 +15,7 @@ use super::driver::{check, steers};
 use super::mutation::{Mutation, applied, damaged};
 use crate::result::row::{FIELDS, Row, WORDS};
 use crate::saved::{Problem, Saved};
+use crate::sys::table::List;
 
 /// Short documents of each kind, so that the damage often hits content that is read.
 const SHORT: [&str; 11] = [
@@ -63,7 +64,7 @@ pub fn files(longest: usize) -> Vec<Vec<u8>> {
 
 /// Returns the rows of a text, or its first problem.
 pub fn read(text: &[u8], unit: Option<Bytes>) -> Result<Vec<Row>, Problem> {
-    let mut room = [Row::EMPTY; ROWS];
+    let mut room = List::new(ROWS).unwrap();
     Saved::parse(text, unit, &mut room).map(|draft| draft.rows().to_vec())
 }
 

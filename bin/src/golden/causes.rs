@@ -15,6 +15,7 @@ use crate::analysis::cause::{CauseEvidence, Fact, SavedFacts, find, of_matrix};
 use crate::analysis::comparison::{Comparison, Files};
 use crate::result::row::Row;
 use crate::saved::{MAX_ROWS, Saved};
+use crate::sys::table::List;
 
 /// Changes: the facts that move, and the factor.
 type Changes = [(&'static [Fact], f64)];
@@ -23,7 +24,7 @@ type Changes = [(&'static [Fact], f64)];
 fn saved(machine: &'static str, line: &str, troubles: &'static [Trouble]) -> Saved {
     let scene = Scene { troubles, ..plain(String::new(), machine, format!("{line} --format=json")) };
     let text = written(&scene);
-    let mut room = std::vec![Row::EMPTY; MAX_ROWS];
+    let mut room = List::new(MAX_ROWS).unwrap();
     Saved::parse(text.as_bytes(), None, &mut room).unwrap_or_else(|_| panic!("{line}")).finish().unwrap()
 }
 

@@ -45,7 +45,7 @@ use crate::result::row::Row;
 
 use crate::sys::errno::Errno;
 use crate::sys::file;
-use crate::sys::table::Table;
+use crate::sys::table::List;
 use crate::sys::terminal::Stream;
 
 /// Maximum number of rows of a result.
@@ -61,7 +61,7 @@ impl Saved {
     /// error of mapping the rows.
     pub fn load(path: &[u8], unit: Option<Bytes>) -> Result<Saved, Failure<'_>> {
         let contents = contents(path)?;
-        let mut room = Table::filled(MAX_ROWS, Row::EMPTY)?;
+        let mut room = List::new(MAX_ROWS)?;
         let draft = Saved::parse(&contents, unit, &mut room).map_err(|problem| malformed(path, problem))?;
         kept(path, draft)
     }
@@ -78,7 +78,7 @@ impl Saved {
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
     ) -> Result<(), Failure<'a>> {
         let contents = contents(path)?;
-        let mut room = Table::filled(MAX_ROWS, Row::EMPTY)?;
+        let mut room = List::new(MAX_ROWS)?;
         let mut taken = Ok(());
         let mut keep = |draft: Draft<'_>| {
             if taken.is_ok() {
@@ -111,9 +111,9 @@ impl Saved {
     pub(crate) fn parse<'r>(
         text: &[u8],
         unit: Option<Bytes>,
-        rows: &'r mut [Row],
+        rows: &'r mut List<Row>,
     ) -> Result<Draft<'r>, Problem> {
-        let mut draft = Draft::over(rows);
+        let mut draft = Draft::reading(rows, false);
         understood(text, unit, &mut draft)?;
         if sections::are_in(draft.saved.experiment.as_str()) {
             sections::each(text, &mut |section| draft.pool(|part| json::read(section, part)))?;
@@ -123,7 +123,7 @@ impl Saved {
     }
 
     /// Parses a document of one of many hosts into `rows`. A document without rows is accepted.
-    pub(crate) fn parse_of_host<'r>(text: &[u8], rows: &'r mut [Row]) -> Result<Draft<'r>, Problem> {
+    pub(crate) fn parse_of_host<'r>(text: &[u8], rows: &'r mut List<Row>) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::reading(rows, true);
         draft.of_hosts = true;
         json::read(text, &mut draft)?;

@@ -24,7 +24,7 @@ use crate::result::row::{
 use crate::result::sample::Sample;
 use crate::result::spans::KINDS;
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// Relative tolerance of an interval, because values and the ends of intervals are rounded when they are written.
 const ROUNDING: f64 = 1e-3;
@@ -110,8 +110,9 @@ impl Saved {
 
 /// A result that is not read completely yet.
 pub struct Draft<'r> {
-    rows: &'r mut [Row],
-    count: usize,
+    /// The rows of this result, behind those of others.
+    all: &'r mut List<Row>,
+    begun: usize,
     /// The result without its rows.
     pub saved: Saved,
     /// True if the result is compared with those of other hosts. Then the idle latencies beside traffic are read as
@@ -128,11 +129,11 @@ pub struct Draft<'r> {
 }
 
 impl<'r> Draft<'r> {
-    /// Returns a result without rows; later rows go to `rows`.
-    pub fn over(rows: &'r mut [Row]) -> Draft<'r> {
+    /// Returns a result without rows; later rows are added to `all`.
+    pub fn over(all: &'r mut List<Row>) -> Draft<'r> {
         Draft {
-            rows,
-            count: 0,
+            begun: all.len(),
+            all,
             saved: Saved::default(),
             of_hosts: false,
             in_brief: false,
@@ -142,23 +143,21 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// Returns a result without rows. With `in_brief`, only the classes of pairs of CPUs are read for it.
-    pub fn reading(rows: &'r mut [Row], in_brief: bool) -> Draft<'r> {
-        Draft { in_brief, ..Draft::over(rows) }
+    /// Returns a result without rows, which will be the only ones in `room`. With `in_brief`, only the classes of pairs
+    /// of CPUs are read for it.
+    pub fn reading(room: &'r mut List<Row>, in_brief: bool) -> Draft<'r> {
+        room.truncate(0);
+        Draft { in_brief, ..Draft::over(room) }
     }
 
     /// Adds the rows and the conditions of one experiment of a report, which `read` reads. Each row gets the name of
     /// the experiment.
     pub fn pool(&mut self, read: impl FnOnce(&mut Draft<'_>) -> Result<(), Problem>) -> Result<(), Problem> {
-        let rest = self.rows.get_mut(self.count..).unwrap_or_default();
-        let mut part = Draft::over(&mut *rest);
+        let mut part = Draft::over(self.all);
         read(&mut part)?;
-        let Draft { count, saved, .. } = part;
-        let name = word(format_args!("{}", saved.experiment.as_str()));
-        for row in rest.iter_mut().take(count) {
-            row.set(EXPERIMENT, name);
-        }
-        self.count += count;
+        let name = word(format_args!("{}", part.saved.experiment.as_str()));
+        part.rows_mut().iter_mut().for_each(|row| row.set(EXPERIMENT, name));
+        let Draft { saved, .. } = part;
         let before = core::mem::replace(&mut self.saved, saved);
         self.saved.experiment = before.experiment;
         self.saved.conditions.poor |= before.conditions.poor;
@@ -169,7 +168,11 @@ impl<'r> Draft<'r> {
 
     /// Returns the rows so far.
     pub fn rows(&self) -> &[Row] {
-        self.rows.get(..self.count).unwrap_or_default()
+        self.all.get(self.begun..).unwrap_or_default()
+    }
+
+    fn rows_mut(&mut self) -> &mut [Row] {
+        self.all.get_mut(self.begun..).unwrap_or_default()
     }
 
     /// Returns whether `rows` of this document are not read: a report has those of its parts, and of pairs of CPUs only
@@ -181,7 +184,7 @@ impl<'r> Draft<'r> {
 
     /// Gives every limit of traffic the working set of the chain that was measured during the traffic.
     pub fn size_limits(&mut self) {
-        let rows = self.rows.get_mut(..self.count).unwrap_or_default();
+        let rows = self.rows_mut();
         for index in 0..rows.len() {
             let Some(limit) = rows.get(index).filter(|row| row.is_word(LOAD, MOST)) else { continue };
             let idle = rows.iter().find(|row| row.pair == limit.pair && !row.is_word(LOAD, MOST));
@@ -203,7 +206,7 @@ impl<'r> Draft<'r> {
             row.set(EXPERIMENT, Word::EMPTY);
         } else if !sections::are_in(of_all.as_str()) {
             let name = word(format_args!("{of_all}"));
-            self.rows.iter_mut().take(self.count).for_each(|row| row.set(EXPERIMENT, name));
+            self.rows_mut().iter_mut().for_each(|row| row.set(EXPERIMENT, name));
             self.saved.experiment = sections::name();
         }
     }
@@ -226,7 +229,7 @@ impl<'r> Draft<'r> {
     /// Decides if the result is unreliable, after everything was read.
     pub fn judge(&mut self) {
         let without = self.rows().iter().filter(|row| row.sample.interval.is_none()).count();
-        self.saved.origin.trust.points = [self.count, without];
+        self.saved.origin.trust.points = [self.rows().len(), without];
         let Saved { origin, conditions, facts, tlb, experiment, .. } = &mut self.saved;
         conditions.poor = origin.trust.is_poor();
         conditions.partial |= origin.trust.is_partial();
@@ -249,9 +252,9 @@ impl<'r> Draft<'r> {
     ///
     /// A result without points.
     pub fn has_rows(&self) -> Result<(), Problem> {
-        match self.count {
-            0 => Err(Problem::new(1, packed!("no measured point"))),
-            _ => Ok(()),
+        match self.rows().is_empty() {
+            true => Err(Problem::new(1, packed!("no measured point"))),
+            false => Ok(()),
         }
     }
 
@@ -267,19 +270,19 @@ impl<'r> Draft<'r> {
     /// Removes the points at these places.
     pub fn forget(&mut self, places: Range<usize>) {
         let Range { start, end } = places;
-        if let Some(rows) = self.rows.get_mut(start..self.count) {
+        if let Some(rows) = self.rows_mut().get_mut(start..) {
             rows.rotate_left(end - start);
-            self.count -= end - start;
+            self.all.truncate(self.all.len() - (end - start));
         }
     }
 
     /// Adds the limit of traffic. Of the limits of several numbers of cores, which follow each other, only the highest is
     /// kept.
     pub fn push_limit(&mut self, limit: Row) -> Result<(), Packed> {
-        let begun = self.count;
+        let begun = self.rows().len();
         self.push(limit)?;
-        let rows = self.rows.get_mut(..self.count).unwrap_or_default();
-        if let Some((added, before)) = rows.split_last_mut().filter(|(_, before)| before.len() == begun)
+        if let Some((added, before)) =
+            self.rows_mut().split_last_mut().filter(|(_, before)| before.len() == begun)
             && let Some(other) = before
                 .iter_mut()
                 .rev()
@@ -289,7 +292,7 @@ impl<'r> Draft<'r> {
             if added.sample.nanoseconds < other.sample.nanoseconds {
                 *other = *added;
             }
-            self.count = begun;
+            self.all.truncate(self.begun + begun);
         }
         Ok(())
     }
@@ -338,10 +341,7 @@ impl<'r> Draft<'r> {
         if row.tells(CLASS) && !row.tells(OP) {
             row.set(OP, word(format_args!("{ONE_WAY}")));
         }
-        let slot = self.rows.get_mut(self.count).ok_or(packed!("more than 4096 points"))?;
-        *slot = row;
-        self.count += 1;
-        Ok(())
+        self.all.push(row).ok_or(packed!("more than 4096 points"))
     }
 }
 

@@ -14,7 +14,7 @@ const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/sa
 /// mean of their values; or that it is refused, since it has no points to compare.
 fn summary(path: &Path) -> String {
     let text = std::fs::read(path).unwrap();
-    let mut room = Table::filled(MAX_ROWS, Row::EMPTY).unwrap();
+    let mut room = List::new(MAX_ROWS).unwrap();
     let saved = match Saved::parse(&text, None, &mut room) {
         Ok(draft) => draft.finish().unwrap(),
         Err(_) => return "refused".to_string(),

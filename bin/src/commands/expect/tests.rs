@@ -2,12 +2,11 @@
 
 use super::*;
 use crate::analysis::expect::between::MeasuredCurve;
-use crate::result::row::Row;
 use crate::result::sample::{Sample, Samples};
 use crate::saved::MAX_ROWS;
+use crate::sys::table::List;
 use latency_core::rng::Pcg32;
 use std::format;
-use std::vec;
 use std::vec::Vec;
 
 /// Saved curves: a virtual machine on a shared host in 4 KiB pages, up to 4 GiB, and with 8 points an octave, then older
@@ -24,7 +23,7 @@ const CURVES: [&str; 6] = [
 /// Returns the points of a saved curve in ascending order.
 fn points(name: &str) -> Vec<Sample> {
     let path = format!("{}/../tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    let mut room = vec![Row::EMPTY; MAX_ROWS];
+    let mut room = List::new(MAX_ROWS).unwrap();
     let text = std::fs::read(&path).unwrap();
     let draft = Saved::parse(&text, None, &mut room).unwrap_or_else(|problem| panic!("{name}: {problem}"));
     let stride = draft.rows().iter().map(|row| row.sample.stride).min();

@@ -83,9 +83,9 @@ impl CauseSearch<'_, '_> {
             return;
         }
         let mut newest = None;
-        for value in past.iter().rev().filter(|value| value.key == like.key) {
+        for value in past.iter().rev().filter(|value| value.key() == like.key) {
             let is_first = newest.is_none() && runs.under(value).0 == like.under;
-            if runs.boots.host(value.state) != like.host || newest.is_none() && !is_first {
+            if runs.host(value) != like.host || newest.is_none() && !is_first {
                 continue;
             }
             if !runs.are_alike(value, newest.get_or_insert(*value)) {
@@ -94,7 +94,7 @@ impl CauseSearch<'_, '_> {
             let Some(side) = side(value) else { break };
             let slots = documents.iter_mut().skip(side * EACH).take(EACH);
             if let Some(slot) = slots.into_iter().find(|slot| **slot == NO_DOCUMENT) {
-                *slot = value.document;
+                *slot = runs.run(value).document;
             }
         }
         questions.push(CauseQuestion { host: like.host, key: like.key, documents });
@@ -145,7 +145,7 @@ pub fn find<'a>(
     let mut search = CauseSearch { runs, past, questions: List::new(MOST)? };
     for changed in slowed {
         search.add(&changed.value, [NO_DOCUMENT; 2 * EACH], &|value| {
-            Some(usize::from(u64::from(value.started) >= changed.since))
+            Some(usize::from(u64::from(runs.run(value).started) >= changed.since))
         });
     }
     let faster = found.apart.iter().filter(|apart| apart.condition == FASTER).map(|apart| &apart.outlier);

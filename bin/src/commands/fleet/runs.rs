@@ -8,7 +8,9 @@ use latency_core::text::Text;
 
 use super::boots::Boots;
 use super::names::{Name, Names, hash};
-use super::values::{HostValue, KINDS, MOST_LISTED, StoredValue, of_row};
+use super::values::{
+    HostValue, KINDS, MOST_CONDITIONS, MOST_LISTED, MOST_VALUES, StoredValue, ValueRun, of_row,
+};
 use crate::error::Failure;
 use crate::options::{Of, Options};
 use crate::result::row::{
@@ -19,10 +21,7 @@ use crate::saved::conditions::escaped;
 use crate::saved::host::SEPARATOR;
 use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
 use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
-
-/// Maximum number of different conditions of values.
-const MOST_CONDITIONS: usize = 1 << 12;
+use crate::sys::table::List;
 
 /// An input line that is not a valid document.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +53,9 @@ pub struct Runs<'a> {
     /// The options: the kind of value that is judged, and whether unreliable results are judged as well.
     pub options: &'a Options<'a>,
     /// Room for the rows of a document.
-    pub rows: Table<Row>,
+    pub rows: List<Row>,
+    /// The runs of values.
+    runs: List<ValueRun>,
 }
 
 impl<'a> Runs<'a> {
@@ -74,7 +75,8 @@ impl<'a> Runs<'a> {
             refused: List::new(MOST_LISTED)?,
             conditions: List::new(MOST_CONDITIONS)?,
             options,
-            rows: Table::filled(MAX_ROWS, Row::EMPTY)?,
+            rows: List::new(MAX_ROWS)?,
+            runs: List::new(MOST_VALUES)?,
         })
     }
 
@@ -95,6 +97,7 @@ impl<'a> Runs<'a> {
             rows,
             untrusted,
             refused,
+            runs,
         } = self;
         let judge_all = options.force;
         // A report contains several documents.
@@ -120,6 +123,9 @@ impl<'a> Runs<'a> {
                 return Ok(false);
             }
             *without_value += usize::from(draft.rows().is_empty());
+            let started = saved.origin.started.min(u32::MAX.into()) as u32;
+            runs.push(ValueRun { state, started, document: number }).ok_or(full)?;
+            let run = runs.len() - 1;
             let shown = telling(draft.rows());
             let mut mean = MeanOfPoints::default();
             for row in draft.rows() {
@@ -131,15 +137,11 @@ impl<'a> Runs<'a> {
                 let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
                 let under = number_of(known, (under, saved.origin.schema)).ok_or(full)?;
                 mean.add(name.as_str(), &row, under);
-                values
-                    .push(StoredValue::new((state, number), key, saved.origin.started, of_row(&row), under))
-                    .ok_or(full)?;
+                values.push(StoredValue::new(run, key, of_row(&row), under)).ok_or(full)?;
             }
             if options.history && mean.count > 1.0 {
                 let key = names.number(mean.name(saved).as_str()).ok_or(full)?;
-                let started = saved.origin.started;
-                let mean = StoredValue::new((state, number), key, started, mean.value(), mean.under);
-                values.push(mean).ok_or(full)?;
+                values.push(StoredValue::new(run, key, mean.value(), mean.under)).ok_or(full)?;
             }
             Ok(false)
         };
@@ -159,7 +161,24 @@ impl<'a> Runs<'a> {
 
     /// Returns the conditions of a value, and the version of the schema of its document.
     pub fn under(&self, value: &StoredValue) -> (Under, u64) {
-        self.conditions.get(usize::from(value.under)).copied().unwrap_or_default()
+        self.conditions.get(value.under()).copied().unwrap_or_default()
+    }
+
+    /// Returns the run of a value.
+    pub fn run(&self, value: &StoredValue) -> ValueRun {
+        self.runs.get(value.run()).copied().unwrap_or_default()
+    }
+
+    /// Returns the name of the host of a value.
+    pub fn host(&self, value: &StoredValue) -> Name {
+        self.boots.host(self.run(value).state)
+    }
+
+    /// Returns the sort key of a value: its key, host and time, then everything else, so that the order of the files
+    /// does not matter.
+    pub fn place(&self, value: &StoredValue) -> impl Ord + use<> {
+        let ValueRun { state, started, .. } = self.run(value);
+        (value.key(), self.boots.host(state), started, value.place())
     }
 
     /// Returns whether two values are comparable as results of one host.
@@ -172,7 +191,7 @@ impl<'a> Runs<'a> {
 
     /// Returns a value as that of its host.
     pub fn of_host(&self, value: &StoredValue) -> HostValue {
-        value.of_host(&self.boots, self.under(value).0)
+        value.of_host(self.host(value), self.run(value), self.under(value).0)
     }
 
     /// Resolves the names of the hosts, and sorts the list of results that are not judged.
@@ -192,13 +211,13 @@ impl<'a> Runs<'a> {
 
 /// Returns the index of conditions, which are added if they are new; `None` if there are too many.
 #[inline(never)] // offsets into a small frame are short
-fn number_of(known: &mut List<(Under, u64)>, conditions: (Under, u64)) -> Option<u16> {
+fn number_of(known: &mut List<(Under, u64)>, conditions: (Under, u64)) -> Option<u32> {
     let found = known.iter().position(|known| *known == conditions);
     let number = found.unwrap_or(known.len());
     if found.is_none() {
         known.push(conditions)?;
     }
-    Some(number as u16)
+    Some(number as u32)
 }
 
 /// The geometric mean of the times of all points of a result. It scatters less than one point.
@@ -210,12 +229,12 @@ struct MeanOfPoints {
     /// A number that identifies the points.
     points: u64,
     /// The conditions of the last point.
-    under: u16,
+    under: u32,
 }
 
 impl MeanOfPoints {
     #[inline(never)] // offsets into a small frame are short
-    fn add(&mut self, name: &str, row: &Row, under: u16) {
+    fn add(&mut self, name: &str, row: &Row, under: u32) {
         self.sum += ln(row.sample.nanoseconds);
         self.count += 1.0;
         self.points = hash(self.points, name);

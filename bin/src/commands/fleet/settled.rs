@@ -67,9 +67,9 @@ pub fn settle(
     history: Option<f64>,
 ) -> Result<Settled, Errno> {
     let Runs { names, boots, .. } = runs;
-    sort_by(past, |one, other| one.place(boots).cmp(&other.place(boots)));
+    sort_by(past, |one, other| runs.place(one).cmp(&runs.place(other)));
     let is_same = |one: &StoredValue, other: &StoredValue| {
-        (one.key, boots.host(one.state)) == (other.key, boots.host(other.state))
+        (one.key(), runs.host(one)) == (other.key(), runs.host(other))
     };
     let count = past.chunk_by(is_same).count();
     let (mut values, mut slowed) = (List::new(count)?, List::new(MOST_LISTED)?);
@@ -82,13 +82,14 @@ pub fn settle(
         let rest = past.get_mut(start..).unwrap_or_default();
         let Some(of_host) = rest.chunk_by_mut(is_same).next() else { break };
         start += of_host.len();
-        let newest = of_host.last().map_or(0, |newest| newest.started);
-        let (older, same) = of_host.split_at(of_host.partition_point(|value| value.started < newest));
+        let newest = of_host.last().map_or(0, |newest| runs.run(newest).started);
+        let (older, same) =
+            of_host.split_at(of_host.partition_point(|value| runs.run(value).started < newest));
         let Some(one) = same.get((same.len() - 1) / 2).copied() else { break };
-        let key = Key::of(names.name(one.key));
+        let key = Key::of(names.name(one.key()));
         // A host for which a list has no room is only counted.
         if let Some(scan) = scan {
-            let longest = longest.get_mut(boots.host(one.state) as usize);
+            let longest = longest.get_mut(runs.host(&one) as usize);
             let found = search(of_host, runs, scan, &mut room, &mut slowed);
             longest.into_iter().for_each(|longest| *longest = found.max(*longest));
         } else if let Some(found) = change(older, &one, runs, key.quantity, threshold) {
@@ -136,19 +137,20 @@ fn search(
     slowed: &mut List<Slowed>,
 ) -> u32 {
     let mut longest = 0;
-    let is_left = |value: &&StoredValue| value.started > 0 && !value.is_searched;
+    let is_left = |value: &&StoredValue| !value.is_searched() && runs.run(value).started > 0;
     while let Some(newest) = of_host.iter().rev().find(is_left).copied() {
-        let quantity = Key::of(runs.names.name(newest.key)).quantity;
+        let quantity = Key::of(runs.names.name(newest.key())).quantity;
         let mut scan = begin;
         series.truncate(0);
         for value in of_host.iter_mut() {
             if !is_left(&&*value) || !runs.are_alike(value, &newest) {
                 continue;
             }
-            value.is_searched = true;
-            if series.last().is_none_or(|before| before.started != value.started) {
+            let past = value.past(runs.run(value), quantity);
+            value.set_searched();
+            if series.last().is_none_or(|before| before.started != past.started) {
                 // There is room for all values.
-                series.push(value.past(quantity));
+                series.push(past);
                 scan.add(series);
             }
         }
@@ -185,10 +187,11 @@ fn change(
 ) -> Option<Slowed> {
     // The results from the newest to the oldest.
     let mut all = [(0, [0.0; 3]); RECENT];
-    let known = older.iter().rev().filter(|value| value.started > 0 && runs.are_alike(value, newest));
+    let known =
+        older.iter().rev().filter(|value| runs.run(value).started > 0 && runs.are_alike(value, newest));
     let mut count = 0;
     for (slot, value) in all.iter_mut().zip(core::iter::once(newest).chain(known)) {
-        *slot = (value.started, value.times(quantity));
+        *slot = (runs.run(value).started, value.times(quantity));
         count += 1;
     }
     let all = all.get(..count).unwrap_or_default();
@@ -210,7 +213,7 @@ fn change(
             before,
             counts: [new, count - new],
             since: recent.last().map_or(0, |(started, _)| (*started).into()),
-            states: [newest.state; 2],
+            states: [runs.run(newest).state; 2],
             is_faster: false,
         })
     })

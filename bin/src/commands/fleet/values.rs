@@ -3,9 +3,8 @@
 use latency_core::math::ln;
 use latency_core::stats::{Estimate, Interval};
 
-use super::boots::Boots;
 use super::history::PastResult;
-use super::names::Name;
+use super::names::{MOST, Name};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::norm::Quantity;
 use crate::analysis::traffic::bandwidth;
@@ -14,8 +13,11 @@ use crate::saved::alike::{PLACE_OF_NODES, Under};
 use crate::saved::host::SEPARATOR;
 use crate::sys::table::List;
 
-/// Maximum number of values of all documents together. Unused parts of the table do not need memory.
+/// Maximum number of values of all documents together, and of runs. Unused parts of the table do not need memory.
 pub const MOST_VALUES: usize = 1 << 20;
+
+/// Maximum number of different conditions of values.
+pub const MOST_CONDITIONS: usize = 1 << 12;
 
 /// Maximum number of listed unreliable results, and of listed lines that are not documents; further ones are only
 /// counted.
@@ -69,26 +71,35 @@ pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
     }
 }
 
-/// One value of one of many results, in few bytes.
+/// One value of one of many results: there are hundreds of thousands.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredValue {
     /// The value, in nanoseconds or bytes per second.
     value: f64,
     /// The distances of the ends of its confidence interval, as shares of the value.
     ends: [f32; 2],
-    /// Its key: the experiment, the point, the CPU model and the unit.
-    pub key: Name,
+    /// Its key, and the index of its measurement conditions.
+    kind: u32,
+    /// The index of its run, and [`SEARCHED`] if it was part of a searched series.
+    run: u32,
+}
+
+/// The bit of values that were part of a searched series.
+const SEARCHED: u32 = 1 << 31;
+
+/// The run of one or more values.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ValueRun {
     /// The state of its host.
     pub state: Name,
-    /// The start of its run, in seconds since 1970; 0 if unknown.
+    /// Its start, in seconds since 1970; 0 if unknown.
     pub started: u32,
     /// The number of its document in the input.
     pub document: u32,
-    /// The index of its measurement conditions.
-    pub under: u16,
-    /// True if it was part of a searched series.
-    pub is_searched: bool,
 }
+
+// A key and an index of conditions fit in one number.
+const _: () = assert!(MOST * MOST_CONDITIONS <= 1 << 32);
 
 /// Returns the value of a row: its latency, or the bandwidth of traffic.
 #[must_use]
@@ -99,41 +110,48 @@ pub fn of_row(row: &Row) -> Estimate {
 }
 
 impl StoredValue {
-    /// Returns the value of a row, or of a mean.
+    /// Returns a value of the run with an index.
     #[inline(never)] // offsets into a small frame are short
-    pub fn new(
-        (state, document): (Name, u32),
-        key: Name,
-        started: u64,
-        found: Estimate,
-        under: u16,
-    ) -> StoredValue {
+    pub fn new(run: usize, key: Name, found: Estimate, under: u32) -> StoredValue {
         let Estimate { value, interval } = found;
         let Interval { low, high } = interval.unwrap_or(Interval { low: value, high: value });
         StoredValue {
             value,
             ends: [1.0 - low / value, high / value - 1.0].map(|end| end.max(0.0) as f32),
-            key,
-            state,
-            started: started.min(u32::MAX.into()) as u32,
-            document,
-            under,
-            is_searched: false,
+            kind: key * MOST_CONDITIONS as u32 + under,
+            run: run as u32,
         }
+    }
+
+    /// Returns the index of its run.
+    pub const fn run(&self) -> usize {
+        (self.run & !SEARCHED) as usize
+    }
+
+    /// Returns whether it was part of a searched series.
+    pub const fn is_searched(&self) -> bool {
+        self.run & SEARCHED != 0
+    }
+
+    /// Notes that it is part of a searched series.
+    pub const fn set_searched(&mut self) {
+        self.run |= SEARCHED;
+    }
+
+    /// Returns its key: the experiment, the point, the CPU model and the unit.
+    pub const fn key(&self) -> Name {
+        self.kind / MOST_CONDITIONS as u32
+    }
+
+    /// Returns the index of its measurement conditions.
+    pub const fn under(&self) -> usize {
+        self.kind as usize % MOST_CONDITIONS
     }
 
     /// Returns its confidence interval, which contains the value.
     pub fn interval(&self) -> Interval {
         let [below, above] = self.ends.map(|end| f64::from(end) * self.value);
         Interval { low: self.value - below, high: self.value + above }
-    }
-
-    /// Returns the sort key of a value: its key, host and time, then everything else, so that the order of the files
-    /// does not matter.
-    pub fn place(&self, boots: &Boots) -> impl Ord + use<> {
-        // Larger positive numbers have larger bit patterns.
-        let numbers = (self.value.to_bits(), self.ends.map(f32::to_bits));
-        (self.key, boots.host(self.state), self.started, numbers)
     }
 
     /// Returns the time that the value means, and its interval: for a bandwidth, that of a byte.
@@ -145,18 +163,23 @@ impl StoredValue {
         }
     }
 
+    /// Returns a number for sorting: larger positive numbers have larger bit patterns.
+    pub fn place(&self) -> impl Ord + use<> {
+        (self.value.to_bits(), self.ends.map(f32::to_bits))
+    }
+
     /// Returns the value as one of a series.
-    pub fn past(&self, quantity: Quantity) -> PastResult {
+    pub fn past(&self, run: ValueRun, quantity: Quantity) -> PastResult {
         let [time, low, high] = self.times(quantity);
         let error = Interval { low, high }.relative_half_width(time) / HALF;
-        PastResult { started: self.started, state: self.state, log: ln(time), error }
+        PastResult { started: run.started, state: run.state, log: ln(time), error }
     }
 
     /// Returns the value of a host under these conditions.
-    pub fn of_host(&self, boots: &Boots, under: Under) -> HostValue {
-        let StoredValue { key, state, value, document, .. } = *self;
-        let (host, started, interval) = (boots.host(state), self.started.into(), self.interval());
-        HostValue { key, host, state, started, document, value, interval, under, apart: 0 }
+    pub fn of_host(&self, host: Name, run: ValueRun, under: Under) -> HostValue {
+        let (key, interval, value) = (self.key(), self.interval(), self.value);
+        let ValueRun { state, started, document } = run;
+        HostValue { key, host, state, started: started.into(), document, value, interval, under, apart: 0 }
     }
 }
 
