@@ -19,8 +19,9 @@ pub use words::WORDS;
 const LONGEST: usize = 4096;
 /// The maximum number of inserts. Their bytes are 1 to this number.
 const MOST_INSERTS: u8 = 8;
-/// The first byte that is not ASCII, and that of the control characters that no text has. These bytes are words.
+/// The first byte that is not ASCII. All of these are words.
 const FIRST_WORD: u8 = 0x80;
+/// The first control character that no text has. It and those behind it are words.
 const FIRST_CONTROL: u8 = 0x0b;
 /// The number of control characters that are words.
 const CONTROLS: usize = (b' ' - FIRST_CONTROL) as usize;
@@ -74,7 +75,7 @@ impl Packed {
         PackedPart(self.0.bytes())
     }
 
-    /// Returns the parts between separators, which are characters that no word contains.
+    /// Returns the parts between separators; see [`PackedPart::split`].
     pub fn split(self, separator: u8) -> impl Iterator<Item = PackedPart> {
         self.whole().split(separator)
     }
@@ -105,8 +106,9 @@ impl PackedPart {
         self.0.strip_suffix(&[SUFFIX_BYTE]).map(PackedPart)
     }
 
-    /// Returns the parts between separators, which are characters that no word contains.
+    /// Returns the parts between separators, which are tabs, line feeds or `|`: a part behind one begins like a text.
     pub fn split(self, separator: u8) -> impl Iterator<Item = PackedPart> {
+        debug_assert_eq!(set_after(separator), set_after(0));
         self.0.split(move |byte| *byte == separator).map(PackedPart)
     }
 
