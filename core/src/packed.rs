@@ -325,7 +325,7 @@ struct Tree {
 
 /// The maximum number of beginnings.
 const BEGINNINGS: usize = LETTERS.len() + 1;
-const TREES: [Tree; WORDS.len()] = [tree(&WORDS[0]), tree(&WORDS[1]), tree(&WORDS[2]), tree(&WORDS[3])];
+static TREES: [Tree; WORDS.len()] = [tree(WORDS[0]), tree(WORDS[1]), tree(WORDS[2]), tree(WORDS[3])];
 
 /// Returns the word of a byte; an empty text if the byte is a character or an insert.
 fn word(set: usize, byte: u8) -> &'static str {

@@ -6,6 +6,7 @@ use core::fmt;
 use core::ops::RangeInclusive;
 
 use latency_core::decimal::Decimal;
+use latency_core::packed;
 use latency_core::text::plural;
 
 use super::optional::optional;
@@ -57,9 +58,10 @@ pub fn published(
     let of_value = optional(value, |value, out| {
         match relation(quantity, processor.signature.0, usual.ends(), value) {
             Relation::Inside => out.write_str("; this agrees"),
-            Relation::Half => {
-                out.write_str("; this is about half, as when the sibling thread of the core is active")
-            }
+            Relation::Half => fmt::Display::fmt(
+                &packed!("; this is about half, as when the sibling thread of the core is active"),
+                out,
+            ),
             Relation::Ratio(ratio) => {
                 write!(out, "; this is {:.2}x that", Decimal(ratio))?;
                 // The lines of exchanges between cores are few, and on small pages by design.

@@ -184,6 +184,13 @@ impl fmt::Display for UsageError<'_> {
             UsageError::NotOfSaved { format } => message!(
                 out, "a report of saved results cannot be written as {format} (their values differ)";
                 "use one of text, json, jsonl, md, html"; format = format.name),
+            UsageError::UnexpectedOperand { operand, experiment }
+                if experiment.operands.most > 2 && !operand.is_empty() =>
+            {
+                message!(
+                    out, "more than {most} arguments, from '{operand}' on"; "join files: cat FILES";
+                    most = experiment.operands.most, operand)
+            }
             UsageError::UnexpectedOperand { operand, experiment } => message!(
                 out, "unexpected argument '{operand}'";
                 "usage: {usage}"; operand, usage = &experiment.typed(" [OPTIONS]") as &dyn Display),

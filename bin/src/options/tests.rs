@@ -324,6 +324,17 @@ fn options_and_operands_may_stand_anywhere() {
 }
 
 #[test]
+fn too_many_files_can_be_joined() {
+    let mut arguments = ["compare"].to_vec();
+    arguments.resize(1 + 48, "a.json");
+    arguments.push("b.json");
+    assert_eq!(
+        parsed(&arguments).unwrap_err().to_string(),
+        "more than 48 arguments, from 'b.json' on; join files: cat FILES"
+    );
+}
+
+#[test]
 fn two_dashes_separate_the_operands_of_two_sides() {
     let sides = |line: &str| {
         let words: Vec<_> = line.split(' ').collect();

@@ -13,21 +13,27 @@ pub(super) fn population(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Resu
     let (mut slots, mut populated) = (None, 0_u32);
     let mut capacity = Some(0.0);
     let mut rates = Some((f64::INFINITY, 0.0_f64));
-    members(reader, &mut |reader, key| match key {
-        "slots" => Ok(slots = optional(reader)?),
-        "devices" => each_object(reader, |reader| {
-            populated += 1;
-            let (mut size, mut rate) = (None, None);
-            rest(reader, &mut |reader, key| match key {
-                "bytes" => Ok(size = optional(reader)?),
-                "mt_per_s" => Ok(rate = optional(reader)?),
-                _ => Ok(reader.skip_value()?),
-            })?;
-            capacity = capacity.zip(size).map(|(sum, size)| sum + size);
-            rates = rates.zip(rate).map(|((least, most), rate)| (rate.min(least), rate.max(most)));
-            Ok(())
-        }),
-        _ => Ok(reader.skip_value()?),
+    members(reader, &mut |reader, key| {
+        match key {
+            "slots" => slots = optional(reader)?,
+            "devices" => each_object(reader, |reader| {
+                populated += 1;
+                let (mut size, mut rate) = (None, None);
+                rest(reader, &mut |reader, key| {
+                    match key {
+                        "bytes" => size = optional(reader)?,
+                        "mt_per_s" => rate = optional(reader)?,
+                        _ => reader.skip_value()?,
+                    }
+                    Ok(())
+                })?;
+                capacity = capacity.zip(size).map(|(sum, size)| sum + size);
+                rates = rates.zip(rate).map(|((least, most), rate)| (rate.min(least), rate.max(most)));
+                Ok(())
+            })?,
+            _ => reader.skip_value()?,
+        }
+        Ok(())
     })?;
     if populated == 0 {
         return Ok(());

@@ -10,4 +10,4 @@ mkdir "$results" || exit 1
 srun --ntasks-per-node=1 --exclusive --output="$results/%N.jsonl" --error="$results/%N.log" \
     latency-bench --format=jsonl --label=env:SLURM_JOB_ID
 
-cat "$results"/*.jsonl | latency-bench fleet -
+latency-bench fleet "$results"/*.jsonl

@@ -118,7 +118,7 @@ fn fleet_takes_typical_results_from_the_baseline() {
 
 #[test]
 fn fleet_says_why_it_seeks_no_cause_in_a_pipe() {
-    let why = "Likely causes: not sought, because '-' cannot be read a second time; name files.";
+    let why = "Likely causes: not sought, because a pipe cannot be read a second time; name files.";
     let directory = Directory::new("causes-pipe");
     for (odd, is_said) in [(WITHOUT, true), (WITH, false)] {
         fs::write(directory.path().join("all.jsonl"), seven(WITH, odd)).expect("a file");

@@ -27,14 +27,14 @@ const MOST_ROWS: usize = 4 * MAX_ROWS;
 const NO_DOCUMENT: u32 = u32::MAX;
 
 /// The likely causes of the differences of hosts.
-pub struct HostCauses<'a> {
+pub struct HostCauses {
     /// Each host with a likely cause; `None` if its experiments have different causes.
     pub list: List<(Name, Option<LikelyCause>)>,
-    /// An input that cannot be read a second time, if that was necessary.
-    pub unreadable: Option<&'a [u8]>,
+    /// True if an input is a pipe that would have to be read a second time.
+    pub is_unreadable: bool,
 }
 
-impl HostCauses<'_> {
+impl HostCauses {
     /// Returns the hosts with one likely cause.
     pub fn named(&self) -> impl Iterator<Item = (Name, &LikelyCause)> + Clone {
         self.list.iter().filter_map(|(host, cause)| Some((*host, cause.as_ref()?)))
@@ -140,8 +140,8 @@ pub fn find<'a>(
     found: &FleetFindings<'_>,
     baseline: Option<&[HostValue]>,
     threshold: f64,
-) -> Result<HostCauses<'a>, Errno> {
-    let mut causes = HostCauses { list: List::new(MOST)?, unreadable: None };
+) -> Result<HostCauses, Errno> {
+    let mut causes = HostCauses { list: List::new(MOST)?, is_unreadable: false };
     let mut search = CauseSearch { runs, past, questions: List::new(MOST)? };
     for changed in slowed {
         search.add(&changed.value, [NO_DOCUMENT; 2 * EACH], &|value| {
@@ -169,12 +169,12 @@ pub fn find<'a>(
 fn answer<'a>(
     runs: &mut Runs<'a>,
     questions: &[CauseQuestion],
-    causes: &mut HostCauses<'a>,
+    causes: &mut HostCauses,
 ) -> Result<(), Errno> {
     let Runs { rows, options, given, .. } = runs;
     let paths = || options.baseline.into_iter().chain(options.operands().iter().copied());
-    causes.unreadable = paths().find(|path| !saved::is_repeatable(path));
-    if causes.unreadable.is_some() {
+    causes.is_unreadable = paths().any(|path| !saved::is_repeatable(path));
+    if causes.is_unreadable {
         return Ok(());
     }
     let (mut kept, mut all) = (List::new(questions.len() * 2 * EACH)?, List::new(2 * EACH)?);

@@ -47,7 +47,7 @@ pub struct FleetView<'v, 'a> {
     /// The facts that slow hosts have significantly more often than others.
     pub associations: &'v List<Association<'v>>,
     /// The likely causes of the differences of hosts.
-    pub causes: &'v HostCauses<'a>,
+    pub causes: &'v HostCauses,
     /// The allowed excess over the usual value.
     pub threshold: f64,
     /// The number of documents of the baseline.
@@ -152,11 +152,13 @@ impl FleetView<'_, '_> {
         for (host, cause) in self.causes.named() {
             document.finding(format_args!("{}: {cause}.", self.name(host)));
         }
-        if let Some(path) = self.causes.unreadable {
-            document.missing(format_args!(
-                "Likely causes: not sought, because '{}' cannot be read a second time; name files.",
-                saved::shown(path)
-            ));
+        if self.causes.is_unreadable {
+            document.say(
+                Role::Missing,
+                packed!(
+                    "Likely causes: not sought, because a pipe cannot be read a second time; name files."
+                ),
+            );
         }
     }
 
