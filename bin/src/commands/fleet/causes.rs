@@ -64,8 +64,8 @@ struct CauseSearch<'s, 'a> {
 }
 
 impl CauseSearch<'_, '_> {
-    /// Adds the difference of a value from the results in `others`, unless one of the same host and experiment was added
-    /// before. `side` returns the side of each result of the host, from the newest one on, and `None` behind the last
+    /// Adds the difference of a value from the results in `documents`, unless one of the same host and experiment was
+    /// added before. `side` returns the side of each result of the host, from the newest one on, and `None` behind the last
     /// one that counts.
     #[inline(never)] // offsets into a small frame are short
     fn add(
@@ -133,8 +133,8 @@ impl CauseSearch<'_, '_> {
 ///
 /// No memory for the documents.
 #[inline(never)] // offsets into a small frame are short
-pub fn find<'a>(
-    runs: &mut Runs<'a>,
+pub fn find(
+    runs: &mut Runs<'_>,
     past: &[StoredValue],
     slowed: &[Slowed],
     found: &FleetFindings<'_>,
@@ -166,11 +166,7 @@ pub fn find<'a>(
 
 /// Reads the documents of all questions, and finds the causes.
 #[inline(never)] // offsets into a small frame are short
-fn answer<'a>(
-    runs: &mut Runs<'a>,
-    questions: &[CauseQuestion],
-    causes: &mut HostCauses,
-) -> Result<(), Errno> {
+fn answer(runs: &mut Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses) -> Result<(), Errno> {
     let Runs { rows, options, given, .. } = runs;
     let paths = || options.baseline.into_iter().chain(options.operands().iter().copied());
     causes.is_unreadable = paths().any(|path| !saved::is_repeatable(path));
