@@ -130,7 +130,6 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 }
 
 /// Returns the machine to measure, with the CPUs that measure it.
-#[inline(never)] // it is called in several places
 fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> {
     let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
     let [machine, ..] = detect::machine(options.cpu, node)?.leak() else {
@@ -184,7 +183,6 @@ struct Outputs<'o, 'a> {
 
 impl<'a> Outputs<'_, 'a> {
     /// Opens every output, before anything is measured.
-    #[inline(never)] // it is called in several places
     fn open(&mut self) -> Result<(), Failure<'a>> {
         for (index, output) in self.options.outputs().iter().enumerate() {
             let sink = sink(output)?;
@@ -219,7 +217,6 @@ impl<'a> Outputs<'_, 'a> {
     ///
     /// An existing file is not replaced by an empty result, which is [`Failure::Interrupted`]. In a format that
     /// monitoring collects, it is not replaced by the result of a failed run either.
-    #[inline(never)] // it is called in several places
     fn save(
         &mut self,
         columns: output::Columns,
@@ -270,7 +267,6 @@ fn finish<'a>(sink: Sink, output: &Output<'a>) -> Result<(), Failure<'a>> {
 }
 
 /// Writes the texts of `--help` and `--version`.
-#[inline(never)] // offsets into a small frame are short
 fn tell<'a>(outputs: &mut Outputs<'_, 'a>) -> Result<(), Failure<'a>> {
     outputs.open()?;
     let options = outputs.options;
@@ -289,7 +285,6 @@ fn tell<'a>(outputs: &mut Outputs<'_, 'a>) -> Result<(), Failure<'a>> {
 }
 
 /// Runs a command on saved results.
-#[inline(never)] // offsets into a small frame are short
 fn act<'o>(
     command: &Command,
     arguments: Arguments,
@@ -387,7 +382,6 @@ fn say_time(options: &Options<'_>, takes: Range, messages: &mut Messages) {
 }
 
 /// Plans, measures, reports.
-#[inline(never)] // offsets into a small frame are short
 fn perform<'o>(
     arguments: Arguments,
     outputs: &mut Outputs<'o, '_>,
@@ -440,7 +434,6 @@ fn perform<'o>(
 }
 
 /// Measures and reports everything.
-#[inline(never)] // offsets into a small frame are short
 fn perform_all(
     arguments: Arguments,
     outputs: &mut Outputs<'_, 'static>,

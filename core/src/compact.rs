@@ -10,7 +10,6 @@ pub struct Compact<I>(pub I);
 impl<I: Iterator> Iterator for Compact<I> {
     type Item = I::Item;
 
-    #[inline(never)]
     fn next(&mut self) -> Option<I::Item> {
         self.0.next()
     }

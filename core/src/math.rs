@@ -28,23 +28,22 @@ const RECIPROCALS: [f64; EXPONENTIAL_TERMS] = {
     table
 };
 
-/// Conversion to real numbers in few instructions: a signed number needs one, an unsigned number eight where the processor
-/// converts signed numbers only.
+/// Conversion to real numbers at the end of a chain of calls, where `as` would need parentheses.
 pub trait ToReal {
-    /// Returns a number below 2^63 as a real number; a larger number loses its highest bit.
+    /// Returns the nearest real number.
     #[must_use]
     fn real(self) -> f64;
 }
 
 impl ToReal for u64 {
     fn real(self) -> f64 {
-        (self & i64::MAX as u64) as f64
+        self as f64
     }
 }
 
 impl ToReal for usize {
     fn real(self) -> f64 {
-        (self as u64).real()
+        self as f64
     }
 }
 
@@ -198,10 +197,7 @@ fn power_of_two(exponent: i64) -> f64 {
 }
 
 /// Returns the whole part of a number: zero of a negative one and of NaN, the largest whole number of one above it.
-///
-/// It is a conversion with `as`, which takes ten instructions wherever it is inlined.
 #[must_use]
-#[inline(never)]
 pub const fn whole(value: f64) -> u64 {
     value as u64
 }

@@ -114,7 +114,6 @@ impl PackedPart {
 
     /// Returns the part after this number of separators; an empty one if there are fewer.
     #[must_use]
-    #[inline(never)] // called in several places
     pub fn part(self, separator: u8, index: usize) -> PackedPart {
         self.split(separator).nth(index).unwrap_or(PackedPart(&[]))
     }

@@ -24,7 +24,6 @@ pub fn ascending(samples: &mut [f64]) {
 }
 
 /// Sorts `count` items with `swaps`, which exchanges two items if the first is larger, and returns true if it was.
-#[inline(never)] // one copy of the code for all types
 fn shell(count: usize, swaps: &mut dyn FnMut(usize, usize) -> bool) {
     let mut gap = count;
     while gap > 1 {

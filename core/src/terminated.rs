@@ -28,7 +28,6 @@ impl Terminated {
 
     /// Returns the bytes before the NUL.
     #[must_use]
-    #[inline(never)] // called in several places
     pub fn bytes(self) -> &'static [u8] {
         // SAFETY: the pointer is that of a `&'static CStr`: a NUL ends it, and nothing writes there.
         unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_bytes()
@@ -36,7 +35,6 @@ impl Terminated {
 
     /// Returns the text; an empty one if the literal is not UTF-8.
     #[must_use]
-    #[inline(never)] // called in several places
     pub fn text(self) -> &'static str {
         core::str::from_utf8(self.bytes()).unwrap_or_default()
     }

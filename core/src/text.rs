@@ -74,12 +74,10 @@ impl<const N: usize> Text<N> {
 
 // These functions are not methods, so that texts of all lengths share one copy of the code.
 
-#[inline(never)]
 fn start(bytes: &[u8], length: usize) -> &str {
     core::str::from_utf8(bytes.get(..length).unwrap_or_default()).unwrap_or_default()
 }
 
-#[inline(never)]
 fn append(bytes: &mut [u8], length: &mut usize, part: &str) -> bool {
     let end = length.saturating_add(part.len());
     let Some(room) = bytes.get_mut(*length..end) else { return false };
@@ -88,7 +86,6 @@ fn append(bytes: &mut [u8], length: &mut usize, part: &str) -> bool {
     true
 }
 
-#[inline(never)]
 fn append_all(bytes: &mut [u8], length: &mut usize, words: fmt::Arguments<'_>) -> fmt::Result {
     struct TextEnd<'t>(&'t mut [u8], &'t mut usize);
     impl Write for TextEnd<'_> {
@@ -183,7 +180,6 @@ pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
 
 /// Returns the ending of a noun for this count: `s`, or nothing for one.
 #[must_use]
-#[inline(never)] // called in several places
 pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
     if count == T::from(1) { "" } else { "s" }
 }

@@ -125,7 +125,6 @@ impl Topology {
 
     /// Returns the nodes in rising order of id.
     #[must_use]
-    #[inline(never)] // called in many places
     pub fn nodes(&self) -> &[Node] {
         self.nodes.get(..self.length).unwrap_or_default()
     }
@@ -217,7 +216,6 @@ impl Node {
 
     /// Returns the pool of huge pages of this size; `None` if the kernel does not have this pool.
     #[must_use]
-    #[inline(never)] // called in several places
     pub fn page_pool(&self, size: PageSize) -> Option<PagePool> {
         self.pools().find(|(of, _)| *of == size).map(|(_, pool)| pool)
     }

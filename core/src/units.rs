@@ -27,7 +27,6 @@ impl Bytes {
 
     /// Returns `count` times this amount, saturating at the largest amount.
     #[must_use]
-    #[inline(never)] // called in several places
     pub const fn times(self, count: u64) -> Bytes {
         Bytes(self.0.saturating_mul(count))
     }

@@ -138,7 +138,6 @@ impl Caches {
     /// Reads the caches out of a stair and the points that it was fitted to.
     ///
     /// A translation buffer ends a plateau at its reach in bytes, as a cache does; `reaches` has 0 for an unknown one.
-    #[inline(never)] // offsets into a small frame are short
     pub(super) fn read(
         &mut self,
         fit: &Fit,

@@ -34,7 +34,6 @@ pub fn is_wide(found: &Distribution, quantile: &Percentile) -> bool {
 }
 
 /// Fills points with the times of loads, and the percentages of loads that take as long or longer.
-#[inline(never)] // offsets into a small frame are short
 pub fn exceedances(found: &Distribution, points: &mut [ChartPoint]) {
     let (windows, below) = (&found.windows, found.interrupted_from);
     let (Some(least), Some(most)) = (windows.minimum(), hops::maximum(windows, below)) else { return };

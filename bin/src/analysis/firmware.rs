@@ -28,7 +28,6 @@ pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
 }
 
 /// Warns about claims that the measurements contradict.
-#[inline(never)] // offsets into a small frame are short
 pub fn check(nodes: &[Node], pairs: impl Iterator<Item = Pair> + Clone, warnings: &mut Warnings) {
     for node in nodes {
         let Some(ns) = measured(pairs.clone(), node) else { continue };

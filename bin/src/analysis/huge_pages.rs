@@ -32,7 +32,6 @@ impl Worth {
     /// Returns the verdict for the `ratio` of the time of a load in base pages to that in larger ones; `like_small` is
     /// true if the TLB was found to treat both alike.
     #[must_use]
-    #[inline(never)]
     pub fn of(ratio: Estimate, like_small: bool) -> Worth {
         match ratio.side(PAYS) {
             Side::Above if like_small => Worth::LikeSmall,

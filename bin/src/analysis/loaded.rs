@@ -81,7 +81,6 @@ pub struct Steps {
 impl Steps {
     /// Returns the levels.
     #[must_use]
-    #[inline(never)] // it is called in many places
     pub fn as_slice(&self) -> &[Step] {
         self.steps.get(..self.count).unwrap_or_default()
     }
@@ -150,7 +149,6 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the curve through the levels of all generators.
     #[must_use]
-    #[inline(never)] // a curve is some KiB
     pub fn curve(&self) -> Option<Curve> {
         let (mut levels, mut count) = ([LoadLevel::NONE; MOST_LEVELS], 0);
         let steps = self.steps();
@@ -164,7 +162,6 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the lowest latency and the fastest level, if idle memory is slower than that level.
     #[must_use]
-    #[inline(never)] // a curve is some KiB
     pub fn slow_idle(&self) -> Option<(f64, LoadLevel)> {
         let curve = self.curve()?;
         Some((curve.lowest.value, curve.fastest?))

@@ -60,7 +60,6 @@ impl Reading {
 
 /// Returns the median core clock of points in gigahertz.
 #[must_use]
-#[inline(never)] // it is called in several places
 pub fn clock(samples: Samples<'_>) -> Option<f64> {
     let mut clocks = [0.0; MAX_POINTS];
     stats::median(samples.values(&mut clocks, &|sample| Some(sample.core_cycles? / sample.nanoseconds)))

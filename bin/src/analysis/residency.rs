@@ -126,7 +126,6 @@ pub fn of_set(points: &[Residence]) -> Option<Residency> {
 }
 
 /// Returns the mean time that a line stays, if the first and the last lines leave as an exponential of `half_ns` does.
-#[inline(never)] // offsets into a small frame are short
 fn mean_life(points: &[Residence], half_ns: f64) -> f64 {
     let rate = LN_2 / half_ns;
     let loaded = |first: &Residence| (first.share.value * (1.0 + rate * first.after_ns)).min(1.0);

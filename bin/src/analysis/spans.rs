@@ -68,7 +68,6 @@ pub fn at(points: &[SpanPoint], pages: Pages, page: Bytes, span: Bytes) -> Optio
 
 /// Returns the first and the second level of the TLB for one kind of pages, at this core clock.
 #[must_use]
-#[inline(never)] // it is called in several places
 pub fn levels(points: &[SpanPoint], pages: Pages, gigahertz: Option<f64>) -> [Option<TlbLevel>; 2] {
     let points = of_kind(points, pages);
     let Some(hit) = points.first().map(|point| point.nanoseconds) else { return [None; 2] };

@@ -50,7 +50,6 @@ pub fn find<'o, 'a>(
 /// Returns the ratio of the time of a walk to that of the same walk in the largest pages that were obtained; `None` for
 /// the latter walk itself.
 #[must_use]
-#[inline(never)] // the search is large, and there are several calls
 pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate> {
     let point = &outcome.point;
     let huge = kinds(outcomes).filter(|pages| !pages.are_base());
@@ -99,7 +98,6 @@ impl InMemory {
 
 /// Returns the walk over one line on each of `lines` base pages of memory; `None` if it was not measured.
 #[must_use]
-#[inline(never)] // three searches, and there are several calls
 pub fn in_memory(outcomes: &[Outcome<'_>], spans: &[SpanPoint], line: Bytes, lines: u64) -> Option<InMemory> {
     let page = base_page(outcomes);
     let (base, span) = (Pages::base(page), page.bytes().times(lines));

@@ -111,7 +111,6 @@ impl<'r> CurveRows<'r> {
 }
 
 /// Finds the curves among the rows, and the number of rows that belong to no curve.
-#[inline(never)] // offsets into a small frame are short
 fn curves(rows: &[Row]) -> Result<(List<CurveRows<'_>>, usize), Errno> {
     let mut kinds = List::new(MOST_CURVES)?;
     // Rows with one line on each page belong to a curve with a smaller stride if there is one, so the smaller strides

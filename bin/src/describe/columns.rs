@@ -160,7 +160,6 @@ pub fn saved_field(document: &mut dyn Document, field: usize, word: &str) {
 }
 
 /// Describes the fields of a saved point of an experiment.
-#[inline(never)] // it is called in several places
 pub fn saved(document: &mut dyn Document, experiment: &str, row: &Row) {
     if !row.tells(row::EXPERIMENT) {
         saved_field(document, row::EXPERIMENT, experiment);
@@ -177,7 +176,6 @@ pub fn start_of(document: &mut dyn Document, field: &Field, of: &Saved) {
 }
 
 /// Describes the points of a saved result, which `next` returns, as rows.
-#[inline(never)] // it is called in several places
 pub fn saved_rows<'r>(document: &mut dyn Document, of: &Saved, next: &mut dyn FnMut() -> Option<&'r Row>) {
     for row in core::iter::from_fn(next) {
         document.part(Part::Item, |document| {
@@ -229,7 +227,6 @@ impl<'r> RowOrigin<'r> {
     }
 
     /// Writes a row, which begins with its origin.
-    #[inline(never)] // it is called in several places
     pub fn row(self, document: &mut dyn Document, members: &mut dyn FnMut(&mut dyn Document)) {
         document.part(Part::Item, |document| {
             document.put(&HOST, self.host);

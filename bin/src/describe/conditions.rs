@@ -41,7 +41,6 @@ fields! {
 }
 
 /// Describes the conditions.
-#[inline(never)] // offsets into a small frame are short
 pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(found) = report.conditions else { return document.put(&CONDITIONS, None::<bool>) };
     let [p10, p50, p90] = found.core_gigahertz.unwrap_or([f64::NAN; 3]);
@@ -93,7 +92,6 @@ pub(super) fn celsius(heat: i32) -> f64 {
 }
 
 /// Writes the temperature of the hottest memory device, if it is known.
-#[inline(never)] // called twice
 pub fn hottest(document: &mut dyn Document, role: Role<'_>, heat: Option<i32>) {
     if let Some(heat) = heat {
         document.sentence(role, format_args!("{:.1} C", Decimal(celsius(heat))));
@@ -101,7 +99,6 @@ pub fn hottest(document: &mut dyn Document, role: Role<'_>, heat: Option<i32>) {
 }
 
 /// Writes the errors of memory devices since the kernel started, for the facts of a page.
-#[inline(never)] // called twice
 pub fn since_boot(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(errors) = report.conditions.and_then(|found| found.errors.as_ref()) else { return };
     let role = Role::Page(&PageRole::Fact("Memory errors"));
@@ -113,7 +110,6 @@ pub fn since_boot(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the errors of a device.
-#[inline(never)] // called twice
 fn device_errors(document: &mut dyn Document, role: Role<'_>, device: &ErrorCounts) {
     let ErrorCounts { locator, counts, .. } = device;
     match *counts {
@@ -135,7 +131,6 @@ static OF_DEVICE: [Field; 4] = [CORRECTED, UNCORRECTED, NOW_CORRECTED, NOW_UNCOR
 static OF_MACHINE: [Field; 4] = [CHECKS, CORRUPTED, OVERHEATED, FAILED];
 
 /// Writes a member for each count.
-#[inline(never)] // called twice
 fn counts(document: &mut dyn Document, fields: &[Field], counts: &[Option<u64>]) {
     for (field, count) in fields.iter().zip(counts) {
         document.put(field, *count);
@@ -143,7 +138,6 @@ fn counts(document: &mut dyn Document, fields: &[Field], counts: &[Option<u64>])
 }
 
 /// Writes the conditions in one line.
-#[inline(never)] // offsets into a small frame are short
 pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
     let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
     document.sentence(

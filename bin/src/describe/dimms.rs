@@ -85,7 +85,6 @@ impl Display for Giga {
 }
 
 /// Writes the population with its source and its peak in one sentence, if it is known.
-#[inline(never)] // it is called in several places
 pub fn line(document: &mut dyn Document, machine: &Machine, role: Role<'_>) {
     let Some(dimms) = &machine.dimms else { return };
     let source = match (dimms.source, machine.processor.platform) {

@@ -106,7 +106,6 @@ pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>)
 }
 
 /// Writes the host, the time of the measurement and the facts that explain a result, for a page.
-#[inline(never)] // offsets into a small frame are short
 pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display) {
     let (host, processor, nodes) = (&machine.host, &machine.processor, machine.topology.nodes());
     let identity = &host.identity;
@@ -154,7 +153,6 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
 
 /// Returns the memory that the kernel lost because of errors since it started, in words; empty if none is known.
 #[must_use]
-#[inline(never)] // called twice
 pub fn lost_memory(machine: &Machine) -> Text<160> {
     let mut words = Text::EMPTY;
     // Nodes that do not fit are left out.
@@ -171,7 +169,6 @@ pub fn lost_memory(machine: &Machine) -> Text<160> {
 }
 
 /// Writes a fact about the machine, if it is known.
-#[inline(never)] // it is called in several places
 fn fact(document: &mut dyn Document, label: &'static str, words: &str) {
     if !words.is_empty() {
         document.sentence(Role::Page(&PageRole::Fact(label)), format_args!("{words}"));

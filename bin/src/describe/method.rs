@@ -43,7 +43,6 @@ fields! {
 }
 
 /// Describes the self-test.
-#[inline(never)] // offsets into a small frame are short
 pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::Object(&HEALTH), |document| {
         document.put(&L1_CYCLES, report.health.l1_cycles);
@@ -149,7 +148,6 @@ fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool 
 }
 
 /// Writes the parts that do not depend on the chain: self-test, clock, prefetchers, counters.
-#[inline(never)] // offsets into a small frame are short
 pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     brief(document, report);
     self_test(document, report);
@@ -299,7 +297,6 @@ fn passed(report: &Report<'_, '_>) -> &'static str {
 }
 
 /// Writes the memory, the self-test and the core clock in one line, and whether the placement is verified.
-#[inline(never)] // offsets into a small frame are short
 fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = || {
         let outcomes = report.outcomes.iter();
@@ -404,7 +401,6 @@ fn ratio(ratio: &Summary) -> impl Display + '_ {
 const EVENTS: [&str; crate::result::counters::EVENTS] =
     ["core cycles", "instructions", "L1D misses", "last-level misses", "data-TLB misses", "page-walk cycles"];
 
-#[inline(never)] // offsets into a small frame are short
 fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, series, .. }: &Measurement) {
     let Some(counters) = &series.counters else { return };
     document.sentence(

@@ -71,7 +71,6 @@ impl Document for Limited<'_> {
 type NameLabel<'l> = (&'static str, Value<'l>);
 
 /// Emits the samples of a run, those of its circumstances and conclusions first.
-#[inline(never)] // offsets into a small frame are short
 pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
     let name = report.options.experiment.descriptor.name;
     let whole = report.options.verbose || matches!(name, "matrix" | "bandwidth");
@@ -113,7 +112,6 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Emits the samples of the run as a whole.
-#[inline(never)] // offsets into a small frame are short
 fn run(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLabel<'_>) {
     let outcomes = report.outcomes;
     let is_empty = !outcomes.is_empty() && outcomes.iter().all(|outcome| outcome.result.is_err());
@@ -129,7 +127,6 @@ fn run(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLab
 }
 
 /// Emits the samples of conclusions: cache levels, largest bandwidths, knees, and classes of pairs of CPUs.
-#[inline(never)] // offsets into a small frame are short
 fn conclusions(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLabel<'_>) {
     let analysis = report.analysis;
     for (analysis, cache) in
@@ -213,7 +210,6 @@ pub fn of_saved(document: &mut dyn Document, row: &Row, labels: MetricLabels<'_>
 
 /// Emits the performance of each node's memory for the CPUs of each node: the read bandwidth of all CPUs, and the
 /// bandwidth of their non-temporal writes; if traffic was not measured by itself, the latency.
-#[inline(never)] // offsets into a small frame are short
 fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
@@ -253,7 +249,6 @@ fn undisturbed(document: &mut dyn Document, labels: MetricLabels<'_>, series: &R
 }
 
 /// Emits the maximum bandwidth of traffic, and the latency of a load during that traffic.
-#[inline(never)] // offsets into a small frame are short
 fn load(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

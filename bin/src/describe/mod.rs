@@ -175,13 +175,11 @@ pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Pr
 }
 
 /// Writes that something was not measured, and the reason.
-#[inline(never)] // it is called in several places
 pub fn missing(document: &mut dyn Document, role: Role<'_>, what: &dyn Display, why: &dyn Display) {
     document.sentence(role, format_args!("{what}: not measured: {why}"));
 }
 
 /// Describes the circumstances of the run, for programs; people read [`method`].
-#[inline(never)] // offsets into a small frame are short
 fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     machine::machine(document, report.machine);
     sizing::sizing(document, report);

@@ -69,7 +69,6 @@ pub fn planned(document: &mut dyn Document, point: &Point) {
 }
 
 /// Describes the obtained pages of a point and the proof of their node.
-#[inline(never)] // it is called in several places
 pub fn proof(document: &mut dyn Document, point: &Point, placed: &Placed) {
     document.show(&columns::PAGES_OBTAINED, &placed.pages);
     document.put(&columns::VERIFIED, placed.is_verified(point.target));
@@ -118,7 +117,6 @@ pub fn value(document: &mut dyn Document, outcome: &Outcome<'_>) {
 pub type OwnMembers<'m> = &'m dyn Fn(&mut dyn Document, usize, &Outcome<'_>);
 
 /// Describes every point as a row; `own` describes further members of the point at an index.
-#[inline(never)] // it is called in several places
 pub fn rows_with(document: &mut dyn Document, report: &Report<'_, '_>, own: OwnMembers<'_>) {
     for (index, outcome) in report.outcomes.iter().enumerate() {
         RowOrigin::of(report).row(document, &mut |document| {
@@ -167,7 +165,6 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Describes the evidence for every measured point; `next` returns the points in the order of rows.
 // An iterator behind a pointer would be compiled with all of its methods.
-#[inline(never)] // it is called in several places
 pub fn evidence_of<'o, 'a: 'o>(
     document: &mut dyn Document,
     next: &mut dyn FnMut() -> Option<&'o Outcome<'a>>,

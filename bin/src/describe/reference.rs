@@ -46,7 +46,6 @@ fn relation(quantity: PublishedQuantity, family: u16, [low, high]: [f64; 2], val
 
 /// Writes how a result compares with the published figures of the processor, if there are any. Without a value, only the
 /// figures are shown.
-#[inline(never)] // it is called in several places
 pub fn published(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

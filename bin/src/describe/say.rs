@@ -22,7 +22,6 @@ macro_rules! say {
 pub(crate) use say;
 
 /// Writes a packed sentence with the values of its inserts; see `say!`.
-#[inline(never)] // called in many places
 pub fn with_values(document: &mut dyn Document, role: Role<'_>, words: Packed, inserts: &[Insert<'_>]) {
     document.sentence(role, format_args!("{}", fmt::from_fn(|out| message::write(out, words, inserts))));
 }

@@ -21,7 +21,6 @@ fields! {
 }
 
 /// Describes the choice of the working set.
-#[inline(never)] // offsets into a small frame are short
 pub fn sizing(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
     let Some(sizing) = machine.sizing else { return document.put(&SIZING, None::<bool>) };

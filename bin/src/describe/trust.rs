@@ -41,7 +41,6 @@ pub fn trust(document: &mut dyn Document, warnings: &Warnings) {
 }
 
 /// Describes the trust in the result of a command, by its level and the codes of its reasons, which `next` returns.
-#[inline(never)] // it is called in several places
 pub fn of_command<'r>(document: &mut dyn Document, level: &str, next: &mut dyn FnMut() -> Option<&'r str>) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level);
@@ -77,7 +76,6 @@ pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
 }
 
 /// Writes whether the result is complete, and the trust in it, in one line.
-#[inline(never)] // every experiment calls it
 pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     // Nothing was measured that could be trusted.
     if !report.options.experiment.descriptor.measures() {
@@ -95,7 +93,6 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Writes a figure for the top of a page: an estimate with its interval, in a unit that consists of `ones`, the trust in
 /// it, and the range that is published for its quantity.
-#[inline(never)] // it is called in several places
 pub fn figure(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

@@ -34,7 +34,6 @@ pub type ConditionWords = Text<256>;
 
 /// Returns the conditions, for figures of virtual machines if `is_virtual`; empty if there are none.
 #[must_use]
-#[inline(never)] // it is called in several places
 pub fn conditions(
     machine: &Machine,
     warnings: &Warnings,
@@ -74,7 +73,6 @@ pub fn conditions(
 }
 
 /// Adds a condition, with blanks in place of the hyphens of a code; what does not fit is left out.
-#[inline(never)] // called twice
 fn add(words: &mut ConditionWords, condition: &str) {
     let is_code = contains(OF_WARNINGS, condition.as_bytes());
     if !words.is_empty() {

@@ -45,7 +45,6 @@ const FEW_POINTS: usize = 16;
 /// # Errors
 ///
 /// The error of a point without a chain.
-#[inline(never)] // offsets into a small frame are short
 pub fn outcomes(
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
@@ -116,7 +115,6 @@ pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<P
 ///
 /// The error of a point without a chain.
 #[allow(clippy::type_complexity)]
-#[inline(never)] // offsets into a small frame are short
 pub fn measurement(
     schedule: &mut RealSchedule<'_>,
     index: usize,

@@ -238,7 +238,6 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Visits the chosen points in `place`, and collects their outcomes.
-    #[inline(never)] // offsets into a small frame are short
     fn visit(
         &mut self,
         session: &mut Session<'a, '_>,
@@ -272,7 +271,6 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Measures the points that `is_mine` chooses; their chains are in memory together.
-    #[inline(never)] // offsets into a small frame are short
     fn part(
         &mut self,
         session: &mut Session<'a, '_>,
@@ -336,7 +334,6 @@ impl<'r, 'a> Run<'r, 'a> {
 /// Opens the memory of chains, with a chain in each piece where chains stay.
 ///
 /// The chain is written with the kind of stores that a trial shows to be faster; the timer's stamps time the trial.
-#[inline(never)] // offsets into a small frame are short
 fn open<'p>(
     session: &mut Session<'_, '_>,
     timer: &Timer,

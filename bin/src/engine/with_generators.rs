@@ -42,7 +42,6 @@ fn threads(points: &[Point]) -> usize {
 ///
 /// The errors of placing, except for memory that the budget allows to be missing; [`PlacementError::ThreadsRefused`] if
 /// points need a thread and there is none, or if the user fixed the CPUs; the errors of [`run::measure_with`].
-#[inline(never)] // offsets into a small frame are short
 pub fn measure_with_generators<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,

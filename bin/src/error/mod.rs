@@ -126,7 +126,6 @@ macro_rules! failures {
     ($($variant:ident $error:ty;)*) => {
         $(impl<'a> From<$error> for Failure<'a> {
             #[cold]
-            #[inline(never)]
             fn from(error: $error) -> Self {
                 kept(error).map_or(Failure::NO_MEMORY, Failure::$variant)
             }

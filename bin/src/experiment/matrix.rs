@@ -236,7 +236,6 @@ fn far_memory(document: &mut dyn Document, local: &DistanceGroup, far: &Distance
 }
 
 /// Returns the measured pairs of a report.
-#[inline(never)] // one copy of the walk over outcomes
 fn pairs<'r>(report: &'r Report<'_, '_>) -> impl Iterator<Item = Pair> + Clone + use<'r> {
     matrix::pairs(report.outcomes, &report.machine.topology)
 }
@@ -377,7 +376,6 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     });
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let cell = |row, column| {
         let mut outcomes = report.outcomes.iter();

@@ -183,7 +183,6 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Draws loads in flight against chains, on logarithmic axes, where a straight line of slope 1 would be proportional.
-#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut lines = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]); REGIONS];
     for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {

@@ -106,7 +106,6 @@ impl<'a> ExperimentRun<'a> {
 /// # Errors
 ///
 /// The errors of the plan.
-#[inline(never)] // it is called in several places
 pub fn planned<'a>(
     options: &'a Options<'a>,
     machine: &'a Machine,
@@ -129,7 +128,6 @@ fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
 /// # Errors
 ///
 /// Returns a [`Failure`] if nothing can be measured. An interrupt ends the visits; the results so far are kept.
-#[inline(never)] // offsets into a small frame are short
 pub fn run_experiment<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
@@ -164,7 +162,6 @@ pub fn run_experiment<'a>(
 }
 
 /// Moves to the CPU of the first point and chooses the clock there.
-#[inline(never)] // offsets into a small frame are short
 fn timer<'a>(
     options: &Options<'_>,
     session: &mut Session<'_, '_>,
@@ -179,7 +176,6 @@ fn timer<'a>(
 
 /// Searches for the sizes that the plan depends on, and plans again with them. An earlier experiment may have searched
 /// already.
-#[inline(never)] // offsets into a small frame are short
 fn search<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
@@ -203,7 +199,6 @@ fn search<'a>(
 }
 
 /// Warns of all that a run shows about the machine and itself.
-#[inline(never)] // offsets into a small frame are short
 fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget) {
     let ExperimentRun { timer, health, findings, .. } = ran;
     finish::warn(session, timer, &findings.outcomes, budget, health.repeat);
@@ -214,7 +209,6 @@ fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget)
 }
 
 /// Performs the checks of the tool itself after the trials: the first point again, prefetchers, and the self-test.
-#[inline(never)] // offsets into a small frame are short
 fn check<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,

@@ -143,7 +143,6 @@ fn total_memory(machine: &Machine) -> Bytes {
 const POOL: Bytes = Bytes(256 << 20);
 
 /// Returns the restriction of too few huge pages, and its remedy after a `|`.
-#[inline(never)] // it is called in several places
 fn pool_limit(machine: &Machine) -> Text<192> {
     let size = machine.huge_page();
     let (pages, kilobytes) = (size.count(Bytes::GIB).max(1), size.bytes().0 >> 10);
@@ -345,7 +344,6 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
 }
 
 /// Writes the settings that trade speed for power, and the temperature of memory, as far as they are known.
-#[inline(never)] // offsets into a small frame are short
 fn power(document: &mut dyn Document, machine: &Machine) {
     let Power { profile, preference, deepest_idle } = &machine.host.power;
     for (label, setting) in

@@ -36,7 +36,6 @@ pub fn sharing(machine: &mut Machine) -> Result<(), Errno> {
 /// # Errors
 ///
 /// The error of mapping memory for it; facts that cannot be read are left empty.
-#[inline(never)] // offsets into a small frame are short
 pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine>, Errno> {
     let files = SystemFiles;
     let mut table = Table::filled(
@@ -93,7 +92,6 @@ const MOST_OF_TABLE: usize = 256 << 10;
 const MOST_DIMMS: usize = 512;
 
 /// Returns the memory devices, by the firmware's table if this process may read it, or else by EDAC.
-#[inline(never)] // offsets into a small frame are short
 pub fn dimms(files: &impl Files, topology: &Topology) -> Option<Dimms<'static>> {
     let mut found: List<Dimm> = List::new(MOST_DIMMS).ok()?;
     let with_memory = || topology.nodes().iter().filter(|node| node.has_memory).map(|node| node.id);

@@ -25,7 +25,6 @@ const MOST_READ: usize = 1 << 20;
 /// # Errors
 ///
 /// The error of mapping memory for the readings.
-#[inline(never)] // offsets into a small frame are short
 pub fn choose(
     machine: &mut Machine,
     files: &impl Files,

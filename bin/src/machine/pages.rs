@@ -27,7 +27,6 @@ impl Machine {
 
     /// Returns the size of a transparent huge page.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn huge_page(&self) -> PageSize {
         self.host.huge_pages.size.unwrap_or(self.page.of_a_table())
     }
@@ -54,7 +53,6 @@ impl Machine {
 
     /// Returns true for the kinds of pages that are compared.
     #[must_use]
-    #[inline(never)]
     pub fn has_pages(&self, pages: Pages) -> bool {
         match pages.pool() {
             Some(size) => self.pool_sizes().has(size),

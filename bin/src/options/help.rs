@@ -130,7 +130,6 @@ pub fn write_version(out: &mut dyn Write) -> fmt::Result {
 ///
 /// # Errors
 /// Returns the error of `out`.
-#[inline(never)] // offsets into a small frame are short
 pub fn write_help(
     out: &mut dyn Write,
     help: Help,
@@ -167,7 +166,6 @@ pub fn write_help(
 ///
 /// # Errors
 /// Returns the error of `out`.
-#[inline(never)] // offsets into a small frame are short
 pub fn write_experiment_help(
     out: &mut dyn Write,
     help: Help,

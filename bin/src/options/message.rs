@@ -114,7 +114,6 @@ impl Message<'_> {
     /// # Errors
     ///
     /// Returns the error of `out`.
-    #[inline(never)] // it is called in several places
     pub fn write_part(&self, out: &mut dyn Write, index: usize) -> fmt::Result {
         write_part(out, self.text.whole().part(b'\n', index), &self.inserts)
     }
@@ -125,7 +124,6 @@ impl Message<'_> {
 /// # Errors
 ///
 /// Returns the error of `out`.
-#[inline(never)] // it is called in many places
 pub fn write(out: &mut dyn Write, text: Packed, inserts: &[Insert<'_>]) -> fmt::Result {
     write_part(out, text.whole(), inserts)
 }

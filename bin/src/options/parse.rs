@@ -36,7 +36,6 @@ const CONFLICTS: [(FlagId, FlagId, Packed); 6] = [
 ///
 /// # Errors
 /// Returns the first argument that is invalid in itself, or else the first invalid combination.
-#[inline(never)] // offsets into a small frame are short
 pub fn parse<'a>(
     arguments: impl Iterator<Item = &'a [u8]>,
     experiments: &'static [&'static Descriptor],
@@ -52,7 +51,6 @@ pub fn parse<'a>(
 }
 
 /// Reads a command line into options that have their defaults.
-#[inline(never)] // offsets into a small frame are short
 fn read<'a>(
     options: &mut Options<'a>,
     arguments: impl Iterator<Item = &'a [u8]>,
@@ -137,7 +135,6 @@ fn select<'a>(
     }
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn apply<'a>(
     options: &mut Options<'a>,
     flag: &'static Flag,
@@ -167,7 +164,6 @@ fn apply<'a>(
 }
 
 /// Checks the options together: each must belong to the experiment, and none may exclude another.
-#[inline(never)] // offsets into a small frame are short
 fn check<'a>(
     options: &Options<'a>,
     experiments: &'static [&'static Descriptor],

@@ -418,7 +418,6 @@ impl Budget {
     /// Returns the budget with `run_ns` for `points` points together, unless the user gave a limit or a number of
     /// trials.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn within(mut self, run_ns: f64, points: usize) -> Budget {
         let asked = self.bounded || self.trials.is_some();
         self.share_ns = if asked { f64::INFINITY } else { run_ns / points.max(1).real() };

@@ -124,7 +124,6 @@ pub fn longest_ns(machine: &Machine, points: &[Point], budget: &Budget) -> f64 {
 }
 
 /// Returns the time of a hop of a chain in caches that hold it, or in memory.
-#[inline(never)] // offsets into a small frame are short
 fn hop(machine: &Machine, point: &Point) -> Range {
     if matches!(point.order, Order::Sequential | Order::Backward) {
         return ORDERED_HOP;
@@ -184,7 +183,6 @@ fn can_be_had(machine: &Machine, point: &Point) -> bool {
 }
 
 /// Returns the time of a visit before its round: of the first visit, and of each other visit.
-#[inline(never)] // offsets into a small frame are short
 fn before(machine: &Machine, point: &Point, hop: Range, budget: &Budget, alone: bool) -> (Range, Range) {
     let nodes = point.size.0 / point.stride.0.max(1);
     let written = written(point);
@@ -247,7 +245,6 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
 }
 
 /// Returns the same without what follows the visits.
-#[inline(never)] // offsets into a small frame are short
 fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     if points.is_empty() {
         return Range::ZERO;

@@ -56,7 +56,6 @@ pub const fn kernel(option: options::Kernel) -> &'static Kernel {
 
 /// Returns the kind of pages that an option selects.
 #[must_use]
-#[inline(never)] // it is called in several places
 pub fn pages(options: &Options<'_>, machine: &Machine) -> Pages {
     match options.pages.size() {
         None => Pages::AUTO,
@@ -76,7 +75,6 @@ impl Point {
     /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second node's memory;
     /// everything else is from the options and the machine.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn like(
         options: &Options<'_>,
         machine: &Machine,

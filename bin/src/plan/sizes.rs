@@ -149,7 +149,6 @@ fn half_of(machine: &Machine, supply: &Supply, targets: usize) -> Bytes {
 /// Rounds down to whole huge pages, so that every kind of page can serve the working set; to whole 2 MiB where this would
 /// lose much of it.
 #[must_use]
-#[inline(never)] // it is called in several places
 pub fn whole_pages(machine: &Machine, size: Bytes) -> Bytes {
     /// Least number of huge pages in a working set that may lose one by rounding.
     const MANY: u64 = 16;

@@ -119,7 +119,6 @@ struct PairPlan {
 }
 
 impl PairPlan {
-    #[inline(never)] // offsets into a small frame are short
     fn points<'a>(&self, planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
         let PairPlan { from, to, targets, brief, .. } = *self;

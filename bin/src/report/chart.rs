@@ -91,7 +91,6 @@ impl ChartPoint {
 
     /// Returns whether it can be drawn.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn is_drawable(&self) -> bool {
         is_drawable(self.x) && is_drawable(self.y)
     }
@@ -152,7 +151,6 @@ impl Mark {
 
     /// Makes a vertical line that belongs to no series.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn line(x: f64, label: fmt::Arguments<'_>) -> Self {
         Self { x, label: Text::of(label), ..Self::NONE }
     }

@@ -319,20 +319,17 @@ pub struct Rows<'t> {
 
 impl Rows<'_> {
     /// Pushes several texts, which are separated by bars.
-    #[inline(never)]
     pub fn texts(&mut self, texts: Packed) {
         texts.split(b'|').for_each(|text| self.show(&text));
     }
 
     /// Begins the next row.
-    #[inline(never)]
     pub fn row(&mut self) {
         self.row += 1;
         self.column = 0;
     }
 
     /// Pushes a cell.
-    #[inline(never)]
     pub fn show(&mut self, shown: &dyn Display) {
         if self.failed.is_ok() {
             self.failed = (self.take)(self.row, self.column, shown);
@@ -341,19 +338,16 @@ impl Rows<'_> {
     }
 
     /// Pushes a cell that is composed of parts.
-    #[inline(never)]
     pub fn cell(&mut self, words: fmt::Arguments<'_>) {
         self.show(&words);
     }
 
     /// Pushes a cell that is a text, and may be empty.
-    #[inline(never)]
     pub fn text(&mut self, text: &str) {
         self.show(&text);
     }
 
     /// Pushes a number with three significant digits, or a dash.
-    #[inline(never)]
     pub fn number(&mut self, number: impl Into<Option<f64>>) {
         self.show(&Digits(number.into().unwrap_or(f64::NAN)));
     }
@@ -367,7 +361,6 @@ impl Rows<'_> {
     }
 
     /// Pushes both ends of an interval, or `otherwise` if there is none.
-    #[inline(never)]
     pub fn range(&mut self, interval: Option<Interval>, otherwise: &str) {
         match interval {
             Some(Interval { low, high }) => self.cell(format_args!("{} to {}", Digits(low), Digits(high))),
@@ -465,37 +458,31 @@ impl<'d> dyn Document + 'd {
     }
 
     // It is not inlined, because there are hundreds of calls and few types.
-    #[inline(never)]
     fn put_value<'v>(&mut self, field: Field, value: impl Into<Value<'v>>) {
         self.value(field, value.into());
     }
 
     /// Writes a packed sentence.
-    #[inline(never)]
     pub fn say(&mut self, role: Role<'_>, words: Packed) {
         self.sentence(role, format_args!("{words}"));
     }
 
     /// Writes a line that scripts search for.
-    #[inline(never)]
     pub fn line(&mut self, words: fmt::Arguments<'_>) {
         self.sentence(Role::Line, words);
     }
 
     /// Writes the answer to the question of the experiment, or a part of it.
-    #[inline(never)]
     pub fn answer(&mut self, words: fmt::Arguments<'_>) {
         self.sentence(Role::Answer, words);
     }
 
     /// Writes a further finding.
-    #[inline(never)]
     pub fn finding(&mut self, words: fmt::Arguments<'_>) {
         self.sentence(Role::Finding, words);
     }
 
     /// States that a part was not measured, and why.
-    #[inline(never)]
     pub fn missing(&mut self, words: fmt::Arguments<'_>) {
         self.sentence(Role::Missing, words);
     }
@@ -512,7 +499,6 @@ impl<'d> dyn Document + 'd {
         self.put_table(caption, level, words, rows);
     }
 
-    #[inline(never)]
     fn put_table(&mut self, caption: &str, level: Level, words: usize, rows: &dyn TableRows) {
         self.table(&DocumentTable { caption, level, words, rows });
     }

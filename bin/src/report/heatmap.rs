@@ -26,7 +26,6 @@ const ASCII_SHADES: [char; 5] = [' ', '.', ':', '+', '#'];
 /// # Errors
 ///
 /// Returns the error of `out`.
-#[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fmt::Result {
     terminal.heading(out, matrix.title, matrix.subtitle)?;
     let mut cell_width = matrix.columns.iter().fold(4, |most, column| most.max(width(column)));

@@ -27,7 +27,6 @@ const LONGEST_WORD: usize = 120;
 impl<'o> Wrap<'o> {
     /// Makes a writer of lines with `width` characters or fewer. The first line begins at `column`. Wrapped lines
     /// begin with `indent` blanks; lines after a line feed do not.
-    #[inline(never)] // it is called in several places
     pub const fn new(out: &'o mut dyn Write, width: usize, indent: usize, column: usize) -> Wrap<'o> {
         Wrap { out, width, indent, column, word: Text::EMPTY, space: false, command: false }
     }
@@ -101,7 +100,6 @@ impl<'o> Wrap<'o> {
 /// # Errors
 ///
 /// Returns the error of `out`.
-#[inline(never)] // it is called in several places
 pub fn line(out: &mut dyn Write, text: &str, width: usize) -> fmt::Result {
     if text.is_empty() {
         return Ok(());

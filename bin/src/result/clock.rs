@@ -116,7 +116,6 @@ impl Timer {
 
     /// Returns the ticks of the counter in this number of nanoseconds; `None` without a counter.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn ticks(&self, nanoseconds: f64) -> Option<f64> {
         self.counter().map(|counter| nanoseconds * counter.frequency.gigahertz())
     }

@@ -133,7 +133,6 @@ impl Distribution {
 
     /// Converts ticks to nanoseconds, without subtracting the overhead.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn time(&self, ticks: f64) -> f64 {
         clock::nanoseconds(ticks, self.frequency)
     }

@@ -86,7 +86,6 @@ pub fn lack_core_clock(outcomes: &[Outcome<'_>]) -> bool {
 
 /// Returns the core clock in gigahertz of the first point that has one.
 #[must_use]
-#[inline(never)] // it is called in several places
 pub fn core_clock(outcomes: &[Outcome<'_>]) -> Option<f64> {
     let clock = outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
     clock.map(|clock| clock.median)

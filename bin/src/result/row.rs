@@ -262,7 +262,6 @@ impl Row {
     }
 
     /// Sets the value of a field that is a word.
-    #[inline(never)] // it is called in several places
     pub fn set(&mut self, field: usize, word: Word) {
         if let Some(slot) = field.checked_sub(WORDS).and_then(|index| self.words.get_mut(index)) {
             *slot = word;

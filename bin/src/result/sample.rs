@@ -100,7 +100,6 @@ impl<'s> Samples<'s> {
     }
 
     /// Returns the values of the samples that have one, stored in `room`.
-    #[inline(never)] // it is called in several places
     pub fn values<'v>(self, room: &'v mut [f64], value: &dyn Fn(&Sample) -> Option<f64>) -> &'v mut [f64] {
         collect(room, self.iter().filter_map(|sample| value(&sample)))
     }

@@ -159,7 +159,6 @@ pub struct RoundSeries {
 
 impl RoundSeries {
     /// Divides the time of a hop by the `loads` loads that it consists of.
-    #[inline(never)] // offsets into a small frame are short
     pub fn share(&mut self, loads: f64) {
         for summary in [&mut self.nanoseconds].into_iter().chain(&mut self.core_cycles) {
             let Summary { median, minimum, maximum, mad, interval, .. } = summary;
@@ -200,7 +199,6 @@ impl RoundSeries {
 
     /// Returns whether half of the confidence interval of the median is within `precision`, a fraction.
     #[must_use]
-    #[inline(never)] // it is asked in several places
     pub fn is_precise(&self, precision: f64) -> bool {
         self.half_width() <= precision
     }

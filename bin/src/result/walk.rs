@@ -177,7 +177,6 @@ impl Walk {
 
     /// Returns the number of chains walked side by side.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub const fn lanes(&self) -> usize {
         match self {
             Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => 1,

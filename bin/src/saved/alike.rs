@@ -170,7 +170,6 @@ pub fn of_row(row: &Row, condition: usize) -> u64 {
 
 /// Returns whether two values of a condition are alike. Sizes are alike if they are less than half an octave apart.
 #[must_use]
-#[inline(never)] // it is short, and needed in many places
 pub fn alike(condition: usize, one: u64, other: u64) -> bool {
     let size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(SIZE));
     match (one, other) {

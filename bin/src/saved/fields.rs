@@ -19,7 +19,6 @@ fn cut(text: &str, mark: u8) -> Option<usize> {
 }
 
 /// Returns the fields of a line, without the quotes around them.
-#[inline(never)]
 pub fn fields(line: &str, separator: Option<u8>) -> impl Iterator<Item = &str> {
     let line = line.trim_ascii();
     let line = match separator {
@@ -32,7 +31,6 @@ pub fn fields(line: &str, separator: Option<u8>) -> impl Iterator<Item = &str> {
 }
 
 /// Removes the first field from the rest of a line, and returns it.
-#[inline(never)] // lines are taken apart in several places
 fn next_field<'t>(rest: &mut Option<&'t str>, separator: Option<u8>) -> Option<&'t str> {
     let text = (*rest)?;
     let end = match separator {
@@ -95,7 +93,6 @@ pub fn timed(field: &str, column: f64, numerals: Numerals) -> Option<f64> {
 }
 
 /// Splits a number from the letters behind it.
-#[inline(never)]
 fn with_unit(field: &str, numerals: Numerals) -> Option<(f64, &str)> {
     if let Some(number) = numerals.number(field) {
         return Some((number, ""));

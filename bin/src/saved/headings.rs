@@ -30,13 +30,11 @@ const OTHERS: &str = "bandwidth throughput rate ops flops accesses count iterati
                       stddev mhz ghz";
 
 /// Returns whether one of the words of a heading is among the known ones.
-#[inline(never)]
 fn has(heading: &str, known: &str) -> bool {
     words(heading).any(|word| is_one_of(word, known))
 }
 
 /// Returns whether a heading says that its column is a rate, a count or a spread.
-#[inline(never)]
 fn is_other(heading: &str) -> bool {
     let is_rate = |(before, word): (&str, &str)| {
         let ends = word.get(word.len().saturating_sub(3)..).unwrap_or_default();
@@ -51,7 +49,6 @@ fn is_other(heading: &str) -> bool {
 }
 
 /// Returns nanoseconds in the unit that a heading names.
-#[inline(never)]
 fn unit_of_time(heading: &str) -> Option<f64> {
     words(heading).find_map(of_time)
 }
@@ -66,7 +63,6 @@ fn is_bracketed(heading: &str) -> bool {
 /// # Errors
 ///
 /// An error if no column is a latency or a size, or if a unit is unknown.
-#[inline(never)]
 pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column); 2], Packed> {
     let place = |is: &dyn Fn(&str) -> bool| fields(line, separator).position(is);
     let is_time = |heading: &str| unit_of_time(heading).is_some() && !is_other(heading);

@@ -113,7 +113,6 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
 }
 
 /// Reads a member that is not a list of points. `all` is false if conditions do not matter.
-#[inline(never)] // offsets into a small frame are short
 fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) -> Result<(), Fault> {
     let saved = &mut draft.saved;
     match key {

@@ -82,7 +82,6 @@ impl Numerals {
     }
 
     /// Returns a finite number, after removing the separators between groups.
-    #[inline(never)]
     pub fn number(self, field: &str) -> Option<f64> {
         if let (Separator::Decimal, Some(number)) = (self.point, number(field)) {
             return Some(number);

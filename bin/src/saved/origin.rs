@@ -248,7 +248,6 @@ fn limit(mut limit: Row, load: Option<u32>, rate: Estimate, brief: bool) -> Row 
 
 /// Adds what is compared of a row of a table of loads: the idle latency, or the rate of traffic without a pace. Levels
 /// between them are shares of that rate, and so they differ in every run.
-#[inline(never)] // offsets into a small frame are short
 pub(super) fn of_table(point: &mut PointDraft, draft: &mut Draft<'_>) -> Result<(), Packed> {
     let brief = draft.in_brief;
     point.finish()?;
@@ -294,7 +293,6 @@ fn between(ends: (Option<f64>, Option<f64>)) -> Result<Option<Interval>, Packed>
 }
 
 /// Reads one level of load, after the start of its object. Stores it in `idle` if its load is zero.
-#[inline(never)] // offsets into a small frame are short
 fn level(reader: &mut Reader<'_>, idle: &mut Option<Row>) -> Result<(), Fault> {
     let mut begun = reader.clone();
     let mut offered = None;

@@ -34,13 +34,11 @@ pub fn of_time(word: &str) -> Option<f64> {
 }
 
 /// Returns the factor of a unit by one of its names, in upper or lower case.
-#[inline(never)]
 fn among(units: &[(f64, &str)], word: &str) -> Option<f64> {
     units.iter().find(|(_, names)| is_one_of(word, names)).map(|(factor, _)| *factor)
 }
 
 /// Returns whether a word is one of several, in upper or lower case.
-#[inline(never)]
 pub fn is_one_of(word: &str, words: &str) -> bool {
     words.split_ascii_whitespace().any(|one| word.eq_ignore_ascii_case(one))
 }

@@ -45,7 +45,6 @@ pub unsafe fn keep(mut vector: *const [usize; 2]) {
 
 /// Returns the size of a base page, the unit in which the kernel maps memory (`AT_PAGESZ`).
 #[must_use]
-#[inline(never)] // it is called in several places
 pub fn page_size() -> PageSize {
     #[cfg(test)]
     tests::keep_own();

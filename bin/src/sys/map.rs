@@ -170,8 +170,6 @@ impl Region {
 }
 
 impl Drop for Region {
-    // This code is called at the end of every function that owns a region.
-    #[inline(never)]
     fn drop(&mut self) {
         let guard = base_page();
         let start = self.base.as_ptr().wrapping_sub(guard);

@@ -144,7 +144,6 @@ type Start = (Option<NonNull<u8>>, Errno);
 const PAGES: Pages = Pages::AUTO;
 
 /// Returns room for `length` elements of `size` bytes.
-#[inline(never)]
 fn room(length: usize, size: usize) -> Start {
     let bytes = length.checked_mul(size).ok_or(Errno::ENOMEM);
     match bytes.and_then(|bytes| Region::map(bytes, PAGES)) {
@@ -157,7 +156,6 @@ fn room(length: usize, size: usize) -> Start {
 ///
 /// # Safety
 /// `value` must be an element of that size, of a type that may be copied.
-#[inline(never)]
 unsafe fn copies(length: usize, value: NonNull<u8>, size: usize) -> Start {
     let (start, errno) = room(length, size);
     let Some(start) = start else { return (None, errno) };
@@ -176,7 +174,6 @@ unsafe fn copies(length: usize, value: NonNull<u8>, size: usize) -> Start {
 ///
 /// # Safety
 /// `room` must have returned `start` for that number of bytes, and `start` must not be used any more.
-#[inline(never)]
 unsafe fn release(start: NonNull<u8>, bytes: usize) {
     // SAFETY: the caller promises this.
     drop(unsafe { Region::again(start, bytes, PAGES) });

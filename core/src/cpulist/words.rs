@@ -118,7 +118,6 @@ pub(super) const fn split(id: u32) -> (usize, u64) {
 }
 
 /// Adds `id`. Returns false if it was a member already, or is beyond the words.
-#[inline(never)]
 pub(super) fn insert(words: &mut [u64], id: u32) -> bool {
     let (word, bit) = split(id);
     let Some(word) = words.get_mut(word) else { return false };
@@ -128,20 +127,17 @@ pub(super) fn insert(words: &mut [u64], id: u32) -> bool {
 }
 
 /// Returns the number of members.
-#[inline(never)]
 pub(super) fn count(words: &[u64]) -> usize {
     words.iter().map(|word| word.count_ones() as usize).sum()
 }
 
 /// Returns the members in rising order.
-#[inline(never)]
 pub(super) fn iter(words: &[u64]) -> Ids<'_> {
     let mut words = words.iter();
     Ids { current: words.next().copied().unwrap_or(0), words, base: 0 }
 }
 
 /// Adds the members of a list that is not empty.
-#[inline(never)]
 pub(super) fn parse<'a>(words: &mut [u64], list: &'a [u8], repeats: Repeats) -> Result<(), ListError<'a>> {
     let capacity = (words.len() * 64) as u32;
     for piece in list.split(|byte| *byte == b',') {

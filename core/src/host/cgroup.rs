@@ -115,7 +115,6 @@ pub struct Throttle {
 impl Throttle {
     /// Finds the quota of the calling process; returns `None` if it has none.
     #[must_use]
-    #[inline(never)] // offsets into a small frame are short
     pub fn find(files: &impl Files) -> Option<Self> {
         let mut found: Option<Self> = None;
         visit_groups(

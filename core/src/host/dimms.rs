@@ -139,7 +139,6 @@ impl Dimms<'_> {
 ///
 /// `None` if the table is damaged or describes no device; then the devices that were passed are meaningless. If the
 /// numbers of slots contradict each other, there is none of them.
-#[inline(never)] // offsets into a small frame are short
 pub fn read_table(
     table: &[u8],
     node_at: &dyn Fn(u64) -> Option<NodeId>,
@@ -198,7 +197,6 @@ pub fn node_at(files: &impl Files, mut nodes: impl Iterator<Item = NodeId>, addr
 }
 
 /// Returns the node of the ends of all address ranges of an array or a device.
-#[inline(never)] // called for both
 fn node_of(
     table: &[u8],
     (kind, extended): (u8, usize),
@@ -217,7 +215,6 @@ fn node_of(
 }
 
 /// Passes the structures of one type that have `handle` at an offset to `each`.
-#[inline(never)] // called in several places
 fn find(table: &[u8], (kind, offset): (u8, usize), handle: u64, each: &mut dyn FnMut(&Structure<'_>)) {
     let mut rest = table;
     while let Some(Some(structure)) = Structure::next(&mut rest) {
@@ -237,7 +234,6 @@ struct Structure<'t> {
 
 impl<'t> Structure<'t> {
     /// Removes the first structure from the table: `Some(None)` at its end, `None` if the table is damaged.
-    #[inline(never)] // called in several places
     fn next(rest: &mut &'t [u8]) -> Option<Option<Self>> {
         // Some tables end without a last structure, and some are filled up with zeros.
         if rest.iter().all(|byte| *byte == 0) {
@@ -259,7 +255,6 @@ impl<'t> Structure<'t> {
     }
 
     /// Returns a field of that many bytes, or zero if the structure is too short for it.
-    #[inline(never)] // called in many places
     fn field(&self, offset: usize, bytes: usize) -> u64 {
         let field = self.fields.get(offset..offset + bytes).unwrap_or_default();
         field.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
@@ -289,7 +284,6 @@ impl<'t> Structure<'t> {
     }
 
     /// Passes the device in a slot to `each`, if there is one; returns `None` if the structure is too short.
-    #[inline(never)] // offsets into a small frame are short
     fn device(
         &self,
         table: &[u8],

@@ -22,7 +22,6 @@ pub struct EdacDevice {
 }
 
 /// Passes each device to `each`.
-#[inline(never)] // called in several places
 pub fn visit(files: &impl Files, each: &mut dyn FnMut(&EdacDevice)) {
     for controller in 0..MOST[0] {
         let own: Text<64> = Text::of(format_args!("/sys/devices/system/edac/mc/mc{controller}"));

@@ -60,7 +60,6 @@ fn deepest_idle(files: &impl Files, cpu: core::fmt::Arguments<'_>) -> Option<Tex
 
 /// Returns the temperature of the hottest memory device in thousandths of a degree Celsius; `None` if no driver reads
 /// their sensors.
-#[inline(never)] // it is called in several places
 pub fn hottest_dimm(files: &impl Files) -> Option<i32> {
     let mut hottest = None;
     for sensor in 0..MOST_SENSORS {

@@ -49,7 +49,6 @@ impl Uncore {
     /// Only the domains of these dies that serve memory count. Older kernels report neither the parts that a domain
     /// serves nor its die: all domains of the package then count.
     #[must_use]
-    #[inline(never)] // offsets into a small frame are short
     pub fn find(files: &impl Files, cpus: &CpuSet) -> Option<Self> {
         let mut found = Self { dies: dies_of(files, cpus), domains: 0 };
         for domain in 0..MOST_DOMAINS {

@@ -76,7 +76,6 @@ impl fmt::Display for Ways {
 }
 
 /// Returns the mask of all parts of a resource.
-#[inline(never)] // each call reads a file
 fn full(files: &impl Files, name: &str) -> Option<u64> {
     let mut buffer = [0; 64];
     let mask = files::read(files, format_args!("{ROOT}/info/{name}/cbm_mask"), &mut buffer)?;
@@ -84,7 +83,6 @@ fn full(files: &impl Files, name: &str) -> Option<u64> {
 }
 
 /// Returns the mask of the cache numbered `cache` from a line such as `L3:0=7ff;1=fff`.
-#[inline(never)] // called for data and for instructions
 fn mask(schemata: &[u8], name: &str, cache: u64) -> Option<u64> {
     let mut lines = schemata.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
     let masks = lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b":"))?;

@@ -35,7 +35,6 @@ impl<'a> Str<'a> {
     }
 
     #[cold]
-    #[inline(never)] // keeps the common path short
     fn decodes_to(self, other: &str) -> bool {
         self.chars().eq(other.chars())
     }
@@ -110,7 +109,6 @@ fn code_unit(digits: Option<&[u8]>) -> Result<u32, Reason> {
 }
 
 impl PartialEq<&str> for Str<'_> {
-    #[inline(never)] // called for the names of many members
     fn eq(&self, other: &&str) -> bool {
         match self.escaped {
             false => self.raw == *other,

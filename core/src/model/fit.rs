@@ -189,7 +189,6 @@ impl Fit {
 }
 
 /// Returns the estimate, with the interval if the points bound the value on both sides.
-#[inline(never)] // it is called in several places
 fn bounded(value: f64, low: f64, high: f64) -> Estimate {
     let interval = (low.is_finite() && high.is_finite()).then_some(Interval { low, high });
     Estimate { value, interval }

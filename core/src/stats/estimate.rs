@@ -50,7 +50,6 @@ impl Estimate {
     /// Every printed sentence with a comparison (faster, slower, equal, worthwhile) is derived from this result, so
     /// that a sentence never contradicts the printed interval.
     #[must_use]
-    #[inline(never)] // called for the sentences of many experiments
     pub fn side(self, near: f64) -> Side {
         let Some(Interval { low, high }) = self.interval else { return Side::Open };
         match () {
@@ -70,7 +69,6 @@ impl Estimate {
     ///
     /// Zou & Donner, "Construction of confidence limits about effect measures: a general approach" (2008).
     #[must_use]
-    #[inline(never)] // two roots and four divisions, in many places
     pub fn over(self, other: Estimate) -> Option<Estimate> {
         let value = self.value / other.value;
         let combined = |one: f64, two: f64| sqrt(one * one + two * two);

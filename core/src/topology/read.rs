@@ -18,7 +18,6 @@ impl Topology {
     /// If the kernel reports no nodes, one node 0 is assumed, with the online CPUs among `allowed`
     /// (all of `allowed` if the kernel does not report the online CPUs) and the memory in
     /// `/proc/meminfo`.
-    #[inline(never)] // offsets into a small frame are short
     pub fn read(&mut self, files: &impl Files, allowed: &CpuSet) {
         self.length = 0;
         self.omitted = 0;
@@ -164,7 +163,6 @@ fn package_of(files: &impl Files, cpus: &CpuSet) -> Option<u32> {
     files::number(files, format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id"))
 }
 
-#[inline(never)]
 fn page_pool(files: &impl Files, of: core::fmt::Arguments<'_>, size: PageSize) -> Option<PagePool> {
     let kilobytes = size.bytes().0 / Bytes::KIB.0;
     let count = |name| files::number(files, format_args!("{of}/hugepages/hugepages-{kilobytes}kB/{name}"));

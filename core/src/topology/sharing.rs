@@ -199,7 +199,6 @@ fn join(places: &mut [Groups], kind: Shared, list: Option<CpuSet>, cpu: u32) {
 }
 
 /// Sets the group of every CPU in a list that does not have one yet.
-#[inline(never)]
 fn mark(places: &mut [Groups], kind: Shared, list: &CpuSet, lowest: Option<u32>) {
     let lowest = lowest.map_or(UNKNOWN, |lowest| lowest as u16);
     for cpu in list {

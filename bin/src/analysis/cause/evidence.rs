@@ -28,7 +28,6 @@ pub struct CauseEvidence {
 
 impl CauseEvidence {
     /// Returns the factor from the first side to the second, with its interval; `None` if a side does not know the fact.
-    #[inline(never)] // it is called in several places
     pub fn change(&self, fact: Fact) -> Option<Estimate> {
         let [one, other] = &self.sides;
         match fact {
@@ -47,7 +46,6 @@ impl CauseEvidence {
 /// Returns the mean factor of all accesses of a matrix, within a node if `local` is true, between nodes if not, with the
 /// interval that contains the intervals of all. The points of a report name their experiment.
 #[must_use]
-#[inline(never)] // it is called in several places
 pub fn of_matrix(pairs: &[PointPair], experiment: &str, local: bool) -> Option<Estimate> {
     let (mut sum, mut count) = (0.0, 0_usize);
     let mut ends = Interval { low: f64::INFINITY, high: 0.0 };

@@ -98,7 +98,6 @@ impl Default for SavedFacts {
 
 impl SavedFacts {
     /// Sets a fact, or an end of its interval, by its object and its key; other keys are ignored.
-    #[inline(never)] // it is called in several places
     pub fn set(&mut self, object: &str, key: &str, value: f64) {
         let (key, end) = match (key.strip_suffix("_low"), key.strip_suffix("_high")) {
             (Some(key), _) => (key, 1),
@@ -119,7 +118,6 @@ impl SavedFacts {
     }
 
     /// Sets a fact that the reader composes.
-    #[inline(never)] // it is called in several places
     pub fn put(&mut self, fact: Fact, value: Estimate) {
         let Estimate { value, interval } = value;
         let [low, high] = interval.map_or([f64::NAN; 2], |Interval { low, high }| [low, high]);
@@ -133,7 +131,6 @@ impl SavedFacts {
 
     /// Returns a fact, if it is known.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn get(&self, fact: Fact) -> Option<Estimate> {
         let [value, low, high] = *self.values.get(fact as usize)?;
         let interval = match fact as usize >= Fact::L1Cycles as usize {
@@ -144,7 +141,6 @@ impl SavedFacts {
     }
 
     /// Returns the value of a fact; 0 if it is unknown.
-    #[inline(never)] // it is called in several places
     pub fn value(&self, fact: Fact) -> f64 {
         self.get(fact).map_or(0.0, |found| found.value)
     }
@@ -156,7 +152,6 @@ impl SavedFacts {
     }
 
     /// Adds the facts of another experiment of the same report.
-    #[inline(never)] // it is called in several places
     pub fn join(&mut self, other: &SavedFacts) {
         for (own, others) in self.values.iter_mut().zip(&other.values) {
             if own[0].is_nan() {
@@ -169,7 +164,6 @@ impl SavedFacts {
 
     /// Returns the facts of several runs: means, with intervals that contain the intervals of all runs.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn of_runs(runs: &mut dyn Iterator<Item = &SavedFacts>) -> SavedFacts {
         let mut all = SavedFacts::default();
         let mut counts = [0_usize; COUNT];

@@ -213,7 +213,6 @@ impl CauseEvidence {
     }
 
     /// Returns whether a fact gives the evidence that a clause demands, beside a factor of the fact that moved.
-    #[inline(never)] // it is called in several places
     fn holds(&self, clause: Clause, fact: Fact, factor: f64) -> bool {
         let Some(change) = self.change(fact) else {
             return match clause {

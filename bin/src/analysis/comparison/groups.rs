@@ -65,7 +65,6 @@ pub struct Measured {
 
 impl Measured {
     /// Returns room for `most` points, with these numbers of files.
-    #[inline(never)] // offsets into a small frame are short
     pub fn new(most: usize, files: [usize; 2], join: Join) -> Result<Measured, Errno> {
         let all = files[0] + files[1];
         Ok(Measured {
@@ -97,7 +96,6 @@ impl Measured {
     }
 
     /// Finds the points that are alike and sorts all points, once every point has been added.
-    #[inline(never)] // offsets into a small frame are short
     pub fn arrange(&mut self) -> Result<(), Errno> {
         let count = self.pairs.len();
         self.alike = Table::filled(count * (KIND + 1), usize::MAX)?;

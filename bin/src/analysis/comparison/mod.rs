@@ -79,7 +79,6 @@ impl Comparison {
     }
 
     /// Adds a point of the first file, if both sides have it.
-    #[inline(never)] // offsets into a small frame are short
     fn join(&mut self, files: &Files<'_>, join: Join, row: &Row, between: bool) {
         let [ours, _] = files.counts;
         let mut interpolated = false;
@@ -132,7 +131,6 @@ impl Comparison {
     }
 
     /// Decides which points differ; `allowed` is the logarithm of the threshold.
-    #[inline(never)] // offsets into a small frame are short
     fn judge(&mut self, allowed: f64) -> Result<(), Errno> {
         let measured = &mut self.measured;
         let count = measured.pairs.len();

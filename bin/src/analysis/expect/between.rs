@@ -85,7 +85,6 @@ pub struct Between {
 impl MeasuredCurve {
     /// Returns the curve of points in any order.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn of(samples: Samples<'_>) -> MeasuredCurve {
         let mut curve = MeasuredCurve { points: [CurvePoint::EMPTY; MAX_POINTS], count: 0 };
         let points = samples.iter().map(|sample| CurvePoint {
@@ -116,7 +115,6 @@ impl MeasuredCurve {
 
     /// Returns the value at a size; `None` outside of the measured sizes.
     #[must_use]
-    #[inline(never)] // it is called in several places
     pub fn at(&self, size: Bytes) -> Option<Between> {
         let points = self.points();
         // Equal sizes may have been measured several times; then all of them are neighbours.
@@ -165,7 +163,6 @@ impl MeasuredCurve {
     }
 
     /// Returns the slope of the cubic at a point: zero at a plateau, and a weighted harmonic mean on a flank.
-    #[inline(never)] // it is called twice
     fn slope(&self, index: usize) -> f64 {
         let Some([before, here, behind]) =
             index.checked_sub(1).and_then(|first| self.points().get(first..=index + 1))

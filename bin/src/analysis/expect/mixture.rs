@@ -44,7 +44,6 @@ impl Mixture {
     /// Fits a mixture in nanoseconds to points; `None` if they are too few. `tlb` has the levels of the TLB in the pages of
     /// the curve, if they are known.
     #[must_use]
-    #[inline(never)] // its frame is large
     pub fn of(samples: Samples<'_>, tlb: TlbLevels) -> Option<Mixture> {
         let mut points = [Point::default(); MAX_POINTS];
         let points = collect(&mut points, samples.iter().map(|sample| sample.point(false)));
@@ -59,7 +58,6 @@ impl Mixture {
     }
 
     /// Passes the terms at a working set to `take`, and returns their sum.
-    #[inline(never)] // it is called in several places
     pub fn each_term(&self, size: Bytes, take: &mut dyn FnMut(Term)) -> f64 {
         let size = size.0.real();
         let mut sum = 0.0;

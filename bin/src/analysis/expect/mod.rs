@@ -51,7 +51,6 @@ pub type TlbOf<'a> = &'a dyn Fn(usize, &Row) -> TlbLevels;
 type TakeRow<'t, 'r> = &'t mut dyn FnMut(usize, ResultRows<'r>, usize, &'r Row);
 
 /// Passes the points of some experiments to `take`. Points of a table of several experiments name their own.
-#[inline(never)] // it is called in several places
 fn each<'r>(results: Results<'_, 'r>, experiments: &[&str], take: TakeRow<'_, 'r>) {
     for (index, result) in (0..).map_while(results).enumerate() {
         for row in result.rows {
@@ -116,7 +115,6 @@ impl<'r> SavedCurve<'r> {
     }
 
     /// Passes the points to `take`.
-    #[inline(never)] // it is called in several places
     fn with_samples(&self, take: &mut dyn FnMut(Samples<'_>)) {
         let sample = |index: usize| self.of.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
         take(Samples::new(self.of.rows.len(), &sample));
@@ -153,7 +151,6 @@ fn is_random_load(row: &Row) -> bool {
 
 /// Returns the best curve with a wanted point: one that covers the size or comes closest to it, of the best experiment, in
 /// the largest pages, the first among equals.
-#[inline(never)] // it is called in several places
 fn best<'r>(
     results: Results<'_, 'r>,
     size: Option<Bytes>,
@@ -232,7 +229,6 @@ impl Expectation<'_> {
 /// # Errors
 ///
 /// The reason why the results do not answer it.
-#[inline(never)] // its frame is large
 pub fn ask<'r>(
     results: Results<'_, 'r>,
     tlb: TlbOf<'_>,
@@ -274,7 +270,6 @@ pub fn ask<'r>(
 }
 
 /// Returns a number that a field of a point has; 0 without one.
-#[inline(never)] // it is called in several places
 fn number(row: &Row, field: usize) -> u32 {
     row.plain(field).as_str().parse::<u64>().map_or(0, |count| count as u32)
 }

@@ -237,7 +237,6 @@ impl Curve {
 
     /// Returns the monotone fit of one side of the latency intervals: the fit of the upper ends crosses a latency
     /// early.
-    #[inline(never)] // the sides differ in little
     fn fit(&self, side: Ordering) -> [f64; MOST_LEVELS] {
         let mut latencies = [0.0; MOST_LEVELS];
         for (latency, level) in latencies.iter_mut().zip(self.rising()) {

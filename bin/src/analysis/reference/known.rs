@@ -120,7 +120,6 @@ pub fn has(row: usize, brand: &[u8], (family, model, stepping): (u16, u16, u16))
 }
 
 /// Calls `each` for the figures of all cores and platforms that `is_wanted` accepts, by position and name.
-#[inline(never)] // called in several places
 pub fn figures(is_wanted: &dyn Fn(usize, &str) -> bool, each: &mut dyn FnMut(&'static str, &Usual)) {
     let (mut row, mut name) = (0, None);
     for (bits, place) in FIGURES.iter().zip(&PLACES) {

@@ -109,7 +109,6 @@ impl Stated {
         self.words(SOURCES, " ")
     }
 
-    #[inline(never)] // called in several places
     fn words(self, positions: Range<u32>, next: &'static str) -> impl Display {
         let own = positions.filter(move |bit| self.0 >> bit & 1 == 1);
         joined("", next, own.map(|bit| nth(WORDS, bit as usize)))

@@ -27,7 +27,6 @@ const VIRTUAL: &str = "virtual machine";
 const EMULATED: &str = "emulated";
 
 /// Returns the likely cause of the difference between two sides.
-#[inline(never)] // offsets into a small frame are short
 pub fn of(
     sides: [&[Saved]; 2],
     experiment: &str,
@@ -58,7 +57,6 @@ pub fn of(
 
 /// Returns the likely cause of the difference between the first `ours` results and the others; `None` also without
 /// memory for the comparison.
-#[inline(never)] // it is called in several places
 pub fn between(all: &[Saved], ours: usize) -> Option<LikelyCause> {
     let (one, other) = all.split_at_checked(ours)?;
     let sides = [one, other];

@@ -30,7 +30,6 @@ const CLOCK: f64 = 0.02;
 const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
 
 /// Adds a condition with its values on both sides. Text that does not fit is left out.
-#[inline(never)] // it is called in several places
 fn add(
     list: &mut List<Differs>,
     key: (&'static str, &'static str),
@@ -43,7 +42,6 @@ fn add(
 }
 
 /// Returns all conditions that differ; those that forbid a verdict come first.
-#[inline(never)] // offsets into a small frame are short
 pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
     let mut list = List::new(MOST)?;
     of_table(&mut list, saved, files, comparison);
@@ -92,7 +90,6 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result
 }
 
 /// Adds the conditions under which hosts are compared as well.
-#[inline(never)] // offsets into a small frame are short
 fn of_table(list: &mut List<Differs>, saved: &[Saved], files: Files<'_>, comparison: &Comparison) {
     let (first, second) = saved.split_at(files.counts[0]);
     for (condition, entry) in TABLE.iter().enumerate() {
@@ -150,7 +147,6 @@ fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
 
 impl ComparisonView<'_> {
     /// States the conditions that differ, before any conclusion.
-    #[inline(never)] // offsets into a small frame are short
     pub fn conditions(&self, document: &mut dyn Document) {
         let blocked = if self.judged { "Not comparable (overridden by --force)" } else { "Not comparable" };
         for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {

@@ -32,7 +32,6 @@ pub fn of(sides: [&[Saved]; 2]) -> Option<Levels> {
     Some(levels(first?)?.beside(&levels(second?)?))
 }
 
-#[inline(never)] // the analysis is large
 fn levels(saved: &Saved) -> Option<Levels> {
     let like = saved.rows.first()?;
     let alike = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
@@ -56,7 +55,6 @@ fn name(level: &ComparedLevel) -> impl fmt::Display {
 }
 
 /// States which levels scale with the clock, if the core clocks of the two sides differ.
-#[inline(never)] // offsets into a small frame are short
 pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
     let Some((levels, clock)) = levels.and_then(|levels| Some((levels, levels.clock_ratio()?))) else {
         return;

@@ -100,7 +100,6 @@ pub fn load<'a>(
 
 /// Replaces each latency of the whole run with the latency while neighbours were quiet, and leaves out the points
 /// without one. Returns the number of points that were left out.
-#[inline(never)] // offsets into a small frame are short
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
     let mut rows = List::new(saved.rows.len())?;
     for row in saved.rows {
@@ -119,7 +118,6 @@ fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
 }
 
 /// Compares all files. Returns the median of the ratios as well.
-#[inline(never)] // offsets into a small frame are short
 fn compared(files: &Files<'_>, threshold: f64) -> Result<(Comparison, f64), Failure<'static>> {
     let comparison = Comparison::new(files, threshold)?;
     match comparison.median_ratio()? {
@@ -210,7 +208,6 @@ impl ComparisonView<'_> {
     }
 
     /// Describes the files, and the conclusions that they allow.
-    #[inline(never)] // offsets into a small frame are short
     fn method(&self, document: &mut dyn Document) {
         if self.options.of == Of::Undisturbed {
             let [one, other] = self.without;
@@ -257,7 +254,6 @@ impl ComparisonView<'_> {
     }
 
     /// Describes the conclusions for programs.
-    #[inline(never)] // offsets into a small frame are short
     fn programs(&self, document: &mut dyn Document) {
         let blocks = || self.differs.iter().filter(|differs| differs.blocks).map(|differs| differs.what);
         let comparable = blocks().next().is_none();

@@ -26,7 +26,6 @@ const BLIND: f64 = 0.2;
 
 impl<'v> ComparisonView<'v> {
     /// States the conclusion of the comparison.
-    #[inline(never)] // offsets into a small frame are short
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
@@ -71,7 +70,6 @@ impl<'v> ComparisonView<'v> {
     }
 
     /// Names the points that only one side has.
-    #[inline(never)] // offsets into a small frame are short
     fn one_sided(&self, document: &mut dyn Document) {
         /// Maximum number of points that are named; further points are only counted.
         const NAMED: usize = 6;

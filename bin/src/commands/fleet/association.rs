@@ -49,7 +49,6 @@ pub struct Association<'n> {
 ///
 /// R. A. Fisher, "The Design of Experiments" (1935), chapter 2.
 #[must_use]
-#[inline(never)] // offsets into a small frame are short
 pub fn fisher(with: usize, slow: usize, value: usize, all: usize) -> f64 {
     /// Sums are reduced before they overflow.
     const LARGE: f64 = 1e200;
@@ -81,7 +80,6 @@ type KnownFact<'n> = (&'n str, (&'n str, &'n str), bool);
 /// # Errors
 ///
 /// No memory for the facts.
-#[inline(never)] // offsets into a small frame are short
 pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Association<'n>>, Errno> {
     let text = |host: &JudgedHost| runs.names.name(runs.boots.state(host.state)[1]);
     // The newest facts of each host are the last ones.

@@ -41,7 +41,6 @@ impl Boots {
     }
 
     /// Adds the state of a result and returns its number; `None` if the table is full.
-    #[inline(never)] // offsets into a small frame are short
     pub fn add(&mut self, names: &mut Names, saved: &Saved) -> Option<Name> {
         let mut name = Text::<160>::EMPTY;
         // Both parts fit: a host name has at most 96 bytes, and a boot ID at most 40.
@@ -68,7 +67,6 @@ impl Boots {
     /// # Errors
     ///
     /// No memory for sorting.
-    #[inline(never)] // offsets into a small frame are short
     pub fn settle(&mut self, names: &mut Names) -> Result<(), Errno> {
         let known = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
         let mut all = List::of(known.map(|(boot, [.., host])| (boot, (*host - 1) as Name)))?;
@@ -99,7 +97,6 @@ impl Boots {
 
     /// Returns whether two boots under one host name ran at the same time. Then they belong to two hosts, because a
     /// host ends one kernel before it boots the next.
-    #[inline(never)] // offsets into a small frame are short
     fn overlap(&self, names: &Names, boots: &[(Name, Name)]) -> Result<bool, Errno> {
         let told = boots.iter().filter(|(boot, _)| !id(names.name(*boot)).is_empty());
         let spans = told.filter_map(|(boot, _)| self.seen.get(*boot as usize).copied());

@@ -41,7 +41,6 @@ impl HostCauses {
     }
 
     /// Returns the likely cause of the difference of a host.
-    #[inline(never)] // it is called in several places
     pub fn of(&self, host: Name) -> Option<&'static str> {
         self.named().find(|(known, _)| *known == host).map(|(_, cause)| cause.name)
     }
@@ -67,7 +66,6 @@ impl CauseSearch<'_, '_> {
     /// Adds the difference of a value from the results in `documents`, unless one of the same host and experiment was
     /// added before. `side` returns the side of each result of the host, from the newest one on, and `None` behind the last
     /// one that counts.
-    #[inline(never)] // offsets into a small frame are short
     fn add(
         &mut self,
         like: &HostValue,
@@ -102,7 +100,6 @@ impl CauseSearch<'_, '_> {
 
     /// Adds the difference of a host from the hosts nearest to the usual value. The results of the host count as far
     /// back as they differ.
-    #[inline(never)] // offsets into a small frame are short
     fn add_outlier(&mut self, outlier: &Outlier, others: &[HostValue], threshold: f64) {
         let Outlier { value, norm, quantity } = outlier;
         let mut documents = [NO_DOCUMENT; 2 * EACH];
@@ -132,7 +129,6 @@ impl CauseSearch<'_, '_> {
 /// # Errors
 ///
 /// No memory for the documents.
-#[inline(never)] // offsets into a small frame are short
 pub fn find(
     runs: &mut Runs<'_>,
     past: &[StoredValue],
@@ -165,7 +161,6 @@ pub fn find(
 }
 
 /// Reads the documents of all questions, and finds the causes.
-#[inline(never)] // offsets into a small frame are short
 fn answer(runs: &mut Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses) -> Result<(), Errno> {
     let Runs { rows, options, given, .. } = runs;
     let paths = || options.baseline.into_iter().chain(options.operands().iter().copied());

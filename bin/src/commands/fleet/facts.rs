@@ -14,7 +14,6 @@ const MOST: usize = 13;
 
 /// Returns the CPU model and every known fact of a result: [`SEPARATOR`], then its name, `=` and its value. A fact that
 /// does not fit is left out.
-#[inline(never)] // offsets into a small frame are short
 pub fn of(saved: &Saved) -> Text<1200> {
     let mut facts = Text::EMPTY;
     let _ = write!(facts, "{}", saved.cpu());

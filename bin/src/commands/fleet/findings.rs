@@ -142,7 +142,6 @@ pub struct FleetFindings<'v> {
 /// # Errors
 ///
 /// No memory for the findings.
-#[inline(never)] // offsets into a small frame are short
 pub fn find<'v>(
     runs: &Runs<'_>,
     values: &'v mut [HostValue],
@@ -288,7 +287,6 @@ fn each<'g, 'v>(groups: &'g [HostGroup<'v>]) -> impl Iterator<Item = (&'g HostGr
 }
 
 /// Returns the hosts that differ from the others: one entry for each condition, with the first point.
-#[inline(never)] // offsets into a small frame are short
 fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> {
     let count: u32 = each(groups).map(|(_, value)| value.apart.count_ones()).sum();
     let mut found = List::new(count as usize)?;

@@ -56,7 +56,6 @@ pub struct PastLevel {
 impl PastLevel {
     /// Returns the level of results by one step of Huber's estimate from the median. `least` is the smallest standard
     /// deviation, and `few` its relative increase for one result: for fewer results it is less certain.
-    #[inline(never)] // offsets into a small frame are short
     pub fn of(results: &[PastResult], least: f64, few: f64) -> PastLevel {
         let mut room = [0.0; LEVEL];
         let results = results.get(..LEVEL.min(results.len())).unwrap_or_default();
@@ -77,7 +76,6 @@ impl PastLevel {
     }
 
     /// Returns the deviation of a result in a direction, limited to `far`.
-    #[inline(never)] // called in two places
     fn deviation(&self, result: &PastResult, direction: f64, far: f64) -> f64 {
         let away = direction * (result.log - self.middle) / self.scale.max(result.error);
         if away < -far { -far } else { away.min(far) }
@@ -126,7 +124,6 @@ impl HistoryScan {
     }
 
     /// Adds the last one of these results; all before it were added before.
-    #[inline(never)] // offsets into a small frame are short
     pub fn add(&mut self, results: &[PastResult]) {
         let [least, height] = self.limits;
         let since = |start: usize| results.get(start..).unwrap_or_default();
@@ -172,7 +169,6 @@ impl HistoryScan {
 
     /// Returns the latest change in the results that were added, if the level after it is still another one. Returns the
     /// levels before and after the change as well, and the standard error of the latter.
-    #[inline(never)] // offsets into a small frame are short
     pub fn found(&self, results: &[PastResult]) -> Option<(LevelChange, [f64; 3])> {
         let change = self.recent.or(self.confirmed)?;
         let new = results.get(change.start..).unwrap_or_default();

@@ -108,7 +108,6 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 }
 
 /// Returns the failure that the findings mean, if they mean one.
-#[inline(never)] // offsets into a small frame are short
 fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
     let FleetView { options, runs, found, threshold, .. } = *view;
     let slowed = view.hosts.part(settled::SLOWER).len();

@@ -182,7 +182,6 @@ impl<'a> Runs<'a> {
     }
 
     /// Returns whether two values are comparable as results of one host.
-    #[inline(never)] // it is short, and needed in many places
     pub fn are_alike(&self, one: &StoredValue, other: &StoredValue) -> bool {
         let [(one, schema), (other, other_schema)] = [one, other].map(|value| self.under(value));
         let is_alike = |condition| alike(condition, one.get(condition), other.get(condition));
@@ -210,7 +209,6 @@ impl<'a> Runs<'a> {
 }
 
 /// Returns the index of conditions, which are added if they are new; `None` if there are too many.
-#[inline(never)] // offsets into a small frame are short
 fn number_of(known: &mut List<(Under, u64)>, conditions: (Under, u64)) -> Option<u32> {
     let found = known.iter().position(|known| *known == conditions);
     let number = found.unwrap_or(known.len());
@@ -233,7 +231,6 @@ struct MeanOfPoints {
 }
 
 impl MeanOfPoints {
-    #[inline(never)] // offsets into a small frame are short
     fn add(&mut self, name: &str, row: &Row, under: u32) {
         self.sum += ln(row.sample.nanoseconds);
         self.count += 1.0;
@@ -246,7 +243,6 @@ impl MeanOfPoints {
     }
 
     /// Returns the key of the mean: only results with the same points have the same.
-    #[inline(never)] // offsets into a small frame are short
     fn name(&self, saved: &Saved) -> Text<320> {
         let MeanOfPoints { count, points, .. } = *self;
         let mut name = Text::EMPTY;
@@ -265,7 +261,6 @@ impl MeanOfPoints {
 
 /// Returns the fields that distinguish the rows of a result: the fields of pairs, traffic and loops, and other fields
 /// that differ within a pair.
-#[inline(never)] // offsets into a small frame are short
 fn telling(rows: &[Row]) -> u32 {
     const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS) & !(1 << PATTERN);
     let Some(like) = rows.first() else { return 0 };
@@ -279,7 +274,6 @@ fn telling(rows: &[Row]) -> u32 {
 
 /// Returns the conditions of a row, except the fields that distinguish rows. A reason for distrust that is also a
 /// condition counts as a condition.
-#[inline(never)] // offsets into a small frame are short
 fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
     let mut under = Under::of(row, saved, shown);
     for (condition, by_reason) in [VERIFIED, WHOLE].into_iter().zip(saved.origin.trust.by_conditions()) {
@@ -293,7 +287,6 @@ fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
 }
 
 /// Returns the key of a row. Hosts with the same key are compared.
-#[inline(never)] // offsets into a small frame are short
 fn named(saved: &Saved, row: &Row, shown: u32) -> Text<800> {
     let mut name = Text::EMPTY;
     let mut label = Text::<320>::EMPTY;

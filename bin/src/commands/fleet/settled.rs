@@ -44,7 +44,6 @@ pub const FEW: usize = 2;
 impl HistoryHosts {
     /// Returns the hosts of a part.
     #[must_use]
-    #[inline(never)] // called in several places
     pub fn part(&self, part: usize) -> &[Name] {
         match self.ends.get(part..) {
             Some([start, end, ..]) => self.names.get(*start..*end).unwrap_or_default(),
@@ -128,7 +127,6 @@ pub fn settle(
 /// Searches each series of a host and a key for its latest change: the results under one set of conditions, in the
 /// order of their times. Results without a time are left out, and copies of a result count once. Returns the length
 /// of the longest series plus 1.
-#[inline(never)] // offsets into a small frame are short
 fn search(
     of_host: &mut [StoredValue],
     runs: &Runs<'_>,
@@ -177,7 +175,6 @@ fn search(
 /// Finds the longest series of newest results that are all slower than the results before it. A result is slower if its
 /// whole interval lies above the median of the older results, by more than the threshold and four robust standard
 /// deviations, and above the median of the upper ends of their intervals.
-#[inline(never)] // offsets into a small frame are short
 fn change(
     older: &[StoredValue],
     newest: &StoredValue,

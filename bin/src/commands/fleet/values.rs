@@ -111,7 +111,6 @@ pub fn of_row(row: &Row) -> Estimate {
 
 impl StoredValue {
     /// Returns a value of the run with an index.
-    #[inline(never)] // offsets into a small frame are short
     pub fn new(run: usize, key: Name, found: Estimate, under: u32) -> StoredValue {
         let Estimate { value, interval } = found;
         let Interval { low, high } = interval.unwrap_or(Interval { low: value, high: value });

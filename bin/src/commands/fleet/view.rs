@@ -97,7 +97,6 @@ impl FleetView<'_, '_> {
             .map(|(_, host)| host)
     }
 
-    #[inline(never)] // offsets into a small frame are short
     fn answer(&self, document: &mut dyn Document) {
         let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
         if self.options.history {
@@ -147,7 +146,6 @@ impl FleetView<'_, '_> {
     }
 
     /// States the likely causes.
-    #[inline(never)] // offsets into a small frame are short
     fn causes(&self, document: &mut dyn Document) {
         for (host, cause) in self.causes.named() {
             document.finding(format_args!("{}: {cause}.", self.name(host)));
@@ -245,7 +243,6 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts became slower or faster.
-    #[inline(never)] // offsets into a small frame are short
     fn slowed(&self, document: &mut dyn Document) {
         // Of a host with a history only the first point is shown, which is the mean of all points if that changed.
         let mut before = None;
@@ -299,7 +296,6 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts share a name.
-    #[inline(never)] // offsets into a small frame are short
     fn shared(&self, document: &mut dyn Document) {
         let shared = &self.runs.boots.shared;
         for name in shared.iter().take(NAMED) {
@@ -314,7 +310,6 @@ impl FleetView<'_, '_> {
     }
 
     /// States which values have no verdict, and which lines were not understood.
-    #[inline(never)] // offsets into a small frame are short
     fn left_out(&self, document: &mut dyn Document) {
         let runs = self.runs;
         if runs.untrusted.pushed > 0 {
@@ -350,7 +345,6 @@ impl FleetView<'_, '_> {
         }
     }
 
-    #[inline(never)] // offsets into a small frame are short
     fn method(&self, document: &mut dyn Document) {
         let (documents, hosts) = (self.runs.documents, self.found.hosts);
         document.sentence(

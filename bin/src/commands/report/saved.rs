@@ -70,7 +70,6 @@ pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Fail
 }
 
 /// Returns the likely cause of the difference between two files with a result each. A pipe cannot be read again.
-#[inline(never)] // offsets into a small frame are short
 fn likely(options: &Options<'_>) -> Option<LikelyCause> {
     let paths = options.operands();
     if paths.len() != 2 || !paths.iter().all(|path| saved::is_repeatable(path)) {

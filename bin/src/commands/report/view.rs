@@ -227,7 +227,6 @@ fn answer<'r, 'a>(section: &'static Section, report: Report<'r, 'a>) -> impl Dis
 }
 
 /// States which sections were not measured, and why: they failed, or were not begun.
-#[inline(never)] // it is called in several places
 pub fn missing<'f, 'a: 'f>(
     document: &mut dyn Document,
     failure: &dyn Fn(usize) -> Option<&'f Failure<'a>>,

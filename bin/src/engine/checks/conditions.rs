@@ -73,7 +73,6 @@ impl Watch {
     /// Reads the counters of all CPUs for the first time, and starts counting the CPU time of the threads of `points`;
     /// returns `None` without points, or without memory for the counters.
     #[must_use]
-    #[inline(never)] // offsets into a small frame are short
     pub fn begin(noted: &mut Noted, allowed: &CpuSet, points: &[Point]) -> Option<Watch> {
         let cpu = points.first()?.cpu;
         noted.times = CpuTimes::begin(allowed, cpu).ok();
@@ -84,7 +83,6 @@ impl Watch {
 
     /// Reads the conditions again and warns about those that lower the trust in the result.
     #[must_use]
-    #[inline(never)] // offsets into a small frame are short
     pub fn end(self, session: &mut Session<'_, '_>, timer: &Timer) -> Option<Conditions> {
         self.times.first_stays();
         let found = self.found(&SystemFiles, session.noted, timer)?;
@@ -156,7 +154,6 @@ impl Watch {
 }
 
 /// Returns the activity of a CPU between two readings.
-#[inline(never)] // it is called in several places
 fn passed(before: &KernelSnapshot, after: &KernelSnapshot, cpu: u32) -> CpuTime {
     let of = |look: &KernelSnapshot| CpuTime::of_cpu(look.stat.get(..look.length).unwrap_or_default(), cpu);
     of(after).since(&of(before))
@@ -222,7 +219,6 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
     }
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn look(files: &impl Files) -> Option<KernelSnapshot> {
     let mut stat = Table::zeroed(MOST_READ).ok()?;
     // A file that cannot be read has length 0, and its shares are unknown.

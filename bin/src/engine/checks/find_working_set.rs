@@ -66,7 +66,6 @@ impl Place for SearchPlace<'_> {
 /// # Errors
 ///
 /// The errors of the clock. The caller detects an interrupt itself.
-#[inline(never)] // offsets into a small frame are short
 pub fn find<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,

@@ -33,7 +33,6 @@ pub struct HardwareCounts {
 
 impl HardwareCounts {
     /// Reads the counts; those of heat are of `cpu`.
-    #[inline(never)] // called twice
     pub fn read(files: &impl Files, cpu: CpuId) -> Option<HardwareCounts> {
         let mut devices = List::new(MOST_DEVICES).ok()?;
         ErrorCounts::read(files, &mut |device| _ = devices.push(*device));
@@ -50,7 +49,6 @@ impl HardwareCounts {
 
     /// Returns the errors until a later reading.
     #[must_use]
-    #[inline(never)] // offsets into a small frame are short
     pub fn until(&self, mut after: HardwareCounts) -> HardwareErrors {
         for device in after.devices.iter_mut() {
             let before = self.devices.iter().find(|before| before.is_of(device));
@@ -72,7 +70,6 @@ impl HardwareCounts {
 }
 
 /// Fills in the increases of counts; `None` of one that is unknown or falls.
-#[inline(never)] // called twice
 fn increases(before: &[Option<u64>], after: &[Option<u64>], found: &mut [Option<u64>]) {
     for (found, (before, after)) in found.iter_mut().zip(before.iter().zip(after)) {
         *found = before.and_then(|before| after.as_ref()?.checked_sub(before));

@@ -27,7 +27,6 @@ const LONGEST_NS: f64 = 2e9;
 /// # Errors
 ///
 /// [`Failure::Interrupted`], and the errors of a walk.
-#[inline(never)] // offsets into a small frame are short
 pub fn again<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,

@@ -23,7 +23,6 @@ const TRIES: usize = 8;
 
 /// Measures a chase within the first-level cache and a chain of multiplications, in core cycles. That lasts some
 /// milliseconds, or longer if the results are not whole numbers. A better result from an earlier call is kept.
-#[inline(never)] // offsets into a small frame are short
 pub fn look(counter: Option<&Counter>, platform: Platform, health: &mut Health) {
     let Some(counter) = counter else { return };
     // Under an emulator, further tries do not help: its instructions have no fixed number of cycles.
@@ -70,7 +69,6 @@ fn is_whole(number: Option<f64>) -> bool {
 }
 
 /// Returns the core cycles of a hop over 4 KiB.
-#[inline(never)] // offsets into a small frame are short
 fn first_level_cycles(counter: &Counter) -> Option<f64> {
     const SIZE: usize = 4096;
     let chain = Chain::new(Order::Random, Bytes(SIZE as u64), Bytes(64), 1).ok()?;

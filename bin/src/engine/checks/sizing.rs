@@ -107,7 +107,6 @@ struct Search<'s, A> {
 /// # Errors
 ///
 /// [`Failure::Interrupted`], and the errors of the clock.
-#[inline(never)] // offsets into a small frame are short
 pub fn search<A: Place>(
     place: &mut A,
     like: &Point,

@@ -43,7 +43,6 @@ const BOUNDS: (f64, f64) = (0.3, 0.7);
 /// # Errors
 ///
 /// The errors of a walk.
-#[inline(never)] // offsets into a small frame are short
 pub fn ask<'a>(
     session: &Session<'a, '_>,
     timer: &Timer,

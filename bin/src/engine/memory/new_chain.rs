@@ -47,7 +47,6 @@ pub fn write_again(buffer: &mut Buffer<'_>) -> Result<(), Failure<'static>> {
 /// # Errors
 ///
 /// The errors of [`write`] and of the walker.
-#[inline(never)]
 pub fn walk(
     watch: &Stopwatch,
     lines: &mut [Line],

@@ -212,7 +212,6 @@ fn place<'a>(
 }
 
 /// Opens the hardware counters if they are `wanted`; warns if there are none.
-#[inline(never)] // offsets into a small frame are short
 pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
     if !wanted {
         return None;

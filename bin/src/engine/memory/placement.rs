@@ -285,7 +285,6 @@ impl Witness {
 }
 
 /// Returns the failure of a system call that places pages on `node`.
-#[inline(never)] // it is called in several places
 fn failed(call: &'static str, errno: Errno, node: NodeId, pages: Pages) -> Failure<'static> {
     match pages.pool() {
         // The pages were reserved for this mapping, but counted over all nodes together.

@@ -124,7 +124,6 @@ impl Second {
 }
 
 /// Compares both measurements of a point that were made in turn, and warns if they differ in most rounds.
-#[inline(never)] // offsets into a small frame are short
 pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Option<Repeat> {
     let ([first, second], ratio) = schedule.both()?;
     let (ScheduledPoint { point, .. }, first) = schedule.of(first)?;

@@ -87,7 +87,6 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// # Errors
     ///
     /// The error of mapping its tables.
-    #[inline(never)] // offsets into a small frame are short
     pub fn new(
         place: A,
         budget: Budget,

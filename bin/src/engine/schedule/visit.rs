@@ -55,7 +55,6 @@ impl VisitRules<'_> {
     /// # Errors
     ///
     /// The errors of [`Walkable::walk`]. The measurements of an interrupted visit are lost.
-    #[inline(never)]
     pub fn visit(
         &self,
         chain: &mut dyn Walkable,

@@ -82,7 +82,6 @@ impl SpanTimes {
 /// # Errors
 ///
 /// The errors of the stopwatch, and those of a table.
-#[inline(never)] // offsets into a small frame are short
 pub fn walk_spans<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
@@ -169,7 +168,6 @@ pub fn walk_spans<'a>(
 type VisitSpan<'v> = dyn FnMut(&SpanTimes, usize) -> Result<f64, Failure<'static>> + 'v;
 
 /// Makes the rounds of all numbers of pages up to those in `most`, and then of more numbers around the ends of TLBs.
-#[inline(never)] // offsets into a small frame are short
 fn visits(
     entries: &mut List<SpanTimes>,
     kinds: [Option<Pages>; KINDS],

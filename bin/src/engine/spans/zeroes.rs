@@ -51,7 +51,6 @@ impl Span {
     /// # Errors
     ///
     /// [`Failure::Interrupted`].
-    #[inline(never)] // offsets into a small frame are short
     pub fn new(
         machine: &Machine,
         node: NodeId,

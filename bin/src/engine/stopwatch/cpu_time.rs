@@ -150,7 +150,6 @@ impl ThreadClock {
     }
 
     /// Adds a run that ends to the CPU that it was on. Time stopped by a quota is not lost to other work.
-    #[inline(never)] // it is called in several places
     pub fn end_run(&self, times: Option<&CpuTimes>, cpu: CpuId, throttled: bool) {
         let times = times.and_then(|times| times.on(cpu));
         let ended = self.since(&self.run);
@@ -179,7 +178,6 @@ impl ThreadClock {
         Some([time::read(self.number.load(Relaxed))?, time::monotonic_raw_ns()])
     }
 
-    #[inline(never)] // it is called in several places
     fn note(&self, reading: &ClockReading) {
         let now = self.read().unwrap_or_default();
         reading.iter().zip(now).for_each(|(word, now)| word.store(now, Relaxed));
@@ -187,7 +185,6 @@ impl ThreadClock {
 
     /// Returns the nanoseconds that the thread has run in all, the nanoseconds since a reading, and the part of these
     /// in which the thread did not run; `None` without both readings.
-    #[inline(never)] // it is called in several places
     fn since(&self, reading: &ClockReading) -> Option<(u64, u64, u64)> {
         let [ran, now] = self.read()?;
         let [ran_before, before] = reading.each_ref().map(|word| word.load(Relaxed));

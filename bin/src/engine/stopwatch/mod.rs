@@ -77,7 +77,6 @@ impl Stopwatch {
     }
 
     /// Records `cpu` as the CPU to which the thread was pinned and where it must stay.
-    #[inline(never)] // it is called in several places
     pub fn stay_on(&self, cpu: CpuId) {
         self.home.set(Some(cpu));
         if let Some(counter) = self.timer.counter() {

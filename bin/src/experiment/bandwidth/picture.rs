@@ -40,7 +40,6 @@ fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     }
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     let cores = report.options.view == View::Cores;
     // If there is no memory for the points, the picture is left out.
@@ -88,7 +87,6 @@ fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     }));
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn matrix(document: &mut dyn Document, report: &Report<'_, '_>) {
     let nodes = Grid::of(report.outcomes);
     let Some(first) = groups(report.outcomes).next() else { return };

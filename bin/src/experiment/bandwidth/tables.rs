@@ -17,7 +17,6 @@ use latency_core::traffic::View;
 const FEW: usize = 8;
 
 /// Shows the tables of a view.
-#[inline(never)] // offsets into a small frame are short
 pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     let count = groups(report.outcomes).count();
@@ -49,7 +48,6 @@ fn is_one_pair(report: &Report<'_, '_>) -> bool {
 }
 
 /// Shows a matrix for each kind of traffic, with cores as rows and memory as columns.
-#[inline(never)] // offsets into a small frame are short
 fn grids(document: &mut dyn Document, report: &Report<'_, '_>) {
     let nodes = Grid::of(report.outcomes);
     let kind_of = |group: TrafficGroup<'_, '_>| group.traffic.kind.name;

@@ -37,7 +37,6 @@ fn cores(count: u32) -> impl fmt::Display {
 }
 
 /// Writes the line that scripts search for.
-#[inline(never)] // offsets into a small frame are short
 fn line(document: &mut dyn Document, group: &TrafficGroup<'_, '_>) {
     let traffic = group.traffic;
     let from_to = format_args!("Node {} -> Node {}", traffic.from, traffic.node);
@@ -162,7 +161,6 @@ fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Tra
 }
 
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.
-#[inline(never)] // offsets into a small frame are short
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
@@ -206,7 +204,6 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the CPUs, the memory and the method.
-#[inline(never)] // offsets into a small frame are short
 fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut cpus = CpuSet::EMPTY;
     for point in report.outcomes.iter().map(|outcome| &outcome.point) {

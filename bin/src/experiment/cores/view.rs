@@ -148,7 +148,6 @@ fn class_name(class: &SharingClass) -> impl Display {
 }
 
 /// Writes the latencies between CPUs, and the disagreement of their clocks.
-#[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &CpuPair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
@@ -204,7 +203,6 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
-#[inline(never)] // offsets into a small frame are short
 fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let caption = Text::<160>::of(format_args!(
         "One-way latency, ns (half a {} round trip; median of {} cache lines{})",
@@ -234,7 +232,6 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConcl
 
 /// Writes the pairs that were not chosen because others of their class represent them: names the first ones, and counts
 /// the rest.
-#[inline(never)] // offsets into a small frame are short
 fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     const NAMED: usize = 4;
     if !matches!(report.options.pairs, Pairs::Of(_)) {
@@ -378,7 +375,6 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCo
     }
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn triangle(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -433,7 +429,6 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup])
 }
 
 /// Draws a mark for each measured pair, by class.
-#[inline(never)] // offsets into a small frame are short
 fn strip(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

@@ -23,7 +23,6 @@ use crate::report::figures::Digits;
 
 /// Rounds a size to three significant digits: beyond 1 KiB a fitted size is not exact to a byte.
 #[must_use]
-#[inline(never)] // it is called in several places
 pub fn size(bytes: f64) -> Bytes {
     let whole = math::whole(bytes.max(0.0));
     Bytes(if whole < 1024 { whole } else { (whole + 32) / 64 * 64 })

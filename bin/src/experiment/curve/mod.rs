@@ -127,7 +127,6 @@ fn measure<'a>(
 }
 
 /// Returns the conclusions from the points of a curve; no further levels are sought once `stop` returns true.
-#[inline(never)]
 pub fn concluded(
     outcomes: &[Outcome<'_>],
     spans: &[SpanPoint],
@@ -167,7 +166,6 @@ fn prepare(
 }
 
 /// Looks for the edge of the first level, whose expected size is `l1`.
-#[inline(never)] // offsets into a small frame are short
 fn edge(
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
@@ -187,7 +185,6 @@ fn edge(
 
 /// Adds smaller sizes until a whole octave has the latency of the smallest size: the reported first level may be wrong,
 /// or an emulator's invention.
-#[inline(never)] // offsets into a small frame are short
 fn descend(
     granule: Bytes,
     session: &mut Session<'_, '_>,
@@ -228,13 +225,11 @@ fn first_level(known: &[(Bytes, f64)]) -> Option<Bytes> {
 }
 
 /// Returns the sizes, and their latencies so far.
-#[inline(never)] // it is called in several places
 fn so_far<'r>(schedule: &mut RealSchedule<'_>, room: &'r mut [(Bytes, f64)]) -> &'r mut [(Bytes, f64)] {
     collect(room, schedule.so_far().map(|(point, latency)| (point.size, latency)))
 }
 
 /// Adds sizes where the latency changes most between neighbours.
-#[inline(never)] // offsets into a small frame are short
 fn refine(
     granule: Bytes,
     session: &mut Session<'_, '_>,

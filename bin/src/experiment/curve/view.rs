@@ -60,7 +60,6 @@ pub fn evidence(
 }
 
 /// Draws the curve: points with their intervals, the fitted stair, and a mark for each level.
-#[inline(never)] // offsets into a small frame are short
 fn picture(
     document: &mut dyn Document,
     analysis: &Analysis,
@@ -117,7 +116,6 @@ fn all_levels(analysis: &Analysis) -> impl Display + '_ {
 }
 
 /// Marks the area of each level with its latency, its end, and its reported size if that differs.
-#[inline(never)] // offsets into a small frame are short
 fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> f64, marks: &mut [Mark]) {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
     let mut slots = marks.iter_mut();

@@ -32,7 +32,6 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the percentiles that lie between two clusters of times.
-#[inline(never)] // offsets into a small frame are short
 fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     for percent in PERCENTAGES {
         let Some(Interval { low, high }) = found.quantile_ns(percent).and_then(|found| found.step) else {
@@ -49,7 +48,6 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 }
 
 /// Writes whether single loads and batches agree; a disagreement is a finding.
-#[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let agreed = agrees(found);
     let role = if agreed == Some(false) { Role::Method(&"Check") } else { Role::Detail(&"Check") };
@@ -78,7 +76,6 @@ fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 }
 
 /// Writes the time of an empty pair of stamps.
-#[inline(never)] // offsets into a small frame are short
 fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
     say!(
@@ -93,7 +90,6 @@ fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 }
 
 /// Writes the times that were left out because they are not latencies of memory.
-#[inline(never)] // offsets into a small frame are short
 fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
     let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest.real()));
@@ -114,7 +110,6 @@ fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distrib
 }
 
 /// Writes the interruptions that a loop without loads has seen.
-#[inline(never)] // offsets into a small frame are short
 fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
     say!(

@@ -175,7 +175,6 @@ fn buckets(document: &mut dyn Document, found: &Distribution) {
 }
 
 /// Describes the conclusions from a point.
-#[inline(never)] // offsets into a small frame are short
 pub fn summary(document: &mut dyn Document, found: &Distribution) {
     for (field, percent) in [(&P50, 50.0), (&P99, 99.0), (&P99_9, 99.9)] {
         document.put(field, quantile(found, percent));

@@ -80,7 +80,6 @@ fn measure<'a>(
 }
 
 /// Finds the distributions behind the recorded loads, and the period of refresh.
-#[inline(never)] // offsets into a small frame are short
 fn conclude(
     session: &mut Session<'_, '_>,
     singles: Singles,

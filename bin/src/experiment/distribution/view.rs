@@ -49,7 +49,6 @@ pub fn whose(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> impl Display {
 }
 
 /// Writes the latencies of most loads and of the slowest, the loads that were left out, and the period of slow ones.
-#[inline(never)] // offsets into a small frame are short
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
         let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
@@ -96,7 +95,6 @@ fn headings(table: &mut Rows<'_>) {
 }
 
 /// Shows a row for each pair.
-#[inline(never)] // offsets into a small frame are short
 pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.text("ns");
@@ -114,7 +112,6 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows the percentiles of one pair in cycles, with their bounds.
-#[inline(never)] // offsets into a small frame are short
 fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, found): KnownPoint<'_, '_>) {
     const ENDS: [(&str, bool); 2] = [("95% CI from, ns", true), ("95% CI to, ns", false)];
     let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
@@ -152,7 +149,6 @@ fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, fou
 }
 
 /// Draws the share of slow loads of one pair.
-#[inline(never)] // offsets into a small frame are short
 pub fn shares(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>) {
     let point = &outcome.point;
     let mut points = [ChartPoint::new(f64::NAN, f64::NAN); POINTS];

@@ -22,7 +22,6 @@ use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
 /// Describes a curve.
-#[inline(never)] // offsets into a small frame are short
 pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
     let steps = loading.steps();
     let all = loading.traffic.generators;
@@ -119,7 +118,6 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
 }
 
 /// Writes the bandwidth without pacing, and whether memory or the cores limit it.
-#[inline(never)] // offsets into a small frame are short
 fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     let shares = shares(loading.traffic.kind);
     let part = |share: f64, word: &'static str| {
@@ -159,7 +157,6 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
 }
 
 /// Writes how generators were paced, and up to which rate they kept the pace.
-#[inline(never)] // offsets into a small frame are short
 fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
     /// The relative difference up to which a delivered rate counts as the offered one.
     const SAME: f64 = 0.01;
@@ -233,7 +230,6 @@ fn at_most_percent(share: f64) -> impl Display {
 }
 
 /// Writes the checks that confirm the numbers of a curve.
-#[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
     let (mut disturbed, mut throttled, mut windows, mut most) = (0, 0, 0, None::<f64>);
     for step in steps.as_slice() {

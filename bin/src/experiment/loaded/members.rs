@@ -65,7 +65,6 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     point::evidence_of(document, &mut || measured.next());
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
     let traffic = loading.traffic;
     point::route(document, &loading.point);
@@ -82,7 +81,6 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     conclusions(document, loading);
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     let (limit, curve) = (loading.limit(), loading.curve());
     document.object(&PEAK_BANDWIDTH, limit, |document, limit| {
@@ -133,7 +131,6 @@ pub fn burst(report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step) ->
     Some(bursts(report.clock.counter()?, &with, rate, report.options.burst.map(u32::from)).1)
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn level_row(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

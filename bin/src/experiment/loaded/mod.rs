@@ -92,7 +92,6 @@ pub fn check(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
     loadings(outcomes).for_each(|loading| check_one(warnings, &loading));
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     /// Largest number of lines in flight of any kind of core, including prefetches.
     const MOST_LINES: f64 = 128.0;
@@ -187,7 +186,6 @@ fn hold(
 
 /// Returns the point of a curve that ran without pacing, and its bandwidth, which is the limit; `None` for an index that
 /// is not the first of its curve.
-#[inline(never)] // it is called in several places
 fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
@@ -221,7 +219,6 @@ fn unpaced(point: &Point) -> Option<&Traffic> {
 }
 
 /// Adds levels near the rate at which latency is twice the lowest; `like` is the point of the curve without pacing.
-#[inline(never)] // offsets into a small frame are short
 fn closer(schedule: &mut RealSchedule<'_>, like: &Point) {
     /// Multiple of the lowest latency near which levels are added.
     const RATIO: f64 = 2.0;
@@ -254,7 +251,6 @@ fn closer(schedule: &mut RealSchedule<'_>, like: &Point) {
 }
 
 /// Adds a level with a rate of traffic; `like` is the point of the curve without pacing.
-#[inline(never)] // it is called in several places
 fn add(schedule: &mut RealSchedule<'_>, like: &Point, rate: f64) {
     if let Some(traffic) = unpaced(like) {
         schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });

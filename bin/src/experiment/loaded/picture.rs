@@ -21,7 +21,6 @@ const NAME: usize = 48;
 const CLEAREST: f64 = 2.0;
 
 /// Draws all curves; their names contain the nodes if there are `several` pairs of nodes.
-#[inline(never)] // offsets into a small frame are short
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bool) {
     let mut lines = [(Text::<NAME>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); LEVELS]); CURVES];
     let mut marks = [Mark::NONE; 2 * CURVES];

@@ -64,7 +64,6 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the line that scripts search for.
-#[inline(never)] // offsets into a small frame are short
 fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     let steps = loading.steps();
     let from_to = format_args!(
@@ -92,7 +91,6 @@ fn latency_at_load(level: &LoadLevel) -> impl Display + '_ {
 }
 
 /// Writes the largest bandwidth, its limit, and the load at which latency doubles.
-#[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
     let name = loading.traffic.kind.name;
     let route = method::optional(Some(loading.point.target).filter(|_| several), |to: NodeId, out| {

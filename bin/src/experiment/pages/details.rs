@@ -12,7 +12,6 @@ use crate::result::Outcome;
 use crate::result::words::OrderName;
 
 /// Describes the orders at the `largest` working set, and every row.
-#[inline(never)] // offsets into a small frame are short
 pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: Option<Bytes>) {
     if let Some(size) = largest {
         by_order(document, report, size);

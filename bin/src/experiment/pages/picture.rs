@@ -15,7 +15,6 @@ const KINDS: usize = 2 + MOST_POOLS;
 
 /// Draws `chart` with a line for each of `kinds`, unless there is none; `points` fills in the points of a kind, and
 /// returns their number.
-#[inline(never)] // offsets into a small frame are short
 pub fn by_kind(
     document: &mut dyn Document,
     chart: &Chart<'_>,

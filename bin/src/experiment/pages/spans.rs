@@ -90,7 +90,6 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the cost of translation over the largest span that all kinds of pages have, and the benefit of huge pages.
-#[inline(never)] // offsets into a small frame are short
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<HugePagesConclusion>) {
     let Some(span) = common(report) else { return };
     let costs = measured(report).filter_map(|series| {
@@ -200,7 +199,6 @@ fn tlbs(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows the cost of translation by span: every second octave, and the largest.
-#[inline(never)] // offsets into a small frame are short
 pub fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(largest) = measured(report).map(|series| series.span).max() else { return };
     let Some(least) = measured(report).map(|series| size(report, series.pages)).min() else { return };
@@ -255,7 +253,6 @@ fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanS
 }
 
 /// Draws the cost of translation over spans.
-#[inline(never)] // offsets into a small frame are short
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut marks = [Mark::NONE; tables::MOST_MARKS];
     for (index, series) in measured(report).enumerate() {

@@ -16,7 +16,6 @@ const LEVELS: [u32; 2] = [2, 3];
 pub const MOST_MARKS: usize = LEVELS.len() * KINDS;
 
 /// Returns the caches that page tables fill within the measured spans, each with the span at which they do.
-#[inline(never)] // it is called in several places
 fn full(claims: &Claims, series: &SpanSeries, page: Bytes) -> [Option<(Claim, Bytes)>; LEVELS.len()] {
     LEVELS.map(|level| {
         let claim = *claims.level(level)?;

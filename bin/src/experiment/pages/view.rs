@@ -273,7 +273,6 @@ fn title(found: &HugePagesConclusion, base: Pages) -> Text<96> {
 }
 
 /// Draws a value for each kind of pages except `but`, over working sets.
-#[inline(never)] // offsets into a small frame are short
 fn picture(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -305,7 +304,6 @@ fn picture(
     });
 }
 
-#[inline(never)] // offsets into a small frame are short
 pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = found(report);
     let found = found.as_ref();

@@ -61,7 +61,6 @@ fn allowed(ways: Option<Ways>) -> impl Display {
     optional(ways, |ways, out| write!(out, "; resctrl allows ways {ways}"))
 }
 
-#[inline(never)] // called in two places
 fn nothing_held(document: &mut dyn Document) {
     document.say(
         Role::Answer,
@@ -183,7 +182,6 @@ fn disturbances(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     /// Maximum numbers of sets and of waits that are drawn.
     const MOST: (usize, usize) = (4, 32);

@@ -225,7 +225,6 @@ pub fn pictures(document: &mut dyn Document, report: &Report<'_, '_>, view: &Win
 
 /// Draws the time of two loads by the number of instructions of each kind between them, and the end of the window.
 /// Returns whether it was measured.
-#[inline(never)] // offsets into a small frame are short
 fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) -> bool {
     let Some(found) = view.found else { return false };
     let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); GAPS]; Filler::ALL.len()];
@@ -281,7 +280,6 @@ fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowVi
 }
 
 /// Draws the time per load by the instructions between a chain's loads.
-#[inline(never)] // offsets into a small frame are short
 fn work(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
     let line = |region: Option<WorkingSet<'_, '_>>, prefetch| {
         let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];

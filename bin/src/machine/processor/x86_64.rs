@@ -14,7 +14,6 @@ use super::{CacheClaim, CoreKind, Platform, Processor};
 /// Reads the description of the processor on which the caller runs, which has to be `cpu`; only the encryption of
 /// hardware is read from a file.
 #[must_use]
-#[inline(never)] // offsets into a small frame are short
 pub fn identify(files: &impl Files, _: CpuId) -> Processor {
     let cpuid = raw_cpuid::CpuId::new();
     let vendor = cpuid.get_vendor_info();
@@ -62,7 +61,6 @@ const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
     }
 }
 
-#[inline(never)] // offsets into a small frame are short
 fn hypervisor(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
     let mut name = Text::EMPTY;
     let Some(hypervisor) = cpuid.get_hypervisor_info() else {
@@ -99,7 +97,6 @@ fn hypervisor(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> (Platform, Text<16
 /// # References
 /// Linux `Documentation/arch/x86/amd-memory-encryption.rst`, `Documentation/arch/x86/tdx.rst`; Intel TDX Module Base
 /// Architecture Specification, "Guest TD Run Time Environment Enumeration".
-#[inline(never)] // the buffer is large
 fn encryption(files: &impl Files, platform: Platform) -> Text<32> {
     const AMD: u32 = 0x8000_001f;
     const TDX: u32 = 0x21;
@@ -150,7 +147,6 @@ fn of_flags(cpuinfo: &[u8]) -> Text<32> {
 }
 
 /// Returns whether a flag is one of the words of a line.
-#[inline(never)] // called in a loop that the compiler unrolls
 fn has_flag(flags: &[u8], wanted: &str) -> bool {
     flags.split(|byte| *byte == b' ').any(|flag| flag == wanted.as_bytes())
 }
@@ -204,7 +200,6 @@ fn data_dependent_prefetcher(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> boo
 
 /// Returns the caches from leaf 4, or from 8000_001Dh on AMD. The iterator stops at a type of zero, which is the first
 /// in QEMU's empty leaf.
-#[inline(never)] // offsets into a small frame are short
 fn caches(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4] {
     let mut claims = [None; 4];
     for cache in cpuid.get_cache_parameters().into_iter().flatten() {

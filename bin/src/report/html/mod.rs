@@ -87,7 +87,6 @@ struct Page<'p> {
 
 impl Page<'_> {
     /// Writes the parts of a description that belong to one subject within its frame, and returns their number.
-    #[inline(never)] // it is called in many places
     fn take(&mut self, want: Want, frame: Frame) -> Result<u32, fmt::Error> {
         let mut taking = Taking::new(self.out, want, frame, self.place, self.shared);
         (self.describe)(&mut taking);

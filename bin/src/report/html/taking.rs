@@ -127,7 +127,6 @@ impl<'o> Taking<'o> {
     }
 
     /// Writes a part unless something failed before.
-    #[inline(never)] // it is called in several places
     fn keep(&mut self, write: &dyn Fn(&mut Self) -> fmt::Result) {
         if self.failed.is_ok() {
             self.taken += 1;
@@ -140,7 +139,6 @@ impl<'o> Taking<'o> {
 
     /// Writes a sentence between two pieces of markup. If a third one is given, it ends the emphasis of the words before
     /// the first comma or colon.
-    #[inline(never)] // it is called in several places
     fn part(
         &mut self,
         before: fmt::Arguments<'_>,

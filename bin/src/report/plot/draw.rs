@@ -92,12 +92,10 @@ impl Pencil<'_> {
         }
     }
 
-    #[inline(never)] // it is called in several places
     fn dot_of(&self, point: &ChartPoint) -> (f64, f64) {
         (self.grid.dot_x(self.plane.x.fraction(point.x)), self.height(point.y))
     }
 
-    #[inline(never)] // it is called in several places
     fn height(&self, value: f64) -> f64 {
         self.grid.dot_y(self.plane.y.fraction(value))
     }

@@ -78,7 +78,6 @@ const ASCII: Glyphs = Glyphs {
 /// # Errors
 ///
 /// Returns the error of `out`.
-#[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt::Result {
     terminal.heading(out, chart.title, chart.subtitle)?;
     let columns = terminal.columns.clamp(FEWEST_COLUMNS, MOST_COLUMNS);

@@ -39,7 +39,6 @@ const REASON_LINE: f64 = 17.0;
 /// # Errors
 ///
 /// Returns the error of `out`.
-#[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace<'_>) -> fmt::Result {
     let cell = (ROOM / matrix.columns.len().max(1).real()).clamp(NARROWEST_CELL, WIDEST_CELL);
     let matrix_width = cell * matrix.columns.len().real();
@@ -87,7 +86,6 @@ struct HeatGrid<'a, 'm> {
 }
 
 impl HeatGrid<'_, '_> {
-    #[inline(never)] // offsets into a small frame are short
     fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
         let Self { matrix, top, cell } = *self;
         let centre = LEFT + cell * matrix.columns.len().real() / 2.0;
@@ -119,7 +117,6 @@ impl HeatGrid<'_, '_> {
         Ok(())
     }
 
-    #[inline(never)] // offsets into a small frame are short
     fn cell(
         &self,
         out: &mut dyn Write,
@@ -172,7 +169,6 @@ fn each_group(matrix: &Matrix<'_>, cell: f64, tell: EachGroup<'_>) -> Result<usi
 }
 
 /// Draws lines between groups, and their names.
-#[inline(never)] // offsets into a small frame are short
 fn groups(out: &mut dyn Write, grid: &HeatGrid<'_, '_>, names_top: f64) -> fmt::Result {
     let HeatGrid { matrix, top, cell } = *grid;
     let right = LEFT + cell * matrix.columns.len().real();
@@ -190,7 +186,6 @@ fn groups(out: &mut dyn Write, grid: &HeatGrid<'_, '_>, names_top: f64) -> fmt::
 }
 
 /// Writes the scale that explains the shades.
-#[inline(never)] // offsets into a small frame are short
 fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, top: f64) -> fmt::Result {
     let (low, high) = shades.ends();
     let step_width = SCALE_WIDTH / f64::from(SCALE_STEPS);

@@ -86,7 +86,6 @@ impl LookShares {
         self.shares.iter().sum::<f64>() / self.made.real()
     }
 
-    #[inline(never)] // called for each look
     fn result(&self) -> SecondLook {
         let within =
             |interval: Interval| Interval { low: interval.low.max(0.0), high: interval.high.min(1.0) };

@@ -85,7 +85,6 @@ struct LookRoom {
 impl LookRoom {
     /// Loads the first lines of a lane, and times as many of them as there is room for. Returns the time in the middle,
     /// and the ticks of the loads that nothing interrupted, in ascending order; `None` without a counter.
-    #[inline(never)] // called for each look
     fn look(
         &mut self,
         chain: &mut dyn Walkable,
@@ -175,7 +174,6 @@ fn sure(ticks: &[u32]) -> Option<u32> {
 }
 
 /// Returns the share of ascending ticks below a threshold.
-#[inline(never)] // a search, for each look
 fn share(ticks: &[u32], threshold: u32) -> f64 {
     ticks.partition_point(|ticks| *ticks < threshold).real() / ticks.len().real()
 }

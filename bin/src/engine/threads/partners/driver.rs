@@ -143,7 +143,6 @@ impl<'x> Partners<'x> {
 ///
 /// The errors of placing; [`PlacementError::ThreadsRefused`]; [`TimingError::NeedsCounter`] without a time-stamp counter;
 /// those of [`run::measure_in`].
-#[inline(never)] // offsets into a small frame are short
 pub fn measure_with_partners<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,

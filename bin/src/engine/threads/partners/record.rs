@@ -40,7 +40,6 @@ impl Record {
     /// # Errors
     ///
     /// The error of mapping its memory.
-    #[inline(never)] // offsets into a small frame are short
     pub fn new(points: &[Point], budget: &Budget) -> Result<Record, Errno> {
         let exchanges = || points.iter().filter_map(|point| point.walk.ping_pong());
         let lines = exchanges().map(|pair| pair.lines as usize).max().unwrap_or(0);

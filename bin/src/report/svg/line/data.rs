@@ -97,7 +97,6 @@ impl Canvas<'_> {
     }
 
     /// Writes one place of a path, to which the command leads.
-    #[inline(never)] // it is called in several places
     fn place(&self, out: &mut dyn Write, command: char, (x, y): (f64, f64)) -> fmt::Result {
         out.write_char(command)?;
         fill(out, packed!("@ @"), &[self.x(x), self.y(y)])

@@ -42,7 +42,6 @@ const MARK_GAP: f64 = 5.0;
 /// # Errors
 ///
 /// Returns the error of `out`.
-#[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
     let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
