@@ -20,7 +20,6 @@ mod lab_causes;
 mod lab_load;
 mod lab_pairs;
 mod meanwhile;
-mod packed;
 mod places;
 mod readme;
 mod schema;

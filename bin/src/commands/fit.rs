@@ -1,18 +1,14 @@
 //! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
-
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
+use latency_core::text::plural;
 use latency_core::units::{Bytes, PageSize};
 
 use super::{Command, Write};
 use crate::analysis::curve::Analysis;
-use crate::describe::say::say;
 use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
-use crate::options::message::Insert;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
 use crate::result::row::{FIELDS, Label, Row, SIZE, STRIDE, fields_that};
@@ -25,15 +21,13 @@ use crate::sys::table::List;
 pub const FIT: Command = Command {
     descriptor: Descriptor {
         name: "fit",
-        summary: packed!("cache sizes and latencies from a saved curve"),
-        details: packed!(
-            "FILE is a curve saved with --json or --csv, or the output of another tool: a table of sizes and \
+        summary: "cache sizes and latencies from a saved curve",
+        details: "FILE is a curve saved with --json or --csv, or the output of another tool: a table of sizes and \
                   nanoseconds, with or without headings, or the output of lat_mem_rd, Chips and Cheese's \
                   MemoryLatency, multichase at many sizes, cpu-benchmarks or tinymembench. `-` reads standard \
                   input.\nThe unit of the sizes comes from their heading, from a suffix (32K) or from --unit. Rows \
                   with other pages, orders or strides are fitted as separate curves. The number of levels is found \
-                  from the points."
-        ),
+                  from the points.",
         flags: FlagSet::of(&[FlagId::Reciprocal, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
@@ -190,13 +184,17 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         );
         if left_out > 0 {
             let more = if kinds.len() == MOST_CURVES { ", or in series after the first 16" } else { "" };
-            say!(
-                document, Role::Missing,
-                "Not fitted: {points} point{s} in series of fewer than {sizes} sizes{more}.";
-                points = left_out, s = Insert::Plural(left_out as u64), sizes = FEWEST_SIZES, more
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Not fitted: {points} point{s} in series of fewer than {sizes} sizes{more}.",
+                    points = left_out,
+                    s = plural(left_out as u64),
+                    sizes = FEWEST_SIZES
+                ),
             );
         }
-        document.sentence(Role::Method(&"File"), format_args!("{}, {} points", name.as_str(), rows.len()));
+        document.sentence(Role::Method("File"), format_args!("{}, {} points", name.as_str(), rows.len()));
         source(document, &saved);
         document.put(&FILE, name.as_str());
     });
@@ -252,11 +250,11 @@ impl FileContext<'_> {
 fn source(document: &mut dyn Document, saved: &Saved) {
     let name = match saved.tool {
         None if saved.zeros == 0 => return,
-        None => packed!("a table"),
+        None => "a table",
         Some(tool) => named(tool),
     };
     document.sentence(
-        Role::Method(&"Source"),
+        Role::Method("Source"),
         format_args!(
             "{name}{}",
             core::fmt::from_fn(|out| match saved.zeros {
@@ -269,13 +267,13 @@ fn source(document: &mut dyn Document, saved: &Saved) {
 }
 
 /// Returns the name of a tool, and a note about its numbers.
-const fn named(tool: Tool) -> Packed {
+const fn named(tool: Tool) -> &'static str {
     match tool {
-        Tool::LatMemRd => packed!("lat_mem_rd (lmbench); 1 MB = 1048576 bytes"),
-        Tool::MemoryLatency => packed!("MemoryLatency (Chips and Cheese); 1 KB = 1024 bytes"),
-        Tool::Tinymembench => packed!("tinymembench; its times exclude the L1 hit latency"),
-        Tool::CpuBenchmarks => packed!("cpu-benchmarks"),
-        Tool::Mlc => packed!("Intel Memory Latency Checker"),
-        Tool::CoreToCore => packed!("core-to-core-latency; half a round trip"),
+        Tool::LatMemRd => "lat_mem_rd (lmbench); 1 MB = 1048576 bytes",
+        Tool::MemoryLatency => "MemoryLatency (Chips and Cheese); 1 KB = 1024 bytes",
+        Tool::Tinymembench => "tinymembench; its times exclude the L1 hit latency",
+        Tool::CpuBenchmarks => "cpu-benchmarks",
+        Tool::Mlc => "Intel Memory Latency Checker",
+        Tool::CoreToCore => "core-to-core-latency; half a round trip",
     }
 }

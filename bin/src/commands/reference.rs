@@ -1,6 +1,4 @@
 //! Published figures of processors, with their sources. Nothing is measured.
-
-use latency_core::packed;
 use latency_core::text::plural;
 
 use super::{Command, Write};
@@ -18,12 +16,10 @@ const MOST_WORDS: usize = 16;
 pub const REFERENCE: Command = Command {
     descriptor: Descriptor {
         name: "reference",
-        summary: packed!("published figures of processors"),
-        details: packed!(
-            "Latencies and sizes of a core, and ranges of a server platform, with their sources. Without CPU, the \
+        summary: "published figures of processors",
+        details: "Latencies and sizes of a core, and ranges of a server platform, with their sources. Without CPU, the \
              figures of this processor; with words, those whose names contain all of them; `all` shows everything. \
-             Nothing is measured."
-        ),
+             Nothing is measured.",
         operands: Operands { names: "[CPU...]", least: 0, most: MOST_WORDS, sides: false },
         ..Descriptor::OF_VALUES
     },
@@ -62,10 +58,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         match count {
             0 => document.say(
                 Role::Answer,
-                packed!(
-                    "No reference for this processor. `latency-bench reference all` lists those that are known, by \
-                     code names such as Zen 3 and Milan."
-                ),
+                "No reference for this processor. `latency-bench reference all` lists those that are known, by \
+                     code names such as Zen 3 and Milan.",
             ),
             count => document.answer(format_args!("{count} published figure{}.", plural(count))),
         }

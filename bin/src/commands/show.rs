@@ -4,8 +4,6 @@
 //! out.
 
 use core::fmt;
-
-use latency_core::packed;
 use latency_core::text::{Text, joined};
 
 use super::report::pictures::is_drawn;
@@ -24,13 +22,11 @@ use crate::saved::Saved;
 pub const SHOW: Command = Command {
     descriptor: Descriptor {
         name: "show",
-        summary: packed!("saved results in another format"),
-        details: packed!(
-            "Each FILE is a result saved with --json or --csv, a saved report, or another tool's table; `-` reads \
+        summary: "saved results in another format",
+        details: "Each FILE is a result saved with --json or --csv, a saved report, or another tool's table; `-` reads \
                   standard input. Every point is shown with its interval, and each result with its host and its trust. \
                   Curves and matrices are also drawn. Nothing is measured.\n\
-                  A file has the values of a run, but neither its conclusions nor its warnings."
-        ),
+                  A file has the values of a run, but neither its conclusions nor its warnings.",
         flags: FlagSet::EMPTY,
         picture: true,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
@@ -118,7 +114,7 @@ fn samples(document: &mut dyn Document, file: &File<'_>, is_one_of_several: bool
     let varied = differing(saved.rows.iter()) | 1 << FROM | 1 << TO | 1 << CLASS | 1 << TRAFFIC;
     for row in saved.rows {
         let words: [Word; FIELDS.len()] = core::array::from_fn(|field| row.plain(field));
-        let keys = columns::SAVED.map(|column| Text::<32>::of(format_args!("{}", column.key())));
+        let keys = columns::SAVED.map(|column| Text::<32>::of(format_args!("{}", column.key)));
         let own = [("experiment", Value::Word(file.experiment())), ("file", Value::Word(name.as_str()))];
         let told = words.iter().zip(&keys).enumerate();
         let told = told.filter(|(field, (word, _))| varied >> field & 1 == 1 && !word.is_empty());

@@ -19,7 +19,7 @@ struct Answer<'d> {
 }
 
 impl Document for Answer<'_> {
-    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         let is_line = role == Role::Line;
         self.lines += u32::from(is_line);
         let Some(document) = &mut self.document else { return };

@@ -1,8 +1,6 @@
 //! The claims of firmware and kernel about each node's memory, for programs and for people, next to a measured value.
 
 use core::fmt::{self, Display};
-
-use latency_core::packed;
 use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
@@ -64,9 +62,15 @@ pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&
     }
     let any = nodes().any(|node| measured(node).is_some());
     document.tabulate("Reported by firmware and kernel:", Level::Normal, 2, &|table| {
-        table.texts(packed!(
-            "memory of|from nodes|ns (read, write)|GB/s (read, write)|side cache|tier|weight"
-        ));
+        table.texts(&[
+            "memory of",
+            "from nodes",
+            "ns (read, write)",
+            "GB/s (read, write)",
+            "side cache",
+            "tier",
+            "weight",
+        ]);
         if any {
             table.text("measured ns");
         }

@@ -13,8 +13,8 @@ use latency_core::stats::Estimate;
 
 /// Declares the columns in their order.
 macro_rules! columns {
-    ($($name:ident $key:literal $about:literal;)*) => {
-        fields! { $(pub $name $key $about;)* }
+    ($($name:ident $key:literal $($interval:ident)? $about:literal;)*) => {
+        fields! { $(pub $name $key $($interval)? $about;)* }
         /// All columns in their order.
         pub static COLUMNS: &[Field] = &[$($name),*];
     };
@@ -57,18 +57,18 @@ columns! {
     LEVEL "level" "Smallest cache of the owner that holds all lines.";
     HOME_NODE "home_node" "NUMA node of the memory of the lines.";
     LINES "lines" "Number of cache lines.";
-    NS "ns +-" "Latency of a dependent load in nanoseconds: median over rounds of the median trial in the most frequent state. Time per load for several chains, time per line for bandwidth, one-way time of a line for CPU pairs. Null if not measured.";
+    NS "ns" interval "Latency of a dependent load in nanoseconds: median over rounds of the median trial in the most frequent state. Time per load for several chains, time per line for bandwidth, one-way time of a line for CPU pairs. Null if not measured.";
     CYCLES "cycles" "Value of `ns` in cycles of the clock that `cycles_of` names in JSON; null without a counter.";
-    CORE_CYCLES "core_cycles +-" "Value of `ns` in core cycles; null if the core clock is unknown.";
+    CORE_CYCLES "core_cycles" interval "Value of `ns` in core cycles; null if the core clock is unknown.";
     MIN_NS "min_ns" "Value of `ns` in the fastest trial.";
     MAX_NS "max_ns" "Value of `ns` in the slowest trial that was not interrupted; null for percentiles.";
     MAD_NS "mad_ns" "Median absolute deviation over rounds, in nanoseconds.";
-    BYTES "bytes_per_second +-" "Bytes of the lines read and written per second.";
+    BYTES "bytes_per_second" interval "Bytes of the lines read and written per second.";
     READ "read_bytes_per_second" "Bytes of the lines read per second.";
     WRITTEN "write_bytes_per_second" "Bytes of the lines written per second.";
     OWNED "rfo_estimate_bytes_per_second" "Possible additional reads for ownership (RFO) by plain stores, in bytes per second.";
     NOT_MEASURED "not_measured" "Reason why there is no value; empty otherwise.";
-    UNDISTURBED_NS "undisturbed_ns +-" "Median latency in rounds with quiet neighbours, in nanoseconds; null if no rounds prove a value.";
+    UNDISTURBED_NS "undisturbed_ns" interval "Median latency in rounds with quiet neighbours, in nanoseconds; null if no rounds prove a value.";
     UNDISTURBED_ROUNDS "undisturbed_rounds" "Number of undisturbed rounds.";
     UNDISTURBED_AT_MOST "undisturbed_at_most_ns" "Upper bound of the undisturbed latency in nanoseconds if no rounds prove a value; null otherwise.";
     COLD_NS "cold_ns" "Latency of the first pass, with cold caches, in nanoseconds.";
@@ -83,9 +83,9 @@ columns! {
     MIN_LINE "min_line_ns" "Latency of the fastest cache line, in nanoseconds.";
     MAX_LINE "max_line_ns" "Latency of the slowest cache line, in nanoseconds.";
     SLOWEST_LINE "slowest_line" "Index of the slowest cache line, from 0.";
-    OFFSET "offset_or_asymmetry_ns +-" "Half of the difference between messages in both directions by the clocks of the CPUs: clock offset and asymmetry together.";
+    OFFSET "offset_or_asymmetry_ns" interval "Half of the difference between messages in both directions by the clocks of the CPUs: clock offset and asymmetry together.";
     IN_ORDER "no_message_before_it_was_sent" "True if no message arrived before it was sent, by these clocks.";
-    BATCH_RATIO "batch_ratio +-" "Mean of single loads divided by the mean of batches.";
+    BATCH_RATIO "batch_ratio" interval "Mean of single loads divided by the mean of batches.";
     REFRESH "refresh_period_us" "Period of slow loads in microseconds; null if none was found.";
     TRIALS "trials" "Number of timed batches of loads, or of timed single loads.";
     ROUNDS "rounds" "Number of rounds.";

@@ -35,7 +35,7 @@ const RESERVED: &str = "accessible add all alter analyse analyze and any array a
     variadic verbose virtual when where while window with within without write xor zerofill";
 
 fn names(groups: &[&[Field]]) -> std::vec::Vec<&'static str> {
-    groups.iter().copied().flatten().map(|field| field.name()).collect()
+    groups.iter().copied().flatten().map(|field| field.key).collect()
 }
 
 #[test]

@@ -92,7 +92,7 @@ pub(super) fn celsius(heat: i32) -> f64 {
 }
 
 /// Writes the temperature of the hottest memory device, if it is known.
-pub fn hottest(document: &mut dyn Document, role: Role<'_>, heat: Option<i32>) {
+pub fn hottest(document: &mut dyn Document, role: Role, heat: Option<i32>) {
     if let Some(heat) = heat {
         document.sentence(role, format_args!("{:.1} C", Decimal(celsius(heat))));
     }
@@ -101,7 +101,7 @@ pub fn hottest(document: &mut dyn Document, role: Role<'_>, heat: Option<i32>) {
 /// Writes the errors of memory devices since the kernel started, for the facts of a page.
 pub fn since_boot(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(errors) = report.conditions.and_then(|found| found.errors.as_ref()) else { return };
-    let role = Role::Page(&PageRole::Fact("Memory errors"));
+    let role = Role::Page(PageRole::Fact("Memory errors"));
     match (errors.devices, with_errors(errors).next()) {
         (None, _) => document.sentence(role, format_args!("unknown: no driver (EDAC) counts them")),
         (Some(_), None) => document.sentence(role, format_args!("none since boot")),
@@ -110,14 +110,14 @@ pub fn since_boot(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the errors of a device.
-fn device_errors(document: &mut dyn Document, role: Role<'_>, device: &ErrorCounts) {
+fn device_errors(document: &mut dyn Document, role: Role, device: &ErrorCounts) {
     let ErrorCounts { locator, counts, .. } = device;
     match *counts {
         [Some(corrected), Some(uncorrected), Some(one), Some(other)] => document.sentence(
             role,
             format_args!(
-                "{corrected} corrected and {uncorrected} uncorrected on DIMM {locator} since boot, {} of them during \
-                 this run",
+                "{corrected} corrected and {uncorrected} uncorrected on DIMM {locator} since boot, {} of \
+                 them during this run",
                 one.saturating_add(other)
             ),
         ),
@@ -141,7 +141,7 @@ fn counts(document: &mut dyn Document, fields: &[Field], counts: &[Option<u64>])
 pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
     let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
     document.sentence(
-        Role::Provenance(&"Conditions"),
+        Role::Provenance("Conditions"),
         format_args!(
             "{}{} preemption{}{}{}{}",
             share(found.other_work_share, "other processes used", " of this CPU; "),
@@ -159,9 +159,9 @@ pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions)
         ),
     );
     if let Some(errors) = &found.errors {
-        hottest(document, Role::Provenance(&"Hottest DIMM"), errors.dimm_heat.filter(|heat| *heat >= HOT));
+        hottest(document, Role::Provenance("Hottest DIMM"), errors.dimm_heat.filter(|heat| *heat >= HOT));
         with_errors(errors)
-            .for_each(|device| device_errors(document, Role::Provenance(&"Memory errors"), device));
+            .for_each(|device| device_errors(document, Role::Provenance("Memory errors"), device));
     }
 }
 

@@ -6,7 +6,6 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::host::{DimmSource, Dimms};
 use latency_core::math::ToReal;
-use latency_core::packed;
 
 use super::optional::optional;
 use crate::machine::Machine;
@@ -85,7 +84,7 @@ impl Display for Giga {
 }
 
 /// Writes the population with its source and its peak in one sentence, if it is known.
-pub fn line(document: &mut dyn Document, machine: &Machine, role: Role<'_>) {
+pub fn line(document: &mut dyn Document, machine: &Machine, role: Role) {
     let Some(dimms) = &machine.dimms else { return };
     let source = match (dimms.source, machine.processor.platform) {
         (DimmSource::Edac, _) => "the kernel (EDAC)",
@@ -102,7 +101,7 @@ pub fn line(document: &mut dyn Document, machine: &Machine, role: Role<'_>) {
 pub fn table(document: &mut dyn Document, machine: &Machine) {
     let Some(dimms) = &machine.dimms else { return };
     document.tabulate("Memory devices:", Level::Normal, 1, &|table| {
-        table.texts(packed!("slot|node|size|type|MT/s|data bits|ranks"));
+        table.texts(&["slot", "node", "size", "type", "MT/s", "data bits", "ranks"]);
         for dimm in dimms.populated {
             table.row();
             table.show(&dimm.locator);

@@ -48,7 +48,7 @@ pub fn method(document: &mut dyn Document, report: &Report<'_, '_>, walked: &str
     method::memory(document, &largest);
     if let Some(first) = largest.outcomes.first() {
         document.sentence(
-            Role::Provenance(&"Method"),
+            Role::Provenance("Method"),
             format_args!(
                 "{walked}; random order, {} stride; TLB misses included; seed {}",
                 first.point.stride, first.point.seed

@@ -111,7 +111,7 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     let identity = &host.identity;
     let name = Some(identity.name.as_str()).filter(|name| !name.is_empty());
     document.sentence(
-        Role::Page(&PageRole::Origin),
+        Role::Page(PageRole::Origin),
         format_args!("{}{when}", optional(name, |name, out| write!(out, "{name}, "))),
     );
     let cpus = machine.topology.online_cpus.len();
@@ -139,7 +139,7 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     fact(document, "Cores", cores.as_str());
     fact(document, "Measured on", chosen.as_str());
     fact(document, "Memory", memory.as_str());
-    dimms::line(document, machine, Role::Page(&PageRole::Fact("DIMMs")));
+    dimms::line(document, machine, Role::Page(PageRole::Fact("DIMMs")));
     fact(document, "Lost memory", lost_memory(machine).as_str());
     fact(document, "Encryption", processor.encryption.as_str());
     fact(document, "Governor", host.frequency.governor.as_str());
@@ -171,14 +171,14 @@ pub fn lost_memory(machine: &Machine) -> Text<160> {
 /// Writes a fact about the machine, if it is known.
 fn fact(document: &mut dyn Document, label: &'static str, words: &str) {
     if !words.is_empty() {
-        document.sentence(Role::Page(&PageRole::Fact(label)), format_args!("{words}"));
+        document.sentence(Role::Page(PageRole::Fact(label)), format_args!("{words}"));
     }
 }
 
 /// Writes processor, kernel and date, for the footer of a picture; not the name of the host.
 pub fn footer(document: &mut dyn Document, machine: &Machine, started: u64) {
     let origin = footer_words(cpu_model(machine), machine.host.kernel.as_str(), started);
-    document.sentence(Role::Page(&PageRole::Footer), format_args!("{origin}"));
+    document.sentence(Role::Page(PageRole::Footer), format_args!("{origin}"));
 }
 
 /// Writes processor, kernel and date of saved results, for the footer of a picture. Results that follow each other and
@@ -196,7 +196,7 @@ pub fn saved_footer<'s>(document: &mut dyn Document, saved: &dyn Fn(usize) -> Op
         }
         Ok(())
     });
-    document.sentence(Role::Page(&PageRole::Footer), format_args!("{origins}"));
+    document.sentence(Role::Page(PageRole::Footer), format_args!("{origins}"));
 }
 
 /// Returns processor, kernel and date, as far as they are known, each with the sign that separates it from the next text.

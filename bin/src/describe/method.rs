@@ -10,9 +10,7 @@ use latency_core::text::plural;
 use latency_core::units::Bytes;
 
 use super::{Report, conditions};
-use crate::describe::say::say;
 use crate::machine::Machine;
-use crate::options::message::Insert;
 use crate::plan::budget::Memory;
 use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::{Digits, Seconds};
@@ -31,9 +29,9 @@ fields! {
     MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: a whole number; null if unknown.";
     AUDIT "prefetch_audit" "Search for prefetchers that accelerate a random walk; null if it was not made.";
     AUDIT_BYTES "working_set_bytes" "Working set of the search, in bytes.";
-    RANDOM "random_ratio +-" "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order; 1 without prefetching.";
-    LOCAL "local_2m_ratio +-" "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order within 2 MiB; 1 without prefetching.";
-    POINTER "pointer_ratio +-" "Latency of pointers divided by latency of indices, in random order; 1 without a prefetcher that follows pointers.";
+    RANDOM "random_ratio" interval "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order; 1 without prefetching.";
+    LOCAL "local_2m_ratio" interval "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order within 2 MiB; 1 without prefetching.";
+    POINTER "pointer_ratio" interval "Latency of pointers divided by latency of indices, in random order; 1 without a prefetcher that follows pointers.";
     REPEAT "repeat" "Second measurement of the first point at the end, in new memory (A/A); null if it was not made.";
     REPEAT_BYTES "working_set_bytes" "Working set of the repeated point, in bytes.";
     FIRST_NS "first_ns" "First measurement, in nanoseconds.";
@@ -74,12 +72,15 @@ pub fn walks(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some(first) = report.outcomes.first() {
         let point = &first.point;
         let regions = optional(report.regions, |memory, out| write!(out, "; {}", regions(memory)));
-        say!(
-            document, Role::Provenance(&"Method"),
-            "pointer chase (dependent loads), {order} order, {stride} stride; TLB misses included; intervals describe this \
-             run, another run may differ by more; seed {seed}{regions}";
-            order = Insert::Shown(&OrderName(point.order)), stride = point.stride, seed = point.seed,
-            regions = Insert::Shown(&regions)
+        document.sentence(
+            Role::Provenance("Method"),
+            format_args!(
+                "pointer chase (dependent loads), {order} order, {stride} stride; TLB misses included; \
+                 intervals describe this run, another run may differ by more; seed {seed}{regions}",
+                order = OrderName(point.order),
+                stride = point.stride,
+                seed = point.seed
+            ),
         );
     }
 }
@@ -109,7 +110,7 @@ pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &Cp
     let nodes: NodeSet = report.outcomes.iter().map(|outcome| outcome.point.initiator.0).collect();
     let processor = &report.machine.processor;
     document.sentence(
-        Role::Provenance(&"Measured on"),
+        Role::Provenance("Measured on"),
         format_args!(
             "CPU{} {cpus} of node{} {nodes}{}{}{}{}",
             plural(cpus.len()),
@@ -212,7 +213,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         };
         let pages: u64 = members().enumerate().filter_map(pages_of).sum();
         document.sentence(
-            Role::Provenance(&"Memory"),
+            Role::Provenance("Memory"),
             format_args!(
                 "{sizes} on node{} {nodes}{} in {}{}{}{}; {}",
                 plural(nodes.len()),
@@ -242,7 +243,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
             ),
         );
         document.sentence(
-            Role::Detail(&"Placement"),
+            Role::Detail("Placement"),
             format_args!(
                 "requested pages: {}; placed by {}; verified by {}{}",
                 asked,
@@ -307,7 +308,7 @@ fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
     let nodes: NodeSet = measured().map(|(point, _)| point.target.0).collect();
     let pages = Some(first.pages).filter(|pages| measured().all(|(_, placed)| placed.pages == *pages));
     document.sentence(
-        Role::Brief(if is_verified { &"Verified" } else { &"Not verified" }),
+        Role::Brief(if is_verified { "Verified" } else { "Not verified" }),
         format_args!(
             "{} on node{} {nodes}{}, self-test {}{}; details: -v",
             sizes(measured().map(|(point, _)| point.size)),
@@ -327,7 +328,7 @@ fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
     let health = report.health;
     document.sentence(
-        Role::Provenance(&"Self-test"),
+        Role::Provenance("Self-test"),
         format_args!(
             "{}{}{}{}",
             passed(report),
@@ -348,22 +349,34 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
     let source = report.machine.host.clock_source.as_str();
     match *report.clock {
-        Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => say!(
-            document, Role::Detail(&"Clock"),
-            "{counter} at {gigahertz} GHz; calibrations agree to {spread} ppm; kernel clock source \
-             {source}{same}{variant}; resolution {step} ticks; a timestamp pair costs {overhead} ticks (subtracted)";
-            counter = words().counter_in_full,
-            gigahertz = Insert::Fixed(frequency.gigahertz(), 6),
-            spread = Insert::Fixed(spread_ppm, 2),
-            source = if source.is_empty() { "unknown" } else { source },
-            same = if source == words().kernel_clock_source { " (same counter: not an independent check)" } else { "" },
-            variant = if invariant { "" } else { "; not declared invariant" },
-            step = step.0, overhead = overhead.0
-        ),
-        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => say!(
-            document, Role::Method(&"Clock"),
-            "clock_gettime (no cycles); resolution {step} ns; two reads cost {overhead} ns (subtracted)";
-            step = step_ns, overhead = overhead_ns
+        Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => document
+            .sentence(
+                Role::Detail("Clock"),
+                format_args!(
+                    "{counter} at {gigahertz:.6} GHz; calibrations agree to {spread:.2} ppm; kernel clock \
+                 source {source}{same}{variant}; resolution {step} ticks; a timestamp pair costs \
+                 {overhead} ticks (subtracted)",
+                    counter = words().counter_in_full,
+                    gigahertz = frequency.gigahertz(),
+                    spread = spread_ppm,
+                    source = if source.is_empty() { "unknown" } else { source },
+                    same = if source == words().kernel_clock_source {
+                        " (same counter: not an independent check)"
+                    } else {
+                        ""
+                    },
+                    variant = if invariant { "" } else { "; not declared invariant" },
+                    step = step.0,
+                    overhead = overhead.0
+                ),
+            ),
+        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => document.sentence(
+            Role::Method("Clock"),
+            format_args!(
+                "clock_gettime (no cycles); resolution {step} ns; two reads cost {overhead} ns (subtracted)",
+                step = step_ns,
+                overhead = overhead_ns
+            ),
         ),
     }
 }
@@ -376,14 +389,20 @@ fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
         } else {
             "this requires 16 MiB of measured memory and 64 MiB of free memory"
         };
-        return document.sentence(Role::Detail(&"Prefetchers"), format_args!("not tested: {why}"));
+        return document.sentence(Role::Detail("Prefetchers"), format_args!("not tested: {why}"));
     };
-    say!(
-        document, Role::Detail(&"Prefetchers"),
-        "latency ratio of {line} to {sparse} stride {random} in random order, {local} within 2 MiB; of pointers to \
-         indices {pointer} (1 without prefetching; {span} working set)";
-        line = audit.line.bytes(), sparse = audit.line.times(SPARSE), random = Insert::Shown(&ratio(&audit.random)),
-        local = Insert::Shown(&ratio(&audit.local)), pointer = Insert::Shown(&ratio(&audit.pointer)), span = audit.span
+    document.sentence(
+        Role::Detail("Prefetchers"),
+        format_args!(
+            "latency ratio of {line} to {sparse} stride {random} in random order, {local} within 2 MiB; \
+             of pointers to indices {pointer} (1 without prefetching; {span} working set)",
+            line = audit.line.bytes(),
+            sparse = audit.line.times(SPARSE),
+            random = ratio(&audit.random),
+            local = ratio(&audit.local),
+            pointer = ratio(&audit.pointer),
+            span = audit.span
+        ),
     );
 }
 
@@ -404,7 +423,7 @@ const EVENTS: [&str; crate::result::counters::EVENTS] =
 fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, series, .. }: &Measurement) {
     let Some(counters) = &series.counters else { return };
     document.sentence(
-        Role::Method(&"Counters"),
+        Role::Method("Counters"),
         format_args!(
             "node {} -> node {}, {}, {} {}{}{}{}",
             point.initiator,

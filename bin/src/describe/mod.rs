@@ -20,7 +20,6 @@ pub mod rates;
 pub mod reference;
 pub mod report;
 pub mod rows;
-pub mod say;
 mod sizing;
 pub mod time;
 pub mod tlb;
@@ -32,7 +31,6 @@ pub mod unusual;
 use core::fmt::Display;
 
 use latency_core::arch::Cycles;
-use latency_core::packed;
 
 use crate::machine::Machine;
 use crate::report::document::{Document, Metric, PageRole, Part, Role, Value, fields};
@@ -64,7 +62,8 @@ fields! {
     BUSY_SHARE "busy_share" "Share of time in which the CPU was busy (0 to 1).";
 }
 
-static INFO: Metric = Metric(packed!("info|Program version, schema version and processor of these samples."));
+static INFO: Metric =
+    Metric { name: "info", about: "Program version, schema version and processor of these samples." };
 
 /// Version of the document's schema.
 const VERSION_OF_SCHEMA: u64 = shape::SCHEMA as u64;
@@ -89,7 +88,7 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
         document.put(&COMMIT, (!commit.is_empty()).then_some(commit));
     });
     document.put(&EXPERIMENT, experiment);
-    document.sentence(Role::Page(&PageRole::Title), format_args!("{experiment}"));
+    document.sentence(Role::Page(PageRole::Title), format_args!("{experiment}"));
 }
 
 /// The run of a command, or of a plan: the parts of its document that come before the findings.
@@ -175,7 +174,7 @@ pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Pr
 }
 
 /// Writes that something was not measured, and the reason.
-pub fn missing(document: &mut dyn Document, role: Role<'_>, what: &dyn Display, why: &dyn Display) {
+pub fn missing(document: &mut dyn Document, role: Role, what: &dyn Display, why: &dyn Display) {
     document.sentence(role, format_args!("{what}: not measured: {why}"));
 }
 
@@ -216,7 +215,7 @@ pub fn command(document: &mut dyn Document, arguments: Arguments, is_anonymous: 
         }
     });
     document
-        .sentence(Role::Page(&PageRole::Command), format_args!("latency-bench{}", typed::typed(repeated())));
+        .sentence(Role::Page(PageRole::Command), format_args!("latency-bench{}", typed::typed(repeated())));
 }
 
 /// Describes how the measuring CPUs were chosen.

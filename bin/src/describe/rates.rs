@@ -5,7 +5,6 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::stats::Interval;
 
-use crate::options::message::Insert;
 use crate::report::figures::{Digits, decimals};
 use latency_core::stats::Estimate;
 
@@ -18,12 +17,6 @@ pub struct Gigabytes(pub f64);
 impl Display for Gigabytes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         Digits(self.0 / GIGA).fmt(out)
-    }
-}
-
-impl From<Gigabytes> for Insert<'_> {
-    fn from(Gigabytes(rate): Gigabytes) -> Self {
-        Insert::Digits(rate / GIGA)
     }
 }
 

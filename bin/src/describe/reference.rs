@@ -6,7 +6,6 @@ use core::fmt;
 use core::ops::RangeInclusive;
 
 use latency_core::decimal::Decimal;
-use latency_core::packed;
 use latency_core::text::plural;
 
 use super::optional::optional;
@@ -58,7 +57,7 @@ pub fn published(
         match relation(quantity, processor.signature.0, usual.ends(), value) {
             Relation::Inside => out.write_str("; this agrees"),
             Relation::Half => fmt::Display::fmt(
-                &packed!("; this is about half, as when the sibling thread of the core is active"),
+                &"; this is about half, as when the sibling thread of the core is active",
                 out,
             ),
             Relation::Ratio(ratio) => {

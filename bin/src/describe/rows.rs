@@ -1,7 +1,6 @@
 //! Every measured point as a row, for readers who want to know its uncertainty.
 
 use latency_core::decimal::Decimal;
-use latency_core::packed;
 
 use super::{Report, undisturbed};
 use crate::report::document::{Document, Level, Rows};
@@ -23,8 +22,8 @@ pub fn table(
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.text(what);
         table.texts(match looked {
-            true => packed!("ns|95% CI|undisturbed|fastest|core cycles|interrupted"),
-            false => packed!("ns|95% CI|fastest|core cycles|interrupted"),
+            true => &["ns", "95% CI", "undisturbed", "fastest", "core cycles", "interrupted"],
+            false => &["ns", "95% CI", "fastest", "core cycles", "interrupted"],
         });
         for (index, outcome, series) in measured() {
             table.row();

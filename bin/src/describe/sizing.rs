@@ -36,7 +36,7 @@ pub fn sizing(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&SECONDS, sizing.seconds);
     });
     document.sentence(
-        Role::Detail(&"Working set"),
+        Role::Detail("Working set"),
         format_args!(
             "{} found by a search of {} s: warm/cold latency ratio {:.3}; assumed last-level cache {}{}",
             sizing.size,

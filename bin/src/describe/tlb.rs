@@ -9,7 +9,7 @@ use crate::analysis::tlb::TlbEnd;
 use crate::report::document::{Document, fields};
 
 fields! {
-    PAGES "pages +-" "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
+    PAGES "pages" interval "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
     PAGE_BYTES "page_bytes" "Page size of a TLB entry, in bytes.";
     MISS_NS "miss_ns" "Extra time of a miss over a hit of the first level, in nanoseconds.";
     MISS_CYCLES "miss_core_cycles" "Extra time of a miss over a hit of the first level, in core cycles; null if the core clock is unknown.";

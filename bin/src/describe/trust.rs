@@ -1,8 +1,6 @@
 //! The trust in a result, and its reasons: one line for people, codes for programs.
 
 use core::fmt::{self, Display};
-
-use latency_core::packed;
 use latency_core::stats::{Estimate, Interval};
 
 use super::Report;
@@ -70,8 +68,8 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
 pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
     for warning in warnings.iter() {
         let role = PageRole::Warning(warning.severity().name());
-        document.sentence(Role::Page(&role), format_args!("{warning}"));
-        document.sentence(Role::Page(&PageRole::Remedy), format_args!("{}", warning.remedy()));
+        document.sentence(Role::Page(role), format_args!("{warning}"));
+        document.sentence(Role::Page(PageRole::Remedy), format_args!("{}", warning.remedy()));
     }
 }
 
@@ -83,7 +81,7 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let warnings = report.warnings;
     if report.partial {
-        document.say(Role::Answer, packed!("Partial: interrupted before all points were complete."));
+        document.say(Role::Answer, "Partial: interrupted before all points were complete.");
     }
     document.sentence(
         Role::Trust,
@@ -104,7 +102,7 @@ pub fn figure(
         write!(out, ", 95% CI {} to {}", Digits(low / ones), Digits(high / ones))
     });
     let usual = reference::beside(report, quantity);
-    document.sentence(Role::Page(&role), format_args!("{} {unit}{interval}{usual}", Digits(value / ones)));
+    document.sentence(Role::Page(role), format_args!("{} {unit}{interval}{usual}", Digits(value / ones)));
 }
 
 /// Returns the suffix after the reasons: the latencies of an emulator are right, but are not those of hardware.

@@ -6,8 +6,6 @@ use latency_core::stats::{Estimate, Interval, Summary};
 
 use super::optional::optional;
 use super::{Report, columns};
-use crate::describe::say::say;
-use crate::options::message::Insert;
 use crate::report::document::{Document, Role, Rows};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
@@ -66,9 +64,12 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
         Undisturbed::Seen { .. } => {
             document.finding(format_args!("Undisturbed latency {}.", value(found, measured.rounds)))
         }
-        Undisturbed::AtMost(bound) => say!(
-            document, Role::Finding, "No undisturbed rounds: the undisturbed latency is at most {bound} ns.";
-            bound = Insert::Digits(bound)
+        Undisturbed::AtMost(bound) => document.sentence(
+            Role::Finding,
+            format_args!(
+                "No undisturbed rounds: the undisturbed latency is at most {bound} ns.",
+                bound = Digits(bound)
+            ),
         ),
     }
 }

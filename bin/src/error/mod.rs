@@ -19,7 +19,6 @@ use core::fmt;
 use latency_core::units::Bytes;
 
 use crate::options::UsageError;
-use crate::options::message::message;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -88,13 +87,13 @@ impl fmt::Display for Failure<'_> {
             Failure::Output(error) => error.fmt(out),
             Failure::Slower(slower) => slower.fmt(out),
             Failure::SlowHosts(slow) => slow.fmt(out),
-            Failure::Interrupted => message!(out, "interrupted before the first result"),
+            Failure::Interrupted => write!(out, "interrupted before the first result"),
             Failure::Partial => {
-                message!(out, "interrupted"; "printed the finished points, and marked the result as partial")
+                write!(out, "interrupted; printed the finished points, and marked the result as partial")
             }
-            Failure::GivenUp => message!(
-                out, "interrupted";
-                "no program read the output, which is incomplete; use --output=FILE"),
+            Failure::GivenUp => {
+                write!(out, "interrupted; no program read the output, which is incomplete; use --output=FILE")
+            }
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use core::fmt::{self, Display};
 
-use crate::options::message::{Insert, message};
+use crate::options::tokens::Escaped;
 use crate::report::figures::ByPercent;
 use crate::report::words::words;
 use crate::sys::errno::Errno;
+use latency_core::decimal::Trimmed;
 
 /// There is no usable clock, or the result is unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,32 +31,45 @@ pub enum TimingError {
 impl fmt::Display for TimingError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            TimingError::NoClock { why } => message!(
-                out, "no usable clock: {why}";
-                "use a kernel with CLOCK_MONOTONIC_RAW"; why),
-            TimingError::NeitherClock { why } => message!(
-                out, "no usable clock: the {counter} is unreliable, and {why}";
-                "use a kernel with CLOCK_MONOTONIC_RAW"; counter = words().counter_name, why),
-            TimingError::NeedsCounter { what, instead } => message!(
-                out, "{what} need the {counter}, which is absent, forbidden or unsteady here";
-                "run `latency-bench {instead}`, which does not need it"; what, counter = words().counter_name, instead),
-            TimingError::SteppedBack => message!(
-                out, "the clock went backwards during a measurement";
-                "pin to one CPU with --cpu, or use a machine with synchronized {counter}s"; counter = words().counter_name),
-            TimingError::HopsNotProven => message!(
-                out, "internal check failed: the pointer chain ended at the wrong element";
-                "run a memory test; if it passes, please report a bug"),
-            TimingError::NotTrusted { code, count } => {
-                message!(out, "--strict: the result is unreliable ({code}"; code)?;
-                if count > 1 {
-                    message!(out, " and {others} more"; others = count - 1)?;
-                }
-                message!(out, "); see the warnings above, or run without --strict")
+            TimingError::NoClock { why } => {
+                write!(out, "no usable clock: {why}; use a kernel with CLOCK_MONOTONIC_RAW")
             }
-            TimingError::HostsApart { code, hosts } => message!(
-                out, "--strict: {hosts} host{verb} not comparable with the others ({code})";
-                "measure all hosts in the same way, or run without --strict"; hosts,
-                verb = if hosts == 1 { " is" } else { "s are" }, code),
+            TimingError::NeitherClock { why } => write!(
+                out,
+                "no usable clock: the {counter} is unreliable, and {why}; use a kernel with \
+                 CLOCK_MONOTONIC_RAW",
+                counter = words().counter_name
+            ),
+            TimingError::NeedsCounter { what, instead } => write!(
+                out,
+                "{what} need the {counter}, which is absent, forbidden or unsteady here; run \
+                 `latency-bench {instead}`, which does not need it",
+                counter = words().counter_name
+            ),
+            TimingError::SteppedBack => write!(
+                out,
+                "the clock went backwards during a measurement; pin to one CPU with --cpu, or use a \
+                 machine with synchronized {counter}s",
+                counter = words().counter_name
+            ),
+            TimingError::HopsNotProven => write!(
+                out,
+                "internal check failed: the pointer chain ended at the wrong element; run a memory test; \
+                 if it passes, please report a bug"
+            ),
+            TimingError::NotTrusted { code, count } => {
+                write!(out, "--strict: the result is unreliable ({code}")?;
+                if count > 1 {
+                    write!(out, " and {others} more", others = count - 1)?;
+                }
+                write!(out, "); see the warnings above, or run without --strict")
+            }
+            TimingError::HostsApart { code, hosts } => write!(
+                out,
+                "--strict: {hosts} host{verb} not comparable with the others ({code}); measure all hosts \
+                 in the same way, or run without --strict",
+                verb = if hosts == 1 { " is" } else { "s are" }
+            ),
         }
     }
 }
@@ -75,18 +89,30 @@ pub enum OutputError<'a> {
 impl fmt::Display for OutputError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            OutputError::Create { path, ref errno } => message!(
-                out, "cannot create '{path}': {errno}";
-                "nothing was measured; choose another --output"; path, errno),
-            OutputError::Write { path: Some(path), ref errno } => message!(
-                out, "cannot write '{path}': {errno}";
-                "no partial file was left; free disk space, or choose another --output"; path, errno),
-            OutputError::Write { path: None, ref errno } => message!(
-                out, "cannot write to standard output: {errno}";
-                "the printed result is incomplete; use --output=FILE"; errno),
-            OutputError::Sync { path, ref errno } => message!(
-                out, "cannot sync the directory of '{path}': {errno}";
-                "the file is complete, but may not survive a system crash; check the disk"; path, errno),
+            OutputError::Create { path, ref errno } => {
+                write!(
+                    out,
+                    "cannot create '{path}': {errno}; nothing was measured; choose another --output",
+                    path = Escaped(path)
+                )
+            }
+            OutputError::Write { path: Some(path), ref errno } => write!(
+                out,
+                "cannot write '{path}': {errno}; no partial file was left; free disk space, or choose \
+                 another --output",
+                path = Escaped(path)
+            ),
+            OutputError::Write { path: None, ref errno } => write!(
+                out,
+                "cannot write to standard output: {errno}; the printed result is incomplete; use \
+                 --output=FILE"
+            ),
+            OutputError::Sync { path, ref errno } => write!(
+                out,
+                "cannot sync the directory of '{path}': {errno}; the file is complete, but may not survive \
+                 a system crash; check the disk",
+                path = Escaped(path)
+            ),
         }
     }
 }
@@ -109,11 +135,11 @@ impl fmt::Display for Regression {
         let Regression { by, threshold, points, of } = *self;
         let by = &ByPercent(by) as &dyn Display;
         match of {
-            1 => message!(out, "B is {by} slower than A"; by),
-            _ if points == of => message!(out, "all {of} points slower by {by}"; of, by),
-            _ => message!(out, "{points} of {of} points slower by {by}"; points, of, by),
+            1 => write!(out, "B is {by} slower than A"),
+            _ if points == of => write!(out, "all {of} points slower by {by}"),
+            _ => write!(out, "{points} of {of} points slower by {by}"),
         }?;
-        message!(out, " (threshold {threshold}%)"; threshold = Insert::Trimmed(threshold * 100.0, 9))
+        write!(out, " (threshold {threshold}%)", threshold = Trimmed(threshold * 100.0))
     }
 }
 
@@ -134,10 +160,13 @@ impl fmt::Display for Outliers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Outliers { hosts, of, threshold, slowed } = *self;
         if slowed > 0 {
-            message!(out, "{slowed} became slower; "; slowed)?;
+            write!(out, "{slowed} became slower; ")?;
         }
-        message!(
-            out, "{hosts} of {of} hosts {verb} slow (threshold {threshold}%)"; hosts, of,
-            verb = if hosts == 1 { "is" } else { "are" }, threshold = Insert::Trimmed(threshold * 100.0, 9))
+        write!(
+            out,
+            "{hosts} of {of} hosts {verb} slow (threshold {threshold}%)",
+            verb = if hosts == 1 { "is" } else { "are" },
+            threshold = Trimmed(threshold * 100.0)
+        )
     }
 }

@@ -1,13 +1,13 @@
 //! Errors of placement: a requested placement was not obtained, or could not be verified.
 
-use core::fmt::{self, Display};
+use core::fmt;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::packed;
-use latency_core::packed::Packed;
+use latency_core::math::ToReal;
+use latency_core::text::plural;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, PageSizes, Picoseconds};
 
-use crate::options::message::{Insert, message};
+use crate::report::figures::Digits;
 use crate::sys::errno::Errno;
 
 /// Maximum step of a counter that times single loads, in nanoseconds: percentiles of longer steps would be those of the
@@ -80,119 +80,159 @@ pub enum PlacementError<'a> {
 impl fmt::Display for PlacementError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            PlacementError::CpuNotAllowed { cpu, allowed } => message!(
-                out, "CPU {cpu} is not allowed for this process (allowed: {allowed})";
-                "choose an allowed CPU, or widen the cpuset or affinity mask"; cpu, allowed),
-            PlacementError::WrongCpu { asked, found } => message!(
-                out, "pinned to CPU {asked}, but running on CPU {found}";
-                "stop the program that changes CPU affinities"; asked, found),
-            PlacementError::CpuTaken { cpu } => message!(
-                out, "CPU {cpu} became unavailable (cpuset or hotplug)";
-                "restore it, or choose another --cpu"; cpu),
-            PlacementError::CpuOnOtherNode { cpu, node, found } => message!(
-                out, "kernel and /sys disagree: CPU {cpu} is on node {found} (getcpu), /sys says node {node}";
-                "mount this machine's /sys"; cpu, node, found),
-            PlacementError::NodeWithoutCpus { node } => message!(
-                out, "node {node} has no CPUs, so it cannot be an initiator node";
-                "choose another --cpunode"; node),
-            PlacementError::NoAllowedCpu { node, allowed } => message!(
-                out, "no CPU of node {node} is allowed for this process (allowed: {allowed})";
-                "choose another --cpunode, or widen the cpuset or affinity mask"; node, allowed),
-            PlacementError::NodeWithoutMemory { node } => message!(
-                out, "node {node} has no memory";
-                "choose another --memnode"; node),
-            PlacementError::NodeNotAllowed { node, allowed } => message!(
-                out, "memory of node {node} is not allowed for this process (Mems_allowed: {allowed})";
-                "choose an allowed node, or widen cpuset.mems"; node, allowed),
-            PlacementError::NotEnoughMemory { node, wanted, free, reclaimable } => {
-                message!(
-                    out, "not enough memory on node {node}: need {wanted}, {free} free"; node, wanted, free)?;
-                if reclaimable.0 > 0 {
-                    message!(out, " and {reclaimable} in cached files"; reclaimable)?;
-                }
-                message!(out, "; use a smaller --size, or free memory there")
+            PlacementError::CpuNotAllowed { cpu, allowed } => write!(
+                out,
+                "CPU {cpu} is not allowed for this process (allowed: {allowed}); choose an allowed CPU, or \
+                 widen the cpuset or affinity mask"
+            ),
+            PlacementError::WrongCpu { asked, found } => write!(
+                out,
+                "pinned to CPU {asked}, but running on CPU {found}; stop the program that changes CPU \
+                 affinities"
+            ),
+            PlacementError::CpuTaken { cpu } => write!(
+                out,
+                "CPU {cpu} became unavailable (cpuset or hotplug); restore it, or choose another --cpu"
+            ),
+            PlacementError::CpuOnOtherNode { cpu, node, found } => write!(
+                out,
+                "kernel and /sys disagree: CPU {cpu} is on node {found} (getcpu), /sys says node {node}; \
+                 mount this machine's /sys"
+            ),
+            PlacementError::NodeWithoutCpus { node } => write!(
+                out,
+                "node {node} has no CPUs, so it cannot be an initiator node; choose another --cpunode"
+            ),
+            PlacementError::NoAllowedCpu { node, allowed } => write!(
+                out,
+                "no CPU of node {node} is allowed for this process (allowed: {allowed}); choose another \
+                 --cpunode, or widen the cpuset or affinity mask"
+            ),
+            PlacementError::NodeWithoutMemory { node } => {
+                write!(out, "node {node} has no memory; choose another --memnode")
             }
-            PlacementError::NotEnoughInGroup { node, wanted, headroom } => message!(
-                out, "not enough memory for node {node}: need {wanted}, {headroom} left in the cgroup";
-                "use a smaller --size, or raise memory.max"; node, wanted, headroom),
-            PlacementError::PoolTooSmall { page, node, wanted, free, total } => message!(
-                out, "need {wanted} free {page} page{s} on node {node}, found {free}";
-                "as root: echo {target} > \
-                 /sys/devices/system/node/node{node}/hugepages/hugepages-{kilobytes}kB/nr_hugepages";
-                wanted, page, s = Insert::Plural(wanted), node, free,
+            PlacementError::NodeNotAllowed { node, allowed } => write!(
+                out,
+                "memory of node {node} is not allowed for this process (Mems_allowed: {allowed}); choose \
+                 an allowed node, or widen cpuset.mems"
+            ),
+            PlacementError::NotEnoughMemory { node, wanted, free, reclaimable } => {
+                write!(out, "not enough memory on node {node}: need {wanted}, {free} free")?;
+                if reclaimable.0 > 0 {
+                    write!(out, " and {reclaimable} in cached files")?;
+                }
+                write!(out, "; use a smaller --size, or free memory there")
+            }
+            PlacementError::NotEnoughInGroup { node, wanted, headroom } => write!(
+                out,
+                "not enough memory for node {node}: need {wanted}, {headroom} left in the cgroup; use a \
+                 smaller --size, or raise memory.max"
+            ),
+            PlacementError::PoolTooSmall { page, node, wanted, free, total } => write!(
+                out,
+                "need {wanted} free {page} page{s} on node {node}, found {free}; as root: echo {target} > \
+                 /sys/devices/system/node/node{node}/hugepages/hugepages-{kilobytes}kB/nr_hugepages",
+                s = plural(wanted),
                 target = total.saturating_add(wanted.saturating_sub(free)),
-                kilobytes = page.bytes().0 >> 10),
-            PlacementError::PoolEmptied { page, node } => message!(
-                out, "another process took the {page} pages of node {node}, or the hugetlb cgroup limit is reached";
-                "free some, or use other --pages"; page, node),
-            PlacementError::NoSuchPages { page, pools } => message!(
-                out, "this kernel has no {page} pages (huge pages: {pools})";
-                "choose other --pages"; page, pools = &pools as &dyn Display),
-            PlacementError::ThpDisabled => message!(
-                out, "transparent huge pages are disabled";
-                "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"),
-            PlacementError::ThpPartial { wanted, found } => message!(
-                out, "only {found} of {wanted} is in transparent huge pages";
-                "as root: echo 1 > /proc/sys/vm/compact_memory, or use --pages=2m"; wanted, found),
+                kilobytes = page.bytes().0 >> 10
+            ),
+            PlacementError::PoolEmptied { page, node } => write!(
+                out,
+                "another process took the {page} pages of node {node}, or the hugetlb cgroup limit is \
+                 reached; free some, or use other --pages"
+            ),
+            PlacementError::NoSuchPages { page, pools } => {
+                write!(out, "this kernel has no {page} pages (huge pages: {pools}); choose other --pages")
+            }
+            PlacementError::ThpDisabled => write!(
+                out,
+                "transparent huge pages are disabled; as root: echo madvise > \
+                 /sys/kernel/mm/transparent_hugepage/enabled"
+            ),
+            PlacementError::ThpPartial { wanted, found } => write!(
+                out,
+                "only {found} of {wanted} is in transparent huge pages; as root: echo 1 > \
+                 /proc/sys/vm/compact_memory, or use --pages=2m"
+            ),
             PlacementError::CallFailed { call, ref errno, node } => {
                 out.write_str(call)?;
                 if let Some(node) = node {
-                    message!(out, " for node {node}"; node)?;
+                    write!(out, " for node {node}")?;
                 }
-                message!(out, " failed: {errno}"; "{remedy}"; errno, remedy = &remedy(errno) as &dyn Display)
+                write!(out, " failed: {errno}; {remedy}", remedy = remedy(errno))
             }
-            PlacementError::NotReachable { node, ref errno } => message!(
-                out, "cannot measure node {node} (mbind: {errno}; no allowed CPU)";
-                "{remedy}"; node, errno, remedy = &remedy(errno) as &dyn Display),
-            PlacementError::WrongNode { node, elsewhere, pages } => message!(
-                out, "{elsewhere} of {pages} pages are not on node {node}";
-                "free memory there, or use a smaller --size"; node, elsewhere, pages),
-            PlacementError::MovedDuringRun { node, elsewhere, pages } => message!(
-                out, "{elsewhere} of {pages} pages migrated off node {node} during the run";
-                "as root: echo 0 > /proc/sys/kernel/numa_balancing"; node, elsewhere, pages),
-            PlacementError::WrongPageSize { asked, found } => message!(
-                out, "requested {asked} pages, got {found} pages";
-                "use --pages=auto"; asked, found),
-            PlacementError::ThreadsRefused { wanted, started, ref errno } => message!(
-                out, "started only {started} of {wanted} threads, then clone failed: {errno}";
-                "{remedy}"; wanted, started, errno, remedy = &match *errno {
-                    Errno::EPERM | Errno::ENOSYS => packed!(
-                        "allow clone in the container's seccomp profile, or measure with one CPU"),
-                    _ => packed!("raise ulimit -u, pids.max of the cgroup or kernel.threads-max"),
-                } as &dyn Display),
-            PlacementError::CpuGenerates { cpu } => message!(
-                out, "CPU {cpu} measures latency and cannot also generate load";
-                "remove it from --load-cpus, or choose another --cpu"; cpu),
-            PlacementError::BudgetTooShort { seconds } => message!(
-                out, "this run needs up to {seconds} s, more than --budget";
-                "use --budget={seconds}, or measure less"; seconds),
-            PlacementError::NeedsSecondCpu { experiment, why } => message!(
-                out, "{experiment} needs a second CPU: {why}";
-                "widen the cpuset or affinity mask"; experiment, why),
-            PlacementError::NothingToMeasure => message!(
-                out, "this process is not allowed to use the CPUs, or the memory, of any node";
-                "`latency-bench system` lists the nodes"),
-            PlacementError::CounterTooCoarse { step } => message!(
-                out, "single loads need a counter with steps of at most {most} ns; here they are {step} ns";
-                "use a machine with a finer counter"; most = LONGEST_STEP_NS, step),
-            PlacementError::NothingTells => message!(
-                out, "nothing here tells where pages are";
-                "run on a real machine, or in an emulator of a whole machine"),
-            PlacementError::NotVerified { node, why } => message!(
-                out, "could not verify that the memory is on node {node}: {why}";
-                "mount /proc, or run without --memnode"; node, why),
+            PlacementError::NotReachable { node, ref errno } => write!(
+                out,
+                "cannot measure node {node} (mbind: {errno}; no allowed CPU); {remedy}",
+                remedy = remedy(errno)
+            ),
+            PlacementError::WrongNode { node, elsewhere, pages } => write!(
+                out,
+                "{elsewhere} of {pages} pages are not on node {node}; free memory there, or use a smaller \
+                 --size"
+            ),
+            PlacementError::MovedDuringRun { node, elsewhere, pages } => write!(
+                out,
+                "{elsewhere} of {pages} pages migrated off node {node} during the run; as root: echo 0 > \
+                 /proc/sys/kernel/numa_balancing"
+            ),
+            PlacementError::WrongPageSize { asked, found } => {
+                write!(out, "requested {asked} pages, got {found} pages; use --pages=auto")
+            }
+            PlacementError::ThreadsRefused { wanted, started, ref errno } => write!(
+                out,
+                "started only {started} of {wanted} threads, then clone failed: {errno}; {remedy}",
+                remedy = match *errno {
+                    Errno::EPERM | Errno::ENOSYS =>
+                        "allow clone in the container's seccomp profile, or measure with one CPU",
+                    _ => "raise ulimit -u, pids.max of the cgroup or kernel.threads-max",
+                }
+            ),
+            PlacementError::CpuGenerates { cpu } => write!(
+                out,
+                "CPU {cpu} measures latency and cannot also generate load; remove it from --load-cpus, or \
+                 choose another --cpu"
+            ),
+            PlacementError::BudgetTooShort { seconds } => write!(
+                out,
+                "this run needs up to {seconds} s, more than --budget; use --budget={seconds}, or measure \
+                 less"
+            ),
+            PlacementError::NeedsSecondCpu { experiment, why } => {
+                write!(out, "{experiment} needs a second CPU: {why}; widen the cpuset or affinity mask")
+            }
+            PlacementError::NothingToMeasure => write!(
+                out,
+                "this process is not allowed to use the CPUs, or the memory, of any node; `latency-bench \
+                 system` lists the nodes"
+            ),
+            PlacementError::CounterTooCoarse { step } => write!(
+                out,
+                "single loads need a counter with steps of at most {most} ns; here they are {step} ns; use \
+                 a machine with a finer counter",
+                most = LONGEST_STEP_NS,
+                step = Digits(step.0.real() / 1000.0)
+            ),
+            PlacementError::NothingTells => write!(
+                out,
+                "nothing here tells where pages are; run on a real machine, or in an emulator of a whole \
+                 machine"
+            ),
+            PlacementError::NotVerified { node, why } => write!(
+                out,
+                "could not verify that the memory is on node {node}: {why}; mount /proc, or run without \
+                 --memnode"
+            ),
         }
     }
 }
 
 /// Returns the remedy for an error of the system calls that place memory.
-const fn remedy(errno: &Errno) -> Packed {
+const fn remedy(errno: &Errno) -> &'static str {
     match *errno {
-        Errno::EPERM | Errno::ENOSYS => {
-            packed!("in a container: grant CAP_SYS_NICE (docker run --cap-add=SYS_NICE)")
-        }
-        Errno::ENOMEM | Errno::EFAULT => packed!("use a smaller --size, or other --pages"),
-        Errno::EINVAL => packed!("check the nodes against Mems_allowed_list in /proc/self/status"),
-        _ => packed!("`latency-bench system` lists the restrictions here"),
+        Errno::EPERM | Errno::ENOSYS => "in a container: grant CAP_SYS_NICE (docker run --cap-add=SYS_NICE)",
+        Errno::ENOMEM | Errno::EFAULT => "use a smaller --size, or other --pages",
+        Errno::EINVAL => "check the nodes against Mems_allowed_list in /proc/self/status",
+        _ => "`latency-bench system` lists the restrictions here",
     }
 }

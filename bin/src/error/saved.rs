@@ -1,13 +1,12 @@
 //! A saved result that cannot be used.
 
-use core::fmt::{self, Display};
+use core::fmt;
 
-use latency_core::packed::Packed;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use super::Unanswered;
-use crate::options::message::message;
+use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 
 /// A defect of a file, and its line.
@@ -16,7 +15,7 @@ pub struct Problem {
     /// The line, from 1.
     pub line: u32,
     /// The defect.
-    pub what: Packed,
+    pub what: &'static str,
     /// The version of this program that can read the file, if this version is too old.
     pub version: Text<24>,
 }
@@ -24,7 +23,7 @@ pub struct Problem {
 impl Problem {
     /// Returns a problem in a line.
     #[must_use]
-    pub const fn new(line: u32, what: Packed) -> Problem {
+    pub const fn new(line: u32, what: &'static str) -> Problem {
         Problem { line, what, version: Text::EMPTY }
     }
 }
@@ -35,7 +34,7 @@ impl fmt::Display for Problem {
         self.what.fmt(out)?;
         match self.version.is_empty() {
             true => Ok(()),
-            false => message!(out, "; use latency-bench {version} or later"; version = self.version.as_str()),
+            false => write!(out, "; use latency-bench {version} or later", version = self.version.as_str()),
         }
     }
 }
@@ -73,21 +72,27 @@ pub enum SavedError<'a> {
 impl fmt::Display for SavedError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            SavedError::Unreadable { path, ref errno } if path.starts_with(b"--") => message!(
-                out, "cannot read '{path}': {errno}";
-                "options go before --"; path, errno),
-            SavedError::Unreadable { path, ref errno } => message!(
-                out, "cannot read '{path}': {errno}";
-                "expected a result saved with -o FILE.json"; path, errno),
-            SavedError::TooLarge { path, limit } => message!(
-                out, "'{path}' is larger than {limit}";
-                "expected a result saved with -o FILE.json"; path, limit),
+            SavedError::Unreadable { path, ref errno } if path.starts_with(b"--") => {
+                write!(out, "cannot read '{path}': {errno}; options go before --", path = Escaped(path))
+            }
+            SavedError::Unreadable { path, ref errno } => {
+                write!(
+                    out,
+                    "cannot read '{path}': {errno}; expected a result saved with -o FILE.json",
+                    path = Escaped(path)
+                )
+            }
+            SavedError::TooLarge { path, limit } => {
+                write!(
+                    out,
+                    "'{path}' is larger than {limit}; expected a result saved with -o FILE.json",
+                    path = Escaped(path)
+                )
+            }
             SavedError::Malformed { path, ref problem } => {
-                message!(
-                    out, "'{path}', line {line}: {problem}";
-                    path, line = problem.line, problem = problem as &dyn Display)?;
+                write!(out, "'{path}', line {line}: {problem}", line = problem.line, path = Escaped(path))?;
                 match problem.version.is_empty() {
-                    true => message!(
+                    true => write!(
                         out,
                         "; use a result saved with --json or --csv, or a table of sizes and nanoseconds"
                     ),
@@ -95,39 +100,56 @@ impl fmt::Display for SavedError<'_> {
                 }
             }
             SavedError::Skipped { path, ref problem, others } => {
-                message!(
-                    out, "--strict: '{path}', line {line}: {problem}";
-                    path, line = problem.line, problem = problem as &dyn Display)?;
+                write!(
+                    out,
+                    "--strict: '{path}', line {line}: {problem}",
+                    line = problem.line,
+                    path = Escaped(path)
+                )?;
                 if others > 0 {
-                    message!(out, ", and {others} more skipped lines"; others)?;
+                    write!(out, ", and {others} more skipped lines")?;
                 }
-                message!(out, "; save results with --format=jsonl, or run without --strict")
+                write!(out, "; save results with --format=jsonl, or run without --strict")
             }
-            SavedError::NoUnit { path } => message!(
-                out, "'{path}': sizes are too small to be bytes";
-                "give their unit, e.g. --unit=K or --unit=M (binary)"; path),
-            SavedError::OtherExperiment { path, ref experiment } => message!(
-                out, "'{path}' is a result of {experiment}, not a curve";
-                "use a result of curve or pages"; path, experiment = experiment.as_str()),
-            SavedError::NoCurve { path, why } => message!(
-                out, "'{path}' is not a curve: {why}";
-                "a curve has the latency at many sizes"; path, why),
-            SavedError::Different { ref first, ref second } => message!(
-                out, "cannot compare a {first} result with a {second} result";
-                "compare results of one experiment"; first = first.as_str(), second = second.as_str()),
-            SavedError::NothingCommon { field: "" } => message!(
-                out, "A and B have no point in common";
-                "measure both with the same options"),
-            SavedError::NothingCommon { field } => message!(
-                out, "A and B have no point in common: {field} differs";
-                "measure both with the same options"; field),
+            SavedError::NoUnit { path } => write!(
+                out,
+                "'{path}': sizes are too small to be bytes; give their unit, e.g. --unit=K or --unit=M \
+                 (binary)",
+                path = Escaped(path)
+            ),
+            SavedError::OtherExperiment { path, ref experiment } => write!(
+                out,
+                "'{path}' is a result of {experiment}, not a curve; use a result of curve or pages",
+                experiment = experiment.as_str(),
+                path = Escaped(path)
+            ),
+            SavedError::NoCurve { path, why } => {
+                write!(
+                    out,
+                    "'{path}' is not a curve: {why}; a curve has the latency at many sizes",
+                    path = Escaped(path)
+                )
+            }
+            SavedError::Different { ref first, ref second } => write!(
+                out,
+                "cannot compare a {first} result with a {second} result; compare results of one experiment",
+                first = first.as_str(),
+                second = second.as_str()
+            ),
+            SavedError::NothingCommon { field: "" } => {
+                write!(out, "A and B have no point in common; measure both with the same options")
+            }
+            SavedError::NothingCommon { field } => write!(
+                out,
+                "A and B have no point in common: {field} differs; measure both with the same options"
+            ),
             SavedError::Unanswered { path, ref why } => why.write(out, path),
-            SavedError::NoUndisturbed => message!(
-                out, "a result has no undisturbed value";
-                "run it with --until=quiet"),
-            SavedError::NoPicture { drawn } => message!(
-                out, "only {drawn} in a picture";
-                "use --format=text or html"; drawn),
+            SavedError::NoUndisturbed => {
+                write!(out, "a result has no undisturbed value; run it with --until=quiet")
+            }
+            SavedError::NoPicture { drawn } => {
+                write!(out, "only {drawn} in a picture; use --format=text or html")
+            }
         }
     }
 }

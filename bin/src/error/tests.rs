@@ -3,7 +3,6 @@
 use super::*;
 use crate::options::plain::assert_plain;
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::packed;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, PageSizes};
 use std::string::ToString;
@@ -49,9 +48,10 @@ fn requests_beyond_the_machine_are_usage_errors() {
         "'a' is larger than 16 MiB; expected a result saved with -o FILE.json",
     );
     check(
-        SavedError::Malformed { path: b"a", problem: Problem::new(3, packed!("no number")) },
+        SavedError::Malformed { path: b"a", problem: Problem::new(3, "no number") },
         1,
-        "'a', line 3: no number; use a result saved with --json or --csv, or a table of sizes and nanoseconds",
+        "'a', line 3: no number; use a result saved with --json or --csv, or a table of sizes and \
+         nanoseconds",
     );
     check(
         SavedError::Different { first: Text::from_bytes(b"matrix"), second: Text::from_bytes(b"curve") },

@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use latency_core::packed;
 use latency_core::units::{Bytes, Pages};
 
-use crate::options::message::{self, Insert};
+use crate::options::tokens::Escaped;
 
 /// A question beyond the measured values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +28,18 @@ pub enum Unanswered {
     CoresElsewhere { size: Bytes },
 }
 
-/// Returns a size in the form in which it is typed.
-const fn typed(size: Bytes) -> Insert<'static> {
-    match size.0.trailing_zeros() {
-        0..10 => Insert::Number(size.0),
-        10..20 => Insert::Unit(size.0 >> 10, 'K'),
-        20..30 => Insert::Unit(size.0 >> 20, 'M'),
-        _ => Insert::Unit(size.0 >> 30, 'G'),
+/// A size in the form in which it is typed.
+struct Typed(Bytes);
+
+impl fmt::Display for Typed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Typed(Bytes(bytes)) = *self;
+        match bytes.trailing_zeros() {
+            0..10 => write!(out, "{bytes}"),
+            10..20 => write!(out, "{}K", bytes >> 10),
+            20..30 => write!(out, "{}M", bytes >> 20),
+            _ => write!(out, "{}G", bytes >> 30),
+        }
     }
 }
 
@@ -46,73 +50,50 @@ impl Unanswered {
     ///
     /// The error of `out`.
     pub fn write(&self, out: &mut fmt::Formatter<'_>, path: &[u8]) -> fmt::Result {
-        macro_rules! text {
-            ($fact:literal, $run:literal) => {
-                packed!(
-                    concat!("'{path}' has no ", $fact, "; run `latency-bench ", $run, "`"),
-                    path,
-                    one,
-                    two
-                )
-            };
-        }
-        let nothing = Insert::Nothing;
-        let (text, one, two) = match self {
-            Unanswered::NoCurve => (text!("latency by size", "curve -o FILE.json"), nothing, nothing),
-            Unanswered::OtherPages { pages } => (
-                text!("latency by size in {one} pages", "curve --pages={one}"),
-                Insert::Shown(pages),
-                nothing,
-            ),
+        let path = Escaped(path);
+        let mut lacks = |fact: fmt::Arguments<'_>, run: fmt::Arguments<'_>| {
+            write!(out, "'{path}' has no {fact}; run `latency-bench {run}`")
+        };
+        match *self {
+            Unanswered::NoCurve => lacks(format_args!("latency by size"), format_args!("curve -o FILE.json")),
+            Unanswered::OtherPages { ref pages } => {
+                lacks(format_args!("latency by size in {pages} pages"), format_args!("curve --pages={pages}"))
+            }
             Unanswered::TooSmall { size, least } => {
-                (text!("size below {one}", "curve --min-size={two}"), (*least).into(), typed(*size))
+                lacks(format_args!("size below {least}"), format_args!("curve --min-size={}", Typed(size)))
             }
             Unanswered::TooLarge { size, most } => {
-                (text!("size above {one}", "curve --max-size={two}"), (*most).into(), typed(*size))
+                lacks(format_args!("size above {most}"), format_args!("curve --max-size={}", Typed(size)))
             }
-            Unanswered::NoChains { chains, most: 0 } => {
-                (text!("time of {one} chains", "parallel --chains=1,{one}"), (*chains).into(), nothing)
-            }
-            Unanswered::NoChains { chains, most } => (
-                text!("time of {one} chains (at most {two})", "parallel --chains=1,{one}"),
-                (*chains).into(),
-                (*most).into(),
+            Unanswered::NoChains { chains, most } => lacks(
+                format_args!("time of {chains} chains{}", AtMost(most)),
+                format_args!("parallel --chains=1,{chains}"),
             ),
-            Unanswered::ChainsElsewhere { chains, size } => (
-                text!(
-                    "time of {one} chains over this size, and caches differ from memory",
-                    "parallel --chains=1,{one} --size={two}"
-                ),
-                (*chains).into(),
-                typed(*size),
+            Unanswered::ChainsElsewhere { chains, size } => lacks(
+                format_args!("time of {chains} chains over this size, and caches differ from memory"),
+                format_args!("parallel --chains=1,{chains} --size={}", Typed(size)),
             ),
-            Unanswered::NoCores { cores, most: 0 } => (
-                text!(
-                    "bandwidth of random loads by {one} cores",
-                    "bandwidth --traffic=random --view=scaling"
-                ),
-                (*cores).into(),
-                nothing,
+            Unanswered::NoCores { cores, most } => lacks(
+                format_args!("bandwidth of random loads by {cores} cores{}", AtMost(most)),
+                format_args!("bandwidth --traffic=random --view=scaling"),
             ),
-            Unanswered::NoCores { cores, most } => (
-                text!(
-                    "bandwidth of random loads by {one} cores (at most {two})",
-                    "bandwidth --traffic=random --view=scaling"
-                ),
-                (*cores).into(),
-                (*most).into(),
+            Unanswered::CoresElsewhere { size } => write!(
+                out,
+                "'{path}' has random loads of several cores in memory only, and a cache serves part \
+                     of {size}; use a larger --size"
             ),
-            Unanswered::CoresElsewhere { size } => (
-                packed!(
-                    "'{path}' has random loads of several cores in memory only, and a cache serves part of {one}; use a larger \
-                     --size",
-                    path,
-                    one
-                ),
-                (*size).into(),
-                nothing,
-            ),
-        };
-        message::write(out, text, &[Insert::Typed(path), one, two])
+        }
+    }
+}
+
+/// The largest number that was measured; nothing for 0.
+struct AtMost(u32);
+
+impl fmt::Display for AtMost {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            most => write!(out, " (at most {most})"),
+        }
     }
 }

@@ -1,6 +1,4 @@
 //! The plan for readers who want to know in advance (`--dry-run`): the points, the memory, and the duration.
-
-use latency_core::packed;
 use latency_core::text::plural;
 
 use super::bandwidth::members;
@@ -52,7 +50,7 @@ pub fn present(
     ));
     if several {
         document
-            .sentence(Role::Method(&"Memory"), format_args!("{}", describe::method::regions(budget.memory)));
+            .sentence(Role::Method("Memory"), format_args!("{}", describe::method::regions(budget.memory)));
     }
     groups(document, points);
     every(document, points);
@@ -150,7 +148,7 @@ fn same_group(one: &Point, other: &Point) -> bool {
 /// Shows a row for each group of points that differ only in their size.
 fn groups(document: &mut dyn Document, points: &[Point]) {
     document.tabulate("", Level::Quiet, 4, &|table| {
-        table.texts(packed!("from -> to|order|pages|kernel|stride|working sets|points"));
+        table.texts(&["from -> to", "order", "pages", "kernel", "stride", "working sets", "points"]);
         for (index, point) in points.iter().enumerate() {
             if points.get(..index).unwrap_or_default().iter().any(|earlier| same_group(earlier, point)) {
                 continue;
@@ -175,7 +173,7 @@ fn groups(document: &mut dyn Document, points: &[Point]) {
 /// Shows every point, for readers who want to see all of them.
 fn every(document: &mut dyn Document, points: &[Point]) {
     document.tabulate("", Level::Verbose, 4, &|table| {
-        table.texts(packed!("from -> to|CPU|order|chains|working set|lines"));
+        table.texts(&["from -> to", "CPU", "order", "chains", "working set", "lines"]);
         for point in points {
             table.row();
             table.cell(format_args!("{} -> {}", point.initiator, point.target));

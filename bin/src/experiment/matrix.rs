@@ -5,7 +5,6 @@ use core::fmt::{self, Display};
 use latency_core::arch::{Cycles, WORDS};
 use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
-use latency_core::packed;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
@@ -37,18 +36,18 @@ use crate::warning::Warnings;
 pub const MATRIX: Experiment = Experiment {
     descriptor: Descriptor {
         name: "matrix",
-        summary: packed!("idle latency from node to node"),
+        summary: "idle latency from node to node",
         details: match WORDS.cycles_are {
-            Cycles::Counter => packed!(
+            Cycles::Counter => {
                 "One line for each pair of nodes: the latency of a dependent load, in TSC cycles and \
                   nanoseconds. Then the ratio of remote to local latency, the page size, and the check \
                   that the memory was on its node."
-            ),
-            Cycles::Core => packed!(
+            }
+            Cycles::Core => {
                 "One line for each pair of nodes: the latency of a dependent load, in core cycles and \
                   nanoseconds. Then the ratio of remote to local latency, the page size, and the check \
                   that the memory was on its node."
-            ),
+            }
         },
         flags: FlagSet::MEASURING
             .union(FlagSet::WORKING_SET)
@@ -355,7 +354,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     document.tabulate("", Level::Normal, 1, &|table| {
         table.text("ns");
         nodes.targets.iter().for_each(|node| table.cell(format_args!("to {node}")));
-        table.texts(packed!("remote/local|firmware (SLIT)"));
+        table.texts(&["remote/local", "firmware (SLIT)"]);
         for from in &nodes.initiators {
             let of_node = || pairs(report).filter(|pair| pair.from.0 == from);
             table.row();

@@ -3,12 +3,10 @@
 use core::fmt::{self, Display};
 
 use latency_core::chain::Order;
-use latency_core::packed;
 use latency_core::units::Bytes;
 
 use super::interface::Experiment;
 use crate::analysis::orders::{self, OrdersConclusion};
-use crate::describe::say::say;
 use crate::describe::{self, Presentation, Report, columns, method, point, rows};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -33,12 +31,10 @@ const ORDERS: [Order; 3] = [Order::Random, Order::Sequential, Order::Backward];
 pub const ORDER: Experiment = Experiment {
     descriptor: Descriptor {
         name: "order",
-        summary: packed!("random, forward and backward pointer chasing, and a scan"),
-        details: packed!(
-            "256 MiB of 64-byte lines in each order: a cold pass just after the chain was written, \
+        summary: "random, forward and backward pointer chasing, and a scan",
+        details: "256 MiB of 64-byte lines in each order: a cold pass just after the chain was written, \
                   then warm passes. The scan loads the same lines in address order, independently. The \
-                  ratios compare a linked structure with an array."
-        ),
+                  ratios compare a linked structure with an array.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Stride),
         ..Descriptor::OF_VALUES
     },
@@ -90,13 +86,13 @@ fields! {
     STRIDED_NS "ns" "Time per independent load in nanoseconds: the inverse of the throughput.";
     STRIDED_CYCLES "core_cycles" "Time per independent load in core cycles.";
     STRIDED_ROUNDS "rounds" "Number of rounds; the time is their median.";
-    RANDOM "random_ns +-" "Latency of a dependent load in random order, in nanoseconds.";
-    SEQUENTIAL "sequential_ns +-" "Latency of a dependent load in address order, in nanoseconds.";
-    BACKWARD "backward_ns +-" "Latency of a dependent load in backward order, in nanoseconds.";
-    INDEPENDENT "independent_ns +-" "Time per independent load in address order, in nanoseconds.";
-    OVER_SEQUENTIAL "random_over_sequential +-" "Latency in random order divided by latency in address order.";
-    OVER_BACKWARD "random_over_backward +-" "Latency in random order divided by latency in backward order.";
-    OVER_INDEPENDENT "random_over_independent +-" "Latency in random order divided by the time per independent load.";
+    RANDOM "random_ns" interval "Latency of a dependent load in random order, in nanoseconds.";
+    SEQUENTIAL "sequential_ns" interval "Latency of a dependent load in address order, in nanoseconds.";
+    BACKWARD "backward_ns" interval "Latency of a dependent load in backward order, in nanoseconds.";
+    INDEPENDENT "independent_ns" interval "Time per independent load in address order, in nanoseconds.";
+    OVER_SEQUENTIAL "random_over_sequential" interval "Latency in random order divided by latency in address order.";
+    OVER_BACKWARD "random_over_backward" interval "Latency in random order divided by latency in backward order.";
+    OVER_INDEPENDENT "random_over_independent" interval "Latency in random order divided by the time per independent load.";
 }
 
 /// Writes the cost of random order.
@@ -122,11 +118,14 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     method::memory(document, report);
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
-        say!(
-            document, Role::Provenance(&"Method"),
-            "each load waits for the one before, except in the scan; a line every {stride}, rewritten before each cold \
-             pass; page walks included; seed {seed}";
-            stride = point.stride, seed = point.seed
+        document.sentence(
+            Role::Provenance("Method"),
+            format_args!(
+                "each load waits for the one before, except in the scan; a line every {stride}, rewritten \
+                 before each cold pass; page walks included; seed {seed}",
+                stride = point.stride,
+                seed = point.seed
+            ),
         );
     }
 }
@@ -170,13 +169,13 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     };
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.show(&first.point.size);
-        table.texts(packed!("ns/load|core cycles|cold, ns/load|speed vs random"));
+        table.texts(&["ns/load", "core cycles", "cold, ns/load", "speed vs random"]);
         for order in SHOWN {
             let outcome = report.outcomes.iter().find(|outcome| outcome.point.order == order);
             table.row();
             table.text(name(order));
             let Some(measured) = outcome.and_then(|outcome| outcome.result.as_ref().ok()) else {
-                table.texts(packed!("-|-|-|-"));
+                table.texts(&["-", "-", "-", "-"]);
                 continue;
             };
             table.number(measured.series.nanoseconds.median);

@@ -5,7 +5,6 @@ use core::fmt;
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::math::ToReal;
-use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -15,10 +14,8 @@ use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{HierarchyPlace, Limit, Saturation, misses_in_flight, place, regions};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::GIGA;
-use crate::describe::say::say;
 use crate::describe::{Presentation, Report, columns, lanes as chains, point, reference};
 use crate::engine::run;
-use crate::options::message::Insert;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
@@ -30,13 +27,11 @@ use crate::report::figures::Digits;
 pub const PARALLEL: Experiment = Experiment {
     descriptor: Descriptor {
         name: "parallel",
-        summary: packed!("memory-level parallelism: 1 to 64 pointer chases"),
-        details: packed!(
-            "Time per load with 1 to 64 independent chains, in half of the L2, a part of the L3 and \
+        summary: "memory-level parallelism: 1 to 64 pointer chases",
+        details: "Time per load with 1 to 64 independent chains, in half of the L2, a part of the L3 and \
                   memory, or in --size alone. The number of outstanding misses follows from Little's law: \
                   the latency of one chain divided by the time per load of many. The buffers of the core \
-                  limit it."
-        ),
+                  limit it.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Chains),
         picture: true,
         ..Descriptor::OF_VALUES
@@ -53,12 +48,12 @@ const REGIONS: usize = 4;
 fields! {
     SATURATION "saturation" "Number of chains above which throughput no longer rises, for each working set.";
     SINGLE_NS "single_ns" "Latency of a single chain, in nanoseconds.";
-    PARALLELISM "memory_level_parallelism +-" "Loads in flight: latency of one chain divided by the median of the three shortest times per load.";
+    PARALLELISM "memory_level_parallelism" interval "Loads in flight: latency of one chain divided by the median of the three shortest times per load.";
     FROM_CHAINS "from_chains" "Smallest number of chains within 5% of the plateau.";
     FASTEST_NS "fastest_ns" "Shortest time per load, in nanoseconds.";
     FASTEST_CHAINS "fastest_chains" "Number of chains with the shortest time per load.";
     RATE "random_bytes_per_second" "Bytes per second of random 64-byte lines at the shortest time per load.";
-    MISSES "outstanding_misses +-" "Outstanding cache misses of one core; null if no working set shows the limit.";
+    MISSES "outstanding_misses" interval "Outstanding cache misses of one core; null if no working set shows the limit.";
     LIMIT "outstanding_misses_bound" "`at_most`, or `at_least` if memory may be the limit.";
     MISSES_FROM "outstanding_misses_from_chains" "Smallest number of chains that reaches the limit of outstanding misses.";
     MISSES_SIZE "outstanding_misses_working_set_bytes" "Working set that shows the limit of outstanding misses, in bytes.";
@@ -122,23 +117,26 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             ));
             reference::published(document, report, quantity::MISSES, Some(misses.value));
         }
-        None if report.options.chains.is_some() => document.say(Role::Answer, packed!("Outstanding misses per core: not found with these --chains. Include 1, and three numbers above which \
-             more chains bring no gain.")),
-        None => say!(
-            document, Role::Answer,
-            "Outstanding misses per core: not found, because no working set fills the buffers. Remove --size, or use one \
-             between {near} and {last}.";
-            near = near(report), last = report.machine.last_level_cache()
-        ),
+        None if report.options.chains.is_some() => document.say(Role::Answer, "Outstanding misses per core: not found with these --chains. Include 1, and three numbers above which \
+             more chains bring no gain."),
+        None => document.sentence(Role::Answer, format_args!(
+                "Outstanding misses per core: not found, because no working set fills the buffers. Remove \
+                 --size, or use one between {near} and {last}.",
+                near = near(report),
+                last = report.machine.last_level_cache()
+            )),
     }
     if let Some(found) = from_memory(report) {
-        say!(
-            document, Role::Answer,
-            "Random reads from memory: {rate} GB/s per core, {gain}x one chain ({fastest} vs {single} ns per load).";
-            rate = Insert::Digits(found.gigabytes_per_second(report.machine.line)),
-            gain = Insert::Digits(found.single_ns / found.fastest_ns),
-            fastest = Insert::Digits(found.fastest_ns),
-            single = Insert::Digits(found.single_ns)
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "Random reads from memory: {rate} GB/s per core, {gain}x one chain ({fastest} vs {single} \
+                 ns per load).",
+                rate = Digits(found.gigabytes_per_second(report.machine.line)),
+                gain = Digits(found.single_ns / found.fastest_ns),
+                fastest = Digits(found.fastest_ns),
+                single = Digits(found.single_ns)
+            ),
         );
     }
 }
@@ -146,7 +144,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Shows a row for each working set.
 fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts(packed!("data in|working set|one chain|best|chains|in flight|random reads"));
+        table.texts(&["data in", "working set", "one chain", "best", "chains", "in flight", "random reads"]);
         for found in saturated(report) {
             table.row();
             table.show(&chains::place(place_of(report, found.size)));

@@ -6,8 +6,6 @@ use latency_core::math::ToReal;
 
 use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Power, Throttle};
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::text::{Text, plural};
 use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, LineSize, PageSize};
@@ -15,11 +13,9 @@ use latency_core::words::Worded;
 
 use super::interface::Experiment;
 use crate::describe::method::optional;
-use crate::describe::say::say;
 use crate::describe::{self, Presentation, Report, attributes, dimms};
 use crate::engine::session::Findings;
 use crate::machine::Machine;
-use crate::options::message::Insert;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::report::document::{Document, Level, Part, Role, fields};
@@ -31,11 +27,9 @@ use crate::sys::table::Table;
 pub const SYSTEM: Experiment = Experiment {
     descriptor: Descriptor {
         name: "system",
-        summary: packed!("detected hardware, topology and permissions"),
-        details: packed!(
-            "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
-                  command that removes it."
-        ),
+        summary: "detected hardware, topology and permissions",
+        details: "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
+                  command that removes it.",
         flags: FlagSet::of(&[FlagId::Strict, FlagId::Label, FlagId::Anonymous]),
         ..Descriptor::OF_VALUES
     },
@@ -76,13 +70,13 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     nodes(document, machine);
     processor(document, machine);
     caches(document, machine);
-    dimms::line(document, machine, Role::Method(&"DIMMs"));
+    dimms::line(document, machine, Role::Method("DIMMs"));
     settings(document, machine);
     traffic(document, machine);
     if !words().interrupt_mark {
         document.say(
-            Role::Method(&"Interrupts"),
-            packed!("cannot be detected one by one here: `distribution` keeps the loads that they prolong"),
+            Role::Method("Interrupts"),
+            "cannot be detected one by one here: `distribution` keeps the loads that they prolong",
         );
     }
 }
@@ -90,9 +84,8 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
     document.items(Part::List(&LIMITS), found_limits(machine), |document, limit| {
-        let (what, remedy) = limit.as_str().split_once('|').unwrap_or_default();
-        document.put(&WHAT, what);
-        document.put(&REMEDY, remedy);
+        document.put(&WHAT, limit.what.as_str());
+        document.put(&REMEDY, limit.remedy.as_str());
     });
     document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
     let throttle = machine.host.throttle.as_ref();
@@ -106,16 +99,18 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
     let filtered = machine.host.process.filtered;
     match cores.len() {
         1 if machine.cpus.len() == 1 => {
-            document.say(Role::Method(&"Traffic"), packed!("one CPU: `bandwidth` works, `loaded` does not"));
+            document.say(Role::Method("Traffic"), "one CPU: `bandwidth` works, `loaded` does not");
         }
-        count => say!(
-            document, Role::Method(&"Traffic"),
-            "{count} core{s} (CPU{s} {cores}); clone() {filter}";
-            count, s = Insert::Plural(count as u64), cores = &cores,
-            filter = match filtered {
-                true => "may be blocked by a seccomp filter",
-                false => "is allowed (no seccomp filter)",
-            }
+        count => document.sentence(
+            Role::Method("Traffic"),
+            format_args!(
+                "{count} core{s} (CPU{s} {cores}); clone() {filter}",
+                s = plural(count as u64),
+                filter = match filtered {
+                    true => "may be blocked by a seccomp filter",
+                    false => "is allowed (no seccomp filter)",
+                }
+            ),
         ),
     }
 }
@@ -142,35 +137,30 @@ fn total_memory(machine: &Machine) -> Bytes {
 /// Free memory in huge pages with which there is no restriction, unless one page is larger.
 const POOL: Bytes = Bytes(256 << 20);
 
-/// Returns the restriction of too few huge pages, and its remedy after a `|`.
-fn pool_limit(machine: &Machine) -> Text<192> {
-    let size = machine.huge_page();
-    let (pages, kilobytes) = (size.count(Bytes::GIB).max(1), size.bytes().0 >> 10);
-    Text::of(format_args!(
-        "no {} of free {size} huge pages|as root: echo {pages} > {}",
-        POOL.max(size.bytes()),
-        fmt::from_fn(|out| match size {
-            // The default size.
-            PageSize::MIB_2 => out.write_str("/proc/sys/vm/nr_hugepages"),
-            _ => write!(out, "/sys/kernel/mm/hugepages/hugepages-{kilobytes}kB/nr_hugepages"),
-        })
-    ))
+/// A restriction of this process.
+struct Restriction {
+    what: Text<64>,
+    /// The one command that would lift it.
+    remedy: Text<128>,
 }
 
-/// The restrictions, each with the one command that would lift it after a `|`. [`pool_limit`] replaces the empty one.
-const RESTRICTIONS: Packed = packed!(
-    "mbind is not permitted|in a container: docker run --cap-add=SYS_NICE\n\
-     /proc is not mounted, so placement cannot be verified|as root: mount -t proc proc /proc\n\
-     \n\
-     transparent huge pages are disabled|as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled\n\
-     hardware counters are not available|in a container: docker run --cap-add=PERFMON; as root: echo 2 > \
-     /proc/sys/kernel/perf_event_paranoid\n\
-     some CPUs are not allowed|start without taskset, or in a wider cpuset\n\
-     a cgroup CPU quota throttles this process|raise cpu.max of the cgroup; in a container: docker run without --cpus"
-);
+/// Returns the restriction of too few huge pages.
+fn pool_limit(machine: &Machine) -> Restriction {
+    let size = machine.huge_page();
+    let (pages, kilobytes) = (size.count(Bytes::GIB).max(1), size.bytes().0 >> 10);
+    let file = fmt::from_fn(|out| match size {
+        // The default size.
+        PageSize::MIB_2 => out.write_str("/proc/sys/vm/nr_hugepages"),
+        _ => write!(out, "/sys/kernel/mm/hugepages/hugepages-{kilobytes}kB/nr_hugepages"),
+    });
+    Restriction {
+        what: Text::of(format_args!("no {} of free {size} huge pages", POOL.max(size.bytes()))),
+        remedy: Text::of(format_args!("as root: echo {pages} > {file}")),
+    }
+}
 
-/// Returns those of the [`RESTRICTIONS`] that this process has.
-fn found_limits(machine: &Machine) -> impl Iterator<Item = Text<192>> {
+/// Returns the restrictions that this process has.
+fn found_limits(machine: &Machine) -> impl Iterator<Item = Restriction> {
     let process = &machine.host.process;
     let mut nodes = machine.topology.nodes().iter();
     let pool = nodes.any(|node| machine.pool_holds(node.id, machine.huge_page(), POOL));
@@ -179,25 +169,56 @@ fn found_limits(machine: &Machine) -> impl Iterator<Item = Text<192>> {
         && (!process.filtered || process.perfmon);
     let every_cpu = machine.cpus.len() == machine.topology.online_cpus.len();
     let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len().real());
-    let lifted = [machine.policy_allowed, machine.has_proc, pool, thp, counters, every_cpu, all_time];
-    let no_pool = pool_limit(machine);
-    RESTRICTIONS.split(b'\n').zip(lifted).filter(|(_, lifted)| !lifted).map(move |(text, _)| {
-        match text.is_empty() {
-            true => no_pool,
-            false => Text::of(format_args!("{text}")),
-        }
-    })
+    let one = |what: &str, remedy: &str| Restriction {
+        what: Text::from_bytes(what.as_bytes()),
+        remedy: Text::from_bytes(remedy.as_bytes()),
+    };
+    [
+        (
+            machine.policy_allowed,
+            one("mbind is not permitted", "in a container: docker run --cap-add=SYS_NICE"),
+        ),
+        (
+            machine.has_proc,
+            one("/proc is not mounted, so placement cannot be verified", "as root: mount -t proc proc /proc"),
+        ),
+        (pool, pool_limit(machine)),
+        (
+            thp,
+            one(
+                "transparent huge pages are disabled",
+                "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+            ),
+        ),
+        (
+            counters,
+            one(
+                "hardware counters are not available",
+                "in a container: docker run --cap-add=PERFMON; as root: echo 2 > \
+                 /proc/sys/kernel/perf_event_paranoid",
+            ),
+        ),
+        (every_cpu, one("some CPUs are not allowed", "start without taskset, or in a wider cpuset")),
+        (
+            all_time,
+            one(
+                "a cgroup CPU quota throttles this process",
+                "raise cpu.max of the cgroup; in a container: docker run without --cpus",
+            ),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(is_lifted, restriction)| (!is_lifted).then_some(restriction))
 }
 
 fn limits(document: &mut dyn Document, machine: &Machine) {
     let mut any = false;
-    for limit in found_limits(machine) {
+    for Restriction { what, remedy } in found_limits(machine) {
         any = true;
-        let (what, remedy) = limit.as_str().split_once('|').unwrap_or_default();
         document.finding(format_args!("Restriction: {what}; {remedy}"));
     }
     if !any {
-        document.say(Role::Finding, packed!("No restrictions: everything can be measured here."));
+        document.say(Role::Finding, "No restrictions: everything can be measured here.");
     }
 }
 
@@ -206,7 +227,7 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
     let identity = &machine.host.identity;
     let (family, model, stepping) = processor.signature;
     document.sentence(
-        Role::Method(&"Processor"),
+        Role::Method("Processor"),
         format_args!(
             "{}, {}{}; CPUs {} online, {} allowed; data-dependent prefetcher {}",
             processor.vendor,
@@ -221,7 +242,7 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
         ),
     );
     document.sentence(
-        Role::Method(&"Platform"),
+        Role::Method("Platform"),
         format_args!(
             "{}{}{}{}{}; Linux {}",
             processor.platform.name(),
@@ -259,29 +280,38 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
                 },
             )
         });
-        document.sentence(Role::Method(&"Caches"), format_args!("{shown}"));
+        document.sentence(Role::Method("Caches"), format_args!("{shown}"));
     }
     for claim in machine.processor.caches.iter().flatten() {
         let same = |cache: &&Cache| cache.level == u32::from(claim.level) && cache.kind.holds_data();
         if sysfs.iter().find(same).is_none_or(|cache| cache.size != claim.size) {
-            say!(
-                document, Role::Method(&"Caches"), "L{level} {size}, {ways} ways, by {source}";
-                level = u64::from(claim.level), size = claim.size, ways = u64::from(claim.ways), source = words().claims_name
+            document.sentence(
+                Role::Method("Caches"),
+                format_args!(
+                    "L{level} {size}, {ways} ways, by {source}",
+                    level = u64::from(claim.level),
+                    size = claim.size,
+                    ways = u64::from(claim.ways),
+                    source = words().claims_name
+                ),
             );
         }
     }
     if let Some(ways) = machine.host.ways {
-        document.sentence(Role::Method(&"Caches"), format_args!("L3 ways allowed by resctrl: {ways}"));
+        document.sentence(Role::Method("Caches"), format_args!("L3 ways allowed by resctrl: {ways}"));
     }
     let line = machine.line;
     if line != LineSize::LEAST {
-        document.sentence(Role::Method(&"Caches"), format_args!("lines of {}", line.bytes()));
+        document.sentence(Role::Method("Caches"), format_args!("lines of {}", line.bytes()));
     }
     if machine.reported_cache().is_none() {
-        say!(
-            document, Role::Method(&"Caches"),
-            "not reported by sysfs or {source}; assuming a last-level cache of {size}";
-            source = words().claims_name, size = machine.last_level_cache()
+        document.sentence(
+            Role::Method("Caches"),
+            format_args!(
+                "not reported by sysfs or {source}; assuming a last-level cache of {size}",
+                source = words().claims_name,
+                size = machine.last_level_cache()
+            ),
         );
     }
 }
@@ -289,18 +319,15 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 /// Shows a row for each node, and the firmware's distances if there are several nodes.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
     if machine.topology.source == Source::Assumed {
-        document.say(
-            Role::Missing,
-            packed!("No NUMA information from the kernel; treating all memory as one node."),
-        );
+        document.say(Role::Missing, "No NUMA information from the kernel; treating all memory as one node.");
     }
     let all = machine.topology.nodes();
     let sum = total_memory(machine);
     // The memory that the kernel reserves is a few percent.
     if let Some(total) = machine.host.memory_total.filter(|total| total.0.abs_diff(sum.0) > total.0 / 10) {
-        say!(
-            document, Role::Missing, "The nodes report {sum} of memory, but /proc/meminfo reports {total}.";
-            sum, total
+        document.sentence(
+            Role::Missing,
+            format_args!("The nodes report {sum} of memory, but /proc/meminfo reports {total}."),
         );
     }
     let lost = describe::machine::lost_memory(machine);
@@ -310,7 +337,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
     // A single node has no distances.
     let others = if all.len() > 1 { all } else { &[] };
     document.tabulate("", Level::Quiet, 2, &|table| {
-        table.texts(packed!("node|CPUs|memory|free|available"));
+        table.texts(&["node", "CPUs", "memory", "free", "available"]);
         machine.pool_sizes().iter().for_each(|size| table.cell(format_args!("{size} pages")));
         table.text("package");
         others.iter().for_each(|node| table.cell(format_args!("SLIT to {}", node.id)));
@@ -350,16 +377,16 @@ fn power(document: &mut dyn Document, machine: &Machine) {
         [("Power profile", profile), ("Preference", preference), ("Deepest idle state", deepest_idle)]
     {
         if !setting.is_empty() {
-            document.sentence(Role::Method(&label), format_args!("{setting}"));
+            document.sentence(Role::Method(label), format_args!("{setting}"));
         }
     }
-    describe::conditions::hottest(document, Role::Method(&"Hottest DIMM"), machine.host.dimm_heat);
+    describe::conditions::hottest(document, Role::Method("Hottest DIMM"), machine.host.dimm_heat);
 }
 
 fn settings(document: &mut dyn Document, machine: &Machine) {
     let host = &machine.host;
     document.sentence(
-        Role::Method(&"Pages"),
+        Role::Method("Pages"),
         format_args!(
             "{}transparent huge pages {}; defragmentation {}",
             optional(Some(machine.page).filter(|page| *page != PageSize::KIB_4), |page, out| {
@@ -371,18 +398,18 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
     );
     match word(&host.frequency.governor) {
         Some(governor) => document.sentence(
-            Role::Method(&"Frequency"),
+            Role::Method("Frequency"),
             format_args!("governor {governor}, driver {}", word(&host.frequency.driver).unwrap_or("unknown")),
         ),
-        None => document.say(Role::Method(&"Frequency"), packed!("no cpufreq information")),
+        None => document.say(Role::Method("Frequency"), "no cpufreq information"),
     }
     power(document, machine);
     if let Some(balancing) = host.numa_balancing {
-        document.sentence(Role::Method(&"Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
+        document.sentence(Role::Method("Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
     }
     if let Some(Throttle { cpus, file, times, .. }) = host.throttle {
         document.sentence(
-            Role::Method(&"CPU quota"),
+            Role::Method("CPU quota"),
             format_args!(
                 "{:.3} CPUs ({file}){}",
                 Trimmed(cpus),
@@ -391,19 +418,22 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
         );
     }
     document.say(
-        Role::Method(&"Sizes"),
-        packed!("up to 90% of a node's available memory (free memory and reclaimable cache)"),
+        Role::Method("Sizes"),
+        "up to 90% of a node's available memory (free memory and reclaimable cache)",
     );
     if let Some(limit) = host.memory_limit {
-        say!(
-            document, Role::Method(&"Memory"), "cgroup limit {limit}, {left} left";
-            limit = limit.limit, left = limit.headroom
+        document.sentence(
+            Role::Method("Memory"),
+            format_args!("cgroup limit {limit}, {left} left", limit = limit.limit, left = limit.headroom),
         );
     }
     if let Some(nodes) = machine.bound_to {
-        say!(
-            document, Role::Method(&"Policy"), "inherited memory policy binds this process to node{s} {nodes}";
-            s = Insert::Plural(nodes.len() as u64), nodes = &nodes
+        document.sentence(
+            Role::Method("Policy"),
+            format_args!(
+                "inherited memory policy binds this process to node{s} {nodes}",
+                s = plural(nodes.len() as u64)
+            ),
         );
     }
 }

@@ -382,9 +382,7 @@ fn the_short_help_is_one_screen() {
 
 #[test]
 fn every_experiment_has_examples_that_can_be_typed() {
-    let examples = options::EXAMPLES.to_string();
-    for example in examples.lines() {
-        let (line, effect) = example.split_once('\t').unwrap();
+    for (line, effect) in options::EXAMPLES {
         let words = line.split(' ').map(str::as_bytes);
         let parsed = options::parse(words, &DESCRIPTORS, &FORMATS);
         let error = parsed.as_ref().err().map(ToString::to_string);
@@ -398,7 +396,7 @@ fn every_experiment_has_examples_that_can_be_typed() {
     }
     for experiment in &DESCRIPTORS {
         let name = format!("{} ", experiment.name);
-        let count = examples.lines().filter(|line| line.starts_with(&name)).count();
+        let count = options::EXAMPLES.iter().filter(|(line, _)| line.starts_with(&name)).count();
         assert!((2..=3).contains(&count), "{count} examples of {name}");
     }
 }

@@ -6,13 +6,11 @@ use latency_core::decimal::Decimal;
 use latency_core::kernel::variants::{VARIANTS, Variant};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
 use latency_core::math::ToReal;
-use latency_core::packed;
 use latency_core::units::{Bytes, LINE};
 
 use super::interface::Experiment;
 use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid};
-use crate::describe::say::say;
 use crate::describe::{self, Presentation, Report, columns, method, point, rows, trust};
 use crate::engine::run;
 use crate::error::Failure;
@@ -34,14 +32,12 @@ const SHARE_NS: f64 = 0.45e9;
 pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     descriptor: Descriptor {
         name: "variants",
-        summary: packed!("cost of nine data layouts, in each cache level"),
-        details: packed!(
-            "Indices of four and eight bytes, with and without a bounds check, packed and one per \
+        summary: "cost of nine data layouts, in each cache level",
+        details: "Indices of four and eight bytes, with and without a bounds check, packed and one per \
                   cache line; raw pointers, packed and one per line; and one per line on 2 MiB pages. Each \
                   is measured in half of the L1, half of the L2, a part of the L3 and in memory (or at each \
                   doubling from --min-size to --max-size), in nanoseconds and core cycles. Packed elements \
-                  share cache lines, so a load from memory may find its line in a cache."
-        ),
+                  share cache lines, so a load from memory may find its line in a cache.",
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu])
             .union(FlagSet::SAMPLING)
             .union(FlagSet::WORKING_SET)
@@ -109,9 +105,9 @@ fn sizes_of_range<'a>(planning: &mut Planning<'_, 'a>, like: &Point) -> Result<T
 }
 
 fields! {
-    SMALL_NS "small_pages_ns +-" "Latency of a pointer chase in base pages over the largest working set, in nanoseconds.";
-    HUGE_NS "huge_pages_ns +-" "Latency of a pointer chase in huge pages over the largest working set, in nanoseconds.";
-    SMALL_OVER_HUGE "small_over_huge_pages +-" "Latency in base pages divided by latency in huge pages.";
+    SMALL_NS "small_pages_ns" interval "Latency of a pointer chase in base pages over the largest working set, in nanoseconds.";
+    HUGE_NS "huge_pages_ns" interval "Latency of a pointer chase in huge pages over the largest working set, in nanoseconds.";
+    SMALL_OVER_HUGE "small_over_huge_pages" interval "Latency in base pages divided by latency in huge pages.";
     POINTER_SAVES "pointer_saves_core_cycles" "Core cycles per load that a pointer saves against an 8-byte index, at the smallest working set.";
     CHECK_COSTS "bounds_check_core_cycles" "Core cycles per load that a bounds check adds, at the smallest working set.";
     FASTEST "fastest" "Fastest variant of each working set.";
@@ -123,11 +119,14 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     table(document, report);
     missing(document, report);
     method::memory(document, report);
-    say!(
-        document, Role::Provenance(&"Method"),
-        "each load waits for the one before; random order; a line of {line} holds one element (padded) or several \
-         (packed); page walks included; seed {seed}";
-        line = report.machine.line.bytes(), seed = report.options.seed
+    document.sentence(
+        Role::Provenance("Method"),
+        format_args!(
+            "each load waits for the one before; random order; a line of {line} holds one element \
+             (padded) or several (packed); page walks included; seed {seed}",
+            line = report.machine.line.bytes(),
+            seed = report.options.seed
+        ),
     );
 }
 

@@ -58,7 +58,7 @@ fn evidence(one: SavedFacts, other: SavedFacts) -> CauseEvidence {
 }
 
 fn named(evidence: &CauseEvidence) -> &'static str {
-    find(evidence).map_or("", |cause| cause.name)
+    find(evidence).map_or("", |cause| cause.name())
 }
 
 use Fact::{

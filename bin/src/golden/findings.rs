@@ -129,7 +129,7 @@ pub fn without_pictures(scene: &Scene) -> String {
 struct WithoutPictures<'d>(&'d mut dyn Document);
 
 impl Document for WithoutPictures<'_> {
-    fn sentence(&mut self, role: Role<'_>, words: core::fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role, words: core::fmt::Arguments<'_>) {
         self.0.sentence(role, words);
     }
 

@@ -271,8 +271,7 @@ fn tables_of_all_experiments_can_be_joined_end_to_end() {
 
 #[test]
 fn rows_are_flat_and_have_the_columns_of_tables() {
-    let columns: BTreeSet<&str> =
-        crate::describe::columns::COLUMNS.iter().map(|field| field.name()).collect();
+    let columns: BTreeSet<&str> = crate::describe::columns::COLUMNS.iter().map(|field| field.key).collect();
     for (name, scene) in of_each_experiment() {
         let Some(seen::Seen::Object(members)) = findings::seen(&scene) else {
             panic!("{name} has no result")

@@ -122,7 +122,8 @@ impl Documents {
             (
                 "description",
                 Json::text(
-                    "Documents of `--format=json`. Generated from the descriptions in the program by `make golden`.",
+                    "Documents of `--format=json`. Generated from the descriptions in the program by `make \
+                     golden`.",
                 ),
             ),
             ("anyOf", Json::List(references)),
@@ -154,7 +155,7 @@ const COMMANDS: [&str; 5] = ["compare", "fit", "fleet", "report", "show"];
 
 /// Returns whether a field tells the points of an experiment apart.
 fn tells_points(field: Field) -> bool {
-    field.name() != "experiment" && SAVED.iter().any(|column| column.identity() == field.identity())
+    field.key != "experiment" && SAVED.iter().any(|column| column.identity() == field.identity())
 }
 
 /// Makes schemas of shapes.
@@ -168,7 +169,7 @@ impl Maker<'_> {
     fn object(&mut self, place: &str, shape: &Shape) -> Json {
         let mut properties = Vec::new();
         for member in &shape.members {
-            let key = member.field.name();
+            let key = member.field.key;
             let value = match key {
                 OF_DOCUMENTS => Json::object([
                     ("type", Json::text("array")),
@@ -187,8 +188,8 @@ impl Maker<'_> {
         for field in further
             .filter(|field| !shape.members.iter().any(|member| member.field.identity() == field.identity()))
         {
-            let value = self.value(&format!("{place}/{}", field.name()), Some(*field), &Shape::default());
-            properties.push((field.name().to_string(), value));
+            let value = self.value(&format!("{place}/{}", field.key), Some(*field), &Shape::default());
+            properties.push((field.key.to_string(), value));
         }
         let always = shape
             .members
@@ -197,7 +198,7 @@ impl Maker<'_> {
         Json::object([
             ("type", Json::text("object")),
             ("properties", Json::Object(properties)),
-            ("required", Json::texts(always.map(|member| member.field.name()))),
+            ("required", Json::texts(always.map(|member| member.field.key))),
             ("additionalProperties", Json::Bare("false".into())),
         ])
     }
@@ -245,12 +246,12 @@ impl Maker<'_> {
         if types.contains(&"number") {
             types.retain(|name| *name != "integer");
         }
-        let nullable = NULLABLE.iter().find(|(key, _)| field.is_some_and(|field| field.name() == *key));
+        let nullable = NULLABLE.iter().find(|(key, _)| field.is_some_and(|field| field.key == *key));
         types.splice(0..0, nullable.map(|(_, kind)| *kind));
         if types == ["null"] && both.iter().all(|shape| shape.objects + shape.lists == 0) {
             self.missing.push(format!("{place}: null in every scene"));
         }
-        let named = || WORDS.iter().filter(|(key, _)| field.is_some_and(|field| field.name() == *key));
+        let named = || WORDS.iter().filter(|(key, _)| field.is_some_and(|field| field.key == *key));
         let mut seen = here.words.union(&elsewhere.words);
         let known = named().find(|(_, words)| seen.clone().all(|word| words.contains(&word.as_str())));
         if named().next().is_some() {

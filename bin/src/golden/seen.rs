@@ -8,8 +8,6 @@ use std::string::{String, ToString};
 use std::sync::Mutex;
 use std::vec::Vec;
 
-use latency_core::packed::Packed;
-
 use crate::report::document::{Document, ENDS, Field, Part, Value};
 
 /// One description as a tree.
@@ -46,7 +44,7 @@ impl Tree {
         match &mut self.open.last_mut().unwrap().1 {
             Seen::Object(members) => {
                 let field = field.expect("a member of an object has a name");
-                let key = field.name();
+                let key = field.key;
                 assert!(members.iter().all(|(other, ..)| *other != key), "{key} twice");
                 members.push((key, field, seen));
             }
@@ -64,11 +62,11 @@ fn ends(field: Field) -> Option<[Field; 2]> {
         "Upper end of the 95% confidence interval; null without one.",
     ];
     let end = |place: usize| {
-        let key: &str = Box::leak(format!("{}{}\0", field.name(), ENDS[place]).into_boxed_str());
-        Field::new(Packed::new(key.as_bytes()), &key[..key.len() - 1], abouts[place])
+        let key: &str = Box::leak(format!("{}{}", field.key, ENDS[place]).into_boxed_str());
+        Field::new(key, false, abouts[place])
     };
     let mut known = KNOWN.lock().unwrap();
-    field.has_interval().then(|| *known.entry(field.name()).or_insert_with(|| [end(0), end(1)]))
+    field.has_interval.then(|| *known.entry(field.key).or_insert_with(|| [end(0), end(1)]))
 }
 
 /// Returns the type of a value without its interval.

@@ -1,13 +1,12 @@
 //! Errors of the command line, each with its message.
 
-use core::fmt::{self, Display};
+use core::fmt;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::packed::{Packed, PackedPart};
 use latency_core::text::joined;
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId};
 
-use super::message::{Insert, message};
+use super::tokens::Escaped;
 use super::{Descriptor, Flag, FlagId, MOST_OUTPUTS, ValueError, ValueKind};
 use crate::report::format::{Format, Purpose};
 
@@ -20,7 +19,7 @@ pub enum UsageError<'a> {
     /// An option that does not exist.
     UnknownOption { name: &'a [u8], nearest: Option<&'static str> },
     /// An option of another tool, with the text to type instead.
-    ForeignOption { name: &'a [u8], ours: PackedPart },
+    ForeignOption { name: &'a [u8], ours: &'static str },
     /// An experiment that does not exist.
     UnknownExperiment { name: &'a [u8], nearest: Option<&'static str> },
     /// An option without the value that it needs.
@@ -32,7 +31,7 @@ pub enum UsageError<'a> {
     /// An option that is repeated.
     Repeated { flag: &'static Flag },
     /// Two options that exclude each other.
-    Conflict { first: &'static Flag, second: &'static Flag, reason: Packed },
+    Conflict { first: &'static Flag, second: &'static Flag, reason: &'static str },
     /// An option that the experiment does not have.
     NotForExperiment {
         flag: &'static Flag,
@@ -92,34 +91,54 @@ pub enum UsageError<'a> {
 impl fmt::Display for UsageError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            UsageError::NotUtf8 { argument } => message!(
-                out, "the argument '{argument}' is not UTF-8";
-                "retype it in UTF-8"; argument),
-            UsageError::UnknownOption { name, nearest: Some(nearest) } => message!(
-                out, "unknown option '{name}'";
-                "did you mean --{nearest}?"; name, nearest),
-            UsageError::UnknownOption { name, nearest: None } => message!(
-                out, "unknown option '{name}'";
-                "`latency-bench --help` lists the options"; name),
-            UsageError::ForeignOption { name, ours } => message!(
-                out, "unknown option '{name}'";
-                "use {ours}"; name, ours = &ours as &dyn Display),
-            UsageError::UnknownExperiment { name, nearest: Some(nearest) } => message!(
-                out, "unknown experiment '{name}'";
-                "did you mean {nearest}?"; name, nearest),
-            UsageError::UnknownExperiment { name, nearest: None } => message!(
-                out, "unknown experiment '{name}'";
-                "`latency-bench -h` lists the experiments"; name),
-            UsageError::MissingValue { flag } => message!(
-                out, "--{name} needs a value";
-                "use {flag}"; name = flag.name, flag = flag as &dyn Display),
-            UsageError::UnexpectedValue { flag, value } => message!(
-                out, "--{name} takes no value, found '{value}'";
-                "give --{name} alone"; name = flag.name, value),
+            UsageError::NotUtf8 { argument } => {
+                write!(
+                    out,
+                    "the argument '{argument}' is not UTF-8; retype it in UTF-8",
+                    argument = Escaped(argument)
+                )
+            }
+            UsageError::UnknownOption { name, nearest: Some(nearest) } => {
+                write!(out, "unknown option '{name}'; did you mean --{nearest}?", name = Escaped(name))
+            }
+            UsageError::UnknownOption { name, nearest: None } => {
+                write!(
+                    out,
+                    "unknown option '{name}'; `latency-bench --help` lists the options",
+                    name = Escaped(name)
+                )
+            }
+            UsageError::ForeignOption { name, ours } => {
+                write!(out, "unknown option '{name}'; use {ours}", name = Escaped(name))
+            }
+            UsageError::UnknownExperiment { name, nearest: Some(nearest) } => {
+                write!(out, "unknown experiment '{name}'; did you mean {nearest}?", name = Escaped(name))
+            }
+            UsageError::UnknownExperiment { name, nearest: None } => {
+                write!(
+                    out,
+                    "unknown experiment '{name}'; `latency-bench -h` lists the experiments",
+                    name = Escaped(name)
+                )
+            }
+            UsageError::MissingValue { flag } => {
+                write!(out, "--{name} needs a value; use {flag}", name = flag.name)
+            }
+            UsageError::UnexpectedValue { flag, value } => {
+                write!(
+                    out,
+                    "--{name} takes no value, found '{value}'; give --{name} alone",
+                    name = flag.name,
+                    value = Escaped(value)
+                )
+            }
             UsageError::BadValue { flag, kind, value, reason } => {
-                message!(
-                    out, "invalid --{name} '{value}': {reason}";
-                    name = flag.name, value, reason = &reason as &dyn Display)?;
+                write!(
+                    out,
+                    "invalid --{name} '{value}': {reason}",
+                    name = flag.name,
+                    value = Escaped(value)
+                )?;
                 match reason {
                     // The reason already names the remedy.
                     ValueError::DecimalUnit { .. } => Ok(()),
@@ -129,127 +148,178 @@ impl fmt::Display for UsageError<'_> {
                     _ => write!(out, "; use {}", kind.expects),
                 }
             }
-            UsageError::Repeated { flag } => message!(
-                out, "--{name} given more than once";
-                "remove one of them"; name = flag.name),
-            UsageError::Conflict { first, second, reason } => message!(
-                out, "--{first} and --{second} cannot be combined ({reason})";
-                "remove one of them"; first = first.name, second = second.name, reason = &reason as &dyn Display),
+            UsageError::Repeated { flag } => {
+                write!(out, "--{name} given more than once; remove one of them", name = flag.name)
+            }
+            UsageError::Conflict { first, second, reason } => write!(
+                out,
+                "--{first} and --{second} cannot be combined ({reason}); remove one of them",
+                first = first.name,
+                second = second.name
+            ),
             UsageError::NotForExperiment { flag, experiment, experiments } => {
-                message!(
-                    out, "{experiment} has no --{flag}";
-                    experiment = experiment.name, flag = flag.name)?;
+                write!(out, "{experiment} has no --{flag}", experiment = experiment.name, flag = flag.name)?;
                 if !experiment.measures() && flag.is_of_measuring() {
-                    return message!(out, " (it measures nothing)");
+                    return write!(out, " (it measures nothing)");
                 }
                 let has = |known: &&&Descriptor| known.flags.contains(flag.id);
                 let others = experiments.iter().filter(has).map(|known| known.name);
                 joined("; remove it, or use an experiment that has it: ", ", ", others).fmt(out)
             }
-            UsageError::NotWithFiles { flag, experiment } => message!(
-                out, "{experiment} of saved results has no --{flag} (it measures nothing)";
-                "remove it, or the files"; experiment = experiment.name, flag = flag.name),
+            UsageError::NotWithFiles { flag, experiment } => write!(
+                out,
+                "{experiment} of saved results has no --{flag} (it measures nothing); remove it, or the \
+                 files",
+                experiment = experiment.name,
+                flag = flag.name
+            ),
             UsageError::UnknownExtension { path, extension, formats } => {
-                message!(
-                    out, "--output '{path}': no format has the extension '.{extension}'";
-                    "add --format, or use one of "; path, extension)?;
+                write!(
+                    out,
+                    "--output '{path}': no format has the extension '.{extension}'; add --format, or use \
+                     one of ",
+                    path = Escaped(path),
+                    extension = Escaped(extension)
+                )?;
                 joined("", ", ", formats.iter().map(|format| format.extension)).fmt(out)
             }
-            UsageError::SameOutput { path: Some(path) } => message!(
-                out, "two outputs go to '{path}'";
-                "write each to a file of its own"; path),
-            UsageError::SameOutput { path: None } => message!(
-                out, "two outputs go to standard output";
-                "write each to a file of its own"),
-            UsageError::TooManyOutputs => message!(
-                out, "there are more than {most} outputs";
-                "write fewer at a time"; most = MOST_OUTPUTS),
-            UsageError::OutputIsInput { output: Some(output), input } => message!(
-                out, "the output '{output}' is also the input '{input}' and would replace it";
-                "write to another file"; output, input),
-            UsageError::OutputIsInput { output: None, input } => message!(
-                out, "standard output is also the input '{input}' and would replace it";
-                "write to another file"; input),
+            UsageError::SameOutput { path: Some(path) } => {
+                write!(
+                    out,
+                    "two outputs go to '{path}'; write each to a file of its own",
+                    path = Escaped(path)
+                )
+            }
+            UsageError::SameOutput { path: None } => {
+                write!(out, "two outputs go to standard output; write each to a file of its own")
+            }
+            UsageError::TooManyOutputs => {
+                write!(out, "there are more than {most} outputs; write fewer at a time", most = MOST_OUTPUTS)
+            }
+            UsageError::OutputIsInput { output: Some(output), input } => write!(
+                out,
+                "the output '{output}' is also the input '{input}' and would replace it; write to another \
+                 file",
+                output = Escaped(output),
+                input = Escaped(input)
+            ),
+            UsageError::OutputIsInput { output: None, input } => write!(
+                out,
+                "standard output is also the input '{input}' and would replace it; write to another file",
+                input = Escaped(input)
+            ),
             UsageError::NoSuchOutput { format, experiment, formats } => {
                 let missing = match format.purpose {
                     Purpose::Picture => "chart",
                     _ => "memory attributes of nodes",
                 };
-                message!(
-                    out, "{experiment} has no {missing}, so --format={format} is not available";
-                    "use one of "; experiment = experiment.name, missing, format = format.name)?;
+                write!(
+                    out,
+                    "{experiment} has no {missing}, so --format={format} is not available; use one of ",
+                    experiment = experiment.name,
+                    format = format.name
+                )?;
                 let others = |other: &&Format| **other != *format && experiment.is_written_as(other);
                 joined("", ", ", formats.iter().filter(others).map(|format| format.name)).fmt(out)
             }
-            UsageError::NotOfSaved { format } => message!(
-                out, "a report of saved results cannot be written as {format} (their values differ)";
-                "use one of text, json, jsonl, md, html"; format = format.name),
+            UsageError::NotOfSaved { format } => write!(
+                out,
+                "a report of saved results cannot be written as {format} (their values differ); use one of \
+                 text, json, jsonl, md, html",
+                format = format.name
+            ),
             UsageError::UnexpectedOperand { operand, experiment }
                 if experiment.operands.most > 2 && !operand.is_empty() =>
             {
-                message!(
-                    out, "more than {most} arguments, from '{operand}' on"; "join files: cat FILES";
-                    most = experiment.operands.most, operand)
+                write!(
+                    out,
+                    "more than {most} arguments, from '{operand}' on; join files: cat FILES",
+                    most = experiment.operands.most,
+                    operand = Escaped(operand)
+                )
             }
-            UsageError::UnexpectedOperand { operand, experiment } => message!(
-                out, "unexpected argument '{operand}'";
-                "usage: {usage}"; operand, usage = &experiment.typed(" [OPTIONS]") as &dyn Display),
+            UsageError::UnexpectedOperand { operand, experiment } => write!(
+                out,
+                "unexpected argument '{operand}'; usage: {usage}",
+                usage = experiment.typed(" [OPTIONS]"),
+                operand = Escaped(operand)
+            ),
             UsageError::MissingOperand { experiment } => {
                 let missing = if experiment.operands.sides { "two results, A and B" } else { "a FILE" };
-                message!(
-                    out, "{experiment} needs {missing}";
-                    "usage: {usage}"; experiment = experiment.name, missing,
-                    usage = &experiment.typed(" [OPTIONS]") as &dyn Display)
+                write!(
+                    out,
+                    "{experiment} needs {missing}; usage: {usage}",
+                    experiment = experiment.name,
+                    usage = experiment.typed(" [OPTIONS]")
+                )
             }
-            UsageError::NoSides { experiment } => message!(
-                out, "{experiment} needs `--` between the results of both sides";
-                "usage: {usage}"; experiment = experiment.name,
-                usage = &experiment.typed(" [OPTIONS]") as &dyn Display),
-            UsageError::TooSmall { flag, size, stride, least } => message!(
-                out, "--{flag} of {size} is too small for a stride of {stride}";
-                "use {least} or more"; flag = flag.name, size, stride, least),
-            UsageError::NotPageLocal { stride, page } => message!(
-                out, "--order=page-local cannot use a stride of {stride}";
-                "use a power of two up to {half}"; stride, half = Insert::Unit(page.0 >> 11, 'K')),
-            UsageError::RangeBackwards { least, most } => message!(
-                out, "--min-size of {least} is above --max-size of {most}";
-                "swap them"; least, most),
-            UsageError::NoVariable { name } => message!(
-                out, "the environment variable {name} is not set";
-                "set it, or remove --label=env:{name}"; name),
-            UsageError::PartOfLine { kind, line } => message!(
-                out, "--traffic={kind} stores to a part of each cache line of {line}, and each line would be written";
-                "use read, 1:1 or copy"; kind, line = line.bytes()),
-            UsageError::HoldsOneLoad => message!(
-                out, "--hold needs exactly one load level";
-                "use one non-zero --rates level and one --traffic mix"),
-            UsageError::HelpIsText { format } => message!(
-                out, "help cannot be written as {format}";
-                "remove the format"; format = format.name),
+            UsageError::NoSides { experiment } => write!(
+                out,
+                "{experiment} needs `--` between the results of both sides; usage: {usage}",
+                experiment = experiment.name,
+                usage = experiment.typed(" [OPTIONS]")
+            ),
+            UsageError::TooSmall { flag, size, stride, least } => write!(
+                out,
+                "--{flag} of {size} is too small for a stride of {stride}; use {least} or more",
+                flag = flag.name
+            ),
+            UsageError::NotPageLocal { stride, page } => write!(
+                out,
+                "--order=page-local cannot use a stride of {stride}; use a power of two up to {half}K",
+                half = page.0 >> 11
+            ),
+            UsageError::RangeBackwards { least, most } => {
+                write!(out, "--min-size of {least} is above --max-size of {most}; swap them")
+            }
+            UsageError::NoVariable { name } => write!(
+                out,
+                "the environment variable {name} is not set; set it, or remove --label=env:{name}",
+            ),
+            UsageError::PartOfLine { kind, line } => write!(
+                out,
+                "--traffic={kind} stores to a part of each cache line of {line}, and each line would be \
+                 written; use read, 1:1 or copy",
+                line = line.bytes()
+            ),
+            UsageError::HoldsOneLoad => write!(
+                out,
+                "--hold needs exactly one load level; use one non-zero --rates level and one --traffic mix"
+            ),
+            UsageError::HelpIsText { format } => {
+                write!(out, "help cannot be written as {format}; remove the format", format = format.name)
+            }
             UsageError::OneCpuOnly { experiment } => {
                 let several = experiment.flags.contains(FlagId::LoadCpus);
-                message!(
-                    out, "--cpu names several CPUs, but {experiment} measures on one CPU";
-                    "use one CPU{generators}"; experiment = experiment.name,
-                    generators = if several { ", and --load-cpus for the generators" } else { "" })
+                write!(
+                    out,
+                    "--cpu names several CPUs, but {experiment} measures on one CPU; use one CPU{generators}",
+                    experiment = experiment.name,
+                    generators = if several { ", and --load-cpus for the generators" } else { "" }
+                )
             }
-            UsageError::OneNodeOnly { option, found } => message!(
-                out, "--{option} lists {found} nodes, but this experiment measures one pair";
-                "run it once per node"; option, found),
+            UsageError::OneNodeOnly { option, found } => write!(
+                out,
+                "--{option} lists {found} nodes, but this experiment measures one pair; run it once per node"
+            ),
             // The specification fixes this text exactly.
-            UsageError::NodeTooLarge { node, last } => message!(
-                out, "invalid node id {node} (max node = {last}){only}"; node, last,
-                only = if last.0 == 0 { "; this machine has one node, 0" } else { "" }),
-            UsageError::NodeAbsent { node, nodes } => message!(
-                out, "invalid node id {node} (nodes: {nodes})"; node, nodes),
-            UsageError::CpuAbsent { cpu, online } => message!(
-                out, "invalid CPU {cpu} (online: {online})"; cpu, online),
-            UsageError::CpuOffline { cpu, online } => message!(
-                out, "CPU {cpu} is offline (online: {online})";
-                "choose another CPU, or as root: echo 1 > /sys/devices/system/cpu/cpu{cpu}/online"; cpu, online),
-            UsageError::NoSuchChain { size, stride } => message!(
-                out, "no chain of this order fits {size} with a stride of {stride}";
-                "use a larger --size, or a power of two as --stride"; size, stride),
+            UsageError::NodeTooLarge { node, last } => write!(
+                out,
+                "invalid node id {node} (max node = {last}){only}",
+                only = if last.0 == 0 { "; this machine has one node, 0" } else { "" }
+            ),
+            UsageError::NodeAbsent { node, nodes } => write!(out, "invalid node id {node} (nodes: {nodes})"),
+            UsageError::CpuAbsent { cpu, online } => write!(out, "invalid CPU {cpu} (online: {online})"),
+            UsageError::CpuOffline { cpu, online } => write!(
+                out,
+                "CPU {cpu} is offline (online: {online}); choose another CPU, or as root: echo 1 > \
+                 /sys/devices/system/cpu/cpu{cpu}/online"
+            ),
+            UsageError::NoSuchChain { size, stride } => write!(
+                out,
+                "no chain of this order fits {size} with a stride of {stride}; use a larger --size, or a \
+                 power of two as --stride"
+            ),
         }
     }
 }

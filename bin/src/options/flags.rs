@@ -7,9 +7,6 @@ use core::num::{NonZeroU32, NonZeroU64};
 
 use latency_core::cores::Exchange;
 use latency_core::math::ToReal;
-use latency_core::packed;
-use latency_core::packed::Packed;
-use latency_core::text::Text;
 use latency_core::units::{NodeId, Picoseconds};
 
 use super::kinds::{
@@ -34,8 +31,6 @@ const MOST_HELD: u32 = 1000;
 const MOST_TRIALS: u32 = 1_000_000;
 /// Maximum `--cores`: the CPUs that Linux can be built for (CONFIG_NR_CPUS).
 const MOST_CORES: u32 = 8192;
-/// Maximum length of the texts of an option.
-const MOST_TEXT: usize = 400;
 
 /// The options under one heading of the help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +74,26 @@ pub enum Setter {
     Value(&'static ValueKind, for<'a> fn(&mut Options<'a>, &'a [u8]) -> Result<(), ValueError<'a>>),
 }
 
+/// A text about an option.
+#[derive(Clone, Copy)]
+pub struct FlagText {
+    /// The text for all experiments.
+    pub general: &'static str,
+    /// Other texts, each for one experiment.
+    pub others: &'static [(&'static str, &'static str)],
+}
+
+impl FlagText {
+    const EMPTY: FlagText = FlagText { general: "", others: &[] };
+
+    /// Returns the text for an experiment.
+    #[must_use]
+    pub fn of(&self, experiment: &str) -> &'static str {
+        let other = self.others.iter().find(|(name, _)| *name == experiment);
+        other.map_or(self.general, |(_, text)| text)
+    }
+}
+
 /// One option.
 #[derive(Clone, Copy)]
 pub struct Flag {
@@ -92,9 +107,12 @@ pub struct Flag {
     pub group: Group,
     /// True if the short help lists it.
     pub common: bool,
-    /// Its meaning, in one line; its default, which is empty for a switch that is off; and the reason in the hardware
-    /// for the default, which may be empty. A tab is between them.
-    pub texts: Packed,
+    /// Its meaning, in one line.
+    pub help: FlagText,
+    /// Its default; empty for a switch that is off.
+    pub default: FlagText,
+    /// The reason in the hardware for the default; may be empty.
+    pub reason: FlagText,
     /// The change that it makes.
     pub set: Setter,
 }
@@ -107,7 +125,9 @@ impl Flag {
         short: None,
         group: Group::General,
         common: false,
-        texts: Packed::EMPTY,
+        help: FlagText::EMPTY,
+        default: FlagText::EMPTY,
+        reason: FlagText::EMPTY,
         set: Switch(|_| ()),
     };
 
@@ -125,28 +145,6 @@ impl Flag {
     pub fn is_of_measuring(&self) -> bool {
         !matches!(self.group, Group::Verdict | Group::Output | Group::General)
             || matches!(self.id, FlagId::Strict | FlagId::Label | FlagId::Anonymous)
-    }
-
-    /// Returns its texts.
-    #[must_use]
-    pub fn unpacked(&self) -> Text<MOST_TEXT> {
-        Text::of(format_args!("{}", self.texts))
-    }
-
-    /// Returns the meaning, the default and the reason that texts contain.
-    #[must_use]
-    pub fn parts(texts: &str) -> [&str; 3] {
-        let mut parts = texts.split('\t');
-        [(); 3].map(|()| parts.next().unwrap_or(""))
-    }
-
-    /// Returns the part of one of its texts that concerns an experiment. A text may have further lines, each for one
-    /// experiment that differs from the others: `cores: 5%`.
-    #[must_use]
-    pub fn text_of<'t>(text: &'t str, experiment: &str) -> &'t str {
-        let mut parts = text.split('\n');
-        let general = parts.next().unwrap_or(text);
-        parts.find_map(|part| part.strip_prefix(experiment)?.strip_prefix(": ")).unwrap_or(general)
     }
 
     /// Returns whether `typed`, dashes included, is this option.
@@ -189,10 +187,12 @@ impl fmt::Display for Flag {
 const COMMON: bool = true;
 
 /// Declares the options, each with its identifier, its typed name, an optional letter, its group, its effect and its
-/// texts.
+/// texts. A text has `for` and another text behind it if an experiment differs.
 macro_rules! flags {
     ($($id:ident $name:literal $($short:literal)? $group:ident $($common:expr)?, $set:expr,
-        $help:literal $(, default $default:literal)? $(, because $reason:literal)?;)*) => {
+        $help:literal $(for $helped:ident $its_help:literal)*
+        $(, default $default:literal $(for $defaulted:ident $its_default:literal)*)?
+        $(, because $reason:literal $(for $reasoned:ident $its_reason:literal)*)?;)*) => {
         /// Every option, in the order of the help text.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u8)]
@@ -209,7 +209,12 @@ macro_rules! flags {
             $(short: Some($short),)?
             group: Group::$group,
             $(common: $common,)?
-            texts: packed!(concat!($help, "\t", $($default,)? "\t" $(, $reason)?)),
+            help: FlagText { general: $help, others: &[$((stringify!($helped), $its_help)),*] },
+            $(default: FlagText {
+                general: $default,
+                others: &[$((stringify!($defaulted), $its_default)),*],
+            },)?
+            $(reason: FlagText { general: $reason, others: &[$((stringify!($reasoned), $its_reason)),*] },)?
             set: $set,
             ..Flag::PLAIN
         },)*];
@@ -227,19 +232,20 @@ flags! {
         default "all that this process may use";
     Cpu "cpu" b'C' Placement COMMON,
         Value(&CPU, cpus),
-        "run on this CPU, or on the first one of the node\ncores: measure the pairs among these CPUs, such as 0,2-3",
-        default "the first allowed CPU of the node, or an idle one with the same last-level cache if that CPU is busy\ncores: all",
-        because "other work on the same CPU interrupts trials and evicts their lines\ncores: ";
+        "run on this CPU, or on the first one of the node" for cores "measure the pairs among these CPUs, \
+         such as 0,2-3",
+        default "the first allowed CPU of the node, or an idle one with the same last-level cache if that CPU is busy" for cores "all",
+        because "other work on the same CPU interrupts trials and evicts their lines" for cores "";
     Pages "pages" Placement COMMON,
         Value(&PAGES, |options, value| set(&mut options.pages, values::pages(value))),
-        "page size (exit 2 if unavailable)\nexpect: page size; 2m is also transparent pages",
-        default "auto (huge pages, else thp, else 4k)\ncores: auto (4k)\nexpect: pages of the curve, then others",
-        because "with base pages (4k), random loads beyond the TLB reach include page walks\nexpect: ";
+        "page size (exit 2 if unavailable)" for expect "page size; 2m is also transparent pages",
+        default "auto (huge pages, else thp, else 4k)" for cores "auto (4k)" for expect "pages of the curve, then others",
+        because "with base pages (4k), random loads beyond the TLB reach include page walks" for expect "";
     Size "size" Chain COMMON,
         Value(&SIZE, |options, value| set_some(&mut options.size, values::size(value))),
-        "working-set size\nbandwidth: memory of each core",
-        default "4x the last-level cache, at least 256M, at most half of the node's available memory; doubled while a cache serves it\nexpect: the largest one that was measured",
-        because "at most a quarter of the loads then hit that cache\nexpect: ";
+        "working-set size" for bandwidth "memory of each core",
+        default "4x the last-level cache, at least 256M, at most half of the node's available memory; doubled while a cache serves it" for expect "the largest one that was measured",
+        because "at most a quarter of the loads then hit that cache" for expect "";
     MinSize "min-size" Chain,
         Value(&SIZE, |options, value| set_some(&mut options.min_size, values::size(value))),
         "smallest working set",
@@ -247,14 +253,14 @@ flags! {
         because "every load hits the L1";
     MaxSize "max-size" Chain,
         Value(&SIZE, |options, value| set_some(&mut options.max_size, values::size(value))),
-        "largest working set\npages: largest span of addresses",
-        default "4x the last-level cache\npages: 64G, or less if page tables need too much time or memory",
-        because "loads beyond it have memory latency\npages: ";
+        "largest working set" for pages "largest span of addresses",
+        default "4x the last-level cache" for pages "64G, or less if page tables need too much time or memory",
+        because "loads beyond it have memory latency" for pages "";
     PointsPerOctave "points-per-octave" Chain,
         Value(&COUNT, |options, value| small(&mut options.points_per_octave, value, MOST_POINTS)),
         "measured sizes per factor of two",
-        default "4, and more near the end of a cache\nvariants: 1",
-        because "latency rises there within less than a factor of two\nvariants: ";
+        default "4, and more near the end of a cache" for variants "1",
+        because "latency rises there within less than a factor of two" for variants "";
     Order "order" Chain,
         Value(&ORDER, |options, value| set(&mut options.order, values::choice(value))),
         "order in which the lines are visited",
@@ -272,8 +278,9 @@ flags! {
         because "an index adds address arithmetic to each load";
     Chains "chains" Chain,
         Value(&CHAINS, |options, value| set_some(&mut options.chains, values::chains(value))),
-        "numbers of concurrent chains to measure, such as 1,4-16\nexpect: numbers of independent loads at a time",
-        default "all\nexpect: 1";
+        "numbers of concurrent chains to measure, such as 1,4-16" for expect "numbers of independent loads \
+         at a time",
+        default "all" for expect "1";
     Cores "cores" Chain,
         Value(&COUNT, |options, value| small(&mut options.cores, value, MOST_CORES)),
         "number of cores that load at the same time",
@@ -285,7 +292,7 @@ flags! {
     Traffic "traffic" Traffic COMMON,
         Value(&KINDS, |options, value| set_some(&mut options.traffic, values::traffic(value))),
         "read/write mix: read, write, copy, ... (n:1 reads every line and writes every n-th)",
-        default "read, or all with --view=mix\nloaded: read,2:1";
+        default "read, or all with --view=mix" for loaded "read,2:1";
     View "view" Traffic COMMON,
         Value(&VIEW, |options, value| set(&mut options.view, values::choice(value))),
         "compare nodes, traffic mixes, core counts, or single cores",
@@ -364,7 +371,7 @@ flags! {
     Precision "precision" Sampling,
         Value(&PERCENT, |options, value| percentage(&mut options.precision, value, false)),
         "stop when the 95% confidence interval is within PCT of the result",
-        default "1%\ncores: 5%";
+        default "1%" for cores "5%";
     TimeLimit "time-limit" Sampling,
         Value(&TIME, |options, value| time(&mut options.time_limit, value, false)),
         "time limit per point (node pair or size)",
@@ -382,7 +389,7 @@ flags! {
     Budget "budget" Sampling COMMON,
         Value(&TIME, |options, value| time(&mut options.budget, value, false)),
         "end the run after about TIME (exit 2 if too short)",
-        default "none\nbandwidth: 60s\nloaded: 60s\ncores: 60s\nreport: 90s";
+        default "none" for bandwidth "60s" for loaded "60s" for cores "60s" for report "90s";
     WarmupIters "warmup-iters" Sampling,
         Value(&COUNT, |options, value| set_some(&mut options.warmup_iters, values::integer(value))),
         "warm-up loads before the first trial (0: cold caches)",
@@ -393,8 +400,8 @@ flags! {
         "also read hardware performance counters (perf_event_open)";
     Threshold "threshold" Verdict COMMON,
         Value(&PERCENT, |options, value| percentage(&mut options.threshold, value, true)),
-        "slowdown that counts as a regression\nfleet: slowdown that counts as an outlier",
-        default "3%\nfleet: 10%",
+        "slowdown that counts as a regression" for fleet "slowdown that counts as an outlier",
+        default "3%" for fleet "10%",
         because "two runs on one machine differ by 1 to 2%";
     Baseline "baseline" Verdict COMMON,
         Value(&BASELINE, |options, value| set_some(&mut options.baseline, values::path(value))),
@@ -576,11 +583,7 @@ mod tests {
         assert_eq!(WHEN.name, words::<When>());
         assert_eq!(METHOD.name, words::<Method>());
         for kind in [&PAGES, &ORDER, &KERNEL, &WHEN, &METHOD] {
-            assert!(
-                kind.name.split('|').all(|word| std::format!("{}", kind.expects).contains(word)),
-                "{}",
-                kind.name
-            );
+            assert!(kind.name.split('|').all(|word| kind.expects.contains(word)), "{}", kind.name);
         }
     }
 
@@ -588,13 +591,12 @@ mod tests {
     fn the_table_is_in_the_order_of_the_ids() {
         for (index, flag) in FLAGS.iter().enumerate() {
             assert_eq!(flag.id as usize, index, "{flag}");
-            let texts = flag.unpacked();
-            assert_eq!(texts.as_str(), std::format!("{}", flag.texts), "{flag}");
-            let [help, default, reason] = Flag::parts(texts.as_str());
+            let help = flag.help.general;
             assert!(!help.is_empty() && !help.ends_with('.'), "{flag}");
-            assert_eq!(default.is_empty(), flag.kind().is_none(), "{flag}");
-            for text in [help, default, reason] {
-                assert_plain(text);
+            assert_eq!(flag.default.general.is_empty(), flag.kind().is_none(), "{flag}");
+            for text in [flag.help, flag.default, flag.reason] {
+                assert_plain(text.general);
+                text.others.iter().for_each(|(_, other)| assert_plain(other));
             }
         }
         assert_eq!(FLAGS.len(), FlagId::Version as usize + 1);

@@ -3,9 +3,7 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::arch::ARCHITECTURE;
-use latency_core::packed;
-use latency_core::packed::Packed;
-use latency_core::text::{Text, joined};
+use latency_core::text::joined;
 
 use super::Descriptor;
 use super::bits::FlagSet;
@@ -34,87 +32,78 @@ pub const COMMIT: &str = match option_env!("LATENCY_BENCH_COMMIT") {
     None => "",
 };
 
-/// The forms of values, one on each line.
-pub const VALUES: Packed = packed!(
-    "\
-Values:
-  SIZE  bytes, or a number with K, M, G or T (binary): 256M, 1.5G
-  TIME  seconds, or a number with ms, s, m or h: 10, 500ms, 1m
-  LIST  ids and ranges of them, or all: 0,2-3
-"
-);
+/// The forms of values, each with its name.
+pub const VALUES: [(&str, &str); 3] = [
+    ("SIZE", "bytes, or a number with K, M, G or T (binary): 256M, 1.5G"),
+    ("TIME", "seconds, or a number with ms, s, m or h: 10, 500ms, 1m"),
+    ("LIST", "ids and ranges of them, or all: 0,2-3"),
+];
 
-/// The table of exit codes, one on each line.
-pub const EXIT_CODES: Packed = packed!(
-    "\
-Exit codes:
-  0    success
-  1    invalid arguments
-  2    CPU, node, pages or time not available, or placement not verified
-  3    no usable clock; or --strict, and the result is unreliable
-  4    the result could not be written
-  5    compare: B is slower than A; fleet: a host is slower than its peers
-  130  interrupted; the finished points were printed
-"
-);
+/// The exit codes, each with its meaning.
+pub const EXIT_CODES: [(&str, &str); 7] = [
+    ("0", "success"),
+    ("1", "invalid arguments"),
+    ("2", "CPU, node, pages or time not available, or placement not verified"),
+    ("3", "no usable clock; or --strict, and the result is unreliable"),
+    ("4", "the result could not be written"),
+    ("5", "compare: B is slower than A; fleet: a host is slower than its peers"),
+    ("130", "interrupted; the finished points were printed"),
+];
 
-/// Command lines without the name of the program, each with its effect behind a tab. The first ones are examples of
-/// the program as a whole. Each belongs to the experiment that it names.
-pub const EXAMPLES: Packed = packed!(
-    "\
-matrix --cpunode=0\tnode 0 to every node
-matrix -N 0 -m local --json\tone pair, for a program
-curve --pages=2m -o curve.svg\ta picture of cache levels
-report --budget=2m -o report.html\teverything, as one page
-matrix --size=1G --pages=1g\ton 1 GiB pages
-curve --max-size=64M --seed=7\tcaches only
-curve -C 3 --order=sequential\tfrom CPU 3, with prefetching
-parallel -m 0 --pages=2m\tmisses in parallel to node 0
-parallel --chains=1,4-16\t1 chain, and 4 to 16
-window --size=16K\tall loads hit the L1
-window -o window.svg\tthe result as a picture
-distribution --pages=2m\ttail latency, few TLB misses
-distribution -N 0 -o tail.csv\tpercentiles as a table
-order --stride=256\tevery fourth line
-order --size=1M --json\tin a cache, for a program
-pages --pages=4k --size=64M\tbase pages only
-pages --counters --budget=15s\tcounted page walks
-residency --size=8M\ta quarter of a small L3
-residency --time-limit=20\tlonger waits, up to a second
-variants -C 2\ton CPU 2
-variants --max-size=1M\teach doubling up to 1 MiB
-bandwidth --view=mix\tread/write mixes
-bandwidth --view=scaling -o gb.svg\tGB/s by number of cores
-bandwidth --load-cpus=0-1\tCPUs 0 and 1 only
-cores --cpu=0-3 --heatmap\tthe pairs of four CPUs
-cores --pairs=0:1 --states\tone pair, all line states
-cores --budget=20s -o cores.svg\ta heat map as a picture
-loaded --rates=0,50%,max\tidle, half and full load
-loaded --traffic=2:1 --budget=30s\ttwo reads for a write
-loaded --hold=1m --rates=5\t5 GB/s for a minute
-system -o system.json\tfor an inventory of hosts
-system --strict\texit 3 on a serious warning
-fit curve.json -o curve.svg\ta picture of a saved curve
-fit --unit=K other.txt\tanother tool's table, in KiB
-expect --size=8M curve.json\ta load of a program's data
-expect curve.json --json\tthe largest size, as JSON
-compare a.json b.json\ttells if B is slower
-compare a*.json -- b*.json\tseveral runs of each side
-show saved.json --csv\tits points as a table
-show *.json -o page.html\tpoints of several results
-reference ice lake\tof cores of this name
-reference all -o all.csv\teverything, as a table
-fleet --threshold=5% *.jsonl\thosts that are 5% slower
-fleet --baseline=ok.jsonl *.jsonl\tagainst known-good results
-fleet --history *.jsonl\talso what changed, and when
-report --format=text\teverything, as text
-report *.json -o report.html\tone page of saved results"
-);
+/// Command lines without the name of the program, each with its effect. The first ones are examples of the program as a
+/// whole. Each belongs to the experiment that it names.
+pub const EXAMPLES: [(&str, &str); 47] = [
+    ("matrix --cpunode=0", "node 0 to every node"),
+    ("matrix -N 0 -m local --json", "one pair, for a program"),
+    ("curve --pages=2m -o curve.svg", "a picture of cache levels"),
+    ("report --budget=2m -o report.html", "everything, as one page"),
+    ("matrix --size=1G --pages=1g", "on 1 GiB pages"),
+    ("curve --max-size=64M --seed=7", "caches only"),
+    ("curve -C 3 --order=sequential", "from CPU 3, with prefetching"),
+    ("parallel -m 0 --pages=2m", "misses in parallel to node 0"),
+    ("parallel --chains=1,4-16", "1 chain, and 4 to 16"),
+    ("window --size=16K", "all loads hit the L1"),
+    ("window -o window.svg", "the result as a picture"),
+    ("distribution --pages=2m", "tail latency, few TLB misses"),
+    ("distribution -N 0 -o tail.csv", "percentiles as a table"),
+    ("order --stride=256", "every fourth line"),
+    ("order --size=1M --json", "in a cache, for a program"),
+    ("pages --pages=4k --size=64M", "base pages only"),
+    ("pages --counters --budget=15s", "counted page walks"),
+    ("residency --size=8M", "a quarter of a small L3"),
+    ("residency --time-limit=20", "longer waits, up to a second"),
+    ("variants -C 2", "on CPU 2"),
+    ("variants --max-size=1M", "each doubling up to 1 MiB"),
+    ("bandwidth --view=mix", "read/write mixes"),
+    ("bandwidth --view=scaling -o gb.svg", "GB/s by number of cores"),
+    ("bandwidth --load-cpus=0-1", "CPUs 0 and 1 only"),
+    ("cores --cpu=0-3 --heatmap", "the pairs of four CPUs"),
+    ("cores --pairs=0:1 --states", "one pair, all line states"),
+    ("cores --budget=20s -o cores.svg", "a heat map as a picture"),
+    ("loaded --rates=0,50%,max", "idle, half and full load"),
+    ("loaded --traffic=2:1 --budget=30s", "two reads for a write"),
+    ("loaded --hold=1m --rates=5", "5 GB/s for a minute"),
+    ("system -o system.json", "for an inventory of hosts"),
+    ("system --strict", "exit 3 on a serious warning"),
+    ("fit curve.json -o curve.svg", "a picture of a saved curve"),
+    ("fit --unit=K other.txt", "another tool's table, in KiB"),
+    ("expect --size=8M curve.json", "a load of a program's data"),
+    ("expect curve.json --json", "the largest size, as JSON"),
+    ("compare a.json b.json", "tells if B is slower"),
+    ("compare a*.json -- b*.json", "several runs of each side"),
+    ("show saved.json --csv", "its points as a table"),
+    ("show *.json -o page.html", "points of several results"),
+    ("reference ice lake", "of cores of this name"),
+    ("reference all -o all.csv", "everything, as a table"),
+    ("fleet --threshold=5% *.jsonl", "hosts that are 5% slower"),
+    ("fleet --baseline=ok.jsonl *.jsonl", "against known-good results"),
+    ("fleet --history *.jsonl", "also what changed, and when"),
+    ("report --format=text", "everything, as text"),
+    ("report *.json -o report.html", "one page of saved results"),
+];
 
 /// The number of examples that the help of the program lists.
 const FIRST_EXAMPLES: usize = 4;
-/// The maximum length of an example.
-const LONGEST_EXAMPLE: usize = 80;
 
 /// Writes a line such as `latency-bench 0.2.0 (35538b35, ARCHITECTURE-linux)`: version, commit and target.
 ///
@@ -139,7 +128,7 @@ pub fn write_help(
     if help == Help::Shared {
         out.write_str("Options that every experiment has.\n")?;
         options(out, help, None, formats)?;
-        return write!(out, "\n{VALUES}\n{EXIT_CODES}");
+        return write_tables(out);
     }
     let mut text = Wrap::new(out, WIDTH, 0, 0);
     write!(text, "latency-bench {TAGLINE}.")?;
@@ -157,7 +146,7 @@ pub fn write_help(
         return out
             .write_str("\n`latency-bench help EXPERIMENT` explains one; `--help` lists all options.\n");
     }
-    write!(out, "\n{VALUES}\n{EXIT_CODES}")?;
+    write_tables(out)?;
     examples(out, FIRST_EXAMPLES, "")?;
     out.write_str("\n`latency-bench help EXPERIMENT` explains an experiment.\n")
 }
@@ -192,17 +181,19 @@ pub fn write_experiment_help(
     examples(out, usize::MAX, experiment.name)
 }
 
+/// Writes the forms of values and the exit codes.
+fn write_tables(out: &mut dyn Write) -> fmt::Result {
+    out.write_str("\nValues:\n")?;
+    VALUES.iter().try_for_each(|(name, form)| writeln!(out, "  {name:4}  {form}"))?;
+    out.write_str("\nExit codes:\n")?;
+    EXIT_CODES.iter().try_for_each(|(code, meaning)| writeln!(out, "  {code:3}  {meaning}"))
+}
+
 /// Writes those of the first `most` examples that begin with a name, each with its effect to the right of the command
 /// line.
 fn examples(out: &mut dyn Write, most: usize, name: &str) -> fmt::Result {
     out.write_str("\nExamples:\n")?;
-    for example in EXAMPLES.split(b'\n').take(most) {
-        let example = Text::<LONGEST_EXAMPLE>::of(format_args!("{example}"));
-        let Some((line, effect)) =
-            example.as_str().split_once('\t').filter(|(line, _)| line.starts_with(name))
-        else {
-            continue;
-        };
+    for (line, effect) in EXAMPLES.iter().take(most).filter(|(line, _)| line.starts_with(name)) {
         let mut text = named(out, &format_args!("  latency-bench {line}"), EFFECTS)?;
         text.write_str(effect)?;
         text.finish()?;
@@ -253,14 +244,12 @@ fn describe(
         Some(letter) => named(out, &format_args!("  -{}, {flag}", char::from(letter)), COLUMN)?,
         None => named(out, &format_args!("  {flag}"), COLUMN)?,
     };
-    let texts = flag.unpacked();
-    let [help, default, reason] = Flag::parts(texts.as_str());
-    text.write_str(Flag::text_of(help, experiment))?;
+    text.write_str(flag.help.of(experiment))?;
     if flag.id == FlagId::Format {
         write!(text, "{}", joined(" ", ", ", formats.iter().map(|format| format.name)))?;
     }
-    for (label, words) in [("default:", default), ("why:", reason)] {
-        let words = Flag::text_of(words, experiment);
+    for (label, words) in [("default:", flag.default), ("why:", flag.reason)] {
+        let words = words.of(experiment);
         if reasons && !words.is_empty() {
             text.break_line()?;
             write!(text, "{label} {words}")?;

@@ -13,7 +13,7 @@ mod foreign;
 mod help;
 mod kinds;
 mod labels;
-pub(crate) mod message;
+
 mod nearest;
 mod outputs;
 mod pairs;
@@ -32,7 +32,6 @@ use core::num::{NonZeroU32, NonZeroU64};
 use latency_core::cores::{Choice as PairChoice, Method};
 use latency_core::cpulist::{CpuSet, IdSet, NodeSet};
 use latency_core::kernel::lanes::LaneKernel;
-use latency_core::packed::Packed;
 use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{LoadFrom, Threads, View};
 use latency_core::units::{Bytes, CpuId, NodeId, Pages, Picoseconds};
@@ -43,7 +42,7 @@ use crate::report::format::{Format, Purpose};
 pub use bits::FlagSet;
 pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
 pub use error::UsageError;
-pub use flags::{FLAGS, Flag, FlagId, GROUPS, Group, Setter};
+pub use flags::{FLAGS, Flag, FlagId, FlagText, GROUPS, Group, Setter};
 pub use help::{
     COMMIT, EXAMPLES, EXIT_CODES, TAGLINE, VALUES, write_experiment_help, write_help, write_version,
 };
@@ -60,9 +59,9 @@ pub struct Descriptor {
     /// The word that selects it.
     pub name: &'static str,
     /// The subject of its measurement, in one line without a full stop.
-    pub summary: Packed,
+    pub summary: &'static str,
     /// Its output and how to read it. A `\n` separates paragraphs.
-    pub details: Packed,
+    pub details: &'static str,
     /// The options that it has; [`FlagSet::ALWAYS`] need not be listed.
     pub flags: FlagSet,
     /// True if its result has a picture.
@@ -77,8 +76,8 @@ impl Descriptor {
     /// The values of the fields that most descriptors share: a result of values only, without operands.
     pub const OF_VALUES: Descriptor = Descriptor {
         name: "",
-        summary: Packed::EMPTY,
-        details: Packed::EMPTY,
+        summary: "",
+        details: "",
         flags: FlagSet::EMPTY,
         picture: false,
         attributes: false,

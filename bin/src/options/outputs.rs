@@ -1,7 +1,5 @@
 //! The outputs of a run: files and standard output, each with its format.
 
-use latency_core::packed;
-
 use super::bits::FlagSet;
 use super::flags::{FLAGS, FlagId};
 use super::{MOST_OUTPUTS, Options, UsageError};
@@ -71,7 +69,7 @@ impl<'a> Options<'a> {
             if let (Some(first), Some(second)) =
                 (flags.find(|flag| given(flag.id)), FLAGS.get(FlagId::Output as usize))
             {
-                let reason = packed!("the extension of each file chooses its format");
+                let reason = "the extension of each file chooses its format";
                 return Err(UsageError::Conflict { first, second, reason });
             }
         }

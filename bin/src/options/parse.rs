@@ -1,7 +1,4 @@
 //! Turns tokens into options, and then checks the options together.
-
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::units::LINE;
 
 use super::bits::FlagSet;
@@ -16,16 +13,16 @@ use crate::report::format::Format;
 use crate::sys::auxv::page_size;
 
 /// Why a range of sizes and a size contradict each other.
-const ONE_SIZE: Packed = packed!("one is a range of sizes, the other one size");
+const ONE_SIZE: &str = "one is a range of sizes, the other one size";
 
 /// Options that contradict each other, with the reason.
-const CONFLICTS: [(FlagId, FlagId, Packed); 6] = [
+const CONFLICTS: [(FlagId, FlagId, &str); 6] = [
     (FlagId::Size, FlagId::MinSize, ONE_SIZE),
-    (FlagId::Cpu, FlagId::CpuNode, packed!("the CPU decides the node")),
-    (FlagId::TimeLimit, FlagId::Until, packed!("--until=quiet=TIME is the time limit")),
-    (FlagId::Trials, FlagId::Until, packed!("a number of trials is no time to wait")),
-    (FlagId::Label, FlagId::Anonymous, packed!("a label identifies the host")),
-    (FlagId::Quiet, FlagId::Verbose, packed!("one asks for less, the other for more")),
+    (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
+    (FlagId::TimeLimit, FlagId::Until, "--until=quiet=TIME is the time limit"),
+    (FlagId::Trials, FlagId::Until, "a number of trials is no time to wait"),
+    (FlagId::Label, FlagId::Anonymous, "a label identifies the host"),
+    (FlagId::Quiet, FlagId::Verbose, "one asks for less, the other for more"),
 ];
 
 /// Reads a command line without the program's name.
@@ -156,7 +153,7 @@ fn apply<'a>(
     if FORMAT_FLAGS.contains(flag.id) && format != options.format {
         let before = options.given.intersection(FORMAT_FLAGS);
         if let Some(first) = FLAGS.iter().find(|flag| before.contains(flag.id)) {
-            return Err(UsageError::Conflict { first, second: flag, reason: packed!("there is one result") });
+            return Err(UsageError::Conflict { first, second: flag, reason: "there is one result" });
         }
     }
     options.given = options.given.with(flag.id);
@@ -179,7 +176,7 @@ fn check<'a>(
     }
     if let (Some(_), Pairs::These(_)) = (options.cpus, options.pairs) {
         let [first, second] = [&FLAGS[FlagId::Cpu as usize], &FLAGS[FlagId::Pairs as usize]];
-        return Err(UsageError::Conflict { first, second, reason: packed!("the pairs name their CPUs") });
+        return Err(UsageError::Conflict { first, second, reason: "the pairs name their CPUs" });
     }
     // With files, an experiment becomes a command on saved results.
     let of_saved = experiment.measures() && !options.operands().is_empty();

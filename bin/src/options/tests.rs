@@ -3,7 +3,6 @@
 use super::UsageError;
 use super::tokens::Escaped;
 use super::*;
-use latency_core::packed;
 
 use crate::options::plain::assert_plain;
 use crate::report::{json, rows, svg, table};
@@ -29,23 +28,23 @@ pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, svg:
 pub(crate) const SAMPLE: &[&Descriptor] = &[
     &Descriptor {
         name: "matrix",
-        summary: packed!("idle latency of every initiator node to every target node"),
-        details: packed!("One line a pair.\nThen the ratio of remote to local."),
+        summary: "idle latency of every initiator node to every target node",
+        details: "One line a pair.\nThen the ratio of remote to local.",
         flags: MEASURED.union(TRAFFIC).union(FlagSet::EXCHANGE).with(FlagId::Cores),
         picture: true,
         ..Descriptor::OF_VALUES
     },
     &Descriptor {
         name: "curve",
-        summary: packed!("latency against working set"),
-        details: packed!("A table and a plot."),
+        summary: "latency against working set",
+        details: "A table and a plot.",
         flags: MEASURED.union(FlagSet::SIZES).with(FlagId::Reciprocal),
         ..Descriptor::OF_VALUES
     },
     &Descriptor {
         name: "compare",
-        summary: packed!("two saved results side by side"),
-        details: packed!("Exit 5 where the second is slower."),
+        summary: "two saved results side by side",
+        details: "Exit 5 where the second is slower.",
         flags: FlagSet::of(&[
             FlagId::Threshold,
             FlagId::Baseline,
@@ -219,11 +218,13 @@ fn a_wait_for_quiet_neighbours_has_no_other_bound() {
     for (line, expected) in [
         (
             "--until=quiet --time-limit=5",
-            "--time-limit and --until cannot be combined (--until=quiet=TIME is the time limit); remove one of them",
+            "--time-limit and --until cannot be combined (--until=quiet=TIME is the time limit); remove \
+             one of them",
         ),
         (
             "--trials=5 --until=quiet",
-            "--trials and --until cannot be combined (a number of trials is no time to wait); remove one of them",
+            "--trials and --until cannot be combined (a number of trials is no time to wait); remove one \
+             of them",
         ),
         (
             "--until=noon",
@@ -256,7 +257,8 @@ fn the_first_cpu_is_one_of_any_node() {
     );
     assert_eq!(
         message("--cpu=last"),
-        "invalid --cpu 'last': not a number; use the number of one CPU, such as 4, or first (cores: a list such as 0,2-3)"
+        "invalid --cpu 'last': not a number; use the number of one CPU, such as 4, or first (cores: a list \
+         such as 0,2-3)"
     );
 }
 
@@ -353,7 +355,8 @@ fn two_dashes_separate_the_operands_of_two_sides() {
     for line in ["compare a b c", "compare -- a b c", "compare a b c --"] {
         assert_eq!(
             sides(line).unwrap_err(),
-            "compare needs `--` between the results of both sides; usage: latency-bench compare [OPTIONS] A... -- B..."
+            "compare needs `--` between the results of both sides; usage: latency-bench compare [OPTIONS] \
+             A... -- B..."
         );
     }
 }
@@ -423,7 +426,8 @@ fn each_output_has_a_format() {
     }
     assert_eq!(
         message("-o a.json -o b.csv --format=svg"),
-        "--format and --output cannot be combined (the extension of each file chooses its format); remove one of them"
+        "--format and --output cannot be combined (the extension of each file chooses its format); remove \
+         one of them"
     );
     assert_eq!(message("-o a.json -o b.txt2 -o c"), message("-o b.txt2"));
     let many = |count: usize| "-o a ".repeat(count);

@@ -7,7 +7,6 @@ use core::num::NonZeroU32;
 
 use latency_core::cpulist::{IdSet, ListError};
 use latency_core::kernel::lanes::PARALLEL;
-use latency_core::packed;
 use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, PageSize, Pages, Picoseconds};
 use latency_core::words::Worded;
@@ -76,30 +75,30 @@ pub enum ValueError<'a> {
 impl fmt::Display for ValueError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = match self {
-            ValueError::Empty => packed!("it is empty"),
-            ValueError::NotANumber => packed!("not a number"),
-            ValueError::Negative => packed!("it is negative"),
-            ValueError::NotWhole => packed!("not a whole number"),
-            ValueError::Zero => packed!("it must be more than zero"),
-            ValueError::Overflow => packed!("too large for 64 bits"),
+            ValueError::Empty => "it is empty",
+            ValueError::NotANumber => "not a number",
+            ValueError::Negative => "it is negative",
+            ValueError::NotWhole => "not a whole number",
+            ValueError::Zero => "it must be more than zero",
+            ValueError::Overflow => "too large for 64 bits",
             ValueError::OutOfRange { least, most } => return write!(out, "it must be {least} to {most}"),
-            ValueError::TooFine => packed!("too many decimal places"),
-            ValueError::UnknownUnit => packed!("unknown unit"),
+            ValueError::TooFine => "too many decimal places",
+            ValueError::UnknownUnit => "unknown unit",
             ValueError::DecimalUnit { number, letter } => {
                 let (number, letter) = (Escaped(number), char::from(*letter));
                 return write!(out, "write {number}{letter} (= {number} {letter}iB)");
             }
-            ValueError::NotWholeBytes => packed!("not a whole number of bytes"),
-            ValueError::Unaligned => packed!("pointers need a multiple of 8 bytes"),
-            ValueError::Straddling => packed!("a line must not be split unevenly"),
-            ValueError::NotAChoice => packed!("no such choice"),
-            ValueError::NotAPair => packed!("a pair is two different CPUs, such as 0:1"),
-            ValueError::NotALabel => packed!("not a key and its value"),
-            ValueError::SameKey => packed!("another label has this key"),
-            ValueError::TooManyLabels => packed!("there are 16 labels already"),
-            ValueError::NotAFormat(_) => packed!("no such format"),
+            ValueError::NotWholeBytes => "not a whole number of bytes",
+            ValueError::Unaligned => "pointers need a multiple of 8 bytes",
+            ValueError::Straddling => "a line must not be split unevenly",
+            ValueError::NotAChoice => "no such choice",
+            ValueError::NotAPair => "a pair is two different CPUs, such as 0:1",
+            ValueError::NotALabel => "not a key and its value",
+            ValueError::SameKey => "another label has this key",
+            ValueError::TooManyLabels => "there are 16 labels already",
+            ValueError::NotAFormat(_) => "no such format",
             ValueError::List(reason) => return reason.fmt(out),
-            ValueError::HoldsNul => packed!("it holds a NUL byte"),
+            ValueError::HoldsNul => "it holds a NUL byte",
         };
         reason.fmt(out)
     }

@@ -8,7 +8,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::packed::{Packed, PackedPart};
 use latency_core::stats::{Estimate, Interval, Summary};
 use latency_core::units::{Bytes, NodeId};
 
@@ -17,100 +16,72 @@ use super::figures::Digits;
 use super::terminal::Terminal;
 
 /// A quantity, with everything that formats and the schema need to know about it.
-///
-/// A field is a `static`. What receives one takes it by value, which is the address of its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// The key, with the unit at its end. A blank and a sign follow if the quantity has an interval.
-    // One text holds both, because there are hundreds of fields.
-    names: Packed,
-    /// The same text and the place of its declaration, by which tests tell fields apart.
-    #[cfg(test)]
-    text: &'static str,
-    #[cfg(test)]
-    declared: &'static core::panic::Location<'static>,
-    /// The meaning of the quantity, for the schema. Only tests write the schema.
+    /// The key, with the unit at its end. It is also the name of a column.
+    pub key: &'static str,
+    /// True if the quantity has a confidence interval, whose ends have keys of their own: see [`ENDS`].
+    pub has_interval: bool,
+    /// The meaning of the quantity, for the schema, which only tests write.
     #[cfg(test)]
     pub about: &'static str,
+    /// The place of its declaration, by which tests tell fields of the same key apart.
+    #[cfg(test)]
+    declared: &'static core::panic::Location<'static>,
 }
 
 impl Field {
-    /// Makes a field from its key, packed and as it is, and its meaning; see `field!`.
-    ///
-    /// A quantity with a confidence interval has ` +-`, the suffix of packed texts, behind its key. Its ends have keys of
-    /// their own, with `_low` and `_high` at their end.
+    /// Makes a field from its key and its meaning.
     #[must_use]
     #[cfg_attr(test, track_caller)]
-    #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold what it is about"))]
-    pub const fn new(names: Packed, text: &'static str, about: &'static str) -> Field {
+    #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not write the schema"))]
+    pub const fn new(key: &'static str, has_interval: bool, about: &'static str) -> Field {
         Field {
-            names,
-            #[cfg(test)]
-            text,
-            #[cfg(test)]
-            declared: core::panic::Location::caller(),
+            key,
+            has_interval,
             #[cfg(test)]
             about,
+            #[cfg(test)]
+            declared: core::panic::Location::caller(),
         }
-    }
-
-    /// Returns the key, which is also the name of a column.
-    #[must_use]
-    pub fn key(self) -> PackedPart {
-        let names = self.names.whole();
-        names.strip_suffix().unwrap_or(names)
-    }
-
-    /// Returns the key as it is in the source.
-    #[cfg(test)]
-    pub fn name(self) -> &'static str {
-        self.text.strip_suffix(latency_core::packed::SUFFIX).unwrap_or(self.text)
     }
 
     /// Returns what no other field has.
     #[cfg(test)]
     pub fn identity(self) -> (&'static core::panic::Location<'static>, [&'static str; 2]) {
-        (self.declared, [self.text, self.about])
-    }
-
-    /// Returns whether the quantity has an interval.
-    #[must_use]
-    pub fn has_interval(self) -> bool {
-        self.names.whole().strip_suffix().is_some()
-    }
-
-    /// Returns whether both have the same key. Their addresses tell nothing, because the linker joins equal data.
-    #[must_use]
-    pub fn is(self, other: Field) -> bool {
-        self.names == other.names
+        (self.declared, [self.key, self.about])
     }
 }
 
 /// The ends of the keys of both ends of an interval, behind the key of the quantity.
 pub const ENDS: [&str; 2] = ["_low", "_high"];
 
-/// Makes a field from its key and its meaning.
-macro_rules! field {
-    ($key:expr, $about:expr $(,)?) => {
-        $crate::report::document::Field::new(latency_core::packed!($key), $key, $about)
-    };
-}
-pub(crate) use field;
-
-/// Declares fields, each as a `static`: `NAME "key" "What it is.";`.
+/// Declares fields, each as a `static`: `NAME "key" "What it is.";`, with `interval` behind the key of a quantity that
+/// has a confidence interval.
 macro_rules! fields {
-    ($($(#[$meta:meta])* $visible:vis $name:ident $key:literal $about:literal;)*) => {
+    ($($(#[$meta:meta])* $visible:vis $name:ident $key:literal $($interval:ident)? $about:literal;)*) => {
         $(#[doc = $about] $(#[$meta])* $visible static $name: $crate::report::document::Field =
-            $crate::report::document::field!($key, $about);)*
+            $crate::report::document::field!($key $($interval)?, $about);)*
     };
 }
 pub(crate) use fields;
 
-/// Declares metrics, each as a `static`: `NAME "name" "What it is.";`. One packed text holds both.
+/// Makes a field from its key and its meaning; see `fields!`.
+macro_rules! field {
+    ($key:literal, $about:expr $(,)?) => {
+        $crate::report::document::Field::new($key, false, $about)
+    };
+    ($key:literal interval, $about:expr $(,)?) => {
+        $crate::report::document::Field::new($key, true, $about)
+    };
+}
+pub(crate) use field;
+
+/// Declares metrics, each as a `static`: `NAME "name" "What it is.";`.
 macro_rules! metrics {
     ($($name:ident $key:literal $about:literal;)*) => {
         $(#[doc = $about] static $name: $crate::report::document::Metric =
-            $crate::report::document::Metric(latency_core::packed!(concat!($key, "|", $about)));)*
+            $crate::report::document::Metric { name: $key, about: $about };)*
     };
 }
 pub(crate) use metrics;
@@ -195,10 +166,8 @@ pub enum Part {
 }
 
 /// The role of a sentence, which decides its position and whether it is shown.
-// Labels and roles of pages are references, so that a role has two machine words and the hundreds of calls pass it in
-// registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role<'a> {
+pub enum Role {
     /// A line that scripts search for. It is always shown and never wrapped.
     Line,
     /// The answer to the experiment's question. It is always shown.
@@ -210,16 +179,16 @@ pub enum Role<'a> {
     /// A part that was not measured, and the reason.
     Missing,
     /// A part of the method, under a label such as `Memory`.
-    Method(&'a &'static str),
+    Method(&'static str),
     /// A part of the method that a person at a terminal reads as a [`Brief`](Role::Brief) line, unless they asked for
     /// everything.
-    Provenance(&'a &'static str),
+    Provenance(&'static str),
     /// The provenance in one line, for a terminal.
-    Brief(&'a &'static str),
+    Brief(&'static str),
     /// A detail for readers who asked for everything, under a label that may be empty.
-    Detail(&'a &'static str),
+    Detail(&'static str),
     /// A sentence that only self-contained pages need.
-    Page(&'a PageRole),
+    Page(PageRole),
 }
 
 /// The role of a sentence that only pages need. Pages are often read on another machine, and so they repeat facts that
@@ -277,27 +246,14 @@ pub struct DocumentTable<'a> {
     pub words: usize,
     /// Pushes the headings and then every row, each with as many cells as headings. A format may call it several
     /// times.
-    pub rows: &'a dyn TableRows,
-}
-
-/// A function that pushes the rows of a table.
-// There are dozens; `dyn Fn` would need a larger table of functions for each, and one function more.
-pub trait TableRows {
-    /// Pushes the headings and then every row.
-    fn push(&self, rows: &mut Rows<'_>);
-}
-
-impl<F: Fn(&mut Rows<'_>)> TableRows for F {
-    fn push(&self, rows: &mut Rows<'_>) {
-        self(rows);
-    }
+    pub rows: &'a dyn Fn(&mut Rows<'_>),
 }
 
 impl DocumentTable<'_> {
     /// Passes every cell to `take`, row by row, up to the first error.
     pub fn each(&self, take: TakeCell<'_>) -> fmt::Result {
         let mut rows = Rows { row: 0, column: 0, take, failed: Ok(()) };
-        self.rows.push(&mut rows);
+        (self.rows)(&mut rows);
         rows.failed
     }
 
@@ -309,7 +265,6 @@ impl DocumentTable<'_> {
 }
 
 /// A receiver of the cells of a table, one after the other, beginning with the headings.
-// Its functions are not inlined, because there are hundreds of calls.
 pub struct Rows<'t> {
     row: usize,
     column: usize,
@@ -318,9 +273,9 @@ pub struct Rows<'t> {
 }
 
 impl Rows<'_> {
-    /// Pushes several texts, which are separated by bars.
-    pub fn texts(&mut self, texts: Packed) {
-        texts.split(b'|').for_each(|text| self.show(&text));
+    /// Pushes several texts, such as the headings.
+    pub fn texts(&mut self, texts: &[&str]) {
+        texts.iter().for_each(|text| self.text(text));
     }
 
     /// Begins the next row.
@@ -382,15 +337,14 @@ pub enum Picture<'a> {
 ///
 /// A metric is a `static`; formats tell metrics apart by address.
 #[derive(Debug)]
-pub struct Metric(pub Packed);
+pub struct Metric {
+    /// Its name, with the unit at its end.
+    pub name: &'static str,
+    /// Its meaning.
+    pub about: &'static str,
+}
 
 impl Metric {
-    /// Returns its name, with the unit at its end, and its meaning, in one line.
-    #[must_use]
-    pub fn texts(&self) -> [PackedPart; 2] {
-        [0, 1].map(|index| self.0.whole().part(b'|', index))
-    }
-
     /// Returns whether a value is a number, and thus a sample.
     #[must_use]
     pub fn is_number(value: Value<'_>) -> bool {
@@ -427,7 +381,7 @@ pub trait Document {
     /// Ends the innermost part.
     fn end(&mut self) {}
     /// Receives a sentence for people.
-    fn sentence(&mut self, _role: Role<'_>, _words: fmt::Arguments<'_>) {}
+    fn sentence(&mut self, _role: Role, _words: fmt::Arguments<'_>) {}
     /// Receives a table for people.
     fn table(&mut self, _table: &DocumentTable<'_>) {}
     /// Receives a sample of a metric. Each sample of a metric has different labels.
@@ -452,18 +406,12 @@ pub trait Document {
 
 impl<'d> dyn Document + 'd {
     /// Writes a value of any type that a field can hold.
-    #[inline(always)] // so that the address of the key is a constant, and no static holds it
     pub fn put<'v>(&mut self, field: &Field, value: impl Into<Value<'v>>) {
-        self.put_value(*field, value);
+        self.value(*field, value.into());
     }
 
-    // It is not inlined, because there are hundreds of calls and few types.
-    fn put_value<'v>(&mut self, field: Field, value: impl Into<Value<'v>>) {
-        self.value(field, value.into());
-    }
-
-    /// Writes a packed sentence.
-    pub fn say(&mut self, role: Role<'_>, words: Packed) {
+    /// Writes a sentence without values.
+    pub fn say(&mut self, role: Role, words: &str) {
         self.sentence(role, format_args!("{words}"));
     }
 
@@ -488,18 +436,12 @@ impl<'d> dyn Document + 'd {
     }
 
     /// Writes a value that is composed of parts.
-    #[inline(always)] // as above
     pub fn show(&mut self, field: &Field, shown: &dyn Display) {
         self.value(*field, Value::Shown(shown));
     }
 
     /// Shows a table. `rows` pushes the headings and then every row, each with as many cells as headings.
-    #[inline(always)] // as above
-    pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &impl Fn(&mut Rows<'_>)) {
-        self.put_table(caption, level, words, rows);
-    }
-
-    fn put_table(&mut self, caption: &str, level: Level, words: usize, rows: &dyn TableRows) {
+    pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &dyn Fn(&mut Rows<'_>)) {
         self.table(&DocumentTable { caption, level, words, rows });
     }
 

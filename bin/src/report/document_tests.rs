@@ -1,10 +1,8 @@
 //! One small result, described once, in every format.
 
 use core::fmt::Write;
-use std::string::String;
-
-use latency_core::packed;
 use latency_core::stats::{Estimate, Interval};
+use std::string::String;
 
 use super::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use super::document::{Document, Field, Level, Part, Picture, Role, Style, field};
@@ -18,7 +16,7 @@ use super::table::TEXT;
 use super::terminal::Terminal;
 
 static NAME: Field = field!("name", "The name of the thing.");
-static NS: Field = field!("ns +-", "The time.");
+static NS: Field = field!("ns" interval, "The time.");
 static PROVEN: Field = field!("proven", "Whether somebody looked.");
 static POINTS: Field = field!("points", "All of them.");
 static PLACEMENT: Field = field!("placement", "Where it was.");
@@ -37,7 +35,7 @@ fn describe(document: &mut dyn Document) {
     document.answer(format_args!("Plain things take {} ns.", 116));
     document.sentence(Role::Trust, format_args!("good: quiet neighbours"));
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts(packed!("thing|ns"));
+        table.texts(&["thing", "ns"]);
         for (name, ns, _) in ROWS {
             table.row();
             table.text(name);
@@ -69,8 +67,8 @@ fn describe(document: &mut dyn Document) {
         series: &[Series { name: "", data: Data::Points(&points) }],
         marks: &[],
     }));
-    document.sentence(Role::Method(&"Memory"), format_args!("one word after another until the line is full"));
-    document.sentence(Role::Detail(&"Rows"), format_args!("details"));
+    document.sentence(Role::Method("Memory"), format_args!("one word after another until the line is full"));
+    document.sentence(Role::Detail("Rows"), format_args!("details"));
 }
 
 fn written(format: &Format, level: Level, columns: usize) -> String {

@@ -6,8 +6,6 @@
 use core::fmt::{self, Write};
 
 use latency_core::math;
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
@@ -37,8 +35,7 @@ pub const HWLOC: Format = Format {
     },
 };
 
-const BEGIN: Packed = packed!(
-    "\
+const BEGIN: &str = "\
 #!/bin/sh
 # Gives hwloc what latency-bench measured: sh THIS OUTPUT.xml [INPUT.xml]
 # Without INPUT.xml the topology is that of this machine. Latencies in ns, bandwidths in MiB/s.
@@ -50,13 +47,12 @@ attribute() { # NAME TARGET INITIATOR VALUE: nodes as the kernel numbers them
     initiator=$(hwloc-calc -i \"$output\" --pi \"numanode:$3\")
     hwloc-annotate \"$output\" \"$output\" -- \"numanode:$target\" -- memattr \"$1\" \"$initiator\" \"$4\"
 }
-"
-);
+";
 
-const END: Packed = packed!("lstopo -i \"$output\" --memattrs\n");
+const END: &str = "lstopo -i \"$output\" --memattrs\n";
 
 /// The end of the script if the result has neither latencies nor bandwidths of nodes.
-const NOTHING: Packed = packed!("echo 'this result has no memory attributes' >&2\nexit 1\n");
+const NOTHING: &str = "echo 'this result has no memory attributes' >&2\nexit 1\n";
 
 /// The script and the bandwidths of the nodes so far.
 struct Script<'o> {

@@ -59,7 +59,7 @@ impl Json<'_> {
     /// Writes the key of a member of an object with an ending; members of lists have none.
     fn key(&mut self, field: Field, ending: &str) -> fmt::Result {
         if self.writer.in_object() {
-            self.writer.key(Text::<64>::of(format_args!("{}{ending}", field.key())).as_str())?;
+            self.writer.key(Text::<64>::of(format_args!("{}{ending}", field.key)).as_str())?;
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Document for Json<'_> {
     fn value(&mut self, field: Field, value: Value<'_>) {
         self.keep(|json| {
             let endings = ["", ENDS[0], ENDS[1]].into_iter().zip(value.parts());
-            endings.take(if field.has_interval() { 3 } else { 1 }).try_for_each(|(ending, value)| {
+            endings.take(if field.has_interval { 3 } else { 1 }).try_for_each(|(ending, value)| {
                 json.key(field, ending)?;
                 json.write(value)
             })

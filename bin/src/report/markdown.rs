@@ -33,14 +33,14 @@ impl Markdown<'_> {
 }
 
 impl Document for Markdown<'_> {
-    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         let (level, label) = match role {
             Role::Line | Role::Answer => (Level::Quiet, ""),
             Role::Trust => (Level::Normal, "Trust"),
             Role::Finding | Role::Missing => (Level::Normal, ""),
-            Role::Method(&label) | Role::Provenance(&label) => (Level::Normal, label),
-            Role::Detail(&label) => (Level::Verbose, label),
-            Role::Page(&PageRole::Chapter) => {
+            Role::Method(label) | Role::Provenance(label) => (Level::Normal, label),
+            Role::Detail(label) => (Level::Verbose, label),
+            Role::Page(PageRole::Chapter) => {
                 return self.keep(Level::Quiet, |out| {
                     out.write_str("## ")?;
                     Escaping(out, markdown).write_fmt(words)?;

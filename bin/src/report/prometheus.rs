@@ -31,7 +31,7 @@ fn write(out: &mut dyn Write, describe: Describe<'_>) -> fmt::Result {
     let mut known = KnownMetrics { metrics: [None; MOST], count: 0 };
     describe(&mut known);
     for metric in known.metrics.into_iter().flatten() {
-        let [name, about] = metric.texts();
+        let Metric { name, about } = metric;
         write!(out, "# HELP latency_bench_{name} {about}\n# TYPE latency_bench_{name} gauge\n")?;
         let mut samples = MetricSamples { out: &mut *out, metric, failed: Ok(()) };
         describe(&mut samples);
@@ -82,7 +82,7 @@ impl Document for MetricSamples<'_> {
 
 impl MetricSamples<'_> {
     fn line(&mut self, labels: MetricLabels<'_>, value: Value<'_>) -> fmt::Result {
-        write!(self.out, "latency_bench_{}", self.metric.texts()[0])?;
+        write!(self.out, "latency_bench_{}", self.metric.name)?;
         let mut before = '{';
         for (name, value) in labels {
             write!(self.out, "{before}{name}=\"")?;
@@ -134,15 +134,14 @@ impl fmt::Display for Scientific {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latency_core::packed;
     use latency_core::text::steers;
     use proptest::prelude::*;
     use std::format;
     use std::string::{String, ToString};
 
-    static FIRST: Metric = Metric(packed!("first_seconds|First value."));
-    static SECOND: Metric = Metric(packed!("second|Second value."));
-    static NEVER: Metric = Metric(packed!("never|Without a number."));
+    static FIRST: Metric = Metric { name: "first_seconds", about: "First value." };
+    static SECOND: Metric = Metric { name: "second", about: "Second value." };
+    static NEVER: Metric = Metric { name: "never", about: "Without a number." };
 
     fn written(describe: Describe<'_>) -> String {
         let mut out = String::new();

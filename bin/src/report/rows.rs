@@ -66,9 +66,9 @@ impl RowWriter<'_> {
     fn header(&mut self) -> fmt::Result {
         let mut before = "";
         for field in self.columns() {
-            write!(self.out, "{before}{}", field.key())?;
-            if field.has_interval() {
-                ENDS.iter().try_for_each(|end| write!(self.out, ",{}{end}", field.key()))?;
+            write!(self.out, "{before}{}", field.key)?;
+            if field.has_interval {
+                ENDS.iter().try_for_each(|end| write!(self.out, ",{}{end}", field.key))?;
             }
             before = ",";
         }
@@ -80,7 +80,7 @@ impl RowWriter<'_> {
         for (field, cell) in self.columns().zip(&self.cells) {
             self.out.write_str(before)?;
             quoted(self.out, cell.value.as_str())?;
-            if field.has_interval() {
+            if field.has_interval {
                 cell.ends.iter().try_for_each(|end| write!(self.out, ",{end}"))?;
             }
             before = ",";
@@ -129,7 +129,7 @@ impl Document for RowWriter<'_> {
         if !self.in_rows {
             return;
         }
-        let place = self.columns().position(|column| column.is(field));
+        let place = self.columns().position(|column| column.key == field.key);
         if let Some(cell) = place.and_then(|place| self.cells.get_mut(place)) {
             let [value, low, high] = value.parts();
             *cell = Cell { value: text(value), ends: [text(low), text(high)] };

@@ -180,7 +180,7 @@ fn part(
 }
 
 impl Document for Text<'_> {
-    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         let brief = self.style.terminal.screen && self.style.level < Level::Verbose;
         let (section, label, level) = match role {
             Role::Line => (PartKind::Lines, "", Level::Quiet),
@@ -188,12 +188,12 @@ impl Document for Text<'_> {
             Role::Trust => (PartKind::Answer, "Trust", Level::Normal),
             Role::Finding => (PartKind::Answer, "", Level::Normal),
             Role::Missing => (PartKind::Missing, "", Level::Normal),
-            Role::Method(&label) => (PartKind::Method, label, Level::Normal),
-            Role::Provenance(&label) if !brief => (PartKind::Method, label, Level::Normal),
-            Role::Brief(&label) if brief => (PartKind::Method, label, Level::Normal),
+            Role::Method(label) => (PartKind::Method, label, Level::Normal),
+            Role::Provenance(label) if !brief => (PartKind::Method, label, Level::Normal),
+            Role::Brief(label) if brief => (PartKind::Method, label, Level::Normal),
             Role::Provenance(_) | Role::Brief(_) => return,
-            Role::Detail(&label) => (PartKind::Method, label, Level::Verbose),
-            Role::Page(&PageRole::Chapter) => {
+            Role::Detail(label) => (PartKind::Method, label, Level::Verbose),
+            Role::Page(PageRole::Chapter) => {
                 let is_begun = self.section.is_some();
                 self.is_summed_up.get_or_insert(is_begun);
                 return;

@@ -1,8 +1,6 @@
 //! The cost of address translation by the span of addresses, where no memory is behind them.
 
 use core::fmt;
-
-use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::units::{Bytes, Pages};
 
@@ -56,22 +54,16 @@ pub enum SpanEnd {
 impl fmt::Display for SpanEnd {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self {
-            SpanEnd::Largest => packed!("none larger was wanted (--max-size)"),
-            SpanEnd::Mappings => packed!("a larger one needs more mappings (sysctl vm.max_map_count)"),
-            SpanEnd::Time => packed!("populating more takes too long"),
-            SpanEnd::Tables => packed!("page tables would need a quarter of the available memory"),
-            SpanEnd::AddressSpace => packed!("the address space is limited (ulimit -v)"),
+            SpanEnd::Largest => "none larger was wanted (--max-size)",
+            SpanEnd::Mappings => "a larger one needs more mappings (sysctl vm.max_map_count)",
+            SpanEnd::Time => "populating more takes too long",
+            SpanEnd::Tables => "page tables would need a quarter of the available memory",
+            SpanEnd::AddressSpace => "the address space is limited (ulimit -v)",
             SpanEnd::Refused(errno) => return write!(out, "madvise(MADV_POPULATE_READ): {errno}"),
-            SpanEnd::Memory => {
-                packed!("the kernel gives memory in place of its page of zeros (use_zero_page)")
-            }
-            SpanEnd::NotHuge => packed!("the kernel gives base pages in place of transparent huge ones"),
-            SpanEnd::Unproven => {
-                packed!("neither move_pages nor /proc/self/status shows which pages these are")
-            }
-            SpanEnd::Predicted => {
-                packed!("loads are faster than the nearest cache, so the processor predicts them")
-            }
+            SpanEnd::Memory => "the kernel gives memory in place of its page of zeros (use_zero_page)",
+            SpanEnd::NotHuge => "the kernel gives base pages in place of transparent huge ones",
+            SpanEnd::Unproven => "neither move_pages nor /proc/self/status shows which pages these are",
+            SpanEnd::Predicted => "loads are faster than the nearest cache, so the processor predicts them",
         };
         fmt::Display::fmt(&words, out)
     }

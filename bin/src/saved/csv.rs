@@ -10,8 +10,6 @@ use super::values::line_of;
 use super::{foreign, origin, unit};
 use crate::result::row::{A, EXPERIMENT};
 use latency_core::math;
-use latency_core::packed;
-use latency_core::packed::Packed;
 
 /// Maximum number of columns that are read.
 const MAX_COLUMNS: usize = 128;
@@ -22,9 +20,8 @@ const FASTEST_NS: f64 = 0.05;
 
 /// Reads a table. `given` is the unit of sizes that have none of their own, if the user gave one.
 pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    let text = core::str::from_utf8(text).map_err(|error| {
-        Problem::new(line_of(text, error.valid_up_to()), packed!("neither JSON nor UTF-8 text"))
-    })?;
+    let text = core::str::from_utf8(text)
+        .map_err(|error| Problem::new(line_of(text, error.valid_up_to()), "neither JSON nor UTF-8 text"))?;
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
@@ -52,7 +49,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         }
         if begun && core::mem::take(&mut empty) > 1 {
             // gnuplot separates tables in this way.
-            return Err(packed!("a second table begins; save each table in its own file"));
+            return Err("a second table begins; save each table in its own file");
         }
         if core::mem::replace(&mut begun, true) {
             // Tables that are joined end to end have the heading of each.
@@ -97,7 +94,7 @@ struct TableLayout {
 
 impl TableLayout {
     /// Reads the first line, which is either a heading or the first row after a comment.
-    fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), Packed> {
+    fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), &'static str> {
         // The headings of this program name every column; those of another tool are understood as far as possible.
         if names && self.name(line) {
             return Ok(());
@@ -112,7 +109,7 @@ impl TableLayout {
             {
                 found
             }
-            () if count > 2 => return Err(packed!("more than two columns and no headings")),
+            () if count > 2 => return Err("more than two columns and no headings"),
             () => [(0, Column::Size(None)), (1, Column::Latency(1.0))],
         };
         self.columns.fill(Column::Other);
@@ -141,10 +138,10 @@ impl TableLayout {
     }
 
     /// Adds the row of a line.
-    fn row(&self, line: &str, draft: &mut Draft<'_>) -> Result<(), Packed> {
+    fn row(&self, line: &str, draft: &mut Draft<'_>) -> Result<(), &'static str> {
         let TableLayout { columns, separator, numerals, .. } = self;
         if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
-            return Err(packed!("more fields than columns; quote numbers that contain a comma"));
+            return Err("more fields than columns; quote numbers that contain a comma");
         }
         let mut point = PointDraft::new();
         let mut found = 0;
@@ -173,7 +170,7 @@ impl TableLayout {
                 }
                 Column::Size(unit) => {
                     let size = sized(field, *numerals);
-                    let (number, own) = size.ok_or_else(|| numerals.doubt(field, packed!("not a size")))?;
+                    let (number, own) = size.ok_or_else(|| numerals.doubt(field, "not a size"))?;
                     let unit = own.or(unit).or(self.given);
                     draft.without_unit |= unit.is_none();
                     draft.fractions |= unit.is_none() && math::whole(number) as f64 != number;
@@ -181,19 +178,19 @@ impl TableLayout {
                 }
                 Column::Latency(unit) => {
                     let time = timed(field, unit, *numerals);
-                    time.ok_or_else(|| numerals.doubt(field, packed!("not a number")))?
+                    time.ok_or_else(|| numerals.doubt(field, "not a number"))?
                 }
-                _ => number(field).ok_or(packed!("not a number"))?,
+                _ => number(field).ok_or("not a number")?,
             };
             point.take(*column, value)?;
         }
         let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
         if found < wanted {
-            return Err(packed!("too few columns"));
+            return Err("too few columns");
         }
         let nanoseconds = point.row.sample.nanoseconds;
         if self.is_foreign() && (1e-12..FASTEST_NS).contains(&nanoseconds) {
-            return Err(packed!("latency below 0.05 ns; give its unit in the heading, e.g. us"));
+            return Err("latency below 0.05 ns; give its unit in the heading, e.g. us");
         }
         // The row of another operation, such as a bandwidth.
         if self.is_foreign() && nanoseconds == 0.0 {

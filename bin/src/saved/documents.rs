@@ -2,8 +2,6 @@
 //!
 //! A line that is not a document is counted and skipped. Nothing here depends on the content of a document; its reader
 //! decides if it is complete.
-
-use latency_core::packed;
 use latency_core::units::Bytes;
 
 use super::rows::Problem;
@@ -16,7 +14,7 @@ use crate::sys::table::Table;
 pub const LARGEST_FILE: Bytes = Bytes(16 << 20);
 
 /// The defect of a file without a byte.
-pub const EMPTY: Problem = Problem::new(1, packed!("the file is empty"));
+pub const EMPTY: Problem = Problem::new(1, "the file is empty");
 
 /// A function that reads the text of a document, or returns its defect.
 type TakeText<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
@@ -70,7 +68,7 @@ pub fn each_in(text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
     if !text.starts_with(b"{") || Scan::of(text).behind == 0 {
         return take(text);
     }
-    let full = |_| Problem::new(1, packed!("no memory for its documents"));
+    let full = |_| Problem::new(1, "no memory for its documents");
     let mut joined = Joined::new().map_err(full)?;
     for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
         joined.line(line, text.trim_ascii_end(), take)?;
@@ -102,7 +100,7 @@ impl Joined {
             return Ok(());
         }
         if !text.starts_with(b"{") {
-            return Err(Problem::new(line, packed!("not JSON, or not a result")));
+            return Err(Problem::new(line, "not JSON, or not a result"));
         }
         if matches!(text.last(), Some(b'{' | b'[' | b',' | b':')) && Scan::of(text).is_open() {
             (self.first, self.scan) = (line, Scan::default());
@@ -122,7 +120,7 @@ impl Joined {
         let end = self.length + text.len() + 1;
         let Some(room) = self.text.get_mut(self.length..end) else {
             self.length = 0;
-            return Err(Problem::new(line, packed!("document larger than 16 MiB")));
+            return Err(Problem::new(line, "document larger than 16 MiB"));
         };
         let (copy, newline) = room.split_at_mut(text.len());
         copy.copy_from_slice(text);
@@ -139,7 +137,7 @@ impl Joined {
     /// Discards an incomplete document.
     fn cut(&mut self) -> Problem {
         self.length = 0;
-        Problem::new(self.first, packed!("the document is cut off"))
+        Problem::new(self.first, "the document is cut off")
     }
 }
 

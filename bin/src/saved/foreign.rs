@@ -9,9 +9,6 @@
 //! Intel Memory Latency Checker 3.11: `idle latencies (in ns)`, then `Numa node 0 1`, then `0 84.1 139.6`.
 //! N. Viennot, core-to-core-latency `src/bench.rs`, `--csv`: half of the round trip of CPUs `row` and `column`, where
 //! the column is the lower number.
-
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::text::Text;
 
 use super::fields::{fields, separator, sized, timed, word};
@@ -89,7 +86,7 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
 }
 
 /// Reads the heading of a table, which applies to all of its rows.
-fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), Packed> {
+fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
     match tool {
         Tool::LatMemRd => {
             like.sample.stride = bytes(field_after(line, b"stride=").and_then(number).unwrap_or(f64::NAN))?;
@@ -156,7 +153,7 @@ fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
         Ok(())
     })?;
     match draft.rows().is_empty() {
-        true => Err(Problem::new(1, packed!("output of Intel MLC without the idle latency matrix"))),
+        true => Err(Problem::new(1, "output of Intel MLC without the idle latency matrix")),
         false => Ok(()),
     }
 }
@@ -169,7 +166,7 @@ fn cpus(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
             if field.is_empty() {
                 continue;
             }
-            let mut row = timed_row(number(field).ok_or(packed!("not a number"))?);
+            let mut row = timed_row(number(field).ok_or("not a number")?);
             for (field, cpu) in [(A, column), (B, index)] {
                 row.set(field, word(format_args!("{cpu}")));
             }

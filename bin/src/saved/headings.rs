@@ -2,9 +2,6 @@
 //!
 //! The heading of a column decides its meaning. A column is a latency only if its heading names a time.
 
-use latency_core::packed;
-use latency_core::packed::Packed;
-
 use super::fields::fields;
 use super::point::Column;
 use super::unit::{is_one_of, named, of_heading, of_time, words};
@@ -63,7 +60,7 @@ fn is_bracketed(heading: &str) -> bool {
 /// # Errors
 ///
 /// An error if no column is a latency or a size, or if a unit is unknown.
-pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column); 2], Packed> {
+pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column); 2], &'static str> {
     let place = |is: &dyn Fn(&str) -> bool| fields(line, separator).position(is);
     let is_time = |heading: &str| unit_of_time(heading).is_some() && !is_other(heading);
     let is_latency = |heading: &str| (has(heading, TIMES) || has(heading, LATENCIES)) && !is_other(heading);
@@ -92,24 +89,24 @@ pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column)
     let (latency, sizes) = (heading(time), heading(size));
     let per_time = match unit_of_time(latency) {
         _ if is_other(latency) => {
-            return Err(packed!("no latency column: the headings name other quantities"));
+            return Err("no latency column: the headings name other quantities");
         }
         Some(per_time) => per_time,
-        None if is_clock(latency) => return Err(packed!("latency in cycles; convert it to nanoseconds")),
+        None if is_clock(latency) => return Err("latency in cycles; convert it to nanoseconds"),
         None if is_bracketed(latency) && (has(latency, LATENCIES) || has(latency, TIMES)) => {
-            return Err(packed!("latency unit is none of ps, ns, us, ms, s"));
+            return Err("latency unit is none of ps, ns, us, ms, s");
         }
         None if [LATENCIES, TIMES, ANYTHING].iter().any(|known| has(latency, known)) => 1.0,
-        None => return Err(packed!("no latency column; name one, e.g. ns")),
+        None => return Err("no latency column; name one, e.g. ns"),
     };
     let unit = match of_heading(sizes) {
-        _ if is_other(sizes) => return Err(packed!("no size column: the headings name other quantities")),
+        _ if is_other(sizes) => return Err("no size column: the headings name other quantities"),
         Some(unit) if !has(sizes, BITS) => Some(unit),
         _ if has(sizes, BITS) || has(sizes, COUNTED) || is_bracketed(sizes) => {
-            return Err(packed!("sizes are not in bytes"));
+            return Err("sizes are not in bytes");
         }
         _ if has(sizes, SIZES) || has(sizes, ANYTHING) => None,
-        _ => return Err(packed!("no size column; name one, e.g. bytes")),
+        _ => return Err("no size column; name one, e.g. bytes"),
     };
     Ok([(size, Column::Size(unit)), (time, Column::Latency(per_time))])
 }

@@ -2,8 +2,6 @@
 
 use latency_core::json::{Event, Reader, Reason};
 use latency_core::math;
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::text::Text;
 
 use super::devices;
@@ -40,17 +38,17 @@ pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
     })
 }
 
-const fn defect(reason: Reason) -> Packed {
+const fn defect(reason: Reason) -> &'static str {
     match reason {
-        Reason::Truncated => packed!("the document is cut off"),
-        Reason::Trailing => packed!("text after the end of the document"),
-        Reason::Expected(_) => packed!("not JSON, or not a result"),
-        Reason::Number => packed!("malformed number"),
-        Reason::NumberRange => packed!("number out of range"),
-        Reason::Escape => packed!("invalid escape in a string"),
-        Reason::Control => packed!("control character in a string"),
-        Reason::Encoding => packed!("invalid UTF-8 in a string"),
-        Reason::Depth => packed!("nested too deep"),
+        Reason::Truncated => "the document is cut off",
+        Reason::Trailing => "text after the end of the document",
+        Reason::Expected(_) => "not JSON, or not a result",
+        Reason::Number => "malformed number",
+        Reason::NumberRange => "number out of range",
+        Reason::Escape => "invalid escape in a string",
+        Reason::Control => "control character in a string",
+        Reason::Encoding => "invalid UTF-8 in a string",
+        Reason::Depth => "nested too deep",
     }
 }
 
@@ -184,7 +182,7 @@ fn each_point(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Faul
 fn end(reader: &mut Reader<'_>) -> Result<(), Fault> {
     match reader.next_event()? {
         Event::End => Ok(()),
-        _ => Err(Fault::Meaning(packed!("text after the end of the document"))),
+        _ => Err(Fault::Meaning("text after the end of the document")),
     }
 }
 
@@ -217,7 +215,7 @@ fn command(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> 
             Event::String(_) if core::mem::take(&mut program) => {}
             Event::String(argument) => draft.saved.conditions.argument(text::<96>(argument).as_str()),
             Event::EndArray => return Ok(()),
-            _ => return Err(Fault::Meaning(packed!("command is not a list of strings"))),
+            _ => return Err(Fault::Meaning("command is not a list of strings")),
         }
     }
 }

@@ -34,11 +34,9 @@ pub use rows::{Problem, Saved, Tool};
 
 use conditions::escaped;
 use documents::LARGEST_FILE;
-use rows::Draft;
-
-use latency_core::packed;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
+use rows::Draft;
 
 use crate::error::{Failure, SavedError};
 use crate::result::row::Row;
@@ -128,7 +126,7 @@ impl Saved {
         draft.of_hosts = true;
         json::read(text, &mut draft)?;
         match draft.saved.experiment.is_empty() {
-            true => Err(Problem::new(1, packed!("the document names no experiment"))),
+            true => Err(Problem::new(1, "the document names no experiment")),
             false => Ok(draft),
         }
     }
@@ -157,9 +155,7 @@ fn understood(text: &[u8], unit: Option<Bytes>, draft: &mut Draft<'_>) -> Result
     match text.trim_ascii_start().first() {
         None => Err(documents::EMPTY),
         Some(b'{' | b'[') => json::read(text, draft),
-        Some(b'<') => {
-            Err(Problem::new(1, packed!("HTML pages cannot be read; save the result with --json too")))
-        }
+        Some(b'<') => Err(Problem::new(1, "HTML pages cannot be read; save the result with --json too")),
         Some(_) => csv::read(text, unit.map(|unit| unit.0 as f64), draft),
     }
 }

@@ -5,8 +5,6 @@
 //! refused.
 
 use latency_core::double;
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::text::Text;
 
 /// The meaning of a comma or a point within a number.
@@ -74,9 +72,9 @@ impl Numerals {
     }
 
     /// Returns the reason why a field is not a number: the unknown meaning of its comma, or else `other`.
-    pub fn doubt(self, field: &str, other: Packed) -> Packed {
+    pub fn doubt(self, field: &str, other: &'static str) -> &'static str {
         match self.comma == Separator::Unknown && field.as_bytes().contains(&b',') {
-            true => packed!("ambiguous comma in a number (decimal or thousands)"),
+            true => "ambiguous comma in a number (decimal or thousands)",
             false => other,
         }
     }

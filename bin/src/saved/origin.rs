@@ -4,8 +4,6 @@
 use core::fmt::Write;
 
 use latency_core::json::{Event, Reader};
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::traffic::Kind;
@@ -67,8 +65,7 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
             "level" => {
                 let level = reader.string()?;
                 let known = ["poor", "fair", "good"].into_iter().find(|known| level == *known);
-                trust.said =
-                    known.ok_or(Fault::Meaning(packed!("trust level is none of good, fair, poor")))?;
+                trust.said = known.ok_or(Fault::Meaning("trust level is none of good, fair, poor"))?;
             }
             "reasons" => {
                 reader.begin_array()?;
@@ -248,7 +245,7 @@ fn limit(mut limit: Row, load: Option<u32>, rate: Estimate, brief: bool) -> Row 
 
 /// Adds what is compared of a row of a table of loads: the idle latency, or the rate of traffic without a pace. Levels
 /// between them are shares of that rate, and so they differ in every run.
-pub(super) fn of_table(point: &mut PointDraft, draft: &mut Draft<'_>) -> Result<(), Packed> {
+pub(super) fn of_table(point: &mut PointDraft, draft: &mut Draft<'_>) -> Result<(), &'static str> {
     let brief = draft.in_brief;
     point.finish()?;
     let PointDraft { row, offered, rates: [rate, low, high], load_node, .. } = point;
@@ -284,11 +281,11 @@ pub(super) fn idle(found: Row, kind: Option<&Kind>, brief: bool) -> Row {
 }
 
 /// Returns the interval between two ends; `None` without them.
-fn between(ends: (Option<f64>, Option<f64>)) -> Result<Option<Interval>, Packed> {
+fn between(ends: (Option<f64>, Option<f64>)) -> Result<Option<Interval>, &'static str> {
     match ends {
         (None, None) => Ok(None),
         (Some(low), Some(high)) if low <= high => Ok(Some(Interval { low, high })),
-        _ => Err(packed!("an interval that is not a pair of numbers")),
+        _ => Err("an interval that is not a pair of numbers"),
     }
 }
 

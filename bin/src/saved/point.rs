@@ -2,8 +2,6 @@
 
 use latency_core::json::{Event, Reader};
 use latency_core::math;
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::stats::Interval;
 
 use super::fields::word;
@@ -125,7 +123,7 @@ impl PointDraft {
     }
 
     /// Stores the number of a column, in bytes or nanoseconds.
-    pub fn take(&mut self, column: Column, value: f64) -> Result<(), Packed> {
+    pub fn take(&mut self, column: Column, value: f64) -> Result<(), &'static str> {
         let row = &mut self.row;
         match column {
             Column::From => self.nodes[0] = Some(whole(value)?),
@@ -156,7 +154,7 @@ impl PointDraft {
     }
 
     /// Completes the row, after all members were read.
-    pub fn finish(&mut self) -> Result<(), Packed> {
+    pub fn finish(&mut self) -> Result<(), &'static str> {
         let PointDraft { row, nodes: [from, to], ends, deviation, undisturbed, offered, percentile, .. } =
             self;
         row.pair = from.zip(*to);
@@ -167,7 +165,7 @@ impl PointDraft {
         row.sample.interval = match *ends {
             [Some(low), Some(high)] if low <= high => Some(Interval { low, high }),
             [None, None] => row.sample.interval,
-            _ => return Err(packed!("interval is not a pair of numbers")),
+            _ => return Err("interval is not a pair of numbers"),
         };
         // The latency while neighbours were quiet is used only if it lies within its interval.
         row.undisturbed = match *undisturbed {
@@ -240,7 +238,7 @@ pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> 
         Event::Number(value) => row.set(field, word(format_args!("{}", math::whole(value)))),
         Event::Bool(value) => row.set(field, word(format_args!("{value}"))),
         Event::Null => {}
-        _ => return Err(Fault::Meaning(packed!("expected a string, found a list"))),
+        _ => return Err(Fault::Meaning("expected a string, found a list")),
     }
     Ok(())
 }

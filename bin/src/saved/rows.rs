@@ -3,8 +3,6 @@
 use core::ops::Range;
 
 use latency_core::math;
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::traffic::Pattern;
@@ -216,12 +214,12 @@ impl<'r> Draft<'r> {
     /// # Errors
     ///
     /// Two values of a point whose other fields are equal too.
-    pub fn has_no_contradiction(&self) -> Result<(), Packed> {
+    pub fn has_no_contradiction(&self) -> Result<(), &'static str> {
         let contradicts =
             |(index, row): (usize, &Row)| self.rows().iter().take(index).any(|other| row.contradicts(other));
         let is_checked = self.is_collection || self.saved.experiment == "matrix";
         match is_checked && self.rows().iter().enumerate().any(contradicts) {
-            true => Err(packed!("two values for one point")),
+            true => Err("two values for one point"),
             false => Ok(()),
         }
     }
@@ -253,7 +251,7 @@ impl<'r> Draft<'r> {
     /// A result without points.
     pub fn has_rows(&self) -> Result<(), Problem> {
         match self.rows().is_empty() {
-            true => Err(Problem::new(1, packed!("no measured point"))),
+            true => Err(Problem::new(1, "no measured point")),
             false => Ok(()),
         }
     }
@@ -278,7 +276,7 @@ impl<'r> Draft<'r> {
 
     /// Adds the limit of traffic. Of the limits of several numbers of cores, which follow each other, only the highest is
     /// kept.
-    pub fn push_limit(&mut self, limit: Row) -> Result<(), Packed> {
+    pub fn push_limit(&mut self, limit: Row) -> Result<(), &'static str> {
         let begun = self.rows().len();
         self.push(limit)?;
         if let Some((added, before)) =
@@ -298,19 +296,19 @@ impl<'r> Draft<'r> {
     }
 
     /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.
-    pub fn push(&mut self, mut row: Row) -> Result<(), Packed> {
+    pub fn push(&mut self, mut row: Row) -> Result<(), &'static str> {
         if row.sample.nanoseconds.is_nan() {
             return Ok(());
         }
         if !(1e-6..1e12).contains(&row.sample.nanoseconds) {
-            return Err(packed!("latency is not a positive number of nanoseconds"));
+            return Err("latency is not a positive number of nanoseconds");
         }
         let Sample { nanoseconds, interval, .. } = row.sample;
         let is_outside = |Interval { low, high }| {
             nanoseconds < low * (1.0 - ROUNDING) || nanoseconds > high * (1.0 + ROUNDING)
         };
         if interval.is_some_and(is_outside) {
-            return Err(packed!("value outside its own interval"));
+            return Err("value outside its own interval");
         }
         let is_bandwidth = row.is_word(EXPERIMENT, "bandwidth");
         if is_bandwidth && row.traffic().is_none() && !self.of_hosts {
@@ -341,23 +339,23 @@ impl<'r> Draft<'r> {
         if row.tells(CLASS) && !row.tells(OP) {
             row.set(OP, word(format_args!("{ONE_WAY}")));
         }
-        self.all.push(row).ok_or(packed!("more than 4096 points"))
+        self.all.push(row).ok_or("more than 4096 points")
     }
 }
 
 /// Returns a number of bytes.
-pub fn bytes(number: f64) -> Result<Bytes, Packed> {
+pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
     if (1.0..=LARGEST_SIZE).contains(&number) {
         Ok(Bytes(math::whole(number)))
     } else {
-        Err(packed!("size is not a positive number of bytes"))
+        Err("size is not a positive number of bytes")
     }
 }
 
 /// Returns a small whole number, such as the number of a node.
-pub fn whole(number: f64) -> Result<u32, Packed> {
+pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
-    if f64::from(whole) == number { Ok(whole) } else { Err(packed!("node is not a whole number")) }
+    if f64::from(whole) == number { Ok(whole) } else { Err("node is not a whole number") }
 }
 
 /// Returns the deviation of a row relative to its latency, if it is plausible.
@@ -369,7 +367,7 @@ pub fn relative(deviation: Option<f64>, nanoseconds: f64) -> Option<f64> {
 /// Calls `take` with the index of every line, from 0, and its text. An error gets the number of its line.
 pub fn each_line<'t>(
     lines: impl Iterator<Item = &'t str>,
-    take: &mut dyn FnMut(usize, &'t str) -> Result<(), Packed>,
+    take: &mut dyn FnMut(usize, &'t str) -> Result<(), &'static str>,
 ) -> Result<(), Problem> {
     for (index, line) in lines.enumerate() {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);

@@ -6,7 +6,6 @@
 
 use latency_core::double;
 use latency_core::json::MAX_DEPTH;
-use latency_core::packed;
 use latency_core::text::Text;
 
 use super::rows::Problem;
@@ -54,10 +53,10 @@ pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
                 let Some((b':', value)) = behind.split_first() else { continue };
                 let first = depth.checked_sub(1).and_then(|depth| starts.get(depth)).copied().unwrap_or(0);
                 if names.get(first..count).is_some_and(|others| others.contains(&string)) {
-                    return problem(packed!("duplicate key in an object"));
+                    return problem("duplicate key in an object");
                 }
                 let Some(slot) = names.get_mut(count) else {
-                    return problem(packed!("object with too many members"));
+                    return problem("object with too many members");
                 };
                 *slot = string;
                 count += 1;
@@ -66,11 +65,11 @@ pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
                 match (depth, path) {
                     (1, [b"schema", _]) => match double::parse(value) {
                         Some(schema) => is_later = schema > f64::from(SCHEMA),
-                        None => return problem(packed!("schema is not a number")),
+                        None => return problem("schema is not a number"),
                     },
                     (2, [b"tool", b"version"]) => version = Text::from_bytes(value),
                     (2, [b"tool", b"name"]) if value != NAME.as_bytes() => {
-                        return problem(packed!("not a document of latency-bench"));
+                        return problem("not a document of latency-bench");
                     }
                     _ => {}
                 }
@@ -79,7 +78,7 @@ pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
         }
     }
     match is_later {
-        true => Err(Problem { line: 1, what: packed!("schema is newer than this version reads"), version }),
+        true => Err(Problem { line: 1, what: "schema is newer than this version reads", version }),
         false => Ok(()),
     }
 }

@@ -3,8 +3,6 @@
 //! This module depends on JSON, but not on results.
 
 use latency_core::json::{Error, Event, Reader, Str};
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
@@ -13,7 +11,7 @@ use crate::options::tokens::escape;
 /// An error of the syntax of the document, or of its content.
 pub(super) enum Fault {
     Document(Error),
-    Meaning(Packed),
+    Meaning(&'static str),
 }
 
 impl From<Error> for Fault {
@@ -22,8 +20,8 @@ impl From<Error> for Fault {
     }
 }
 
-impl From<Packed> for Fault {
-    fn from(what: Packed) -> Self {
+impl From<&'static str> for Fault {
+    fn from(what: &'static str) -> Self {
         Fault::Meaning(what)
     }
 }
@@ -63,7 +61,7 @@ pub(super) fn each_object<'a>(
         match reader.next_event()? {
             Event::BeginObject => each(reader)?,
             Event::EndArray => return Ok(()),
-            _ => return Err(Fault::Meaning(packed!("point is not an object"))),
+            _ => return Err(Fault::Meaning("point is not an object")),
         }
     }
 }
@@ -73,7 +71,7 @@ pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
     match reader.next_event()? {
         Event::Number(number) => Ok(Some(number)),
         Event::Null => Ok(None),
-        _ => Err(Fault::Meaning(packed!("not a number"))),
+        _ => Err(Fault::Meaning("not a number")),
     }
 }
 
@@ -82,12 +80,12 @@ pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Faul
     match reader.next_event()? {
         Event::Null => return Ok(None),
         Event::BeginArray => {}
-        _ => return Err(Fault::Meaning(packed!("interval is not a pair of numbers"))),
+        _ => return Err(Fault::Meaning("interval is not a pair of numbers")),
     }
     let interval = Interval { low: reader.number()?, high: reader.number()? };
     match reader.next_event()? {
         Event::EndArray if interval.low <= interval.high => Ok(Some(interval)),
-        _ => Err(Fault::Meaning(packed!("interval is not a pair of numbers"))),
+        _ => Err(Fault::Meaning("interval is not a pair of numbers")),
     }
 }
 

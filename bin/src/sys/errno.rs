@@ -4,9 +4,6 @@
 
 use core::fmt;
 
-use latency_core::packed;
-use latency_core::packed::{Packed, PackedPart};
-
 /// An error number of the Linux kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -17,16 +14,12 @@ macro_rules! errnos {
         impl Errno {
             $(#[doc = $description] pub const $name: Errno = Errno($value);)*
 
-            const NUMBERS: &[u8] = &[$($value),*];
-
-            /// The name and the description of each number, one in a line.
-            const TEXTS: Packed = packed!(concat!($(stringify!($name), "\t", $description, "\n"),*));
-
             /// Returns the symbolic name and the customary description, if the number is named here.
-            fn entry(self) -> Option<[PackedPart; 2]> {
-                let place = Errno::NUMBERS.iter().position(|number| i32::from(*number) == self.0)?;
-                let entry = Errno::TEXTS.whole().part(b'\n', place);
-                Some([0, 1].map(|part| entry.part(b'\t', part)))
+            const fn entry(self) -> Option<(&'static str, &'static str)> {
+                match self.0 {
+                    $($value => Some((stringify!($name), $description)),)*
+                    _ => None,
+                }
             }
         }
     };
@@ -86,8 +79,8 @@ impl Errno {
 
     /// Returns the symbolic name, such as `EPERM`.
     #[must_use]
-    pub fn name(self) -> Option<PackedPart> {
-        self.entry().map(|[name, _]| name)
+    pub fn name(self) -> Option<&'static str> {
+        self.entry().map(|(name, _)| name)
     }
 }
 
@@ -95,7 +88,7 @@ impl Errno {
 impl fmt::Display for Errno {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.entry() {
-            Some([name, description]) => write!(out, "{description} ({name})"),
+            Some((name, description)) => write!(out, "{description} ({name})"),
             None => write!(out, "error {}", self.0),
         }
     }
@@ -148,7 +141,7 @@ mod tests {
     fn common_errors_have_their_name_and_description() {
         assert_eq!(Errno::EPERM.to_string(), "Operation not permitted (EPERM)");
         assert_eq!(Errno::new(28).to_string(), "No space left on device (ENOSPC)");
-        assert_eq!(Errno::ENOMEM.name(), Some(packed!("ENOMEM").whole()));
+        assert_eq!(Errno::ENOMEM.name(), Some("ENOMEM"));
         assert_eq!(Errno::new(4095).to_string(), "error 4095");
     }
 

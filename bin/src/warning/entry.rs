@@ -4,8 +4,6 @@ use core::fmt;
 
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use crate::options::message::{Insert, Message};
-
 /// The effect of a warning on trust, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -48,20 +46,28 @@ pub enum About {
     Traffic(NodeId, NodeId, &'static str),
 }
 
-/// The parts of a warning.
-#[repr(C)] // instructions that set the first fields are short
-pub struct Entry<'a> {
-    /// The index of the word for programs.
-    pub index: u8,
+/// A warning without its texts.
+pub struct Facts {
+    /// The word for programs.
+    pub code: &'static str,
     /// The effect on trust.
     pub severity: Severity,
-    /// The measured value or its distance from the expected one, if warnings with this code can be ranked by it.
-    pub measure: Option<f64>,
-    /// Three parts: the fact, short enough for the line with the verdict; the rest of the sentence that begins with it;
-    /// and an option or a command. A command that needs root begins with "as root".
-    pub message: Message<'a>,
     /// The subject.
     pub about: About,
+    /// The measured value or its distance from the expected one, if warnings with this code can be ranked by it.
+    pub measure: Option<f64>,
+}
+
+/// The parts of a warning.
+pub struct Entry<'a> {
+    /// Everything but the texts.
+    pub facts: Facts,
+    /// The fact, short enough for the line with the verdict.
+    pub reason: fmt::Arguments<'a>,
+    /// The rest of the sentence that begins with the fact.
+    pub rest: fmt::Arguments<'a>,
+    /// An option or a command. A command that needs root begins with "as root".
+    pub remedy: fmt::Arguments<'a>,
 }
 
 /// Writes the point at the start of its warnings; nothing for other subjects, which the sentence names.
@@ -74,30 +80,25 @@ impl fmt::Display for About {
     }
 }
 
-/// Returns a number with this number of decimals.
-pub const fn fixed(number: f64, places: u8) -> Insert<'static> {
-    Insert::Fixed(number, places)
-}
-
-/// Returns the distance of a ratio from one in percent, with this number of decimals.
-pub fn percent_off(ratio: f64, places: u8) -> Insert<'static> {
-    Insert::Percent(ratio - 1.0, places)
+/// Returns the distance of a ratio from one, in percent.
+pub fn percent_off(ratio: f64) -> f64 {
+    (ratio * 100.0 - 100.0).abs()
 }
 
 /// Returns a share in percent, with one decimal below ten.
-pub fn percent(share: f64) -> Insert<'static> {
-    Insert::Percent(share, u8::from(share < 0.0995))
+pub fn percent(share: f64) -> impl fmt::Display {
+    fmt::from_fn(move |out| write!(out, "{:.*}", usize::from(share < 0.0995), share * 100.0))
 }
 
 /// Returns a size as `--size` accepts it, rounded up to a whole number of units: `1K`, `800M`.
-pub fn size_option(Bytes(bytes): Bytes) -> Insert<'static> {
+pub fn size_option(Bytes(bytes): Bytes) -> impl fmt::Display {
     let units = [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')];
     // From ten units on, rounding up adds a tenth or less.
-    let fits = |shift: u32| bytes >> shift >= 10 || bytes > 0 && bytes.is_multiple_of(1 << shift);
-    match units.iter().find(|(shift, _)| fits(*shift)) {
-        Some(&(shift, letter)) => Insert::Unit(bytes.div_ceil(1 << shift), letter),
-        None => bytes.into(),
-    }
+    let fits = move |shift: u32| bytes >> shift >= 10 || bytes > 0 && bytes.is_multiple_of(1 << shift);
+    fmt::from_fn(move |out| match units.iter().find(|(shift, _)| fits(*shift)) {
+        Some((shift, letter)) => write!(out, "{}{letter}", bytes.div_ceil(1 << shift)),
+        None => write!(out, "{bytes}"),
+    })
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub struct WarningGroup<'a> {
 impl fmt::Display for WarningGroup<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.worst.fmt(out)?;
-        match (self.count, self.worst.entry().measure) {
+        match (self.count, self.worst.facts().measure) {
             (0 | 1, _) => {}
             (count, Some(_)) => write!(out, " (worst of {count})")?,
             (count, None) => write!(out, " (and {} more)", count - 1)?,

@@ -18,8 +18,8 @@ use crate::sys::errno::Errno;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, CpuId, Hertz, LineSize, NodeId, PageSize, Picoseconds};
 
-use entry::About;
 pub use entry::Severity;
+use entry::{About, Entry, Facts};
 pub use group::WarningGroup;
 pub use set::Warnings;
 pub use table::{MUCH_OTHER_WORK, SPARSE};
@@ -232,13 +232,13 @@ impl Warning {
     /// Returns the word for programs, in kebab-case; it does not change between versions.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        self.entry().code()
+        self.facts().code
     }
 
     /// Returns the effect of the warning on trust.
     #[must_use]
     pub fn severity(&self) -> Severity {
-        self.entry().severity
+        self.facts().severity
     }
 
     /// Returns whether the warning is evidence that a value is wrong or not verified, so that `--strict` fails.
@@ -264,7 +264,7 @@ impl Warning {
     /// Returns the CPU that the warning is about, for kinds of warnings that exist once for each CPU.
     #[must_use]
     pub fn cpu(&self) -> Option<CpuId> {
-        match self.entry().about {
+        match self.facts().about {
             About::Cpu(cpu) => Some(cpu),
             _ => None,
         }
@@ -282,13 +282,29 @@ impl Warning {
     /// Returns the first clause of the text, for the line with the verdict, which contains several of them.
     #[must_use]
     pub fn reason(&self) -> impl fmt::Display + '_ {
-        fmt::from_fn(|out| self.entry().message.write_part(out, 0))
+        self.shown(|entry, out| out.write_fmt(entry.reason))
     }
 
     /// Returns an option or a command that helps.
     #[must_use]
     pub fn remedy(&self) -> impl fmt::Display + '_ {
-        fmt::from_fn(|out| self.entry().message.write_part(out, 2))
+        self.shown(|entry, out| out.write_fmt(entry.remedy))
+    }
+
+    /// Returns what its entry has beside the texts.
+    fn facts(&self) -> Facts {
+        let mut facts = Facts { code: "", severity: Severity::Note, about: About::Run, measure: None };
+        self.describe(&mut |entry| facts = entry.facts);
+        facts
+    }
+
+    /// Returns texts of its entry, which `write` writes.
+    fn shown(&self, write: impl Fn(&Entry<'_>, &mut fmt::Formatter<'_>) -> fmt::Result) -> impl fmt::Display {
+        fmt::from_fn(move |out| {
+            let mut written = Ok(());
+            self.describe(&mut |entry| written = write(&entry, out));
+            written
+        })
     }
 
     /// Returns whether it states as a fact what the other warning states as a possibility.
@@ -303,22 +319,21 @@ impl Warning {
 
     /// Returns the rank of the warning among those of its code: its severity, then its measure.
     fn weight(&self) -> (Severity, Option<f64>) {
-        let entry = self.entry();
-        (entry.severity, entry.measure)
+        let facts = self.facts();
+        (facts.severity, facts.measure)
     }
 
     /// Returns whether both have the same code and the same subject.
     fn is_like(&self, other: &Warning) -> bool {
-        discriminant(self) == discriminant(other) && self.entry().about == other.entry().about
+        discriminant(self) == discriminant(other) && self.facts().about == other.facts().about
     }
 }
 
 /// Writes the fact, without the remedy and without the label of a message.
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let entry = self.entry();
-        entry.about.fmt(out)?;
-        entry.message.write_part(out, 0)?;
-        entry.message.write_part(out, 1)
+        let shown =
+            self.shown(|entry, out| write!(out, "{}{}{}", entry.facts.about, entry.reason, entry.rest));
+        shown.fmt(out)
     }
 }

@@ -28,7 +28,7 @@ impl Warnings {
     /// The empty set.
     pub const EMPTY: Warnings = Warnings::new();
 
-    /// Returns an empty set. It is a function, because a constant would add 2.6 KiB to the executable.
+    /// Returns an empty set.
     #[must_use]
     pub const fn new() -> Warnings {
         Warnings { slots: [None; CAPACITY], dropped: 0, dropped_untrusted: (None, 0) }
@@ -59,7 +59,7 @@ impl Warnings {
     pub fn push_worst_first(&mut self, mut warning: Warning, most: usize) {
         let (kind, mut count) = (discriminant(&warning), 0);
         for other in self.slots.iter_mut().flatten().filter(|other| discriminant(*other) == kind) {
-            if other.entry().measure < warning.entry().measure {
+            if other.facts().measure < warning.facts().measure {
                 swap(other, &mut warning);
             }
             count += 1;

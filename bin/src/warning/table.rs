@@ -3,13 +3,14 @@
 //! The limits of severities are here too, so that a finding has the same severity in every experiment.
 
 use latency_core::arch::Cycles;
+use latency_core::decimal::Trimmed;
 use latency_core::math::{self, ToReal};
-use latency_core::packed;
-use latency_core::units::Bytes;
+use latency_core::text::plural;
+use latency_core::units::{Bytes, Picoseconds};
 
-use super::entry::{About, Entry, fixed, percent, percent_off, size_option};
+use super::entry::{About, Entry, Facts, percent, percent_off, size_option};
 use super::{Clipped, NoCounters, Severity, Warning};
-use crate::options::message::{Insert, Message, insert};
+use crate::report::figures::Digits;
 use crate::report::words::words;
 
 /// Minimum share of a CPU for other work at which it changes caches and clocks in most trials. Trials that less work
@@ -31,84 +32,104 @@ const MUCH_DRIFT_PPM: f64 = 500.0;
 /// Minimum fraction of all points that makes the whole result doubtful.
 const MOST: f64 = 1.0 / 3.0;
 
-/// The words for programs, with a blank between them.
-const CODES: &str = "memory-errors hardware-errors overheated one-node too-many-nodes cpuset-partial cpu-quota node-left-out no-proc no-sys size-clipped \
-    cache-latency cache-could-hold cache-size-implausible cache-unknown working-set-doubled \
-    reported-cache-differs cache-serves-part looks-cached side-cache pages-fell-back thp-too-large \
-    thp-rounded-up thp-partial huge-pages-without-effect placement-unverified placed-by-first-touch \
-    not-measurable-here inherited-policy pages-moved huge-pages-changed other-work stolen-time sibling-busy thread-moved \
-    neighbours not-quiet numa-balancing frequency-scaling core-clock-unstable tsc-not-invariant \
-    tsc-unsteady tsc-drift tsc-mismatch no-tsc counter-not-invariant counter-unsteady counter-drift \
-    counter-mismatch no-counter counter-trapped no-core-clock fence-not-serialising emulated l1-not-integer \
-    multiply-add-ratio repeat-ratio prefetch-audit neighbours-fetched pointers-followed prefetch-assisted \
-    precision-not-reached disturbed hops-too-short hop-mean-differs points-not-precise points-disturbed \
-    state-share few-steps timer-stepped-back core-cycles-differ counters-unavailable threads-refused \
-    generator-moved not-settled throttled one-generator pairs-left-out rate-not-delivered \
-    idle-memory-slower little-implausible over-budget vcpus-may-share-a-core topology-doubtful \
-    pairs-of-classes firmware-latency-differs channels-unequal tier-contradiction partial";
+/// Words for programs about the counter: where results show its cycles, and elsewhere. Saved results have the first ones.
+const COUNTER_CODES: [(&str, &str); 5] = [
+    ("tsc-not-invariant", "counter-not-invariant"),
+    ("tsc-unsteady", "counter-unsteady"),
+    ("tsc-drift", "counter-drift"),
+    ("tsc-mismatch", "counter-mismatch"),
+    ("no-tsc", "no-counter"),
+];
 
 impl Warning {
-    /// Returns the entry of this warning.
+    /// Passes the entry of this warning to `take`.
     #[allow(clippy::too_many_lines)] // one entry a warning
-    pub(super) fn entry(&self) -> Entry<'_> {
+    pub(super) fn describe(&self, take: &mut dyn FnMut(Entry<'_>)) {
         use About::{Cpu, Level, Node, Point, Run, Size, Traffic};
         use Severity::{Fair, Note, Poor};
-        let mut entry =
-            Entry { index: 0, severity: Note, about: Run, measure: None, message: Message::new() };
-        macro_rules! inserts {
-            ($index:expr;) => {};
-            ($index:expr; $name:ident $(= $value:expr)? $(, $($others:tt)+)?) => {
-                entry.message.inserts[$index] = insert!($name $($value)?);
-                inserts!($index + 1; $($($others)+)?);
-            };
-        }
-        // Arguments: code, severity, subject if it is not the whole run, measure; reason, rest; remedy; the names of
-        // the inserts in these texts, each with its value if this is not the variable of this name.
+        // Arguments: code, severity, subject if it is not the whole run, measure; reason, rest; remedy; values in these
+        // texts that are not variables.
         macro_rules! entry {
+            (@about) => { Run };
+            (@about $about:expr) => { $about };
+            (@measure) => { None };
+            (@measure $measure:expr) => { Some($measure) };
             ($code:literal, $severity:expr $(, $about:expr $(, $measure:expr)?)?;
-             $reason:literal $(, $rest:literal)?; $remedy:literal
-             $(; $($name:ident $(= $value:expr)?),+)?) => {{
-                const INDEX: u8 = index($code);
-                (entry.index, entry.severity) = (INDEX, $severity);
-                $(entry.about = $about; $(entry.measure = Some($measure);)?)?
-                entry.message.text = packed!(concat!($reason, "\n", $($rest,)? "\n", $remedy) $($(, $name)+)?);
-                inserts!(0; $($($name $(= $value)?),+)?);
+             $reason:literal; $remedy:literal $(; $($name:ident = $value:expr),+)?) => {
+                entry!($code, $severity $(, $about $(, $measure)?)?; $reason, ""; $remedy $(; $($name = $value),+)?)
+            };
+            ($code:literal, $severity:expr $(, $about:expr $(, $measure:expr)?)?;
+             $reason:literal, $rest:literal; $remedy:literal $(; $($name:ident = $value:expr),+)?) => {{
+                let facts = Facts {
+                    code: code($code),
+                    severity: $severity,
+                    about: entry!(@about $($about)?),
+                    measure: entry!(@measure $($($measure)?)?),
+                };
+                $($(let $name = $value;)+)?
+                take(Entry {
+                    facts,
+                    reason: format_args!($reason),
+                    rest: format_args!($rest),
+                    remedy: format_args!($remedy),
+                })
             }};
         }
         let words = words();
         match *self {
-            Warning::OneNode => entry!("one-node", Note;
+            Warning::OneNode => entry!(
+                "one-node", Note;
                 "single NUMA node: there is no remote latency";
-                "`latency-bench curve` measures its caches and memory"),
-            Warning::TooManyNodes { found, held } => entry!("too-many-nodes", Note;
+                "`latency-bench curve` measures its caches and memory"
+            ),
+            Warning::TooManyNodes { found, held } => entry!(
+                "too-many-nodes", Note;
                 "found {found} nodes, measuring only the first {held}";
-                "select others with --cpunode and --memnode"; found, held),
-            Warning::CpusetPartial { allowed, online } => entry!("cpuset-partial", Note;
+                "select others with --cpunode and --memnode"
+            ),
+            Warning::CpusetPartial { allowed, online } => entry!(
+                "cpuset-partial", Note;
                 "restricted to {allowed} of {online} CPUs by the affinity mask or cpuset";
-                "widen cpuset.cpus or the affinity mask to use the others"; allowed, online),
-            Warning::CpuQuota { cpus } => entry!("cpu-quota", Note;
-                "cgroup CPU quota is {cpus} CPUs: the kernel throttles this process in every period";
-                "raise cpu.max; in a container: docker run without --cpus"; cpus = Insert::Trimmed(cpus, 3)),
-            Warning::NodeLeftOut { node } => entry!("node-left-out", Note, Node(node);
+                "widen cpuset.cpus or the affinity mask to use the others"
+            ),
+            Warning::CpuQuota { cpus } => entry!(
+                "cpu-quota", Note;
+                "cgroup CPU quota is {cpus:.3} CPUs: the kernel throttles this process in every period";
+                "raise cpu.max; in a container: docker run without --cpus";
+                cpus = Trimmed(cpus)
+            ),
+            Warning::NodeLeftOut { node } => entry!(
+                "node-left-out", Note, Node(node);
                 "skipping node {node}: its memory is outside cpuset.mems";
-                "widen cpuset.mems to include it"; node),
-            Warning::NoProc => entry!("no-proc", Fair;
-                "/proc is not mounted", ": page placement and memory limits are unknown";
-                "as root: mount -t proc proc /proc"),
-            Warning::NoSys => entry!("no-sys", Fair;
-                "/sys is not mounted", ": nodes, caches and huge page pools are unknown";
-                "as root: mount -t sysfs sysfs /sys"),
+                "widen cpuset.mems to include it"
+            ),
+            Warning::NoProc => entry!(
+                "no-proc", Fair;
+                "/proc is not mounted",
+                ": page placement and memory limits are unknown";
+                "as root: mount -t proc proc /proc"
+            ),
+            Warning::NoSys => entry!(
+                "no-sys", Fair;
+                "/sys is not mounted",
+                ": nodes, caches and huge page pools are unknown";
+                "as root: mount -t sysfs sysfs /sys"
+            ),
             Warning::SizeClipped { from, to, why: Clipped::HalfOfFree } => entry!(
                 "size-clipped", Note, Size(from);
                 "working set reduced from {from} to {to} (half of the memory available on the node)";
-                "free memory there, or set --size"; from, to),
+                "free memory there, or set --size"
+            ),
             Warning::SizeClipped { from, to, why: Clipped::ControlGroup } => entry!(
                 "size-clipped", Note, Size(from);
                 "working set reduced from {from} to {to} (half of the memory left in the cgroup)";
-                "raise memory.max, or set --size"; from, to),
-            Warning::CacheLatency { size, level, cache } => entry!("cache-latency", Note, Size(size);
+                "raise memory.max, or set --size"
+            ),
+            Warning::CacheLatency { size, level, cache } => entry!(
+                "cache-latency", Note, Size(size);
                 "{size} fits in the L{level} cache ({cache}): this measures cache, not memory";
-                "omit --size to measure memory"; size, level, cache),
+                "omit --size to measure memory"
+            ),
             Warning::CacheCouldHold { size, cache, asked, seen } => {
                 // If a cache may hold most of the working set, it decides the latency, whoever chose the size.
                 let severity = if asked && size.0 / 3 * 2 >= cache.0 { Fair } else { Poor };
@@ -116,370 +137,588 @@ impl Warning {
                 // If cache hits were seen, the size was certainly too small.
                 let least = size_option(cache.times(4).max(if seen { size.times(2) } else { Bytes(0) }));
                 match () {
-                    () if size <= cache => entry!("cache-could-hold", severity, Size(size), measure;
-                        "{size} fits in the last-level cache", " ({cache})";
-                        "use --size={least} or more"; size, cache, least),
-                    () if seen => entry!("cache-could-hold", severity, Size(size), measure;
-                        "part of {size} hit in a cache", " in a test before the run";
-                        "use --size={least} or more"; size, least),
-                    () => entry!("cache-could-hold", severity, Size(size), measure;
-                        "much of {size} may fit in the last-level cache", " ({cache})";
-                        "use --size={least} or more"; size, cache, least),
+                    () if size <= cache => entry!(
+                        "cache-could-hold", severity, Size(size), measure;
+                        "{size} fits in the last-level cache",
+                        " ({cache})";
+                        "use --size={least} or more"
+                    ),
+                    () if seen => entry!(
+                        "cache-could-hold", severity, Size(size), measure;
+                        "part of {size} hit in a cache",
+                        " in a test before the run";
+                        "use --size={least} or more"
+                    ),
+                    () => entry!(
+                        "cache-could-hold", severity, Size(size), measure;
+                        "much of {size} may fit in the last-level cache",
+                        " ({cache})";
+                        "use --size={least} or more"
+                    ),
                 }
             }
             Warning::CacheSizeImplausible { level, size } => entry!(
                 "cache-size-implausible", Fair, Level(level);
                 "ignoring the reported L{level} size: {size} is implausible";
-                "`latency-bench curve` measures the caches"; level, size),
-            Warning::CacheUnknown { assumed } => entry!("cache-unknown", Note;
+                "`latency-bench curve` measures the caches"
+            ),
+            Warning::CacheUnknown { assumed } => entry!(
+                "cache-unknown", Note;
                 "last-level cache size unknown (not in sysfs or {claims}); assuming {assumed}";
-                "`latency-bench curve` measures the caches"; claims = words.claims_name, assumed),
-            Warning::WorkingSetDoubled { from, to } => entry!("working-set-doubled", Note;
+                "`latency-bench curve` measures the caches";
+                claims = words.claims_name
+            ),
+            Warning::WorkingSetDoubled { from, to } => entry!(
+                "working-set-doubled", Note;
                 "working set {grown} to {to} because {from} still hit in a cache";
                 "set --size to override it";
-                grown = if to == from.times(2) { "doubled" } else { "enlarged" }, to, from),
+                grown = if to == from.times(2) { "doubled" } else { "enlarged" }
+            ),
             Warning::ReportedCacheDiffers { reported, found } if found < reported => entry!(
                 "reported-cache-differs", Note;
-                "only about {found} of the reported {reported} last-level cache was usable from this core";
-                "`latency-bench curve` measures the caches"; found, reported),
-            Warning::ReportedCacheDiffers { reported, found } => entry!("reported-cache-differs", Note;
+                "only about {found} of the reported {reported} last-level cache was usable from this \
+                 core";
+                "`latency-bench curve` measures the caches"
+            ),
+            Warning::ReportedCacheDiffers { reported, found } => entry!(
+                "reported-cache-differs", Note;
                 "measured last-level cache is about {found}; the system reports {reported}";
-                "`latency-bench curve` measures the caches"; found, reported),
-            Warning::CacheServesPart { size, cold, warm } => entry!("cache-serves-part", Fair, Size(size);
-                "part of the {size} working set may be cached", " (first pass {cold} ns, later passes {warm} ns)";
-                "use --size={larger}"; size, cold, warm, larger = size_option(size.times(8))),
+                "`latency-bench curve` measures the caches"
+            ),
+            Warning::CacheServesPart { size, cold, warm } => entry!(
+                "cache-serves-part", Fair, Size(size);
+                "part of the {size} working set may be cached",
+                " (first pass {cold} ns, later passes {warm} ns)";
+                "use --size={larger}";
+                cold = nanoseconds(cold), warm = nanoseconds(warm), larger = size_option(size.times(8))
+            ),
             Warning::LooksCached { size, cold, warm } => entry!(
                 "looks-cached", Poor, Size(size), cold.0.real() / warm.0.real();
                 "the {size} working set is cached",
                 " (first pass {cold} ns, later passes {warm} ns): this is not memory latency";
-                "use --size={larger}"; size, cold, warm, larger = size_option(size.times(8))),
+                "use --size={larger}";
+                cold = nanoseconds(cold), warm = nanoseconds(warm), larger = size_option(size.times(8))
+            ),
             Warning::SideCache { node, cache, size, fits } => {
                 let (part, least) = (if size <= cache { "all" } else { "much" }, cache.times(4));
                 let wanted = size_option(least);
                 match fits {
-                    true => entry!("side-cache", Fair, Node(node);
-                        "node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
-                        "use --size={wanted} (curve: --max-size) to measure the memory behind it";
-                        node, cache, part, size, wanted),
-                    false => entry!("side-cache", Fair, Node(node);
-                        "node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
-                        "measuring the memory behind it needs {least}, more than the node has";
-                        node, cache, part, size, least),
+                    true => entry!(
+                        "side-cache", Fair, Node(node);
+                        "node {node} was measured through a {cache} side cache",
+                        ", which may hold {part} of {size}";
+                        "use --size={wanted} (curve: --max-size) to measure the memory behind it"
+                    ),
+                    false => entry!(
+                        "side-cache", Fair, Node(node);
+                        "node {node} was measured through a {cache} side cache",
+                        ", which may hold {part} of {size}";
+                        "measuring the memory behind it needs {least}, more than the node has"
+                    ),
                 }
             }
-            Warning::PagesFellBack { found } => entry!("pages-fell-back", Note, Size(found.bytes());
+            Warning::PagesFellBack { found } => entry!(
+                "pages-fell-back", Note, Size(found.bytes());
                 "using {found} pages: no larger pages available";
-                "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"; found),
-            Warning::ThpTooLarge { page, size, found } => entry!("thp-too-large", Note, Size(size);
+                "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
+            ),
+            Warning::ThpTooLarge { page, size, found } => entry!(
+                "thp-too-large", Note, Size(size);
                 "using {found} pages: a transparent huge page has {page}, and the working set has {size}";
-                "use --pages=thp, or a larger --size"; found, page, size),
-            Warning::ThpRoundedUp { page, size, mapped } => entry!("thp-rounded-up", Note, Size(size);
-                "placed {mapped} of memory for a working set of {size}", ": a transparent huge page has {page}";
-                "use --pages=base, or a larger --size"; mapped, size, page),
+                "use --pages=thp, or a larger --size"
+            ),
+            Warning::ThpRoundedUp { page, size, mapped } => entry!(
+                "thp-rounded-up", Note, Size(size);
+                "placed {mapped} of memory for a working set of {size}",
+                ": a transparent huge page has {page}";
+                "use --pages=base, or a larger --size"
+            ),
             Warning::ThpPartial { wanted, found } => entry!(
-                "thp-partial", Poor, Size(wanted), wanted.0.saturating_sub(found.0).real() / wanted.0.real();
+                "thp-partial", Poor, Size(wanted),
+                wanted.0.saturating_sub(found.0).real() / wanted.0.real();
                 "only {found} of {wanted} is in transparent huge pages";
-                "as root: echo 1 > /proc/sys/vm/compact_memory"; found, wanted),
+                "as root: echo 1 > /proc/sys/vm/compact_memory"
+            ),
             Warning::HugePagesWithoutEffect { page, base } => entry!(
                 "huge-pages-without-effect", Note, Size(page.bytes());
-                "the hypervisor backs this guest's {page} pages with {base} pages, which cancels part of the huge-page benefit";
-                "enable huge pages on the host"; page, base),
-            Warning::PlacementUnverified { node, why } => entry!("placement-unverified", Poor, Node(node);
-                "could not verify that the memory is on node {node}", ": {why}";
-                "mount /proc, and allow this process to read its numa_maps"; node, why),
-            Warning::PlacedByFirstTouch { node } => entry!("placed-by-first-touch", Note, Node(node);
-                "mbind is not permitted: pages were placed on node {node} by first touch and verified there";
-                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"; node),
-            Warning::NotMeasurableHere { node } => entry!("not-measurable-here", Fair, Node(node);
-                "cannot measure node {node}", ": mbind is not permitted and no CPU of node {node} is allowed";
-                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"; node),
-            Warning::InheritedPolicy { policy } => entry!("inherited-policy", Note;
+                "the hypervisor backs this guest's {page} pages with {base} pages, which cancels part \
+                 of the huge-page benefit";
+                "enable huge pages on the host"
+            ),
+            Warning::PlacementUnverified { node, why } => entry!(
+                "placement-unverified", Poor, Node(node);
+                "could not verify that the memory is on node {node}",
+                ": {why}";
+                "mount /proc, and allow this process to read its numa_maps"
+            ),
+            Warning::PlacedByFirstTouch { node } => entry!(
+                "placed-by-first-touch", Note, Node(node);
+                "mbind is not permitted: pages were placed on node {node} by first touch and verified \
+                 there";
+                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"
+            ),
+            Warning::NotMeasurableHere { node } => entry!(
+                "not-measurable-here", Fair, Node(node);
+                "cannot measure node {node}",
+                ": mbind is not permitted and no CPU of node {node} is allowed";
+                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"
+            ),
+            Warning::InheritedPolicy { policy } => entry!(
+                "inherited-policy", Note;
                 "inherited memory policy '{policy}' (numactl?): measuring only its nodes";
-                "start without numactl to measure all nodes"; policy),
-            Warning::PagesMoved { node, pages } => entry!("pages-moved", Poor, Node(node), pages.real();
-                "{pages} page{s} migrated off node {node}", " during the run";
-                "as root: echo 0 > /proc/sys/kernel/numa_balancing"; pages, s = Insert::Plural(pages), node),
+                "start without numactl to measure all nodes"
+            ),
+            Warning::PagesMoved { node, pages } => entry!(
+                "pages-moved", Poor, Node(node), pages.real();
+                "{pages} page{s} migrated off node {node}",
+                " during the run";
+                "as root: echo 0 > /proc/sys/kernel/numa_balancing";
+                s = plural(pages)
+            ),
             Warning::HugePagesChanged { node, before, after, mapped } => entry!(
                 "huge-pages-changed",
-                graded(before.0.abs_diff(after.0).real() / mapped.0.real(), MUCH_OF_HUGE_PAGES), Node(node);
-                "huge pages on node {node} changed from {before} to {after}", " during the run";
-                "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag";
-                node, before, after),
+                graded(before.0.abs_diff(after.0).real() / mapped.0.real(), MUCH_OF_HUGE_PAGES),
+                Node(node);
+                "huge pages on node {node} changed from {before} to {after}",
+                " during the run";
+                "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag"
+            ),
             Warning::OtherWork { cpu, share } => entry!(
                 "other-work", graded(share, MUCH_OTHER_WORK), Cpu(cpu), share;
-                "other processes used {percent}% of CPU {cpu}", " during the measurement";
+                "other processes used {percent}% of CPU {cpu}",
+                " during the measurement";
                 "stop other processes, or use idle CPUs (--cpu=N, --load-cpus=N)";
-                percent = percent(share), cpu),
-            Warning::Stolen { cpu, share } => entry!("stolen-time", Fair, Cpu(cpu), share;
-                "steal time {percent}% on CPU {cpu}", ": the hypervisor withheld this CPU";
-                "use a host that is not overcommitted, or a dedicated one"; percent = percent(share), cpu),
-            Warning::SiblingBusy { cpu, share } => entry!("sibling-busy", Fair, Cpu(cpu), share;
-                "the SMT sibling of CPU {cpu} was {percent}% busy", " with other processes";
+                percent = percent(share)
+            ),
+            Warning::Stolen { cpu, share } => entry!(
+                "stolen-time", Fair, Cpu(cpu), share;
+                "steal time {percent}% on CPU {cpu}",
+                ": the hypervisor withheld this CPU";
+                "use a host that is not overcommitted, or a dedicated one";
+                percent = percent(share)
+            ),
+            Warning::SiblingBusy { cpu, share } => entry!(
+                "sibling-busy", Fair, Cpu(cpu), share;
+                "the SMT sibling of CPU {cpu} was {percent}% busy",
+                " with other processes";
                 "keep the SMT sibling idle, or use other cores (--cpu=N, --load-cpus=N)";
-                cpu, percent = percent(share)),
-            Warning::ThreadMoved { times } => entry!("thread-moved", Poor;
-                "the thread was migrated to another CPU {times} time{s}", "; the affected trials were discarded";
+                percent = percent(share)
+            ),
+            Warning::ThreadMoved { times } => entry!(
+                "thread-moved", Poor;
+                "the thread was migrated to another CPU {times} time{s}",
+                "; the affected trials were discarded";
                 "stop the program that changes CPU affinities or cpusets, then rerun";
-                times, s = Insert::Plural(times)),
+                s = plural(times)
+            ),
             Warning::Neighbours { from, to, size, ratio } => entry!(
                 "neighbours", Fair, Point(from, to, size), ratio;
-                "neighbours raise memory latency to {slower}x undisturbed";
-                "use a dedicated host, or --until=quiet"; slower = fixed(ratio, 2)),
-            Warning::NotQuiet { seconds } => entry!("not-quiet", Fair;
-                "no quiet second in {seconds} s", ": the undisturbed latency has only an upper bound";
+                "neighbours raise memory latency to {slower:.2}x undisturbed";
+                "use a dedicated host, or --until=quiet";
+                slower = ratio
+            ),
+            Warning::NotQuiet { seconds } => entry!(
+                "not-quiet", Fair;
+                "no quiet second in {seconds} s",
+                ": the undisturbed latency has only an upper bound";
                 "use a longer --until=quiet=TIME, or a dedicated host";
-                seconds = Insert::Trimmed(seconds, 9)),
+                seconds = Trimmed(seconds)
+            ),
             Warning::MemoryErrors { ref locator, count, total, corrected } => {
                 // An uncorrected error weighs more than any number of corrected ones.
                 let (severity, uncorrected) = if corrected { (Fair, 0.0) } else { (Poor, 1e20) };
-                entry!("memory-errors", severity, Run, uncorrected + count.real();
-                    "{total} {un}corrected memory errors since boot, {count} during this run", ", on DIMM {locator}";
+                entry!(
+                    "memory-errors", severity, Run, uncorrected + count.real();
+                    "{total} {un}corrected memory errors since boot, {count} during this run",
+                    ", on DIMM {locator}";
                     "see the kernel log (dmesg); replace the DIMM";
-                    total, un = if corrected { "" } else { "un" }, count, locator = locator.as_str())
+                    un = if corrected { "" } else { "un" }, locator = locator.as_str()
+                )
             }
-            Warning::HardwareErrors { checks, corrupted } => entry!("hardware-errors", Poor;
+            Warning::HardwareErrors { checks, corrupted } => entry!(
+                "hardware-errors", Poor;
                 "hardware errors during this run",
                 ": {checks} machine check{s}, {corrupted} of memory given up by the kernel";
-                "see the kernel log (dmesg)"; checks, s = Insert::Plural(checks), corrupted),
-            Warning::Overheated { times } => entry!("overheated", Fair;
+                "see the kernel log (dmesg)";
+                s = plural(checks)
+            ),
+            Warning::Overheated { times } => entry!(
+                "overheated", Fair;
                 "the processor was too hot {times} time{s} during this run";
-                "check fans and air flow"; times, s = Insert::Plural(times)),
-            Warning::NumaBalancing => entry!("numa-balancing", Note;
+                "check fans and air flow";
+                s = plural(times)
+            ),
+            Warning::NumaBalancing => entry!(
+                "numa-balancing", Note;
                 "automatic NUMA balancing is enabled: the kernel may migrate pages and interrupt the run";
-                "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
-            Warning::FrequencyScaling { ref governor } => entry!("frequency-scaling", Note;
+                "as root: echo 0 > /proc/sys/kernel/numa_balancing"
+            ),
+            Warning::FrequencyScaling { ref governor } => entry!(
+                "frequency-scaling", Note;
                 "the frequency governor is '{governor}': the core clock may change";
-                "as root: cpupower frequency-set -g performance"; governor = governor.as_str()),
+                "as root: cpupower frequency-set -g performance";
+                governor = governor.as_str()
+            ),
             Warning::CoreClockUnstable { least, most, core } => entry!(
                 "core-clock-unstable", if core { Fair } else { Note };
-                "core clock varied from {least} to {most} GHz", "{effect}";
+                "core clock varied from {least:.2} to {most:.2} GHz",
+                "{effect}";
                 "as root: cpupower frequency-set -g performance";
-                least = fixed(least.gigahertz(), 2), most = fixed(most.gigahertz(), 2),
-                effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" }
-                    else { "; memory has its own clock" }),
+                least = least.gigahertz(), most = most.gigahertz(),
+                effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" } else { "; memory has its own clock" }
+            ),
             // Other instruction sets promise a constant rate.
-            Warning::CounterNotInvariant => entry!("tsc-not-invariant", Fair;
-                "the TSC is not reported as invariant", ", but its calibrations agree";
-                "in a virtual machine: pass the invariant TSC through (+invtsc)"),
-            Warning::CounterUnsteady { ppm } => entry!("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM);
-                "{counter} calibrations disagree by {apart} ppm";
+            Warning::CounterNotInvariant => entry!(
+                "tsc-not-invariant", Fair;
+                "the TSC is not reported as invariant",
+                ", but its calibrations agree";
+                "in a virtual machine: pass the invariant TSC through (+invtsc)"
+            ),
+            Warning::CounterUnsteady { ppm } => entry!(
+                "tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM);
+                "{counter} calibrations disagree by {apart:.0} ppm";
                 "check the clock source; rule out suspend and live migration";
-                counter = words.counter_name, apart = fixed(ppm, 0)),
+                counter = words.counter_name, apart = ppm
+            ),
             Warning::CounterDrift { ppm } => {
-                let (severity, drift) = (graded(ppm.abs(), MUCH_DRIFT_PPM), fixed(ppm.abs(), 0));
+                let (severity, drift) = (graded(ppm.abs(), MUCH_DRIFT_PPM), ppm.abs());
                 let (counter, side) = (words.counter_name, if ppm < 0.0 { "slower" } else { "faster" });
                 // With a longer name, the fact is short enough only without the other clock.
                 match words.cycles_are {
-                    Cycles::Counter => entry!("tsc-drift", severity;
-                        "the {counter} runs {drift} ppm {side} than CLOCK_MONOTONIC_RAW";
-                        "check the clock source; rule out suspend and live migration"; counter, drift, side),
-                    Cycles::Core => entry!("tsc-drift", severity;
-                        "the {counter} runs {drift} ppm {side}", " than CLOCK_MONOTONIC_RAW";
-                        "check the clock source; rule out suspend and live migration"; counter, drift, side),
+                    Cycles::Counter => entry!(
+                        "tsc-drift", severity;
+                        "the {counter} runs {drift:.0} ppm {side} than CLOCK_MONOTONIC_RAW";
+                        "check the clock source; rule out suspend and live migration"
+                    ),
+                    Cycles::Core => entry!(
+                        "tsc-drift", severity;
+                        "the {counter} runs {drift:.0} ppm {side}",
+                        " than CLOCK_MONOTONIC_RAW";
+                        "check the clock source; rule out suspend and live migration"
+                    ),
                 }
             }
             Warning::CounterMismatch { measured, declared } => {
-                let (measured, declared) = (fixed(measured.megahertz(), 3), fixed(declared.megahertz(), 3));
+                let (measured, declared) = (measured.megahertz(), declared.megahertz());
                 let (counter, source) = (words.counter_name, words.counter_declared_by);
                 match words.cycles_are {
-                    Cycles::Counter => entry!("tsc-mismatch", Poor;
-                        "the {counter} runs at {measured} MHz, but {source} reports {declared} MHz";
-                        "the hypervisor may scale the {counter}; cross-check against another clock source";
-                        counter, measured, source, declared),
-                    Cycles::Core => entry!("tsc-mismatch", Poor;
-                        "the {counter} runs at {measured} MHz", ", but {source} reports {declared} MHz";
-                        "the firmware may set {source} wrongly; cross-check against another clock source";
-                        counter, measured, source, declared),
+                    Cycles::Counter => entry!(
+                        "tsc-mismatch", Poor;
+                        "the {counter} runs at {measured:.3} MHz, but {source} reports {declared:.3} MHz";
+                        "the hypervisor may scale the {counter}; cross-check against another clock \
+                         source"
+                    ),
+                    Cycles::Core => entry!(
+                        "tsc-mismatch", Poor;
+                        "the {counter} runs at {measured:.3} MHz",
+                        ", but {source} reports {declared:.3} MHz";
+                        "the firmware may set {source} wrongly; cross-check against another clock source"
+                    ),
                 }
             }
-            Warning::NoCounter { why } => entry!("no-tsc", Fair;
-                "not using the {counter} ({why})", ": no {cycles} cycles and no percentiles";
-                "use a processor or hypervisor with an invariant {counter}"; counter = words.counter_name, why,
-                cycles = if words.cycles_are == Cycles::Core { "core" } else { words.counter_name }),
-            Warning::CounterTrapped { nanoseconds } => entry!("counter-trapped", Note;
-                "each reading of the {counter} costs {cost} ns, because the kernel or the hypervisor emulates it";
+            Warning::NoCounter { why } => entry!(
+                "no-tsc", Fair;
+                "not using the {counter} ({why})",
+                ": no {cycles} cycles and no percentiles";
+                "use a processor or hypervisor with an invariant {counter}";
+                counter = words.counter_name,
+                cycles = if words.cycles_are == Cycles::Core { "core" } else { words.counter_name }
+            ),
+            Warning::CounterTrapped { nanoseconds } => entry!(
+                "counter-trapped", Note;
+                "each reading of the {counter} costs {cost:.0} ns, because the kernel or the hypervisor \
+                 emulates it";
                 "use a machine whose counter needs no emulation";
-                counter = words.counter_name, cost = fixed(nanoseconds / 2.0, 0)),
-            Warning::NoCoreClock => entry!("no-core-clock", Fair;
-                "the core clock could not be measured", ": cycles are ticks of the {counter}";
-                "keep the SMT sibling idle, then rerun"; counter = words.counter_name),
+                counter = words.counter_name, cost = nanoseconds / 2.0
+            ),
+            Warning::NoCoreClock => entry!(
+                "no-core-clock", Fair;
+                "the core clock could not be measured",
+                ": cycles are ticks of the {counter}";
+                "keep the SMT sibling idle, then rerun";
+                counter = words.counter_name
+            ),
             // The two timestamps of a batch are far apart, so a load that begins early changes nothing.
             Warning::FenceNotSerialising { promised, single } => {
                 let [fact, promise, remedy] = words.fence_does_not_wait;
-                entry!("fence-not-serialising", if single { Fair } else { Note };
-                    "{fact}", "{promise}: timings of single loads are inexact"; "{remedy}";
-                    fact, promise = if promised { promise } else { "" }, remedy);
+                entry!(
+                    "fence-not-serialising", if single { Fair } else { Note };
+                    "{fact}",
+                    "{promise}: timings of single loads are inexact";
+                    "{remedy}";
+                    promise = if promised { promise } else { "" }
+                );
             }
-            Warning::Emulated { ref by } => entry!("emulated", Note;
+            Warning::Emulated { ref by } => entry!(
+                "emulated", Note;
                 "emulated by {by}: these are not hardware latencies";
-                "run on real hardware, or in a virtual machine with KVM"; by = by.as_str()),
-            Warning::L1NotInteger { cycles } => entry!("l1-not-integer", Poor;
-                "self-test failed: L1 hit latency is {cycles} cycles",
+                "run on real hardware, or in a virtual machine with KVM";
+                by = by.as_str()
+            ),
+            Warning::L1NotInteger { cycles } => entry!(
+                "l1-not-integer", Poor;
+                "self-test failed: L1 hit latency is {cycles:.2} cycles",
                 ", expected {whole} (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun"; cycles = fixed(cycles, 2),
-                whole = words.l1_hit_cycles),
+                "keep the SMT sibling idle, then rerun";
+                whole = words.l1_hit_cycles
+            ),
             // A busy sibling delays some of the additions: core cycles are off by that share, nanoseconds are not.
             Warning::MultiplyAddRatio { ratio } => entry!(
                 "multiply-add-ratio", graded(math::distance_from_whole(ratio) / ratio, MUCH_OFF);
-                "self-test failed: multiply/add latency ratio is {ratio}",
+                "self-test failed: multiply/add latency ratio is {ratio:.2}",
                 ", expected {whole} (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2),
-                whole = words.multiply_ratio),
-            Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor;
-                "the repeat of the first point was {percent}% {side}", ", in freshly allocated memory";
+                "keep the SMT sibling idle, then rerun";
+                whole = words.multiply_ratio
+            ),
+            Warning::RepeatRatio { ratio } => entry!(
+                "repeat-ratio", Poor;
+                "the repeat of the first point was {percent:.0}% {side}",
+                ", in freshly allocated memory";
                 "stop other processes, then rerun";
-                percent = percent_off(ratio, 0), side = if ratio < 1.0 { "faster" } else { "slower" }),
+                percent = percent_off(ratio), side = if ratio < 1.0 { "faster" } else { "slower" }
+            ),
             // A prefetcher lowers the latency with a small stride; a higher latency is noise.
-            Warning::PrefetchAudit { ratio, line } if ratio >= 1.0 => entry!("prefetch-audit", Note;
-                "prefetcher check inconclusive (noise): {line} stride was {ratio}x slower than {sparse} stride";
-                "stop other processes, then rerun"; line = line.bytes(), ratio = fixed(ratio, 2), sparse = line.times(SPARSE)),
-            Warning::NeighboursFetched { ratio, line } if ratio >= 1.0 => entry!("neighbours-fetched", Note;
-                "prefetcher check inconclusive (noise): {line} stride was {ratio}x slower than {sparse} stride";
-                "stop other processes, then rerun"; line = line.bytes(), ratio = fixed(ratio, 2), sparse = line.times(SPARSE)),
+            Warning::PrefetchAudit { ratio, line } if ratio >= 1.0 => entry!(
+                "prefetch-audit", Note;
+                "prefetcher check inconclusive (noise): {line} stride was {ratio:.2}x slower than \
+                 {sparse} stride";
+                "stop other processes, then rerun";
+                line = line.bytes(), sparse = line.times(SPARSE)
+            ),
+            Warning::NeighboursFetched { ratio, line } if ratio >= 1.0 => entry!(
+                "neighbours-fetched", Note;
+                "prefetcher check inconclusive (noise): {line} stride was {ratio:.2}x slower than \
+                 {sparse} stride";
+                "stop other processes, then rerun";
+                line = line.bytes(), sparse = line.times(SPARSE)
+            ),
             Warning::PrefetchAudit { ratio, line } => entry!(
                 "prefetch-audit", graded(1.0 - ratio, MUCH_HIDDEN);
-                "a prefetcher hides {percent}% of the latency", " at {line} stride";
-                "use --stride={sparse}"; percent = percent_off(ratio, 0), line = line.bytes(), sparse = line.times(SPARSE).0),
-            Warning::NeighboursFetched { ratio, line } => entry!("neighbours-fetched", Fair;
+                "a prefetcher hides {percent:.0}% of the latency",
+                " at {line} stride";
+                "use --stride={sparse}";
+                percent = percent_off(ratio), line = line.bytes(), sparse = line.times(SPARSE).0
+            ),
+            Warning::NeighboursFetched { ratio, line } => entry!(
+                "neighbours-fetched", Fair;
                 "the adjacent-line prefetcher is active",
-                ": it hides {percent}% of the latency of cache-resident working sets";
-                "use --stride={sparse}"; percent = percent_off(ratio, 0), sparse = line.times(SPARSE).0),
+                ": it hides {percent:.0}% of the latency of cache-resident working sets";
+                "use --stride={sparse}";
+                percent = percent_off(ratio), sparse = line.times(SPARSE).0
+            ),
             Warning::PointersFollowed { ratio } => entry!(
                 "pointers-followed", graded(1.0 - ratio, MUCH_HIDDEN);
-                "a prefetcher hides {percent}% of the latency", " of pointers";
-                "use --kernel=index"; percent = percent_off(ratio, 0)),
-            Warning::PrefetchAssisted { order } => entry!("prefetch-assisted", Note;
+                "a prefetcher hides {percent:.0}% of the latency",
+                " of pointers";
+                "use --kernel=index";
+                percent = percent_off(ratio)
+            ),
+            Warning::PrefetchAssisted { order } => entry!(
+                "prefetch-assisted", Note;
                 "prefetchers accelerate {order} order: this is not random-access latency";
-                "use --order=random to measure random-access latency"; order),
+                "use --order=random to measure random-access latency"
+            ),
             // Without an interval nothing is known of the precision, so this is the least certain value.
             Warning::PrecisionNotReached { from, to, size, found, .. } if found.is_nan() => entry!(
                 "precision-not-reached", Poor, Point(from, to, size), f64::INFINITY;
                 "too few rounds for a confidence interval";
-                "increase --time-limit or --budget"),
+                "increase --time-limit or --budget"
+            ),
             // A wide interval is correct. The load from other processes differs between windows of any length.
             Warning::PrecisionNotReached { from, to, size, found, wanted } => entry!(
                 "precision-not-reached", Fair, Point(from, to, size), found;
                 "95% interval ±{within}% (target ±{wanted}%)";
                 "use an idle or dedicated host, or relax --precision";
-                within = Insert::Digits(found * 100.0), wanted = Insert::Trimmed(wanted * 100.0, 9)),
+                within = Digits(found * 100.0), wanted = Trimmed(wanted * 100.0)
+            ),
             Warning::Disturbed { from, to, size, share } => entry!(
                 "disturbed", Fair, Point(from, to, size), share;
                 "other processes interrupted {percent}% of the trials";
-                "use an idle CPU (--cpu=N)"; percent = percent(share)),
+                "use an idle CPU (--cpu=N)";
+                percent = percent(share)
+            ),
             Warning::HopsTooShort { from, to, size, hops, latency } => entry!(
                 "hops-too-short", Poor, Point(from, to, size), f64::from(hops);
-                "loads of {latency} ns were timed in groups of {hops}", ", which understates tail percentiles";
-                "use a larger --size, or rely on the median only"; latency, hops),
+                "loads of {latency} ns were timed in groups of {hops}",
+                ", which understates tail percentiles";
+                "use a larger --size, or rely on the median only";
+                latency = nanoseconds(latency)
+            ),
             Warning::HopMeanDiffers { from, to, size, ratio } => entry!(
                 "hop-mean-differs", Poor, Point(from, to, size), (ratio - 1.0).abs();
-                "the means of single loads and of batches differ by {percent}%";
-                "stop other processes, then rerun"; percent = percent_off(ratio, 1)),
+                "the means of single loads and of batches differ by {percent:.1}%";
+                "stop other processes, then rerun";
+                percent = percent_off(ratio)
+            ),
             Warning::PointsNotPrecise { points, unknown: 0, of, wanted } => entry!(
                 "points-not-precise", Fair;
                 "{points} of {of} points {verb} an interval wider than ±{wanted}%";
                 "use an idle or dedicated host, or relax --precision";
-                points, of, verb = if points == 1 { "has" } else { "have" },
-                wanted = Insert::Trimmed(wanted * 100.0, 9)),
+                verb = if points == 1 { "has" } else { "have" }, wanted = Trimmed(wanted * 100.0)
+            ),
             Warning::PointsNotPrecise { points, unknown, of, wanted } => entry!(
                 "points-not-precise", graded(f64::from(unknown) / f64::from(of), MOST);
-                "{points} of {of} points miss the target interval of ±{wanted}%", ", {unknown} of them without an interval";
-                "increase --time-limit or --budget"; points, of, wanted = Insert::Trimmed(wanted * 100.0, 9), unknown),
-            Warning::PointsDisturbed { points, of, share } => entry!("points-disturbed", Fair;
-                "other processes interrupted trials at {points} of {of} points", ", at least {percent}% of them";
-                "use an idle CPU (--cpu=N)"; points, of, percent = Insert::Trimmed(share * 100.0, 9)),
-            Warning::StateShare { of: 1, share, .. } => entry!("state-share", Fair;
-                "multimodal latency: only {percent}% of trials in the main mode";
-                "stop other processes, fix the frequency, then rerun"; percent = Insert::Percent(share, 0)),
-            Warning::StateShare { points, of, share } => entry!("state-share", Fair;
-                "multimodal latency: only {percent}% of trials in the main mode", " (at {points} of {of} points)";
+                "{points} of {of} points miss the target interval of ±{wanted}%",
+                ", {unknown} of them without an interval";
+                "increase --time-limit or --budget";
+                wanted = Trimmed(wanted * 100.0)
+            ),
+            Warning::PointsDisturbed { points, of, share } => entry!(
+                "points-disturbed", Fair;
+                "other processes interrupted trials at {points} of {of} points",
+                ", at least {percent}% of them";
+                "use an idle CPU (--cpu=N)";
+                percent = Trimmed(share * 100.0)
+            ),
+            Warning::StateShare { of: 1, share, .. } => entry!(
+                "state-share", Fair;
+                "multimodal latency: only {percent:.0}% of trials in the main mode";
                 "stop other processes, fix the frequency, then rerun";
-                percent = Insert::Percent(share, 0), points, of),
-            Warning::FewSteps { steps } => entry!("few-steps", Fair;
+                percent = 100.0 * share
+            ),
+            Warning::StateShare { points, of, share } => entry!(
+                "state-share", Fair;
+                "multimodal latency: only {percent:.0}% of trials in the main mode",
+                " (at {points} of {of} points)";
+                "stop other processes, fix the frequency, then rerun";
+                percent = 100.0 * share
+            ),
+            Warning::FewSteps { steps } => entry!(
+                "few-steps", Fair;
                 "trials are too short: {steps} timer tick{s} each";
-                "omit --iters, or increase it"; steps, s = Insert::Plural(steps)),
-            Warning::TimerSteppedBack { trials } => entry!("timer-stepped-back", Poor;
-                "the timer went backwards in {trials} trial{s}", " (discarded)";
-                "check the kernel log (dmesg) for {counter} messages"; trials, s = Insert::Plural(trials),
-                counter = words.counter_name),
-            Warning::CoreCyclesDiffer { ratio } => entry!("core-cycles-differ", Poor;
-                "counted and estimated core cycles differ by {percent}%";
-                "fix the frequency, and keep the SMT sibling idle"; percent = percent_off(ratio, 0)),
+                "omit --iters, or increase it";
+                s = plural(steps)
+            ),
+            Warning::TimerSteppedBack { trials } => entry!(
+                "timer-stepped-back", Poor;
+                "the timer went backwards in {trials} trial{s}",
+                " (discarded)";
+                "check the kernel log (dmesg) for {counter} messages";
+                s = plural(trials), counter = words.counter_name
+            ),
+            Warning::CoreCyclesDiffer { ratio } => entry!(
+                "core-cycles-differ", Poor;
+                "counted and estimated core cycles differ by {percent:.0}%";
+                "fix the frequency, and keep the SMT sibling idle";
+                percent = percent_off(ratio)
+            ),
             Warning::CountersUnavailable { why: NoCounters::Paranoid } => entry!(
                 "counters-unavailable", Note;
                 "no hardware counters: kernel.perf_event_paranoid forbids them";
-                "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid"),
+                "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid"
+            ),
             Warning::CountersUnavailable { why: NoCounters::Filtered } => entry!(
                 "counters-unavailable", Note;
                 "no hardware counters: a seccomp filter blocks perf_event_open";
-                "grant the container CAP_PERFMON (docker run --cap-add=PERFMON)"),
+                "grant the container CAP_PERFMON (docker run --cap-add=PERFMON)"
+            ),
             Warning::CountersUnavailable { why: NoCounters::Absent } => entry!(
                 "counters-unavailable", Note;
                 "no hardware counters: the processor or hypervisor provides none";
-                "in a virtual machine: enable the virtual PMU"),
-            Warning::ThreadsRefused { wanted, started, ref errno } => entry!("threads-refused", Fair;
-                "started only {started} of {wanted} threads", ": {errno}";
-                "raise ulimit -u, pids.max of the cgroup or kernel.threads-max"; started, wanted, errno),
-            Warning::GeneratorMoved { times } => entry!("generator-moved", Poor;
+                "in a virtual machine: enable the virtual PMU"
+            ),
+            Warning::ThreadsRefused { wanted, started, ref errno } => entry!(
+                "threads-refused", Fair;
+                "started only {started} of {wanted} threads",
+                ": {errno}";
+                "raise ulimit -u, pids.max of the cgroup or kernel.threads-max"
+            ),
+            Warning::GeneratorMoved { times } => entry!(
+                "generator-moved", Poor;
                 "generators were migrated to other CPUs in {times} run{s}";
                 "stop the program that changes CPU affinities or cpusets, then rerun";
-                times, s = Insert::Plural(times)),
-            Warning::NotSettled { windows, of } => entry!("not-settled", Fair;
+                s = plural(times)
+            ),
+            Warning::NotSettled { windows, of } => entry!(
+                "not-settled", Fair;
                 "generators had no steady rate at the start of {windows} of {of} runs";
-                "stop other processes, fix the frequency, then rerun"; windows, of),
-            Warning::Throttled { windows, of } => entry!("throttled", Poor;
+                "stop other processes, fix the frequency, then rerun"
+            ),
+            Warning::Throttled { windows, of } => entry!(
+                "throttled", Poor;
                 "the CPU quota throttled the generators in {windows} of {of} runs";
-                "raise cpu.max of the cgroup (docker run --cpus), or use fewer CPUs"; windows, of),
-            Warning::OneGenerator => entry!("one-generator", Note;
+                "raise cpu.max of the cgroup (docker run --cpus), or use fewer CPUs"
+            ),
+            Warning::OneGenerator => entry!(
+                "one-generator", Note;
                 "only one generator: a single core may be unable to saturate this memory";
-                "give this process more CPUs"),
-            Warning::PairsLeftOut { pairs, of } => entry!("pairs-left-out", Fair;
-                "skipped {pairs} of {of} node pairs", ": they do not fit the time budget";
-                "increase --budget, or select nodes with --cpunode and --memnode"; pairs, of),
-            Warning::RateNotDelivered { offered, delivered } => entry!("rate-not-delivered", Poor;
-                "generators delivered only {delivered} of the requested {offered} GB/s",
+                "give this process more CPUs"
+            ),
+            Warning::PairsLeftOut { pairs, of } => entry!(
+                "pairs-left-out", Fair;
+                "skipped {pairs} of {of} node pairs",
+                ": they do not fit the time budget";
+                "increase --budget, or select nodes with --cpunode and --memnode"
+            ),
+            Warning::RateNotDelivered { offered, delivered } => entry!(
+                "rate-not-delivered", Poor;
+                "generators delivered only {delivered:.2} of the requested {offered:.2} GB/s",
                 ", although memory was not saturated";
                 "stop other processes on those CPUs, or use more CPUs";
-                delivered = fixed(delivered / 1e9, 2), offered = fixed(offered / 1e9, 2)),
+                delivered = delivered / 1e9, offered = offered / 1e9
+            ),
             Warning::IdleMemorySlower { node, idle, loaded, rate } => entry!(
                 "idle-memory-slower", Note, Node(node);
-                "node {node}: idle latency {idle} ns exceeds {loaded} ns at {rate} GB/s, likely due to power management";
-                "select the low-latency BIOS profile"; node, idle, loaded, rate = fixed(rate / 1e9, 2)),
-            Warning::LittleImplausible { lines } => entry!("little-implausible", Poor;
-                "{lines} outstanding lines per core is implausible", ": the data probably came from a cache";
-                "use a larger --size, and check the reported caches"; lines = fixed(lines, 0)),
+                "node {node}: idle latency {idle} ns exceeds {loaded} ns at {rate:.2} GB/s, likely due \
+                 to power management";
+                "select the low-latency BIOS profile";
+                idle = nanoseconds(idle), loaded = nanoseconds(loaded), rate = rate / 1e9
+            ),
+            Warning::LittleImplausible { lines } => entry!(
+                "little-implausible", Poor;
+                "{lines:.0} outstanding lines per core is implausible",
+                ": the data probably came from a cache";
+                "use a larger --size, and check the reported caches"
+            ),
             Warning::OverBudget { from, to, kind, seconds } => entry!(
                 "over-budget", Fair, Traffic(from, to, kind);
-                "node {from} -> node {to}, {kind}: skipped", ", does not fit the {seconds} s budget";
+                "node {from} -> node {to}, {kind}: skipped",
+                ", does not fit the {seconds} s budget";
                 "increase --budget, or select fewer nodes or traffic mixes";
-                from, to, kind, seconds = Insert::Trimmed(seconds, 9)),
-            Warning::VcpusMayShareCore => entry!("vcpus-may-share-a-core", Note;
+                seconds = Trimmed(seconds)
+            ),
+            Warning::VcpusMayShareCore => entry!(
+                "vcpus-may-share-a-core", Note;
                 "the hypervisor hides the core topology: two vCPUs may be SMT siblings";
-                "configure the hypervisor to expose the topology"),
-            Warning::TopologyDoubtful { a, b, ns } => entry!("topology-doubtful", Fair;
+                "configure the hypervisor to expose the topology"
+            ),
+            Warning::TopologyDoubtful { a, b, ns } => entry!(
+                "topology-doubtful", Fair;
                 "CPUs {a} and {b} look like SMT siblings",
-                " ({ns} ns core to core), although the system reports separate cores";
-                "configure the hypervisor to expose the topology"; a, b, ns = fixed(ns, 1)),
-            Warning::PairsOfClasses { of } => entry!("pairs-of-classes", Note;
+                " ({ns:.1} ns core to core), although the system reports separate cores";
+                "configure the hypervisor to expose the topology"
+            ),
+            Warning::PairsOfClasses { of } => entry!(
+                "pairs-of-classes", Note;
                 "not all {of} pairs fit the time budget: sampling a few pairs per class";
-                "increase --budget, or select pairs with --pairs"; of),
+                "increase --budget, or select pairs with --pairs"
+            ),
             Warning::FirmwareLatencyDiffers { node, claimed, measured } => entry!(
                 "firmware-latency-differs", Note, Node(node);
                 "node {node}: measured latency {measured} ns, firmware reports {claimed} ns";
-                "rely on the measured value; a firmware update may fix the table"; node, measured, claimed),
-            Warning::ChannelsUnequal { dimms, sockets } => entry!("channels-unequal", Note;
+                "rely on the measured value; a firmware update may fix the table";
+                measured = nanoseconds(measured), claimed = nanoseconds(claimed)
+            ),
+            Warning::ChannelsUnequal { dimms, sockets } => entry!(
+                "channels-unequal", Note;
                 "{dimms} DIMMs on {sockets} socket{s}: the memory channels cannot all be populated alike";
-                "fit each channel with the same DIMMs"; dimms, sockets, s = Insert::Plural(sockets.into())),
+                "fit each channel with the same DIMMs";
+                s = plural(sockets)
+            ),
             Warning::TierContradiction { tier, fast, slow, ratio } => entry!(
                 "tier-contradiction", Note, Node(slow);
-                "nodes {fast} and {slow} are both in memory tier {tier}, but node {slow} has {ratio}x the latency";
-                "update kernel or firmware so that HMAT/CDAT describe these nodes separately";
-                fast, slow, tier, ratio = fixed(ratio, 2)),
-            Warning::Partial { finished, planned } => entry!("partial", Poor;
-                "measured only {finished} of {planned} point{s}", " before the interruption";
+                "nodes {fast} and {slow} are both in memory tier {tier}, but node {slow} has \
+                 {ratio:.2}x the latency";
+                "update kernel or firmware so that HMAT/CDAT describe these nodes separately"
+            ),
+            Warning::Partial { finished, planned } => entry!(
+                "partial", Poor;
+                "measured only {finished} of {planned} point{s}",
+                " before the interruption";
                 "rerun without interrupting to measure the remaining points";
-                finished, planned, s = Insert::Plural(planned.into())),
+                s = plural(planned)
+            ),
         }
-        entry
     }
 }
 
@@ -488,31 +727,13 @@ fn graded(value: f64, poor_from: f64) -> Severity {
     if value < poor_from { Severity::Fair } else { Severity::Poor }
 }
 
-/// Returns the index of a word in [`CODES`].
-const fn index(code: &str) -> u8 {
-    let (all, code) = (CODES.as_bytes(), code.as_bytes());
-    let (mut at, mut index, mut length) = (0, 0, 0);
-    while at < all.len() {
-        match all[at] {
-            b' ' if length == code.len() => break,
-            b' ' => (index, length) = (index + 1, 0),
-            byte if length < code.len() && byte == code[length] => length += 1,
-            _ => length = usize::MAX,
-        }
-        at += 1;
-    }
-    assert!(length == code.len(), "the code is not in the list");
-    index
+/// Returns the word for programs of a warning whose code is `code` where results show the counter's cycles.
+fn code(code: &'static str) -> &'static str {
+    let other = COUNTER_CODES.iter().find(|(known, _)| *known == code && words().cycles_are == Cycles::Core);
+    other.map_or(code, |(_, other)| *other)
 }
 
-impl Entry<'_> {
-    /// Returns the word for programs. Where results show the counter's cycles, words about it begin with `tsc`, as in all
-    /// saved results.
-    pub(super) fn code(&self) -> &'static str {
-        const OF_ONE: u8 = index("tsc-not-invariant");
-        const OF_ANY: u8 = index("counter-not-invariant");
-        let is_named = words().cycles_are == Cycles::Counter || !(OF_ONE..OF_ANY).contains(&self.index);
-        let index = if is_named { self.index } else { self.index + (OF_ANY - OF_ONE) };
-        CODES.split(' ').nth(index.into()).unwrap_or("")
-    }
+/// Returns a latency in nanoseconds.
+fn nanoseconds(latency: Picoseconds) -> Digits {
+    Digits(latency.0.real() / 1000.0)
 }

@@ -70,12 +70,32 @@ pub enum Fact {
 
 /// Number of facts of one result.
 const COUNT: usize = Fact::Local as usize;
-/// The names of facts in documents, each behind the name of its object; facts that the reader composes have a dash.
-const PLACES: &str = "1/ns 2/ns 3/ns 4/ns memory/ns summary/small_pages_ns summary/largest_pages_ns \
-    summary/page_local_ns summary/small_pages_translation_ns summary/huge_pages_translation_ns summary/random_ns \
-    summary/sequential_ns summary/backward_ns summary/p50_ns summary/p99_9_ns summary/reorder_buffer_instructions \
-    summary/read_bytes_per_second summary/idle_ns - 1/core_cycles 2/core_cycles model/core_ghz health/l1_core_cycles \
-    health/pages_behave_as_small - - - -";
+/// The places of facts in documents: the object, and its key. The reader composes the other facts.
+const PLACES: [(&str, &str, Fact); 23] = [
+    ("1", "ns", Fact::L1),
+    ("2", "ns", Fact::L2),
+    ("3", "ns", Fact::L3),
+    ("4", "ns", Fact::L4),
+    ("memory", "ns", Fact::Memory),
+    ("summary", "small_pages_ns", Fact::SmallPages),
+    ("summary", "largest_pages_ns", Fact::LargestPages),
+    ("summary", "page_local_ns", Fact::PageLocal),
+    ("summary", "small_pages_translation_ns", Fact::SmallTranslation),
+    ("summary", "huge_pages_translation_ns", Fact::HugeTranslation),
+    ("summary", "random_ns", Fact::Random),
+    ("summary", "sequential_ns", Fact::Sequential),
+    ("summary", "backward_ns", Fact::Backward),
+    ("summary", "p50_ns", Fact::Median),
+    ("summary", "p99_9_ns", Fact::Tail),
+    ("summary", "reorder_buffer_instructions", Fact::ReorderBuffer),
+    ("summary", "read_bytes_per_second", Fact::ReadBandwidth),
+    ("summary", "idle_ns", Fact::Idle),
+    ("1", "core_cycles", Fact::L1Cycles),
+    ("2", "core_cycles", Fact::L2Cycles),
+    ("model", "core_ghz", Fact::Clock),
+    ("health", "l1_core_cycles", Fact::HitCycles),
+    ("health", "pages_behave_as_small", Fact::TlbPages),
+];
 /// The names of the caches of a curve in the places of facts.
 pub const CACHES: [(&str, Fact); 4] = [("1", Fact::L1), ("2", Fact::L2), ("3", Fact::L3), ("4", Fact::L4)];
 
@@ -104,16 +124,9 @@ impl SavedFacts {
             (_, Some(key)) => (key, 2),
             _ => (key, 0),
         };
-        let is = |place: &str| place.split_once('/') == Some((object, key));
-        if let Some(place) = PLACES.split(' ').position(is) {
-            self.values
-                .iter_mut()
-                .skip(place)
-                .take(1)
-                .flatten()
-                .skip(end)
-                .take(1)
-                .for_each(|slot| *slot = value);
+        let place = PLACES.iter().find(|(known, name, _)| (*known, *name) == (object, key));
+        if let Some(slot) = place.and_then(|(_, _, fact)| self.values.get_mut(*fact as usize)?.get_mut(end)) {
+            *slot = value;
         }
     }
 
@@ -121,7 +134,9 @@ impl SavedFacts {
     pub fn put(&mut self, fact: Fact, value: Estimate) {
         let Estimate { value, interval } = value;
         let [low, high] = interval.map_or([f64::NAN; 2], |Interval { low, high }| [low, high]);
-        self.values.iter_mut().skip(fact as usize).take(1).for_each(|slot| *slot = [value, low, high]);
+        if let Some(slot) = self.values.get_mut(fact as usize) {
+            *slot = [value, low, high];
+        }
     }
 
     /// Adds to a count.

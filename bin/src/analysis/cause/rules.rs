@@ -2,10 +2,8 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::stats::{Estimate, Side};
+use latency_core::words::Worded;
 
 use super::evidence::CauseEvidence;
 use super::facts::Fact;
@@ -64,16 +62,41 @@ enum Clause {
     Within,
 }
 
-/// The sentence of each signature of a slower or faster translation.
-const TRANSLATION: &str = "translation alone: a TLB miss is {times}, data are the same; check with \
-    `latency-bench pages` and `perf stat -e dTLB-load-misses`";
+/// The cause of a difference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    NodeCount,
+    CoreClock,
+    Memory,
+    SmallPages,
+    Translation,
+    NestedPages,
+    Remote,
+    Channel,
+    Prefetchers,
+    Tail,
+    Sibling,
+}
+
+impl Worded for Cause {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("node-count", Cause::NodeCount),
+        ("core-clock", Cause::CoreClock),
+        ("memory", Cause::Memory),
+        ("small-pages", Cause::SmallPages),
+        ("translation", Cause::Translation),
+        ("nested-pages", Cause::NestedPages),
+        ("remote", Cause::Remote),
+        ("channel", Cause::Channel),
+        ("prefetchers", Cause::Prefetchers),
+        ("tail", Cause::Tail),
+        ("sibling", Cause::Sibling),
+    ];
+}
 
 /// A rule.
 struct CauseRule {
-    /// The name of the cause, for programs.
-    name: &'static str,
-    /// The sentence, with inserts.
-    sentence: Packed,
+    cause: Cause,
     /// The fact that moved.
     moved: Fact,
     /// The smallest factor by which it moved.
@@ -84,13 +107,12 @@ struct CauseRule {
     clauses: &'static [(Clause, Fact)],
 }
 
-/// Declares rules: the name; the fact that moved and by what factor at least; the evidence beside it; the sentence. A
-/// rule with `or neighbours` names nothing if neighbours may be an explanation.
+/// Declares rules: the cause; the fact that moved and by what factor at least; the evidence beside it. A rule with
+/// `or neighbours` names nothing if neighbours may be an explanation.
 macro_rules! rules {
-    ($($name:literal: $moved:ident by $least:literal $(or $neighbours:ident)?; $($clause:ident [$($fact:ident),*]),*; $sentence:tt)*) => {
+    ($($cause:ident: $moved:ident by $least:literal $(or $neighbours:ident)?; $($clause:ident [$($fact:ident),*]),*;)*) => {
         [$(CauseRule {
-            name: $name,
-            sentence: packed!($sentence, times, period, ratio, now, less),
+            cause: Cause::$cause,
             moved: Fact::$moved,
             least: $least,
             neighbours: false $(|| stringify!($neighbours).len() > 0)?,
@@ -104,74 +126,108 @@ const WHOLE: usize = 2;
 
 /// All rules.
 static RULES: [CauseRule; 14] = rules! {
-    "node-count": Nodes by 1.01; Equal [Cpus];
-    "the division into NUMA nodes (SNC, NPS, or NUMA switched off): the number of nodes differs, that of CPUs does not; check with `lscpu` and the firmware's setup"
-
-    "core-clock": Clock by 1.05; Clocked [L1, L2], Equal [L1Cycles, L2Cycles], Within [L3, L4, Memory];
-    "the core clock: the core's caches are {period} in ns, the same in core cycles; check with `turbostat` or `cpupower frequency-info`"
-
-    "memory": Memory by 1.1 or neighbours;
-    Same [L1], Kept [L2, L3, L4], Along [Local, Median, Idle, IdleBeside, SmallPages, LargestPages, Random], Minor [Tlb, SecondTlb], Still [SmallTranslation, HugeTranslation];
-    "memory alone: it is {times}, caches are the same; check the speed of the DIMMs with `dmidecode -t memory`, and neighbours with `latency-bench matrix --until=quiet`"
-
-    "small-pages": SmallPages by 1.1 or neighbours; Same [LargestPages], Kept [L1], Steady [HugeTranslation], Near [TlbPages];
-    "translation of 4 KiB pages: they are {times}, larger pages are the same; check with `latency-bench pages`, and if the host backs its guests by huge pages"
-
-    "translation": SmallTranslation by 1.25 or neighbours; Same [PageLocal], Kept [L1, L2], Clear [HugeTranslation];
-    TRANSLATION
-
-    "translation": SmallTranslation by 1.25 or neighbours; Same [LargestPages], Kept [L1, L2], Clear [HugeTranslation];
-    TRANSLATION
-
-    "translation": Tlb by 1.5 or neighbours; Same [L1], Kept [L2], Along [SecondTlb, SmallTranslation, HugeTranslation];
-    TRANSLATION
-
-    "translation": SecondTlb by 1.5 or neighbours; Same [L1], Kept [L2], Near [Tlb], Along [SmallTranslation, HugeTranslation];
-    TRANSLATION
-
-    "nested-pages": TlbPages by 1.5; Equal [HitCycles];
-    "small pages in the host: the TLB {now} treats huge pages as 4 KiB ones; check the host's huge pages"
-
-    "remote": Remote by 1.1 or neighbours; Same [Local];
-    "the links between nodes: every remote access is {times}, local ones are the same; check the speed of the links in the firmware's setup"
-
-    "channel": ReadBandwidth by 1.05 or neighbours; Kept [Local, Idle, IdleBeside, Memory, Median];
-    "a memory channel: bandwidth differs by a factor of {ratio} at the same idle latency, as with one channel {less}; check with `dmidecode -t memory`"
-
-    "prefetchers": Sequential by 2.0; Same [Random], Along [Backward];
-    "the hardware prefetchers: walks in order are {times}, random ones are the same; check them in the firmware's setup or with `rdmsr 0x1a4`"
-
-    "tail": Tail by 2.0 or neighbours; Same [Median];
-    "interruptions of single loads (SMI, C-states): their p99.9 is {times}, the median is the same; check with `turbostat --show SMI,C1%,C6%`"
-
-    "sibling": ReorderBuffer by 1.6; Equal [HitCycles];
-    "the sibling thread of the core, which is {now} busy: the reorder buffer differs by half, first-level hits do not; check with `top` and `lscpu -e`"
+    NodeCount: Nodes by 1.01; Equal [Cpus];
+    CoreClock: Clock by 1.05; Clocked [L1, L2], Equal [L1Cycles, L2Cycles], Within [L3, L4, Memory];
+    Memory: Memory by 1.1 or neighbours;
+        Same [L1], Kept [L2, L3, L4], Along [Local, Median, Idle, IdleBeside, SmallPages, LargestPages, Random],
+        Minor [Tlb, SecondTlb], Still [SmallTranslation, HugeTranslation];
+    SmallPages: SmallPages by 1.1 or neighbours;
+        Same [LargestPages], Kept [L1], Steady [HugeTranslation], Near [TlbPages];
+    Translation: SmallTranslation by 1.25 or neighbours; Same [PageLocal], Kept [L1, L2], Clear [HugeTranslation];
+    Translation: SmallTranslation by 1.25 or neighbours; Same [LargestPages], Kept [L1, L2], Clear [HugeTranslation];
+    Translation: Tlb by 1.5 or neighbours;
+        Same [L1], Kept [L2], Along [SecondTlb, SmallTranslation, HugeTranslation];
+    Translation: SecondTlb by 1.5 or neighbours;
+        Same [L1], Kept [L2], Near [Tlb], Along [SmallTranslation, HugeTranslation];
+    NestedPages: TlbPages by 1.5; Equal [HitCycles];
+    Remote: Remote by 1.1 or neighbours; Same [Local];
+    Channel: ReadBandwidth by 1.05 or neighbours; Kept [Local, Idle, IdleBeside, Memory, Median];
+    Prefetchers: Sequential by 2.0; Same [Random], Along [Backward];
+    Tail: Tail by 2.0 or neighbours; Same [Median];
+    Sibling: ReorderBuffer by 1.6; Equal [HitCycles];
 };
 
 /// The likely cause of a difference.
 #[derive(Clone, Copy)]
 pub struct LikelyCause {
-    /// Its name, for programs.
-    pub name: &'static str,
-    sentence: Packed,
+    cause: Cause,
     factor: f64,
+}
+
+impl LikelyCause {
+    /// Returns its name, for programs.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.cause.word()
+    }
 }
 
 impl Display for LikelyCause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_less = self.factor < 1.0;
+        let ratio = self.factor;
+        let by = |factor: f64| {
+            let word = if factor > 1.0 { "slower" } else { "faster" };
+            fmt::from_fn(move |out| write!(out, "{word} by {}", ByPercent(factor - 1.0)))
+        };
+        let (times, period) = (by(ratio), by(1.0 / ratio));
+        let [now, less] = if ratio < 1.0 { ["now", "less"] } else { ["no longer", "more"] };
         out.write_str("Looks like ")?;
-        self.sentence.whole().write(out, &mut |out, insert| {
-            let ratio = match insert {
-                1 => self.factor,
-                2 => 1.0 / self.factor,
-                3 => return write!(out, "{:.3}", Decimal(self.factor)),
-                4 => return out.write_str(if is_less { "now" } else { "no longer" }),
-                _ => return out.write_str(if is_less { "less" } else { "more" }),
-            };
-            let word = if ratio > 1.0 { "slower" } else { "faster" };
-            write!(out, "{word} by {}", ByPercent(ratio - 1.0))
-        })
+        match self.cause {
+            Cause::NodeCount => out.write_str(
+                "the division into NUMA nodes (SNC, NPS, or NUMA switched off): the number of nodes differs, that of \
+                 CPUs does not; check with `lscpu` and the firmware's setup",
+            ),
+            Cause::CoreClock => write!(
+                out,
+                "the core clock: the core's caches are {period} in ns, the same in core cycles; check with \
+                 `turbostat` or `cpupower frequency-info`"
+            ),
+            Cause::Memory => write!(
+                    out,
+                    "memory alone: it is {times}, caches are the same; check the speed of the DIMMs with \
+                     `dmidecode -t memory`, and neighbours with `latency-bench matrix --until=quiet`"
+                ),
+            Cause::SmallPages => write!(
+                    out,
+                    "translation of 4 KiB pages: they are {times}, larger pages are the same; check with \
+                     `latency-bench pages`, and if the host backs its guests by huge pages"
+                ),
+            Cause::Translation => write!(
+                    out,
+                    "translation alone: a TLB miss is {times}, data are the same; check with \
+                     `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+                ),
+            Cause::NestedPages => write!(
+                out,
+                "small pages in the host: the TLB {now} treats huge pages as 4 KiB ones; check the host's \
+                 huge pages"
+            ),
+            Cause::Remote => write!(
+                    out,
+                    "the links between nodes: every remote access is {times}, local ones are the same; \
+                     check the speed of the links in the firmware's setup"
+                ),
+            Cause::Channel => write!(
+                    out,
+                    "a memory channel: bandwidth differs by a factor of {ratio:.3} at the same idle \
+                     latency, as with one channel {less}; check with `dmidecode -t memory`"
+                ),
+            Cause::Prefetchers => write!(
+                    out,
+                    "the hardware prefetchers: walks in order are {times}, random ones are the same; \
+                     check them in the firmware's setup or with `rdmsr 0x1a4`"
+                ),
+            Cause::Tail => write!(
+                    out,
+                    "interruptions of single loads (SMI, C-states): their p99.9 is {times}, the median is \
+                     the same; check with `turbostat --show SMI,C1%,C6%`"
+                ),
+            Cause::Sibling => write!(
+                out,
+                "the sibling thread of the core, which is {now} busy: the reorder buffer differs by half, \
+                 first-level hits do not; check with `top` and `lscpu -e`"
+            ),
+        }
     }
 }
 
@@ -181,17 +237,17 @@ pub fn find(evidence: &CauseEvidence) -> Option<LikelyCause> {
     let mut found = None::<LikelyCause>;
     for (index, rule) in RULES.iter().enumerate() {
         let Some(factor) = evidence.has(rule) else { continue };
-        if found.is_some_and(|found| found.name != rule.name) {
+        if found.is_some_and(|found| found.cause != rule.cause) {
             return None;
         }
-        found = found.or(Some(LikelyCause { name: rule.name, sentence: rule.sentence, factor }));
+        found = found.or(Some(LikelyCause { cause: rule.cause, factor }));
         if index < WHOLE {
             break;
         }
     }
     // Another number of nodes, and of CPUs, makes another machine.
     let is_one_machine = evidence.holds(Clause::Equal, Fact::Nodes, 1.0);
-    found.filter(|found| is_one_machine || found.name == RULES[0].name)
+    found.filter(|found| is_one_machine || found.cause == Cause::NodeCount)
 }
 
 impl CauseEvidence {

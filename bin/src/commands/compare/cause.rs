@@ -90,6 +90,6 @@ pub fn programs(document: &mut dyn Document, cause: Option<&LikelyCause>) {
 
 /// Describes the members of a likely cause for programs.
 pub fn of_programs(document: &mut dyn Document, cause: &LikelyCause) {
-    document.put(&NAME, cause.name);
+    document.put(&NAME, cause.name());
     document.show(&TEXT, cause);
 }

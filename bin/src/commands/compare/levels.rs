@@ -3,7 +3,6 @@
 use core::fmt;
 
 use latency_core::decimal::Decimal;
-use latency_core::packed;
 use latency_core::text::joined;
 
 use crate::analysis::curve::Analysis;
@@ -96,7 +95,7 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
 pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
     let Some(levels) = levels else { return };
     document.tabulate("", document::Level::Normal, 1, &|table| {
-        table.texts(packed!("level|A, ns|B, ns|B/A|A, core cycles|B, core cycles|B/A"));
+        table.texts(&["level", "A, ns", "B, ns", "B/A", "A, core cycles", "B, core cycles", "B/A"]);
         for level in levels.as_slice() {
             table.row();
             table.show(&name(level));

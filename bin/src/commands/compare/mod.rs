@@ -9,7 +9,6 @@ mod view;
 
 use latency_core::decimal::Trimmed;
 use latency_core::math::exp;
-use latency_core::packed;
 use latency_core::text::{Text, plural};
 
 use super::{Command, Write};
@@ -32,9 +31,8 @@ use view::{ComparisonView, Differs, first_name};
 pub const COMPARE: Command = Command {
     descriptor: Descriptor {
         name: "compare",
-        summary: packed!("compare saved results of A and B (exit 5 on regression)"),
-        details: packed!(
-            "A and B are results saved with --json or --csv, tables of sizes and nanoseconds, Intel MLC's \
+        summary: "compare saved results of A and B (exit 5 on regression)",
+        details: "A and B are results saved with --json or --csv, tables of sizes and nanoseconds, Intel MLC's \
                   latency matrix or core-to-core-latency's CSV. Several runs per side go before and after `--`; `-` \
                   reads standard input.\n\
                   Conditions that differ are printed first. Without --force there is no verdict if pages, nodes or \
@@ -42,8 +40,7 @@ pub const COMPARE: Command = Command {
                   The exit status is 5 if B is slower beyond --threshold and the variation between runs: as a whole, \
                   in one pair, row, column or node of a matrix, or in a range of sizes of a curve.\n\
                   With one file per side, a variation between runs of 2% is assumed (3% core to core). Three files \
-                  per side measure it, and smaller differences are detected."
-        ),
+                  per side measure it, and smaller differences are detected.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Of, FlagId::Force, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
@@ -212,7 +209,7 @@ impl ComparisonView<'_> {
         if self.options.of == Of::Undisturbed {
             let [one, other] = self.without;
             document.sentence(
-                Role::Method(&"Values"),
+                Role::Method("Values"),
                 format_args!("undisturbed (--until=quiet); points without one: A {one}, B {other}"),
             );
         }
@@ -221,7 +218,7 @@ impl ComparisonView<'_> {
             let points = self.files.first(side).len();
             let others = paths.len().saturating_sub(1);
             document.sentence(
-                Role::Method(&label),
+                Role::Method(label),
                 format_args!(
                     "{}, {points} point{}{}",
                     name.as_str(),
@@ -239,15 +236,15 @@ impl ComparisonView<'_> {
         });
         match self.files.counts {
             [1, 1] => document.sentence(
-                Role::Method(&"Detection limit"),
+                Role::Method("Detection limit"),
                 format_args!(
-                    "{limit} (one file per side, assumed variation between runs {}%); give several files per side \
-                     to lower it",
+                    "{limit} (one file per side, assumed variation between runs {}%); give several files \
+                     per side to lower it",
                     Trimmed(self.comparison.assumed() * 100.0)
                 ),
             ),
             _ => document.sentence(
-                Role::Method(&"Detection limit"),
+                Role::Method("Detection limit"),
                 format_args!("{limit} (from the variation between files)"),
             ),
         }

@@ -5,7 +5,6 @@ use core::fmt;
 use latency_core::decimal::Decimal;
 use latency_core::math::ToReal;
 use latency_core::model::MAX_POINTS;
-use latency_core::packed;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
@@ -24,7 +23,7 @@ use crate::sys::table::List;
 fields! {
     A_NS "a_ns" "Latency in A in nanoseconds; geometric mean of several files.";
     B_NS "b_ns" "Latency in B in nanoseconds; geometric mean of several files.";
-    RATIO "ratio +-" "B divided by A; the interval covers the scatter within and between runs, but not what all points of a run share.";
+    RATIO "ratio" interval "B divided by A; the interval covers the scatter within and between runs, but not what all points of a run share.";
     INTERPOLATED "interpolated" "True if the value of B is interpolated between two of its points.";
     VERDICT "verdict" "`slower` or `faster` beyond threshold and uncertainty, or `same`.";
 }
@@ -130,9 +129,9 @@ impl ComparisonView<'_> {
                 table.text(FIELDS.get(field).map_or("", |(_, words)| words));
             }
             table.texts(match (mixed, rates) {
-                (true, _) => packed!("A|B|time B/A|95% CI|verdict"),
-                (false, true) => packed!("A, GB/s|B, GB/s|time B/A|95% CI|verdict"),
-                (false, false) => packed!("A, ns|B, ns|B/A|95% CI|verdict"),
+                (true, _) => &["A", "B", "time B/A", "95% CI", "verdict"],
+                (false, true) => &["A, GB/s", "B, GB/s", "time B/A", "95% CI", "verdict"],
+                (false, false) => &["A, ns", "B, ns", "B/A", "95% CI", "verdict"],
             });
             for pair in (0..).map_while(pair) {
                 let row = &pair.row;

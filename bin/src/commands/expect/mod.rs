@@ -6,8 +6,6 @@ mod view;
 
 use core::num::NonZeroU32;
 
-use latency_core::packed;
-
 use super::report::saved::read;
 use super::{Command, Write};
 use crate::analysis::expect::{Question, ResultRows, ask};
@@ -21,16 +19,14 @@ use crate::saved::{Saved, tlb};
 pub const EXPECT: Command = Command {
     descriptor: Descriptor {
         name: "expect",
-        summary: packed!("time of a load of your program's data"),
-        details: packed!(
-            "FILE is a saved curve, a report as JSON, or another tool's table; `-` reads standard input. The latency of \
+        summary: "time of a load of your program's data",
+        details: "FILE is a saved curve, a report as JSON, or another tool's table; `-` reads standard input. The latency of \
              a random load over --size bytes is read between the measured sizes around it. Its interval contains \
              what a measurement of that size would give, and is wide where a cache ends.\n\
              The mixture of levels that follows the curve is shown with its terms: the share of the loads that each \
              level serves, times its latency.\n\
              --chains needs a result of parallel, and --cores one of bandwidth --traffic=random. What was not measured \
-             is refused, with the run that would measure it (exit 1)."
-        ),
+             is refused, with the run that would measure it (exit 1).",
         flags: FlagSet::of(&[FlagId::Size, FlagId::Pages, FlagId::Chains, FlagId::Cores]),
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
         ..Descriptor::OF_VALUES

@@ -3,7 +3,6 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
-use latency_core::packed;
 use latency_core::stats::{Estimate, Interval};
 
 use crate::analysis::expect::between::CurvePoint;
@@ -22,7 +21,7 @@ use crate::result::words::{PageKind, PageWords};
 use crate::saved::Saved;
 
 fields! {
-    NS "ns +-" "Expected latency of a random load, in nanoseconds; the interval contains the result of a measurement of this size.";
+    NS "ns" interval "Expected latency of a random load, in nanoseconds; the interval contains the result of a measurement of this size.";
     BELOW "below_bytes" "Nearest measured working set below, in bytes.";
     ABOVE "above_bytes" "Nearest measured working set above, in bytes.";
     MIXTURE "mixture_ns" "Latency by the mixture of levels, in nanoseconds; null without a fit.";
@@ -60,16 +59,16 @@ pub fn present(document: &mut dyn Document, file: &File<'_>, found: &Expectation
     }
     show::stated_trust(document, saved);
     let name = file.name();
-    document.sentence(Role::Method(&"File"), format_args!("{}", name.as_str()));
+    document.sentence(Role::Method("File"), format_args!("{}", name.as_str()));
     file.origin(document);
     if let Some(pages) = found.times().first().and_then(|time| time.pages) {
-        document.sentence(Role::Method(&"Pages"), format_args!("{}", PageKind(pages)));
+        document.sentence(Role::Method("Pages"), format_args!("{}", PageKind(pages)));
     }
     if let Some((from, to)) = found.curve.like.pair {
-        document.sentence(Role::Method(&"Nodes"), format_args!("{from} -> {to}"));
+        document.sentence(Role::Method("Nodes"), format_args!("{from} -> {to}"));
     }
     if saved.origin.started > 0 {
-        document.sentence(Role::Method(&"Started"), format_args!("{}", ReadableTime(saved.origin.started)));
+        document.sentence(Role::Method("Started"), format_args!("{}", ReadableTime(saved.origin.started)));
     }
     document.part(Part::Object(&MEASURED), |document| {
         document.put(&saved::FILE, name.as_str());
@@ -123,7 +122,7 @@ fn neighbours(document: &mut dyn Document, found: &Expectation<'_>) {
 /// Shows the terms of the mixture, and whether their sum agrees with the measured points.
 fn terms(document: &mut dyn Document, found: &Expectation<'_>, mixture: &Mixture) {
     document.tabulate("Mixture of levels: share of the loads times latency", Level::Normal, 1, &|table| {
-        table.texts(packed!("part|up to|share|ns|adds"));
+        table.texts(&["part", "up to", "share", "ns", "adds"]);
         mixture.each_term(found.size, &mut |term| {
             table.row();
             table.text(term.part);

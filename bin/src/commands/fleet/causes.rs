@@ -42,7 +42,7 @@ impl HostCauses {
 
     /// Returns the likely cause of the difference of a host.
     pub fn of(&self, host: Name) -> Option<&'static str> {
-        self.named().find(|(known, _)| *known == host).map(|(_, cause)| cause.name)
+        self.named().find(|(known, _)| *known == host).map(|(_, cause)| cause.name())
     }
 }
 
@@ -200,7 +200,7 @@ fn answer(runs: &mut Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCau
         }
         let Some(cause) = between(&all, ours) else { continue };
         match causes.list.iter_mut().find(|(host, _)| *host == question.host) {
-            Some((_, known)) => *known = known.filter(|known| known.name == cause.name),
+            Some((_, known)) => *known = known.filter(|known| known.name() == cause.name()),
             None => drop(causes.list.push((question.host, Some(cause)))),
         }
     }

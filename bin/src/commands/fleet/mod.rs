@@ -19,8 +19,6 @@ pub mod tests;
 mod values;
 mod view;
 
-use latency_core::packed;
-
 use super::{Command, Write};
 use crate::describe::columns;
 use crate::error::{Failure, Outliers, SavedError, TimingError};
@@ -35,9 +33,8 @@ use view::FleetView;
 pub const FLEET: Command = Command {
     descriptor: Descriptor {
         name: "fleet",
-        summary: packed!("find slow hosts among the saved results of many"),
-        details: packed!(
-            "Each FILE contains results of many hosts, saved with --format=jsonl or json, one after the other; \
+        summary: "find slow hosts among the saved results of many",
+        details: "Each FILE contains results of many hosts, saved with --format=jsonl or json, one after the other; \
                   `-` reads standard input. Hosts with the same CPU model are compared point by point. A host is slow \
                   if its whole 95% interval is beyond the median of the hosts by more than four robust standard \
                   deviations and by more than --threshold. At least 5 hosts of a kind are needed, or --baseline with \
@@ -48,8 +45,7 @@ pub const FLEET: Command = Command {
                   With --history, each host is first compared with its own older results: a host that became slower or \
                   faster is listed with the time, and with what changed in its documents at that time.\n\
                   The exit status is 5 if a host is slow, or became slower according to --history. With --strict, it is 3 if hosts are only listed as not \
-                  comparable, and a line that is not a result is an error; without, it is skipped."
-        ),
+                  comparable, and a line that is not a result is an error; without, it is skipped.",
         flags: FlagSet::of(&[
             FlagId::Threshold,
             FlagId::Baseline,

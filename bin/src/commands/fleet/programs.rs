@@ -11,7 +11,6 @@ use crate::describe::{self, columns, trust};
 use crate::report::document::{Document, Field, Metric, Part, Value, fields};
 use crate::result::row::FIELDS;
 use crate::saved::{self, alike};
-use latency_core::packed;
 use latency_core::stats::Estimate;
 use latency_core::words::Worded;
 
@@ -20,7 +19,7 @@ fields! {
     CPU_MODEL "cpu_model" "Model name of the processor.";
     NODES "nodes" "Number of NUMA nodes.";
     UNIT "unit" "`ns` (lower is faster) or `bytes_per_second`.";
-    VALUE "value +-" "Value of the host in its newest result, in `unit`.";
+    VALUE "value" interval "Value of the host in its newest result, in `unit`.";
     MEDIAN "median" "Median over hosts, or over the hosts of the baseline, in `unit`.";
     RATIO "ratio" "Value divided by the median.";
     Z "z_score" "Number of robust standard deviations by which the value is slower; null if all hosts have the same value.";
@@ -101,15 +100,15 @@ pub static COLUMNS: [Field; 21] = [
 
 /// The metrics for monitoring systems.
 static METRICS: [Metric; 6] = [
-    Metric(packed!("fleet_hosts|Hosts that have a value.")),
-    Metric(packed!("fleet_healthy_hosts|Judged hosts that are not slow.")),
-    Metric(packed!("fleet_slow_hosts|Hosts that are slow.")),
-    Metric(packed!("fleet_apart_hosts|Hosts that are not comparable with the others.")),
-    Metric(packed!("fleet_slowed_points|Points of hosts that became slower.")),
-    Metric(packed!("fleet_untrusted_results|Results that were excluded as unreliable.")),
+    Metric { name: "fleet_hosts", about: "Hosts that have a value." },
+    Metric { name: "fleet_healthy_hosts", about: "Judged hosts that are not slow." },
+    Metric { name: "fleet_slow_hosts", about: "Hosts that are slow." },
+    Metric { name: "fleet_apart_hosts", about: "Hosts that are not comparable with the others." },
+    Metric { name: "fleet_slowed_points", about: "Points of hosts that became slower." },
+    Metric { name: "fleet_untrusted_results", about: "Results that were excluded as unreliable." },
 ];
 static METRIC_RATIO: Metric =
-    Metric(packed!("fleet_outlier_ratio|Value of a slow host divided by the median of its kind."));
+    Metric { name: "fleet_outlier_ratio", about: "Value of a slow host divided by the median of its kind." };
 
 impl FleetView<'_, '_> {
     /// Describes all findings for programs.

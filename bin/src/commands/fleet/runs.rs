@@ -1,7 +1,6 @@
 //! The data that are kept of many results: a few numbers of each point, under names. Verdicts are made elsewhere.
 
 use latency_core::math::{exp, ln};
-use latency_core::packed;
 use latency_core::sort::sort_by;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
@@ -111,7 +110,7 @@ impl<'a> Runs<'a> {
             if sections::are_in(saved.experiment.as_str()) {
                 return Ok(true);
             }
-            let full = Problem::new(1, packed!("too many values"));
+            let full = Problem::new(1, "too many values");
             let state = boots.add(names, saved).ok_or(full)?;
             *documents += 1;
             let trust = &saved.origin.trust;
@@ -249,7 +248,8 @@ impl MeanOfPoints {
         // The texts fit.
         let _ = write!(
             name,
-            "{0}, mean of {1} points{SEPARATOR}{2}{SEPARATOR}{3}{SEPARATOR}{EXPERIMENT}={0}{SEPARATOR}{points}",
+            "{0}, mean of {1} \
+             points{SEPARATOR}{2}{SEPARATOR}{3}{SEPARATOR}{EXPERIMENT}={0}{SEPARATOR}{points}",
             saved.experiment,
             count as u32,
             saved.cpu(),

@@ -3,7 +3,6 @@
 use core::fmt::{self, Write};
 
 use latency_core::decimal::{Decimal, Trimmed};
-use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::plural;
 
@@ -18,10 +17,8 @@ use super::settled::{FASTER, FEW, HistoryHosts, SLOWER};
 use super::values::{HostValue, Key, Slowed, unit};
 use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
-use crate::describe::say::say;
 use crate::describe::time::Utc;
 use crate::options::Options;
-use crate::options::message::Insert;
 use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::saved::{self, alike};
@@ -107,15 +104,21 @@ impl FleetView<'_, '_> {
             }
         }
         match (judged, slow) {
-            (0, _) if self.options.baseline.is_some() => say!(
-                document, Role::Answer, "None of {hosts} host{s} has a point in common with the baseline.";
-                hosts, s = Insert::Plural(hosts as u64)
+            (0, _) if self.options.baseline.is_some() => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "None of {hosts} host{s} has a point in common with the baseline.",
+                    s = plural(hosts as u64)
+                ),
             ),
-            (0, _) => say!(
-                document, Role::Answer,
-                "Too few hosts: {hosts} host{s}, fewer than {fewest} of each kind. Add hosts, or give known-good results \
-                 with --baseline.";
-                hosts, s = Insert::Plural(hosts as u64), fewest = FEWEST
+            (0, _) => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "Too few hosts: {hosts} host{s}, fewer than {fewest} of each kind. Add hosts, or give \
+                     known-good results with --baseline.",
+                    s = plural(hosts as u64),
+                    fewest = FEWEST
+                ),
             ),
             (_, 0) => document.answer(format_args!("None of {judged} hosts is slow ({}).", self.others())),
             _ => {
@@ -129,18 +132,25 @@ impl FleetView<'_, '_> {
             }
         }
         if judged > 0 {
-            say!(document, Role::Finding, "Healthy: {healthy} of {judged} hosts."; healthy = judged - slow, judged);
+            document.sentence(
+                Role::Finding,
+                format_args!("Healthy: {healthy} of {judged} hosts.", healthy = judged - slow),
+            );
         }
         let hosts = hosts - only_apart;
         if judged > 0 && hosts > judged {
-            say!(
-                document, Role::Missing, "Not judged: {hosts} host{s} ({why}).";
-                hosts = hosts - judged, s = Insert::Plural((hosts - judged) as u64),
-                why = match (self.options.baseline, hosts - judged) {
-                    (Some(_), _) => "not of a kind in the baseline",
-                    (None, 1) => "fewer than 5 hosts of its kind",
-                    (None, _) => "fewer than 5 hosts of their kind",
-                }
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Not judged: {hosts} host{s} ({why}).",
+                    hosts = hosts - judged,
+                    s = plural((hosts - judged) as u64),
+                    why = match (self.options.baseline, hosts - judged) {
+                        (Some(_), _) => "not of a kind in the baseline",
+                        (None, 1) => "fewer than 5 hosts of its kind",
+                        (None, _) => "fewer than 5 hosts of their kind",
+                    }
+                ),
             );
         }
     }
@@ -153,9 +163,7 @@ impl FleetView<'_, '_> {
         if self.causes.is_unreadable {
             document.say(
                 Role::Missing,
-                packed!(
-                    "Likely causes: not sought, because a pipe cannot be read a second time; name files."
-                ),
+                "Likely causes: not sought, because a pipe cannot be read a second time; name files.",
             );
         }
     }
@@ -172,7 +180,7 @@ impl FleetView<'_, '_> {
         let outliers = &self.found.outliers;
         let shown = if self.options.verbose { outliers.len() } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
-            table.texts(packed!("host|point|value|median|ratio|deviations"));
+            table.texts(&["host", "point", "value", "median", "ratio", "deviations"]);
             for outlier in outliers.iter().take(shown) {
                 let value = &outlier.value;
                 table.row();
@@ -185,7 +193,13 @@ impl FleetView<'_, '_> {
             }
         });
         if outliers.len() > shown {
-            say!(document, Role::Missing, "{more} more values are slow; --verbose lists all."; more = outliers.len() - ROWS);
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "{more} more values are slow; --verbose lists all.",
+                    more = outliers.len() - ROWS
+                ),
+            );
         }
     }
 
@@ -194,7 +208,7 @@ impl FleetView<'_, '_> {
         let values = || self.found.groups.iter().flat_map(|group| group.values);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
-            table.texts(packed!("host|point|value|95% CI"));
+            table.texts(&["host", "point", "value", "95% CI"]);
             for value in values().take(shown) {
                 let key = self.key(value);
                 let unit = unit(key.quantity).1;
@@ -211,7 +225,7 @@ impl FleetView<'_, '_> {
     /// Shows a row for each group.
     fn groups(&self, document: &mut dyn Document) {
         document.tabulate("", Level::Verbose, 2, &|table| {
-            table.texts(packed!("kind|point|hosts|median|allowed ±"));
+            table.texts(&["kind", "point", "hosts", "median", "allowed ±"]);
             for group in self.found.groups.iter() {
                 let key = Key::of(group.key(&self.runs.names));
                 let nodes = group.nodes();
@@ -301,10 +315,11 @@ impl FleetView<'_, '_> {
         for name in shared.iter().take(NAMED) {
             let hosts = self.runs.boots.of(&self.runs.names, *name);
             document.missing(format_args!(
-                    "{} hosts share the name {}: they ran at the same time with different boot IDs, and are judged separately.",
-                    hosts.count(),
-                    self.name(*name)
-                ));
+                "{} hosts share the name {}: they ran at the same time with different boot IDs, and \
+                     are judged separately.",
+                hosts.count(),
+                self.name(*name)
+            ));
         }
         more(document, "Shared names", "names", shared.len());
     }
@@ -332,15 +347,22 @@ impl FleetView<'_, '_> {
             ));
         }
         if runs.refused.pushed > NAMED {
-            say!(
-                document, Role::Missing, "Skipped: {more} more lines; --format=json lists them.";
-                more = runs.refused.pushed - NAMED
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Skipped: {more} more lines; --format=json lists them.",
+                    more = runs.refused.pushed - NAMED
+                ),
             );
         }
         if runs.without_value > 0 {
-            say!(
-                document, Role::Missing, "Skipped: {results} result{s} without a latency or bandwidth.";
-                results = runs.without_value, s = Insert::Plural(runs.without_value as u64)
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Skipped: {results} result{s} without a latency or bandwidth.",
+                    results = runs.without_value,
+                    s = plural(runs.without_value as u64)
+                ),
             );
         }
     }
@@ -348,7 +370,7 @@ impl FleetView<'_, '_> {
     fn method(&self, document: &mut dyn Document) {
         let (documents, hosts) = (self.runs.documents, self.found.hosts);
         document.sentence(
-            Role::Method(&"Hosts"),
+            Role::Method("Hosts"),
             format_args!(
                 "{hosts}, with {documents} result{} (the newest of each host is judged)",
                 plural(documents)
@@ -357,25 +379,30 @@ impl FleetView<'_, '_> {
         if let Some(path) = self.options.baseline {
             let count = self.of_baseline;
             document.sentence(
-                Role::Method(&"Baseline"),
+                Role::Method("Baseline"),
                 format_args!("{}, {count} result{}", saved::shown(path), plural(count)),
             );
         }
         if self.options.history {
-            say!(
-                document, Role::Method(&"History"),
-                "changes by more than {threshold}% of the level of earlier results, by a robust cumulative sum";
-                threshold = Insert::Shown(&Trimmed(self.options.threshold * 100.0))
+            document.sentence(
+                Role::Method("History"),
+                format_args!(
+                    "changes by more than {threshold}% of the level of earlier results, by a robust \
+                     cumulative sum",
+                    threshold = Trimmed(self.options.threshold * 100.0)
+                ),
             );
         }
         if self.found.judged == 0 {
             return;
         }
-        say!(
-            document, Role::Method(&"Slow"),
-            "the whole 95% interval is beyond the median of the hosts by more than {threshold}% and by more than 4 of \
-             their deviations (robust standard deviation, 1.4826 MAD)";
-            threshold = Insert::Shown(&Trimmed(self.threshold * 100.0))
+        document.sentence(
+            Role::Method("Slow"),
+            format_args!(
+                "the whole 95% interval is beyond the median of the hosts by more than {threshold}% and \
+                 by more than 4 of their deviations (robust standard deviation, 1.4826 MAD)",
+                threshold = Trimmed(self.threshold * 100.0)
+            ),
         );
     }
 }

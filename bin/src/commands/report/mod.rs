@@ -15,7 +15,6 @@ use core::fmt::{self, Write};
 
 use latency_core::cpulist::NodeSet;
 use latency_core::math::{self, ToReal};
-use latency_core::packed;
 
 use super::Command;
 use crate::describe::{Report, output};
@@ -38,9 +37,8 @@ pub use view::{Whole, present};
 pub const REPORT: Command = Command {
     descriptor: Descriptor {
         name: "report",
-        summary: packed!("run all experiments in 90 s and write one HTML page"),
-        details: packed!(
-            "Runs ten experiments within --budget (90 s): idle latency, caches, huge pages, shared cache, loaded \
+        summary: "run all experiments in 90 s and write one HTML page",
+        details: "Runs ten experiments within --budget (90 s): idle latency, caches, huge pages, shared cache, loaded \
                   latency, bandwidth, memory-level parallelism, out-of-order window, tail latency and core-to-core latency. \
                   Writes one HTML page to standard output or --output=FILE.html: the trust in the result, the answers, \
                   then a chapter per experiment with pictures, tables, the method and the command that repeats it at \
@@ -50,8 +48,7 @@ pub const REPORT: Command = Command {
                   --size=SIZE sets the working set of each experiment and the largest one of the curve; a small one \
                   is fast, but measures caches. Experiments of one node pair use the first of several nodes.\n\
                   With files nothing is measured: saved results (--json, --csv) become one page with a line and a \
-                  chapter each. Up to six curves are drawn in one chart."
-        ),
+                  chapter each. Up to six curves are drawn in one chart.",
         flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::RUN),
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES

@@ -1,7 +1,5 @@
 //! The advice to write a page.
 
-use latency_core::packed;
-
 use crate::options::{FlagId, Options, Output};
 use crate::report::document::{Document, Role};
 use crate::report::format::Purpose;
@@ -11,9 +9,7 @@ pub fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
     let is_text = |output: &Output<'_>| output.path.is_none() && output.format.purpose == Purpose::Terminal;
     let is_shown = options.outputs().iter().any(is_text) && !options.writes(Purpose::Page);
     if is_shown && !options.given.contains(FlagId::Format) {
-        document.say(
-            Role::Method(&"Page"),
-            packed!("add -o report.html for a page with every chapter, picture and table"),
-        );
+        document
+            .say(Role::Method("Page"), "add -o report.html for a page with every chapter, picture and table");
     }
 }

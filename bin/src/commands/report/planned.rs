@@ -2,8 +2,6 @@
 //!
 //! The experiments are planned as in a run, but nothing is measured.
 
-use latency_core::packed;
-
 use super::view::{SECTIONS_OF, missing};
 use super::{COUNT, SECTIONS, VISITS, asked, budget_ns};
 use crate::describe::{self, CommandRun, trust};
@@ -75,7 +73,7 @@ impl Plans {
             self.takes
         ));
         document.tabulate("", Level::Quiet, 1, &|table| {
-            table.texts(packed!("experiment|points|memory|time"));
+            table.texts(&["experiment", "points", "memory", "time"]);
             for (name, planned, takes) in self.possible() {
                 table.row();
                 table.text(name);
@@ -98,7 +96,7 @@ impl Plans {
         document.put(&dry_run::PLAN, true);
         missing(document, &|index| self.sections.get(index)?.as_ref().err(), &|_| false);
         document.part(Part::List(&SECTIONS_OF), |document| {
-            document.say(Role::Page(&PageRole::Chapter), packed!("Plans"));
+            document.say(Role::Page(PageRole::Chapter), "Plans");
             for (name, planned, takes) in self.possible() {
                 document.part(Part::Item, |document| {
                     dry_run::present(

@@ -5,8 +5,6 @@
 
 use core::fmt::{self, Display};
 use core::slice;
-
-use latency_core::packed;
 use latency_core::sort::ascending;
 use latency_core::text::{Text, plural};
 
@@ -15,11 +13,9 @@ use super::pictures::{self, SEVERAL, unit, value};
 use crate::analysis::cause::LikelyCause;
 use crate::commands::Write;
 use crate::commands::compare::{cause, load};
-use crate::describe::say::say;
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
-use crate::options::message::Insert;
 use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::result::row::{CLASS, FROM, Label, Row, SIZE, TO, differing};
@@ -86,7 +82,7 @@ pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<List<File<'a>>, Fa
     let mut files = List::new(paths.len() * PER_FILE + FURTHER)?;
     for path in paths {
         Saved::load_each(path, in_brief, &mut |saved| {
-            let problem = Problem::new(1, packed!("too many results"));
+            let problem = Problem::new(1, "too many results");
             let full = SavedError::Malformed { path, problem };
             files.push(File { path, saved, values: spread(saved.rows)? }).ok_or(full)?;
             Ok(())
@@ -174,9 +170,14 @@ fn present(
         !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
     };
     let hosts = files.iter().enumerate().filter(is_first).count();
-    say!(
-        document, Role::Answer, "{files} saved result{s} from {hosts} host{of_hosts}.";
-        files = files.len(), s = Insert::Plural(files.len() as u64), hosts, of_hosts = Insert::Plural(hosts as u64)
+    document.sentence(
+        Role::Answer,
+        format_args!(
+            "{files} saved result{s} from {hosts} host{of_hosts}.",
+            files = files.len(),
+            s = plural(files.len() as u64),
+            of_hosts = plural(hosts as u64)
+        ),
     );
     cause::answer(document, likely);
     side_by_side(document, files);
@@ -218,7 +219,7 @@ pub fn rows(document: &mut dyn Document, files: &[File<'_>]) {
 /// Shows a table with a row for each file.
 fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
     document.tabulate("", Level::Quiet, 5, &|table| {
-        table.texts(packed!("file|host|CPU|experiment|trust|points|min|median|max"));
+        table.texts(&["file", "host", "CPU", "experiment", "trust", "points", "min", "median", "max"]);
         for file in files {
             let Saved { rows, .. } = file.saved;
             table.row();
@@ -276,8 +277,8 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
 pub fn heading(document: &mut dyn Document, file: &File<'_>) {
     let name = file.name();
     document
-        .sentence(Role::Page(&PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
-    document.sentence(Role::Page(&PageRole::Title), format_args!("{}", file.experiment()));
+        .sentence(Role::Page(PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
+    document.sentence(Role::Page(PageRole::Title), format_args!("{}", file.experiment()));
 }
 
 impl File<'_> {
@@ -306,7 +307,7 @@ impl File<'_> {
             ("Kernel", self.saved.named_kernel()),
         ] {
             if let Some(found) = found {
-                document.sentence(Role::Method(&label), format_args!("{found}"));
+                document.sentence(Role::Method(label), format_args!("{found}"));
             }
         }
     }
@@ -330,7 +331,7 @@ fn points(document: &mut dyn Document, rows: &[Row], level: Level) {
     document.tabulate("", level, 1, &|table| {
         table.text("point");
         table.text(unit_of_all);
-        table.texts(packed!("95% CI|core cycles|pages"));
+        table.texts(&["95% CI", "core cycles", "pages"]);
         for row in rows {
             table.row();
             table.show(&Label { row, shown });

@@ -2,21 +2,18 @@
 //!
 //! The answers are the sentences of the experiments themselves, so that each figure has only one wording.
 
+use crate::report::figures::Digits;
 use core::fmt::{self, Display, Write};
-
-use latency_core::packed;
 use latency_core::text::{Text, joined};
 
 use super::page::how_to_get_the_page;
 use super::reasons::{SharedReason, WholeTrust};
 use super::{Came, SECTIONS, Section};
 use crate::analysis::matrix::{conclude, pairs};
-use crate::describe::say::say;
 use crate::describe::{self, Report, SUMMARY, conditions, trust, unusual};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::options::message::Insert;
 use crate::report::document::{
     Document, DocumentTable, Field, PageRole, Part, Picture, Role, Value, field, fields,
 };
@@ -88,7 +85,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let found = WholeTrust::of(whole.measured().map(|(_, report)| report.warnings), &warnings);
     describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
     describe::command(document, whole.arguments, whole.options.anonymous);
-    document.say(Role::Page(&PageRole::Data), packed!("without the points; `latency-bench report --json` includes them, for `compare`, `fleet` and `report FILE`"));
+    document.say(Role::Page(PageRole::Data), "without the points; `latency-bench report --json` includes them, for `compare`, `fleet` and `report FILE`");
     describe::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
     describe::machine::host(document, whole.machine, &whole.options.labels);
     summary(document, whole);
@@ -111,7 +108,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     trust::warnings(document, &warnings);
     document.part(Part::List(&SECTIONS_OF), |document| {
         for (section, report) in whole.measured() {
-            document.sentence(Role::Page(&PageRole::Chapter), format_args!("{}", section.question));
+            document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
             document.part(Part::Item, |document| {
                 let present = &section.experiment.present;
                 match document.wants_pictures() {
@@ -142,16 +139,22 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
     match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
-        Some((Some(local), Some(remote), Some(ratio))) => say!(
-            document, Role::Answer, "Memory latency {local} ns local, {remote} ns remote ({ratio}x).";
-            local = Insert::Digits(local), remote = Insert::Digits(remote), ratio = Insert::Digits(ratio)
+        Some((Some(local), Some(remote), Some(ratio))) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Memory latency {local} ns local, {remote} ns remote ({ratio}x).",
+                local = Digits(local),
+                remote = Digits(remote),
+                ratio = Digits(ratio)
+            ),
         ),
         Some((Some(local), ..)) => {
-            say!(
-                document, Role::Answer, "Memory latency {local} ns (single NUMA node)."; local = Insert::Digits(local)
+            document.sentence(
+                Role::Answer,
+                format_args!("Memory latency {local} ns (single NUMA node).", local = Digits(local)),
             );
         }
-        _ => document.say(Role::Answer, packed!("Memory latency was not measured.")),
+        _ => document.say(Role::Answer, "Memory latency was not measured."),
     }
     if whole.partial {
         let names = joined(" before ", ", ", whole.not_begun());
@@ -205,14 +208,14 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>, is_shared: bool) 
             let begins = Text::<64>::of(format_args!("{shown}"));
             let begins = begins.as_str().starts_with(section.question);
             let label = if begins { "" } else { section.question };
-            document.sentence(Role::Method(&label), format_args!("{shown}{open}{level}{close}"));
+            document.sentence(Role::Method(label), format_args!("{shown}{open}{level}{close}"));
         }
         return;
     }
     for (section, report) in whole.measured() {
         let role = PageRole::ChapterAnswer(section.question, trust::level(report.warnings));
         let answer = answer(section, report);
-        document.sentence(Role::Page(&role), format_args!("{answer}"));
+        document.sentence(Role::Page(role), format_args!("{answer}"));
         describe::report(&mut Figures { document }, &report, &section.experiment.present);
     }
 }
@@ -260,7 +263,7 @@ pub fn missing<'f, 'a: 'f>(
 /// A document that writes one sentence of a description: the first sentence of the first wanted role that occurs.
 struct FirstSentence<'o> {
     out: &'o mut dyn Write,
-    wanted: [Role<'static>; 3],
+    wanted: [Role; 3],
     pass: usize,
     found: Option<fmt::Result>,
 }
@@ -278,7 +281,7 @@ impl FirstSentence<'_> {
 }
 
 impl Document for FirstSentence<'_> {
-    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
             self.found = Some(self.out.write_fmt(words));
         }
@@ -291,8 +294,8 @@ struct Figures<'d> {
 }
 
 impl Document for Figures<'_> {
-    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
-        if let Role::Page(&PageRole::Figure(..)) = role {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        if let Role::Page(PageRole::Figure(..)) = role {
             self.document.sentence(role, words);
         }
     }
@@ -322,7 +325,7 @@ impl Document for Excerpt<'_> {
         let is_list = match part {
             Part::Records(_) => true,
             Part::List(field) => {
-                let key = Text::<32>::of(format_args!("{}", field.key()));
+                let key = Text::<32>::of(format_args!("{}", field.key));
                 matches!(key.as_str(), "node_pairs" | "points" | "distributions")
             }
             _ => false,

@@ -11,10 +11,10 @@ use latency_core::stats::Estimate;
 use latency_core::traffic::Kind;
 
 fields! {
-    PEAK_READ "read_bytes_per_second +-" "Largest read rate of a pair of nodes, in bytes per second.";
-    PEAK_WRITTEN "write_bytes_per_second +-" "Largest write rate of a pair of nodes, in bytes per second.";
+    PEAK_READ "read_bytes_per_second" interval "Largest read rate of a pair of nodes, in bytes per second.";
+    PEAK_WRITTEN "write_bytes_per_second" interval "Largest write rate of a pair of nodes, in bytes per second.";
     DIMM_PEAK "dimm_peak_bytes_per_second" "Upper bound of the theoretical peak of the DIMMs of the node with the largest rate, in bytes per second; null if unknown.";
-    SINGLE_CORE "single_core_bytes_per_second +-" "Largest rate of one core alone, in bytes per second; null if it was not measured.";
+    SINGLE_CORE "single_core_bytes_per_second" interval "Largest rate of one core alone, in bytes per second; null if it was not measured.";
 }
 
 /// Describes all traffic as rows, then the latencies without load.

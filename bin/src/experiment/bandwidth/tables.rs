@@ -1,6 +1,4 @@
 //! The tables of bandwidth: nodes as a grid, a row for each kind of traffic, for each number of cores, or for each CPU.
-
-use latency_core::packed;
 use latency_core::text::plural;
 
 use super::super::matrix::Grid;
@@ -83,7 +81,7 @@ fn by_kind(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
     let pairs = !is_one_pair(report);
     document.tabulate("", level, 1, &|table| {
         table.text(if pairs { "from -> to" } else { "GB/s" });
-        table.texts(packed!("1 core|peak|95% CI|cores|95% at|in flight"));
+        table.texts(&["1 core", "peak", "95% CI", "cores", "95% at", "in flight"]);
         for group in groups(report.outcomes) {
             let best = group.best();
             let rate = best.map(|(_, rate)| rate);
@@ -106,7 +104,7 @@ fn by_kind(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
 fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
     let pairs = !is_one_pair(report);
     document.tabulate("", level, 1, &|table| {
-        table.texts(packed!("traffic|cores|GB/s|95% CI|per core|efficiency|lines in flight"));
+        table.texts(&["traffic", "cores", "GB/s", "95% CI", "per core", "efficiency", "lines in flight"]);
         for (group, _, (traffic, found)) in rates(report) {
             let with = (traffic.generators, found);
             table.row();
@@ -124,7 +122,7 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
 /// Shows a row for each CPU on its own.
 fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts(packed!("traffic|node|CPU|GB/s|95% CI"));
+        table.texts(&["traffic", "node", "CPU", "GB/s", "95% CI"]);
         for (group, outcome, (_, found)) in rates(report) {
             table.row();
             name(table, false, &group);

@@ -16,10 +16,8 @@ use crate::analysis::reference::quantity;
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
 use crate::describe::dimms::{self, Giga};
 use crate::describe::rates::{GIGA, Gigabytes, gigabytes};
-use crate::describe::say::say;
 use crate::describe::{self, Report, method, reference, trust};
 use crate::machine::processor::Platform;
-use crate::options::message::Insert;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
@@ -71,10 +69,17 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         trust::figure(document, report, &("Peak bandwidth", "GB/s", GIGA, quantity), peak);
     }
     if let (View::Cores, Some((least, most))) = (report.options.view, &extremes) {
-        say!(
-            document, Role::Answer, "Single CPUs: {low} GB/s (CPU {cpu}, {kind}) to {high} GB/s (CPU {other}, {another}).";
-            low = gigabytes(least.of_one()), cpu = least.cpu(), kind = least.traffic.kind.name,
-            high = gigabytes(most.of_one()), other = most.cpu(), another = most.traffic.kind.name
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "Single CPUs: {low} GB/s (CPU {cpu}, {kind}) to {high} GB/s (CPU {other}, {another}).",
+                low = gigabytes(least.of_one()),
+                cpu = least.cpu(),
+                kind = least.traffic.kind.name,
+                high = gigabytes(most.of_one()),
+                other = most.cpu(),
+                another = most.traffic.kind.name
+            ),
         );
     } else if let Some((group, (generators, best))) = first {
         let alone = group.of_one().filter(|_| generators > 1);
@@ -164,9 +169,14 @@ fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Tra
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
-        say!(
-            document, Role::Finding, "Remote bandwidth is {share}% of local ({remote} vs {local} GB/s).";
-            share = Insert::Percent(remote / local, 0), remote = Gigabytes(remote), local = Gigabytes(local)
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Remote bandwidth is {share:.0}% of local ({remote} vs {local} GB/s).",
+                share = 100.0 * (remote / local),
+                remote = Gigabytes(remote),
+                local = Gigabytes(local)
+            ),
         );
     }
     if let (View::Mix, Some((least, most))) = (view, extremes(report)) {
@@ -183,12 +193,15 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     {
         // A share that is rounded down is still certain. One above 100% shows that the firmware's table is wrong.
         let share = math::whole(rate.value / peak.real() * 100.0);
-        say!(
-            document, Role::Finding,
-            "Node {node}: {rate} GB/s is at least {share}% of the theoretical peak of its DIMMs, at most {peak} GB/s \
-             ({dimms}).";
-            node = Insert::Shown(&node), rate = Insert::Shown(&Gigabytes(rate.value)), share = Insert::Shown(&share),
-            peak = Insert::Shown(&Giga(peak)), dimms = Insert::Shown(&dimms::population(dimms))
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Node {node}: {rate} GB/s is at least {share}% of the theoretical peak of its DIMMs, at \
+                 most {peak} GB/s ({dimms}).",
+                rate = Gigabytes(rate.value),
+                peak = Giga(peak),
+                dimms = dimms::population(dimms)
+            ),
         );
     }
     let mut fewer = groups(report.outcomes).filter_map(|group| {
@@ -196,9 +209,12 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
         (enough < most && group.rates().count() > 2).then_some((group, enough, most))
     });
     if let Some((group, enough, most)) = fewer.next() {
-        say!(
-            document, Role::Finding, "{enough} of {most} cores are enough for 95% of peak ({kind}).";
-            enough, most, kind = group.traffic.kind.name
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "{enough} of {most} cores are enough for 95% of peak ({kind}).",
+                kind = group.traffic.kind.name
+            ),
         );
     }
 }
@@ -213,7 +229,7 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     }
     method::processor(document, report, &cpus);
-    dimms::line(document, report.machine, Role::Provenance(&"DIMMs"));
+    dimms::line(document, report.machine, Role::Provenance("DIMMs"));
     method::memory_of(document, report, &|point| matches!(point.walk, Walk::Traffic(_)));
     let random = groups(report.outcomes).any(|group| group.traffic.kind.name == "random");
     let threads = match (report.options.load_cpus, report.options.load_threads) {
@@ -222,10 +238,10 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         (None, Threads::All) => "hardware thread",
     };
     document.sentence(
-        Role::Provenance(&"Method"),
+        Role::Provenance("Method"),
         format_args!(
-            "lines touched in windows of {:.0} ms, {} bytes each; every {threads} walks its own part sequentially{}, \
-             unthrottled{}; 1 GB = 10^9 bytes{}{}{}",
+            "lines touched in windows of {:.0} ms, {} bytes each; every {threads} walks its own part \
+             sequentially{}, unthrottled{}; 1 GB = 10^9 bytes{}{}{}",
             Decimal(TRAFFIC_WINDOW_NS / 1e6),
             report.machine.line.bytes().0,
             if random { " (except \"random\")" } else { "" },

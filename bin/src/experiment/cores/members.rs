@@ -15,7 +15,7 @@ fields! {
     CLASSES "classes" "CPU pairs grouped by the hardware that both CPUs share.";
     CLASS_PAIRS "pairs" "Number of measured pairs.";
     CLASS_OF "of" "Number of pairs of this class among the allowed CPUs.";
-    CLASS_NS "ns +-" "Median latency of the pairs, in nanoseconds; its ends are the medians of the pairs' lower and upper ends.";
+    CLASS_NS "ns" interval "Median latency of the pairs, in nanoseconds; its ends are the medians of the pairs' lower and upper ends.";
     CLASS_MIN "min_ns" "Smallest latency of a pair, in nanoseconds.";
     CLASS_MAX "max_ns" "Largest latency of a pair, in nanoseconds.";
     LEFT_OUT "pairs_left_out" "Pairs left out because a sample represents their class; empty if all were measured, or if pairs were given.";

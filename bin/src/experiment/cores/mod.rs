@@ -3,8 +3,6 @@
 mod members;
 mod view;
 
-use latency_core::packed;
-
 use super::interface::{Experiment, collected};
 use crate::analysis::cores::{CpuPair, doubtful};
 use crate::describe::Presentation;
@@ -22,13 +20,11 @@ use crate::warning::Warning;
 pub const CORES: Experiment = Experiment {
     descriptor: Descriptor {
         name: "cores",
-        summary: packed!("core-to-core latency of a cache line"),
-        details: packed!(
-            "One-way latency of a cache line from one CPU to another: half of a round trip between two threads. \
+        summary: "core-to-core latency of a cache line",
+        details: "One-way latency of a cache line from one CPU to another: half of a round trip between two threads. \
                   The value of a pair is the median over several cache lines; the spread over lines is shown, too. \
                   Pairs are grouped by what they share: a core, a cache, a node, a socket. --states adds the \
-                  latency of loads and atomics by coherence state."
-        ),
+                  latency of loads and atomics by coherence state.",
         flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[
             FlagId::Cpu,
             FlagId::MemNode,

@@ -6,7 +6,6 @@ use latency_core::math::ToReal;
 use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
 use latency_core::math::floor;
-use latency_core::packed;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::{Text, plural};
@@ -17,10 +16,8 @@ use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
 };
 use crate::analysis::reference::quantity;
-use crate::describe::say::say;
 use crate::describe::{self, Report, method, reference, trust};
 use crate::options::Pairs;
-use crate::options::message::Insert;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
@@ -89,16 +86,20 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
         picture(document, report, found, &cpus);
     }
     method::memory(document, report);
-    say!(
-        document, Role::Provenance(&"Method"),
-        "round trips between two threads by {method}; one way is half a round trip; each window uses each of {lines} \
-         lines, one per page, for about {time}";
-        method = words(report.options.method), lines = lines(report), time = "25 µs"
+    document.sentence(
+        Role::Provenance("Method"),
+        format_args!(
+            "round trips between two threads by {method}; one way is half a round trip; each window uses \
+             each of {lines} lines, one per page, for about {time}",
+            method = words(report.options.method),
+            lines = lines(report),
+            time = "25 µs"
+        ),
     );
     if report.options.states {
-        document.say(Role::Method(&"States"), packed!("lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread on the \
+        document.say(Role::Method("States"), "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread on the \
                  CPU that holds them, and read by a third thread (shared); each access waits for the one before; \
-                 atomic is an addition of zero"));
+                 atomic is an addition of zero");
     }
 }
 
@@ -162,19 +163,23 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
                     write!(out, " (95% CI {} to {})", Digits(interval.low), Digits(interval.high))
                 })
             )),
-            false => say!(
-                document, Role::Answer,
-                "Core-to-core latency one way: {ns} ns (CPUs {a} and {b}) to {most} ns (CPUs {c} and {d}){spread}.";
-                ns = Insert::Shown(&ns), a, b, most = Insert::Shown(&most), c, d, spread = Insert::Shown(&spread)
+            false => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "Core-to-core latency one way: {ns} ns (CPUs {a} and {b}) to {most} ns (CPUs {c} and \
+                     {d}){spread}."
+                ),
             ),
         }
     }
     if let Some((most_ns, [a, b])) = found.apart {
-        say!(
-            document, Role::Finding,
-            "Clock offset plus asymmetry of the two directions: at most {most} ns (CPUs {a} and {b}); the offset cancels \
-             in the one-way latency.";
-            most = Insert::Digits(most_ns), a, b
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Clock offset plus asymmetry of the two directions: at most {most} ns (CPUs {a} and {b}); \
+                 the offset cancels in the one-way latency.",
+                most = Digits(most_ns)
+            ),
         );
     }
     let apart = |pair: &CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
@@ -184,11 +189,14 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
         let more = method::optional((more > 0).then_some(more), |more, out| {
             write!(out, " (and {more} more pair{})", plural(more))
         });
-        say!(
-            document, Role::Finding,
-            "Messages between CPUs {a} and {b}{more} seem to arrive before they are sent: the clocks differ by more than \
-             the one-way latency.";
-            a = first.a, b = first.with.partner, more = Insert::Shown(&more)
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Messages between CPUs {a} and {b}{more} seem to arrive before they are sent: the clocks \
+                 differ by more than the one-way latency.",
+                a = first.a,
+                b = first.with.partner
+            ),
         );
     }
 }
@@ -263,7 +271,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     let all = of_classes(&report.machine.cpus, &report.machine.sharing);
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts(packed!("class|pairs|median ns|95% CI within run|min to max"));
+        table.texts(&["class", "pairs", "median ns", "95% CI within run", "min to max"]);
         for class in found.classes() {
             table.row();
             table.text(class.shared.name());
@@ -285,7 +293,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let caption = "Latency by coherence state, ns per dependent access";
     document.tabulate(caption, Level::Quiet, 3, &|table| {
-        table.texts(packed!("held by|access, state|home"));
+        table.texts(&["held by", "access, state", "home"]);
         LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
         for (outcome, Owned { owner, state, access, .. }) in rows(report.outcomes) {
             table.row();
@@ -307,7 +315,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut owned = report.outcomes.iter().filter_map(|outcome| outcome.point.walk.owned());
     if rows(report.outcomes).next().is_some() && owned.all(|owned| owned.third.is_none()) {
-        document.say(Role::Missing, packed!("Shared state not measured: it needs a third core."));
+        document.say(Role::Missing, "Shared state not measured: it needs a third core.");
     }
 }
 
@@ -315,7 +323,7 @@ fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
     let messages = report.options.method == Method::Message;
     document.tabulate("", Level::Verbose, 2, &|table| {
-        table.texts(packed!("CPUs|class|ns|95% CI within run|fastest|slowest|windows"));
+        table.texts(&["CPUs", "class", "ns", "95% CI within run", "fastest", "slowest", "windows"]);
         if messages {
             table.text("clock offset up to");
         }

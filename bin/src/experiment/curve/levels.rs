@@ -6,8 +6,6 @@ use latency_core::decimal::Decimal;
 use latency_core::math::{self, ToReal};
 use latency_core::model::edge::EdgeError;
 use latency_core::model::{Fit, FitError};
-use latency_core::packed;
-use latency_core::packed::Packed;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -15,9 +13,7 @@ use latency_core::units::Bytes;
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::describe::method::optional;
-use crate::describe::say::say;
 use crate::describe::tlb::entries;
-use crate::options::message::Insert;
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
@@ -56,7 +52,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
         table.number(analysis.cycles(latency.value));
     };
     document.tabulate(caption, Level::Quiet, 1, &|table| {
-        table.texts(packed!("level|size|95% CI of size|latency|±|core cycles|reported"));
+        table.texts(&["level", "size", "95% CI of size", "latency", "±", "core cycles", "reported"]);
         for cache in analysis.caches() {
             table.row();
             table.cell(format_args!("L{}", cache.number));
@@ -74,7 +70,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
         }
         table.row();
         table.text(beyond(analysis));
-        table.texts(packed!("|"));
+        table.texts(&["", ""]);
         latency(table, memory.nanoseconds(), memory.latency);
         table.text("");
         for (level, name) in analysis.tlb.iter().zip(["L1 TLB", "L2 TLB"]) {
@@ -117,7 +113,7 @@ fn excess(measured: f64, reported: Bytes) -> impl Display {
 /// Writes the disagreements of the curve and the system, and the levels that the curve could not show.
 pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
     /// The reason why a cache that others share may look smaller than it is.
-    const SHARED: Packed = packed!(" while others used it; `residency` tells how long lines stay");
+    const SHARED: &str = " while others used it; `residency` tells how long lines stay";
     let caches = analysis.caches();
     for Cache { number, size: held, onset, claim, agreement, .. } in
         caches.iter().filter(|cache| cache.disagrees())
@@ -142,15 +138,21 @@ pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
         }
     }
     for Cache { number, .. } in caches.iter().filter(|cache| cache.like_memory) {
-        say!(
-            document, Role::Finding, "L{number} cannot be distinguished from memory (latency ratio below 1.5).";
-            number = *number
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "L{number} cannot be distinguished from memory (latency ratio below 1.5).",
+                number = *number
+            ),
         );
     }
     if let Some((size, latency)) = analysis.still_rising() {
-        say!(
-            document, Role::Finding, "Memory latency still rises with the working set: {latency} ns at {size}.";
-            latency = Insert::Digits(latency), size
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Memory latency still rises with the working set: {latency} ns at {size}.",
+                latency = Digits(latency)
+            ),
         );
     }
     // If no levels were sought, none is missing.
@@ -162,8 +164,8 @@ pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
             claim.level,
             claim.size,
             match analysis.reaches(claim) {
-                true => packed!("the curve has no step there"),
-                false => packed!("the curve ends below twice that size"),
+                true => "the curve has no step there",
+                false => "the curve ends below twice that size",
             }
         ));
     }
@@ -176,24 +178,22 @@ pub fn details(document: &mut dyn Document, analysis: &Analysis) {
         let words = format_args!(
             "L{number} capacity is exceeded in {stages} steps; its latency is read before the first."
         );
-        document.sentence(Role::Detail(&""), words);
+        document.sentence(Role::Detail(""), words);
     }
     for Cache { number, .. } in caches.iter().filter(|cache| cache.with_translation) {
-        document.sentence(Role::Detail(&""), format_args!("L{number}: the TLB reach ends at the same size."));
+        document.sentence(Role::Detail(""), format_args!("L{number}: the TLB reach ends at the same size."));
     }
     if let Some(Err(error)) = analysis.edge {
-        document.sentence(Role::Detail(&""), format_args!("L1: {}.", no_edge(error)));
+        document.sentence(Role::Detail(""), format_args!("L1: {}.", no_edge(error)));
     }
 }
 
-const fn no_edge(error: EdgeError) -> Packed {
+const fn no_edge(error: EdgeError) -> &'static str {
     match error {
-        EdgeError::Unfinished => packed!("the search for its edge was interrupted"),
-        EdgeError::InvalidLatency => packed!("its edge was not searched (no clock)"),
-        EdgeError::NoEdge => packed!("no edge between half and twice its expected size"),
-        EdgeError::NoRamp => {
-            packed!("its edge does not match an LRU cache with whole sets, so its ways are unknown")
-        }
+        EdgeError::Unfinished => "the search for its edge was interrupted",
+        EdgeError::InvalidLatency => "its edge was not searched (no clock)",
+        EdgeError::NoEdge => "no edge between half and twice its expected size",
+        EdgeError::NoRamp => "its edge does not match an LRU cache with whole sets, so its ways are unknown",
     }
 }
 
@@ -209,10 +209,10 @@ pub fn models(document: &mut dyn Document, analysis: &Analysis) {
 fn model(document: &mut dyn Document, analysis: &Analysis, name: &'static str, fit: &Result<Fit, FitError>) {
     let fit = match fit {
         Ok(fit) => fit,
-        Err(error) => return document.sentence(Role::Detail(&name), format_args!("not fitted: {error}")),
+        Err(error) => return document.sentence(Role::Detail(name), format_args!("not fitted: {error}")),
     };
     document.sentence(
-        Role::Detail(&name),
+        Role::Detail(name),
         format_args!(
             "{}memory {} ns; residual: median {}%, root mean square {}%",
             fmt::from_fn(|out| fit.levels().iter().try_for_each(|level| {

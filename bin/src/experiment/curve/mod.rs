@@ -11,7 +11,6 @@ pub mod view;
 use latency_core::model::MAX_POINTS;
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
-use latency_core::packed;
 use latency_core::sort::sort_by;
 use latency_core::units::Bytes;
 
@@ -59,13 +58,11 @@ const EDGE_VISITS: usize = 5;
 pub const CURVE: Experiment = Experiment {
     descriptor: Descriptor {
         name: "curve",
-        summary: packed!("latency by working-set size, and the cache levels"),
-        details: packed!(
-            "The size and latency of each cache level, from a fitted model and as the system reports \
+        summary: "latency by working-set size, and the cache levels",
+        details: "The size and latency of each cache level, from a fitted model and as the system reports \
                   them, and a plot of the latency from half of the L1 to several times the last-level \
                   cache. Each size is measured at several places in memory, because the physical pages \
-                  determine how much of it a cache can hold."
-        ),
+                  determine how much of it a cache can hold.",
         flags: FlagSet::MEASURING.union(FlagSet::SIZES).union(FlagSet::CHAIN).with(FlagId::Reciprocal),
         picture: true,
         ..Descriptor::OF_VALUES

@@ -34,7 +34,7 @@ fields! {
     WAYS "ways" "Associativity of the cache; null if unknown.";
     LAW "law" "Law by which the miss rate rises with the working set; null if unknown.";
     LEVEL "level" "Cache level, counted from the core.";
-    NS "ns +-" "Latency, in nanoseconds.";
+    NS "ns" interval "Latency, in nanoseconds.";
     CORE_CYCLES "core_cycles" "Latency in core cycles; null if the core clock is unknown.";
     PLATEAU "plateau_points" "Number of points that gave the latency; 0 if the stair model gave it.";
     LARGEST_BYTES "largest_bytes" "Largest measured working set, in bytes.";
@@ -50,13 +50,13 @@ fields! {
     HIT "hit" "Latency below the edge, in core cycles if known, else in nanoseconds.";
     MISS "miss" "Latency above the edge, in core cycles if known, else in nanoseconds.";
     NOT_FITTED "not_fitted" "Reason why there is no fit; absent if there is one.";
-    LATENCY "latency +-" "Latency of the level, in the `unit` of the models.";
+    LATENCY "latency" interval "Latency of the level, in the `unit` of the models.";
     RESOLVED "resolved" "True if the points are sufficient to show this step.";
     MEDIAN_RESIDUAL "median_residual" "Median of the absolute relative residuals of the model.";
     RMS_RESIDUAL "rms_residual" "Root mean square of the relative residuals of the model.";
     BIC "bic" "Bayesian information criterion of the model; lower is better.";
-    FIT_CAPACITY "capacity +-" "Capacity of the level, in bytes.";
-    FIT_MEMORY "memory +-" "Memory latency, in the `unit` of the models.";
+    FIT_CAPACITY "capacity" interval "Capacity of the level, in bytes.";
+    FIT_MEMORY "memory" interval "Memory latency, in the `unit` of the models.";
     MEMORY_NS "memory_ns" "Memory latency in nanoseconds; null if the curve does not reach memory.";
     L1_NS "l1_ns" "Latency of the L1 in nanoseconds; null if the curve does not show it.";
     L1_CYCLES "l1_core_cycles" "Latency of the L1 in core cycles; null if the core clock is unknown.";

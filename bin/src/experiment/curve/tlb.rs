@@ -2,8 +2,6 @@
 //! memory.
 
 use core::fmt::Display;
-
-use latency_core::packed;
 use latency_core::units::Pages;
 
 use crate::analysis::tlb::{self, TlbLevels};
@@ -67,10 +65,10 @@ pub fn details(document: &mut dyn Document, report: &Report<'_, '_>, levels: &Tl
     }
     let series = report.extra.spans.iter().flatten().next();
     let why: &dyn Display = match series {
-        Some(series) if series.span.0 > 0 => &packed!("no cost of misses is visible"),
+        Some(series) if series.span.0 > 0 => &"no cost of misses is visible",
         Some(series) => &series.end,
-        None if pages(report.machine, report.outcomes).is_some() => &packed!("no time was left"),
-        None => &packed!("no page of zeros is known to be as large as the pages that it uses"),
+        None if pages(report.machine, report.outcomes).is_some() => &"no time was left",
+        None => &"no page of zeros is known to be as large as the pages that it uses",
     };
-    document.sentence(Role::Detail(&"TLB"), format_args!("not measured: {why}"));
+    document.sentence(Role::Detail("TLB"), format_args!("not measured: {why}"));
 }

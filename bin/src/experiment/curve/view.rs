@@ -4,7 +4,6 @@ use core::fmt::{self, Display};
 use latency_core::math::ToReal;
 
 use latency_core::model::{MAX_LEVELS, MAX_POINTS};
-use latency_core::packed;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
@@ -39,7 +38,7 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
         Digits(memory.value)
     ));
     if analysis.caches().is_empty() {
-        document.say(Role::Finding, packed!("Latency is the same at all sizes: no cache level visible."));
+        document.say(Role::Finding, "Latency is the same at all sizes: no cache level visible.");
     }
     levels::findings(document, analysis);
 }
@@ -158,7 +157,7 @@ fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> 
 /// Shows every size, for readers who want all of them.
 fn rows(document: &mut dyn Document, samples: &[Sample]) {
     document.tabulate("", Level::Verbose, 1, &|table| {
-        table.texts(packed!("working set|ns|core cycles|95% CI within run, ns"));
+        table.texts(&["working set", "ns", "core cycles", "95% CI within run, ns"]);
         for sample in samples {
             table.row();
             table.show(&sample.size);

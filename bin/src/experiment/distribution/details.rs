@@ -1,6 +1,7 @@
 //! Single loads for readers who want to check them: the timer, the batches for comparison, interruptions, refresh.
 
 use core::fmt::{self, Display};
+use latency_core::decimal::Trimmed;
 use latency_core::math::ToReal;
 
 use latency_core::decimal::Decimal;
@@ -10,8 +11,6 @@ use super::view::{known, whose};
 use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::Report;
 use crate::describe::method::optional;
-use crate::describe::say::say;
-use crate::options::message::Insert;
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::distribution::{Distribution, PERCENTAGES};
@@ -37,12 +36,16 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
         let Some(Interval { low, high }) = found.quantile_ns(percent).and_then(|found| found.step) else {
             continue;
         };
-        say!(
-            document, Role::Detail(&"Step"),
-            "{whose}p{percent} lies between loads of {low} and loads of {high}; the table shows the upper end, which the \
-             slowest {rest}% reach";
-            whose, percent = Insert::Trimmed(percent, 9), low = Insert::Shown(&span(low)),
-            high = Insert::Shown(&span(high)), rest = Insert::Trimmed(100.0 - percent, 9)
+        document.sentence(
+            Role::Detail("Step"),
+            format_args!(
+                "{whose}p{percent} lies between loads of {low} and loads of {high}; the table shows the \
+                 upper end, which the slowest {rest}% reach",
+                percent = Trimmed(percent),
+                low = span(low),
+                high = span(high),
+                rest = Trimmed(100.0 - percent)
+            ),
         );
     }
 }
@@ -50,7 +53,7 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 /// Writes whether single loads and batches agree; a disagreement is a finding.
 fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let agreed = agrees(found);
-    let role = if agreed == Some(false) { Role::Method(&"Check") } else { Role::Detail(&"Check") };
+    let role = if agreed == Some(false) { Role::Method("Check") } else { Role::Detail("Check") };
     let verdict = match agreed {
         Some(true) => "agree within 3%",
         Some(false) => "differ by more than 3%",
@@ -78,14 +81,20 @@ fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 /// Writes the time of an empty pair of stamps.
 fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
-    say!(
-        document, Role::Detail(&"Timer"),
-        "{whose}two stamps without a load, after every load: p1 {p1}, p50 {p50}, p99 {p99} ticks; their mean of {mean} \
-         ticks ({ns} ns) is subtracted; step {step} ticks ({step_ns} ns), within which percentiles are interpolated; \
-         histogram to 0.4%";
-        whose, p1 = empty(1.0), p50 = empty(50.0), p99 = empty(99.0), mean = Insert::Fixed(found.overhead, 1),
-        ns = Insert::Digits(found.time(found.overhead)), step = found.step,
-        step_ns = Insert::Digits(found.time(found.step.real()))
+    document.sentence(
+        Role::Detail("Timer"),
+        format_args!(
+            "{whose}two stamps without a load, after every load: p1 {p1}, p50 {p50}, p99 {p99} ticks; \
+             their mean of {mean:.1} ticks ({ns} ns) is subtracted; step {step} ticks ({step_ns} ns), \
+             within which percentiles are interpolated; histogram to 0.4%",
+            p1 = empty(1.0),
+            p50 = empty(50.0),
+            p99 = empty(99.0),
+            mean = found.overhead,
+            ns = Digits(found.time(found.overhead)),
+            step = found.step,
+            step_ns = Digits(found.time(found.step.real()))
+        ),
     );
 }
 
@@ -100,38 +109,47 @@ fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distrib
         let (from, to) = (found.nanoseconds(from.real()), found.longest_ns().unwrap_or(0.0));
         write!(out, " ({} to {}; {} expected)", span(from), span(to), Digits(seen.expected))
     });
-    say!(
-        document, Role::Detail(&"Excluded"),
-        "{whose}{left_out} of {all} windows: the kernel ran in {marked}{marks}; {interrupted} were longer than any \
-         memory access{long}";
-        whose, left_out = left_out(found), all = found.total(), marked = seen.marked, marks = Insert::Shown(&marks),
-        interrupted = found.interrupted(), long = Insert::Shown(&long)
+    document.sentence(
+        Role::Detail("Excluded"),
+        format_args!(
+            "{whose}{left_out} of {all} windows: the kernel ran in {marked}{marks}; {interrupted} were \
+             longer than any memory access{long}",
+            left_out = left_out(found),
+            all = found.total(),
+            marked = seen.marked,
+            interrupted = found.interrupted()
+        ),
     );
 }
 
 /// Writes the interruptions that a loop without loads has seen.
 fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
-    say!(
-        document, Role::Detail(&"Interruptions"),
-        "{whose}a loop without loads saw {gaps} gaps of {least} to {longest} in {watched} that left no mark; {switches} \
-         context switches";
-        whose, gaps = seen.gaps, least = Insert::Shown(&span(found.time(seen.least_gap.real()))),
-        longest = Insert::Shown(&span(found.time(seen.longest_gap.max(seen.least_gap).real()))),
-        watched = Insert::Shown(&span(found.time(seen.watched.real()))), switches = seen.switches
+    document.sentence(
+        Role::Detail("Interruptions"),
+        format_args!(
+            "{whose}a loop without loads saw {gaps} gaps of {least} to {longest} in {watched} that left \
+             no mark; {switches} context switches",
+            gaps = seen.gaps,
+            least = span(found.time(seen.least_gap.real())),
+            longest = span(found.time(seen.longest_gap.max(seen.least_gap).real())),
+            watched = span(found.time(seen.watched.real())),
+            switches = seen.switches
+        ),
     );
 }
 
 /// Writes that slow loads have no period.
 fn no_refresh(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     document.sentence(
-        Role::Detail(&"DRAM refresh"),
+        Role::Detail("DRAM refresh"),
         format_args!(
             "{whose}{}",
             fmt::from_fn(|out| match found.period {
                 Some(period) => write!(
                     out,
-                    "not seen: slow loads ({} ns and more) have no period of 1.5 to 20 µs (best: {:.1} standard deviations)",
+                    "not seen: slow loads ({} ns and more) have no period of 1.5 to 20 µs (best: {:.1} \
+                     standard deviations)",
                     Digits(found.nanoseconds(found.slow_from.real())),
                     Decimal(period.significance)
                 ),

@@ -44,9 +44,9 @@ fields! {
     SIGNIFICANCE "significance" "Significance of the period, in standard deviations; null if none was searched.";
     KNOWN_AS "known_as" "Name of the DRAM refresh interval with this period; null if none matches.";
     BUCKETS "buckets" "Histogram: low ns, high ns, count.";
-    P50 "p50_ns +-" "Median latency of single loads, in nanoseconds.";
-    P99 "p99_ns +-" "99th percentile of the latency of single loads, in nanoseconds.";
-    P99_9 "p99_9_ns +-" "99.9th percentile of the latency of single loads, in nanoseconds.";
+    P50 "p50_ns" interval "Median latency of single loads, in nanoseconds.";
+    P99 "p99_ns" interval "99th percentile of the latency of single loads, in nanoseconds.";
+    P99_9 "p99_9_ns" interval "99.9th percentile of the latency of single loads, in nanoseconds.";
     AGREES "batches_agree" "True if the means of single loads and of batches agree within 3%; null with too few rounds.";
     SHARE "interrupted_share" "Share of windows that were interrupted and left out (0 to 1).";
 }

@@ -5,7 +5,6 @@ mod members;
 mod view;
 
 use latency_core::cpulist::NodeSet;
-use latency_core::packed;
 
 use self::view::{at, known};
 use super::interface::Experiment;
@@ -28,14 +27,12 @@ use crate::result::Point;
 pub const DISTRIBUTION: Experiment = Experiment {
     descriptor: Descriptor {
         name: "distribution",
-        summary: packed!("latency percentiles of single loads: p50 to p99.99"),
-        details: packed!(
-            "Each load is timed alone, and the cost of timing is subtracted. Batches, timed as in \
+        summary: "latency percentiles of single loads: p50 to p99.99",
+        details: "Each load is timed alone, and the cost of timing is subtracted. Batches, timed as in \
                   `matrix`, check the mean. Without --cpunode and --memnode, the first node loads from \
                   its own memory.\nLoads that an interrupt or another task delayed are counted separately: \
                   a loop without loads and the kernel's count of context switches distinguish them from \
-                  slow memory. Then a search for the period of DRAM refresh."
-        ),
+                  slow memory. Then a search for the period of DRAM refresh.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN),
         picture: true,
         ..Descriptor::OF_VALUES

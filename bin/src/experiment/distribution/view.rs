@@ -5,14 +5,12 @@ use core::fmt::{self, Display};
 use latency_core::arch::Cycles;
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::math::ToReal;
-use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
 use crate::analysis::distribution::{exceedances, is_wide, left_out};
 use crate::describe::Report;
 use crate::describe::method::optional;
-use crate::describe::say::say;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role, Rows};
 use crate::report::figures::Digits;
@@ -60,9 +58,12 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             nanoseconds(99.0)
         ));
         if each > 1 {
-            say!(
-                document, Role::Finding,
-                "Loads are too short to time individually: each sample is the mean of {each} consecutive loads."; each
+            document.sentence(
+                Role::Finding,
+                format_args!(
+                    "Loads are too short to time individually: each sample is the mean of {each} \
+                     consecutive loads."
+                ),
             );
         }
         if let Some((microseconds, name)) = found.refresh() {
@@ -99,7 +100,7 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.text("ns");
         headings(table);
-        table.texts(packed!("max|mean"));
+        table.texts(&["max", "mean"]);
         for (outcome, found) in known(report) {
             table.row();
             table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));

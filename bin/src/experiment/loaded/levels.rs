@@ -4,7 +4,6 @@ use core::fmt::{self, Display};
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::math;
-use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
 use latency_core::traffic::pace::Pacing;
@@ -15,9 +14,7 @@ use crate::analysis::load::{KNEES, Verdict};
 use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
 use crate::describe::rates::{Gigabytes, Within, percent};
-use crate::describe::say::say;
 use crate::describe::{Report, method::optional};
-use crate::options::message::Insert;
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
@@ -49,8 +46,8 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
         // The table must not be wider than a terminal.
         table.texts(match tells {
-            true => packed!("offered|delivered|% peak|ns|95% CI|x idle|GHz|uncore|lines"),
-            false => packed!("offered|delivered|% peak|ns|95% CI|x idle|GHz|lines"),
+            true => &["offered", "delivered", "% peak", "ns", "95% CI", "x idle", "GHz", "uncore", "lines"],
+            false => &["offered", "delivered", "% peak", "ns", "95% CI", "x idle", "GHz", "lines"],
         });
         for step in own() {
             let level = step.level;
@@ -89,17 +86,15 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
 /// Writes the bandwidths at which latency reaches multiples of the lowest one.
 fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     if limit.is_of_generators() {
-        return document.say(
-            Role::Method(&"Knee"),
-            packed!("not determined (limited by the generators, not by memory)"),
-        );
+        return document
+            .say(Role::Method("Knee"), "not determined (limited by the generators, not by memory)");
     }
     if loading.curve().is_none() {
         return;
     }
     let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
     document.sentence(
-        Role::Method(&"Knee"),
+        Role::Method("Knee"),
         format_args!(
             "{}",
             fmt::from_fn(|out| {
@@ -127,7 +122,7 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
         })
     };
     document.sentence(
-        Role::Method(&"Peak"),
+        Role::Method("Peak"),
         format_args!(
             "{} with {} unthrottled core{}{}{}{}{}{}",
             Within(limit.rate),
@@ -171,7 +166,7 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     let kept = || paced().take_while(|(step, offered)| off(step, *offered) <= SAME);
     let most = kept().map(|(step, offered)| off(step, offered)).fold(0.0, f64::max);
     document.sentence(
-        Role::Method(&"Pacing"),
+        Role::Method("Pacing"),
         format_args!(
             "{} gaps{}; {}",
             if report.options.pacing == Pacing::Even { "even" } else { "exponential" },
@@ -241,7 +236,7 @@ fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
     }
     if windows > 0 {
         document.sentence(
-            Role::Method(&"Check"),
+            Role::Method("Check"),
             format_args!(
                 "{}{disturbed} of {windows} windows interrupted{}",
                 optional(most, |most, out| write!(
@@ -261,10 +256,14 @@ fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
 /// Writes the rates of fewer generators without pacing.
 fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
     for step in steps.as_slice().iter().filter(|step| !loading.is_level(step)) {
-        say!(
-            document, Role::Detail(&"Fewer cores"), "{cores} unthrottled: {rate} GB/s, latency {latency} ns";
-            cores = step.generators, rate = Gigabytes(step.level.delivered.value),
-            latency = Insert::Digits(step.level.latency.value)
+        document.sentence(
+            Role::Detail("Fewer cores"),
+            format_args!(
+                "{cores} unthrottled: {rate} GB/s, latency {latency} ns",
+                cores = step.generators,
+                rate = Gigabytes(step.level.delivered.value),
+                latency = Digits(step.level.latency.value)
+            ),
         );
     }
 }

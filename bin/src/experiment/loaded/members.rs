@@ -27,9 +27,9 @@ fields! {
     FIT_NS "ns" "Factor of the fit in nanoseconds: half of the service time of one server with random arrivals.";
     RESIDUAL "residual" "Largest relative difference between a level and the fit.";
     PEAK_NS "peak_ns" "Latency at the largest bandwidth, in nanoseconds.";
-    IDLE "idle_ns +-" "Idle latency, in nanoseconds; null if it was not measured.";
-    DOUBLES "knee_bytes_per_second +-" "Bandwidth at which latency is twice the lowest one; null if unknown.";
-    PEAK "peak_bytes_per_second +-" "Largest delivered bandwidth at any load level, in bytes per second.";
+    IDLE "idle_ns" interval "Idle latency, in nanoseconds; null if it was not measured.";
+    DOUBLES "knee_bytes_per_second" interval "Bandwidth at which latency is twice the lowest one; null if unknown.";
+    PEAK "peak_bytes_per_second" interval "Largest delivered bandwidth at any load level, in bytes per second.";
 }
 
 /// Describes every level of every curve as a row, then the levels that were not measured.

@@ -11,7 +11,6 @@ use super::picture;
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
 use crate::describe::rates::{Gigabytes, Within, percent, plus_minus};
-use crate::describe::say::say;
 use crate::describe::{self, Report, method, trust};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
@@ -50,16 +49,19 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::memory(document, report);
     fields(document, report);
     kinds(document, report);
-    say!(
-        document, Role::Provenance(&"Method"),
-        "latency and bandwidth are means over the same windows of 20 ms, median over {rounds}; each load of the chain \
-         waits for the one before, random order, seed {seed}; GB/s are 10^9 bytes of lines touched, {line} bytes each";
-        rounds = match report.options.hold {
-            Some(_) => "the seconds of the held load, and for idle memory over rounds before",
-            None => "rounds in random order",
-        },
-        seed = report.options.seed,
-        line = report.machine.line.bytes().0
+    document.sentence(
+        Role::Provenance("Method"),
+        format_args!(
+            "latency and bandwidth are means over the same windows of 20 ms, median over {rounds}; each \
+             load of the chain waits for the one before, random order, seed {seed}; GB/s are 10^9 bytes of \
+             lines touched, {line} bytes each",
+            rounds = match report.options.hold {
+                Some(_) => "the seconds of the held load, and for idle memory over rounds before",
+                None => "rounds in random order",
+            },
+            seed = report.options.seed,
+            line = report.machine.line.bytes().0
+        ),
     );
 }
 
@@ -186,7 +188,7 @@ fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
             continue;
         }
         document.sentence(
-            Role::Method(&"Generators"),
+            Role::Method("Generators"),
             format_args!(
                 "{} on node {} in {}; {}",
                 loading.traffic.footprint,
@@ -205,7 +207,7 @@ fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Writes the accesses of each kind of traffic.
 fn kinds(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
-        Role::Method(&"Traffic"),
+        Role::Method("Traffic"),
         format_args!(
             "{}",
             fmt::from_fn(|out| {

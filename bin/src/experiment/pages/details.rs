@@ -1,7 +1,6 @@
 //! Kinds of pages for a reader of all details: by order, beside the cost of translation alone, and point by point.
 
 use latency_core::chain::Order;
-use latency_core::packed;
 use latency_core::units::Bytes;
 
 use super::view::{had, heading};
@@ -57,7 +56,7 @@ fn beside_data(document: &mut dyn Document, report: &Report<'_, '_>) {
         return;
     }
     document.tabulate("ns of one line on each base page of memory", Level::Verbose, 0, &|table| {
-        table.texts(packed!("pages|span|memory|data alone|translation alone|rest"));
+        table.texts(&["pages", "span", "memory", "data alone", "translation alone", "rest"]);
         for row in rows() {
             table.row();
             table.show(&row.lines);

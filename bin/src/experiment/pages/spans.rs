@@ -37,14 +37,14 @@ fields! {
     SPANS "spans" "Time of a load of one line in each page, by number of pages.";
     COUNT "pages" "Number of pages.";
     SPAN "span_bytes" "Span of these pages, in bytes.";
-    NS "ns +-" "Time of a load, in nanoseconds.";
-    COST "translation_ns +-" "Time less the time over the smallest span, in nanoseconds.";
+    NS "ns" interval "Time of a load, in nanoseconds.";
+    COST "translation_ns" interval "Time less the time over the smallest span, in nanoseconds.";
 }
 
 fields! {
     ALL_SPAN "translation_span_bytes" "Largest span of addresses that all page sizes have, in bytes; null if none was measured.";
-    SMALL_COST "small_pages_translation_ns +-" "Cost of translation of a random load over that span in base pages, in nanoseconds.";
-    HUGE_COST "huge_pages_translation_ns +-" "Cost of translation of a random load over that span in huge pages, in nanoseconds; null if not measured.";
+    SMALL_COST "small_pages_translation_ns" interval "Cost of translation of a random load over that span in base pages, in nanoseconds.";
+    HUGE_COST "huge_pages_translation_ns" interval "Cost of translation of a random load over that span in huge pages, in nanoseconds; null if not measured.";
 }
 
 /// Least cost of translation that counts, as a share of a load without.
@@ -238,7 +238,7 @@ fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanS
     }
     let has_nodes = report.machine.topology.nodes().len() > 1;
     document.sentence(
-        Role::Detail(&"Spans"),
+        Role::Detail("Spans"),
         format_args!(
             "{page} pages up to {}, all of them {} ({}); {} of page tables{}; {end}",
             series.span,

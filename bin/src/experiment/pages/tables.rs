@@ -36,7 +36,7 @@ pub fn sentence(document: &mut dyn Document, machine: &Machine, series: &SpanSer
     }
     if !all.is_empty() {
         document.sentence(
-            Role::Method(&"Page tables"),
+            Role::Method("Page tables"),
             format_args!(
                 "for {page} pages they fill {all} (computed from {ENTRY} bytes for each page, not measured)"
             ),

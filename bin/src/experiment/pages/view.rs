@@ -15,9 +15,7 @@ use crate::analysis::huge_pages::{
 };
 use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
 use crate::describe::rates::plus_minus;
-use crate::describe::say::say;
 use crate::describe::{self, Report, columns, method, point, trust};
-use crate::options::message::Insert;
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit};
 use crate::report::document::{Document, Level, Role, Rows, fields};
 use crate::report::figures::Digits;
@@ -28,12 +26,12 @@ use crate::result::{Exclusion, Outcome};
 use latency_core::stats::{Estimate, Interval, Side};
 
 fields! {
-    SMALL_NS "small_pages_ns +-" "Latency over `working_set_bytes` in base pages, in nanoseconds.";
+    SMALL_NS "small_pages_ns" interval "Latency over `working_set_bytes` in base pages, in nanoseconds.";
     LARGEST "largest_pages" "Largest page size that was obtained for comparison; null if none was.";
-    LARGEST_NS "largest_pages_ns +-" "Latency in the largest pages, in nanoseconds.";
-    OVER_LARGEST "small_over_largest_pages +-" "Latency in base pages divided by latency in the largest pages.";
+    LARGEST_NS "largest_pages_ns" interval "Latency in the largest pages, in nanoseconds.";
+    OVER_LARGEST "small_over_largest_pages" interval "Latency in base pages divided by latency in the largest pages.";
     FROM "page_walk_from_bytes" "Smallest working set from which on page walks use a tenth of the time, in bytes; null if there is none.";
-    LOCAL_NS "page_local_ns +-" "Latency in base pages in page-local order, in nanoseconds; null if not measured.";
+    LOCAL_NS "page_local_ns" interval "Latency in base pages in page-local order, in nanoseconds; null if not measured.";
     PAY "huge_pages_pay" "True if larger pages are faster; null if uncertain, or if the TLB treats them as base pages.";
 }
 
@@ -99,24 +97,28 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
             compared(document, report, (size, small), &larger)
         }
-        Some(HugePagesConclusion { size, small, larger: None, .. }) => say!(
-            document, Role::Answer,
-            "Random-access latency over {size} is {ns} ns with {base}; no larger pages were measured.";
-            size, ns = Insert::Digits(small.value), base = Insert::Shown(&base)
+        Some(HugePagesConclusion { size, small, larger: None, .. }) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Random-access latency over {size} is {ns} ns with {base}; no larger pages were measured.",
+                ns = Digits(small.value)
+            ),
         ),
         None if report.outcomes.iter().all(|outcome| outcome.point.size < smallest) => {
-            say!(
-                document, Role::Answer,
-                "Page sizes are compared from {smallest} on; use a larger --size."; smallest
+            document.sentence(
+                Role::Answer,
+                format_args!("Page sizes are compared from {smallest} on; use a larger --size."),
             );
         }
         None => {}
     }
     for pages in had(report).filter(|pages| behaves_as_small(report.outcomes, *pages)) {
-        say!(
-            document, Role::Finding,
-            "{pages} behave like {base} in the TLB, as when a hypervisor backs them with {base}.";
-            pages = Insert::Shown(&name(pages)), base = Insert::Shown(&base)
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "{pages} behave like {base} in the TLB, as when a hypervisor backs them with {base}.",
+                pages = name(pages)
+            ),
         );
     }
     spans::answer(document, report, found(report));
@@ -129,28 +131,33 @@ fn compared(
     (size, small): (Bytes, Estimate),
     larger: &Larger,
 ) {
-    let head = match larger.worth {
-        // The claim about an unreliable result begins with this word already.
-        _ if trust::is_poor(report.warnings) => "",
-        Worth::Pay => {
-            let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
-            say!(
-                document, Role::Answer,
-                "Huge pages help: random-access latency over {size} drops from {small} to {larger} ns ({ratio}x faster).";
-                size, small = Insert::Digits(small.value), larger = Insert::Digits(larger.latency.value),
-                ratio = Insert::Fixed(ratio, 2)
-            );
-            return translated(document, report, size, larger);
-        }
-        Worth::Nothing => "Huge pages bring no benefit here: ",
-        Worth::Cost => "Huge pages are slower here: ",
-        Worth::LikeSmall | Worth::Open => "Inconclusive: ",
-    };
-    say!(
-        document, Role::Answer,
-        "{head}random-access latency over {size} is {ns} ns with {pages} vs {small} ns with {base}.";
-        head, size, ns = Insert::Shown(&plus_minus(larger.latency)), pages = Insert::Shown(&PageWords(larger.pages)),
-        small = Insert::Shown(&plus_minus(small)), base = Insert::Shown(&PageWords(report.machine.base_pages()))
+    let head =
+        match larger.worth {
+            // The claim about an unreliable result begins with this word already.
+            _ if trust::is_poor(report.warnings) => "",
+            Worth::Pay => {
+                let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
+                document.sentence(Role::Answer, format_args!(
+                    "Huge pages help: random-access latency over {size} drops from {small} to {larger} ns \
+                     ({ratio:.2}x faster).",
+                    small = Digits(small.value),
+                    larger = Digits(larger.latency.value)
+                ));
+                return translated(document, report, size, larger);
+            }
+            Worth::Nothing => "Huge pages bring no benefit here: ",
+            Worth::Cost => "Huge pages are slower here: ",
+            Worth::LikeSmall | Worth::Open => "Inconclusive: ",
+        };
+    document.sentence(
+        Role::Answer,
+        format_args!(
+            "{head}random-access latency over {size} is {ns} ns with {pages} vs {small} ns with {base}.",
+            ns = plus_minus(larger.latency),
+            pages = PageWords(larger.pages),
+            small = plus_minus(small),
+            base = PageWords(report.machine.base_pages())
+        ),
     );
 }
 
@@ -167,11 +174,13 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
     // With a larger working set, the page tables no longer fit into the cache, and page walks are slower.
     let more = size.0 / (page.0 / ENTRY) <= report.machine.last_level_cache().0;
     let from = method::optional(larger.from, |from, out| write!(out, "; they are visible from {from} on"));
-    say!(
-        document, Role::Finding,
-        "With {base}, TLB misses account for at least {percent}% of the latency{from}{more}.";
-        base = Insert::Shown(&PageWords(report.machine.base_pages())), percent = Insert::Shown(&percent),
-        from = Insert::Shown(&from), more = if more { "; in larger working sets they cost more" } else { "" }
+    document.sentence(
+        Role::Finding,
+        format_args!(
+            "With {base}, TLB misses account for at least {percent}% of the latency{from}{more}.",
+            base = PageWords(report.machine.base_pages()),
+            more = if more { "; in larger working sets they cost more" } else { "" }
+        ),
     );
 }
 

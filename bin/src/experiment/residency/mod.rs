@@ -4,7 +4,6 @@ mod view;
 
 use latency_core::chain::Order;
 use latency_core::math::ToReal;
-use latency_core::packed;
 use latency_core::units::Bytes;
 
 use super::interface::{Experiment, gathered};
@@ -32,13 +31,11 @@ const PARTS: [u64; 4] = [32, 8, 2, 1];
 pub const RESIDENCY: Experiment = Experiment {
     descriptor: Descriptor {
         name: "residency",
-        summary: packed!("how long the shared cache keeps a working set"),
-        details: packed!(
-            "Sixteen chains load a part of the last-level cache, up to all of it, or --size alone. After a wait \
+        summary: "how long the shared cache keeps a working set",
+        details: "Sixteen chains load a part of the last-level cache, up to all of it, or --size alone. After a wait \
                   of up to a second, some of the lines are loaded again, each timed alone: the share that is \
                   as fast as a hit was still in the cache. The time after which half is gone shows how fast \
-                  other programs insert lines."
-        ),
+                  other programs insert lines.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         ..Descriptor::OF_VALUES

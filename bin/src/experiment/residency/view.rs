@@ -5,7 +5,6 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::host::Ways;
 use latency_core::math::ToReal;
-use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -15,9 +14,7 @@ use crate::analysis::residency::{
 };
 use crate::describe::method::optional;
 use crate::describe::rates::GIGA;
-use crate::describe::say::say;
 use crate::describe::{Report, columns, method, point};
-use crate::options::message::Insert;
 use crate::plan::single;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
@@ -26,20 +23,20 @@ use crate::result::residency::Residence;
 use crate::result::sample::collect;
 
 fields! {
-    HALF_LIFE "half_life_ns +-" "Time after which half of the working set has left the shared cache, in nanoseconds; null if it holds too little, or keeps it longer than was waited. In the summary, that is the smallest working set that it holds.";
+    HALF_LIFE "half_life_ns" interval "Time after which half of the working set has left the shared cache, in nanoseconds; null if it holds too little, or keeps it longer than was waited. In the summary, that is the smallest working set that it holds.";
     LONGER "half_life_above_ns" "Longest wait, if more than half was left after it; null otherwise.";
     HELD "held_at_once_bytes" "Largest number of bytes of a working set that the shared cache held at once.";
-    RATE "inserted_bytes_per_second +-" "Bytes per second that others insert if all of the shared cache takes part; null if working sets contradict each other.";
+    RATE "inserted_bytes_per_second" interval "Bytes per second that others insert if all of the shared cache takes part; null if working sets contradict each other.";
     HIDDEN "hidden_bytes_per_second" "Largest stream beside others that would not show even if they stay as they are, in bytes per second: the width of the interval, or the rate without one.";
     RESIDENCY "residency" "Life of lines in the shared cache, for each working set.";
-    AT_ONCE "held_at_once +-" "Share of the lines that were in a cache after the shortest wait.";
+    AT_ONCE "held_at_once" interval "Share of the lines that were in a cache after the shortest wait.";
     TOGETHER "leave_together" "True if the lines leave at one time, as where the least recently used line leaves; false if a constant share leaves in equal times.";
     WAITS "waits" "Shares that were left, by wait.";
     WAIT "wait_ns" "Time between the last load of the fill and the first load again, in nanoseconds.";
     AFTER "after_ns" "Mean time from a line's load to its second load, in nanoseconds.";
-    LEFT "left +-" "Share of the lines that were still in a cache.";
+    LEFT "left" interval "Share of the lines that were still in a cache.";
     VISITS "visits" "Number of times that the cache was filled and the lines were loaded again.";
-    AGAIN "left_again +-" "Share at a second look, at other lines, which the loads of the first look may have thrown out; null but for the first wait.";
+    AGAIN "left_again" interval "Share at a second look, at other lines, which the loads of the first look may have thrown out; null but for the first wait.";
     INTERRUPTS "interrupts" "Number of interrupts that were seen during the waits of all visits; null if none was seen: on some processors they leave no mark.";
     SWITCHED "switched" "Share of the visits during which another task had the CPU.";
 }
@@ -64,9 +61,7 @@ fn allowed(ways: Option<Ways>) -> impl Display {
 fn nothing_held(document: &mut dyn Document) {
     document.say(
         Role::Answer,
-        packed!(
-            "No shared cache holds these working sets: right after them, memory serves nine of ten loads."
-        ),
+        "No shared cache holds these working sets: right after them, memory serves nine of ten loads.",
     );
 }
 
@@ -78,10 +73,12 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         let mut measured = report.outcomes.iter().filter(|outcome| outcome.result.is_ok());
         let Some(largest) = measured.clone().map(|outcome| outcome.point.size).max() else { return };
         if largest < least {
-            say!(
-                document, Role::Answer,
-                "Most of this working set is in the {near} of the private caches; use a --size of {least} or more.";
-                near, least
+            document.sentence(
+                Role::Answer,
+                format_args!(
+                    "Most of this working set is in the {near} of the private caches; use a --size of \
+                     {least} or more."
+                ),
             );
         } else if measured.next().is_some() {
             nothing_held(document);
@@ -91,48 +88,59 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let cache = report.machine.largest_cache();
     let sought = all(report.residency).find_map(|found| Some((found, found.half?)));
     match sought {
-        Some((found, HalfLife::Found(half))) => say!(
-            document, Role::Answer,
-            "Half of a working set of {size} is gone from the shared cache after {time} ms{interval}.";
-            size = found.size,
-            time = Insert::Digits(half.value / 1e6),
-            interval = Insert::Shown(&between(half.scaled(1e-6).interval))
+        Some((found, HalfLife::Found(half))) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Half of a working set of {size} is gone from the shared cache after {time} ms{interval}.",
+                size = found.size,
+                time = Digits(half.value / 1e6),
+                interval = between(half.scaled(1e-6).interval)
+            ),
         ),
-        Some((found, HalfLife::Longer(longest))) => say!(
-            document, Role::Answer,
-            "The shared cache keeps a working set of {size}: more than half is left after {time} ms.";
-            size = found.size,
-            time = Insert::Digits(longest / 1e6)
+        Some((found, HalfLife::Longer(longest))) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "The shared cache keeps a working set of {size}: more than half is left after {time} ms.",
+                size = found.size,
+                time = Digits(longest / 1e6)
+            ),
         ),
         None => nothing_held(document),
     }
     let ways = report.machine.host.ways.filter(|ways| {
         ways.is_partial() && holds_what_is_allowed(report.residency, held, ways.share() * cache.0.real())
     });
-    say!(
-        document, Role::Finding, "It holds {held} MiB of {cache} at once{ways}.";
-        held = Insert::Digits(held / Bytes::MIB.0 as f64),
-        cache,
-        ways = Insert::Shown(&allowed(ways))
+    document.sentence(
+        Role::Finding,
+        format_args!(
+            "It holds {held} MiB of {cache} at once{ways}.",
+            held = Digits(held / Bytes::MIB.0 as f64),
+            ways = allowed(ways)
+        ),
     );
     if let Some(left) = left_by_a_look(report.residency) {
-        say!(
-            document, Role::Finding, "Reading the lines throws others out: {left}% are left right after it.";
-            left = Insert::Percent(left, 0)
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Reading the lines throws others out: {left:.0}% are left right after it.",
+                left = 100.0 * left
+            ),
         );
     }
     match insertions(report.residency, cache) {
-        Some(rate) => say!(
-            document, Role::Finding,
-            "Others insert about {rate} GB/s{interval}, if all {cache} take part; a stream of {hidden} GB/s beside them \
-             would not show, and one below their rate may not.";
-            rate = Insert::Digits(rate.value),
-            interval = Insert::Shown(&between(rate.interval)),
-            cache,
-            hidden = Insert::Digits(hidden(rate))
+        Some(rate) => document.sentence(
+            Role::Finding,
+            format_args!(
+                "Others insert about {rate} GB/s{interval}, if all {cache} take part; a stream of \
+                 {hidden} GB/s beside them would not show, and one below their rate may not.",
+                rate = Digits(rate.value),
+                interval = between(rate.interval),
+                hidden = Digits(hidden(rate))
+            ),
         ),
-        None if matches!(sought, Some((_, HalfLife::Found(_)))) => document
-            .say(Role::Finding, packed!("The working sets do not agree on how fast others insert lines.")),
+        None if matches!(sought, Some((_, HalfLife::Found(_)))) => {
+            document.say(Role::Finding, "The working sets do not agree on how fast others insert lines.")
+        }
         None => {}
     }
 }
@@ -169,16 +177,15 @@ fn disturbances(document: &mut dyn Document, report: &Report<'_, '_>) {
         switched += point.switched * point.visits.real();
         visits += point.visits.real();
     }
-    say!(
-        document, Role::Detail(&"Disturbance"),
-        "another task had the CPU in {switched} of {visits} waits; {seen} interrupts left a mark; a second look at once \
-         finds {again}% (first {share}%){ways}";
-        switched = Insert::Fixed(switched, 0),
-        visits = Insert::Fixed(visits, 0),
-        seen,
-        again = Insert::Percent(first.again.share.value, 0),
-        share = Insert::Percent(first.share.value, 0),
-        ways = Insert::Shown(&allowed(report.machine.host.ways))
+    document.sentence(
+        Role::Detail("Disturbance"),
+        format_args!(
+            "another task had the CPU in {switched:.0} of {visits:.0} waits; {seen} interrupts left a \
+             mark; a second look at once finds {again:.0}% (first {share:.0}%){ways}",
+            again = 100.0 * first.again.share.value,
+            share = 100.0 * first.share.value,
+            ways = allowed(report.machine.host.ways)
+        ),
     );
 }
 

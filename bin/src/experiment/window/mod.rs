@@ -3,7 +3,6 @@
 mod view;
 
 use self::view::WindowView;
-use latency_core::packed;
 
 use super::interface::{Experiment, collected};
 use crate::analysis::window::{ReorderBuffer, room};
@@ -25,13 +24,11 @@ use crate::result::{Extra, Point};
 pub const WINDOW: Experiment = Experiment {
     descriptor: Descriptor {
         name: "window",
-        summary: packed!("size of the out-of-order window (reorder buffer)"),
-        details: packed!(
-            "Sixteen chains with 0 to 48 units of dependent work after each load, with and without a \
+        summary: "size of the out-of-order window (reorder buffer)",
+        details: "Sixteen chains with 0 to 48 units of dependent work after each load, with and without a \
                   software prefetch of the next line; the same code with data in the L1 shows the cost of \
                   the work. Then two chains with up to 768 independent instructions between their loads: \
-                  if the loads no longer overlap, the reorder buffer is full."
-        ),
+                  if the loads no longer overlap, the reorder buffer is full.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         ..Descriptor::OF_VALUES
@@ -68,12 +65,12 @@ fields! {
     FILLER_REACH "filler_reach" "Number of independent instructions over which two loads still overlap.";
     OVERLAPS "overlaps_over" "Largest measured number of instructions over which two loads overlap.";
     ALONE "alone_over" "Smallest measured number of instructions over which two loads no longer overlap; null if they always did.";
-    ROOM "instructions +-" "Instructions that fit, with the range between runs; null if there is no limit.";
+    ROOM "instructions" interval "Instructions that fit, with the range between runs; null if there is no limit.";
     CONVERGED "converged" "True if the limit is known within the differences between runs.";
-    BUFFER "reorder_buffer_instructions +-" "Capacity of the reorder buffer in instructions; null if not found, or larger than the test.";
+    BUFFER "reorder_buffer_instructions" interval "Capacity of the reorder buffer in instructions; null if not found, or larger than the test.";
     AGREE "fillers_agree" "True if the kinds of filler instructions do not contradict each other; null if they were not tested.";
-    REGISTERS "integer_registers +-" "Number of integer registers for instructions in flight; null unless they run out before the reorder buffer.";
-    OVERLAP "overlap_instructions +-" "Number of instructions of dependent work at which loads no longer overlap; null if they always do.";
+    REGISTERS "integer_registers" interval "Number of integer registers for instructions in flight; null unless they run out before the reorder buffer.";
+    OVERLAP "overlap_instructions" interval "Number of instructions of dependent work at which loads no longer overlap; null if they always do.";
     SPEEDUP "prefetch_speedup" "Largest speedup by software prefetch; null if there is none.";
     SPEEDUP_WORK "prefetch_speedup_work" "Units of `work` at which prefetch has its largest speedup; null without a speedup.";
     PAYS_FROM "prefetch_pays_from_work" "Smallest `work` from which on prefetch always helps; null if it does not.";

@@ -1,11 +1,11 @@
 //! The window for people: its size, the benefit of prefetches, and the measured times.
 
+use crate::report::figures::Digits;
 use core::fmt::{self, Display};
 use latency_core::math::ToReal;
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
-use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
 
@@ -14,9 +14,7 @@ use crate::analysis::reference::quantity;
 use crate::analysis::window::{Prefetch, ReorderBuffer, WindowConclusion, conclude, room};
 use crate::describe::method::optional;
 use crate::describe::rates::percent;
-use crate::describe::say::say;
 use crate::describe::{Report, point, reference};
-use crate::options::message::Insert;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::result::Walk;
@@ -70,11 +68,14 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 reference::published(document, report, quantity::REORDER_BUFFER, value);
             }
         }
-        None => say!(
-            document, Role::Answer,
-            "Not tested: the caches hold {size}, and cache hits return before the window is full. Remove --size, or use \
-             --size={least}M or more.";
-            size = view.memory.size, least = report.machine.least_in_memory().0.div_ceil(1 << 20)
+        None => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Not tested: the caches hold {size}, and cache hits return before the window is full. \
+                 Remove --size, or use --size={least}M or more.",
+                size = view.memory.size,
+                least = report.machine.least_in_memory().0.div_ceil(1 << 20)
+            ),
         ),
     }
 }
@@ -93,25 +94,28 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
             Decimal(instructions.value),
             range(instructions)
         )),
-        ReorderBuffer::MoreThan(instructions) => say!(
-            document, Role::Answer, "Reorder buffer: more than {instructions} instructions (no limit found).";
-            instructions
-        ),
-        ReorderBuffer::FillersDisagree => document.say(Role::Answer, packed!("Reorder buffer: not found, because the kinds of instructions contradict each other (see --verbose); run \
-             again on an idle machine.")),
+        ReorderBuffer::MoreThan(instructions) => document.sentence(Role::Answer, format_args!(
+                "Reorder buffer: more than {instructions} instructions (no limit found)."
+            )),
+        ReorderBuffer::FillersDisagree => document.say(Role::Answer, "Reorder buffer: not found, because the kinds of instructions contradict each other (see --verbose); run \
+             again on an idle machine."),
         ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
-        say!(
-            document, Role::Answer, "Integer registers: about {count} in flight{range}.";
-            count = Insert::Fixed(registers.value, 0), range = Insert::Shown(&range(registers))
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "Integer registers: about {count:.0} in flight{range}.",
+                count = registers.value,
+                range = range(registers)
+            ),
         );
     }
     if let Some(WorkReach { hidden, exposed }) = found.work {
         let end = optional(exposed, |exposed, out| write!(out, "; with {exposed} they begin to serialize"));
-        say!(
-            document, Role::Finding, "Loads still overlap with up to {hidden} dependent instructions between them{end}.";
-            hidden, end = Insert::Shown(&end)
+        document.sentence(
+            Role::Finding,
+            format_args!("Loads still overlap with up to {hidden} dependent instructions between them{end}."),
         );
     }
     match found.prefetch {
@@ -120,12 +124,16 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
                 0 => out.write_str(" and helps at every amount of work"),
                 work => write!(out, " and helps from {work} unit{} of work", plural(work)),
             });
-            say!(
-                document, Role::Answer,
-                "Software prefetch one load ahead is up to {ratio}x faster ({work} units of work: {with} vs {without} \
-                 ns){from}.";
-                ratio = Insert::Fixed(gain.speedup, 1), work = gain.work, with = Insert::Digits(gain.with),
-                without = Insert::Digits(gain.without), from = Insert::Shown(&from)
+            document.sentence(
+                Role::Answer,
+                format_args!(
+                    "Software prefetch one load ahead is up to {ratio:.1}x faster ({work} units of work: \
+                     {with} vs {without} ns){from}.",
+                    ratio = gain.speedup,
+                    work = gain.work,
+                    with = Digits(gain.with),
+                    without = Digits(gain.without)
+                ),
             );
         }
         Some(other) => document.answer(format_args!(
@@ -144,13 +152,13 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
         Level::Quiet,
         0,
         &|table| {
-            table.texts(packed!("work|instructions"));
+            table.texts(&["work", "instructions"]);
             // Without points in the cache, their column is left out.
             if view.floor.is_some() {
                 table.text("L1");
             }
             table.text(place.as_str());
-            table.texts(packed!("prefetched|time saved"));
+            table.texts(&["prefetched", "time saved"]);
             for [plain, _] in &KERNELS {
                 let time = |region: WorkingSet<'_, '_>, prefetch| {
                     region.with_work(plain.work(), prefetch).map_or(f64::NAN, |time| time.value)
@@ -175,7 +183,7 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
     for reach in report.extra.reach.iter().flatten() {
         let found = room(reach);
         document.sentence(
-            Role::Detail(&reach.filler.name()),
+            Role::Detail(reach.filler.name()),
             format_args!(
                 "two loads overlap across up to {} instructions{}{}",
                 reach.overlaps,

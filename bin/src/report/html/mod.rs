@@ -13,14 +13,13 @@ mod taking;
 use core::fmt::{self, Write};
 
 use latency_core::json::Layout;
-use latency_core::packed;
 
 use super::document::{Describe, PageRole, Role};
 use super::escape::{Escaping, markup_lines};
 use super::format::{Format, Purpose};
 use super::{json, svg};
 use once::RepeatedSentences;
-use taking::{BARE, Frame, Shared, SubjectPlace, Taking, Want};
+use taking::{BARE, Frame, Shared, SubjectPlace, Taking, Want, around, frame};
 
 /// A self-contained page.
 pub const HTML: Format = Format {
@@ -40,39 +39,43 @@ pub const HTML: Format = Format {
 };
 
 /// The experiment.
-const TITLE: Want = Want::First(Role::Page(&PageRole::Title));
+const TITLE: Want = Want::First(Role::Page(PageRole::Title));
 /// The host and the time.
-const ORIGIN: Want = Want::First(Role::Page(&PageRole::Origin));
+const ORIGIN: Want = Want::First(Role::Page(PageRole::Origin));
 /// The processor.
-const CPU: Want = Want::First(Role::Page(&PageRole::Fact("CPU")));
+const CPU: Want = Want::First(Role::Page(PageRole::Fact("CPU")));
 
 /// The answers to the first question of a reader.
-const FIGURES: Frame = packed!("|<dl class=\"figures\">\n|</dl>\n");
-const ANSWERS: Frame = packed!("|<dl class=\"answers\">\n|</dl>\n");
+const FIGURES: Frame = around("<dl class=\"figures\">\n", "</dl>\n");
+const ANSWERS: Frame = around("<dl class=\"answers\">\n", "</dl>\n");
 const FACTS: Frame =
-    packed!("|<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n|</tbody>\n</table>\n");
-const CONTENTS: Frame = packed!("|<nav>\n|</nav>\n");
+    around("<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n", "</tbody>\n</table>\n");
+const CONTENTS: Frame = around("<nav>\n", "</nav>\n");
 /// The method in a chapter, without the sentences that other chapters share.
-const OWN_METHOD: Frame = packed!(
-    "|<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n|</dl>\n</details>\n"
+const OWN_METHOD: Frame = around(
+    "<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n",
+    "</dl>\n</details>\n",
 );
 
 /// The evidence of a page or chapter, in its order.
 const EVIDENCE: [(Want, Frame); 5] = [
-    (Want::Lines, packed!("|<ul class=\"lines\">\n|</ul>\n")),
-    (Want::Warnings, packed!("Warnings|<dl class=\"warnings\">\n|</dl>\n")),
-    (Want::Missing, packed!("Not measured||")),
+    (Want::Lines, around("<ul class=\"lines\">\n", "</ul>\n")),
+    (Want::Warnings, frame("Warnings", "<dl class=\"warnings\">\n", "</dl>\n")),
+    (Want::Missing, frame("Not measured", "", "")),
     (Want::Pictures, BARE),
     (Want::Tables, BARE),
 ];
 
 /// The subjects at the end of a page or chapter, in their order.
 const ENDING: [(Want, Frame); 5] = [
-    (Want::Method, packed!("Placement, health, method|<dl>\n|</dl>\n")),
-    (Want::First(Role::Page(&PageRole::Command)), packed!("To repeat it|<pre class=\"command\">|</pre>\n")),
-    (Want::Notes, packed!("|<details>\n<summary>Notes</summary>\n<dl>\n|</dl>\n</details>\n")),
-    (Want::LongTables, packed!("|<details>\n<summary>Everything measured</summary>\n|</details>\n")),
-    (Want::Details, packed!("|<details>\n<summary>Details</summary>\n<dl>\n|</dl>\n</details>\n")),
+    (Want::Method, frame("Placement, health, method", "<dl>\n", "</dl>\n")),
+    (
+        Want::First(Role::Page(PageRole::Command)),
+        frame("To repeat it", "<pre class=\"command\">", "</pre>\n"),
+    ),
+    (Want::Notes, around("<details>\n<summary>Notes</summary>\n<dl>\n", "</dl>\n</details>\n")),
+    (Want::LongTables, around("<details>\n<summary>Everything measured</summary>\n", "</details>\n")),
+    (Want::Details, around("<details>\n<summary>Details</summary>\n<dl>\n", "</dl>\n</details>\n")),
 ];
 
 /// The icon of a page: 16 by 16 pixels of two colours, as PNG.
@@ -110,22 +113,22 @@ impl Page<'_> {
             if self.take(Want::Headline, BARE)? == 0 {
                 self.verdict()?;
             }
-            self.take(CPU, packed!("| · |"))?;
+            self.take(CPU, around(" · ", ""))?;
             self.out.write_str(" \u{b7} latency-bench")?;
-            self.take(TITLE, packed!("| |"))?;
+            self.take(TITLE, around(" ", ""))?;
             self.out.write_str(behind)?;
         }
         self.take(
             Want::Description,
-            packed!("|<meta name=\"description\" property=\"og:description\" content=\"|\"/>\n"),
+            around("<meta name=\"description\" property=\"og:description\" content=\"", "\"/>\n"),
         )?;
         write!(self.out, "<style>\n{}{}</style>\n</head>\n<body>\n", style::SHEET, svg::SHEET)
     }
 
     fn body(&mut self) -> fmt::Result {
         self.out.write_str("<header>\n<p class=\"what\">latency-bench")?;
-        self.take(TITLE, packed!("| <b>|</b>"))?;
-        self.take(ORIGIN, packed!("| on |"))?;
+        self.take(TITLE, around(" <b>", "</b>"))?;
+        self.take(ORIGIN, around(" on ", ""))?;
         self.out.write_str("</p>\n<h1>")?;
         self.verdict()?;
         self.out.write_str("</h1>\n</header>\n")?;
@@ -142,7 +145,7 @@ impl Page<'_> {
         for chapter in 1..=chapters {
             self.place = SubjectPlace { chapter, but_first: None };
             write!(self.out, "<section id=\"chapter-{chapter}\">\n<h2>")?;
-            self.take(Want::First(Role::Page(&PageRole::Chapter)), BARE)?;
+            self.take(Want::First(Role::Page(PageRole::Chapter)), BARE)?;
             self.out.write_str("</h2>\n<p class=\"finding\">")?;
             self.verdict()?;
             self.out.write_str("</p>\n")?;
@@ -190,7 +193,7 @@ impl Page<'_> {
     /// Writes the document for programs, and the end of the page.
     fn data(&mut self) -> fmt::Result {
         self.out.write_str("<details>\n<summary>The same as JSON")?;
-        self.take(Want::First(Role::Page(&PageRole::Data)), packed!("|, |"))?;
+        self.take(Want::First(Role::Page(PageRole::Data)), around(", ", ""))?;
         self.out.write_str("</summary>\n<pre>")?;
         json::write(&mut Escaping(self.out, markup_lines), Layout::Lines, true, self.describe)?;
         self.out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")

@@ -32,7 +32,7 @@ impl RepeatedSentences {
     }
 
     /// Returns the occurrence of a sentence, if it is of the method or a note, and if there was room for it.
-    pub fn get(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) -> Option<&mut Occurrence> {
+    pub fn get(&mut self, role: Role, words: fmt::Arguments<'_>) -> Option<&mut Occurrence> {
         self.at(hash(role, words)?)
     }
 
@@ -43,8 +43,8 @@ impl RepeatedSentences {
 }
 
 impl Document for RepeatedSentences {
-    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
-        self.in_chapter |= role == Role::Page(&PageRole::Chapter);
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        self.in_chapter |= role == Role::Page(PageRole::Chapter);
         let Some(hash) = hash(role, words).filter(|_| self.in_chapter) else { return };
         match self.at(hash) {
             Some(occurrence) => *occurrence = Occurrence::Several,
@@ -59,7 +59,7 @@ impl Document for RepeatedSentences {
 }
 
 /// Returns the hash of a sentence of the method or of a note (FNV-1a with 64 bits).
-fn hash(role: Role<'_>, words: fmt::Arguments<'_>) -> Option<u64> {
+fn hash(role: Role, words: fmt::Arguments<'_>) -> Option<u64> {
     struct Hash(u64);
     impl Write for Hash {
         fn write_str(&mut self, part: &str) -> fmt::Result {
@@ -69,7 +69,7 @@ fn hash(role: Role<'_>, words: fmt::Arguments<'_>) -> Option<u64> {
         }
     }
     let label = match role {
-        Role::Method(&label) | Role::Provenance(&label) | Role::Page(&PageRole::Warning(label @ "note")) => {
+        Role::Method(label) | Role::Provenance(label) | Role::Page(PageRole::Warning(label @ "note")) => {
             label
         }
         _ => return None,

@@ -2,11 +2,8 @@
 //!
 //! Texts have a contrast of at least 4.5 to 1 on both backgrounds (WCAG 2.1, 1.4.3). Pictures have their own rules.
 
-use latency_core::packed;
-use latency_core::packed::Packed;
-
 /// The style sheet. Each colour scheme defines the colours once, by name.
-pub const SHEET: Packed = packed!(RULES);
+pub const SHEET: &str = RULES;
 
 const RULES: &str = "\
 :root{color-scheme:light dark;--paper:#ffffff;--raised:#f4f6f8;--edge:#d0d7de;--ink:#1c2128;--quiet:#57606a;\

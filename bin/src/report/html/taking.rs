@@ -5,7 +5,6 @@
 
 use core::fmt::{self, Write};
 
-use latency_core::packed::Packed;
 use latency_core::text::Text;
 
 use super::once::{Occurrence, RepeatedSentences};
@@ -18,7 +17,7 @@ use crate::report::svg;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// The first sentence of a role.
-    First(Role<'static>),
+    First(Role),
     /// The first figure, without its note.
     Headline,
     /// The answers and the trust, as plain text.
@@ -57,11 +56,29 @@ pub enum Want {
     Chapters,
 }
 
-/// The frame of a subject: a heading, which may be empty, and the markup before and after the parts, with a `|` between.
-pub type Frame = Packed;
+/// The frame of a subject.
+#[derive(Clone, Copy)]
+pub struct Frame {
+    /// The heading, which may be empty.
+    heading: &'static str,
+    /// The markup before the first part.
+    before: &'static str,
+    /// The markup after the last part.
+    after: &'static str,
+}
+
+/// Returns a frame with a heading.
+pub const fn frame(heading: &'static str, before: &'static str, after: &'static str) -> Frame {
+    Frame { heading, before, after }
+}
+
+/// Returns a frame without a heading.
+pub const fn around(before: &'static str, after: &'static str) -> Frame {
+    frame("", before, after)
+}
 
 /// The frame that adds nothing.
-pub const BARE: Frame = Packed::EMPTY;
+pub const BARE: Frame = around("", "");
 
 /// The place of a subject in a page.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +86,7 @@ pub struct SubjectPlace {
     /// The chapter, from 1; 0 is the part before the first chapter.
     pub chapter: u32,
     /// The role whose first sentence is already written elsewhere.
-    pub but_first: Option<Role<'static>>,
+    pub but_first: Option<Role>,
 }
 
 /// Everything that the subjects of a page share.
@@ -121,7 +138,7 @@ impl<'o> Taking<'o> {
     pub fn finish(self) -> Result<u32, fmt::Error> {
         self.failed?;
         if self.taken > 0 {
-            write!(self.out, "{}", self.frame.whole().part(b'|', 2))?;
+            self.out.write_str(self.frame.after)?;
         }
         Ok(self.taken)
     }
@@ -158,12 +175,12 @@ impl<'o> Taking<'o> {
 
     /// Writes the heading and the markup before the first part.
     fn begin(&mut self) -> fmt::Result {
-        let [heading, before] = [0, 1].map(|index| self.frame.whole().part(b'|', index));
+        let Frame { heading, before, .. } = self.frame;
         let level = if self.place.chapter == 0 { 2 } else { 3 };
         if !heading.is_empty() {
             writeln!(self.out, "<h{level}>{heading}</h{level}>")?;
         }
-        write!(self.out, "{before}")
+        self.out.write_str(before)
     }
 
     /// Returns whether the present part of the description belongs to another chapter.
@@ -172,14 +189,14 @@ impl<'o> Taking<'o> {
     }
 
     /// Returns whether a sentence is the first of its role and already written elsewhere.
-    fn is_elsewhere(&mut self, role: Role<'_>) -> bool {
+    fn is_elsewhere(&mut self, role: Role) -> bool {
         self.passed += u32::from(self.place.but_first == Some(role));
         self.place.but_first == Some(role) && self.passed == 1
     }
 
     /// Returns whether a sentence belongs here. One that several chapters share belongs to the page, and only once.
-    fn belongs(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) -> bool {
-        if let (Role::Page(&PageRole::Remedy), Want::Warnings | Want::Notes) = (role, self.want) {
+    fn belongs(&mut self, role: Role, words: fmt::Arguments<'_>) -> bool {
+        if let (Role::Page(PageRole::Remedy), Want::Warnings | Want::Notes) = (role, self.want) {
             return self.warned;
         }
         self.warned = false;
@@ -187,7 +204,7 @@ impl<'o> Taking<'o> {
         let may_repeat = matches!(
             (role, self.want),
             (Role::Method(_) | Role::Provenance(_), Want::Method)
-                | (Role::Page(&PageRole::Warning(_)), Want::Notes)
+                | (Role::Page(PageRole::Warning(_)), Want::Notes)
         );
         if self.chapter == 0 || !may_repeat {
             return is_here;
@@ -203,13 +220,13 @@ impl<'o> Taking<'o> {
     }
 
     /// Writes a sentence if it is wanted.
-    fn choose(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+    fn choose(&mut self, role: Role, words: fmt::Arguments<'_>) {
         let chapter = self.taken + 1;
         match (role, self.want) {
             (_, Want::First(wanted)) if role == wanted && self.taken == 0 => {
                 self.part(format_args!(""), words, None, "");
             }
-            (Role::Page(&PageRole::Figure(_, level)), Want::Headline) if self.taken == 0 => {
+            (Role::Page(PageRole::Figure(_, level)), Want::Headline) if self.taken == 0 => {
                 let figure = Text::<96>::of(words);
                 let figure = figure.as_str();
                 let comma = figure.bytes().position(|byte| byte == b',').unwrap_or(figure.len());
@@ -219,7 +236,7 @@ impl<'o> Taking<'o> {
             }
             (Role::Answer, Want::Description) => self.part(format_args!(""), words, None, " "),
             (Role::Trust, Want::Description) => self.part(format_args!("Trust: "), words, None, ". "),
-            (Role::Page(&PageRole::ChapterAnswer(question, _)), Want::Description) => {
+            (Role::Page(PageRole::ChapterAnswer(question, _)), Want::Description) => {
                 self.part(format_args!("{question}: "), words, None, " ");
             }
             (Role::Trust, Want::Trust) => {
@@ -227,19 +244,19 @@ impl<'o> Taking<'o> {
                 let before = format_args!("<p class=\"trust {level}\">Trust: <b>{} ", symbol(level));
                 self.part(before, words, Some("</b>"), "</p>\n");
             }
-            (Role::Page(&PageRole::Figure(label, level)), Want::Figures) => {
+            (Role::Page(PageRole::Figure(label, level)), Want::Figures) => {
                 let before =
                     format_args!("<div class=\"{level}\"><dt>{label} {}</dt>\n<dd><b>", Badge(level));
                 self.part(before, words, Some("</b>"), "</dd></div>\n");
             }
-            (Role::Page(&PageRole::ChapterAnswer(question, level)), Want::Answers) => {
+            (Role::Page(PageRole::ChapterAnswer(question, level)), Want::Answers) => {
                 let before = format_args!(
                     "<div class=\"{level}\"><dt><a href=\"#chapter-{chapter}\">{question}</a> {}</dt>\n<dd>",
                     Badge(level)
                 );
                 self.part(before, words, None, "</dd></div>\n");
             }
-            (Role::Page(&PageRole::Fact(label)), Want::Facts) => {
+            (Role::Page(PageRole::Fact(label)), Want::Facts) => {
                 let before = format_args!("<tr><th scope=\"row\">{label}</th><td>");
                 self.part(before, words, None, "</td></tr>\n");
             }
@@ -250,18 +267,18 @@ impl<'o> Taking<'o> {
             (Role::Line, Want::Lines) if !self.is_elsewhere(role) => {
                 self.part(format_args!("<li>"), words, None, "</li>\n");
             }
-            (Role::Method(&label) | Role::Provenance(&label), Want::Method)
-            | (Role::Detail(&label), Want::Details) => {
+            (Role::Method(label) | Role::Provenance(label), Want::Method)
+            | (Role::Detail(label), Want::Details) => {
                 let label = if label.is_empty() { "Note" } else { label };
                 self.part(format_args!("<dt>{label}</dt>\n<dd>"), words, None, "</dd>\n");
             }
-            (Role::Page(&PageRole::Warning(severity)), Want::Warnings | Want::Notes) => {
+            (Role::Page(PageRole::Warning(severity)), Want::Warnings | Want::Notes) => {
                 self.warned = (severity == "note") == (self.want == Want::Notes);
                 if self.warned {
                     self.part(format_args!("<dt class=\"{severity}\">"), words, None, "</dt>\n");
                 }
             }
-            (Role::Page(&PageRole::Remedy), Want::Warnings | Want::Notes) => {
+            (Role::Page(PageRole::Remedy), Want::Warnings | Want::Notes) => {
                 self.part(format_args!("<dd>"), words, None, "</dd>\n");
             }
             _ => {}
@@ -285,8 +302,9 @@ impl<'o> Taking<'o> {
             let (view, title) = (parts.next().unwrap_or_default(), InMarkup(chart.title));
             writeln!(
                 taking.out,
-                "<figure class=\"lead\"><a href=\"#chapter-{}\"><svg role=\"img\" aria-labelledby=\"lead\" \
-                 viewBox=\"{view}\"><title id=\"lead\">{title}</title><use href=\"#chart-{number}\"/></svg></a></figure>",
+                "<figure class=\"lead\"><a href=\"#chapter-{}\"><svg role=\"img\" \
+                 aria-labelledby=\"lead\" viewBox=\"{view}\"><title id=\"lead\">{title}</title><use \
+                 href=\"#chart-{number}\"/></svg></a></figure>",
                 taking.chapter
             )
         });
@@ -397,8 +415,8 @@ impl Document for Taking<'_> {
         true
     }
 
-    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
-        if role == Role::Page(&PageRole::Chapter) {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        if role == Role::Page(PageRole::Chapter) {
             self.chapter += 1;
             if self.want == Want::Chapters {
                 let chapter = self.chapter;

@@ -7,8 +7,6 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use roxmltree::{Document as Tree, ParsingOptions};
 
-use latency_core::packed;
-
 use super::HTML;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Field, Level, PageRole, Part, Picture, Role, Style, field};
@@ -34,19 +32,19 @@ fn everything(document: &mut dyn Document, text: &str) {
         Role::Trust,
         Role::Finding,
         Role::Missing,
-        Role::Method(&"Memory"),
-        Role::Detail(&""),
-        Role::Page(&PageRole::Title),
-        Role::Page(&PageRole::Origin),
-        Role::Page(&PageRole::Fact("CPU")),
-        Role::Page(&PageRole::Fact("Kernel")),
-        Role::Page(&PageRole::Figure("Latency", "poor")),
-        Role::Page(&PageRole::ChapterAnswer("Caches", "fair")),
-        Role::Page(&PageRole::Warning("poor")),
-        Role::Page(&PageRole::Remedy),
-        Role::Page(&PageRole::Warning("note")),
-        Role::Page(&PageRole::Remedy),
-        Role::Page(&PageRole::Command),
+        Role::Method("Memory"),
+        Role::Detail(""),
+        Role::Page(PageRole::Title),
+        Role::Page(PageRole::Origin),
+        Role::Page(PageRole::Fact("CPU")),
+        Role::Page(PageRole::Fact("Kernel")),
+        Role::Page(PageRole::Figure("Latency", "poor")),
+        Role::Page(PageRole::ChapterAnswer("Caches", "fair")),
+        Role::Page(PageRole::Warning("poor")),
+        Role::Page(PageRole::Remedy),
+        Role::Page(PageRole::Warning("note")),
+        Role::Page(PageRole::Remedy),
+        Role::Page(PageRole::Command),
     ];
     for role in roles {
         document.sentence(role, format_args!("{text}"));
@@ -83,7 +81,7 @@ fn everything(document: &mut dyn Document, text: &str) {
     }));
     document.part(Part::Object(&NAME), |document| document.put(&NAME, text));
     for role in [PageRole::Chapter, PageRole::Title] {
-        document.sentence(Role::Page(&role), format_args!("{text}"));
+        document.sentence(Role::Page(role), format_args!("{text}"));
     }
     document.finding(format_args!("{text}"));
 }
@@ -117,23 +115,21 @@ fn shape(page: &str) -> Vec<(usize, String)> {
 fn a_page_has_its_parts_in_reading_order() {
     let page = written(&mut |document| {
         document.tabulate("", Level::Normal, 1, &|table| {
-            table.texts(packed!("thing|ns"));
+            table.texts(&["thing", "ns"]);
             table.row();
             table.text("all");
             table.number(116.0);
         });
-        document.sentence(Role::Page(&PageRole::Warning("fair")), format_args!("it is warm"));
-        document.sentence(Role::Page(&PageRole::Remedy), format_args!("open the door"));
+        document.sentence(Role::Page(PageRole::Warning("fair")), format_args!("it is warm"));
+        document.sentence(Role::Page(PageRole::Remedy), format_args!("open the door"));
         document.sentence(Role::Trust, format_args!("fair: it is warm"));
         document.answer(format_args!("It takes 116 ns."));
-        document.sentence(
-            Role::Page(&PageRole::Figure("Latency", "fair")),
-            format_args!("116 ns, 95% CI 1 to 2"),
-        );
-        document.sentence(Role::Page(&PageRole::Fact("CPU")), format_args!("EPYC"));
-        document.sentence(Role::Method(&"Memory"), format_args!("some"));
-        document.sentence(Role::Page(&PageRole::Command), format_args!("latency-bench matrix"));
-        document.sentence(Role::Page(&PageRole::Title), format_args!("matrix"));
+        document
+            .sentence(Role::Page(PageRole::Figure("Latency", "fair")), format_args!("116 ns, 95% CI 1 to 2"));
+        document.sentence(Role::Page(PageRole::Fact("CPU")), format_args!("EPYC"));
+        document.sentence(Role::Method("Memory"), format_args!("some"));
+        document.sentence(Role::Page(PageRole::Command), format_args!("latency-bench matrix"));
+        document.sentence(Role::Page(PageRole::Title), format_args!("matrix"));
     });
     let mut from = 0;
     for part in [
@@ -141,7 +137,8 @@ fn a_page_has_its_parts_in_reading_order() {
         "<meta property=\"og:title\" content=\"116 ns \u{b7} EPYC \u{b7} latency-bench matrix\"/>",
         "content=\"Trust: fair: it is warm. It takes 116 ns. \"/>",
         "<h1>It takes 116 ns.</h1>",
-        "<div class=\"fair\"><dt>Latency <b class=\"badge fair\">! fair</b></dt>\n<dd><b>116 ns</b> 95% CI 1 to 2</dd></div>",
+        "<div class=\"fair\"><dt>Latency <b class=\"badge fair\">! fair</b></dt>\n<dd><b>116 ns</b> 95% CI \
+         1 to 2</dd></div>",
         "<p class=\"trust fair\">Trust: <b>! fair</b> it is warm</p>",
         "<caption>System</caption>",
         "<tr><th scope=\"row\">CPU</th><td>EPYC</td></tr>",
@@ -187,16 +184,16 @@ fn a_page_fetches_and_runs_nothing() {
 fn chapters(document: &mut dyn Document) {
     document.answer(format_args!("All is well."));
     for (question, level) in [("curve", "good"), ("cores", "poor")] {
-        document.sentence(Role::Page(&PageRole::ChapterAnswer(question, level)), format_args!("It is."));
+        document.sentence(Role::Page(PageRole::ChapterAnswer(question, level)), format_args!("It is."));
     }
     for (name, answer) in [("curve", "It bends."), ("cores", "They talk.")] {
-        document.sentence(Role::Page(&PageRole::Chapter), format_args!("{name}"));
+        document.sentence(Role::Page(PageRole::Chapter), format_args!("{name}"));
         document.answer(format_args!("{answer}"));
-        document.sentence(Role::Method(&"Memory"), format_args!("some"));
-        document.sentence(Role::Method(&"Method"), format_args!("of {name}"));
+        document.sentence(Role::Method("Memory"), format_args!("some"));
+        document.sentence(Role::Method("Method"), format_args!("of {name}"));
         for (warning, remedy) in [("one node", "add one"), (name, "end it")] {
-            document.sentence(Role::Page(&PageRole::Warning("note")), format_args!("{warning}"));
-            document.sentence(Role::Page(&PageRole::Remedy), format_args!("{remedy}"));
+            document.sentence(Role::Page(PageRole::Warning("note")), format_args!("{warning}"));
+            document.sentence(Role::Page(PageRole::Remedy), format_args!("{remedy}"));
         }
         let axis = Axis { title: "a \"b\"", unit: Unit::Plain("ns"), scale: Scale::Linear };
         document.picture(Picture::Chart(&Chart {
@@ -222,7 +219,8 @@ fn chapters_have_a_place_each_and_links() {
     for part in [
         "<nav>\n<a href=\"#chapter-1\">curve</a>\n<a href=\"#chapter-2\">cores</a>\n</nav>",
         "<section id=\"chapter-2\">",
-        "<dt><a href=\"#chapter-2\">cores</a> <b class=\"badge poor\">\u{2717} poor</b></dt>\n<dd>It is.</dd>",
+        "<dt><a href=\"#chapter-2\">cores</a> <b class=\"badge poor\">\u{2717} poor</b></dt>\n<dd>It \
+         is.</dd>",
         "<title id=\"lead\">curve</title><use href=\"#chart-1\"/>",
         " id=\"chart-1\"",
     ] {
@@ -291,7 +289,8 @@ proptest! {
     #[test]
     fn no_markup_changes_the_shape_of_a_page(
         parts in prop::collection::vec(prop::sample::select(&[
-            "<script>", "</pre>", "</title>", "</style>", "]]>", "<!--", "-->", "&", "&#0;", "&lt;", "\"", "'", "onload=",
+            "<script>", "</pre>", "</title>", "</style>", "]]>", "<!--", "-->", "&", "&#0;", "&lt;", "\"",
+             "'", "onload=",
             "</svg>", "<![CDATA[", "\0", "\u{1b}[0m", "\u{202e}", "\u{ffff}", "http://", " ",
         ][..]), 1..8)
     ) {

@@ -4,8 +4,7 @@
 use core::fmt::{self, Write};
 use latency_core::math::ToReal;
 
-use latency_core::decimal::Decimal;
-use latency_core::packed;
+use latency_core::decimal::{Decimal, Trimmed};
 
 use super::style;
 use super::text::{self, Size};
@@ -69,23 +68,36 @@ pub fn begin(
             let title = InMarkup(&title);
             writeln!(
                 out,
-                " id=\"chart-{number}\" aria-labelledby=\"picture-{number}\">\n<title id=\"picture-{number}\">{title}</title>"
+                " id=\"chart-{number}\" aria-labelledby=\"picture-{number}\">\n<title \
+                 id=\"picture-{number}\">{title}</title>"
             )?;
         }
     }
     writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{bottom}\" rx=\"8\"/>")?;
     for (index, line) in footer().enumerate() {
         let y = height - 12.0 + FOOTER_LINE * (index + 1).real();
-        text::text(out, packed!("class=\"foot\" text-anchor=\"end\" x=\"~\" y=\"@\""), &[right, y], &line)?;
+        text::text(
+            out,
+            format_args!("class=\"foot\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\"", Trimmed(right), y),
+            &line,
+        )?;
     }
     let mut baseline = EDGE - 6.0;
     for line in text::lines(title, Size::Title, room) {
         baseline += TITLE_LINE;
-        text::text(out, packed!("class=\"title\" x=\"~\" y=\"@\""), &[EDGE, baseline], &line)?;
+        text::text(
+            out,
+            format_args!("class=\"title\" x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), baseline),
+            &line,
+        )?;
     }
     for line in text::lines(subtitle, Size::Small, room) {
         baseline += SUBTITLE_LINE;
-        text::text(out, packed!("class=\"quiet\" x=\"~\" y=\"@\""), &[EDGE, baseline], &line)?;
+        text::text(
+            out,
+            format_args!("class=\"quiet\" x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), baseline),
+            &line,
+        )?;
     }
     Ok(())
 }

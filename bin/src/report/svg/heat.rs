@@ -4,15 +4,15 @@
 
 use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::{shade, text_on};
-use super::text::{Size, fill, lines, text, width};
+use super::text::{Size, lines, text, width};
 use crate::report::chart::Matrix;
 use crate::report::escape::InMarkup;
 use crate::report::figures::Figure;
 use crate::report::labels::Shelves;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
+use latency_core::decimal::Trimmed;
 use latency_core::math::ToReal;
-use latency_core::packed;
 
 /// The room for all columns; cells become narrower with more columns, within these widths.
 const ROOM: f64 = 640.0;
@@ -70,9 +70,17 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace<'_>) ->
     }
     let mut baseline = notes_top;
     for reason in reasons.into_iter().flatten() {
-        text(out, packed!("class=\"quiet\" x=\"~\" y=\"@\""), &[EDGE, baseline + 4.0], &matrix.mark(reason))?;
+        text(
+            out,
+            format_args!("class=\"quiet\" x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), baseline + 4.0),
+            &matrix.mark(reason),
+        )?;
         for line in lines(reason, Size::Small, room - 16.0) {
-            text(out, packed!("class=\"quiet\" x=\"~\" y=\"@\""), &[EDGE + 16.0, baseline + 4.0], &line)?;
+            text(
+                out,
+                format_args!("class=\"quiet\" x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE + 16.0), baseline + 4.0),
+                &line,
+            )?;
             baseline += REASON_LINE;
         }
     }
@@ -89,19 +97,31 @@ impl HeatGrid<'_, '_> {
     fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
         let Self { matrix, top, cell } = *self;
         let centre = LEFT + cell * matrix.columns.len().real() / 2.0;
-        let middle = packed!("class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"");
         let [from, to] = if matrix.groups.is_some() { ["", ""] } else { ["from ", "to "] };
-        text(out, middle, &[centre, top - 30.0], &format_args!("{to}{}", matrix.noun))?;
+        let y = top - 30.0;
+        text(
+            out,
+            format_args!("class=\"quiet\" text-anchor=\"middle\" x=\"{centre:.1}\" y=\"{y:.1}\""),
+            &format_args!("{to}{}", matrix.noun),
+        )?;
         let (x, y) = (LEFT - 52.0, (top + bottom) / 2.0);
-        let upwards =
-            packed!("class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"");
-        text(out, upwards, &[x, y, x, y], &format_args!("{from}{}", matrix.noun))?;
+        text(
+            out,
+            format_args!(
+                "class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" \
+                 transform=\"rotate(-90 {x:.1} {y:.1})\""
+            ),
+            &format_args!("{from}{}", matrix.noun),
+        )?;
         for (index, column) in matrix.columns.iter().enumerate() {
             let x = LEFT + cell * (index.real() + 0.5);
             text(
                 out,
-                packed!("class=\"number\" text-anchor=\"middle\" x=\"@\" y=\"@\""),
-                &[x, top - 10.0],
+                format_args!(
+                    "class=\"number\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\"",
+                    x,
+                    top - 10.0
+                ),
                 column,
             )?;
         }
@@ -109,8 +129,7 @@ impl HeatGrid<'_, '_> {
             let y = top + CELL_HEIGHT * (index.real() + 0.5) + 5.0;
             text(
                 out,
-                packed!("class=\"number\" text-anchor=\"end\" x=\"@\" y=\"@\""),
-                &[LEFT - 14.0, y],
+                format_args!("class=\"number\" text-anchor=\"end\" x=\"{:.1}\" y=\"{:.1}\"", LEFT - 14.0, y),
                 row,
             )?;
         }
@@ -126,27 +145,25 @@ impl HeatGrid<'_, '_> {
     ) -> fmt::Result {
         let noun = self.matrix.noun;
         let (width, height) = (self.cell - GAP, CELL_HEIGHT - GAP);
-        let (frame, sides) =
-            (packed!("x=\"@\" y=\"@\" width=\"@\" height=\"@\" rx=\"4\""), [x, y, width, height]);
-        let (place, middle) =
-            (packed!("text-anchor=\"middle\" x=\"@\" y=\"@\""), [x + width / 2.0, y + height / 2.0 + 5.0]);
+        let frame = fmt::from_fn(|out| {
+            write!(out, "x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"")
+        });
+        let (middle, baseline) = (x + width / 2.0, y + height / 2.0 + 5.0);
+        let place =
+            fmt::from_fn(|out| write!(out, "text-anchor=\"middle\" x=\"{middle:.1}\" y=\"{baseline:.1}\""));
         write!(out, "<g><title>{noun} {row} to {noun} {column}: ")?;
         match (self.matrix.at(row, column), shades) {
             (Ok(value), Some(shades)) => {
                 let (figure, ground) = (Figure(value), shade(shades.depth(value)));
-                write!(out, "{figure} {}</title><rect ", InMarkup(self.matrix.unit))?;
-                fill(out, frame, &sides)?;
-                write!(out, " fill=\"{ground}\"/><text class=\"number\" ")?;
-                fill(out, place, &middle)?;
+                write!(out, "{figure} {}</title><rect {frame} ", InMarkup(self.matrix.unit))?;
+                write!(out, "fill=\"{ground}\"/><text class=\"number\" {place}")?;
                 writeln!(out, " style=\"fill:{}\">{figure}</text></g>", text_on(ground))
             }
             (cell, _) => {
                 let reason = cell.err().unwrap_or("no number");
-                write!(out, "{}</title><rect class=\"none\" ", InMarkup(reason))?;
-                fill(out, frame, &sides)?;
-                out.write_str("/><text class=\"number quiet\" ")?;
-                fill(out, place, &middle)?;
-                writeln!(out, ">{}</text></g>", self.matrix.mark(reason))
+                write!(out, "{}</title><rect class=\"none\" {frame}/>", InMarkup(reason))?;
+                let mark = self.matrix.mark(reason);
+                writeln!(out, "<text class=\"number quiet\" {place}>{mark}</text></g>")
             }
         }
     }
@@ -177,10 +194,10 @@ fn groups(out: &mut dyn Write, grid: &HeatGrid<'_, '_>, names_top: f64) -> fmt::
         let baseline = names_top + GROUP_LINE * line.real() + 12.0;
         if first > 0 {
             let y = top + CELL_HEIGHT * first.real() - GAP / 2.0;
-            let corner = packed!("<path class=\"none\" d=\"M@ @V@H@\"/>\n");
-            fill(out, corner, &[x - GAP / 2.0, baseline - 10.0, y, right])?;
+            let (x, top) = (x - GAP / 2.0, baseline - 10.0);
+            writeln!(out, "<path class=\"none\" d=\"M{x:.1} {top:.1}V{y:.1}H{right:.1}\"/>")?;
         }
-        text(out, packed!("class=\"quiet\" x=\"@\" y=\"@\""), &[x + GAP, baseline], &name)
+        text(out, format_args!("class=\"quiet\" x=\"{:.1}\" y=\"{:.1}\"", x + GAP, baseline), &name)
     })
     .map(drop)
 }
@@ -191,17 +208,20 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, top: f64) -> fmt::Res
     let step_width = SCALE_WIDTH / f64::from(SCALE_STEPS);
     let baseline = top + SCALE_HEIGHT - 2.0;
     let end = format_args!("{} {unit}", Figure(low));
-    text(out, packed!("class=\"quiet\" text-anchor=\"end\" x=\"@\" y=\"@\""), &[LEFT - 8.0, baseline], &end)?;
+    text(
+        out,
+        format_args!("class=\"quiet\" text-anchor=\"end\" x=\"{:.1}\" y=\"{:.1}\"", LEFT - 8.0, baseline),
+        &end,
+    )?;
     for step in 0..SCALE_STEPS {
         let colour = shade(f64::from(step) / f64::from(SCALE_STEPS - 1));
         let x = LEFT + step_width * f64::from(step);
         // A small overlap hides the seams that renderers with smoothed edges would show.
         let wide = step_width + if step + 1 < SCALE_STEPS { 0.5 } else { 0.0 };
-        let rectangle = packed!("<rect x=\"@\" y=\"@\" width=\"@\" height=\"~\"");
-        fill(out, rectangle, &[x, top, wide, SCALE_HEIGHT])?;
+        write!(out, "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{SCALE_HEIGHT}\"")?;
         writeln!(out, " fill=\"{colour}\"/>")?;
     }
     let x = LEFT + SCALE_WIDTH + 8.0;
     let end = format_args!("{} {unit}", Figure(high));
-    text(out, packed!("class=\"quiet\" x=\"@\" y=\"@\""), &[x, baseline], &end)
+    text(out, format_args!("class=\"quiet\" x=\"{:.1}\" y=\"{:.1}\"", x, baseline), &end)
 }

@@ -54,9 +54,9 @@ struct Footer {
 }
 
 impl Document for Footer {
-    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         match role {
-            Role::Page(&PageRole::Footer) => self.words = Text::of(words),
+            Role::Page(PageRole::Footer) => self.words = Text::of(words),
             Role::Trust if self.trust.is_empty() => self.trust = Text::of(words),
             _ => {}
         }

@@ -7,15 +7,13 @@
 use crate::report::colour::{Colour, contrast};
 use latency_core::math;
 use latency_core::math::ToReal;
-use latency_core::packed;
-use latency_core::packed::Packed;
 
 /// The number of different colours of series.
 pub const SERIES: usize = 6;
 
 /// The style sheet. Colour-blind readers can distinguish the colours of the series. Dashes show lines behind equal
 /// ones.
-pub const SHEET: Packed = packed!(RULES);
+pub const SHEET: &str = RULES;
 
 const RULES: &str = "\
 .latency-bench{color:#1c2128;max-width:100%;height:auto}

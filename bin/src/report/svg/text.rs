@@ -3,10 +3,7 @@
 use crate::report::escape::InMarkup;
 use crate::report::figures;
 use core::fmt::{self, Display, Write};
-use core::slice;
-use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::math::{self, ToReal};
-use latency_core::packed::Packed;
 
 /// The sizes of the style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,37 +24,9 @@ impl Size {
     }
 }
 
-/// The numbers of a template.
-struct Filling<'o> {
-    out: &'o mut dyn Write,
-    numbers: slice::Iter<'o, f64>,
-}
-
-impl Write for Filling<'_> {
-    fn write_str(&mut self, part: &str) -> fmt::Result {
-        part.chars().try_for_each(|character| match (character, self.numbers.as_slice()) {
-            ('@' | '~', [number, ..]) => {
-                self.numbers.next();
-                match character {
-                    '@' => write!(self.out, "{:.1}", Decimal(*number)),
-                    _ => write!(self.out, "{}", Trimmed(*number)),
-                }
-            }
-            _ => self.out.write_char(character),
-        })
-    }
-}
-
-/// Writes a template. The next number replaces each `@` (rounded to a tenth of a pixel) and each `~` (exact).
-pub fn fill(out: &mut dyn Write, template: Packed, numbers: &[f64]) -> fmt::Result {
-    write!(Filling { out, numbers: numbers.iter() }, "{template}")
-}
-
-/// Writes a text element on its own line; its attributes are a template.
-pub fn text(out: &mut dyn Write, attributes: Packed, numbers: &[f64], shown: &dyn Display) -> fmt::Result {
-    out.write_str("<text ")?;
-    fill(out, attributes, numbers)?;
-    writeln!(out, ">{}</text>", InMarkup(shown))
+/// Writes a text element with these attributes on its own line.
+pub fn text(out: &mut dyn Write, attributes: fmt::Arguments<'_>, shown: &dyn Display) -> fmt::Result {
+    writeln!(out, "<text {attributes}>{}</text>", InMarkup(shown))
 }
 
 /// Returns the approximate width of a text, in pixels.

@@ -35,7 +35,7 @@ pub fn script() -> String {
     let mut out = BEGIN.replace("NAMES", &names.join(" ")).replace("FIRST", first);
     let unnamed = "'not __latency_bench_named >/dev/null'";
     for experiment in &DESCRIPTORS {
-        let (name, about) = (experiment.name, quoted(&experiment.summary.to_string()));
+        let (name, about) = (experiment.name, quoted(experiment.summary));
         _ = writeln!(out, "complete -c latency-bench -n {unnamed} -a {name} -d {about}");
     }
     for (name, about) in SERVICES {

@@ -3,10 +3,8 @@
 
 use latency_bench::catalogue::DESCRIPTORS;
 use latency_bench::options::{
-    Descriptor, EXAMPLES, EXIT_CODES, FLAGS, Flag, FlagId, GROUPS, TAGLINE, VALUES,
+    Descriptor, EXAMPLES, EXIT_CODES, FLAGS, Flag, FlagId, FlagText, GROUPS, TAGLINE, VALUES,
 };
-
-use latency_core::packed::Packed;
 
 use crate::release;
 use crate::roff::{Source, escaped};
@@ -47,9 +45,9 @@ pub fn page() -> String {
     description(&mut page);
     options(&mut page);
     page.section("EXIT STATUS");
-    for (code, meaning) in table(EXIT_CODES) {
-        page.tagged(&code, "");
-        page.text(&meaning);
+    for (code, meaning) in EXIT_CODES {
+        page.tagged(code, "");
+        page.text(meaning);
     }
     page.section("ENVIRONMENT");
     for (name, meaning) in ENVIRONMENT {
@@ -63,7 +61,7 @@ pub fn page() -> String {
         page.text(content);
     }
     page.section("EXAMPLES");
-    for (arguments, effect) in EXAMPLES.to_string().lines().filter_map(|example| example.split_once('\t')) {
+    for (arguments, effect) in EXAMPLES {
         page.tagged(&format!("latency-bench {arguments}"), "");
         page.text(&format!("{effect}."));
     }
@@ -118,19 +116,19 @@ fn described(page: &mut Source, experiment: &Descriptor) {
     let operands = experiment.operands.names;
     let space = if operands.is_empty() { "" } else { " " };
     page.tagged(experiment.name, &format!("{space}{operands}"));
-    let stop = if experiment.summary.to_string().ends_with('?') { "" } else { "." };
+    let stop = if experiment.summary.ends_with('?') { "" } else { "." };
     page.text(&format!("{}{stop}", experiment.summary));
-    for paragraph in experiment.details.split(b'\n') {
+    for paragraph in experiment.details.split('\n') {
         page.line_break();
-        page.text(&paragraph.to_string());
+        page.text(paragraph);
     }
 }
 
 fn options(page: &mut Source) {
     page.section("OPTIONS");
     page.text("All experiments have the options without a line `Applies to`. Values have these forms:");
-    for (name, form) in table(VALUES) {
-        page.tagged(&name, "");
+    for (name, form) in VALUES {
+        page.tagged(name, "");
         page.text(&format!("{form}."));
     }
     for (group, heading) in GROUPS {
@@ -142,9 +140,7 @@ fn options(page: &mut Source) {
 fn option(page: &mut Source, flag: &Flag) {
     let short = flag.short.map_or(String::new(), |letter| format!("-{}, ", char::from(letter)));
     page.tagged(&format!("{short}{flag}"), "");
-    let texts = flag.unpacked();
-    let [help, default, reason] = Flag::parts(texts.as_str());
-    let mut text = whole(help);
+    let mut text = whole(flag.help);
     if flag.id == FlagId::Format {
         // The format that needs a picture is among those of an experiment with one.
         let longest = DESCRIPTORS.iter().map(|known| formats(known).collect::<Vec<_>>());
@@ -152,8 +148,8 @@ fn option(page: &mut Source, flag: &Flag) {
         text = format!("{text} {}", all.join(", "));
     }
     page.text(&format!("{text}."));
-    for (label, words) in [("Default", default), ("Why", reason)] {
-        if !words.is_empty() {
+    for (label, words) in [("Default", flag.default), ("Why", flag.reason)] {
+        if !words.general.is_empty() {
             page.line_break();
             page.text(&format!("{label}: {}.", whole(words)));
         }
@@ -166,19 +162,10 @@ fn option(page: &mut Source, flag: &Flag) {
     }
 }
 
-/// Returns a text with its parts for single experiments, each behind a semicolon.
-fn whole(text: &str) -> String {
-    text.split('\n').filter(|part| !part.ends_with(": ")).collect::<Vec<_>>().join("; ")
-}
-
-/// Returns the rows of a table of the help text: the part before two spaces or more, and the part behind
-/// them.
-fn table(text: Packed) -> impl Iterator<Item = (String, String)> {
-    text.split(b'\n').filter_map(|line| {
-        let line = line.to_string();
-        let (name, text) = line.strip_prefix("  ")?.split_once("  ")?;
-        Some((name.to_string(), text.trim_start().to_string()))
-    })
+/// Returns a text with those for single experiments, each behind a semicolon.
+fn whole(text: FlagText) -> String {
+    let others = text.others.iter().filter(|(_, other)| !other.is_empty());
+    others.fold(text.general.to_owned(), |all, (name, other)| format!("{all}; {name}: {other}"))
 }
 
 /// Writes the items and paragraphs of the README's section.
@@ -228,13 +215,9 @@ mod tests {
         let page = page();
         let tagged = |text: &str| page.contains(&format!("\\fB{}\\fR", escaped(text)));
         assert!(DESCRIPTORS.iter().all(|known| tagged(known.name)));
-        assert_eq!(table(EXIT_CODES).filter(|(code, _)| tagged(code)).count(), 7);
-        assert_eq!(table(VALUES).filter(|(name, _)| tagged(name)).count(), 3);
-        assert!(EXAMPLES.to_string().lines().all(|example| {
-            example
-                .split_once('\t')
-                .is_some_and(|(arguments, _)| tagged(&format!("latency-bench {arguments}")))
-        }));
+        assert!(EXIT_CODES.iter().all(|(code, _)| tagged(code)));
+        assert!(VALUES.iter().all(|(name, _)| tagged(name)));
+        assert!(EXAMPLES.iter().all(|(arguments, _)| tagged(&format!("latency-bench {arguments}"))));
         for flag in FLAGS {
             assert!(page.contains(&escaped(&flag.to_string())), "{flag}");
         }

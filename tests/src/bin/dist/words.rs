@@ -43,9 +43,7 @@ pub fn flags(experiment: &'static Descriptor) -> impl Iterator<Item = &'static F
 
 /// Returns the meaning that an option has for an experiment.
 pub fn meaning(flag: &Flag, experiment: &str) -> String {
-    let texts = flag.unpacked();
-    let [help, ..] = Flag::parts(texts.as_str());
-    Flag::text_of(help, experiment).to_string()
+    flag.help.of(experiment).to_string()
 }
 
 /// Returns the formats in which the result of an experiment can be written.

@@ -3,10 +3,8 @@
 use crate::report::axis::{Plane, ValueWithUnit};
 use crate::report::chart::{ChartPoint, Data, Unit, is_drawable};
 use crate::report::escape::InMarkup;
-use crate::report::svg::text::fill;
 use core::fmt::{self, Display, Write};
-
-use latency_core::packed;
+use latency_core::decimal::Trimmed;
 
 /// The length of the sample of a series in the legend.
 pub const SWATCH_WIDTH: f64 = 28.0;
@@ -99,7 +97,7 @@ impl Canvas<'_> {
     /// Writes one place of a path, to which the command leads.
     fn place(&self, out: &mut dyn Write, command: char, (x, y): (f64, f64)) -> fmt::Result {
         out.write_char(command)?;
-        fill(out, packed!("@ @"), &[self.x(x), self.y(y)])
+        write!(out, "{:.1} {:.1}", self.x(x), self.y(y))
     }
 
     fn markers(&self, out: &mut dyn Write, points: &[ChartPoint], index: usize) -> fmt::Result {
@@ -147,12 +145,11 @@ pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f
     let (right, middle) = (x + SWATCH_WIDTH, x + SWATCH_WIDTH / 2.0);
     match data {
         Data::Points(_) | Data::Scatter(_) => {
-            let line = packed!("<path class=\"line\" d=\"M@ @H@\"/><path class=\"point\" d=\"");
-            fill(out, line, &[x, y, right])?;
+            write!(out, "<path class=\"line\" d=\"M{x:.1} {y:.1}H{right:.1}\"/><path class=\"point\" d=\"")?;
             marker(out, index, (middle, y), LARGE)?;
             out.write_str("\"/>")
         }
-        Data::Curve(_) => fill(out, packed!("<path class=\"curve\" d=\"M@ @H@\"/>"), &[x, y, right]),
+        Data::Curve(_) => write!(out, "<path class=\"curve\" d=\"M{x:.1} {y:.1}H{right:.1}\"/>"),
     }
 }
 
@@ -162,22 +159,24 @@ fn marker(out: &mut dyn Write, index: usize, (x, y): (f64, f64), radius: f64) ->
     match index % MARKERS {
         0 => {
             let (left, wide) = (x - radius, 2.0 * radius);
-            let circle = packed!("M@ @a~ ~ 0 1 0 @ 0a~ ~ 0 1 0 -@ 0Z");
-            fill(out, circle, &[left, y, radius, radius, wide, radius, radius, wide])
+            let radius = Trimmed(radius);
+            write!(out, "M{left:.1} {y:.1}a{radius} {radius} 0 1 0 {wide:.1} 0")?;
+            write!(out, "a{radius} {radius} 0 1 0 -{wide:.1} 0Z")
         }
         1 => {
             let half = radius * 0.9;
             let wide = 2.0 * half;
-            fill(out, packed!("M@ @h@v@h-@Z"), &[x - half, y - half, wide, wide, wide])
+            write!(out, "M{:.1} {:.1}h{wide:.1}v{wide:.1}h-{wide:.1}Z", x - half, y - half)
         }
         2 => {
             let half = radius * 1.15;
             let wide = 2.0 * half;
-            fill(out, packed!("M@ @l@ @h-@Z"), &[x, y - half, half, wide, wide])
+            write!(out, "M{x:.1} {:.1}l{half:.1} {wide:.1}h-{wide:.1}Z", y - half)
         }
         _ => {
             let half = radius * 1.3;
-            fill(out, packed!("M@ @l@ @l-@ @l-@ -@Z"), &[x, y - half, half, half, half, half, half, half])
+            write!(out, "M{x:.1} {:.1}l{half:.1} {half:.1}", y - half)?;
+            write!(out, "l-{half:.1} {half:.1}l-{half:.1} -{half:.1}Z")
         }
     }
 }

@@ -7,15 +7,15 @@ mod data;
 
 use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::SERIES;
-use super::text::{Size, fill, text, width};
+use super::text::{Size, text, width};
 use crate::report::axis::{Plane, Title};
 use crate::report::chart::{Chart, Mark, MarkKind, Unit};
 use crate::report::escape::InMarkup;
 use crate::report::labels::Shelves;
 use core::fmt::{self, Display, Write};
 use data::{Canvas, SWATCH_WIDTH, swatch};
+use latency_core::decimal::Trimmed;
 use latency_core::math::ToReal;
-use latency_core::packed;
 
 const WIDTH: f64 = 860.0;
 /// The least room left of the plot, and that which labels leave to the title of the vertical axis.
@@ -46,7 +46,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
     let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
         begin(out, shown, (WIDTH, heading + 2.0 * EDGE), chart.title, chart.subtitle)?;
-        text(out, packed!("x=\"~\" y=\"@\""), &[EDGE, heading + EDGE], &"no points")?;
+        text(out, format_args!("x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), heading + EDGE), &"no points")?;
         return out.write_str("</svg>\n");
     };
     let marks_top = legend(chart, heading, &mut |_, _| Ok(()))? + 8.0;
@@ -63,7 +63,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
     legend(chart, heading, &mut |index, (x, y)| {
         let Some(series) = chart.series.get(index) else { return Ok(()) };
         in_colour(out, Some(index), &mut |out| swatch(out, series.data, index, (x, y)))?;
-        text(out, packed!("x=\"@\" y=\"@\""), &[x + SWATCH_WIDTH + 8.0, y + 4.0], &series.name)
+        text(out, format_args!("x=\"{:.1}\" y=\"{:.1}\"", x + SWATCH_WIDTH + 8.0, y + 4.0), &series.name)
     })?;
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
@@ -162,14 +162,19 @@ fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top:
             MarkKind::Tick => canvas.top + TICK,
             MarkKind::Area { end, .. } => {
                 shades = !shades;
-                let area = packed!("<path class=\"area\" d=\"M@ @H@V@H@Z\"/>\n");
-                let sides = [place.x, canvas.top, canvas.x(end), canvas.bottom(), place.x];
-                return if shades { fill(out, area, &sides) } else { Ok(()) };
+                let (left, top, right, bottom) = (place.x, canvas.top, canvas.x(end), canvas.bottom());
+                return match shades {
+                    true => writeln!(
+                        out,
+                        "<path class=\"area\" d=\"M{left:.1} {top:.1}H{right:.1}V{bottom:.1}H{left:.1}Z\"/>"
+                    ),
+                    false => Ok(()),
+                };
             }
         };
         in_colour(out, mark.series, &mut |out| {
-            let line = packed!("<path class=\"mark\" d=\"M@ @V@\"><title>");
-            fill(out, line, &[place.x, label_top, bottom])?;
+            let x = place.x;
+            write!(out, "<path class=\"mark\" d=\"M{x:.1} {label_top:.1}V{bottom:.1}\"><title>")?;
             writeln!(out, "{}</title></path>", InMarkup(mark.label.as_str()))
         })
     })
@@ -184,12 +189,13 @@ fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top:
             (_, None) => return Ok(()),
         };
         // The text is anchored at the line, so the gap is exact with any font.
-        let anchor = match place.ends {
-            true => packed!("class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\""),
-            false => packed!("class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\""),
-        };
+        let (anchor, x) = (if place.ends { "end" } else { "start" }, place.text);
         in_colour(out, mark.series, &mut |out| {
-            text(out, anchor, &[place.text, baseline], &mark.label.as_str())
+            text(
+                out,
+                format_args!("class=\"label\" text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{baseline:.1}\""),
+                &mark.label.as_str(),
+            )
         })
     })
     .map(drop)
@@ -198,39 +204,49 @@ fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top:
 fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
     for tick in canvas.plane.y.ticks() {
         let y = canvas.y(tick);
-        fill(
-            out,
-            packed!("<line class=\"grid\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n"),
-            &[canvas.left, WIDTH - EDGE, y, y],
-        )?;
+        let (left, right) = (Trimmed(canvas.left), Trimmed(WIDTH - EDGE));
+        writeln!(out, "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>")?;
         let label = canvas.plane.y.label(tick);
         text(
             out,
-            packed!("class=\"quiet\" text-anchor=\"end\" x=\"~\" y=\"@\""),
-            &[canvas.left - 8.0, y + 4.0],
+            format_args!(
+                "class=\"quiet\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\"",
+                Trimmed(canvas.left - 8.0),
+                y + 4.0
+            ),
             &label,
         )?;
     }
     let (x, y) = (EDGE + 6.0, canvas.top + canvas.height / 2.0);
-    let upwards = packed!("text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"");
-    text(out, upwards, &[x, y, x, y], &Title(chart.y_axis))
+    text(
+        out,
+        format_args!(
+            "text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-90 {x:.1} {y:.1})\""
+        ),
+        &Title(chart.y_axis),
+    )
 }
 
 fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
     let bottom = canvas.bottom();
-    let line = packed!("<line class=\"axis\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n");
-    fill(out, line, &[canvas.left, WIDTH - EDGE, bottom, bottom])?;
+    let (left, right) = (Trimmed(canvas.left), Trimmed(WIDTH - EDGE));
+    writeln!(
+        out,
+        "<line class=\"axis\" x1=\"{left}\" x2=\"{right}\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\"/>"
+    )?;
     canvas.plane.x.each_label([canvas.width, canvas.width + EDGE, 8.0], &small, &mut |label, place| {
         let x = canvas.left + place;
-        let line = packed!("<line class=\"axis\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\"/>\n");
-        fill(out, line, &[x, x, bottom, bottom + 5.0])?;
+        let end = bottom + 5.0;
+        writeln!(
+            out,
+            "<line class=\"axis\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom:.1}\" y2=\"{end:.1}\"/>"
+        )?;
         text(
             out,
-            packed!("class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\""),
-            &[x, bottom + 20.0],
+            format_args!("class=\"quiet\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\"", x, bottom + 20.0),
             label,
         )
     })?;
     let (x, y) = (canvas.left + canvas.width / 2.0, bottom + 44.0);
-    text(out, packed!("text-anchor=\"middle\" x=\"@\" y=\"@\""), &[x, y], &Title(chart.x_axis))
+    text(out, format_args!("text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\"", x, y), &Title(chart.x_axis))
 }
