@@ -21,10 +21,8 @@ struct Kind {
 }
 
 /// The kind of the executable under test, and of the one for the other instruction set.
-const KINDS: [Kind; 2] = [
-    Kind { machine: elf::EM_X86_64, page: 4 << 10 },
-    Kind { machine: elf::EM_AARCH64, page: 64 << 10 },
-];
+const KINDS: [Kind; 2] =
+    [Kind { machine: elf::EM_X86_64, page: 4 << 10 }, Kind { machine: elf::EM_AARCH64, page: 64 << 10 }];
 
 /// Maximum size in bytes, for each instruction set: people copy the file once. `make size` shows the bytes by module.
 const SIZE_LIMIT: u64 = 1_310_720;
