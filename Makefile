@@ -126,7 +126,7 @@ golden:
 calibration:
 	$(CARGO) test --locked --profile fuzz -p latency-bench --lib -- --ignored --nocapture calibration::calibration
 
-# What comes from outside, damaged: the property tests of bin/src/fuzz without their number of cases, for so many seconds
+# What comes from outside, damaged: the property tests of bin/src/tests/fuzz without their number of cases, for so many seconds
 # a target. FUZZ_CASES=N stops each after N cases, FUZZ_SEED=N repeats a run, FUZZ_TARGET chooses by a part of the name.
 FUZZ_SECONDS ?= 60
 

@@ -32,6 +32,8 @@
 //! report  sys       one file a format; the kernel, one concern a file
 //! ```
 //!
+//! `tests` is built only for tests: those of the whole program, and what tests of several folders share.
+//!
 //! Below all of them is the package `latency-core`, which needs no system call. A new experiment is a file in `experiment`
 //! and a line in [`catalogue`]; a new format is a file in [`report`] and a line in its table.
 
@@ -41,18 +43,12 @@
 extern crate std;
 
 mod analysis;
-#[cfg(test)]
-mod calibration;
 pub mod catalogue;
 pub mod commands;
 mod describe;
 mod engine;
 pub mod error;
 pub mod experiment;
-#[cfg(test)]
-mod fuzz;
-#[cfg(test)]
-mod golden;
 mod machine;
 pub mod options;
 mod plan;
@@ -60,6 +56,8 @@ pub mod report;
 mod result;
 mod saved;
 pub mod sys;
+#[cfg(test)]
+mod tests;
 pub mod warning;
 
 use core::fmt::Write;

@@ -108,17 +108,13 @@ pub fn imports(sources: &[Source]) -> Vec<Import> {
 }
 
 /// Returns the imports from a lower floor to a higher one or to another room of the same floor. `floors`
-/// lists the rooms (folders below `root`) of each floor, the highest first; files beside the folders are
-/// above them all.
+/// lists the rooms of each floor, the highest first; files beside the folders are above them all. `room` returns the room
+/// of a file, and `None` for a file beside the folders.
 ///
 /// Floors are numbered, so a rule that holds for each import holds for every chain of imports.
-pub fn upward(imports: &[Import], root: &str, floors: &[&[&str]]) -> Vec<String> {
-    let room = |path: &str| {
-        let inside = path.strip_prefix(root)?.strip_prefix('/')?;
-        Some(inside.split_once('/')?.0.to_string())
-    };
-    let floor = |room: &Option<String>| match room {
-        Some(room) => floors.iter().position(|rooms| rooms.contains(&room.as_str())).map(|at| at + 1),
+pub fn upward(imports: &[Import], room: impl Fn(&str) -> Option<&str>, floors: &[&[&str]]) -> Vec<String> {
+    let floor = |room: &Option<&str>| match room {
+        Some(room) => floors.iter().position(|rooms| rooms.contains(room)).map(|at| at + 1),
         None => Some(0),
     };
     let mut found = Vec::new();
@@ -132,6 +128,12 @@ pub fn upward(imports: &[Import], root: &str, floors: &[&[&str]]) -> Vec<String>
         }
     }
     found
+}
+
+/// Returns the folder of a file below `root`; `None` for a file beside the folders.
+pub fn folder<'p>(root: &str, path: &'p str) -> Option<&'p str> {
+    let inside = path.strip_prefix(root)?.strip_prefix('/')?;
+    Some(inside.split_once('/')?.0)
 }
 
 /// Returns the circles, each with its files. The tests within a file may import files that build on this
@@ -185,7 +187,7 @@ mod tests {
 
     fn wrong(changed: &[(&str, &str)]) -> (Vec<String>, Vec<Vec<String>>) {
         let imports = imports(&tree(changed));
-        (upward(&imports, "bin/src", &FLOORS), circles(&imports))
+        (upward(&imports, |path| folder("bin/src", path), &FLOORS), circles(&imports))
     }
 
     #[test]

@@ -49,7 +49,9 @@ pub fn types(root: &str) -> BTreeMap<String, Vec<String>> {
 pub fn files(root: &str) -> Vec<Source> {
     let all = sources(root);
     let tests: Vec<Vec<String>> = all.iter().flat_map(modules_of_tests).collect();
-    let is_test = |source: &Source| tests.iter().any(|test| source.module().starts_with(test));
+    let is_test = |source: &Source| {
+        source.path.ends_with("tests.rs") || tests.iter().any(|test| source.module().starts_with(test))
+    };
     all.into_iter().filter(|source| !is_test(source)).collect()
 }
 
@@ -133,12 +135,13 @@ fn is_test_module<'t>(first: &str, rest: impl Iterator<Item = &'t str>) -> bool 
 }
 
 /// Returns the modules that a file declares only for tests, each with its path from the root of the crate.
-fn modules_of_tests(source: &Source) -> Vec<Vec<String>> {
+pub fn modules_of_tests(source: &Source) -> Vec<Vec<String>> {
     let texts: Vec<&str> = source.tokens.iter().map(|token| token.text.as_str()).collect();
     let begins = (0..texts.len()).filter(|&at| is_test_module(texts[at], texts[at + 1..].iter().copied()));
     let declared = begins.filter_map(|at| {
         let end = (at + 8..texts.len()).find(|&end| [";", "{"].contains(&texts[end]))?;
-        (texts[end] == ";").then(|| [source.module(), vec![texts[end - 1].to_owned()]].concat())
+        (texts[end - 2..=end] == ["mod", texts[end - 1], ";"])
+            .then(|| [source.module(), vec![texts[end - 1].to_owned()]].concat())
     });
     declared.collect()
 }
@@ -166,7 +169,7 @@ mod tests {
     #[test]
     fn comments_blank_lines_and_tests_do_not_count() {
         let text = "//! Doc.\n\nfn f() {\n    1;\n}\n\n#[cfg(test)]\nmod tests {\n    fn g() {}\n}\nfn h() {} // more\n\
-                    #[cfg(test)]\npub mod fake;\n";
+                    #[cfg(test)]\npub mod fake;\n#[cfg(test)]\npub use fake::Fake;\n";
         let source = Source::new("bin/src/a/mod.rs".into(), text.into());
         assert_eq!(lines_of(&source), 4);
         assert_eq!(modules_of_tests(&source), [["a", "fake"]]);

@@ -1,8 +1,8 @@
 //! The rules of the architecture, checked in the source text: allowed imports, allowed places of assembly and
 //! `unsafe`, the files of the tree and the dependencies.
 
-use latency_tests::imports::{Import, circles, imports, upward};
-use latency_tests::product::{files, text_of, types};
+use latency_tests::imports::{Import, circles, folder, imports, upward};
+use latency_tests::product::{files, modules_of_tests, text_of, types};
 use latency_tests::program::workspace;
 use latency_tests::source::{Source, sources};
 use std::collections::BTreeSet;
@@ -12,8 +12,8 @@ use std::process::Command;
 /// The floors of `bin`, from the top down. A file imports only from floors below its own, and from its own folder. The
 /// folders of one floor do not import each other. Files beside the folders are above all floors.
 const FLOORS: [&[&str]; 10] = [
-    // These folders are built only for tests: they run the whole crate on invented findings, and on damaged input.
-    &["calibration", "golden", "fuzz"],
+    // Tests of the whole crate, with invented findings and with damaged input.
+    &["tests/calibration", "tests/fuzz", "tests/golden"],
     &["commands"],
     &["experiment"],
     &["engine", "describe"],
@@ -26,8 +26,21 @@ const FLOORS: [&[&str]; 10] = [
     &["report", "sys"],
 ];
 
-/// The files of `bin/src` beside its folders.
-const BESIDE_THE_FOLDERS: [&str; 4] = ["catalogue.rs", "lib.rs", "main.rs", "rt.rs"];
+/// The folder of `bin/src` that is built only for tests.
+const TESTS: &str = "bin/src/tests/";
+
+/// The parts of that folder, each with the folder to whose rules it is subject: itself, or the one whose tests use it.
+const PARTS_OF_TESTS: [(&str, &str); 6] = [
+    ("calibration/", "tests/calibration"),
+    ("charts.rs", "report"),
+    ("fuzz/", "tests/fuzz"),
+    ("golden/", "tests/golden"),
+    ("plain.rs", "options"),
+    ("simulated/", "engine"),
+];
+
+/// The files of `bin/src` beside its folders, and the list of the parts of tests.
+const BESIDE_THE_FOLDERS: [&str; 5] = ["catalogue.rs", "lib.rs", "main.rs", "rt.rs", "tests/mod.rs"];
 
 /// The table of experiments and commands, which is above all floors. Tests of any floor may read it.
 const CATALOGUE: &str = "bin/src/catalogue.rs";
@@ -125,15 +138,29 @@ fn shipped() -> Vec<Source> {
     all
 }
 
+/// Returns the folder of `bin/src` to whose rules a file is subject; `None` for a file beside the folders.
+fn room(path: &str) -> Option<&str> {
+    match path.strip_prefix(TESTS) {
+        Some(inside) => {
+            PARTS_OF_TESTS.iter().find(|(part, _)| within(inside, &[part])).map(|(_, room)| *room)
+        }
+        None => folder("bin/src", path),
+    }
+}
+
+/// Returns the files of `bin/src` that are subject to the rules of these folders.
+fn sources_in(rooms: &[&str]) -> Vec<Source> {
+    let all = sources("bin/src").into_iter();
+    all.filter(|source| room(&source.path).is_some_and(|room| rooms.contains(&room))).collect()
+}
+
 fn within(path: &str, places: &[&str]) -> bool {
     places.iter().any(|place| if place.ends_with('/') { path.starts_with(place) } else { path == *place })
 }
 
-/// Returns whether an import is one of tests: of a module `tests`, of a file of tests, or of a folder built for tests.
+/// Returns whether an import is one of tests: of a module `tests`, of a file of tests, or of the folder of tests.
 fn is_of_tests(import: &Import) -> bool {
-    let folders = FLOORS[0].iter().map(|folder| format!("bin/src/{folder}/"));
-    let mut folders = folders.filter(|folder| import.from.starts_with(folder));
-    import.in_tests || import.from.ends_with("tests.rs") || folders.next().is_some()
+    import.in_tests || import.from.ends_with("tests.rs") || import.from.starts_with(TESTS)
 }
 
 fn assert_none(rule: &str, violations: Vec<String>) {
@@ -152,7 +179,31 @@ fn a_file_imports_only_from_floors_below() {
     let (of_tests, imports): (Vec<_>, Vec<_>) =
         imports.into_iter().partition(|import| import.to == CATALOGUE && is_of_tests(import));
     assert!(!of_tests.is_empty(), "no test reads the catalogue");
-    assert_none("a file may only import from the floors below its own", upward(&imports, "bin/src", &FLOORS));
+    assert_none("a file may only import from the floors below its own", upward(&imports, room, &FLOORS));
+}
+
+#[test]
+fn only_tests_import_from_the_folder_of_tests() {
+    let imports = imports(&sources("bin/src"));
+    let (of_tests, of_others): (Vec<_>, Vec<_>) =
+        imports.iter().filter(|import| import.to.starts_with(TESTS)).partition(|import| is_of_tests(import));
+    assert!(of_tests.len() > 10, "{} imports", of_tests.len());
+    let violations = of_others.iter().map(|import| format!("{}:{}: {}", import.from, import.line, import.to));
+    assert_none("only tests may import from bin/src/tests", violations.collect());
+}
+
+#[test]
+fn modules_only_for_tests_are_named_as_tests() {
+    for root in ["bin/src", "core/src"] {
+        let modules: Vec<_> = sources(root).iter().flat_map(modules_of_tests).collect();
+        assert!(modules.len() > 10, "{} modules in {root}", modules.len());
+        let others =
+            modules.iter().filter(|module| !module.last().is_some_and(|name| name.ends_with("tests")));
+        assert_none(
+            "a module that is built only for tests is called `tests` or `..._tests`, or stands in bin/src/tests",
+            others.map(|module| format!("{root}: {}", module.join("::"))).collect(),
+        );
+    }
 }
 
 #[test]
@@ -171,8 +222,8 @@ fn every_file_of_the_binary_has_a_folder_on_a_floor() {
     let mut beside = Vec::new();
     let mut folders = BTreeSet::new();
     for source in sources("bin/src") {
-        match source.path["bin/src/".len()..].split_once('/') {
-            Some((folder, _)) => _ = folders.insert(folder.to_string()),
+        match room(&source.path) {
+            Some(folder) => _ = folders.insert(folder.to_string()),
             None => beside.push(source.path["bin/src/".len()..].to_string()),
         }
     }
@@ -183,9 +234,7 @@ fn every_file_of_the_binary_has_a_folder_on_a_floor() {
 #[test]
 fn plans_and_results_ask_the_system_nothing() {
     let mut violations = Vec::new();
-    for source in
-        sources("bin/src").iter().filter(|source| PURE.iter().any(|pure| source.is_in("bin/src", pure)))
-    {
+    for source in sources_in(&PURE) {
         for path in source.paths() {
             let names: Vec<&str> = path.names.iter().map(String::as_str).collect();
             let plain = |part: &&str| PLAIN_DATA.contains(part);
@@ -200,13 +249,10 @@ fn plans_and_results_ask_the_system_nothing() {
 #[test]
 fn the_engine_and_results_see_no_options() {
     let mut violations = Vec::new();
-    for source in sources("bin/src")
-        .iter()
-        .filter(|source| WITHOUT_OPTIONS.iter().any(|room| source.is_in("bin/src", room)))
-    {
+    for source in sources_in(&WITHOUT_OPTIONS) {
         let options = |names: &[String]| names.iter().take(2).eq(["crate", "options"]);
         let paths = source.paths().into_iter().filter(|path| options(&path.names));
-        violations.extend(at(source, paths.map(|path| path.line), "the options"));
+        violations.extend(at(&source, paths.map(|path| path.line), "the options"));
     }
     assert_none("engine, analysis, result and machine may not import options", violations);
 }
@@ -214,13 +260,11 @@ fn the_engine_and_results_see_no_options() {
 #[test]
 fn descriptions_do_not_ask_for_their_format() {
     let mut violations = Vec::new();
-    for source in
-        sources("bin/src").iter().filter(|source| DESCRIBING.iter().any(|room| source.is_in("bin/src", room)))
-    {
+    for source in sources_in(&DESCRIBING) {
         let texts: Vec<&str> = source.tokens.iter().map(|token| token.text.as_str()).collect();
         let named = texts.windows(3).enumerate().filter(|(_, words)| *words == ["format", ".", "name"]);
         violations.extend(at(
-            source,
+            &source,
             named.map(|(index, _)| source.tokens[index].line),
             "the name of a format",
         ));
@@ -230,7 +274,7 @@ fn descriptions_do_not_ask_for_their_format() {
         };
         let of_tests = source.path.ends_with("tests.rs");
         let paths = source.paths().into_iter().filter(|path| of_format(&path.names) && !of_tests);
-        violations.extend(at(source, paths.map(|path| path.line), "the module of a format"));
+        violations.extend(at(&source, paths.map(|path| path.line), "the module of a format"));
     }
     assert_none("what describes a result may not ask which format it is written in", violations);
 }

@@ -121,7 +121,7 @@ pub fn cell(table: &mut Rows<'_>, series: &RoundSeries) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::plain::assert_plain;
+    use crate::tests::plain::assert_plain;
     use std::string::ToString;
 
     fn typical(low: f64, median: f64, high: f64) -> Summary {

@@ -29,17 +29,11 @@
 //! the tool and of the machine around a run. [`spans`] walks over addresses without memory, for the cost of translation.
 
 pub mod checks;
-#[cfg(test)]
-mod coarse;
-#[cfg(test)]
-pub mod fake;
 pub mod finish;
 pub mod memory;
 pub mod progress;
 pub mod run;
 pub mod schedule;
-#[cfg(test)]
-mod scripted;
 pub mod seam;
 pub mod session;
 pub mod spans;

@@ -1,7 +1,7 @@
 //! The exact text of every message, and every exit code.
 
 use super::*;
-use crate::options::plain::assert_plain;
+use crate::tests::plain::assert_plain;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::text::Text;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, PageSizes};

@@ -11,13 +11,13 @@ use latency_core::host::MemoryLimit;
 use latency_core::rng::Pcg32;
 use latency_core::units::{Bytes, NodeId};
 
-use crate::engine::fake::{Fake, Hop};
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::experiment::tests::{fixture, machine, machine_of, planned};
 use crate::machine::Machine;
 use crate::plan::budget::Memory;
 use crate::plan::{duration, regions};
+use crate::tests::simulated::place::{Fake, Hop};
 use latency_core::words::When;
 
 /// Tolerance of a forecast, which is a range: largest factor by which a run may lie outside of it.

@@ -10,7 +10,6 @@ use latency_core::rng::Pcg32;
 use latency_core::topology::SideCache;
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
 
-use crate::engine::fake::{Fake, Hop};
 use crate::engine::finish::{warn_of_hits, warn_of_side_caches};
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
@@ -19,6 +18,7 @@ use crate::machine::{Machine, Sizing};
 use crate::plan::budget::Budget;
 use crate::result::evidence::Evidence;
 use crate::result::{Means, Measurement, Outcome, Placed, Point, Repeat, Walk};
+use crate::tests::simulated::place::{Fake, Hop};
 use crate::warning::{Warning, Warnings};
 use latency_core::words::When;
 

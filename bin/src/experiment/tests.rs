@@ -22,12 +22,12 @@ use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;
 use crate::machine::detect::{dimms, line};
 use crate::machine::processor::identify;
-use crate::options::plain::assert_plain;
 use crate::options::{self, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Planning, Scope, duration, matrix, whole_run, working_set};
 use crate::report::FORMATS;
 use crate::result::Point;
+use crate::tests::plain::assert_plain;
 use crate::warning::{Warning, Warnings};
 
 pub(crate) struct Fixture(BTreeMap<String, String>);

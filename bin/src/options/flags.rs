@@ -564,7 +564,7 @@ impl Descriptor {
 mod tests {
     use super::super::choices::{Kernel, Order};
     use super::*;
-    use crate::options::plain::assert_plain;
+    use crate::tests::plain::assert_plain;
     use latency_core::cores::Method;
     use latency_core::words::{When, Worded};
     use std::string::{String, ToString};

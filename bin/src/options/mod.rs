@@ -18,8 +18,6 @@ mod nearest;
 mod outputs;
 mod pairs;
 mod parse;
-#[cfg(test)]
-pub mod plain;
 pub mod tokens;
 mod values;
 

@@ -4,8 +4,8 @@ use super::UsageError;
 use super::tokens::Escaped;
 use super::*;
 
-use crate::options::plain::assert_plain;
 use crate::report::{json, rows, svg, table};
+use crate::tests::plain::assert_plain;
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::units::PageSize;
 use proptest::prelude::*;

@@ -119,7 +119,7 @@ fn colours(step: usize) -> (u8, u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::tests::charts;
     use std::string::String;
 
     fn drawn(matrix: &Matrix<'_>, unicode: bool, colour: bool) -> String {
@@ -130,12 +130,12 @@ mod tests {
 
     #[test]
     fn a_matrix_looks_as_it_did() {
-        samples::matrix(|matrix| {
-            samples::golden("matrix.txt", &drawn(matrix, true, false));
-            samples::golden("matrix-ascii.txt", &drawn(matrix, false, false));
-            samples::golden("matrix-colour.txt", &drawn(matrix, true, true));
+        charts::matrix(|matrix| {
+            charts::golden("matrix.txt", &drawn(matrix, true, false));
+            charts::golden("matrix-ascii.txt", &drawn(matrix, false, false));
+            charts::golden("matrix-colour.txt", &drawn(matrix, true, true));
         });
-        samples::triangle(|matrix| samples::golden("triangle.txt", &drawn(matrix, true, false)));
+        charts::triangle(|matrix| charts::golden("triangle.txt", &drawn(matrix, true, false)));
     }
 
     #[test]

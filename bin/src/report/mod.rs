@@ -30,8 +30,6 @@ pub mod wrap;
 
 #[cfg(test)]
 mod document_tests;
-#[cfg(test)]
-mod samples;
 
 use format::Format;
 

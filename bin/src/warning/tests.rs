@@ -1,8 +1,8 @@
 //! The exact text of every warning, and the set of warnings.
 
 use super::*;
-use crate::options::plain::assert_plain;
 use crate::report::words::{AARCH64, speak};
+use crate::tests::plain::assert_plain;
 use latency_core::units::LineSize;
 use std::collections::BTreeSet;
 use std::format;

@@ -4,7 +4,7 @@
 //!
 //! Every call gives a routine the arguments that its type requires: lines and rings made here.
 
-use super::marked::{MARKS, call_marked};
+use super::calls_for_tests::{MARKS, call_marked};
 use super::tests::best_atomics;
 use crate::arch::{self, Atomics, Delays, Line, SharedLine, portable};
 use crate::kernel::Encoding;

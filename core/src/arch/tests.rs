@@ -5,7 +5,7 @@
 //!
 //! Every call gives a routine the arguments that its type requires: a ring of nodes made here.
 
-use super::marked::{MARKS, call_marked};
+use super::calls_for_tests::{MARKS, call_marked};
 use crate::arch::{self, Atomics, SpanWords, portable};
 use crate::kernel::lanes::{Filler, Gap, PARALLEL, WINDOW};
 use crate::kernel::{Encoding, KERNELS};

@@ -4,7 +4,7 @@
 //!
 //! Every call gives a routine the arguments that its type requires: lines of memory made here.
 
-use super::marked::{MARKS, call_marked};
+use super::calls_for_tests::{MARKS, call_marked};
 use crate::arch::{self, Line, StreamRoutine, portable};
 use proptest::prelude::*;
 use std::vec::Vec;

@@ -2,7 +2,7 @@
 //!
 //! `make test` protects each commit, so it has a test of everything that a change can break. It leaves out tests that
 //! run for minutes and differ from one of its own tests only in their numbers. It also renders only some of the
-//! goldens' pages, wide texts and anonymous forms (`bin/src/golden`).
+//! goldens' pages, wide texts and anonymous forms (`bin/src/tests/golden`).
 
 /// Environment variable that requests all tests if its value is `all`.
 pub const TESTS_VARIABLE: &str = "LATENCY_BENCH_TESTS";
@@ -31,7 +31,7 @@ pub const MOVED: &[Moved] = &[
     ),
     moved_to_all(
         "lab_causes::",
-        "golden::causes",
+        "tests::golden::causes of the program",
         "a signature that real documents of a known cause do not have, or that two equal machines have; forty boots",
     ),
     moved_to_all(

@@ -84,7 +84,7 @@ fn first_level_cycles(counter: &Counter) -> Option<f64> {
 
 /// Returns the core cycles of a hop, from the core cycles per tick that `core_clock` returns and from the ticks of some
 /// hops: the difference of two lengths, so that every fixed cost cancels.
-pub(in crate::engine) fn hit_cycles(
+pub(crate) fn hit_cycles(
     counter: &Counter,
     mut core_clock: impl FnMut() -> Option<f64>,
     mut ticks: impl FnMut(usize) -> Option<u64>,

@@ -7,9 +7,9 @@ use latency_core::rng::Pcg32;
 use latency_core::units::{CpuId, LineSize, NodeId, PageSize, Pages};
 
 use super::*;
-use crate::engine::fake::{Fake, Hop};
 use crate::plan::budget::Budget;
 use crate::result::Walk;
+use crate::tests::simulated::place::{Fake, Hop};
 
 const MEMORY_NS: f64 = 100.0;
 const MIB: Bytes = Bytes::MIB;

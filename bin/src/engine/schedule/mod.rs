@@ -380,6 +380,6 @@ fn position_of(index: usize, visit: usize) -> u64 {
 }
 
 #[cfg(test)]
-mod coverage;
+mod coverage_tests;
 #[cfg(test)]
 mod tests;

@@ -58,17 +58,17 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
-    use crate::engine::fake::Fake;
     use crate::engine::progress::Progress;
     use crate::engine::schedule::tests::points;
     use crate::plan::budget::Budget;
+    use crate::tests::simulated::place::{Fake, Hop};
     use latency_core::words::When;
 
     /// Simulates two points in memory of 100 ns. The stay at the second point begins after a second, when hops become
     /// twice as long.
     fn held(seconds: usize, interrupt_ns: f64) -> (Vec<f64>, usize, bool) {
         let latency = |now_ns: f64| if now_ns < 2e9 { 100.0 } else { 200.0 };
-        let mut fake = Fake::new(&Budget::DEFAULT, |hop: crate::engine::fake::Hop| latency(hop.now_ns));
+        let mut fake = Fake::new(&Budget::DEFAULT, |hop: Hop| latency(hop.now_ns));
         fake.interrupt_ns = interrupt_ns;
         let like = points(1).next().unwrap();
         let mut schedule =

@@ -3,7 +3,7 @@
 use std::vec::Vec;
 
 use super::*;
-use crate::engine::scripted::Scripted;
+use crate::tests::simulated::recorded_chain::RecordedChain;
 
 fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
     let batch = |&nanoseconds: &f64| Batch { nanoseconds, core_gigahertz: 3.0, hops: 1000, ..Batch::NONE };
@@ -76,7 +76,7 @@ fn the_share_of_a_state_needs_ten_batches() {
 #[test]
 fn a_round_ends_by_its_batches_its_limit_or_the_deadline() {
     let round = |count: u32, limit_ns: f64, until_ns: f64| {
-        let mut chain = Scripted::new(1 << 20, 100.0);
+        let mut chain = RecordedChain::new(1 << 20, 100.0);
         let round = Summariser::new().unwrap().round(&mut chain, 100, count, limit_ns, until_ns).unwrap();
         (round.batches, round.begun_ns, round.ended_ns)
     };
@@ -95,14 +95,16 @@ fn a_round_ends_by_its_batches_its_limit_or_the_deadline() {
 #[test]
 fn the_uncore_clock_is_read_at_the_end_of_a_round() {
     let mut summariser = Summariser::new().unwrap();
-    let mut round = |chain: Scripted| {
+    let mut round = |chain: RecordedChain| {
         summariser
             .round(&mut chain.on_uncore(|now_ns| 1.0 + now_ns / 1e5), 100, 7, f64::INFINITY, 1e9)
             .unwrap()
     };
-    let (short, long) = (round(Scripted::new(1 << 20, 100.0)), round(Scripted::new(1 << 20, 200.0)));
+    let (short, long) =
+        (round(RecordedChain::new(1 << 20, 100.0)), round(RecordedChain::new(1 << 20, 200.0)));
     assert_eq!((short.uncore_gigahertz, long.uncore_gigahertz), (1.7, 2.4));
-    let unread = summariser.round(&mut Scripted::new(1 << 20, 100.0), 100, 7, f64::INFINITY, 1e9).unwrap();
+    let unread =
+        summariser.round(&mut RecordedChain::new(1 << 20, 100.0), 100, 7, f64::INFINITY, 1e9).unwrap();
     assert!(unread.uncore_gigahertz.is_nan());
     let of = |summariser: &mut Summariser, rounds: &[Round]| {
         summariser.summarise(rounds).unwrap().uncore_gigahertz

@@ -10,8 +10,8 @@ use latency_core::kernel::lanes;
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
 
 use super::*;
-use crate::engine::fake::{Fake, Hop};
 use crate::plan::budget::{FEWEST_ROUNDS, MOST_ROUNDS, PLACES, ROUNDS};
+use crate::tests::simulated::place::{Fake, Hop, Visit};
 use latency_core::words::When;
 
 /// Size of memory far larger than any cache that the warm-up fills.
@@ -521,7 +521,7 @@ fn a_probe_is_the_median_of_its_visits_and_leaves_the_schedule_alone() {
     let (nanoseconds, core_cycles) = schedule.probe(&point(Bytes(64_000)), 5).unwrap();
     assert!((nanoseconds - 50.0).abs() < 1e-6 && (core_cycles - 150.0).abs() < 1e-6);
     assert_eq!((rounds(&mut schedule), schedule.len()), before);
-    let probed = |visit: &&crate::engine::fake::Visit| visit.index == 2;
+    let probed = |visit: &&Visit| visit.index == 2;
     assert_eq!(schedule.place.visits.iter().filter(probed).count(), 5);
     assert!(schedule.probe(&point(Bytes(64_000)), 0).unwrap().0.is_nan());
 }

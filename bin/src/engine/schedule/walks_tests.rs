@@ -3,7 +3,7 @@
 use std::vec;
 
 use super::*;
-use crate::engine::scripted::{Call, Scripted};
+use crate::tests::simulated::recorded_chain::{Call, RecordedChain};
 
 const FOREVER: f64 = f64::INFINITY;
 
@@ -26,7 +26,7 @@ fn few_hops_are_a_sixteenth_of_a_chain_within_bounds() {
 #[test]
 fn parts_double_until_each_takes_a_quarter_of_a_batch() {
     let parts_of = |hop_ns: f64, hops: u64| {
-        let mut chain = Scripted::new(1 << 20, hop_ns);
+        let mut chain = RecordedChain::new(1 << 20, hop_ns);
         let (made, _) = parts(&mut chain, &mut Summariser::new().unwrap(), hops, FOREVER).unwrap();
         assert_eq!(made, hops);
         chain.walks()
@@ -43,7 +43,7 @@ fn parts_double_until_each_takes_a_quarter_of_a_batch() {
 #[test]
 fn a_part_ends_with_the_first_lap_and_later_parts_do_not_count() {
     let cold_of = |nodes: u64, hops: u64| {
-        let mut chain = Scripted::new(nodes, COLD_NS).warm(10.0);
+        let mut chain = RecordedChain::new(nodes, COLD_NS).warm(10.0);
         let (made, cold_ns) = parts(&mut chain, &mut Summariser::new().unwrap(), hops, FOREVER).unwrap();
         assert_eq!(made, hops);
         (chain.walks(), cold_ns)
@@ -60,7 +60,7 @@ fn a_part_ends_with_the_first_lap_and_later_parts_do_not_count() {
 
 #[test]
 fn parts_end_at_the_deadline() {
-    let mut chain = Scripted::new(1 << 20, COLD_NS);
+    let mut chain = RecordedChain::new(1 << 20, COLD_NS);
     let (made, _) = parts(&mut chain, &mut Summariser::new().unwrap(), 1 << 20, 64.0 * COLD_NS).unwrap();
     assert_eq!((made, chain.walks()), (64, vec![64]));
 }
@@ -68,7 +68,7 @@ fn parts_end_at_the_deadline() {
 #[test]
 fn lanes_share_a_trail_of_at_most_a_chain() {
     let calls = |nodes: u64, lanes: u64, until_ns: f64| {
-        let mut chain = Scripted::new(nodes, COLD_NS);
+        let mut chain = RecordedChain::new(nodes, COLD_NS);
         trail(&mut chain, 1000, lanes, until_ns).unwrap();
         chain.calls
     };
@@ -77,7 +77,7 @@ fn lanes_share_a_trail_of_at_most_a_chain() {
     assert_eq!(calls(999, 4, FOREVER), [Call::Rush(1024), Call::Rush(999), Call::Rush(11 * 999)]);
     // The trail ends at the caller's time or at the maximum of a fill: hops of 0.1 ms.
     for (until_ns, hops) in [(5e6, 50), (FOREVER, 400)] {
-        let mut chain = Scripted::new(1000, 1e5);
+        let mut chain = RecordedChain::new(1000, 1e5);
         trail(&mut chain, 1000, 1, until_ns).unwrap();
         assert_eq!(chain.made, [hops]);
     }
@@ -86,7 +86,7 @@ fn lanes_share_a_trail_of_at_most_a_chain() {
 #[test]
 fn many_lanes_fill_for_the_requested_laps_if_they_are_faster() {
     let filled = |rush_ns: f64, laps: u64, alone_ns: f64| {
-        let mut chain = Scripted::new(2000, COLD_NS).rushing(rush_ns);
+        let mut chain = RecordedChain::new(2000, COLD_NS).rushing(rush_ns);
         let made = fill(&mut chain, laps, alone_ns, FOREVER).unwrap();
         (made, chain.calls)
     };
@@ -97,11 +97,11 @@ fn many_lanes_fill_for_the_requested_laps_if_they_are_faster() {
     assert_eq!(filled(60.0, 1, COLD_NS).0, 2000);
     assert_eq!(filled(60.1, 12, COLD_NS), (0, vec![tried]));
     // Nodes that lanes cannot walk are not filled.
-    let mut chain = Scripted::new(2000, COLD_NS).without_lanes();
+    let mut chain = RecordedChain::new(2000, COLD_NS).without_lanes();
     assert_eq!(fill(&mut chain, 12, COLD_NS, FOREVER).unwrap(), 0);
     // The first lap is made however long it lasts, within the caller's time; the others must fit in 40 ms.
     for (rush_ns, until_ns, made) in [(5e4, FOREVER, 2000), (5e4, 5e7, 0), (1e4, FOREVER, 4000)] {
-        let mut chain = Scripted::new(2000, COLD_NS).rushing(rush_ns);
+        let mut chain = RecordedChain::new(2000, COLD_NS).rushing(rush_ns);
         let walked = fill(&mut chain, 12, FOREVER, until_ns).unwrap();
         assert!(walked >= made && walked <= made + 2, "{walked} for {made}");
     }
@@ -110,13 +110,13 @@ fn many_lanes_fill_for_the_requested_laps_if_they_are_faster() {
 #[test]
 fn touching_makes_twelve_laps_or_ends_at_the_deadline() {
     let touched = |lap_ns: f64, until_ns: f64| {
-        let mut chain = Scripted::new(2000, COLD_NS).touched_in(lap_ns);
+        let mut chain = RecordedChain::new(2000, COLD_NS).touched_in(lap_ns);
         touch(&mut chain, until_ns).map(|loads| (loads, chain.calls.len()))
     };
     assert!(matches!(touched(1.0, FOREVER), Ok((24_000, 12))));
     assert!(matches!(touched(9e6, FOREVER), Ok((10_000, 5))));
     assert!(matches!(touched(9e6, 1e7), Ok((4000, 2))));
-    let mut chain = Scripted::new(2000, COLD_NS).interrupted();
+    let mut chain = RecordedChain::new(2000, COLD_NS).interrupted();
     assert!(matches!(touch(&mut chain, FOREVER), Err(Failure::Interrupted)));
     assert!(chain.calls.is_empty());
 }
@@ -124,7 +124,7 @@ fn touching_makes_twelve_laps_or_ends_at_the_deadline() {
 #[test]
 fn an_estimate_is_the_median_of_three_walks_long_enough_for_the_clock() {
     let estimated = |hop_ns: f64| {
-        let mut chain = Scripted::new(2000, hop_ns);
+        let mut chain = RecordedChain::new(2000, hop_ns);
         (estimate(&mut chain, FOREVER).unwrap(), chain.walks())
     };
     let (hop_ns, walks) = estimated(25_000.0 / 128.0);
@@ -133,6 +133,6 @@ fn an_estimate_is_the_median_of_three_walks_long_enough_for_the_clock() {
     // Growth ends even if the clock stands still.
     assert_eq!(estimated(0.0).1[16..], [1 << 22; 4]);
     // An interruption of one walk in three does not change the estimate.
-    let mut chain = Scripted::new(2000, 1000.0).disturbed_at(3);
+    let mut chain = RecordedChain::new(2000, 1000.0).disturbed_at(3);
     assert!((estimate(&mut chain, FOREVER).unwrap() - 1000.0).abs() < 1e-6);
 }

@@ -4,8 +4,8 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::engine::scripted::Call::{Rewind, Rush, Touch, Walk};
-use crate::engine::scripted::{Call, Scripted};
+use crate::tests::simulated::recorded_chain::Call::{Rewind, Rush, Touch, Walk};
+use crate::tests::simulated::recorded_chain::{Call, RecordedChain};
 
 const FOREVER: f64 = f64::INFINITY;
 const COLD_NS: f64 = 100.0;
@@ -21,7 +21,7 @@ fn filled(nodes: u64) -> Vec<Call> {
 
 /// Makes one visit and returns its calls, without the walks of the estimate, which only the first visit makes. The
 /// round has a latency of `round_ns` per hop.
-fn visit(warmth: &mut Warmth, chain: &mut Scripted, budget: &Budget, round_ns: f64) -> Vec<Call> {
+fn visit(warmth: &mut Warmth, chain: &mut RecordedChain, budget: &Budget, round_ns: f64) -> Vec<Call> {
     if chain.condition == Condition::Written {
         chain.rewrite();
     }
@@ -51,7 +51,7 @@ fn a_slower_first_pass_shows_a_cache() {
 #[test]
 fn short_chains_are_walked_until_laps_stop_getting_faster() {
     let mut warmth = Warmth::default();
-    let mut chain = Scripted::new(1000, COLD_NS).warm(5.0);
+    let mut chain = RecordedChain::new(1000, COLD_NS).warm(5.0);
     // A first pass of 16384 hops, laps of at least 2048 hops: the second is not faster than the first.
     assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 5.0), [Walk((1 << 14) + 2 * 2048)]);
     assert_eq!(warmth.first.hops, (1 << 14) + 2 * 2048);
@@ -72,7 +72,7 @@ fn laps_continue_while_they_become_faster() {
     /// Returns the laps of a chain whose laps become faster by a factor of `by` each.
     fn laps(by: f64) -> (usize, u32) {
         let mut warmth = Warmth { visits: 1, ..Warmth::default() };
-        let mut chain = Scripted::new(4096, COLD_NS).faster_by(by);
+        let mut chain = RecordedChain::new(4096, COLD_NS).faster_by(by);
         warmth.until_steady(&mut chain, FOREVER).unwrap();
         (chain.walks().len(), warmth.laps)
     }
@@ -81,13 +81,13 @@ fn laps_continue_while_they_become_faster() {
     assert_eq!(laps(0.98), (16, 16));
     // A lap that the time limit ends early is the last.
     let mut warmth = Warmth { visits: 1, ..Warmth::default() };
-    let mut chain = Scripted::new(4096, COLD_NS);
+    let mut chain = RecordedChain::new(4096, COLD_NS);
     assert_eq!(warmth.until_steady(&mut chain, 1000.0 * COLD_NS).unwrap(), 1000);
     assert_eq!(warmth.laps, 0);
     // Later visits make the largest number of laps that a visit needed; until the third, each visit finds its own
     // number.
     let mut warmth = Warmth { visits: 3, laps: 5, ..Warmth::default() };
-    let mut chain = Scripted::new(4096, COLD_NS);
+    let mut chain = RecordedChain::new(4096, COLD_NS);
     assert_eq!(warmth.until_steady(&mut chain, FOREVER).unwrap(), 2 * 4096);
     assert_eq!(warmth.laps, 5);
     warmth.visits = 4;
@@ -98,7 +98,7 @@ fn laps_continue_while_they_become_faster() {
 fn caches_that_may_hold_a_chain_are_filled_by_many_lanes() {
     for nodes in [1 << 14, 1 << 16] {
         let mut warmth = Warmth::default();
-        let mut chain = Scripted::new(nodes, COLD_NS).warm(20.0);
+        let mut chain = RecordedChain::new(nodes, COLD_NS).warm(20.0);
         let mut expected = vec![Walk(1 << 14)];
         expected.extend(filled(nodes));
         expected.push(Walk(2 * nodes));
@@ -109,7 +109,7 @@ fn caches_that_may_hold_a_chain_are_filled_by_many_lanes() {
         assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 20.0), expected[1..]);
     }
     // With one node less, single hops bring the chain in.
-    let mut chain = Scripted::new((1 << 14) - 1, COLD_NS).warm(20.0);
+    let mut chain = RecordedChain::new((1 << 14) - 1, COLD_NS).warm(20.0);
     let calls = visit(&mut Warmth::default(), &mut chain, &BUDGET, 20.0);
     assert_eq!(calls, [Walk((1 << 14) + 2 * ((1 << 14) - 1))]);
 }
@@ -119,16 +119,16 @@ fn every_node_is_touched_if_lanes_are_not_faster() {
     let touches = [Touch; 12];
     let with_touches = |before: &[Call], after: &[Call]| [before, &touches, after].concat();
     // Nodes that lanes cannot walk, and lanes in an emulator.
-    let mut chain = Scripted::new(1 << 16, COLD_NS).warm(20.0).rushing(COLD_NS);
+    let mut chain = RecordedChain::new(1 << 16, COLD_NS).warm(20.0).rushing(COLD_NS);
     let calls = visit(&mut Warmth::default(), &mut chain, &BUDGET, 20.0);
     assert_eq!(calls, with_touches(&[Walk(1 << 14), Rush(1024)], &[Walk(2 << 16)]));
     // Chains longer than 128 MiB are not touched: two laps are walked, of at most four million hops in all.
     for (nodes, lap) in [((1 << 21) + 64, 1 << 22), (3 << 20, 1 << 22)] {
-        let mut chain = Scripted::new(nodes, COLD_NS).without_lanes();
+        let mut chain = RecordedChain::new(nodes, COLD_NS).without_lanes();
         let calls = visit(&mut Warmth::default(), &mut chain, &Budget { trail: 1 << 22, ..BUDGET }, COLD_NS);
         assert_eq!(calls, [Walk(1 << 16), Rush(1024), Walk(lap)]);
     }
-    let mut chain = Scripted::new(1 << 21, COLD_NS).warm(20.0).without_lanes();
+    let mut chain = RecordedChain::new(1 << 21, COLD_NS).warm(20.0).without_lanes();
     let calls = visit(&mut Warmth::default(), &mut chain, &BUDGET, 20.0);
     assert_eq!(calls, with_touches(&[Walk(1 << 16), Rush(1024)], &[Walk((1 << 14) + (1 << 21))]));
 }
@@ -139,7 +139,7 @@ fn three_visits_test_if_a_cache_holds_a_chain() {
     // visits.
     let nodes = (1 << 18) + 1;
     let mut warmth = Warmth::default();
-    let mut chain = Scripted::new(nodes, COLD_NS).warm(50.0);
+    let mut chain = RecordedChain::new(nodes, COLD_NS).warm(50.0);
     let mut expected = vec![Walk(1 << 14)];
     expected.extend(filled(nodes));
     expected.push(Walk(nodes));
@@ -150,7 +150,7 @@ fn three_visits_test_if_a_cache_holds_a_chain() {
     assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 50.0), expected[1..]);
     // If no cache holds any of it, from the fourth visit on a lap by lanes is enough, with a first pass before it.
     let mut warmth = Warmth::default();
-    let mut chain = Scripted::new(nodes, COLD_NS);
+    let mut chain = RecordedChain::new(nodes, COLD_NS);
     for _ in 0..3 {
         assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, COLD_NS), expected);
     }
@@ -159,7 +159,7 @@ fn three_visits_test_if_a_cache_holds_a_chain() {
     assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, COLD_NS), short);
     // A chain much larger than the cache does not even need the lap by lanes.
     for (trail, expected) in [(nodes / 4 + 1, &short[..]), (nodes / 4, &short[..1])] {
-        let mut chain = Scripted::new(nodes, COLD_NS);
+        let mut chain = RecordedChain::new(nodes, COLD_NS);
         let mut warmth = warmth;
         assert_eq!(visit(&mut warmth, &mut chain, &Budget { trail, ..BUDGET }, COLD_NS), expected);
     }
@@ -172,16 +172,17 @@ fn testing_the_start_of_a_lane_avoids_a_long_lap() {
     let first = [vec![Walk(1 << 16)], filled(nodes)].concat();
     // In memory: no lap, and the next walk begins where another lane began.
     let mut warmth = Warmth::default();
-    let calls = visit(&mut warmth, &mut Scripted::new(nodes, COLD_NS).rushing(1.0), &BUDGET, COLD_NS);
+    let calls = visit(&mut warmth, &mut RecordedChain::new(nodes, COLD_NS).rushing(1.0), &BUDGET, COLD_NS);
     assert_eq!(calls, [&first[..], &[Walk(look), Rewind(1)]].concat());
     assert_eq!(warmth.first.hops, (1 << 16) + 12 * nodes + look);
     // If a cache holds some of it: a lap.
     let mut warmth = Warmth::default();
-    let calls = visit(&mut warmth, &mut Scripted::new(nodes, COLD_NS).warm(50.0).rushing(1.0), &BUDGET, 50.0);
+    let calls =
+        visit(&mut warmth, &mut RecordedChain::new(nodes, COLD_NS).warm(50.0).rushing(1.0), &BUDGET, 50.0);
     assert_eq!(calls, [&first[..], &[Walk(look + nodes)]].concat());
     assert_eq!(warmth.first.hops, (1 << 16) + 12 * nodes + look + nodes);
     // A chain of half of 32 MiB is walked without this test.
-    let mut chain = Scripted::new(1 << 19, COLD_NS);
+    let mut chain = RecordedChain::new(1 << 19, COLD_NS);
     let calls = visit(&mut Warmth::default(), &mut chain, &BUDGET, COLD_NS);
     assert_eq!(calls, [vec![Walk(1 << 15)], filled(1 << 19), vec![Walk(1 << 19)]].concat());
 }
@@ -189,11 +190,11 @@ fn testing_the_start_of_a_lane_avoids_a_long_lap() {
 #[test]
 fn memory_that_no_cache_can_hold_is_not_filled() {
     let nodes = (1 << 21) + 1;
-    let mut chain = Scripted::new(nodes, COLD_NS);
+    let mut chain = RecordedChain::new(nodes, COLD_NS);
     let calls = visit(&mut Warmth::default(), &mut chain, &BUDGET, COLD_NS);
     assert_eq!(calls, [Walk(1 << 16)]);
     // If a cache of that size is known, lanes fill it, and no lap is walked.
-    let mut chain = Scripted::new(nodes, COLD_NS);
+    let mut chain = RecordedChain::new(nodes, COLD_NS);
     let calls = visit(&mut Warmth::default(), &mut chain, &Budget { trail: nodes, ..BUDGET }, COLD_NS);
     assert_eq!(calls, [vec![Walk(1 << 16)], filled(nodes), vec![Walk(0)]].concat());
 }
@@ -204,13 +205,13 @@ fn a_reported_first_pass_is_a_whole_lap_if_a_cache_may_hold_it() {
     let nodes = SHORT_PASS + 5;
     for (warm_ns, later) in [(50.0, nodes), (COLD_NS, SHORT_PASS)] {
         let mut warmth = Warmth::default();
-        let mut chain = Scripted::new(nodes, COLD_NS);
+        let mut chain = RecordedChain::new(nodes, COLD_NS);
         assert_eq!(visit(&mut warmth, &mut chain, &budget, warm_ns), [Walk(nodes)]);
         assert_eq!(visit(&mut warmth, &mut chain, &budget, warm_ns), [Walk(later)]);
     }
     // Up to 4 MiB, a cache always holds the chain.
     let mut warmth = Warmth::default();
-    let mut chain = Scripted::new(1 << 16, COLD_NS);
+    let mut chain = RecordedChain::new(1 << 16, COLD_NS);
     for _ in 0..2 {
         assert_eq!(visit(&mut warmth, &mut chain, &budget, COLD_NS), [Walk(1 << 16)]);
     }
@@ -222,7 +223,7 @@ fn a_reported_first_pass_is_a_whole_lap_if_a_cache_may_hold_it() {
 #[test]
 fn a_chain_that_stays_is_warmed_up_once() {
     let kept = |condition: Condition, nodes: u64| {
-        let mut chain = Scripted::new(nodes, COLD_NS);
+        let mut chain = RecordedChain::new(nodes, COLD_NS);
         chain.condition = condition;
         chain
     };

@@ -7,8 +7,8 @@ use latency_core::kernel;
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
 
 use super::*;
-use crate::engine::fake::{Fake, Hop};
 use crate::plan::budget::Budget;
+use crate::tests::simulated::place::{Fake, Hop};
 use latency_core::words::When;
 
 const PLANNED: [usize; 6] = [0, 64, 128, 256, 512, Gap::MOST];

@@ -163,14 +163,14 @@ fn clock(counter: Option<&Counter>) -> f64 {
 }
 
 /// The batches of a chain that have readings of the core's clock.
-pub(in crate::engine) struct ClockTurns(u32);
+pub(crate) struct ClockTurns(u32);
 
 impl ClockTurns {
     /// The turn of the first batch.
-    pub(in crate::engine) const FIRST: ClockTurns = ClockTurns(0);
+    pub(crate) const FIRST: ClockTurns = ClockTurns(0);
 
     /// Returns whether the next batch has readings.
-    pub(in crate::engine) fn next(&mut self, counter: &Counter) -> bool {
+    pub(crate) fn next(&mut self, counter: &Counter) -> bool {
         counter.at_least(1) <= LONGEST_STEP_NS as f64 || {
             let turn = self.0;
             self.0 = turn.wrapping_add(1);

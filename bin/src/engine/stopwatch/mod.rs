@@ -30,7 +30,7 @@ use crate::sys::{cpu, time};
 
 pub use chase::Chase;
 #[cfg(test)]
-pub(in crate::engine) use chase::ClockTurns;
+pub(crate) use chase::ClockTurns;
 pub use lanes::{NEEDS_COUNTER, start};
 
 /// Returns the nanoseconds since `start` by the kernel's clock; NaN if the clock stepped back.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::chart::{Axis, ChartPoint, Mark, Scale};
-use crate::report::samples;
+use crate::tests::charts;
 use proptest::prelude::*;
 use std::string::String;
 
@@ -29,35 +29,29 @@ fn longest(text: &str) -> usize {
 
 #[test]
 fn a_curve_looks_as_it_did() {
-    samples::curve(|chart| {
-        samples::golden("curve.txt", &plotted(chart, PLAIN));
-        samples::golden("curve-ascii.txt", &plotted(chart, Terminal { unicode: false, ..PLAIN }));
-        samples::golden(
-            "curve-colour.txt",
-            &plotted(chart, Terminal { colour: true, columns: 100, ..PLAIN }),
-        );
+    charts::curve(|chart| {
+        charts::golden("curve.txt", &plotted(chart, PLAIN));
+        charts::golden("curve-ascii.txt", &plotted(chart, Terminal { unicode: false, ..PLAIN }));
+        charts::golden("curve-colour.txt", &plotted(chart, Terminal { colour: true, columns: 100, ..PLAIN }));
     });
 }
 
 #[test]
 fn lanes_look_as_they_did() {
-    samples::lanes(|chart| samples::golden("lanes.txt", &plotted(chart, Terminal { columns: 40, ..PLAIN })));
+    charts::lanes(|chart| charts::golden("lanes.txt", &plotted(chart, Terminal { columns: 40, ..PLAIN })));
 }
 
 #[test]
 fn a_strip_looks_as_it_did() {
-    samples::strip(|chart| {
-        samples::golden("strip.txt", &plotted(chart, PLAIN));
-        samples::golden(
-            "strip-ascii.txt",
-            &plotted(chart, Terminal { columns: 40, unicode: false, ..PLAIN }),
-        );
+    charts::strip(|chart| {
+        charts::golden("strip.txt", &plotted(chart, PLAIN));
+        charts::golden("strip-ascii.txt", &plotted(chart, Terminal { columns: 40, unicode: false, ..PLAIN }));
     });
 }
 
 #[test]
 fn a_chart_without_points_says_so() {
-    samples::curve(|chart| {
+    charts::curve(|chart| {
         let text = plotted(&Chart { series: &[], ..*chart }, PLAIN);
         assert!(text.ends_with("\n(no points)\n"), "{text}");
     });

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
-use crate::report::samples;
+use crate::tests::charts;
 use proptest::prelude::*;
 use std::string::String;
 use std::vec::Vec;
@@ -43,11 +43,11 @@ fn assert_well_formed(document: &str) {
 
 #[test]
 fn pictures_look_as_they_did() {
-    samples::curve(|chart| samples::golden("curve.svg", &chart_of(chart)));
-    samples::lanes(|chart| samples::golden("lanes.svg", &chart_of(chart)));
-    samples::strip(|chart| samples::golden("strip.svg", &chart_of(chart)));
-    samples::matrix(|matrix| samples::golden("matrix.svg", &matrix_of(matrix)));
-    samples::triangle(|matrix| samples::golden("triangle.svg", &matrix_of(matrix)));
+    charts::curve(|chart| charts::golden("curve.svg", &chart_of(chart)));
+    charts::lanes(|chart| charts::golden("lanes.svg", &chart_of(chart)));
+    charts::strip(|chart| charts::golden("strip.svg", &chart_of(chart)));
+    charts::matrix(|matrix| charts::golden("matrix.svg", &matrix_of(matrix)));
+    charts::triangle(|matrix| charts::golden("triangle.svg", &matrix_of(matrix)));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn the_footer_has_the_level_of_trust_alone() {
 
 #[test]
 fn a_picture_fetches_and_runs_nothing() {
-    samples::curve(|chart| {
+    charts::curve(|chart| {
         let text = chart_of(chart).replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
         for word in ["http", "script", "href", "url(", "@import", "@font-face", " on"] {
             assert!(!text.contains(word), "{word}");
@@ -70,7 +70,7 @@ fn a_picture_fetches_and_runs_nothing() {
 
 #[test]
 fn without_points_or_numbers_there_is_still_a_document() {
-    samples::curve(|chart| assert!(chart_of(&Chart { series: &[], ..*chart }).contains("no points")));
+    charts::curve(|chart| assert!(chart_of(&Chart { series: &[], ..*chart }).contains("no points")));
     let nodes = [0];
     let cell = |_, _| Err("not measurable here: mbind <EPERM>");
     let matrix = Matrix {

@@ -8,14 +8,14 @@
 
 use core::arch::global_asm;
 
+#[cfg(test)]
+pub(super) mod calls_for_tests;
 mod cores;
 mod identification;
 #[cfg(test)]
-mod instructions;
+mod instructions_tests;
 mod interrupt;
 pub mod lanes;
-#[cfg(test)]
-pub(super) mod marked;
 mod stream;
 mod timing;
 

@@ -8,11 +8,11 @@
 
 use core::arch::global_asm;
 
+#[cfg(test)]
+pub(super) mod calls_for_tests;
 mod cores;
 mod interrupt;
 pub mod lanes;
-#[cfg(test)]
-pub(super) mod marked;
 mod stream;
 mod timing;
 

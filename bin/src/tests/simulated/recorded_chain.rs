@@ -1,6 +1,6 @@
 //! A chain that records the calls to it, for tests of the warm-up.
 //!
-//! While `fake` simulates runs, this chain tests one step at a time, and its time advances only in walks.
+//! While `place` simulates runs, this chain tests one step at a time, and its time advances only in walks.
 
 use std::vec::Vec;
 
@@ -23,7 +23,7 @@ pub enum Call {
 
 /// A chain whose hops have one latency in the first lap and another in later laps.
 #[derive(Debug)]
-pub struct Scripted {
+pub struct RecordedChain {
     /// All calls so far.
     pub calls: Vec<Call>,
     /// The hops made in each walk by one lane.
@@ -45,10 +45,10 @@ pub struct Scripted {
     uncore: fn(f64) -> f64,
 }
 
-impl Scripted {
+impl RecordedChain {
     /// Returns a chain just written whose hops have one latency; hops of many lanes have a tenth of it.
     pub fn new(nodes: u64, hop_ns: f64) -> Self {
-        Scripted {
+        RecordedChain {
             calls: Vec::new(),
             made: Vec::new(),
             condition: Condition::Written,
@@ -70,47 +70,47 @@ impl Scripted {
 
     /// Sets the nanoseconds of a hop after the first lap.
     pub fn warm(self, warm_ns: f64) -> Self {
-        Scripted { warm_ns, ..self }
+        RecordedChain { warm_ns, ..self }
     }
 
     /// Sets the nanoseconds of a hop of many lanes.
     pub fn rushing(self, rush_ns: f64) -> Self {
-        Scripted { rush_ns: Some(rush_ns), ..self }
+        RecordedChain { rush_ns: Some(rush_ns), ..self }
     }
 
     /// Makes the chain refuse walks by many lanes.
     pub fn without_lanes(self) -> Self {
-        Scripted { rush_ns: None, ..self }
+        RecordedChain { rush_ns: None, ..self }
     }
 
     /// Sets the number of lanes.
     pub fn of_lanes(self, lanes: usize) -> Self {
-        Scripted { lanes: Some(lanes), ..self }
+        RecordedChain { lanes: Some(lanes), ..self }
     }
 
     /// Sets the nanoseconds of a touch.
     pub fn touched_in(self, touch_ns: f64) -> Self {
-        Scripted { touch_ns, ..self }
+        RecordedChain { touch_ns, ..self }
     }
 
     /// Marks the program as interrupted.
     pub fn interrupted(self) -> Self {
-        Scripted { interrupted: true, ..self }
+        RecordedChain { interrupted: true, ..self }
     }
 
     /// Makes one walk ten times as long.
     pub fn disturbed_at(self, walk: usize) -> Self {
-        Scripted { disturbed: Some(walk), ..self }
+        RecordedChain { disturbed: Some(walk), ..self }
     }
 
     /// Makes the hops of each walk longer than the hops of the walk before, by a factor.
     pub fn faster_by(self, faster: f64) -> Self {
-        Scripted { faster, ..self }
+        RecordedChain { faster, ..self }
     }
 
     /// Sets the clock of the uncore as a function of the time.
     pub fn on_uncore(self, uncore: fn(f64) -> f64) -> Self {
-        Scripted { uncore, ..self }
+        RecordedChain { uncore, ..self }
     }
 
     /// Returns the requested hops of all walks by one lane.
@@ -151,7 +151,7 @@ impl Scripted {
     }
 }
 
-impl Walkable for Scripted {
+impl Walkable for RecordedChain {
     fn nodes(&self) -> u64 {
         self.nodes
     }

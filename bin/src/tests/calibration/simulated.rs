@@ -6,7 +6,6 @@ use std::vec::Vec;
 
 use latency_core::units::Bytes;
 
-use crate::calibration::contention::{Chance, Contention};
 use crate::engine::checks::prefetch_audit;
 use crate::engine::checks::prefetch_audit::PairRatios;
 use crate::engine::schedule::walks::few;
@@ -14,6 +13,7 @@ use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
 use crate::result::Point;
 use crate::result::counters::Software;
+use crate::tests::calibration::contention::{Chance, Contention};
 
 /// Nanoseconds between walks, for reading clocks and for proofs.
 const BETWEEN_NS: f64 = 2e3;

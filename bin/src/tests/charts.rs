@@ -1,6 +1,8 @@
 //! Charts and matrices for the tests, with realistic values.
 
-use super::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit};
+use crate::report::chart::{
+    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit,
+};
 use latency_core::text::Text;
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};

@@ -10,9 +10,9 @@ use std::vec::Vec;
 
 use latency_core::rng::Pcg32;
 
-use crate::engine::fake::Hop;
 use crate::engine::schedule::tests::{points, run};
 use crate::plan::budget::Budget;
+use crate::tests::simulated::place::Hop;
 
 /// The latency without noise.
 const TRUTH: f64 = 100.0;

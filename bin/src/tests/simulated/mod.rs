@@ -1,0 +1,9 @@
+//! Replacements of memory, chains and counters for tests of the engine, in simulated time.
+//!
+//! - `place` has the place of whole runs: a function gives the nanoseconds of each hop.
+//! - `recorded_chain` has a chain that records the calls to it, for tests of single steps.
+//! - `coarse_counter` has a machine whose counter has any frequency, and the tests that use it.
+
+mod coarse_counter;
+pub mod place;
+pub mod recorded_chain;
