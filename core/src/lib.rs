@@ -86,7 +86,6 @@ pub mod compact;
 pub mod cores;
 pub mod cpulist;
 pub mod decimal;
-pub mod double;
 pub mod histogram;
 pub mod hops;
 pub mod host;

@@ -3,7 +3,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::host::{DimmSource, Dimms};
 use latency_core::math::ToReal;
 use latency_core::packed;
@@ -80,7 +79,7 @@ pub struct Giga(pub u64);
 
 impl Display for Giga {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:.1}", Decimal(self.0.real() / 1e9))
+        write!(out, "{:.1}", self.0.real() / 1e9)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::packed;
 use latency_core::packed::Packed;
 use latency_core::stats::{Estimate, Side};
@@ -165,7 +164,7 @@ impl Display for LikelyCause {
             let ratio = match insert {
                 1 => self.factor,
                 2 => 1.0 / self.factor,
-                3 => return write!(out, "{:.3}", Decimal(self.factor)),
+                3 => return write!(out, "{:.3}", self.factor),
                 4 => return out.write_str(if is_less { "now" } else { "no longer" }),
                 _ => return out.write_str(if is_less { "less" } else { "more" }),
             };

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use latency_core::decimal::Decimal;
 use latency_core::math::ToReal;
 use latency_core::model::MAX_POINTS;
 use latency_core::packed;
@@ -161,10 +160,10 @@ impl ComparisonView<'_> {
                         false => table.number(amount.value),
                     }
                 }
-                table.cell(format_args!("{:.3}", Decimal(pair.ratio())));
+                table.cell(format_args!("{:.3}", pair.ratio()));
                 match bounded(pair) {
                     Some(Interval { low, high }) => {
-                        table.cell(format_args!("{:.3} to {:.3}", Decimal(low), Decimal(high)));
+                        table.cell(format_args!("{low:.3} to {high:.3}"));
                     }
                     None => table.text("unknown"),
                 }
@@ -203,7 +202,7 @@ impl ComparisonView<'_> {
         let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
         let title: Text<96> = match range {
             Some(AxisRange { low, high }) => {
-                Text::of(format_args!("Latency of B over A: {:.2}x to {:.2}x", Decimal(low), Decimal(high)))
+                Text::of(format_args!("Latency of B over A: {low:.2}x to {high:.2}x"))
             }
             None => Text::of(format_args!("Latency of B over A")),
         };

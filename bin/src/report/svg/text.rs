@@ -4,7 +4,7 @@ use crate::report::escape::InMarkup;
 use crate::report::figures;
 use core::fmt::{self, Display, Write};
 use core::slice;
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Trimmed;
 use latency_core::math::{self, ToReal};
 use latency_core::packed::Packed;
 
@@ -39,7 +39,7 @@ impl Write for Filling<'_> {
             ('@' | '~', [number, ..]) => {
                 self.numbers.next();
                 match character {
-                    '@' => write!(self.out, "{:.1}", Decimal(*number)),
+                    '@' => write!(self.out, "{number:.1}"),
                     _ => write!(self.out, "{}", Trimmed(*number)),
                 }
             }
