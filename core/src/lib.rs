@@ -95,7 +95,6 @@ pub mod math;
 pub mod model;
 pub mod packed;
 pub mod rng;
-pub mod sort;
 pub mod span;
 pub mod stats;
 pub mod terminated;

@@ -2,7 +2,6 @@
 
 use latency_core::packed;
 use latency_core::packed::Packed;
-use latency_core::sort::sort_by;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, PageSize};
 
@@ -221,7 +220,9 @@ impl FileContext<'_> {
         samples: &mut List<Sample>,
     ) {
         let samples = samples.refill(kind.dense().map(|row| row.sample));
-        sort_by(samples, |one, other| one.size.cmp(&other.size));
+        samples.sort_unstable_by(|one, other| {
+            one.size.cmp(&other.size).then(one.nanoseconds.total_cmp(&other.nanoseconds))
+        });
         let mut label = Text::<96>::EMPTY;
         // Text that does not fit is left out.
         let _ = write!(label, "{}", Label { row: kind.like, shown: self.shown });

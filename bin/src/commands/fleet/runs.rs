@@ -2,7 +2,6 @@
 
 use latency_core::math::{exp, ln};
 use latency_core::packed;
-use latency_core::sort::sort_by;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
@@ -203,7 +202,7 @@ impl<'a> Runs<'a> {
         // The host of a result is known by its state until here.
         self.untrusted.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
         let place = |entry: &[Name; 2]| entry.map(|name| self.names.name(name));
-        sort_by(&mut self.untrusted, |one, other| place(one).cmp(&place(other)));
+        self.untrusted.sort_unstable_by_key(place);
         Ok(())
     }
 }
