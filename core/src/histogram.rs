@@ -14,8 +14,6 @@
 
 pub mod fold;
 
-use crate::compact::Compact;
-
 /// Base-2 logarithm of the number of buckets in each power of two.
 const SUB_BUCKET_BITS: u32 = 7;
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
@@ -109,10 +107,10 @@ impl Histogram {
 
     /// Returns the buckets that hold values, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        Compact(self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(|(index, &count)| {
+        self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(|(index, &count)| {
             let (low, high) = range_of(index as u64);
             Bucket { low, high, count }
-        }))
+        })
     }
 }
 

@@ -82,7 +82,6 @@ pub mod arch;
 pub mod buffer;
 pub mod chain;
 pub mod clock;
-pub mod compact;
 pub mod cores;
 pub mod cpulist;
 pub mod decimal;

@@ -1,6 +1,5 @@
 //! Curves of latency over bandwidth, from the outcomes of a run: one for each pair of nodes and kind of traffic.
 
-use latency_core::compact::Compact;
 use latency_core::stats::{Estimate, Interval};
 
 use super::load::{Curve, LoadLevel, MOST_LEVELS, Verdict, lines_in_flight};
@@ -100,12 +99,12 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loa
         }
         _ => None,
     };
-    Compact(outcomes.iter().enumerate().filter_map(move |(index, outcome)| {
+    outcomes.iter().enumerate().filter_map(move |(index, outcome)| {
         let own = key(outcome)?;
         let known = outcomes.iter().take(index).any(|earlier| key(earlier) == Some(own));
         let traffic = *outcome.point.walk.traffic()?;
         (!known).then_some(Loading { outcomes, point: outcome.point, traffic })
-    }))
+    })
 }
 
 /// Returns the bytes per second that generators delivered while a chain was walked.

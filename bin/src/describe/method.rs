@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::compact::Compact;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::stats::{Interval, Summary};
 use latency_core::text::plural;
@@ -177,7 +176,7 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &dyn Fn(&Point) -> bool) {
     let measured = || {
         let outcomes = report.outcomes.iter().filter(|outcome| is_one(&outcome.point));
-        Compact(outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?))))
+        outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
     };
     let machine = report.machine;
     // Points for which all of these values are equal share a sentence.
@@ -198,7 +197,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
             continue;
         }
         let (asked, obtained, is_verified, is_partial, as_small, side_cache) = first_kind;
-        let members = || Compact(measured().filter(is_alike));
+        let members = || measured().filter(is_alike);
         let nodes: NodeSet = members().map(|(point, _)| point.target.0).collect();
         let sizes = sizes(members().map(|(point, _)| point.size));
         let pages_of = |(index, (point, _)): (usize, (&Point, &Measurement))| {
@@ -299,7 +298,7 @@ fn passed(report: &Report<'_, '_>) -> &'static str {
 fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = || {
         let outcomes = report.outcomes.iter();
-        Compact(outcomes.filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed))))
+        outcomes.filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed)))
     };
     let Some((_, first)) = measured().next() else { return };
     let is_verified = measured().all(|(point, placed)| placed.is_verified(point.target));

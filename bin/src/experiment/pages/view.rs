@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::compact::Compact;
 use latency_core::math::{self, ToReal};
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
@@ -69,9 +68,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Returns the kinds of pages that have a measured point.
 pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages> + Clone + use<'r, 'a> {
     let outcomes = report.outcomes;
-    Compact(
-        kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok())),
-    )
+    kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok()))
 }
 
 /// Returns the heading for a kind of pages.
