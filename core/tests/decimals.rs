@@ -59,7 +59,7 @@ fn decimals_halfway_between_two_doubles_and_just_beside_read_as_the_nearest() {
         let high = f64::from_bits(low.to_bits() + 1);
         let exact = |value: f64| format!("{value:.1100}");
         let halfway = mean(&exact(low), &exact(high));
-        assert_read(&halfway, if low.to_bits() % 2 == 0 { low } else { high });
+        assert_read(&halfway, if low.to_bits().is_multiple_of(2) { low } else { high });
         assert_read(&format!("{halfway}1"), high);
         let below = halfway.trim_end_matches('0').strip_suffix('5').expect("a half ends in 5");
         assert_read(&format!("{below}4{}", random.digits(20)), low);
