@@ -39,7 +39,7 @@ pub struct Bucket {
 /// The number of occurrences of each value, with values distinguished to 1/128.
 ///
 /// This is plain data of 34 KiB that may be placed in mapped memory. The empty histogram is all
-/// zero, so the executable does not have to contain a copy of it.
+/// zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Histogram {
     counts: [u64; BUCKETS],
