@@ -8,12 +8,12 @@
 // the program runs on a stack that it maps itself, so that a lack of memory is an
 // error with a message.
 
-        .equ    lb_stack_pages, 256     // 1 MiB: the largest frames hold the facts of the machine and the slots of a sweep
+        .equ    lb_stack_pages, 1024    // 4 MiB: the largest frames hold the facts of the machine and the slots of a sweep
         .equ    lb_guard_pages, 16      // 64 KiB below the stack, without access: a multiple of every base page
 
         .pushsection .text._start, "ax", @progbits
 lb_no_stack:
-        .ascii  "latency-bench: error: mmap of 1 MiB for the stack failed; raise the memory limits: ulimit -v, ulimit -d\n"
+        .ascii  "latency-bench: error: mmap of 4 MiB for the stack failed; raise the memory limits: ulimit -v, ulimit -d\n"
 lb_no_stack_end:
 
         .p2align 2

@@ -9,12 +9,12 @@
 # the program runs on a stack that it maps itself, so that a lack of memory is an
 # error with a message.
 
-        .equ    lb_stack_bytes, 1 << 20 # the largest frames hold the facts of the machine and the slots of a sweep
+        .equ    lb_stack_bytes, 4 << 20 # the largest frames hold the facts of the machine and the slots of a sweep
         .equ    lb_stack_guard, 4096    # below the stack, without access
 
         .pushsection .text._start, "ax", @progbits
 lb_no_stack:
-        .ascii  "latency-bench: error: mmap of 1 MiB for the stack failed; raise the memory limits: ulimit -v, ulimit -d\n"
+        .ascii  "latency-bench: error: mmap of 4 MiB for the stack failed; raise the memory limits: ulimit -v, ulimit -d\n"
 lb_no_stack_end:
 
         .globl  _start

@@ -1,46 +1,37 @@
-//! Numbers with a fixed number of decimals, exactly rounded.
+//! Decimal numbers: read as the nearest double, and written without zeros at the end.
 //!
-//! The core library's formatting of floating-point numbers has more features, but would make up an
-//! eighth of an executable of this size. The caller decides the unit and the number of decimals.
+//! The core library does both exactly. This module adds which texts are refused and which zeros are left out. The
+//! caller decides the unit.
 
 use core::fmt;
 
+use crate::text::Text;
+
 /// Maximum number of decimals; 17 significant digits identify a double.
-pub const MOST_DIGITS: usize = 17;
+const MOST_DIGITS: usize = 17;
 
-/// A double that is displayed as by the standard library, with precision, width and fill: `{:>9.2}` of `Decimal(1.0)`.
+/// Returns the double nearest to a decimal number, and infinity if it is too large for a double.
 ///
-/// The exact value is rounded, half to even. Without a precision it is rounded
-/// to a whole number, and more than [`MOST_DIGITS`] decimals are not written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Decimal(pub f64);
-
-impl fmt::Display for Decimal {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_nan() {
-            return out.pad_integral(true, "", "NaN");
-        }
-        let digits = out.precision().unwrap_or(0).min(MOST_DIGITS);
-        let mut text = Backwards::new();
-        let text = if self.0.is_infinite() { "inf" } else { text.number(self.0.to_bits(), digits) };
-        out.pad_integral(self.0.is_sign_positive(), "", text)
-    }
+/// The text is a sign, digits with or without a point, and an exponent: `-1.5e3`. Returns `None` for any other text,
+/// including white space and the words `inf` and `nan`, which the core library would read.
+#[must_use]
+pub fn read(text: &[u8]) -> Option<f64> {
+    // The words have no digit, and every number has one.
+    let text =
+        core::str::from_utf8(text).ok().filter(|text| text.contains(|byte: char| byte.is_ascii_digit()))?;
+    text.parse().ok()
 }
 
-/// A [`Decimal`] without zeros at the end and without the sign of a zero: `{:.3}` of `Trimmed(1.5)`
-/// is `1.5`. Without a precision, it has at most nine decimals.
+/// A double without zeros at the end and without the sign of a zero: `{:.3}` of `Trimmed(1.5)` is `1.5`.
+///
+/// Without a precision, it has at most nine decimals. Width, fill and alignment are honoured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trimmed(pub f64);
 
 impl fmt::Display for Trimmed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.0.is_finite() {
-            return Decimal(self.0).fmt(out);
-        }
-        let digits = out.precision().unwrap_or(9).min(MOST_DIGITS);
-        let mut text = Backwards::new();
-        let text = text.trimmed(self.0, digits);
-        out.pad_integral(self.0.is_sign_positive() || text == "0", "", text)
+        let size = trimmed(self.0, out);
+        out.pad_integral(!has_minus(self.0, &size), "", size.as_str())
     }
 }
 
@@ -51,112 +42,28 @@ pub struct Real(pub f64);
 
 impl fmt::Display for Real {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = out.precision().unwrap_or(9).min(MOST_DIGITS);
-        let mut text = Backwards::new();
-        let text = text.trimmed(self.0, digits);
-        out.write_str(if self.0.is_sign_positive() || text == "0" { "" } else { "-" })?;
-        out.write_str(text)?;
-        out.write_str(if text.contains('.') { "" } else { ".0" })
+        let size = trimmed(self.0, out);
+        let minus = if has_minus(self.0, &size) { "-" } else { "" };
+        let tenths = if size.as_str().contains('.') { "" } else { ".0" };
+        write!(out, "{minus}{size}{tenths}")
     }
 }
 
-/// Maximum length of the text: the digits of the largest double, a point and the decimals.
-const LONGEST: usize = 309 + 1 + MOST_DIGITS;
+/// The digits of the largest double, a point and the decimals.
+type Size = Text<{ 309 + 1 + MOST_DIGITS }>;
 
-/// A text that is written from its last character to its first.
-struct Backwards {
-    bytes: [u8; LONGEST],
-    start: usize,
+/// Returns the absolute value of a number without zeros at the end, rounded to the decimals that `out` asks for.
+fn trimmed(number: f64, out: &fmt::Formatter<'_>) -> Size {
+    let decimals = out.precision().unwrap_or(9).min(MOST_DIGITS);
+    let mut size = Size::of(format_args!("{:.decimals$}", number.abs()));
+    if size.as_str().contains('.') {
+        size.truncate(size.as_str().trim_end_matches('0').trim_end_matches('.').len());
+    }
+    size
 }
 
-impl Backwards {
-    /// Returns an empty text. A constant would take space in the executable.
-    fn new() -> Self {
-        Self { bytes: [0; LONGEST], start: LONGEST }
-    }
-
-    fn push(&mut self, byte: u8) {
-        let start = self.start.saturating_sub(1);
-        if let Some(place) = self.bytes.get_mut(start) {
-            (*place, self.start) = (byte, start);
-        }
-    }
-
-    /// Writes the absolute value of a finite double without zeros at the end, and returns the text.
-    fn trimmed(&mut self, number: f64, digits: usize) -> &str {
-        let text = self.number(number.to_bits(), digits);
-        if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { text }
-    }
-
-    /// Writes the absolute value of the finite double that has these bits, and returns the text.
-    fn number(&mut self, bits: u64, digits: usize) -> &str {
-        // IEEE 754 binary64: 52 bits of mantissa, without the implicit leading one, which subnormal numbers do not
-        // have.
-        let fraction = bits & ((1 << 52) - 1);
-        let (mantissa, exponent) = match (bits >> 52 & 0x7ff) as u32 {
-            0 => (fraction, 1),
-            exponent => (fraction | 1 << 52, exponent),
-        };
-        let scale = 10_u128.pow(digits as u32);
-        // Below 2^53 times 10^17, which is below 2^110.
-        let number = match 1075_u32.checked_sub(exponent) {
-            Some(shift @ 1..) => halved(u128::from(mantissa) * scale, shift, false),
-            _ => 0,
-        };
-        self.digits((number % scale) as u64, digits);
-        if digits > 0 {
-            self.push(b'.');
-        }
-        match exponent.checked_sub(1075) {
-            Some(exponent) => self.large(mantissa, exponent),
-            None => self.digits((number / scale) as u64, 1),
-        }
-        let bytes = self.bytes.get(self.start..).unwrap_or_default();
-        core::str::from_utf8(bytes).unwrap_or_default()
-    }
-
-    /// Writes a whole number with at least `least` digits.
-    fn digits(&mut self, number: u64, least: usize) {
-        let (mut rest, mut written) = (number, 0);
-        while rest > 0 || written < least {
-            self.push(b'0' + (rest % 10) as u8);
-            (rest, written) = (rest / 10, written + 1);
-        }
-    }
-
-    /// Writes `mantissa` × 2^`exponent`, for an exponent up to 971, by long division.
-    fn large(&mut self, mantissa: u64, exponent: u32) {
-        // The number, in 1024 bits with the lowest limb first, and one limb for a carry that is always zero.
-        let mut limbs = [0_u32; 34];
-        let mut rest = u128::from(mantissa) << (exponent % 32);
-        for limb in limbs.iter_mut().skip(exponent as usize / 32).take(3) {
-            *limb = rest as u32;
-            rest >>= 32;
-        }
-        while limbs.iter().any(|limb| *limb > 0) {
-            let digit = divide(&mut limbs, 10);
-            self.push(b'0' + digit as u8);
-        }
-    }
-}
-
-/// Divides a number with the lowest limb first, in place, and returns the remainder.
-pub(crate) fn divide(limbs: &mut [u32], divisor: u32) -> u32 {
-    limbs.iter_mut().rev().fold(0, |rest, limb| {
-        let dividend = u64::from(rest) << 32 | u64::from(*limb);
-        *limb = (dividend / u64::from(divisor)) as u32;
-        (dividend % u64::from(divisor)) as u32
-    })
-}
-
-/// Returns `value` / 2^`shift` rounded to the nearest whole number, and to the even one of two equally near, for a
-/// shift of 1 or more. If `more`, the exact value is slightly larger than `value`.
-pub(crate) fn halved(value: u128, shift: u32, more: bool) -> u128 {
-    // Twice the result, so that the lowest bit is the half that decides.
-    let doubled = value.checked_shr(shift - 1).unwrap_or(0);
-    let exact = !more && doubled.checked_shl(shift - 1) == Some(value);
-    let whole = doubled >> 1;
-    whole + u128::from(doubled & 1 == 1 && (whole & 1 == 1 || !exact))
+fn has_minus(number: f64, size: &Size) -> bool {
+    number < 0.0 && *size != "0"
 }
 
 #[cfg(test)]
@@ -164,59 +71,126 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::format;
+    use std::string::ToString;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn any_double_reads_as_the_standard_library_writes_it(bits: u64, digits in 0..=MOST_DIGITS) {
+        fn written_numbers_are_read_back(bits: u64) {
             let value = f64::from_bits(bits);
-            prop_assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
+            if value.is_finite() {
+                for text in [format!("{value}"), format!("{value:e}")] {
+                    prop_assert_eq!(read(text.as_bytes()).map(f64::to_bits), Some(bits), "{}", text);
+                }
+            }
         }
 
         #[test]
-        fn numbers_of_common_size_are_written_as_by_std(value in -1e6..1e6, digits in 0..=MOST_DIGITS) {
-            prop_assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
+        fn only_zeros_at_the_end_are_left_out(value in -1e6..1e6, digits in 1..=MOST_DIGITS) {
+            let (exact, short) = (format!("{value:.digits$}"), format!("{:.digits$}", Trimmed(value)));
+            let rest = exact.strip_prefix(&short).unwrap_or("");
+            prop_assert!(exact == short || rest.trim_matches('0').trim_matches('.').is_empty(), "{} {}", exact, short);
+            prop_assert!(!short.contains('.') || !short.ends_with(['0', '.']), "{}", short);
         }
+    }
 
-        #[test]
-        fn halves_go_to_even(eighths in -100_000i32..100_000, digits in 0usize..3) {
-            let value = f64::from(eighths) / 8.0;
-            prop_assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
+    #[test]
+    fn text_that_is_no_number_is_refused() {
+        for text in [
+            "",
+            " ",
+            "1 ",
+            " 1",
+            "+",
+            "-",
+            ".",
+            "-.",
+            "e1",
+            ".e1",
+            "1e",
+            "1e+",
+            "1.5.2",
+            "1e1.5",
+            "--1",
+            "1,5",
+            "1_000",
+            "0x10",
+            "inf",
+            "-inf",
+            "+Inf",
+            "INFINITY",
+            "infinity",
+            "nan",
+            "NaN",
+            "-nan",
+            "1inf",
+            "infinity1",
+            "nan(1)",
+            "1f64",
+            "١",
+        ] {
+            assert_eq!(read(text.as_bytes()), None, "{text:?}");
         }
+        assert_eq!(read(b"1\xff"), None);
+    }
 
-        #[test]
-        fn numbers_are_padded_as_by_the_standard_library(value in -1e4..1e4, width in 0usize..12) {
-            prop_assert_eq!(format!("{:width$.2}", Decimal(value)), format!("{value:width$.2}"));
-            prop_assert_eq!(format!("{:<width$.1}|", Decimal(value)), format!("{value:<width$.1}|"));
-            prop_assert_eq!(format!("{:+0width$.1}", Decimal(value)), format!("{value:+0width$.1}"));
+    #[test]
+    fn sign_point_and_exponent_may_be_left_out() {
+        for (text, value) in [
+            ("7", 7.0),
+            ("+7", 7.0),
+            ("-7.", -7.0),
+            (".5", 0.5),
+            ("0012.50", 12.5),
+            ("1.5E+3", 1500.0),
+            ("15e-1", 1.5),
+            ("1e400", f64::INFINITY),
+            ("-1e999999999999", f64::NEG_INFINITY),
+            ("1e-999999999999", 0.0),
+            ("0e999999999999", 0.0),
+        ] {
+            assert_eq!(read(text.as_bytes()), Some(value), "{text}");
         }
+        assert!(read(b"-0").is_some_and(|zero| zero.is_sign_negative()));
     }
 
     #[test]
     fn zeros_at_the_end_are_left_out() {
-        for (value, text) in
-            [(1.5, "1.5"), (100.0, "100"), (0.0, "0"), (-0.0004, "0"), (-0.25, "-0.25"), (f64::NAN, "NaN")]
-        {
+        for (value, text) in [
+            (1.5, "1.5"),
+            (100.0, "100"),
+            (0.0, "0"),
+            (-0.0, "0"),
+            (-0.0004, "0"),
+            (-0.25, "-0.25"),
+            (f64::NAN, "NaN"),
+            (-f64::NAN, "NaN"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
             assert_eq!(format!("{:.3}", Trimmed(value)), text);
         }
         assert_eq!(
-            format!("{} {:>6.1} {:>5}", Trimmed(100.0), Trimmed(2.04), Trimmed(0.3)),
-            "100      2   0.3"
+            format!("{} {:>6.1} {:>5} {:.0}", Trimmed(100.0), Trimmed(2.04), Trimmed(0.3), Trimmed(1200.0)),
+            "100      2   0.3 1200"
         );
+        assert_eq!(Trimmed(f64::MAX).to_string(), format!("{:.0}", f64::MAX));
+        assert_eq!(format!("{:.400}", Trimmed(5e-324)), "0");
     }
 
     #[test]
-    fn extreme_values_are_written_exactly() {
-        for value in
-            [0.0, -0.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 0.5, 1.5, 9.995, 0.999_999_9].into_iter().chain(
-                [2f64.powi(52), 2f64.powi(53) - 1.0, 2f64.powi(64), f64::INFINITY, -f64::INFINITY, f64::NAN],
-            )
-        {
-            for digits in [0, 1, 3, 17] {
-                assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
-            }
+    fn real_number_has_a_decimal() {
+        for (value, text) in [
+            (1.0, "1.0"),
+            (-2.0, "-2.0"),
+            (0.125, "0.125"),
+            (-0.000_1, "0.0"),
+            (1200.0, "1200.0"),
+            (-0.5, "-0.5"),
+        ] {
+            assert_eq!(format!("{:.3}", Real(value)), text);
         }
-        assert_eq!(format!("{}", Decimal(2.5)), "2");
+        assert_eq!(format!("{:.0}", Real(1200.0)), "1200.0");
     }
 }

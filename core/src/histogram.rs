@@ -14,8 +14,6 @@
 
 pub mod fold;
 
-use crate::compact::Compact;
-
 /// Base-2 logarithm of the number of buckets in each power of two.
 const SUB_BUCKET_BITS: u32 = 7;
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
@@ -41,7 +39,7 @@ pub struct Bucket {
 /// The number of occurrences of each value, with values distinguished to 1/128.
 ///
 /// This is plain data of 34 KiB that may be placed in mapped memory. The empty histogram is all
-/// zero, so the executable does not have to contain a copy of it.
+/// zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Histogram {
     counts: [u64; BUCKETS],
@@ -109,10 +107,10 @@ impl Histogram {
 
     /// Returns the buckets that hold values, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        Compact(self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(|(index, &count)| {
+        self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(|(index, &count)| {
             let (low, high) = range_of(index as u64);
             Bucket { low, high, count }
-        }))
+        })
     }
 }
 

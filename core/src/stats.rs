@@ -19,7 +19,6 @@ pub use series::{mean_of_series, summarise_series};
 pub use state::{DominantState, state};
 
 use crate::math::{ToReal, greatest_common_divisor};
-use crate::sort;
 
 /// Copies as many `values` as fit to `room`, and returns the copies, which the functions here may sort.
 pub fn gather(room: &mut [f64], values: impl Iterator<Item = f64>) -> &mut [f64] {
@@ -91,7 +90,7 @@ impl Summary {
 
 /// Returns the summary of samples, and sorts them; returns `None` without samples.
 pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
-    sort::ascending(samples);
+    samples.sort_unstable_by(f64::total_cmp);
     let (&minimum, &maximum) = (samples.first()?, samples.last()?);
     let median = median_of_sorted(samples)?;
     let interval = median_ranks(samples.len())
@@ -105,7 +104,7 @@ pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
 
 /// Returns the median, which for an even number of samples is the mean of the middle two; `None` without samples.
 pub fn median(samples: &mut [f64]) -> Option<f64> {
-    sort::ascending(samples);
+    samples.sort_unstable_by(f64::total_cmp);
     median_of_sorted(samples)
 }
 
@@ -123,7 +122,7 @@ fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
 /// In a round of batches, slow outliers are disturbances and fast outliers are changes of the
 /// clock; the value on which most batches agree is the latency. Returns `None` without samples.
 pub fn half_sample_mode(samples: &mut [f64]) -> Option<f64> {
-    sort::ascending(samples);
+    samples.sort_unstable_by(f64::total_cmp);
     mode_of_sorted(samples)
 }
 

@@ -7,7 +7,6 @@ use core::cmp::Ordering;
 use core::ops::RangeInclusive;
 use latency_core::math::ToReal;
 
-use latency_core::compact::Compact;
 use latency_core::math::ln;
 use latency_core::model::edge::Edge;
 use latency_core::model::law::Law;
@@ -192,7 +191,7 @@ impl Caches {
 
     /// Joins the levels of a stair into caches, according to the reported caches as far as there are any.
     fn join(&mut self, fit: &Fit, claims: &Claims) {
-        let levels = || Compact(fit.levels().iter().filter(|level| level.cause != Cause::Translation));
+        let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
         let mut numbers = assign(levels(), claims).into_iter();
         let (mut last_number, mut before) = (0, None);
         for level in fit.levels() {

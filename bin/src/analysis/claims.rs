@@ -1,7 +1,6 @@
 //! The caches that a system reports, for comparison with the caches that a curve shows.
 
 use latency_core::arch;
-use latency_core::compact::Compact;
 use latency_core::host::Ways;
 use latency_core::units::Bytes;
 use latency_core::words::Worded;
@@ -77,7 +76,7 @@ impl Claims {
 
     /// Returns the claims, nearest first.
     pub fn iter(&self) -> impl Iterator<Item = &Claim> {
-        Compact(self.claims.iter().flatten())
+        self.claims.iter().flatten()
     }
 
     /// Returns the claim for a level.

@@ -1,7 +1,6 @@
 //! Conclusions from all pairs of CPUs: medians by the hardware that a pair shares, and the nearest and the farthest
 //! pair.
 
-use latency_core::compact::Compact;
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::topology::{Shared, Sharing};
@@ -47,7 +46,7 @@ pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
 
 /// Returns every pair that was measured.
 pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = CpuPair<'r>> + Clone {
-    Compact(outcomes.iter().filter_map(pair))
+    outcomes.iter().filter_map(pair)
 }
 
 /// Returns the key of a measured walk over lines in a known state: all that it has in common with walks that differ
@@ -114,7 +113,7 @@ pub struct CoresConclusion<'r> {
 impl CoresConclusion<'_> {
     /// Returns the classes that have a pair, nearest first.
     pub fn classes(&self) -> impl Iterator<Item = &SharingClass> + Clone {
-        Compact(self.classes.iter().flatten())
+        self.classes.iter().flatten()
     }
 }
 

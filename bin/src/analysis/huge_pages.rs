@@ -1,7 +1,6 @@
 //! Decides if larger pages are worthwhile, by the same random walks on every kind of page.
 
 use latency_core::chain::Order;
-use latency_core::compact::Compact;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::translation::{FEWEST_LINES, base_page, find, kinds, ratio};
@@ -103,13 +102,13 @@ fn least(ratio: Estimate) -> Option<f64> {
 
 /// Returns the random walks on one kind of pages, by ascending working set.
 pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator<Item = &'o Outcome<'a>> {
-    Compact(outcomes.iter().filter(move |outcome| {
+    outcomes.iter().filter(move |outcome| {
         let point = &outcome.point;
         point.pages == pages
             && point.order == Order::Random
             && point.stride == point.line.bytes()
             && point.size >= point.line.times(FEWEST_LINES)
-    }))
+    })
 }
 
 /// Returns the number of pages that a point's working set spans, if it has the pages that were requested.

@@ -1,6 +1,5 @@
 //! Conclusions from walks of several lanes: the limit of loads in flight, and the reach of the reorder window.
 
-use latency_core::compact::Compact;
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::math::ToReal;
 use latency_core::stats::{self, Estimate, Interval, Side};
@@ -27,7 +26,7 @@ pub struct WorkingSet<'r, 'a> {
 /// Returns the working sets of a report, in the order of the report.
 pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = WorkingSet<'r, 'a>> {
     let alike = outcomes.chunk_by(|one, other| one.point.size == other.point.size);
-    Compact(alike.filter_map(|outcomes| Some(WorkingSet { outcomes, size: outcomes.first()?.point.size })))
+    alike.filter_map(|outcomes| Some(WorkingSet { outcomes, size: outcomes.first()?.point.size }))
 }
 
 /// The number of loads that one core keeps in flight.
@@ -59,9 +58,7 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
     /// Returns the measured walks, with the nanoseconds per load.
     pub fn times(&self) -> impl Iterator<Item = (Walk, Estimate)> + use<'r, 'a> {
         let measured = |outcome: &Outcome<'_>| Some(outcome.result.as_ref().ok()?.series.nanoseconds.into());
-        Compact(
-            self.outcomes.iter().filter_map(move |outcome| Some((outcome.point.walk, measured(outcome)?))),
-        )
+        self.outcomes.iter().filter_map(move |outcome| Some((outcome.point.walk, measured(outcome)?)))
     }
 
     /// Returns the time per load with this number of lanes and no other instructions between their loads.

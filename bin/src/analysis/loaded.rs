@@ -1,7 +1,5 @@
 //! Curves of latency over bandwidth, from the outcomes of a run: one for each pair of nodes and kind of traffic.
 
-use latency_core::compact::Compact;
-use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 
 use super::load::{Curve, LoadLevel, MOST_LEVELS, Verdict, lines_in_flight};
@@ -101,12 +99,12 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loa
         }
         _ => None,
     };
-    Compact(outcomes.iter().enumerate().filter_map(move |(index, outcome)| {
+    outcomes.iter().enumerate().filter_map(move |(index, outcome)| {
         let own = key(outcome)?;
         let known = outcomes.iter().take(index).any(|earlier| key(earlier) == Some(own));
         let traffic = *outcome.point.walk.traffic()?;
         (!known).then_some(Loading { outcomes, point: outcome.point, traffic })
-    }))
+    })
 }
 
 /// Returns the bytes per second that generators delivered while a chain was walked.
@@ -141,8 +139,10 @@ impl<'r, 'a> Loading<'r, 'a> {
             }
         }
         let count = all.count;
-        sort_by(all.steps.get_mut(..count).unwrap_or_default(), |one, other| {
-            one.offered().total_cmp(&other.offered()).then(one.generators.cmp(&other.generators))
+        all.steps.get_mut(..count).unwrap_or_default().sort_unstable_by(|one, other| {
+            one.offered()
+                .total_cmp(&other.offered())
+                .then((one.generators, one.index).cmp(&(other.generators, other.index)))
         });
         all
     }

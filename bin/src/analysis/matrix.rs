@@ -2,7 +2,6 @@
 
 use core::iter::successors;
 
-use latency_core::compact::Compact;
 use latency_core::topology::Topology;
 use latency_core::units::NodeId;
 
@@ -160,11 +159,11 @@ pub fn pairs<'o>(
     outcomes: &'o [Outcome<'_>],
     topology: &'o Topology,
 ) -> impl Iterator<Item = Pair> + Clone + 'o {
-    Compact(outcomes.iter().filter_map(|outcome| {
+    outcomes.iter().filter_map(|outcome| {
         let (from, to) = (outcome.point.initiator, outcome.point.target);
         let (class, distance) = (Class::of(topology, from, to), topology.distance(from, to));
         Some(Pair { from, to, class, distance, ns: outcome.nanoseconds()? })
-    }))
+    })
 }
 
 /// Draws the conclusions from all pairs.
@@ -194,7 +193,7 @@ pub fn conclude(pairs: &mut dyn Iterator<Item = Pair>) -> MatrixConclusion {
 /// Returns the pairs grouped by class and distance in the firmware's table: local pairs first, then each class of
 /// [`Class::FAR`], nearest first.
 pub fn groups(pairs: impl Iterator<Item = Pair> + Clone) -> impl Iterator<Item = DistanceGroup> {
-    Compact([Class::Local].into_iter().chain(Class::FAR).flat_map(move |class| {
+    [Class::Local].into_iter().chain(Class::FAR).flat_map(move |class| {
         let pairs = pairs.clone().filter(move |pair| pair.class == class);
         let distances = pairs.clone().map(|pair| pair.distance);
         let next = move |last: Option<Option<u8>>| {
@@ -202,7 +201,7 @@ pub fn groups(pairs: impl Iterator<Item = Pair> + Clone) -> impl Iterator<Item =
         };
         successors(next(None), move |last| next(Some(*last)))
             .map(move |distance| DistanceGroup::of(class, distance, pairs.clone()))
-    }))
+    })
 }
 
 #[cfg(test)]

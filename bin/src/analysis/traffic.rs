@@ -1,6 +1,5 @@
 //! Bytes per second from the time per line, and the conclusions from several numbers of generators.
 
-use latency_core::compact::Compact;
 use latency_core::math::{self, ToReal};
 use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::{Kind, pace};
@@ -127,7 +126,7 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 
 /// Returns the groups of a report, in the order of the report.
 pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = TrafficGroup<'r, 'a>> {
-    Compact(outcomes.chunk_by(is_alike).filter_map(move |group| {
+    outcomes.chunk_by(is_alike).filter_map(move |group| {
         let point = &group.first()?.point;
         let traffic = *point.walk.traffic()?;
         let mut chains = outcomes.iter().filter(|outcome| matches!(outcome.point.walk, Walk::Chain));
@@ -135,7 +134,7 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Traff
             (outcome.point.initiator, outcome.point.target) == (point.initiator, point.target)
         });
         Some(TrafficGroup { outcomes: group, traffic, latency_ns: chain.and_then(Outcome::nanoseconds) })
-    }))
+    })
 }
 
 /// Returns the mean of the largest rates between a node and its own memory, and the mean of those between nodes and the
@@ -158,7 +157,7 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
 impl<'r, 'a> TrafficGroup<'r, 'a> {
     /// Returns the rates with their numbers of generators.
     pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + Clone + use<'r, 'a> {
-        Compact(self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate)))
+        self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
     }
 
     /// Returns the CPU of the first generator.

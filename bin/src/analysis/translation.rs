@@ -3,7 +3,6 @@
 use core::iter;
 
 use latency_core::chain::Order;
-use latency_core::compact::Compact;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::spans::at;
@@ -24,7 +23,7 @@ pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + C
         codes.filter(|code| *code > last).min()
     };
     let codes = iter::successors(next(Pages::AUTO.code()), move |last| next(*last));
-    Compact(codes.map(Pages::of_code))
+    codes.map(Pages::of_code)
 }
 
 /// Returns the size of base pages; 4 KiB if none were planned.

@@ -1,5 +1,4 @@
 //! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
-use latency_core::sort::sort_by;
 use latency_core::text::Text;
 use latency_core::text::plural;
 use latency_core::units::{Bytes, PageSize};
@@ -219,7 +218,9 @@ impl FileContext<'_> {
         samples: &mut List<Sample>,
     ) {
         let samples = samples.refill(kind.dense().map(|row| row.sample));
-        sort_by(samples, |one, other| one.size.cmp(&other.size));
+        samples.sort_unstable_by(|one, other| {
+            one.size.cmp(&other.size).then(one.nanoseconds.total_cmp(&other.nanoseconds))
+        });
         let mut label = Text::<96>::EMPTY;
         // Text that does not fit is left out.
         let _ = write!(label, "{}", Label { row: kind.like, shown: self.shown });

@@ -2,7 +2,7 @@
 use latency_core::text::plural;
 
 use super::{Command, Write};
-use crate::analysis::reference::{contains, figures, is_of};
+use crate::analysis::reference::{PublishedRow, contains, figures, is_of};
 use crate::describe::{self, trust};
 use crate::error::Failure;
 use crate::machine::detect;
@@ -45,13 +45,12 @@ static COLUMNS: [Field; 7] = [PROCESSOR, QUANTITY, LEAST, MOST, UNIT, STATED, SO
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let words = options.operands();
     let own = detect::processor();
-    let is_wanted = |row: usize, name: &str| match words {
+    let is_wanted = |row: &PublishedRow| match words {
         [] => is_of(row, &own),
         [b"all"] => true,
-        words => words.iter().all(|word| contains(name.as_bytes(), word)),
+        words => words.iter().all(|word| contains(row.name.as_bytes(), word)),
     };
-    let mut count = 0_usize;
-    figures(&is_wanted, &mut |_, _| count += 1);
+    let count = figures(is_wanted).count();
     write(&mut |document| {
         document.part(Part::Object(&describe::SUMMARY), |document| document.put(&FIGURES, count));
         trust::of_command(document, "good", &mut || None);
@@ -64,7 +63,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
             count => document.answer(format_args!("{count} published figure{}.", plural(count))),
         }
         document.part(Part::Records(&describe::ROWS), |document| {
-            figures(&is_wanted, &mut |name, usual| {
+            for (name, usual) in figures(is_wanted) {
                 document.part(Part::Item, |document| {
                     let [least, most] = usual.ends();
                     document.put(&PROCESSOR, name);
@@ -76,7 +75,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
                     document.show(&SOURCES, &usual.stated.addresses());
                 });
                 document.finding(format_args!("{name}: {usual} [{}].", usual.stated.addresses()));
-            });
+            }
         });
     });
     Ok(None)

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
 use super::Report;
@@ -94,7 +93,7 @@ pub(super) fn celsius(heat: i32) -> f64 {
 /// Writes the temperature of the hottest memory device, if it is known.
 pub fn hottest(document: &mut dyn Document, role: Role, heat: Option<i32>) {
     if let Some(heat) = heat {
-        document.sentence(role, format_args!("{:.1} C", Decimal(celsius(heat))));
+        document.sentence(role, format_args!("{:.1} C", celsius(heat)));
     }
 }
 
@@ -150,9 +149,9 @@ pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions)
             share(found.stolen_share.filter(is_told), "; steal time", ""),
             share(found.sibling_busy_share, "; SMT sibling", " busy"),
             optional(found.core_gigahertz, |[low, middle, high], out| {
-                write!(out, "; core at {:.2} GHz", Decimal(middle))?;
+                write!(out, "; core at {middle:.2} GHz")?;
                 if high - low >= 0.005 {
-                    write!(out, " ({:.2} to {:.2})", Decimal(low), Decimal(high))?;
+                    write!(out, " ({low:.2} to {high:.2})")?;
                 }
                 Ok(())
             })
@@ -167,5 +166,5 @@ pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions)
 
 /// Shows a share in percent between two words, if it is known.
 fn share(share: Option<f64>, before: &'static str, behind: &'static str) -> impl fmt::Display {
-    optional(share, move |share, out| write!(out, "{before} {:.1}%{behind}", Decimal(share * 100.0)))
+    optional(share, move |share, out| write!(out, "{before} {:.1}%{behind}", share * 100.0))
 }

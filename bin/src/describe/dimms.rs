@@ -3,7 +3,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::host::{DimmSource, Dimms};
 use latency_core::math::ToReal;
 
@@ -79,7 +78,7 @@ pub struct Giga(pub u64);
 
 impl Display for Giga {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:.1}", Decimal(self.0.real() / 1e9))
+        write!(out, "{:.1}", self.0.real() / 1e9)
     }
 }
 

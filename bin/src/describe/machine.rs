@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined, plural};
 use latency_core::units::Bytes;
 use latency_core::words::Worded;
@@ -127,7 +126,7 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     let memory = Text::<96>::of(format_args!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
     let chosen = machine.instead.iter().map(|Instead { first, busy, cpu }| {
         core::fmt::from_fn(move |out| {
-            write!(out, "CPU {cpu}, since CPU {first} was {:.0}% busy", Decimal(busy * 100.0))
+            write!(out, "CPU {cpu}, since CPU {first} was {:.0}% busy", busy * 100.0)
         })
     });
     let chosen = Text::<96>::of(format_args!("{}", joined("", "; ", chosen)));

@@ -2,9 +2,7 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::compact::Compact;
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::decimal::Decimal;
 use latency_core::stats::{Interval, Summary};
 use latency_core::text::plural;
 use latency_core::units::Bytes;
@@ -134,7 +132,7 @@ fn busy<'r>(report: &'r Report<'_, '_>) -> impl Display + 'r {
     fmt::from_fn(|out| {
         let mut before = " (";
         for instead in report.busy_cpus() {
-            write!(out, "{before}CPU {} was {:.0}% busy", instead.first, Decimal(instead.busy * 100.0))?;
+            write!(out, "{before}CPU {} was {:.0}% busy", instead.first, instead.busy * 100.0)?;
             before = ", ";
         }
         out.write_str(if before == ", " { ")" } else { "" })
@@ -179,7 +177,7 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &dyn Fn(&Point) -> bool) {
     let measured = || {
         let outcomes = report.outcomes.iter().filter(|outcome| is_one(&outcome.point));
-        Compact(outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?))))
+        outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
     };
     let machine = report.machine;
     // Points for which all of these values are equal share a sentence.
@@ -200,7 +198,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
             continue;
         }
         let (asked, obtained, is_verified, is_partial, as_small, side_cache) = first_kind;
-        let members = || Compact(measured().filter(is_alike));
+        let members = || measured().filter(is_alike);
         let nodes: NodeSet = members().map(|(point, _)| point.target.0).collect();
         let sizes = sizes(members().map(|(point, _)| point.size));
         let pages_of = |(index, (point, _)): (usize, (&Point, &Measurement))| {
@@ -220,7 +218,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                 through(side_cache),
                 PageWords(obtained),
                 optional(first.placed.huge_share().filter(|_| is_partial), |share, out| {
-                    write!(out, " ({:.0}%)", Decimal(share * 100.0))
+                    write!(out, " ({:.0}%)", share * 100.0)
                 }),
                 if first.placed.pages_are_verified() { "" } else { " (page size not verified)" },
                 optional(Some(machine.base_pages()).filter(|_| as_small), |base, out| {
@@ -275,10 +273,10 @@ fn visits(out: &mut fmt::Formatter<'_>, point: &Point, measured: &Measurement) -
     let window = Seconds(series.window_ns);
     write!(out, ", {rounds} rounds over {window} in {placements} place{}", plural(placements))?;
     if let Some(spread) = measured.placement_spread {
-        write!(out, " (spread {:.1}%)", Decimal(spread * 100.0))?;
+        write!(out, " (spread {:.1}%)", spread * 100.0)?;
     }
     if let Some(share) = series.state_share {
-        write!(out, ", {:.0}% of trials in the main mode", Decimal(share * 100.0))?;
+        write!(out, ", {:.0}% of trials in the main mode", share * 100.0)?;
     }
     if warm_up.hops > 0 {
         write!(out, "; {} warm-up loads", warm_up.hops)?;
@@ -301,7 +299,7 @@ fn passed(report: &Report<'_, '_>) -> &'static str {
 fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = || {
         let outcomes = report.outcomes.iter();
-        Compact(outcomes.filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed))))
+        outcomes.filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed)))
     };
     let Some((_, first)) = measured().next() else { return };
     let is_verified = measured().all(|(point, placed)| placed.is_verified(point.target));
@@ -319,7 +317,7 @@ fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
             }),
             passed(report),
             optional(report.conditions.and_then(|found| found.core_gigahertz), |[_, middle, _], out| {
-                write!(out, ", core {:.2} GHz", Decimal(middle))
+                write!(out, ", core {middle:.2} GHz")
             })
         ),
     );
@@ -332,12 +330,8 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
         format_args!(
             "{}{}{}{}",
             passed(report),
-            optional(health.l1_cycles, |cycles, out| write!(
-                out,
-                "; L1 hit {:.2} core cycles",
-                Decimal(cycles)
-            )),
-            optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {:.2}", Decimal(ratio))),
+            optional(health.l1_cycles, |cycles, out| write!(out, "; L1 hit {cycles:.2} core cycles")),
+            optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {ratio:.2}")),
             optional(health.repeat, |repeat, out| {
                 let Repeat { size, first, second, .. } = repeat;
                 write!(out, "; repeat of {size}: {} → {} ns", Digits(first), Digits(second))
@@ -409,10 +403,9 @@ fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Shows a ratio with its interval.
 fn ratio(ratio: &Summary) -> impl Display + '_ {
     fmt::from_fn(|out| {
-        let interval = optional(ratio.interval, |Interval { low, high }, out| {
-            write!(out, " ({:.2} to {:.2})", Decimal(low), Decimal(high))
-        });
-        write!(out, "{:.2}{interval}", Decimal(ratio.median))
+        let interval =
+            optional(ratio.interval, |Interval { low, high }, out| write!(out, " ({low:.2} to {high:.2})"));
+        write!(out, "{:.2}{interval}", ratio.median)
     })
 }
 
@@ -448,13 +441,13 @@ fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, ser
             }),
             fmt::from_fn(|out| events(out, counters)),
             optional(counters.instructions_per_cycle(), |count, out| {
-                write!(out, "; {:.3} instructions per cycle", Decimal(count))
+                write!(out, "; {count:.3} instructions per cycle")
             }),
             optional(series.core_cycles_ratio(), |ratio, out| {
-                write!(out, "; {:.3}x the core cycles of dependent additions", Decimal(ratio))
+                write!(out, "; {ratio:.3}x the core cycles of dependent additions")
             }),
             optional(Some(counters.running).filter(|running| *running < 1.0), |running, out| {
-                write!(out, "; counted {:.0}% of the time and scaled up", Decimal(running * 100.0))
+                write!(out, "; counted {:.0}% of the time and scaled up", running * 100.0)
             }),
         ),
     );
@@ -464,7 +457,7 @@ fn events(out: &mut fmt::Formatter<'_>, counters: &Counters) -> fmt::Result {
     let mut separator = "";
     for (count, word) in counters.per_hop.iter().zip(EVENTS) {
         if let Some(count) = count {
-            write!(out, "{separator}{:.2} {word}", Decimal(*count))?;
+            write!(out, "{separator}{count:.2} {word}")?;
             separator = ", ";
         }
     }

@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::stats::Interval;
 
 use crate::report::figures::{Digits, decimals};
@@ -33,7 +32,7 @@ impl Display for Half {
         match self.0.and_then(|rate| rate.interval) {
             Some(interval) => {
                 let half = (interval.high - interval.low) / 2.0 / GIGA;
-                write!(out, "±{:.*}", decimals(half, 1), Decimal(half))
+                write!(out, "±{:.*}", decimals(half, 1), half)
             }
             None => out.write_str("-"),
         }
@@ -61,7 +60,7 @@ impl Display for Within {
 
 /// Writes a share in whole percent.
 pub fn percent(share: f64) -> impl Display {
-    fmt::from_fn(move |out| write!(out, "{:.0}%", Decimal(share * 100.0)))
+    fmt::from_fn(move |out| write!(out, "{:.0}%", share * 100.0))
 }
 
 /// Writes an estimate with half of the width of its interval: `164 ± 12`.
@@ -71,7 +70,7 @@ pub fn plus_minus(estimate: Estimate) -> impl Display {
         match estimate.interval {
             Some(interval) => {
                 let half = (interval.high - interval.low) / 2.0;
-                write!(out, " ± {:.*}", decimals(half, 2), Decimal(half))
+                write!(out, " ± {:.*}", decimals(half, 2), half)
             }
             None => Ok(()),
         }

@@ -5,7 +5,6 @@
 use core::fmt;
 use core::ops::RangeInclusive;
 
-use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
 use super::optional::optional;
@@ -61,7 +60,7 @@ pub fn published(
                 out,
             ),
             Relation::Ratio(ratio) => {
-                write!(out, "; this is {:.2}x that", Decimal(ratio))?;
+                write!(out, "; this is {ratio:.2}x that")?;
                 // The lines of exchanges between cores are few, and on small pages by design.
                 let by_pages = !matches!(quantity, WITHIN_SOCKET | BETWEEN_SOCKETS);
                 let found = unusual::of_report(report, by_pages, usual.stated.is_virtual());

@@ -1,7 +1,6 @@
 //! The input of every description, in one place.
 
 use latency_core::arch::Cycles;
-use latency_core::compact::Compact;
 
 use crate::analysis::curve::Analysis;
 use crate::machine::{Instead, Machine};
@@ -86,6 +85,6 @@ impl Report<'_, '_> {
     pub fn busy_cpus(&self) -> impl Iterator<Item = &'static Instead> + '_ {
         let measured = |cpu| self.outcomes.iter().any(|outcome| outcome.point.cpu == cpu);
         let chosen = self.machine.instead.iter().filter(|_| self.options.runs_on_one_cpu());
-        Compact(chosen.filter(move |instead| measured(instead.cpu)))
+        chosen.filter(move |instead| measured(instead.cpu))
     }
 }

@@ -1,7 +1,5 @@
 //! Every measured point as a row, for readers who want to know its uncertainty.
 
-use latency_core::decimal::Decimal;
-
 use super::{Report, undisturbed};
 use crate::report::document::{Document, Level, Rows};
 use crate::result::Outcome;
@@ -35,7 +33,7 @@ pub fn table(
             }
             table.number(series.minimum_ns);
             table.number(series.core_cycles.map(|cycles| cycles.median));
-            table.cell(format_args!("{:.1}%", Decimal(series.disturbed_share() * 100.0)));
+            table.cell(format_args!("{:.1}%", series.disturbed_share() * 100.0));
         }
     });
 }

@@ -1,7 +1,5 @@
 //! The findings of the search for caches and memory before the run, for programs and for readers of details.
 
-use latency_core::decimal::Decimal;
-
 use super::Report;
 use super::method::optional;
 use crate::report::document::{Document, Part, Role, fields};
@@ -41,7 +39,7 @@ pub fn sizing(document: &mut dyn Document, report: &Report<'_, '_>) {
             "{} found by a search of {} s: warm/cold latency ratio {:.3}; assumed last-level cache {}{}",
             sizing.size,
             Digits(sizing.seconds),
-            Decimal(sizing.warm_over_cold),
+            sizing.warm_over_cold,
             machine.last_level_cache(),
             optional(sizing.in_cache, |size, out| write!(out, " (serves {size})"))
         ),

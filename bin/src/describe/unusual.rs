@@ -8,7 +8,6 @@ use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use super::report::Report;
-use crate::analysis::reference::{contains, nth};
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::result::Outcome;
@@ -19,15 +18,22 @@ use crate::warning::Warnings;
 const SMALL: Bytes = Bytes(64 << 10);
 /// Temperature from which on memory is refreshed twice as often, in thousandths of a degree Celsius.
 pub const HOT: i32 = 85_000;
-/// The conditions of the machine, in the order of [`conditions`].
-const OF_MACHINE: &str = "virtual machine|bare metal|memory encryption|several nodes per socket (SNC, NPS)|small pages|\
-    a part of the L3 (resctrl)|power settings|hot DIMMs";
-/// The codes of warnings about conditions that slow memory or cores; no other code is a part of this text.
-const OF_WARNINGS: &[u8] =
-    b"huge-pages-without-effect neighbours stolen-time other-work sibling-busy throttled \
-    frequency-scaling channels-unequal memory-errors hardware-errors overheated";
+/// The codes of warnings about conditions that slow memory or cores.
+const OF_WARNINGS: [&str; 11] = [
+    "huge-pages-without-effect",
+    "neighbours",
+    "stolen-time",
+    "other-work",
+    "sibling-busy",
+    "throttled",
+    "frequency-scaling",
+    "channels-unequal",
+    "memory-errors",
+    "hardware-errors",
+    "overheated",
+];
 /// The profiles of firmware and the preferences of CPUs that trade speed for power.
-const SLOW: &[u8] = b"low-power cool quiet power balance_power";
+const SLOW: [&str; 5] = ["low-power", "cool", "quiet", "power", "balance_power"];
 
 /// The conditions in words.
 pub type ConditionWords = Text<256>;
@@ -48,24 +54,22 @@ pub fn conditions(
     let after = found.and_then(|found| found.errors.as_ref()?.dimm_heat);
     let settings = [&power.profile, &power.preference];
     let own = [
-        platform == Platform::Virtual && !is_virtual,
-        platform == Platform::Hardware && is_virtual,
-        !machine.processor.encryption.is_empty(),
-        machine.divides_packages(),
-        is_small.is_some_and(|size| size.bytes() <= SMALL),
-        machine.host.ways.is_some_and(|ways| ways.allowed != ways.all),
-        settings.iter().any(|setting| contains(SLOW, setting.as_str().as_bytes())),
-        machine.host.dimm_heat.max(after) >= Some(HOT),
+        ("virtual machine", platform == Platform::Virtual && !is_virtual),
+        ("bare metal", platform == Platform::Hardware && is_virtual),
+        ("memory encryption", !machine.processor.encryption.is_empty()),
+        ("several nodes per socket (SNC, NPS)", machine.divides_packages()),
+        ("small pages", is_small.is_some_and(|size| size.bytes() <= SMALL)),
+        ("a part of the L3 (resctrl)", machine.host.ways.is_some_and(|ways| ways.allowed != ways.all)),
+        ("power settings", settings.iter().any(|setting| SLOW.contains(&setting.as_str()))),
+        ("hot DIMMs", machine.host.dimm_heat.max(after) >= Some(HOT)),
     ];
     let mut words = ConditionWords::EMPTY;
-    for (index, is_here) in own.into_iter().enumerate() {
-        if is_here {
-            add(&mut words, nth(OF_MACHINE, index));
-        }
+    for (condition, _) in own.into_iter().filter(|(_, is_here)| *is_here) {
+        add(&mut words, condition);
     }
     for group in warnings.groups() {
         let code = group.worst.code();
-        if contains(OF_WARNINGS, code.as_bytes()) {
+        if OF_WARNINGS.contains(&code) {
             add(&mut words, code);
         }
     }
@@ -74,7 +78,7 @@ pub fn conditions(
 
 /// Adds a condition, with blanks in place of the hyphens of a code; what does not fit is left out.
 fn add(words: &mut ConditionWords, condition: &str) {
-    let is_code = contains(OF_WARNINGS, condition.as_bytes());
+    let is_code = OF_WARNINGS.contains(&condition);
     if !words.is_empty() {
         let _ = words.write_str(", ");
     }

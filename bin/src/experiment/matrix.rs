@@ -4,7 +4,6 @@ use core::fmt::{self, Display};
 
 use latency_core::arch::{Cycles, WORDS};
 use latency_core::cpulist::NodeSet;
-use latency_core::decimal::Decimal;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
@@ -226,7 +225,7 @@ fn far_memory(document: &mut dyn Document, local: &DistanceGroup, far: &Distance
         method::optional(far.distance.filter(|_| far.divided), |distance, out| {
             write!(out, " at distance {distance}")
         }),
-        Decimal(far.mean / local.mean),
+        far.mean / local.mean,
         Digits(far.mean),
         range(far, ","),
         Digits(local.mean),
@@ -259,9 +258,9 @@ fn clocks(document: &mut dyn Document, report: &Report<'_, '_>) {
             "{} ns = {} core cycles at {:.2} GHz; the {} steps by {:.1} ns.",
             Figure(series.nanoseconds.median),
             Figure(cycles.median),
-            Decimal(clock.median),
+            clock.median,
             words().counter_name,
-            Decimal(counter.nanoseconds(counter.step))
+            counter.nanoseconds(counter.step)
         ));
     }
     let Some(ticks) = report.clock.ticks(series.nanoseconds.median) else { return };
@@ -269,9 +268,9 @@ fn clocks(document: &mut dyn Document, report: &Report<'_, '_>) {
         "{} {} cycles at {:.2} GHz = {} core cycles at {:.2} GHz.",
         Figure(ticks),
         words().counter_name,
-        Decimal(counter.frequency.gigahertz()),
+        counter.frequency.gigahertz(),
         Figure(cycles.median),
-        Decimal(clock.median)
+        clock.median
     ));
 }
 
@@ -367,7 +366,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
             let found = [conclude(&mut of_node()), conclude(&mut distances)];
             for (found, decimals) in found.into_iter().zip([2, 1]) {
                 match found.remote_over_local() {
-                    Some(ratio) => table.cell(format_args!("{:.decimals$}", Decimal(ratio))),
+                    Some(ratio) => table.cell(format_args!("{ratio:.decimals$}")),
                     None => table.text("-"),
                 }
             }
@@ -396,10 +395,9 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let found = conclude(&mut pairs(report));
     let title: Text<96> = match (found.local_ns, found.remote_ns(), found.remote_over_local()) {
         (Some(local), Some(remote), Some(ratio)) => Text::of(format_args!(
-            "Remote memory: {} ns vs {} ns local ({:.2}x)",
+            "Remote memory: {} ns vs {} ns local ({ratio:.2}x)",
             Digits(remote),
-            Digits(local),
-            Decimal(ratio)
+            Digits(local)
         )),
         (Some(local), ..) => Text::of(format_args!("Memory latency: {} ns", Digits(local))),
         _ => Text::of(format_args!("Memory latency")),

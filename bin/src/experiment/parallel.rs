@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::math::ToReal;
 use latency_core::stats::Interval;
@@ -109,7 +108,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.answer(format_args!(
                 "One core sustains {bound} {:.0} outstanding misses ({}), reached with {from_lanes} \
                  chains{reservation}.",
-                Decimal(misses.value),
+                misses.value,
                 fmt::from_fn(|out| match misses.interval {
                     Some(Interval { low, high }) => write!(out, "95% CI {} to {}", Digits(low), Digits(high)),
                     None => out.write_str("too few rounds for a 95% CI"),

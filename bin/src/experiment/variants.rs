@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::kernel::variants::{VARIANTS, Variant};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
 use latency_core::math::ToReal;
@@ -199,7 +198,7 @@ fn savings(
             "In {last}, huge pages {words}{} ({huge} vs {small} ns with {}).",
             fmt::from_fn(|out| match worth {
                 Worth::Pay if proven => {
-                    write!(out, "{:.0}% of the latency", Decimal((1.0 - 1.0 / ratio.value) * 100.0))
+                    write!(out, "{:.0}% of the latency", (1.0 - 1.0 / ratio.value) * 100.0)
                 }
                 Worth::LikeSmall if proven => write!(out, "{} in the TLB", PageWords(base)),
                 _ => Ok(()),
@@ -229,7 +228,7 @@ fn difference<'w>(found: CycleDifference, more: &'w str, less: &'w str) -> impl 
             Side::Above | Side::Below => {
                 let cycles = found.cycles.abs();
                 let plural = if (0.95..1.05).contains(&cycles) { "" } else { "s" };
-                return write!(out, "{verb} {:.1} core cycle{plural}", Decimal(cycles));
+                return write!(out, "{verb} {cycles:.1} core cycle{plural}");
             }
         };
         write!(out, "{verb} {words}")

@@ -8,7 +8,6 @@ use core::ops::{Add, Mul};
 use latency_core::math::ToReal;
 
 use latency_core::chain::Order;
-use latency_core::decimal::Decimal;
 use latency_core::math;
 use latency_core::units::Bytes;
 
@@ -99,8 +98,8 @@ impl fmt::Display for Range {
         let (least, most) = (math::whole(self.0 / 1e9), math::whole(self.1 / 1e9) + 1);
         match (least, most) {
             (0, 1) => out.write_str("less than 1 s"),
-            (0, _) => write!(out, "up to {} s", Decimal(most.real())),
-            _ => write!(out, "about {} to {} s", Decimal(least.real()), Decimal(most.real())),
+            (0, _) => write!(out, "up to {most} s"),
+            _ => write!(out, "about {least} to {most} s"),
         }
     }
 }

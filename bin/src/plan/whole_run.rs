@@ -17,7 +17,6 @@ pub fn visits_end_ns(options: &Options<'_>, budget: &Budget) -> f64 {
     const CHECKS_NS: f64 = 1e9;
     let whole_ns = options.whole_ns();
     let checks_ns = if budget.batches > 1.0 { CHECKS_NS } else { 0.0 };
-    // `clamp` would bring its own message into the executable.
     (whole_ns - checks_ns).max(0.5 * whole_ns).min(SHARE * whole_ns)
 }
 

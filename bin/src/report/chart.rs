@@ -4,7 +4,6 @@
 //! way in which either is drawn.
 
 use core::fmt;
-use latency_core::compact::Compact;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
@@ -210,12 +209,12 @@ pub struct Matrix<'a> {
 impl<'a> Matrix<'a> {
     /// Returns every cell, row by row, with its initiator and target.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u32, Result<f64, &'a str>)> + '_ {
-        Compact(self.rows.iter().enumerate().flat_map(move |(index, &row)| {
+        self.rows.iter().enumerate().flat_map(move |(index, &row)| {
             self.columns
                 .iter()
                 .skip(self.left_out(index))
                 .map(move |&column| (row, column, self.at(row, column)))
-        }))
+        })
     }
 
     /// Returns the number of columns that the row of this index leaves out.

@@ -3,7 +3,7 @@
 //! Texts show three significant digits, and formats for programs seven. The fixed line of a pair has its own rule.
 
 use core::fmt::{self, Display, Write};
-use latency_core::decimal::{Decimal, Real};
+use latency_core::decimal::Real;
 use latency_core::math;
 use latency_core::math::round;
 use latency_core::text::Text;
@@ -28,7 +28,7 @@ impl Display for Figure {
         let mut digits = Text::<320>::EMPTY;
         let hundredths = math::whole(size * 100.0 + 0.5);
         if size >= WHOLE_FROM {
-            write!(digits, "{size:.0}", size = Decimal(size))?;
+            write!(digits, "{size:.0}")?;
         } else if hundredths >= 1000 {
             write!(digits, "{}", math::whole(size + 0.5))?;
         } else {
@@ -47,7 +47,8 @@ impl Display for ByPercent {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = self.0.abs() * 100.0;
         // The rounded number decides.
-        write!(out, "{:.*}%", usize::from(percent < 99.95), Decimal(percent))
+        let decimals = usize::from(percent < 99.95);
+        write!(out, "{percent:.decimals$}%")
     }
 }
 
@@ -94,7 +95,7 @@ impl Display for Digits {
         }
         let mut text = Text::<320>::EMPTY;
         let decimals = if self.0 == 0.0 { 0 } else { decimals(self.0, 3) };
-        write!(text, "{:.decimals$}", Decimal(self.0.abs()))?;
+        write!(text, "{:.decimals$}", self.0.abs())?;
         out.pad_integral(self.0 >= 0.0, "", text.as_str())
     }
 }
@@ -106,7 +107,8 @@ pub struct Seconds(pub f64);
 impl Display for Seconds {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1e9;
-        write!(out, "{:.*} s", decimals(seconds, 2), Decimal(seconds))
+        let decimals = decimals(seconds, 2);
+        write!(out, "{seconds:.decimals$} s")
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! numa(7) for /proc/PID/numa_maps; Linux Documentation/filesystems/proc.rst for smaps.
 
+use latency_core::topology::files::{hexadecimal, parse};
 use latency_core::units::{Bytes, NodeId, PageSize};
 
 /// Number of nodes on which a buffer's pages are counted separately; pages on further nodes are counted together.
@@ -118,10 +119,10 @@ pub fn numa_maps_line(line: &[u8], address: u64) -> Option<(PageCounts, Option<B
     let mut page = None;
     for word in words {
         let mut parts = word.splitn(2, |&byte| byte == b'=');
-        let (Some(key), Some(value)) = (parts.next(), parts.next().and_then(decimal)) else { continue };
+        let (Some(key), Some(value)) = (parts.next(), parts.next().and_then(parse::<u64>)) else { continue };
         if key == b"kernelpagesize_kB" {
             page = value.checked_mul(1024).map(Bytes);
-        } else if let Some(node) = key.strip_prefix(b"N").and_then(decimal) {
+        } else if let Some(node) = key.strip_prefix(b"N").and_then(parse::<u64>) {
             counts.add(NodeId(u32::try_from(node).ok()?), value);
         }
     }
@@ -140,15 +141,7 @@ pub fn smaps_opens(line: &[u8], address: u64) -> bool {
 pub fn smaps_transparent_huge(line: &[u8]) -> Option<Bytes> {
     let rest = line.strip_prefix(b"AnonHugePages:")?;
     let number = rest.split(|&byte| byte == b' ').find(|word| !word.is_empty())?;
-    decimal(number)?.checked_mul(1024).map(Bytes)
-}
-
-fn decimal(text: &[u8]) -> Option<u64> {
-    core::str::from_utf8(text.trim_ascii_end()).ok()?.parse().ok()
-}
-
-fn hexadecimal(text: &[u8]) -> Option<u64> {
-    u64::from_str_radix(core::str::from_utf8(text).ok()?, 16).ok()
+    parse::<u64>(number)?.checked_mul(1024).map(Bytes)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The points of a curve, newly measured or read from a file: the input of a fit.
 
-use latency_core::compact::Compact;
 use latency_core::math::ToReal;
 use latency_core::model;
 use latency_core::stats::Interval;
@@ -106,7 +105,7 @@ impl<'s> Samples<'s> {
 
     /// Returns all samples.
     pub fn iter(self) -> impl Iterator<Item = Sample> + Clone + 's {
-        Compact((0..self.length).filter_map(self.get))
+        (0..self.length).filter_map(self.get)
     }
 }
 

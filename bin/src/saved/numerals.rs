@@ -4,7 +4,7 @@
 //! `1,100` is 1.1 in one file and 1100 in another. Other numbers of the file decide; if none does, the number is
 //! refused.
 
-use latency_core::double;
+use latency_core::decimal;
 use latency_core::text::Text;
 
 /// The meaning of a comma or a point within a number.
@@ -111,7 +111,7 @@ impl Numerals {
 
 /// Returns a finite number with a decimal point.
 pub fn number(field: &str) -> Option<f64> {
-    double::parse(field.as_bytes()).filter(|value| value.is_finite())
+    decimal::read(field.as_bytes()).filter(|value| value.is_finite())
 }
 
 #[cfg(test)]

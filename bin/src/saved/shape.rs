@@ -4,7 +4,7 @@
 //! Only brackets, strings and colons are inspected, because results of thousands of hosts are checked. Syntax errors
 //! are left to the reader of the document.
 
-use latency_core::double;
+use latency_core::decimal;
 use latency_core::json::MAX_DEPTH;
 use latency_core::text::Text;
 
@@ -63,7 +63,7 @@ pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
                 path.iter_mut().skip(depth.wrapping_sub(1)).take(1).for_each(|name| *name = string);
                 let value = scalar(value.trim_ascii_start());
                 match (depth, path) {
-                    (1, [b"schema", _]) => match double::parse(value) {
+                    (1, [b"schema", _]) => match decimal::read(value) {
                         Some(schema) => is_later = schema > f64::from(SCHEMA),
                         None => return problem("schema is not a number"),
                     },

@@ -1,7 +1,5 @@
 //! The warnings as people read them: one line for each kind, the worst first.
 
-use latency_core::compact::Compact;
-
 use core::fmt::{self, Write};
 use core::mem::discriminant;
 
@@ -40,13 +38,13 @@ impl Warnings {
     /// Returns the groups, those of the worst severity first, and within one severity in the order of their first
     /// warnings.
     pub fn groups(&self) -> impl Iterator<Item = WarningGroup<'_>> {
-        Compact([Severity::Poor, Severity::Fair, Severity::Note].into_iter().flat_map(move |severity| {
+        [Severity::Poor, Severity::Fair, Severity::Note].into_iter().flat_map(move |severity| {
             self.iter().enumerate().filter_map(move |(index, warning)| {
                 let known = self.iter().take(index).any(|other| discriminant(other) == discriminant(warning));
                 let group = || self.group(warning);
                 (!known).then(group).filter(|group| group.worst.severity() == severity)
             })
-        }))
+        })
     }
 
     fn group<'a>(&'a self, first: &'a Warning) -> WarningGroup<'a> {

@@ -2,7 +2,6 @@
 
 use core::mem::{discriminant, swap};
 
-use latency_core::compact::Compact;
 use latency_core::units::{Bytes, NodeId};
 
 use super::Warning;
@@ -96,7 +95,7 @@ impl Warnings {
 
     /// Returns the warnings, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Warning> {
-        Compact(self.slots.iter().flatten())
+        self.slots.iter().flatten()
     }
 
     /// Returns the memory-side cache through which the memory of a node was measured.

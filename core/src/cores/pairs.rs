@@ -109,7 +109,7 @@ impl Choice {
         }
         let chosen = pairs.get_mut(..count).unwrap_or_default();
         if few {
-            crate::sort::sort_by(chosen, |x, y| (x.class, x.a.0, x.b.0).cmp(&(y.class, y.a.0, y.b.0)));
+            chosen.sort_unstable_by_key(|pair| (pair.class, pair.a.0, pair.b.0));
         }
         chosen
     }

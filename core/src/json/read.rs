@@ -5,7 +5,7 @@
 
 use super::error::{Error, MAX_DEPTH, Reason};
 use super::string::Str;
-use crate::double;
+use crate::decimal;
 
 /// One step through a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
             offset: start + length,
             reason: if length == rest.len() { Reason::Truncated } else { Reason::Number },
         })?;
-        let value = rest.get(..length).and_then(double::parse).ok_or_else(|| self.error(Reason::Number))?;
+        let value = rest.get(..length).and_then(decimal::read).ok_or_else(|| self.error(Reason::Number))?;
         if !value.is_finite() {
             return Err(self.error(Reason::NumberRange));
         }

@@ -7,7 +7,6 @@
 
 use super::{densest_half, median_of_sorted, mode_of_sorted};
 use crate::math::ToReal;
-use crate::sort;
 
 /// Reach of a state to either side of the mode, in median deviations of the densest half. For normally distributed
 /// samples this is 1.9 standard deviations, and includes 94 % of the samples.
@@ -32,7 +31,7 @@ pub struct DominantState {
 /// Samples within six median deviations of the half-sample mode belong to the state. The deviations
 /// are those of the densest half, so that a tail on one side does not widen them.
 pub fn state(samples: &mut [f64]) -> Option<DominantState> {
-    sort::ascending(samples);
+    samples.sort_unstable_by(f64::total_cmp);
     let mode = mode_of_sorted(samples)?;
     let size = mode.abs();
     let deviation = deviation(densest_half(samples)?, mode);

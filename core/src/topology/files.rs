@@ -5,6 +5,7 @@
 //! stops a measurement.
 
 use core::fmt;
+use core::str::{self, FromStr};
 
 use crate::cpulist::IdSet;
 use crate::text::Text;
@@ -33,7 +34,7 @@ pub(crate) fn read<'b>(
 
 /// Parses the whole file as one number, with optional white space around it.
 #[must_use]
-pub fn number<T: TryFrom<i128>>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<T> {
+pub fn number<T: FromStr>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<T> {
     parse(read(files, path, &mut [0; 64])?)
 }
 
@@ -60,29 +61,14 @@ pub fn set<const WORDS: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> 
 
 /// Parses a number, with optional white space around it.
 #[must_use]
-pub fn parse<T: TryFrom<i128>>(bytes: &[u8]) -> Option<T> {
-    T::try_from(integer(bytes, 10)?).ok()
+pub fn parse<T: FromStr>(bytes: &[u8]) -> Option<T> {
+    str::from_utf8(bytes.trim_ascii()).ok()?.parse().ok()
 }
 
 /// Parses an unsigned hexadecimal number, with optional white space around it.
 #[must_use]
 pub fn hexadecimal(bytes: &[u8]) -> Option<u64> {
-    u64::try_from(integer(bytes, 16)?).ok()
-}
-
-/// Parses a number in the given radix. The function is not generic, so that the parsers of dozens of facts share one
-/// copy.
-fn integer(bytes: &[u8], radix: u32) -> Option<i128> {
-    let (sign, digits) = match bytes.trim_ascii() {
-        [b'-', digits @ ..] => (-1, digits),
-        digits => (1, digits),
-    };
-    let digits = Some(digits).filter(|digits| !digits.is_empty())?;
-    let size = digits.iter().try_fold(0_i128, |size, byte| {
-        let digit = char::from(*byte).to_digit(radix)?;
-        size.checked_mul(radix.into())?.checked_add(digit.into())
-    })?;
-    Some(sign * size)
+    u64::from_str_radix(str::from_utf8(bytes.trim_ascii()).ok()?, 16).ok()
 }
 
 /// Returns the text after `name` and a colon at the start of a line, without white space

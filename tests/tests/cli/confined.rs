@@ -131,10 +131,9 @@ fn without_memory() {
     // The kernel itself ends a process that has no room for the executable: some 1000 KiB with the stack that
     // it provides.
     for (kilobytes, words) in [
-        (1088, "mmap of 1 MiB for the stack failed"),
-        (1536, "mmap of 1 MiB for the stack failed"),
-        (2304, "Cannot allocate memory (ENOMEM)"),
-        (4096, "Cannot allocate memory (ENOMEM)"),
+        (1280, "mmap of 4 MiB for the stack failed"),
+        (4096, "mmap of 4 MiB for the stack failed"),
+        (6144, "Cannot allocate memory (ENOMEM)"),
         (16_384, "Cannot allocate memory (ENOMEM)"),
     ] {
         let arguments = ["--size=64M", "--trials=1", "--quiet"];

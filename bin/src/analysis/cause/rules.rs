@@ -183,45 +183,45 @@ impl Display for LikelyCause {
                  `turbostat` or `cpupower frequency-info`"
             ),
             Cause::Memory => write!(
-                    out,
-                    "memory alone: it is {times}, caches are the same; check the speed of the DIMMs with \
-                     `dmidecode -t memory`, and neighbours with `latency-bench matrix --until=quiet`"
-                ),
+                out,
+                "memory alone: it is {times}, caches are the same; check the speed of the DIMMs with \
+                 `dmidecode -t memory`, and neighbours with `latency-bench matrix --until=quiet`"
+            ),
             Cause::SmallPages => write!(
-                    out,
-                    "translation of 4 KiB pages: they are {times}, larger pages are the same; check with \
-                     `latency-bench pages`, and if the host backs its guests by huge pages"
-                ),
+                out,
+                "translation of 4 KiB pages: they are {times}, larger pages are the same; check with \
+                 `latency-bench pages`, and if the host backs its guests by huge pages"
+            ),
             Cause::Translation => write!(
-                    out,
-                    "translation alone: a TLB miss is {times}, data are the same; check with \
-                     `latency-bench pages` and `perf stat -e dTLB-load-misses`"
-                ),
+                out,
+                "translation alone: a TLB miss is {times}, data are the same; check with \
+                 `latency-bench pages` and `perf stat -e dTLB-load-misses`"
+            ),
             Cause::NestedPages => write!(
                 out,
                 "small pages in the host: the TLB {now} treats huge pages as 4 KiB ones; check the host's \
                  huge pages"
             ),
             Cause::Remote => write!(
-                    out,
-                    "the links between nodes: every remote access is {times}, local ones are the same; \
-                     check the speed of the links in the firmware's setup"
-                ),
+                out,
+                "the links between nodes: every remote access is {times}, local ones are the same; \
+                 check the speed of the links in the firmware's setup"
+            ),
             Cause::Channel => write!(
-                    out,
-                    "a memory channel: bandwidth differs by a factor of {ratio:.3} at the same idle \
-                     latency, as with one channel {less}; check with `dmidecode -t memory`"
-                ),
+                out,
+                "a memory channel: bandwidth differs by a factor of {ratio:.3} at the same idle \
+                 latency, as with one channel {less}; check with `dmidecode -t memory`"
+            ),
             Cause::Prefetchers => write!(
-                    out,
-                    "the hardware prefetchers: walks in order are {times}, random ones are the same; \
-                     check them in the firmware's setup or with `rdmsr 0x1a4`"
-                ),
+                out,
+                "the hardware prefetchers: walks in order are {times}, random ones are the same; \
+                 check them in the firmware's setup or with `rdmsr 0x1a4`"
+            ),
             Cause::Tail => write!(
-                    out,
-                    "interruptions of single loads (SMI, C-states): their p99.9 is {times}, the median is \
-                     the same; check with `turbostat --show SMI,C1%,C6%`"
-                ),
+                out,
+                "interruptions of single loads (SMI, C-states): their p99.9 is {times}, the median is \
+                 the same; check with `turbostat --show SMI,C1%,C6%`"
+            ),
             Cause::Sibling => write!(
                 out,
                 "the sibling thread of the core, which is {now} busy: the reorder buffer differs by half, \

@@ -2,7 +2,6 @@
 //! values of any other field.
 
 use latency_core::math::ToReal;
-use latency_core::sort::sort_by;
 
 use super::join::Join;
 use super::pair::PointPair;
@@ -23,7 +22,7 @@ const MEDIAN: f64 = 1.5;
 const KIND: usize = FIELDS.len();
 
 /// Points that may differ together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PointGroup {
     /// All points.
     Whole,
@@ -113,7 +112,7 @@ impl Measured {
         }
         let mut order = Table::made(count, |point| point)?;
         let key = |point: usize| (self.like(KIND, point), self.point(point).sample.size, point);
-        sort_by(&mut order, |one, other| key(*one).cmp(&key(*other)));
+        order.sort_unstable_by_key(|point| key(*point));
         for (rank, point) in order.iter().enumerate() {
             self.pairs.iter_mut().skip(*point).take(1).for_each(|pair| pair.rank = rank);
         }
@@ -124,7 +123,7 @@ impl Measured {
         let of_list = |index: usize| (value(index / count, index % count).unwrap_or(f64::NAN), index % count);
         self.sorted = Table::made(count * lists, of_list)?;
         for list in self.sorted.chunks_mut(count.max(1)) {
-            sort_by(list, |one, other| one.0.total_cmp(&other.0));
+            list.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
         }
         Ok(())
     }

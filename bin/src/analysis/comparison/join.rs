@@ -3,7 +3,6 @@
 //! A field that has one value on the whole of one side and another value on the whole of the other side, for example a
 //! requested size, is a condition that differs. It does not keep the points apart.
 
-use latency_core::compact::Compact;
 use latency_core::math::{ToReal, exp, ln};
 use latency_core::stats::Interval;
 
@@ -28,7 +27,7 @@ impl<'f> Files<'f> {
     /// Returns the rows of all files of a side.
     fn all(&self, side: usize) -> impl Iterator<Item = &'f Row> + use<'f> {
         let rows = self.rows;
-        Compact((0..self.counts.get(side).copied().unwrap_or(0)).flat_map(move |file| rows(side, file)))
+        (0..self.counts.get(side).copied().unwrap_or(0)).flat_map(move |file| rows(side, file))
     }
 }
 
@@ -101,7 +100,7 @@ fn uniform<'f>(files: &Files<'f>, side: usize, field: usize) -> Option<&'f Row> 
 
 /// Returns the fields that are constant on each side and differ between the sides, with a row of each side.
 pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (usize, [&'f Row; 2])> {
-    Compact((0..FIELDS.len()).filter_map(move |field| Some((field, condition(&files, field)?))))
+    (0..FIELDS.len()).filter_map(move |field| Some((field, condition(&files, field)?)))
 }
 
 /// Returns the name of the field that prevents points from joining: the first one without a value that both sides have.

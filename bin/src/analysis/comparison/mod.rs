@@ -12,7 +12,6 @@ pub mod significance;
 mod tests;
 
 use latency_core::math::{exp, ln};
-use latency_core::sort::sort_by;
 use latency_core::stats::{self, Interval};
 
 pub use groups::{CURVE, PointGroup};
@@ -163,7 +162,9 @@ impl Comparison {
             };
             (*difference, *rest) = found.unwrap_or_default();
         }
-        sort_by(&mut tried, |one, other| other.1.score.abs().total_cmp(&one.1.score.abs()));
+        tried.sort_unstable_by(|(one, first, _), (other, second, _)| {
+            second.score.abs().total_cmp(&first.score.abs()).then(one.cmp(other))
+        });
         let scores = List::of(tried.iter().map(|(_, difference, _)| difference.score))?;
         if is_whole {
             measured.mark(PointGroup::Whole, self.whole.size.signum(), 0.0, allowed);

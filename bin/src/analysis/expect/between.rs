@@ -20,7 +20,6 @@
 
 use latency_core::math::{ToReal, exp, ln, sqrt};
 use latency_core::model::MAX_POINTS;
-use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
 
@@ -94,7 +93,9 @@ impl MeasuredCurve {
             ln_level: ln(sample.nanoseconds),
         });
         let points = collect(&mut curve.points, points);
-        sort_by(points, |one, other| one.size.cmp(&other.size));
+        points.sort_unstable_by(|one, other| {
+            one.size.cmp(&other.size).then(one.latency.value.total_cmp(&other.latency.value))
+        });
         ascend(points);
         curve.count = points.len();
         curve

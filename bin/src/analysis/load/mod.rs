@@ -17,8 +17,6 @@ pub use verdict::{Verdict, lines_in_flight, not_delivered};
 
 use core::cmp::Ordering;
 
-use latency_core::compact::Compact;
-use latency_core::sort;
 use latency_core::stats::{Estimate, Interval};
 
 /// Largest number of levels of one curve; further ones are left out.
@@ -144,7 +142,7 @@ impl Curve {
     /// out, and so are those behind a bend, where bandwidth does not determine the latency.
     #[must_use]
     pub fn of(levels: &[LoadLevel]) -> Option<Curve> {
-        let usable = || Compact(levels.iter().filter(|level| level.is_usable()));
+        let usable = || levels.iter().filter(|level| level.is_usable());
         let idle = usable().find(|level| level.is_idle())?.latency;
         let levels = [LoadLevel::NONE; MOST_LEVELS];
         let mut curve = Curve { idle, lowest: idle, slow: 0, fastest: None, levels, length: 0, bend: None };
@@ -155,7 +153,7 @@ impl Curve {
             *place = *level;
             curve.length += 1;
         }
-        sort::sort_by(curve.levels.get_mut(..curve.length)?, |one, two| {
+        curve.levels.get_mut(..curve.length)?.sort_unstable_by(|one, two| {
             let by_bandwidth = one.delivered.value.total_cmp(&two.delivered.value);
             by_bandwidth.then(one.latency.value.total_cmp(&two.latency.value))
         });

@@ -36,7 +36,7 @@ const APPLE_M1_FIRESTORM: Models = &[(0x23, 0x23), (0x25, 0x25), (0x29, 0x29)];
 const AMPEREONE: Models = &[(0xac3, 0xac3)];
 
 /// All cores.
-pub const CORES: [PublishedRow; 25] = [
+pub static CORES: [PublishedRow; 25] = [
     core(
         "Sandy Bridge",
         6,

@@ -1,9 +1,4 @@
-//! Names in a list, and words in a name.
-
-/// Returns one of the names in a list.
-pub fn nth(list: &'static str, index: usize) -> &'static str {
-    list.split('|').nth(index).unwrap_or_default()
-}
+//! Words in a name.
 
 /// Returns whether a name contains a word, in small or large letters.
 #[must_use]

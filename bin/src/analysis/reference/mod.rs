@@ -5,7 +5,6 @@
 //! are unknown.
 
 mod cores;
-mod known;
 mod list;
 mod platforms;
 pub mod quantity;
@@ -14,19 +13,18 @@ mod stated;
 #[cfg(test)]
 mod tests;
 
-pub use known::figures;
-pub use list::{contains, nth};
+pub use list::contains;
 pub use quantity::PublishedQuantity;
-pub use row::Usual;
+pub use row::{PublishedRow, Usual};
 
 use crate::machine::processor::{CoreKind, Platform, Processor};
 
-/// Returns whether the row at a position is one of a processor.
+/// Returns whether a row is one of a processor.
 ///
 /// The name of the processor is to be its maker's: an emulator gives made names, `Intel Xeon Processor (Cascadelake)`
 /// or `AMD EPYC-Milan Processor`, to processors whose cores are others.
 #[must_use]
-pub fn is_of(row: usize, processor: &Processor) -> bool {
+pub fn is_of(row: &PublishedRow, processor: &Processor) -> bool {
     let brand = processor.brand.as_str().as_bytes();
     let is_own_name = match processor.signature.0 {
         6 => contains(brand, b"(R)"),
@@ -36,18 +34,23 @@ pub fn is_of(row: usize, processor: &Processor) -> bool {
     is_own_name
         && processor.platform != Platform::Emulated
         && processor.core != Some(CoreKind::Efficiency)
-        && known::has(row, brand, processor.signature)
+        && row.has(brand, processor.signature)
+}
+
+/// Returns the figures of all cores and platforms that `is_wanted` accepts, each with the name.
+pub fn figures(
+    is_wanted: impl Fn(&PublishedRow) -> bool,
+) -> impl Iterator<Item = (&'static str, &'static Usual)> {
+    let rows = cores::CORES.iter().chain(&platforms::PLATFORMS).filter(move |row| is_wanted(row));
+    rows.flat_map(|row| row.figures.iter().map(|figure| (row.name, figure)))
 }
 
 /// Returns the name of the core or platform of a processor for which a quantity is published, and the range of all its
 /// figures, with all their conditions and sources.
 #[must_use]
 pub fn usual(processor: &Processor, quantity: PublishedQuantity) -> Option<(&'static str, Usual)> {
-    let mut found: Option<(&'static str, Usual)> = None;
-    figures(&|row, _| is_of(row, processor), &mut |name, figure| {
-        if figure.quantity == quantity {
-            found = Some((name, found.map_or(*figure, |(_, other)| figure.and(&other))));
-        }
-    });
-    found
+    figures(|row| is_of(row, processor))
+        .filter(|(_, figure)| figure.quantity == quantity)
+        .map(|(name, figure)| (name, *figure))
+        .reduce(|(_, all), (name, figure)| (name, figure.and(&all)))
 }

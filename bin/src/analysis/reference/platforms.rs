@@ -6,9 +6,7 @@
 use super::quantity::{
     BETWEEN_SOCKETS, LOCAL, READ_OF_NODE, READ_OF_SOCKET, REMOTE, TRIAD_OF_TWO, WITHIN_SOCKET,
 };
-use super::row::{
-    ALL, ALTRA, AMAZON, ANY_STEPPING, EPYC, Models, NVIDIA, PublishedRow, XEON, platform, range,
-};
+use super::row::{ANY_NAME, ANY_STEPPING, Models, PublishedRow, platform, range};
 use super::stated::{
     ANANDTECH, ARM, AZURE, CHIPS_AND_CHEESE, COD, CORRECTED, CSIT, DDR4_3200, DDR5_4800, DDR5_5600, GIB,
     KERNCRAFT, LPDDR5, MESS, METAL, NO_PAGES, NONE, NPS1, NPS4, NVIENNOT, PLANTEGG, SBC_BENCH, SNC2, VIRTUAL,
@@ -39,10 +37,10 @@ const A64FX: Models = &[(1, 1)];
 const KUNPENG_920: Models = &[(0xd01, 0xd01)];
 
 /// All platforms.
-pub const PLATFORMS: [PublishedRow; 22] = [
+pub static PLATFORMS: [PublishedRow; 22] = [
     platform(
         "Sandy Bridge-EP",
-        XEON,
+        "Xeon",
         6,
         SANDY_BRIDGE_EP,
         ANY_STEPPING,
@@ -50,7 +48,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Ivy Bridge-EP",
-        XEON,
+        "Xeon",
         6,
         IVY_BRIDGE_EP,
         ANY_STEPPING,
@@ -62,7 +60,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Haswell-EP",
-        XEON,
+        "Xeon",
         6,
         HASWELL_EP,
         ANY_STEPPING,
@@ -74,7 +72,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Broadwell-EP",
-        XEON,
+        "Xeon",
         6,
         BROADWELL_EP,
         ANY_STEPPING,
@@ -91,10 +89,10 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Skylake-SP",
-        XEON,
+        "Xeon",
         6,
         SKYLAKE_SP,
-        0x04,
+        (0, 4),
         &[
             range(LOCAL, 774, 902, NO_PAGES, VSC.and(CSIT)),
             range(REMOTE, 1306, 1443, NO_PAGES, VSC),
@@ -104,10 +102,10 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Cascade Lake-SP",
-        XEON,
+        "Xeon",
         6,
         CASCADE_LAKE_SP,
-        0x57,
+        (5, 7),
         &[
             range(LOCAL, 785, 903, NO_PAGES, VSC.and(CSIT).and(PLANTEGG).and(MESS)),
             range(REMOTE, 1302, 1447, NO_PAGES, VSC.and(CSIT).and(PLANTEGG)),
@@ -119,7 +117,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Ice Lake-SP",
-        XEON,
+        "Xeon",
         6,
         ICE_LAKE_SP,
         ANY_STEPPING,
@@ -133,7 +131,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Sapphire Rapids",
-        XEON,
+        "Xeon",
         6,
         SAPPHIRE_RAPIDS,
         ANY_STEPPING,
@@ -144,7 +142,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Emerald Rapids",
-        XEON,
+        "Xeon",
         6,
         EMERALD_RAPIDS,
         ANY_STEPPING,
@@ -156,7 +154,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Naples",
-        EPYC,
+        "EPYC",
         0x17,
         NAPLES,
         ANY_STEPPING,
@@ -164,7 +162,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Rome",
-        EPYC,
+        "EPYC",
         0x17,
         ROME,
         ANY_STEPPING,
@@ -177,7 +175,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Milan",
-        EPYC,
+        "EPYC",
         0x19,
         MILAN,
         ANY_STEPPING,
@@ -187,10 +185,10 @@ pub const PLATFORMS: [PublishedRow; 22] = [
             range(TRIAD_OF_TWO, 3300, 3500, VIRTUAL, AZURE),
         ],
     ),
-    platform("Genoa", EPYC, 0x19, GENOA, ANY_STEPPING, &[range(TRIAD_OF_TWO, 7500, 7800, VIRTUAL, AZURE)]),
+    platform("Genoa", "EPYC", 0x19, GENOA, ANY_STEPPING, &[range(TRIAD_OF_TWO, 7500, 7800, VIRTUAL, AZURE)]),
     platform(
         "Graviton2",
-        AMAZON,
+        "Amazon",
         0x41,
         GRAVITON2,
         ANY_STEPPING,
@@ -202,7 +200,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Graviton3",
-        AMAZON,
+        "Amazon",
         0x41,
         GRAVITON3,
         ANY_STEPPING,
@@ -210,7 +208,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Graviton4",
-        AMAZON,
+        "Amazon",
         0x41,
         GRAVITON4,
         ANY_STEPPING,
@@ -223,7 +221,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Grace",
-        NVIDIA,
+        "NVIDIA",
         0x41,
         GRACE,
         ANY_STEPPING,
@@ -234,7 +232,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "Ampere Altra",
-        ALTRA,
+        "Altra",
         0x41,
         AMPERE_ALTRA,
         ANY_STEPPING,
@@ -242,7 +240,7 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "AmpereOne A",
-        ALL,
+        ANY_NAME,
         0xc0,
         AMPEREONE_A,
         ANY_STEPPING,
@@ -250,16 +248,23 @@ pub const PLATFORMS: [PublishedRow; 22] = [
     ),
     platform(
         "ThunderX2",
-        ALL,
+        ANY_NAME,
         0x43,
         THUNDERX2,
         ANY_STEPPING,
         &[range(READ_OF_NODE, 1306, 1306, NONE, KERNCRAFT)],
     ),
-    platform("A64FX", ALL, 0x46, A64FX, ANY_STEPPING, &[range(READ_OF_NODE, 2275, 2275, NONE, KERNCRAFT)]),
+    platform(
+        "A64FX",
+        ANY_NAME,
+        0x46,
+        A64FX,
+        ANY_STEPPING,
+        &[range(READ_OF_NODE, 2275, 2275, NONE, KERNCRAFT)],
+    ),
     platform(
         "Kunpeng 920",
-        ALL,
+        ANY_NAME,
         0x48,
         KUNPENG_920,
         ANY_STEPPING,

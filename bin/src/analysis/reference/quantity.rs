@@ -1,12 +1,10 @@
 //! The quantities of published figures.
 
-use super::list::nth;
-
 /// Declares the quantities: the position of each, its constant, its name and its unit.
 macro_rules! quantities {
     ($list:ident $($number:ident $name:ident $text:literal $unit:literal;)*) => {
         /// The names of the quantities, each with its unit.
-        const $list: &str = concat!($($text, "|", $unit, "|"),*);
+        static $list: &[(&str, &str)] = &[$(($text, $unit)),*];
         enum Number { $($number),* }
         $(#[doc = concat!("The ", $text, ".")] pub const $name: PublishedQuantity = PublishedQuantity(Number::$number as u8);)*
     };
@@ -47,12 +45,16 @@ impl PublishedQuantity {
     /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        nth(QUANTITIES, usize::from(self.0) * 2)
+        self.words().0
     }
 
     /// Returns the unit.
     #[must_use]
     pub fn unit(self) -> &'static str {
-        nth(QUANTITIES, usize::from(self.0) * 2 + 1)
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
+        QUANTITIES.get(usize::from(self.0)).copied().unwrap_or_default()
     }
 }

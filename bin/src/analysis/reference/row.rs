@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 
 use latency_core::decimal::Trimmed;
 
+use super::list::contains;
 use super::quantity::PublishedQuantity;
 use super::stated::{NONE, Stated};
 
@@ -48,62 +49,76 @@ impl Display for Usual {
     }
 }
 
-/// A range in few bytes: 14 bits for each end, and 4 for the quantity.
-#[derive(Clone, Copy, Debug)]
-pub struct Compact(pub u32, pub Stated);
-
 /// Makes a range; its ends are in tenths.
 pub const fn range(
     quantity: PublishedQuantity,
-    low: u32,
-    high: u32,
+    low: u16,
+    high: u16,
     conditions: Stated,
     sources: Stated,
-) -> Compact {
-    assert!(0 < low && low <= high && high < 1 << 14 && quantity.0 < 16);
-    Compact(low | high << 14 | (quantity.0 as u32) << 28, conditions.and(sources))
+) -> Usual {
+    assert!(0 < low && low <= high);
+    Usual { tenths: (low, high), quantity, stated: conditions.and(sources) }
 }
 
 /// Makes a fact, which is a whole number and has no conditions.
-pub const fn fact(quantity: PublishedQuantity, figure: u32, source: Stated) -> Compact {
+pub const fn fact(quantity: PublishedQuantity, figure: u16, source: Stated) -> Usual {
     range(quantity, figure * 10, figure * 10, NONE, source)
 }
 
-/// A word of the names of a platform's processors: its position in [`WORDS`].
-pub type BrandWord = u8;
-
-/// The words.
-pub const WORDS: &str = "|Xeon|EPYC|Amazon|NVIDIA|Altra";
-pub const ALL: BrandWord = 0;
-pub const XEON: BrandWord = 1;
-pub const EPYC: BrandWord = 2;
-pub const AMAZON: BrandWord = 3;
-pub const NVIDIA: BrandWord = 4;
-pub const ALTRA: BrandWord = 5;
+/// The word of the names of all processors.
+pub const ANY_NAME: &str = "";
 /// All steppings.
-pub const ANY_STEPPING: u8 = 0x0f;
+pub const ANY_STEPPING: (u16, u16) = (0, 0x0f);
 
 /// The first and the last model of each range.
 pub type Models = &'static [(u16, u16)];
 
-/// A row of the source text: the name, a word of its processors' names, family, models, steppings and figures.
-#[derive(Clone, Copy)]
-pub struct PublishedRow(pub &'static str, pub BrandWord, pub u8, pub Models, pub u8, pub &'static [Compact]);
-
-/// Makes the row of a core: its name, family and models.
-pub const fn core(name: &'static str, family: u8, models: Models, facts: &'static [Compact]) -> PublishedRow {
-    PublishedRow(name, ALL, family, models, ANY_STEPPING, facts)
+/// The figures of a core or a platform, and the processors that have it.
+#[derive(Clone, Copy, Debug)]
+pub struct PublishedRow {
+    /// The name of the core or platform.
+    pub name: &'static str,
+    /// A word of the names of its processors.
+    word: &'static str,
+    family: u16,
+    models: Models,
+    /// The first and the last stepping.
+    steppings: (u16, u16),
+    /// The figures.
+    pub figures: &'static [Usual],
 }
 
-/// Makes the row of a platform: its name, a word of its processors' names, their family, their models, their first and
-/// last stepping in the halves of a byte, and its ranges.
+impl PublishedRow {
+    /// Returns whether it is of a processor with this name, family, model and stepping.
+    #[must_use]
+    pub fn has(&self, brand: &[u8], (family, model, stepping): (u16, u16, u16)) -> bool {
+        self.family == family
+            && self.models.iter().any(|(first, last)| (*first..=*last).contains(&model))
+            && (self.steppings.0..=self.steppings.1).contains(&stepping)
+            && (self.word == ANY_NAME || contains(brand, self.word.as_bytes()))
+    }
+}
+
+/// Makes the row of a core: its name, family and models.
+pub const fn core(
+    name: &'static str,
+    family: u16,
+    models: Models,
+    figures: &'static [Usual],
+) -> PublishedRow {
+    PublishedRow { name, word: ANY_NAME, family, models, steppings: ANY_STEPPING, figures }
+}
+
+/// Makes the row of a platform: its name, a word of its processors' names, their family, models and steppings, and its
+/// ranges.
 pub const fn platform(
     name: &'static str,
-    word: BrandWord,
-    family: u8,
+    word: &'static str,
+    family: u16,
     models: Models,
-    steppings: u8,
-    ranges: &'static [Compact],
+    steppings: (u16, u16),
+    figures: &'static [Usual],
 ) -> PublishedRow {
-    PublishedRow(name, word, family, models, steppings, ranges)
+    PublishedRow { name, word, family, models, steppings, figures }
 }

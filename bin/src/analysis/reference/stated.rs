@@ -1,4 +1,4 @@
-//! The conditions and the sources of a published figure, as a set of few bytes.
+//! The conditions and the sources of a published figure, as a set.
 //!
 //! The quotes, the full addresses and the dates of reading are in `tests/fixtures/reference/evidence.tsv`.
 
@@ -7,13 +7,11 @@ use core::ops::Range;
 
 use latency_core::text::joined;
 
-use super::list::nth;
-
 /// Declares the conditions and sources: the position of each, its set of one, and its text in a list.
 macro_rules! words {
     ($list:ident $($number:ident $name:ident $word:literal;)*) => {
         /// The conditions, and behind them the addresses of the sources.
-        const $list: &str = concat!($($word, "|"),*);
+        static $list: &[&str] = &[$($word),*];
         enum Position { $($number),* }
         $(#[doc = $word] pub const $name: Stated = Stated(1 << Position::$number as u32);)*
     };
@@ -73,12 +71,6 @@ impl Stated {
         Stated(self.0 | other.0)
     }
 
-    /// Returns the set as bits.
-    #[must_use]
-    pub const fn bits(self) -> u32 {
-        self.0
-    }
-
     /// Returns whether there are conditions.
     #[must_use]
     pub const fn has_conditions(self) -> bool {
@@ -111,6 +103,6 @@ impl Stated {
 
     fn words(self, positions: Range<u32>, next: &'static str) -> impl Display {
         let own = positions.filter(move |bit| self.0 >> bit & 1 == 1);
-        joined("", next, own.map(|bit| nth(WORDS, bit as usize)))
+        joined("", next, own.filter_map(|bit| WORDS.get(bit as usize)))
     }
 }

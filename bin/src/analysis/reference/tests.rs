@@ -63,9 +63,7 @@ fn source_of(address: &str) -> &str {
 }
 
 fn all() -> Vec<(&'static str, Usual)> {
-    let mut found = Vec::new();
-    figures(&|_, _| true, &mut |name, usual| found.push((name, *usual)));
-    found
+    figures(|_| true).map(|(name, usual)| (name, *usual)).collect()
 }
 
 #[test]
@@ -168,9 +166,9 @@ fn a_processor_has_the_rows_of_its_family_model_and_stepping() {
 /// Returns the names of a processor's core and platform, empty where it has no row.
 fn names(processor: &Processor) -> [&'static str; 2] {
     let mut names = [""; 2];
-    figures(&|row, _| is_of(row, processor), &mut |name, usual| {
+    for (name, usual) in figures(|row| is_of(row, processor)) {
         names[usize::from(usual.quantity.depends_on_machine())] = name;
-    });
+    }
     names
 }
 
@@ -202,10 +200,7 @@ fn names_are_found_by_the_words_that_people_use() {
         ("emerald", REMOTE),
         ("ZEN 5", REORDER_BUFFER),
     ] {
-        let mut found = false;
-        figures(&|_, name| contains(name.as_bytes(), words.as_bytes()), &mut |_, usual| {
-            found |= usual.quantity == quantity;
-        });
-        assert!(found, "{words}");
+        let mut found = figures(|row| contains(row.name.as_bytes(), words.as_bytes()));
+        assert!(found.any(|(_, usual)| usual.quantity == quantity), "{words}");
     }
 }

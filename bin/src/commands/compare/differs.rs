@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined};
 
 use super::verdict::field_of;
@@ -77,7 +76,7 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result
     if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?)
         && (one - other).abs() > CLOCK * one
     {
-        let shown = |clock| fmt::from_fn(move |out| write!(out, "{:.2} GHz", Decimal(clock)));
+        let shown = |clock| fmt::from_fn(move |out| write!(out, "{clock:.2} GHz"));
         add(&mut list, ("core_ghz", "core clock"), false, [&shown(one), &shown(other)]);
     }
     let seed = |rows: &[Row]| rows.iter().find_map(|row| row.seed);

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use latency_core::decimal::Decimal;
 use latency_core::text::joined;
 
 use crate::analysis::curve::Analysis;
@@ -63,7 +62,7 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
     let names = |follows| joined("", ", ", group(follows).map(name));
     let ratio = |level: &ComparedLevel| {
         let ratio = level.ratio();
-        fmt::from_fn(move |out| write!(out, "{:.2}x", Decimal(ratio)))
+        fmt::from_fn(move |out| write!(out, "{ratio:.2}x"))
     };
     let ratios = |follows| joined("", ", ", group(follows).map(ratio));
     let said = [
@@ -81,7 +80,7 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
             };
             write!(out, "{separator}{} {verb} (", names(follows))?;
             match follows {
-                Follows::Clock => write!(out, "{:.2}x)", Decimal(clock))?,
+                Follows::Clock => write!(out, "{clock:.2}x)")?,
                 _ => write!(out, "{})", ratios(follows))?,
             }
             separator = "; ";
@@ -105,7 +104,7 @@ pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
                 table.number(a);
                 table.number(b);
                 match ratio.is_finite() {
-                    true => table.cell(format_args!("{:.3}", Decimal(ratio))),
+                    true => table.cell(format_args!("{ratio:.3}")),
                     false => table.text("-"),
                 }
             }

@@ -2,10 +2,8 @@
 
 use core::fmt;
 
-use latency_core::decimal::Decimal;
 use latency_core::math::ToReal;
 use latency_core::model::MAX_POINTS;
-use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 
@@ -90,7 +88,7 @@ impl ComparisonView<'_> {
         let size = |pair: &PointPair| pair.ratio().max(1.0 / pair.ratio());
         let differ = pairs.iter().enumerate().filter(|(_, pair)| self.word(pair) != "same");
         let Ok(mut differ) = List::of(differ) else { return };
-        sort_by(&mut differ, |(one, pair), (other, next)| {
+        differ.sort_unstable_by(|(one, pair), (other, next)| {
             size(next).total_cmp(&size(pair)).then_with(|| one.cmp(other))
         });
         let mut caption = Text::<64>::EMPTY;
@@ -160,10 +158,10 @@ impl ComparisonView<'_> {
                         false => table.number(amount.value),
                     }
                 }
-                table.cell(format_args!("{:.3}", Decimal(pair.ratio())));
+                table.cell(format_args!("{:.3}", pair.ratio()));
                 match bounded(pair) {
                     Some(Interval { low, high }) => {
-                        table.cell(format_args!("{:.3} to {:.3}", Decimal(low), Decimal(high)));
+                        table.cell(format_args!("{low:.3} to {high:.3}"));
                     }
                     None => table.text("unknown"),
                 }
@@ -197,12 +195,12 @@ impl ComparisonView<'_> {
             ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
         });
         let Ok(mut points) = List::of(points.take(MAX_POINTS)) else { return };
-        sort_by(&mut points, |one, other| one.x.total_cmp(&other.x));
+        points.sort_unstable_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
         let even = |_: f64| 1.0;
         let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
         let title: Text<96> = match range {
             Some(AxisRange { low, high }) => {
-                Text::of(format_args!("Latency of B over A: {:.2}x to {:.2}x", Decimal(low), Decimal(high)))
+                Text::of(format_args!("Latency of B over A: {low:.2}x to {high:.2}x"))
             }
             None => Text::of(format_args!("Latency of B over A")),
         };

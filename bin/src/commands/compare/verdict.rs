@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Trimmed;
 use latency_core::text::{joined, plural};
 
 use super::points::SideValue;
@@ -29,9 +29,8 @@ impl<'v> ComparisonView<'v> {
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
-        let median = fmt::from_fn(|out| {
-            write!(out, "median B/A {:.3} over {of} point{}", Decimal(self.median), plural(of))
-        });
+        let median =
+            fmt::from_fn(|out| write!(out, "median B/A {:.3} over {of} point{}", self.median, plural(of)));
         if !self.judged {
             document.answer(format_args!("No verdict: the conditions differ (--force overrides); {median}."));
             return;

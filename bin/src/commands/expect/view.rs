@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::stats::{Estimate, Interval};
 
 use crate::analysis::expect::between::CurvePoint;
@@ -127,9 +126,9 @@ fn terms(document: &mut dyn Document, found: &Expectation<'_>, mixture: &Mixture
             table.row();
             table.text(term.part);
             table.known(term.capacity.map(levels::size));
-            table.cell(format_args!("{:.1}%", Decimal(100.0 * term.share)));
+            table.cell(format_args!("{:.1}%", 100.0 * term.share));
             table.number(term.nanoseconds);
-            table.cell(format_args!("{:.2}", Decimal(term.adds())));
+            table.cell(format_args!("{:.2}", term.adds()));
         });
     });
     document.part(Part::List(&TERMS), |document| {

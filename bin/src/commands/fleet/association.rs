@@ -3,7 +3,6 @@
 use core::fmt;
 
 use latency_core::math::ToReal;
-use latency_core::sort::sort_by;
 
 use super::facts;
 use super::names::Name;
@@ -83,9 +82,7 @@ type KnownFact<'n> = (&'n str, (&'n str, &'n str), bool);
 pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Association<'n>>, Errno> {
     let text = |host: &JudgedHost| runs.names.name(runs.boots.state(host.state)[1]);
     // The newest facts of each host are the last ones.
-    sort_by(hosts, |one, other| {
-        (one.host, one.started, text(one)).cmp(&(other.host, other.started, text(other)))
-    });
+    hosts.sort_unstable_by_key(|host| (host.host, host.started, text(host)));
     let mut known = List::new(hosts.len() * MOST_FACTS)?;
     for values in hosts.chunk_by(|one, other| one.host == other.host) {
         let text = values.last().map_or("", text);
@@ -94,7 +91,7 @@ pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Ass
             known.push((facts::cpu(text), fact, is_slow));
         }
     }
-    sort_by(&mut known, |one: &KnownFact<'_>, other| one.cmp(other));
+    known.sort_unstable();
     let mut tried = List::new(known.len())?;
     for hosts in known.chunk_by(|one, other| (one.0, one.1.0) == (other.0, other.1.0)) {
         let [all, slow] = counts(hosts);
@@ -113,7 +110,7 @@ pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Ass
             }
         }
     }
-    sort_by(&mut tried, |one, other| {
+    tried.sort_unstable_by(|one, other| {
         let by_probability = one.probability.total_cmp(&other.probability);
         by_probability.then((one.cpu, one.fact).cmp(&(other.cpu, other.fact)))
     });

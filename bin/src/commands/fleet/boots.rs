@@ -1,7 +1,6 @@
 //! The hosts of the results. A host name is one host, unless two kernels with this host name ran at the same time.
 
 use latency_core::math;
-use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use super::facts;
@@ -70,7 +69,7 @@ impl Boots {
     pub fn settle(&mut self, names: &mut Names) -> Result<(), Errno> {
         let known = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
         let mut all = List::of(known.map(|(boot, [.., host])| (boot, (*host - 1) as Name)))?;
-        sort_by(&mut all, |(one, _), (other, _)| names.name(*one).cmp(names.name(*other)));
+        all.sort_unstable_by_key(|(boot, _)| names.name(*boot));
         self.shared = List::new(all.len())?;
         for boots in all.chunk_by(|(_, one), (_, other)| one == other) {
             self.names += 1;
@@ -101,7 +100,7 @@ impl Boots {
         let told = boots.iter().filter(|(boot, _)| !id(names.name(*boot)).is_empty());
         let spans = told.filter_map(|(boot, _)| self.seen.get(*boot as usize).copied());
         let mut spans = List::of(spans.filter(|[first, ..]| *first > 0))?;
-        sort_by(&mut spans, |one, other| one.cmp(other));
+        spans.sort_unstable();
         let mut end = 0;
         Ok(spans.iter().any(|[first, last, _]| {
             let overlaps = *first <= end;

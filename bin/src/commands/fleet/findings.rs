@@ -4,7 +4,6 @@
 use latency_core::math;
 use latency_core::math::ToReal;
 use latency_core::math::{exp, ln};
-use latency_core::sort::sort_by;
 
 use super::association::JudgedHost;
 use super::names::{MOST, Names};
@@ -190,7 +189,7 @@ pub fn find<'v>(
         // There is room for all groups.
         groups.push(found);
     }
-    sort_by(&mut groups, |one, other| one.key(names).cmp(other.key(names)));
+    groups.sort_unstable_by_key(|group| group.key(names));
     let apart = apart(names, &groups)?;
     let count = groups.iter().map(|group| group.values.len()).sum();
     let (mut outliers, mut judged_hosts) = (List::new(count)?, List::new(count)?);
@@ -212,7 +211,7 @@ pub fn find<'v>(
             seen.iter_mut().zip(found).for_each(|(seen, found)| *seen |= found);
         }
     }
-    sort_by(&mut outliers, |one, other| {
+    outliers.sort_unstable_by(|one, other| {
         let place = |outlier: &Outlier| [outlier.value.host, outlier.value.key].map(|name| names.name(name));
         other.slower().total_cmp(&one.slower()).then_with(|| place(one).cmp(&place(other)))
     });
@@ -267,7 +266,7 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut List
     let numbers = numbers.refill(all.map(|value| value.real()));
     // Sorting is slow, and usually all values are equal.
     if numbers.windows(2).any(|two| matches!(two, [one, other] if one != other)) {
-        sort_by(numbers, |one, other| one.total_cmp(other));
+        numbers.sort_unstable_by(f64::total_cmp);
     }
     let is_size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(SIZE));
     let class = |value: f64| if is_size { octave(value) } else { value };
@@ -300,10 +299,7 @@ fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> 
     }
     let host = |apart: &Apart| names.name(apart.outlier.value.host);
     let key = |apart: &Apart| names.name(apart.outlier.value.key);
-    sort_by(&mut found, |one, other| {
-        let place = |apart: &Apart| (host(apart).as_bytes(), apart.condition, key(apart).as_bytes());
-        place(one).cmp(&place(other))
-    });
+    found.sort_unstable_by_key(|apart| (host(apart), apart.condition, key(apart)));
     let is_same = |one: &Apart, other: &Apart| {
         one.outlier.value.host == other.outlier.value.host && one.condition == other.condition
     };

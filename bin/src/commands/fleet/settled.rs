@@ -1,7 +1,6 @@
 //! The newest value of each host and point, and the hosts whose results changed.
 
 use latency_core::math::{ToReal, exp};
-use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 
 use super::history::{FEWEST_RESULTS, HistoryScan, PastResult};
@@ -66,7 +65,7 @@ pub fn settle(
     history: Option<f64>,
 ) -> Result<Settled, Errno> {
     let Runs { names, boots, .. } = runs;
-    sort_by(past, |one, other| runs.place(one).cmp(&runs.place(other)));
+    past.sort_unstable_by_key(|value| runs.place(value));
     let is_same = |one: &StoredValue, other: &StoredValue| {
         (one.key(), runs.host(one)) == (other.key(), runs.host(other))
     };
@@ -102,7 +101,7 @@ pub fn settle(
         let HostValue { host, key, .. } = slowed.value;
         (names.name(host), !Key::of(names.name(key)).is_mean, names.name(key))
     };
-    sort_by(&mut slowed, |one, other| place(one).cmp(&place(other)));
+    slowed.sort_unstable_by_key(place);
     let mut hosts = HistoryHosts { names: List::new(3 * MOST)?, ends: [0; 4] };
     for part in [SLOWER, FASTER] {
         let mut last = None;
@@ -120,7 +119,7 @@ pub fn settle(
     }
     hosts.ends[FEW + 1] = hosts.names.len();
     let few = hosts.names.get_mut(hosts.ends[FEW]..).unwrap_or_default();
-    sort_by(few, |one, other| names.name(*one).cmp(names.name(*other)));
+    few.sort_unstable_by_key(|name| names.name(*name));
     Ok(Settled { values, slowed, hosts })
 }
 

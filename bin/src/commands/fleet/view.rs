@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Trimmed;
 use latency_core::stats::Interval;
 use latency_core::text::plural;
 
@@ -188,7 +188,7 @@ impl FleetView<'_, '_> {
                 table.text(self.key(value).point);
                 table.show(&Amount(outlier.quantity, value.value));
                 table.show(&Amount(outlier.quantity, outlier.norm.median));
-                table.cell(format_args!("{:.2}", Decimal(outlier.ratio())));
+                table.cell(format_args!("{:.2}", outlier.ratio()));
                 table.number(outlier.z());
             }
         });

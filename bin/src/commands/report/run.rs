@@ -60,7 +60,7 @@ impl Sections {
                 "{} ({} of {COUNT}, {:.0} s left): ",
                 section.experiment.descriptor.name,
                 index + 1,
-                latency_core::decimal::Decimal((left_ns / 1e9).max(0.0))
+                (left_ns / 1e9).max(0.0)
             ));
             let mut warnings = Warnings::new();
             detect::warn(machine, &mut warnings);

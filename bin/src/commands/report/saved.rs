@@ -5,7 +5,6 @@
 
 use core::fmt::{self, Display};
 use core::slice;
-use latency_core::sort::ascending;
 use latency_core::text::{Text, plural};
 
 use super::page::how_to_get_the_page;
@@ -97,7 +96,7 @@ fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
         return Ok([f64::NAN; 3]);
     }
     let mut values = List::of(rows.iter().map(value))?;
-    ascending(&mut values);
+    values.sort_unstable_by(f64::total_cmp);
     let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
     Ok([at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))])
 }

@@ -3,7 +3,7 @@
 use core::ops::DerefMut;
 
 use latency_core::math::ToReal;
-use latency_core::{sort, stats};
+use latency_core::stats;
 
 use crate::engine::schedule::undisturbed::is_slower;
 use crate::engine::schedule::visit::State;
@@ -74,7 +74,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         let mut room = [0.0; MOST_ROUNDS];
         let values = stats::gather(&mut room, self.rounds(index).iter().map(|round| round.nanoseconds));
         let count = values.len();
-        sort::ascending(values);
+        values.sort_unstable_by(f64::total_cmp);
         let at = |part: usize| values.get((count - 1) * part / 10).copied().unwrap_or(f64::NAN);
         let second = values.iter().rev().nth(1).copied().unwrap_or(f64::NAN);
         count >= FEWEST && (second > at(1) * (1.0 + ALIKE) || is_slower(at(5), self.budget.looked_ns))

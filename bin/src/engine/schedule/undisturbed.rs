@@ -6,7 +6,6 @@
 
 use latency_core::math;
 use latency_core::math::ToReal;
-use latency_core::sort;
 use latency_core::stats::{self, Interval};
 
 use crate::result::{Round, Undisturbed};
@@ -93,7 +92,7 @@ fn is_fit(round: &Round) -> bool {
 fn sorted<'r>(rounds: &[Round], room: &'r mut [f64; MOST], counts: &dyn Fn(&Round) -> bool) -> &'r mut [f64] {
     let all = rounds.iter().filter(|round| round.nanoseconds.is_finite() && counts(round));
     let values = stats::gather(room, all.map(|round| round.nanoseconds));
-    sort::ascending(values);
+    values.sort_unstable_by(f64::total_cmp);
     values
 }
 

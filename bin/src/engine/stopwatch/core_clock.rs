@@ -7,7 +7,6 @@
 use latency_core::arch;
 use latency_core::clock;
 use latency_core::math::ToReal;
-use latency_core::sort::sort_by;
 use latency_core::units::Ticks;
 
 use crate::result::Counter;
@@ -172,7 +171,7 @@ fn operations_per_tick(
 /// Fills the samples with ticks in ascending order, and returns their median.
 pub(super) fn median_of(samples: &mut [u64], ticks: &mut dyn FnMut() -> u64) -> u64 {
     samples.fill_with(ticks);
-    sort_by(samples, u64::cmp);
+    samples.sort_unstable();
     samples.get(samples.len() / 2).copied().unwrap_or(0)
 }
 

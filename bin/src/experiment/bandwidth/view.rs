@@ -4,7 +4,6 @@
 use core::fmt;
 
 use latency_core::cpulist::CpuSet;
-use latency_core::decimal::Decimal;
 use latency_core::math::{self, ToReal};
 use latency_core::stats::Estimate;
 use latency_core::text::plural;
@@ -101,7 +100,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 write!(out, " (95% CI {} to {})", Gigabytes(interval.low), Gigabytes(interval.high))
             }),
             method::optional(alone, |rate, out| {
-                let scaling = Decimal(best.value / rate.value);
+                let scaling = best.value / rate.value;
                 write!(out, ", {} GB/s with one (scaling {scaling:.2}x)", gigabytes(Some(rate)))
             })
         ));
@@ -242,7 +241,7 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         format_args!(
             "lines touched in windows of {:.0} ms, {} bytes each; every {threads} walks its own part \
              sequentially{}, unthrottled{}; 1 GB = 10^9 bytes{}{}{}",
-            Decimal(TRAFFIC_WINDOW_NS / 1e6),
+            TRAFFIC_WINDOW_NS / 1e6,
             report.machine.line.bytes().0,
             if random { " (except \"random\")" } else { "" },
             method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory))),

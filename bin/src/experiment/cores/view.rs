@@ -6,7 +6,6 @@ use latency_core::math::ToReal;
 use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
 use latency_core::math::floor;
-use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::{Text, plural};
 use latency_core::topology::Shared;
@@ -355,7 +354,7 @@ fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MO
     let key = |cpu: u32| [Shared::Package, Shared::L3, Shared::Core].map(|kind| sharing.lowest(kind, cpu));
     let count = collect(numbers, cpus.iter()).len();
     let numbers = numbers.get_mut(..count).unwrap_or_default();
-    sort_by(numbers, |one, other| (key(*one), one).cmp(&(key(*other), other)));
+    numbers.sort_unstable_by_key(|cpu| (key(*cpu), *cpu));
     numbers
 }
 

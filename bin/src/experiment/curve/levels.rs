@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::math::{self, ToReal};
 use latency_core::model::edge::EdgeError;
 use latency_core::model::{Fit, FitError};
@@ -46,7 +45,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
     let latency = |table: &mut Rows<'_>, nanoseconds: Estimate, latency: Estimate| {
         table.cell(format_args!("{} ns", Digits(nanoseconds.value)));
         match latency.half() {
-            Some(half) => table.cell(format_args!("{:.1}%", Decimal(100.0 * half))),
+            Some(half) => table.cell(format_args!("{:.1}%", 100.0 * half)),
             None => table.text("unknown"),
         }
         table.number(analysis.cycles(latency.value));
@@ -106,7 +105,7 @@ fn excess(measured: f64, reported: Bytes) -> impl Display {
     const LEAST: f64 = 0.05;
     let excess = measured / reported.0.real() - 1.0;
     optional(Some(excess).filter(|excess| excess.abs() > LEAST), |excess, out| {
-        write!(out, " ({}{:.0}%)", if excess > 0.0 { "+" } else { "" }, Decimal(100.0 * excess))
+        write!(out, " ({}{:.0}%)", if excess > 0.0 { "+" } else { "" }, 100.0 * excess)
     })
 }
 

@@ -4,7 +4,6 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Trimmed;
 use latency_core::math::ToReal;
 
-use latency_core::decimal::Decimal;
 use latency_core::stats::Interval;
 
 use super::view::{known, whose};
@@ -66,10 +65,10 @@ fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
             Digits(found.round_ns),
             Digits(found.batch_ns),
             optional(found.ratio, |ratio, out| {
-                write!(out, "; ratio {:.3}", Decimal(ratio.median))?;
+                write!(out, "; ratio {:.3}", ratio.median)?;
                 match ratio.interval {
                     Some(interval) => {
-                        write!(out, ", {:.3} to {:.3}", Decimal(interval.low), Decimal(interval.high))
+                        write!(out, ", {:.3} to {:.3}", interval.low, interval.high)
                     }
                     None => Ok(()),
                 }
@@ -151,7 +150,7 @@ fn no_refresh(document: &mut dyn Document, whose: &dyn Display, found: &Distribu
                     "not seen: slow loads ({} ns and more) have no period of 1.5 to 20 µs (best: {:.1} \
                      standard deviations)",
                     Digits(found.nanoseconds(found.slow_from.real())),
-                    Decimal(period.significance)
+                    period.significance
                 ),
                 None => out.write_str("not searched for: too few slow loads"),
             })

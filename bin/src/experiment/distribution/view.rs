@@ -3,7 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::arch::Cycles;
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Trimmed;
 use latency_core::math::ToReal;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
@@ -83,7 +83,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             whose(report, outcome),
             left_out(found),
             fmt::from_fn(|out| match found.total() * u64::from(each) {
-                many if many >= 1_000_000 => write!(out, "{:.1} million", Decimal(many.real() / 1e6)),
+                many if many >= 1_000_000 => write!(out, "{:.1} million", many.real() / 1e6),
                 few => write!(out, "{few}"),
             })
         ));

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Trimmed;
 use latency_core::math;
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
@@ -40,7 +40,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
         })
     ));
     let rounded = |table: &mut Rows<'_>, decimals, value: Option<f64>| match value {
-        Some(value) => table.cell(format_args!("{:.decimals$}", Decimal(value))),
+        Some(value) => table.cell(format_args!("{value:.decimals$}")),
         None => table.text("-"),
     };
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
@@ -214,7 +214,7 @@ pub fn multiple(ratio: f64, slow: Option<f64>) -> impl Display {
 /// Writes nanoseconds with enough decimals to distinguish levels.
 fn nanoseconds(value: f64) -> impl Display {
     let decimals = usize::from(value < 1000.0);
-    fmt::from_fn(move |out| write!(out, "{:.decimals$}", Decimal(value)))
+    fmt::from_fn(move |out| write!(out, "{value:.decimals$}"))
 }
 
 /// Writes a share in percent, rounded up to one decimal, so that it stays an upper bound.

@@ -5,7 +5,6 @@ mod members;
 mod picture;
 mod view;
 
-use latency_core::decimal::Decimal;
 use latency_core::math;
 use latency_core::units::Picoseconds;
 
@@ -169,11 +168,11 @@ fn hold(
         let rate = round.delivered * bytes_per_line(traffic.kind);
         lines.add(&|out, now| {
             write!(out, "{:<22}{:>8}", Utc(now), Digits(rate))?;
-            write!(out, "{:>13.1}", Decimal(round.nanoseconds))?;
+            write!(out, "{:>13.1}", round.nanoseconds)?;
             let clocks = [(10, round.core_gigahertz), (12, round.uncore_gigahertz)];
             clocks.into_iter().take(1 + usize::from(tells)).try_for_each(|(width, clock)| {
                 match clock.is_finite() {
-                    true => write!(out, "{:>width$.2}", Decimal(clock)),
+                    true => write!(out, "{clock:>width$.2}"),
                     false => write!(out, "{:>width$}", "-"),
                 }
             })

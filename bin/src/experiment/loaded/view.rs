@@ -3,7 +3,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
 use super::levels;
@@ -164,7 +163,7 @@ fn at_last_level(
         plus_minus(latency),
         Gigabytes(delivered.value),
         method::optional(report.options.hold, |seconds, out| write!(out, " held for {seconds} s")),
-        method::optional(idle, |ratio, out| write!(out, " ({:.2}x idle)", Decimal(ratio)))
+        method::optional(idle, |ratio, out| write!(out, " ({ratio:.2}x idle)"))
     ));
 }
 

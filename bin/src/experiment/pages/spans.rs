@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use latency_core::decimal::Decimal;
 use latency_core::math::ToReal;
 use latency_core::stats::Estimate;
 use latency_core::units::{Bytes, Pages};
@@ -164,13 +163,10 @@ fn saving(
     {
         let rest = shares.next().filter(|(span, _)| *span != first);
         document.finding(format_args!(
-            "Huge pages save {:.0}% of a load in memory at {first}{}.",
-            Decimal(percent),
-            fmt::from_fn(|out| rest.map_or(Ok(()), |(span, percent)| write!(
-                out,
-                ", {:.0}% at {span}",
-                Decimal(percent)
-            )))
+            "Huge pages save {percent:.0}% of a load in memory at {first}{}.",
+            fmt::from_fn(
+                |out| rest.map_or(Ok(()), |(span, percent)| write!(out, ", {percent:.0}% at {span}"))
+            )
         ));
     }
 }
@@ -246,7 +242,7 @@ fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanS
             if series.queried { "page query" } else { "memory of the process" },
             series.tables.unwrap_or_default(),
             optional(series.tables_on_node.filter(|_| has_nodes), |share, out| {
-                write!(out, ", {:.0}% on the CPU's node", Decimal(100.0 * share))
+                write!(out, ", {:.0}% on the CPU's node", 100.0 * share)
             })
         ),
     );

@@ -2,8 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::compact::Compact;
-use latency_core::decimal::Decimal;
 use latency_core::math::{self, ToReal};
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
@@ -68,9 +66,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Returns the kinds of pages that have a measured point.
 pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages> + Clone + use<'r, 'a> {
     let outcomes = report.outcomes;
-    Compact(
-        kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok())),
-    )
+    kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok()))
 }
 
 /// Returns the heading for a kind of pages.
@@ -215,7 +211,7 @@ fn saves(table: &mut Rows<'_>, ratio: Option<Estimate>) {
     const ALIKE: f64 = 1.02;
     match ratio.map(|ratio| (ratio.side(ALIKE), ratio.value)) {
         Some((Side::Above, ratio)) => {
-            table.cell(format_args!("{:.0}%", Decimal((1.0 - 1.0 / ratio) * 100.0)));
+            table.cell(format_args!("{:.0}%", (1.0 - 1.0 / ratio) * 100.0));
         }
         // Page walks cannot make larger pages slower, so that other differences were larger.
         Some((Side::Near | Side::Below, _)) => table.text("none"),
@@ -275,7 +271,7 @@ fn title(found: &HugePagesConclusion, base: Pages) -> Text<96> {
         Some(larger) => Text::of(format_args!(
             "Huge pages: {} ns vs {small} ns in {base}{}",
             Digits(larger.latency.value),
-            method::optional(larger.ratio, |ratio, out| write!(out, " ({:.2}x)", Decimal(ratio.value)))
+            method::optional(larger.ratio, |ratio, out| write!(out, " ({:.2}x)", ratio.value))
         )),
         None => Text::of(format_args!("{base}: {small} ns")),
     }

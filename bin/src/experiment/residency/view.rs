@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::host::Ways;
 use latency_core::math::ToReal;
 use latency_core::stats::Interval;
@@ -158,7 +157,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.show(&milliseconds(row.wait_ns));
             for set in sets(report.residency) {
                 let cell = set.iter().find(|cell| cell.wait_ns == row.wait_ns);
-                let percent = cell.map(|cell| Decimal(100.0 * cell.share.value));
+                let percent = cell.map(|cell| 100.0 * cell.share.value);
                 table.known(percent.map(|percent| fmt::from_fn(move |out| write!(out, "{percent:.0}"))));
             }
         }

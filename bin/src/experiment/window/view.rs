@@ -4,7 +4,6 @@ use crate::report::figures::Digits;
 use core::fmt::{self, Display};
 use latency_core::math::ToReal;
 
-use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
@@ -83,7 +82,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Shows the range of an estimate.
 fn range(found: Estimate) -> impl Display {
     optional(found.interval, |Interval { low, high }, out| {
-        write!(out, " ({:.0} to {:.0} between runs)", Decimal(low), Decimal(high))
+        write!(out, " ({low:.0} to {high:.0} between runs)")
     })
 }
 
@@ -91,7 +90,7 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
     match found.buffer {
         ReorderBuffer::Holds(instructions) => document.answer(format_args!(
             "Reorder buffer: about {:.0} instructions{}.",
-            Decimal(instructions.value),
+            instructions.value,
             range(instructions)
         )),
         ReorderBuffer::MoreThan(instructions) => document.sentence(Role::Answer, format_args!(
@@ -216,7 +215,7 @@ pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
             table.show(&fillers);
             for filler in Filler::ALL {
                 let ratio = time(filler, fillers).zip(time(filler, 0)).map(|(with, without)| with / without);
-                table.known(ratio.map(|ratio| fmt::from_fn(move |out| write!(out, "{:.2}", Decimal(ratio)))));
+                table.known(ratio.map(|ratio| fmt::from_fn(move |out| write!(out, "{ratio:.2}"))));
             }
         }
     });
@@ -252,7 +251,7 @@ fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowVi
     let mut title = Text::<96>::of(format_args!("Reorder buffer: "));
     // The titles fit.
     let _ = match found.buffer {
-        ReorderBuffer::Holds(it) => write!(title, "{:.0} instructions", Decimal(it.value)),
+        ReorderBuffer::Holds(it) => write!(title, "{:.0} instructions", it.value),
         ReorderBuffer::MoreThan(most) => write!(title, "more than {most} instructions"),
         ReorderBuffer::FillersDisagree | ReorderBuffer::NotTested => write!(title, "not found"),
     };
@@ -263,7 +262,7 @@ fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowVi
     ];
     for (mark, (end, noun, series)) in marks.iter_mut().zip(ends) {
         let x = end.map_or(f64::NAN, |end| end.value);
-        *mark = Mark { series, ..Mark::line(x, format_args!("{:.0} {noun}", Decimal(x))) };
+        *mark = Mark { series, ..Mark::line(x, format_args!("{x:.0} {noun}")) };
     }
     let mut series = [Series { name: "", data: Data::Points(&[]) }; Filler::ALL.len()];
     for (series, (filler, points)) in series.iter_mut().zip(Filler::ALL.into_iter().zip(&points)) {
@@ -308,9 +307,7 @@ fn work(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<
     ];
     let gain = view.found.and_then(|found| found.prefetch?.gain());
     let title: Text<96> = match gain {
-        Some(gain) => {
-            Text::of(format_args!("Prefetching one load ahead: up to {:.1}x", Decimal(gain.speedup)))
-        }
+        Some(gain) => Text::of(format_args!("Prefetching one load ahead: up to {:.1}x", gain.speedup)),
         None => Text::of(format_args!("Time per load by instructions between loads")),
     };
     let subtitle =

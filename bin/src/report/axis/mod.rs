@@ -16,7 +16,6 @@ pub use range::AxisRange;
 use super::chart::{Scale, Unit};
 use super::figures::rounded;
 use core::fmt::{self, Display};
-use latency_core::compact::Compact;
 use latency_core::math::{exp2, log2};
 use ticks::{Ticks, round_above, round_below, step_for};
 
@@ -94,7 +93,7 @@ impl<'a> Mapped<'a> {
     /// Returns the values that get a label, in ascending order.
     pub fn ticks(&self) -> impl Iterator<Item = f64> + use<> {
         let ticks = if self.logarithmic { Ticks::logarithmic } else { Ticks::linear };
-        Compact(ticks(self.range, self.most_ticks, self.unit).values())
+        ticks(self.range, self.most_ticks, self.unit).values()
     }
 
     /// Returns the width of the widest label.

@@ -4,7 +4,7 @@
 use core::fmt::{self, Write};
 use latency_core::math::ToReal;
 
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Trimmed;
 
 use super::style;
 use super::text::{self, Size};
@@ -53,11 +53,10 @@ pub fn begin(
     };
     let footer = || text::lines(footer, Size::Small, room);
     let bottom = height + FOOTER_LINE * footer().count().real();
-    let (width, bottom) = (Decimal(width), Decimal(bottom));
     write!(
         out,
-        "<svg {namespace}class=\"latency-bench\" role=\"img\" width=\"{width}\" height=\"{bottom}\" \
-         viewBox=\"0 0 {width} {bottom}\" color=\"#1c2128\""
+        "<svg {namespace}class=\"latency-bench\" role=\"img\" width=\"{width:.0}\" height=\"{bottom:.0}\" \
+         viewBox=\"0 0 {width:.0} {bottom:.0}\" color=\"#1c2128\""
     )?;
     match place {
         FramePlace::File(_) => {
@@ -73,7 +72,7 @@ pub fn begin(
             )?;
         }
     }
-    writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{bottom}\" rx=\"8\"/>")?;
+    writeln!(out, "<rect class=\"page\" width=\"{width:.0}\" height=\"{bottom:.0}\" rx=\"8\"/>")?;
     for (index, line) in footer().enumerate() {
         let y = height - 12.0 + FOOTER_LINE * (index + 1).real();
         text::text(

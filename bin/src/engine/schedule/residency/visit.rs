@@ -2,7 +2,6 @@
 
 use latency_core::buffer::TimedHops;
 use latency_core::math::ToReal;
-use latency_core::sort;
 use latency_core::units::Bytes;
 
 use crate::engine::seam::{RUSHING_LANES, Walkable};
@@ -105,7 +104,7 @@ impl LookRoom {
             count += 1;
         }
         let ticks = self.ticks.get_mut(..count).unwrap_or_default();
-        sort::sort_by(ticks, |one, other| one.cmp(other));
+        ticks.sort_unstable();
         Ok(Some((middle_ns, ticks)))
     }
 }
