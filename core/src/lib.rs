@@ -93,6 +93,7 @@ pub mod kernel;
 pub mod math;
 pub mod model;
 pub mod rng;
+pub mod sort;
 pub mod span;
 pub mod stats;
 pub mod text;

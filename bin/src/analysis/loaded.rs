@@ -1,5 +1,6 @@
 //! Curves of latency over bandwidth, from the outcomes of a run: one for each pair of nodes and kind of traffic.
 
+use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 
 use super::load::{Curve, LoadLevel, MOST_LEVELS, Verdict, lines_in_flight};
@@ -139,7 +140,7 @@ impl<'r, 'a> Loading<'r, 'a> {
             }
         }
         let count = all.count;
-        all.steps.get_mut(..count).unwrap_or_default().sort_unstable_by(|one, other| {
+        sort_by(all.steps.get_mut(..count).unwrap_or_default(), |one, other| {
             one.offered()
                 .total_cmp(&other.offered())
                 .then((one.generators, one.index).cmp(&(other.generators, other.index)))

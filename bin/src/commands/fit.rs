@@ -1,4 +1,5 @@
 //! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
+use latency_core::sort::sort_by;
 use latency_core::text::Text;
 use latency_core::text::plural;
 use latency_core::units::{Bytes, PageSize};
@@ -218,7 +219,7 @@ impl FileContext<'_> {
         samples: &mut List<Sample>,
     ) {
         let samples = samples.refill(kind.dense().map(|row| row.sample));
-        samples.sort_unstable_by(|one, other| {
+        sort_by(samples, |one, other| {
             one.size.cmp(&other.size).then(one.nanoseconds.total_cmp(&other.nanoseconds))
         });
         let mut label = Text::<96>::EMPTY;

@@ -5,6 +5,7 @@
 
 use crate::cpulist::CpuSet;
 use crate::rng::Pcg32;
+use crate::sort::sort_by_key;
 use crate::topology::Shared;
 use crate::units::CpuId;
 use crate::words::Worded;
@@ -109,7 +110,7 @@ impl Choice {
         }
         let chosen = pairs.get_mut(..count).unwrap_or_default();
         if few {
-            chosen.sort_unstable_by_key(|pair| (pair.class, pair.a.0, pair.b.0));
+            sort_by_key(chosen, |pair| (pair.class, pair.a.0, pair.b.0));
         }
         chosen
     }

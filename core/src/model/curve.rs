@@ -6,6 +6,7 @@ use super::law::Law;
 use super::least_squares::Unknowns;
 use super::point::MAX_LEVELS;
 use crate::math::{exp, ln};
+use crate::sort::sort_by;
 
 /// One step of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,7 +94,7 @@ impl Curve {
 
     /// Sorts the steps by capacity.
     pub(super) fn sort(&mut self) {
-        self.steps[..self.count].sort_unstable_by(|a, b| a.ln_capacity.total_cmp(&b.ln_capacity));
+        sort_by(&mut self.steps[..self.count], |a, b| a.ln_capacity.total_cmp(&b.ln_capacity));
     }
 
     /// Returns the number of linear unknowns: the base latency, one step per level, and the translation step.

@@ -6,6 +6,7 @@
 use super::least_squares::{MAX_UNKNOWNS, Unknowns};
 use super::point::{FitError, MAX_POINTS, Point, is_reasonable};
 use crate::math::ln;
+use crate::sort::sort_by;
 use crate::stats::median;
 
 /// Scratch memory that successive fits share.
@@ -92,9 +93,7 @@ impl<'s> Workspace<'s> {
         let sorted = &mut self.sorted[..count];
         sorted.copy_from_slice(points);
         // Points are also sorted by latency, so that the order of equal sizes in the input does not affect the result.
-        sorted.sort_unstable_by(|a, b| {
-            a.working_set.total_cmp(&b.working_set).then(a.latency.total_cmp(&b.latency))
-        });
+        sort_by(sorted, |a, b| a.working_set.total_cmp(&b.working_set).then(a.latency.total_cmp(&b.latency)));
         self.distinct = sorted.chunk_by(|one, other| one.working_set == other.working_set).count();
 
         self.reference = median(self.collect(|point, _| Some(point.latency))).unwrap_or(1.0);

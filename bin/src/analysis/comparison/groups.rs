@@ -2,6 +2,7 @@
 //! values of any other field.
 
 use latency_core::math::ToReal;
+use latency_core::sort::{sort_by, sort_by_key};
 
 use super::join::Join;
 use super::pair::PointPair;
@@ -112,7 +113,7 @@ impl Measured {
         }
         let mut order = Table::made(count, |point| point)?;
         let key = |point: usize| (self.like(KIND, point), self.point(point).sample.size, point);
-        order.sort_unstable_by_key(|point| key(*point));
+        sort_by_key(&mut order, |point| key(*point));
         for (rank, point) in order.iter().enumerate() {
             self.pairs.iter_mut().skip(*point).take(1).for_each(|pair| pair.rank = rank);
         }
@@ -123,7 +124,7 @@ impl Measured {
         let of_list = |index: usize| (value(index / count, index % count).unwrap_or(f64::NAN), index % count);
         self.sorted = Table::made(count * lists, of_list)?;
         for list in self.sorted.chunks_mut(count.max(1)) {
-            list.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+            sort_by(list, |one, other| one.0.total_cmp(&other.0));
         }
         Ok(())
     }

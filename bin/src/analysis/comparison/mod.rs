@@ -12,6 +12,7 @@ pub mod significance;
 mod tests;
 
 use latency_core::math::{exp, ln};
+use latency_core::sort::sort_by;
 use latency_core::stats::{self, Interval};
 
 pub use groups::{CURVE, PointGroup};
@@ -162,7 +163,7 @@ impl Comparison {
             };
             (*difference, *rest) = found.unwrap_or_default();
         }
-        tried.sort_unstable_by(|(one, first, _), (other, second, _)| {
+        sort_by(&mut tried, |(one, first, _), (other, second, _)| {
             second.score.abs().total_cmp(&first.score.abs()).then(one.cmp(other))
         });
         let scores = List::of(tried.iter().map(|(_, difference, _)| difference.score))?;

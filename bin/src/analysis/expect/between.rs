@@ -20,6 +20,7 @@
 
 use latency_core::math::{ToReal, exp, ln, sqrt};
 use latency_core::model::MAX_POINTS;
+use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
 
@@ -93,7 +94,7 @@ impl MeasuredCurve {
             ln_level: ln(sample.nanoseconds),
         });
         let points = collect(&mut curve.points, points);
-        points.sort_unstable_by(|one, other| {
+        sort_by(points, |one, other| {
             one.size.cmp(&other.size).then(one.latency.value.total_cmp(&other.latency.value))
         });
         ascend(points);

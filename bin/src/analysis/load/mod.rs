@@ -17,6 +17,7 @@ pub use verdict::{Verdict, lines_in_flight, not_delivered};
 
 use core::cmp::Ordering;
 
+use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 
 /// Largest number of levels of one curve; further ones are left out.
@@ -153,7 +154,7 @@ impl Curve {
             *place = *level;
             curve.length += 1;
         }
-        curve.levels.get_mut(..curve.length)?.sort_unstable_by(|one, two| {
+        sort_by(curve.levels.get_mut(..curve.length)?, |one, two| {
             let by_bandwidth = one.delivered.value.total_cmp(&two.delivered.value);
             by_bandwidth.then(one.latency.value.total_cmp(&two.latency.value))
         });

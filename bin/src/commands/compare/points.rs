@@ -4,6 +4,7 @@ use core::fmt;
 
 use latency_core::math::ToReal;
 use latency_core::model::MAX_POINTS;
+use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 
@@ -88,7 +89,7 @@ impl ComparisonView<'_> {
         let size = |pair: &PointPair| pair.ratio().max(1.0 / pair.ratio());
         let differ = pairs.iter().enumerate().filter(|(_, pair)| self.word(pair) != "same");
         let Ok(mut differ) = List::of(differ) else { return };
-        differ.sort_unstable_by(|(one, pair), (other, next)| {
+        sort_by(&mut differ, |(one, pair), (other, next)| {
             size(next).total_cmp(&size(pair)).then_with(|| one.cmp(other))
         });
         let mut caption = Text::<64>::EMPTY;
@@ -195,7 +196,7 @@ impl ComparisonView<'_> {
             ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
         });
         let Ok(mut points) = List::of(points.take(MAX_POINTS)) else { return };
-        points.sort_unstable_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
+        sort_by(&mut points, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
         let even = |_: f64| 1.0;
         let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
         let title: Text<96> = match range {

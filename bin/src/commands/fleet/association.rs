@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::math::ToReal;
+use latency_core::sort::{sort_by, sort_by_key};
 
 use super::facts;
 use super::names::Name;
@@ -82,7 +83,7 @@ type KnownFact<'n> = (&'n str, (&'n str, &'n str), bool);
 pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Association<'n>>, Errno> {
     let text = |host: &JudgedHost| runs.names.name(runs.boots.state(host.state)[1]);
     // The newest facts of each host are the last ones.
-    hosts.sort_unstable_by_key(|host| (host.host, host.started, text(host)));
+    sort_by_key(hosts, |host| (host.host, host.started, text(host)));
     let mut known = List::new(hosts.len() * MOST_FACTS)?;
     for values in hosts.chunk_by(|one, other| one.host == other.host) {
         let text = values.last().map_or("", text);
@@ -110,7 +111,7 @@ pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Ass
             }
         }
     }
-    tried.sort_unstable_by(|one, other| {
+    sort_by(&mut tried, |one, other| {
         let by_probability = one.probability.total_cmp(&other.probability);
         by_probability.then((one.cpu, one.fact).cmp(&(other.cpu, other.fact)))
     });

@@ -1,6 +1,7 @@
 //! The hosts of the results. A host name is one host, unless two kernels with this host name ran at the same time.
 
 use latency_core::math;
+use latency_core::sort::sort_by_key;
 use latency_core::text::Text;
 
 use super::facts;
@@ -69,7 +70,7 @@ impl Boots {
     pub fn settle(&mut self, names: &mut Names) -> Result<(), Errno> {
         let known = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
         let mut all = List::of(known.map(|(boot, [.., host])| (boot, (*host - 1) as Name)))?;
-        all.sort_unstable_by_key(|(boot, _)| names.name(*boot));
+        sort_by_key(&mut all, |(boot, _)| names.name(*boot));
         self.shared = List::new(all.len())?;
         for boots in all.chunk_by(|(_, one), (_, other)| one == other) {
             self.names += 1;

@@ -4,6 +4,7 @@
 use latency_core::math;
 use latency_core::math::ToReal;
 use latency_core::math::{exp, ln};
+use latency_core::sort::{sort_by, sort_by_key};
 
 use super::association::JudgedHost;
 use super::names::{MOST, Names};
@@ -189,7 +190,7 @@ pub fn find<'v>(
         // There is room for all groups.
         groups.push(found);
     }
-    groups.sort_unstable_by_key(|group| group.key(names));
+    sort_by_key(&mut groups, |group| group.key(names));
     let apart = apart(names, &groups)?;
     let count = groups.iter().map(|group| group.values.len()).sum();
     let (mut outliers, mut judged_hosts) = (List::new(count)?, List::new(count)?);
@@ -211,7 +212,7 @@ pub fn find<'v>(
             seen.iter_mut().zip(found).for_each(|(seen, found)| *seen |= found);
         }
     }
-    outliers.sort_unstable_by(|one, other| {
+    sort_by(&mut outliers, |one, other| {
         let place = |outlier: &Outlier| [outlier.value.host, outlier.value.key].map(|name| names.name(name));
         other.slower().total_cmp(&one.slower()).then_with(|| place(one).cmp(&place(other)))
     });
@@ -299,7 +300,7 @@ fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> 
     }
     let host = |apart: &Apart| names.name(apart.outlier.value.host);
     let key = |apart: &Apart| names.name(apart.outlier.value.key);
-    found.sort_unstable_by_key(|apart| (host(apart), apart.condition, key(apart)));
+    sort_by_key(&mut found, |apart| (host(apart), apart.condition, key(apart)));
     let is_same = |one: &Apart, other: &Apart| {
         one.outlier.value.host == other.outlier.value.host && one.condition == other.condition
     };

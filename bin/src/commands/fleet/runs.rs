@@ -1,6 +1,7 @@
 //! The data that are kept of many results: a few numbers of each point, under names. Verdicts are made elsewhere.
 
 use latency_core::math::{exp, ln};
+use latency_core::sort::sort_by_key;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
@@ -201,7 +202,7 @@ impl<'a> Runs<'a> {
         // The host of a result is known by its state until here.
         self.untrusted.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
         let place = |entry: &[Name; 2]| entry.map(|name| self.names.name(name));
-        self.untrusted.sort_unstable_by_key(place);
+        sort_by_key(&mut self.untrusted, place);
         Ok(())
     }
 }

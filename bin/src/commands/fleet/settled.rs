@@ -1,6 +1,7 @@
 //! The newest value of each host and point, and the hosts whose results changed.
 
 use latency_core::math::{ToReal, exp};
+use latency_core::sort::sort_by_key;
 use latency_core::stats::Interval;
 
 use super::history::{FEWEST_RESULTS, HistoryScan, PastResult};
@@ -65,7 +66,7 @@ pub fn settle(
     history: Option<f64>,
 ) -> Result<Settled, Errno> {
     let Runs { names, boots, .. } = runs;
-    past.sort_unstable_by_key(|value| runs.place(value));
+    sort_by_key(past, |value| runs.place(value));
     let is_same = |one: &StoredValue, other: &StoredValue| {
         (one.key(), runs.host(one)) == (other.key(), runs.host(other))
     };
@@ -101,7 +102,7 @@ pub fn settle(
         let HostValue { host, key, .. } = slowed.value;
         (names.name(host), !Key::of(names.name(key)).is_mean, names.name(key))
     };
-    slowed.sort_unstable_by_key(place);
+    sort_by_key(&mut slowed, place);
     let mut hosts = HistoryHosts { names: List::new(3 * MOST)?, ends: [0; 4] };
     for part in [SLOWER, FASTER] {
         let mut last = None;
@@ -119,7 +120,7 @@ pub fn settle(
     }
     hosts.ends[FEW + 1] = hosts.names.len();
     let few = hosts.names.get_mut(hosts.ends[FEW]..).unwrap_or_default();
-    few.sort_unstable_by_key(|name| names.name(*name));
+    sort_by_key(few, |name| names.name(*name));
     Ok(Settled { values, slowed, hosts })
 }
 

@@ -2,6 +2,7 @@
 //! nodes.
 
 use latency_core::math::ToReal;
+use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use crate::analysis::traffic::bytes_per_line;
@@ -71,7 +72,7 @@ impl SavedLines {
             });
         }
         if let Some(line) = self.points.get_mut(begun..) {
-            line.sort_unstable_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
+            sort_by(line, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
         }
         self.lines.push((name, begun, self.points.len()));
     }

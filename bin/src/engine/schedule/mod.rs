@@ -9,6 +9,7 @@ use core::ops::DerefMut;
 
 use latency_core::math::{self, ToReal};
 use latency_core::rng::Pcg32;
+use latency_core::sort::sort_by_key;
 use latency_core::stats::{self, Summary};
 use latency_core::text::plural;
 use latency_core::units::Bytes;
@@ -293,7 +294,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             }
         }
         let turns = self.turns.get_mut(..length).unwrap_or_default();
-        turns.sort_unstable_by_key(|turn| (turn.group, turn.own, turn.index));
+        sort_by_key(turns, |turn| (turn.group, turn.own, turn.index));
         for turn in 0..length {
             let Some(&Turn { index, .. }) = self.turns.get(turn) else { break };
             // In large memory a round lasts seconds, so the share is computed for each visit.

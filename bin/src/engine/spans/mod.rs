@@ -10,6 +10,7 @@ use core::array::from_fn;
 
 use latency_core::math::ToReal;
 use latency_core::rng::Pcg32;
+use latency_core::sort::sort_by;
 use latency_core::span::Loads;
 use latency_core::stats;
 use latency_core::units::{Bytes, Pages};
@@ -154,7 +155,7 @@ pub fn walk_spans<'a>(
     };
     let mut room = List::new(MOST)?;
     let points = room.refill(entries.iter().filter_map(|entry| entry.point(is_kept(entry.kind)?)));
-    points.sort_unstable_by(ascending);
+    sort_by(points, ascending);
     for (span, series) in spans.iter().zip(&mut findings.extra.spans) {
         *series = span.as_ref().map(|span| span.series);
     }
@@ -189,7 +190,7 @@ fn visits(
             }
             let mine = entries.iter().filter(|entry| entry.kind == kind);
             let points = room.refill(mine.filter_map(|entry| entry.point(pages)));
-            points.sort_unstable_by(ascending);
+            sort_by(points, ascending);
             let open = levels(points, pages, gigahertz);
             let mut gaps = open.iter().flatten().flat_map(|level| level.gaps);
             let Some(count) = gaps.find_map(|(low, high)| between(low, high)) else {

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display, Write};
 use latency_core::math::ToReal;
+use latency_core::sort::sort_by_key;
 
 use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
@@ -354,7 +355,7 @@ fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MO
     let key = |cpu: u32| [Shared::Package, Shared::L3, Shared::Core].map(|kind| sharing.lowest(kind, cpu));
     let count = collect(numbers, cpus.iter()).len();
     let numbers = numbers.get_mut(..count).unwrap_or_default();
-    numbers.sort_unstable_by_key(|cpu| (key(*cpu), *cpu));
+    sort_by_key(numbers, |cpu| (key(*cpu), *cpu));
     numbers
 }
 

@@ -11,6 +11,7 @@ pub mod view;
 use latency_core::model::MAX_POINTS;
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
+use latency_core::sort::sort_by_key;
 use latency_core::units::Bytes;
 
 use super::interface::{Experiment, gathered};
@@ -108,7 +109,7 @@ fn measure<'a>(
             schedule.run(session.progress)
         },
     )?;
-    findings.outcomes.sort_unstable_by_key(|outcome| outcome.point.size);
+    sort_by_key(&mut findings.outcomes, |outcome| outcome.point.size);
     findings.extra = extra;
     if !findings.interrupted {
         tlb::walk_spans(session, timer, &mut findings, budget)?;
@@ -236,7 +237,7 @@ fn refine(
     let rules = Refinement { granule, budget: usize::MAX, ..Refinement::default() };
     for _ in 0..plan::curve::REFINEMENTS {
         let known = so_far(schedule, room);
-        known.sort_unstable_by_key(|(size, _)| *size);
+        sort_by_key(known, |(size, _)| *size);
         let Some(size) = rules.next(known) else { break };
         if !schedule.add(Point { size, ..*like }) {
             break;

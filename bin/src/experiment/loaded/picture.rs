@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use super::levels::multiple;
@@ -72,7 +73,7 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
                 Text::of(format_args!("Loaded latency: {} ns idle, {ns} ns at {rate} GB/s", Digits(idle)));
         }
     }
-    marks.sort_unstable_by(|one, other| one.x.total_cmp(&other.x));
+    sort_by(&mut marks, |one, other| one.x.total_cmp(&other.x));
     let count = count.min(CURVES);
     let baseline = |_: f64| idle;
     let idle_name = Text::<NAME>::of(format_args!("idle {} ns", Digits(idle)));

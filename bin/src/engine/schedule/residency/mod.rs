@@ -9,6 +9,7 @@ mod visit;
 
 use latency_core::math::ToReal;
 use latency_core::rng::Pcg32;
+use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval, mean_of_series};
 use latency_core::units::Bytes;
 
@@ -161,7 +162,7 @@ pub fn search(
     search.until_ns = begun_ns + limits.spent_ns;
     // What was measured before an interrupt is kept.
     let ended = rounds.and_then(|()| search.refine(&mut entries, sets));
-    entries.sort_unstable_by(|one, other| {
+    sort_by(&mut entries, |one, other| {
         one.index.cmp(&other.index).then(one.wait_ns.total_cmp(&other.wait_ns))
     });
     for entry in entries.iter().filter(|entry| entry.looks.made > 0) {
