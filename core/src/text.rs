@@ -21,7 +21,14 @@ impl<const N: usize> Text<N> {
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
-        text.length = clean(&mut text.bytes, bytes.trim_ascii());
+        for chunk in bytes.trim_ascii().utf8_chunks() {
+            let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
+            for character in chunk.valid().chars().chain(replaced.chars()) {
+                if !text.push(if steers(character) { '?' } else { character }) {
+                    return text;
+                }
+            }
+        }
         text
     }
 
@@ -39,13 +46,13 @@ impl<const N: usize> Text<N> {
     ///
     /// A part does not fit.
     pub fn write_fmt(&mut self, words: fmt::Arguments<'_>) -> fmt::Result {
-        append_all(&mut self.bytes, &mut self.length, words)
+        fmt::write(self, words)
     }
 
     /// Returns the characters.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        start(&self.bytes, self.length)
+        core::str::from_utf8(self.bytes.get(..self.length).unwrap_or_default()).unwrap_or_default()
     }
 
     /// Returns whether the text is empty.
@@ -72,49 +79,14 @@ impl<const N: usize> Text<N> {
     }
 }
 
-// These functions are not methods, so that texts of all lengths share one copy of the code.
-
-fn start(bytes: &[u8], length: usize) -> &str {
-    core::str::from_utf8(bytes.get(..length).unwrap_or_default()).unwrap_or_default()
-}
-
-fn append(bytes: &mut [u8], length: &mut usize, part: &str) -> bool {
-    let end = length.saturating_add(part.len());
-    let Some(room) = bytes.get_mut(*length..end) else { return false };
-    room.copy_from_slice(part.as_bytes());
-    *length = end;
-    true
-}
-
-fn append_all(bytes: &mut [u8], length: &mut usize, words: fmt::Arguments<'_>) -> fmt::Result {
-    struct TextEnd<'t>(&'t mut [u8], &'t mut usize);
-    impl Write for TextEnd<'_> {
-        fn write_str(&mut self, part: &str) -> fmt::Result {
-            append(self.0, self.1, part).then_some(()).ok_or(fmt::Error)
-        }
-    }
-    TextEnd(bytes, length).write_fmt(words)
-}
-
-/// Copies the complete characters of `from` that fit, with `?` for bytes that are not UTF-8, and returns the length.
-fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
-    let mut length = 0;
-    for chunk in from.utf8_chunks() {
-        let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
-        for character in chunk.valid().chars().chain(replaced.chars()) {
-            let character = if steers(character) { '?' } else { character };
-            if !append(bytes, &mut length, character.encode_utf8(&mut [0; 4])) {
-                return length;
-            }
-        }
-    }
-    length
-}
-
 /// Appends each part completely, or fails if the part does not fit.
 impl<const N: usize> Write for Text<N> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        append(&mut self.bytes, &mut self.length, part).then_some(()).ok_or(fmt::Error)
+        let end = self.length.saturating_add(part.len());
+        let room = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
+        room.copy_from_slice(part.as_bytes());
+        self.length = end;
+        Ok(())
     }
 }
 

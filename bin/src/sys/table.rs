@@ -18,6 +18,9 @@ use latency_core::units::{PageSize, Pages};
 /// Least alignment of a mapping, in bytes: a base page.
 const SMALLEST_PAGE: usize = PageSize::LEAST.bytes().0 as usize;
 
+/// The pages of tables: base pages, since only those in use become resident.
+const PAGES: Pages = Pages::AUTO;
+
 /// A fixed number of values in mapped memory, unmapped when dropped. Dereferences to a slice.
 pub struct Table<T> {
     // No region is stored: with two words and a niche, results that contain tables are cheap to pass.
@@ -53,11 +56,7 @@ impl<T> Table<T> {
     where
         T: Copy,
     {
-        const { assert!(align_of::<T>() <= SMALLEST_PAGE, "a mapping is aligned to a page") };
-        let value = NonNull::from(&value).cast();
-        // SAFETY: `value` is one element of this size, and its type allows copies.
-        let (start, errno) = unsafe { copies(length, value, size_of::<T>()) };
-        Ok(Table { start: start.ok_or(errno)?.cast(), length })
+        Table::made(length, |_| value)
     }
 
     /// Returns `length` values that `make` returns for their indices. Every page of the table becomes resident.
@@ -119,8 +118,9 @@ impl<T> Table<T> {
     fn map(length: usize) -> Result<Table<T>, Errno> {
         const { assert!(align_of::<T>() <= SMALLEST_PAGE, "a mapping is aligned to a page") };
         const { assert!(!needs_drop::<T>(), "elements are not dropped") };
-        let (start, errno) = room(length, size_of::<T>());
-        Ok(Table { start: start.ok_or(errno)?.cast(), length })
+        let bytes = length.checked_mul(size_of::<T>()).ok_or(Errno::ENOMEM)?;
+        let region = ManuallyDrop::new(Region::map(bytes, PAGES)?);
+        Ok(Table { start: region.start().cast(), length })
     }
 
     const fn start(&self) -> *mut T {
@@ -130,53 +130,9 @@ impl<T> Table<T> {
 
 impl<T> Drop for Table<T> {
     fn drop(&mut self) {
-        // SAFETY: `room` returned this start for the same number of bytes; this is its only user.
-        unsafe { release(self.start.cast(), self.length * size_of::<T>()) }
+        // SAFETY: `map` mapped the same number of bytes at this start, and this is its only user.
+        drop(unsafe { Region::again(self.start.cast(), self.length * size_of::<T>(), PAGES) });
     }
-}
-
-// These functions are not methods, so that tables of all types share them.
-
-/// The start of new memory, or the reason why there is none. A pair is returned in registers, unlike a `Result`.
-type Start = (Option<NonNull<u8>>, Errno);
-
-/// The pages of tables: base pages, since only those in use become resident.
-const PAGES: Pages = Pages::AUTO;
-
-/// Returns room for `length` elements of `size` bytes.
-fn room(length: usize, size: usize) -> Start {
-    let bytes = length.checked_mul(size).ok_or(Errno::ENOMEM);
-    match bytes.and_then(|bytes| Region::map(bytes, PAGES)) {
-        Ok(region) => (Some(ManuallyDrop::new(region).start()), Errno::ENOMEM),
-        Err(errno) => (None, errno),
-    }
-}
-
-/// Returns `length` copies of the element of `size` bytes at `value`.
-///
-/// # Safety
-/// `value` must be an element of that size, of a type that may be copied.
-unsafe fn copies(length: usize, value: NonNull<u8>, size: usize) -> Start {
-    let (start, errno) = room(length, size);
-    let Some(start) = start else { return (None, errno) };
-    let mut made = 0;
-    while made < length {
-        // All copies made so far are copied at once.
-        let (from, count) = if made == 0 { (value, 1) } else { (start, made.min(length - made)) };
-        // SAFETY: there is room for `length` elements, and `made` of them are written; the caller promises the first.
-        unsafe { from.copy_to_nonoverlapping(start.add(made * size), count * size) };
-        made += count;
-    }
-    (Some(start), errno)
-}
-
-/// Unmaps the memory that [`room`] mapped.
-///
-/// # Safety
-/// `room` must have returned `start` for that number of bytes, and `start` must not be used any more.
-unsafe fn release(start: NonNull<u8>, bytes: usize) {
-    // SAFETY: the caller promises this.
-    drop(unsafe { Region::again(start, bytes, PAGES) });
 }
 
 impl<T> core::fmt::Debug for Table<T> {

@@ -1,8 +1,6 @@
 //! Operations on the bitmap words of sets, shared by sets of every size.
-//!
-//! These functions are compiled once, whereas each method of a set is compiled for every size of set.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 /// The members of a set in rising order.
 #[derive(Clone, Debug)]
@@ -67,23 +65,7 @@ fn shown(text: &[u8]) -> impl fmt::Display + '_ {
     const LONGEST: usize = 100;
     let cut = if text.len() > LONGEST { "..." } else { "" };
     let text = text.get(..LONGEST).unwrap_or(text);
-    fmt::from_fn(move |out| {
-        text.iter().try_for_each(|&byte| escape(out, byte))?;
-        out.write_str(cut)
-    })
-}
-
-/// Writes a byte with the escapes of Rust's `core`, whose own table is larger than this function.
-fn escape(out: &mut fmt::Formatter<'_>, byte: u8) -> fmt::Result {
-    let letter = match byte {
-        b'\t' => 't',
-        b'\n' => 'n',
-        b'\r' => 'r',
-        b'\\' | b'\'' | b'"' => char::from(byte),
-        b' '..=b'~' => return out.write_char(char::from(byte)),
-        _ => return write!(out, "\\x{byte:02x}"),
-    };
-    write!(out, "\\{letter}")
+    fmt::from_fn(move |out| write!(out, "{}{cut}", text.escape_ascii()))
 }
 
 impl fmt::Display for ListError<'_> {

@@ -70,8 +70,7 @@ pub fn hexadecimal(bytes: &[u8]) -> Option<u64> {
     u64::try_from(integer(bytes, 16)?).ok()
 }
 
-/// Parses a number in the given radix. The function is not generic, so that the parsers of dozens of facts share one
-/// copy.
+/// Parses a number in the given radix.
 fn integer(bytes: &[u8], radix: u32) -> Option<i128> {
     let (sign, digits) = match bytes.trim_ascii() {
         [b'-', digits @ ..] => (-1, digits),

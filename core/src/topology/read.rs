@@ -24,11 +24,7 @@ impl Topology {
         let online_cpus = files::set(files, format_args!("{CPUS}/online"));
         // At least the CPU that runs this program is online, so an empty list is wrong.
         let online_cpus = online_cpus.filter(|cpus| !CpuSet::is_empty(cpus));
-        // `unwrap_or` is not used here: the executable would contain an empty set of a kilobyte.
-        self.present_cpus = CpuSet::EMPTY;
-        if let Some(present) = files::set(files, format_args!("{CPUS}/present")) {
-            self.present_cpus = present;
-        }
+        self.present_cpus = files::set(files, format_args!("{CPUS}/present")).unwrap_or(CpuSet::EMPTY);
         match files::set(files, format_args!("{NODES}/online")) {
             Some(online) if !NodeSet::is_empty(&online) => self.read_nodes(files, &online, online_cpus),
             _ => self.assume_one_node(files, allowed, online_cpus),
