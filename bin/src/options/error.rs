@@ -7,7 +7,7 @@ use latency_core::text::joined;
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId};
 
 use super::tokens::Escaped;
-use super::{Descriptor, Flag, FlagId, MOST_OUTPUTS, ValueError, ValueKind};
+use super::{Descriptor, Flag, FlagId, MAX_OPERANDS, MOST_OUTPUTS, ValueError, ValueKind};
 use crate::report::format::{Format, Purpose};
 
 /// An invalid argument: invalid alone, together with others, or on this machine.
@@ -231,11 +231,14 @@ impl fmt::Display for UsageError<'_> {
             UsageError::UnexpectedOperand { operand, experiment }
                 if experiment.operands.most > 2 && !operand.is_empty() =>
             {
+                // The commands with the most arguments read files of several results.
+                let is_of_files = experiment.operands.most == MAX_OPERANDS;
                 write!(
                     out,
-                    "more than {most} arguments, from '{operand}' on; join files: cat FILES",
+                    "more than {most} arguments, from '{operand}' on; {remedy}",
                     most = experiment.operands.most,
-                    operand = Escaped(operand)
+                    operand = Escaped(operand),
+                    remedy = if is_of_files { "join files: cat FILES" } else { "use fewer" }
                 )
             }
             UsageError::UnexpectedOperand { operand, experiment } => write!(

@@ -4,6 +4,7 @@ use super::UsageError;
 use super::tokens::Escaped;
 use super::*;
 
+use crate::catalogue::DESCRIPTORS;
 use crate::report::{json, rows, svg, table};
 use crate::tests::plain::assert_plain;
 use latency_core::kernel::lanes::PARALLEL;
@@ -326,14 +327,21 @@ fn options_and_operands_may_stand_anywhere() {
 }
 
 #[test]
-fn too_many_files_can_be_joined() {
-    let mut arguments = ["compare"].to_vec();
-    arguments.resize(1 + 48, "a.json");
-    arguments.push("b.json");
-    assert_eq!(
-        parsed(&arguments).unwrap_err().to_string(),
-        "more than 48 arguments, from 'b.json' on; join files: cat FILES"
-    );
+fn too_many_files_can_be_joined_for_commands_that_read_joined_files() {
+    for (command, most, remedy) in [
+        ("compare", 48, "use fewer"),
+        ("reference", 16, "use fewer"),
+        ("fleet", MAX_OPERANDS, "join files: cat FILES"),
+        ("report", MAX_OPERANDS, "join files: cat FILES"),
+        ("show", MAX_OPERANDS, "join files: cat FILES"),
+    ] {
+        let mut arguments = [command].to_vec();
+        arguments.resize(1 + most, "a.json");
+        arguments.push("b.json");
+        let refused = parse(arguments.iter().map(|word| word.as_bytes()), &DESCRIPTORS, FORMATS).unwrap_err();
+        let expected = format!("more than {most} arguments, from 'b.json' on; {remedy}");
+        assert_eq!(refused.to_string(), expected, "{command}");
+    }
 }
 
 #[test]

@@ -103,22 +103,23 @@ pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<
     Ok(())
 }
 
-/// Reads the share of other work, of the run or of each of its CPUs, and keeps the largest; and the errors of memory.
+/// Reads the errors of memory, and the share of other work, of the run and of each of its CPUs.
 pub(super) fn conditions(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    members(reader, &mut |reader, key| share(reader, draft, key))
+    members(reader, &mut |reader, key| match key {
+        "hardware_errors" => devices::errors(reader, draft),
+        "cpus" => each_object(reader, |reader| rest(reader, &mut |reader, key| share(reader, draft, key))),
+        _ => share(reader, draft, key),
+    })
 }
 
+/// Reads a member that may be a share of other work, and keeps the largest.
 fn share(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<(), Fault> {
-    match today(key) {
-        "other_processes_share" => {
-            let most = &mut draft.saved.origin.trust.other_work;
-            *most = optional(reader)?.map(|share| most.unwrap_or(0.0).max(share)).or(*most);
-            Ok(())
-        }
-        "cpus" => each_object(reader, |reader| rest(reader, &mut |reader, key| share(reader, draft, key))),
-        "hardware_errors" => devices::errors(reader, draft),
-        _ => Ok(reader.skip_value()?),
+    if today(key) != "other_processes_share" {
+        return Ok(reader.skip_value()?);
     }
+    let most = &mut draft.saved.origin.trust.other_work;
+    *most = optional(reader)?.map(|share| most.unwrap_or(0.0).max(share)).or(*most);
+    Ok(())
 }
 
 /// Reads the result of the repeated measurement of a point.
