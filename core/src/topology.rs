@@ -55,8 +55,7 @@ pub struct Topology {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// No directory of nodes (a kernel without NUMA, a container without `/sys`): one node 0 is
-    /// assumed, with all memory of the machine. This variant is the first, so that
-    /// [`Topology::EMPTY`] consists of zero bytes and needs no space in an executable.
+    /// assumed, with all memory of the machine.
     #[default]
     Assumed,
     /// `/sys/devices/system/node`.

@@ -4,7 +4,6 @@
 
 /// Returns the words of results.
 #[cfg(not(test))]
-#[inline(always)] // the compiler knows each word
 #[must_use]
 pub const fn words() -> latency_core::arch::Words {
     latency_core::arch::WORDS

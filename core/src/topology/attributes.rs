@@ -6,10 +6,7 @@ use crate::cpulist::NodeSet;
 use crate::units::{Bytes, Picoseconds};
 
 /// The claims about access to a node's memory from the nearest initiators, as in `nodeN/accessK/initiators`; zero
-/// means unknown.
-///
-/// It contains no [`Option`], so that the `None` of `Option<Claim>` consists of zero bytes, and an empty topology
-/// needs no space in an executable.
+/// means unknown, as in these files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The latency of a read.

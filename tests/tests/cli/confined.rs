@@ -128,10 +128,10 @@ fn on_one_cpu() {
 
 #[test]
 fn without_memory() {
-    // The kernel itself ends a process that has no room for the executable: some 1000 KiB with the stack that
+    // The kernel itself ends a process that has no room for the executable: some 1400 KiB with the stack that
     // it provides.
     for (kilobytes, words) in [
-        (1280, "mmap of 4 MiB for the stack failed"),
+        (1472, "mmap of 4 MiB for the stack failed"),
         (4096, "mmap of 4 MiB for the stack failed"),
         (6144, "Cannot allocate memory (ENOMEM)"),
         (16_384, "Cannot allocate memory (ENOMEM)"),

@@ -16,7 +16,7 @@ const MIB: u64 = 1 << 20;
 /// before the first instruction. (The stack needs 12 KiB beside arguments and environment, a random part
 /// included.)
 const LIMITS: [(&str, c_int, &[u64]); 7] = [
-    ("-v", libc::RLIMIT_AS as c_int, &[1088 * KIB, 2 * MIB, 3 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
+    ("-v", libc::RLIMIT_AS as c_int, &[1472 * KIB, 2 * MIB, 3 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
     ("-d", libc::RLIMIT_DATA as c_int, &[8 * KIB, 64 * KIB, MIB, 2 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
     ("-s", libc::RLIMIT_STACK as c_int, &[12 * KIB, 16 * KIB, 64 * KIB, MIB]),
     ("-n", libc::RLIMIT_NOFILE as c_int, &[0, 1, 2, 3, 4, 5, 8]),
@@ -53,7 +53,7 @@ fn each_limit_in_each_experiment() {
 
 #[test]
 fn a_report_in_little_memory() {
-    everywhere(&[1088 * KIB, 3 * MIB, 8 * MIB], |&value| {
+    everywhere(&[1472 * KIB, 3 * MIB, 8 * MIB], |&value| {
         let found = held(&REPORT, |command| {
             command.env_clear().limited(libc::RLIMIT_AS as c_int, value);
         });

@@ -69,7 +69,7 @@ impl Singles {
             return;
         };
         let empty = distribution.empties.percentile(50.0).unwrap_or(0);
-        distribution.each = recording.each();
+        distribution.each = recording.each;
         distribution.overhead =
             recording.empties.mean_below(Some(EMPTY_TOLERANCE * empty.max(1))).unwrap_or(0.0);
         let median = distribution.windows.percentile(50.0).unwrap_or(0);

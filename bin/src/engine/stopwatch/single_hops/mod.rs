@@ -115,19 +115,13 @@ struct Recording {
     watched: u64,
     interrupts: u64,
     switches: u64,
-    /// Number of hops of a window, minus one: an empty recording is then all zeros, and needs no room in the
-    /// executable.
-    more: u32,
+    /// Number of hops of a window.
+    each: u32,
     visits: usize,
     logged: usize,
 }
 
 impl Recording {
-    /// Returns the number of hops of a window.
-    fn each(&self) -> u32 {
-        self.more + 1
-    }
-
     /// Returns the interruptions that the loop without memory detected.
     fn watch(&self) -> Watch<'_> {
         Watch {
@@ -174,7 +168,7 @@ impl Singles {
         Ok(Singles {
             counter: *counter,
             samples: Table::filled(WINDOWS, TimedHops::default())?,
-            recordings: Table::filled(points, Recording::default())?,
+            recordings: Table::filled(points, Recording { each: 1, ..Recording::default() })?,
             visits: Table::filled(points * VISITS, Visit::EMPTY)?,
             under_way: Table::made(1, |_| Histogram::EMPTY)?,
             log: Table::filled(points * LOGGED, Stamped::default())?,
@@ -220,12 +214,12 @@ impl Singles {
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
         let (ended, begin) = subject
             .buffer
-            .timed_hops(subject.kernel, *node, recording.each() as usize, stamp, samples)
+            .timed_hops(subject.kernel, *node, recording.each as usize, stamp, samples)
             .map_err(not_proven)?;
         let spent = stamp.end().ticks.saturating_sub(begin);
         let after = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
         recording.switches += after.saturating_sub(before);
-        let hops = samples.len() as u64 * u64::from(recording.each());
+        let hops = samples.len() as u64 * u64::from(recording.each);
         *node = subject.buffer.prove(*node, hops, ended).map_err(not_proven)?;
         if brought_back()? {
             return Ok(0);
@@ -312,17 +306,17 @@ impl Singles {
         let shortest_ns = SHORTEST_WINDOW_NS.max(self.counter.at_least(WINDOW_STEPS));
         if recording.visits == 0 {
             let wanted = shortest_ns / latency_ns;
-            recording.more = if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 } else { 0 };
+            recording.each = 1 + if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 } else { 0 };
         }
         let made = recording.visits;
         recording.visits += 1;
-        let hops_ns = latency_ns * f64::from(recording.each());
+        let hops_ns = latency_ns * f64::from(recording.each);
         let windows = math::whole(LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + shortest_ns)) as usize;
         let windows = windows.clamp(1, WINDOWS);
         let hops = math::whole(BATCH_NS / latency_ns).max(FEWEST_HOPS);
         let batches = math::whole(windows.real() * hops_ns / (hops.real() * latency_ns)) as usize + 1;
         let batches = batches.min(BATCHES / BURSTS);
-        let stretch = (hops as usize / recording.each() as usize).max(windows.div_ceil(BATCHES / BURSTS));
+        let stretch = (hops as usize / recording.each as usize).max(windows.div_ceil(BATCHES / BURSTS));
         let (mut stretches, mut times) = (Parts::EMPTY, Parts::EMPTY);
         if let Some(under_way) = self.under_way.first_mut() {
             *under_way = Histogram::EMPTY;
