@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_number_is_refused() {
+    fn text_without_a_number_is_refused() {
         for text in [
             "",
             " ",
