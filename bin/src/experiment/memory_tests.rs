@@ -210,10 +210,11 @@ fn plans_use_the_found_size_of_a_cache_smaller_than_reported() {
     assert_eq!(size(&guest, "").0, MIB.times(1200));
     let found = looked_at(MIB.times(256), true, Some(MIB.times(12)), Some(MIB.times(4)));
     let found = Machine { sizing: found.sizing, ..*guest };
-    for line in ["", "distribution", "window", "order"] {
+    // The default working set is that of the report.
+    for line in ["", "distribution", "window"] {
         let (points, _, codes) = planned(&found, line).unwrap();
         let largest = points.iter().map(|point| point.size).max().unwrap();
-        assert_eq!((largest, codes.len()), (MIB.times(256), 0), "{line} {codes:?}");
+        assert_eq!((largest, codes.len()), (MIB.times(1200), 0), "{line} {codes:?}");
     }
     let sizes = |machine: &Machine, line: &str| -> BTreeSet<u64> {
         planned(machine, line).unwrap().0.iter().map(|point| point.size.0 >> 20).collect()
@@ -237,7 +238,7 @@ fn sizes_beyond_a_cache_use_its_whole_reported_size() {
     let trail = |machine: &Machine| planned(machine, "parallel").unwrap().1.trail;
     assert_eq!((trail(&told), trail(&shared)), (72 << 14, 72 << 14));
     let largest = |line: &str| planned(&shared, line).unwrap().0.iter().map(|point| point.size).max();
-    // A curve shows the plateau of memory for any share of the cache; its sizes are chosen for that share.
+    // A curve shows the plateau of memory for any share of the cache.
     assert_eq!(largest("curve"), Some(MIB.times(192)));
     assert_eq!(largest(""), Some(MIB.times(256)));
     assert_eq!(shared.least_in_memory(), MIB.times(16));
@@ -259,16 +260,41 @@ fn sizes_beyond_a_cache_use_its_whole_reported_size() {
 }
 
 #[test]
-fn a_cache_that_is_larger_than_reported_enlarges_every_working_set() {
+fn a_cache_that_is_larger_than_reported_is_warned_about_and_is_within_the_curve() {
     let found = looked_at(MIB.times(512), true, Some(MIB.times(96)), Some(MIB.times(32)));
-    for line in ["", "distribution", "window", "order", "pages", "curve", "parallel", "variants", "bandwidth"]
-    {
+    for (line, size, is_warned) in [("", 256, true), ("window", 256, true), ("curve", 512, false)] {
         let (points, _, codes) = planned(&found, line).unwrap();
         let largest = points.iter().map(|point| point.size).max().unwrap();
-        assert!(largest >= MIB.times(512), "{line}: {largest}");
-        assert!(!codes.contains(&"cache-could-hold"), "{line}");
+        assert_eq!(largest, MIB.times(size), "{line}");
+        assert_eq!(codes.contains(&"cache-could-hold"), is_warned, "{line}");
     }
     assert_eq!(found.least_in_memory(), MIB.times(192));
+}
+
+/// Eight default runs of one machine had working sets of 256 MiB and of 1.88 GiB, by what each look found.
+#[test]
+fn every_look_at_one_machine_leaves_its_default_working_set() {
+    for (reported, expected) in [("size\n32768K", 256), ("size\n491520K", 1920)] {
+        let told = machine_of(&fixture("one-node").replace("size\n32768K", reported), None);
+        assert_eq!(size(&told, "").0, MIB.times(expected));
+        for (found, clear, cache) in [
+            (256, Some(true), Some(12)),
+            (256, None, None),
+            (512, Some(true), Some(96)),
+            (2048, Some(false), Some(700)),
+        ] {
+            let sizing = looked_at(MIB.times(found), true, cache.map(|cache| MIB.times(cache)), None).sizing;
+            let sizing = sizing.map(|sizing| Sizing { clear, ..sizing });
+            let looked = Machine { sizing, ..*told };
+            assert_eq!(size(&looked, "").0, MIB.times(expected), "{reported}: {sizing:?}");
+        }
+    }
+    // Where no cache is reported, the working set that was found is the default one.
+    let mut unknown = machine("one-node", None);
+    (unknown.host.caches, unknown.processor.caches) = Default::default();
+    assert_eq!(size(&unknown, "").0, MIB.times(256));
+    unknown.sizing = looked_at(MIB.times(512), true, Some(MIB.times(96)), None).sizing;
+    assert_eq!(size(&unknown, "").0, MIB.times(512));
 }
 
 #[test]

@@ -230,7 +230,10 @@ impl Machine {
     /// Returns true if a search has shown that a cache serves a working set of that size in part.
     #[must_use]
     pub fn is_served(&self, size: Bytes) -> bool {
-        self.sizing.is_some_and(|sizing| sizing.clear == Some(false) && size <= sizing.size)
+        self.sizing.is_some_and(|sizing| {
+            let grew = sizing.first <= size && size < sizing.size;
+            grew || sizing.clear == Some(false) && size <= sizing.size
+        })
     }
 
     /// Returns true if most of a working set is in no cache.

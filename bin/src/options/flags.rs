@@ -244,7 +244,7 @@ flags! {
     Size "size" Chain COMMON,
         Value(&SIZE, |options, value| set_some(&mut options.size, values::size(value))),
         "working-set size" for bandwidth "memory of each core",
-        default "4x the last-level cache, at least 256M, at most half of the node's available memory; doubled while a cache serves it" for expect "the largest one that was measured",
+        default "4x the reported last-level cache, at least 256M, at most half of the node's available memory" for expect "the largest one that was measured",
         because "at most a quarter of the loads then hit that cache" for expect "";
     MinSize "min-size" Chain,
         Value(&SIZE, |options, value| set_some(&mut options.min_size, values::size(value))),

@@ -22,9 +22,6 @@ pub const SMALLEST: Bytes = Bytes(4 << 10);
 /// Minimum size of the largest working set under an emulator, so that the curve shows the caches that the emulator
 /// models.
 const EMULATED: Bytes = Bytes(16 << 20);
-/// Working set that is in memory on most machines, whatever share of their caches a search found for this core: four
-/// times 64 MiB.
-const SURELY: Bytes = Bytes(256 << 20);
 /// Number of working sets for each doubling: enough that refinement finds every knee.
 const POINTS_PER_OCTAVE: u32 = 4;
 /// Maximum number of working sets that refinement may add.
@@ -124,10 +121,9 @@ fn largest(planning: &mut Planning<'_, '_>, target: NodeId) -> Result<Bytes, Pla
         return Ok(most);
     }
     // Neighbours that leave little of a cache may leave more of it during the run.
-    let reported = machine.reported_cache().unwrap_or(Bytes(0)).times(super::sizes::CACHES).min(SURELY);
-    let wanted = machine.last_level_cache().times(super::sizes::CACHES).max(reported);
+    let wanted = machine.largest_cache().times(super::sizes::CACHES);
     let mut wanted = wanted.max(options.min_size.unwrap_or(Bytes(0)));
-    // A cache that was larger than reported must be exceeded in the curve, too.
+    // The curve also reaches the memory that a search found behind a cache that is larger than reported.
     if let Some(sizing) = machine.sizing.filter(|sizing| sizing.size > sizing.first) {
         wanted = wanted.max(sizing.size);
     }

@@ -25,7 +25,7 @@ use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
 
 pub use planning::{EachPoint, Plan, Planning};
 pub use scope::Scope;
-pub use sizes::{looked_at, most, working_set};
+pub use sizes::{CACHES, looked_at, most, working_set};
 
 use crate::error::Failure;
 use crate::machine::Machine;

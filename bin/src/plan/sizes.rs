@@ -37,17 +37,7 @@ pub fn working_set(
             check(options, machine, target, size)?;
             size
         }
-        None => {
-            let usual = || cache.times(CACHES).max(LEAST_DEFAULT);
-            let wanted = match machine.sizing {
-                // A search that ended at a smaller size had no memory for more.
-                Some(Sizing { size, clear: Some(_), .. }) => size.max(LEAST_DEFAULT),
-                // A search without a verdict falls back to the size that the reported cache suggests.
-                Some(Sizing { size, .. }) => size.max(usual()),
-                None => usual(),
-            };
-            within_half(planning, target, targets, wanted)?
-        }
+        None => within_half(planning, target, targets, wanted(machine))?,
     };
     let asked = options.size.is_some();
     match machine.cache_that_holds(size).filter(|_| asked) {
@@ -60,6 +50,19 @@ pub fn working_set(
         None => {}
     }
     Ok(size)
+}
+
+/// Returns the working set that reaches memory. If the machine reports a last-level cache, the report alone decides, so
+/// that all runs have the same; otherwise a search does.
+fn wanted(machine: &Machine) -> Bytes {
+    let beyond = |cache: Bytes| cache.times(CACHES).max(LEAST_DEFAULT);
+    match (machine.reported_cache(), machine.sizing) {
+        (Some(reported), _) => beyond(reported),
+        // A search that ended at a smaller size had no memory for more.
+        (None, Some(Sizing { size, clear: Some(_), .. })) => size.max(LEAST_DEFAULT),
+        (None, Some(Sizing { size, .. })) => size.max(beyond(machine.largest_cache())),
+        (None, None) => beyond(machine.largest_cache()),
+    }
 }
 
 /// Returns the point of the search before the run: the largest, if the program chooses its size.

@@ -110,7 +110,7 @@ pub fn known(machine: &Machine, like: &Point, points: &[Point], limit_ns: f64, s
 
 /// Warns about findings of a search that differ from the knowledge before it.
 pub fn tell(warnings: &mut Warnings, known: &Known, sizing: &Sizing) {
-    if sizing.size > sizing.first {
+    if sizing.size > sizing.first && known.reported.is_none() {
         warnings.push(Warning::WorkingSetDoubled { from: sizing.first, to: sizing.size });
     }
     if let (Some(found), Some(reported)) = (sizing.cache, known.reported) {

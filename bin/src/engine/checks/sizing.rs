@@ -16,6 +16,7 @@ use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::engine::seam::{Place, RUSHING_LANES, Walkable};
 use crate::error::Failure;
 use crate::machine::Sizing;
+use crate::plan::CACHES;
 use crate::plan::budget::FILLING_LAPS;
 use crate::result::Point;
 
@@ -73,6 +74,13 @@ pub struct Known {
     pub limit_ns: f64,
 }
 
+impl Known {
+    /// Returns whether the reported cache asks for a working set larger than [`FIRST`].
+    fn is_large(&self) -> bool {
+        self.reported.is_some_and(|cache| cache.times(CACHES) > FIRST)
+    }
+}
+
 /// The measurement of one working set.
 #[derive(Clone, Copy, Debug)]
 struct SizeMeasurement {
@@ -125,6 +133,8 @@ pub fn search<A: Place>(
         ..Sizing::default()
     };
     match known.seeks_cache {
+        // A cache that holds the first working set may have any larger size.
+        true if known.is_large() && largest.ratio < HOLDS_MOST => {}
         true => search.descend(&mut sizing, largest.cold_ns)?,
         false => sizing.cache = before.and_then(|look| search.disagreeing(of_hits(&look, ASSUMED_HIT))),
     }
@@ -133,15 +143,14 @@ pub fn search<A: Place>(
 }
 
 impl<A: Place> Search<'_, A> {
-    /// Doubles the working set until no cache serves it, or until memory or time runs out.
+    /// Doubles the working set until no cache serves it, or until memory or time runs out. If the reported cache alone
+    /// asks for a larger working set, nothing is learnt from more.
     fn grow(&mut self) -> Result<Option<Grown>, Failure<'static>> {
         let mut size = FIRST.min(self.known.most);
         let mut before = None;
         let Some((mut look, mut served)) = self.settled(size)? else { return Ok(None) };
-        while served == Some(true) {
-            let reported =
-                self.known.reported.filter(|_| size == FIRST).map_or(Bytes(0), |cache| cache.times(4));
-            let next = size.times(2).max(reported).min(self.known.most);
+        while served == Some(true) && !self.known.is_large() {
+            let next = size.times(2).min(self.known.most);
             // A slightly larger set would not change the result.
             if next.0 < size.0 / 2 * 3 {
                 break;

@@ -21,8 +21,6 @@ pub enum Wanted {
     NotPoor,
     /// Nearly always poor.
     Poor,
-    /// A correct value or a poor one.
-    RightOrPoor,
     /// Nearly always an undisturbed value; and its opposite, never one.
     Undisturbed,
     NeverUndisturbed,
@@ -65,7 +63,7 @@ pub static MODELS: [Model; 22] = [
         let contention = Contention::on_and_off(chance, [0.65, 0.35], 0.0, 0.0, |_| 0.12);
         plain(chance, contention)
     }),
-    model(7, "hidden cache, size by default", Wanted::RightOrPoor, |chance| cached(chance, DEFAULT)),
+    model(7, "hidden cache, size by default", Wanted::Poor, |chance| cached(chance, DEFAULT)),
     model(8, "hidden cache, size given", Wanted::Poor, |chance| cached(chance, GIVEN)),
     model(9, "hidden cache, size given, neighbours that add 30%", Wanted::Poor, |chance| {
         let mut host = cached(chance, GIVEN);

@@ -130,7 +130,6 @@ impl Row {
                 ask(self.share(self.held) >= 0.93, "93% of intervals hold");
             }
             Wanted::Poor => ask(self.share(poor) >= 0.95, "95% poor"),
-            Wanted::RightOrPoor => {}
             Wanted::Undisturbed => ask(self.share(self.claimed_right) >= 0.9, "90% found undisturbed"),
             Wanted::NeverUndisturbed => ask(self.claimed == 0, "none found undisturbed"),
         }
@@ -208,7 +207,7 @@ pub fn markdown(rows: &[Row], count: u64, is_tuning: bool) -> String {
         };
         // The truth of a machine with a fault is the truth without it, so no interval has to cover it.
         let holds = match row.wanted {
-            Wanted::Poor | Wanted::RightOrPoor => String::from("–"),
+            Wanted::Poor => String::from("–"),
             _ => shown(row.held, row.runs),
         };
         let undisturbed = if row.wanted == Wanted::Poor { String::from("–") } else { undisturbed };

@@ -448,7 +448,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
     // The machine is a guest that sees its host's cache, and has a part of it.
     machine.sizing = has(Trouble::Virtual).then_some(Sizing {
         first: Bytes::MIB.times(256),
-        size: Bytes::MIB.times(512),
+        size: Bytes::MIB.times(256),
         cold_ns: 100.0,
         warm_over_cold: 0.9973,
         // With little time the answer is unknown.
