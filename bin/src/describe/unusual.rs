@@ -25,7 +25,7 @@ const OF_MACHINE: &str = "virtual machine|bare metal|memory encryption|several n
 /// The codes of warnings about conditions that slow memory or cores; no other code is a part of this text.
 const OF_WARNINGS: &[u8] =
     b"huge-pages-without-effect neighbours stolen-time other-work sibling-busy throttled \
-    frequency-scaling channels-unequal memory-errors hardware-errors overheated";
+    frequency-scaling channels-unequal memory-errors hardware-errors overheated core-slowed";
 /// The profiles of firmware and the preferences of CPUs that trade speed for power.
 const SLOW: &[u8] = b"low-power cool quiet power balance_power";
 

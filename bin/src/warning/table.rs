@@ -8,7 +8,7 @@ use latency_core::packed;
 use latency_core::units::Bytes;
 
 use super::entry::{About, Entry, fixed, percent, percent_off, size_option};
-use super::{Clipped, NoCounters, Severity, Warning};
+use super::{Beside, Clipped, NoCounters, Severity, Warning};
 use crate::options::message::{Insert, Message, insert};
 use crate::report::words::words;
 
@@ -40,12 +40,31 @@ const CODES: &str = "memory-errors hardware-errors overheated one-node too-many-
     neighbours not-quiet numa-balancing frequency-scaling core-clock-unstable tsc-not-invariant \
     tsc-unsteady tsc-drift tsc-mismatch no-tsc counter-not-invariant counter-unsteady counter-drift \
     counter-mismatch no-counter counter-trapped no-core-clock fence-not-serialising emulated l1-not-integer \
-    multiply-add-ratio repeat-ratio prefetch-audit neighbours-fetched pointers-followed prefetch-assisted \
+    multiply-add-ratio core-slowed repeat-ratio prefetch-audit neighbours-fetched pointers-followed prefetch-assisted \
     precision-not-reached disturbed hops-too-short hop-mean-differs points-not-precise points-disturbed \
     state-share few-steps timer-stepped-back core-cycles-differ counters-unavailable threads-refused \
     generator-moved not-settled throttled one-generator pairs-left-out rate-not-delivered \
     idle-memory-slower little-implausible over-budget vcpus-may-share-a-core topology-doubtful \
     pairs-of-classes firmware-latency-differs channels-unequal tier-contradiction partial";
+
+impl Beside {
+    /// Returns the cause that was seen, for the end of a sentence; nothing if there was none.
+    const fn seen(self) -> &'static str {
+        match self {
+            Beside::Unknown => "",
+            Beside::OtherWork => " (other processes used this CPU)",
+            Beside::BusySibling => " (its SMT sibling was busy)",
+        }
+    }
+
+    const fn remedy(self) -> &'static str {
+        match self {
+            Beside::Unknown => "rerun; if it recurs, compare another core (--cpu=N)",
+            Beside::OtherWork => "stop other processes, then rerun",
+            Beside::BusySibling => "keep the SMT sibling idle, then rerun",
+        }
+    }
+}
 
 impl Warning {
     /// Returns the entry of this warning.
@@ -313,18 +332,21 @@ impl Warning {
             Warning::Emulated { ref by } => entry!("emulated", Note;
                 "emulated by {by}: these are not hardware latencies";
                 "run on real hardware, or in a virtual machine with KVM"; by = by.as_str()),
-            Warning::L1NotInteger { cycles } => entry!("l1-not-integer", Poor;
+            Warning::L1NotInteger { cycles, beside } => entry!("l1-not-integer", Poor;
                 "self-test failed: L1 hit latency is {cycles} cycles",
-                ", expected {whole} (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun"; cycles = fixed(cycles, 2),
-                whole = words.l1_hit_cycles),
+                ", expected {whole}{seen}"; "{remedy}"; cycles = fixed(cycles, 2),
+                whole = words.l1_hit_cycles, seen = beside.seen(), remedy = beside.remedy()),
             // A busy sibling delays some of the additions: core cycles are off by that share, nanoseconds are not.
-            Warning::MultiplyAddRatio { ratio } => entry!(
+            Warning::MultiplyAddRatio { ratio, beside } => entry!(
                 "multiply-add-ratio", graded(math::distance_from_whole(ratio) / ratio, MUCH_OFF);
                 "self-test failed: multiply/add latency ratio is {ratio}",
-                ", expected {whole} (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun"; ratio = fixed(ratio, 2),
-                whole = words.multiply_ratio),
+                ", expected {whole}{seen}"; "{remedy}"; ratio = fixed(ratio, 2),
+                whole = words.multiply_ratio, seen = beside.seen(), remedy = beside.remedy()),
+            // Like stolen time, this is in the value, which is correct for a core that is slowed in this way.
+            Warning::CoreSlowed { from, to, size, cycles, beside } => entry!(
+                "core-slowed", Fair, Point(from, to, size), math::distance_from_whole(cycles);
+                "core slowed during trials: L1 latency is {cycles} cycles", ", expected a whole number{seen}"; "{remedy}";
+                cycles = fixed(cycles, 2), seen = beside.seen(), remedy = beside.remedy()),
             Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor;
                 "the repeat of the first point was {percent}% {side}", ", in freshly allocated memory";
                 "stop other processes, then rerun";
