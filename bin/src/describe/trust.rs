@@ -24,6 +24,8 @@ fields! {
     REMEDY "remedy" "Remedy for the finding.";
     NODE "node" "Node of the warning; only in warnings about a memory-side cache.";
     SIDE_BYTES "side_cache_bytes" "Capacity of the memory-side cache, in bytes.";
+    SLOWED_BYTES "working_set_bytes" "Working set of the point in L1 during which the core was slowed, in bytes; only in `core-slowed`.";
+    SLOWED_CYCLES "core_cycles" "Core cycles of this point, which are not a whole number; only in `core-slowed`.";
     UNTRUSTED "untrusted" "True if there is evidence that a value is wrong or not verified, so that --strict fails.";
     SEVERITY "severity" "`note` (no effect on trust), `fair` or `poor` (lowers the trust to this level).";
 }
@@ -60,6 +62,10 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
         if let Some((node, cache)) = warning.side_cache() {
             document.put(&NODE, node.0);
             document.put(&SIDE_BYTES, cache);
+        }
+        if let Some((size, cycles)) = warning.slowed_point() {
+            document.put(&SLOWED_BYTES, size);
+            document.put(&SLOWED_CYCLES, cycles);
         }
     });
 }

@@ -19,7 +19,7 @@ const SMALL: Bytes = Bytes(64 << 10);
 /// Temperature from which on memory is refreshed twice as often, in thousandths of a degree Celsius.
 pub const HOT: i32 = 85_000;
 /// The codes of warnings about conditions that slow memory or cores.
-const OF_WARNINGS: [&str; 11] = [
+const OF_WARNINGS: [&str; 12] = [
     "huge-pages-without-effect",
     "neighbours",
     "stolen-time",
@@ -31,6 +31,7 @@ const OF_WARNINGS: [&str; 11] = [
     "memory-errors",
     "hardware-errors",
     "overheated",
+    "core-slowed",
 ];
 /// The profiles of firmware and the preferences of CPUs that trade speed for power.
 const SLOW: [&str; 5] = ["low-power", "cool", "quiet", "power", "balance_power"];

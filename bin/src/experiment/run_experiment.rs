@@ -200,7 +200,8 @@ fn search<'a>(
 
 /// Warns of all that a run shows about the machine and itself.
 fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget) {
-    let ExperimentRun { timer, health, findings, .. } = ran;
+    let ExperimentRun { timer, health, conditions, findings, .. } = ran;
+    self_test::warn(session.machine, health, conditions.as_ref(), &findings.outcomes, session.warnings);
     finish::warn(session, timer, &findings.outcomes, budget, health.repeat);
     if findings.interrupted {
         let planned = findings.outcomes.len() as u32;
@@ -242,7 +243,7 @@ fn check<'a>(
             Err(error) => return Err(error),
         }
     }
-    self_test::conclude(timer.counter(), session.machine.processor.platform, health, session.warnings);
+    self_test::look_again(timer.counter(), session.machine.processor.platform, health);
     Ok(())
 }
 

@@ -48,6 +48,17 @@ pub enum NoCounters {
     Absent,
 }
 
+/// Other work that was seen on the core of a failed self-test or of a slowed point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// None was seen.
+    Unknown,
+    /// Other tasks ran on the CPU.
+    OtherWork,
+    /// The SMT sibling was busy.
+    BusySibling,
+}
+
 /// A fact that a reader must know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the text
@@ -156,9 +167,11 @@ pub enum Warning {
     /// The machine is emulated.
     Emulated { by: ShortText },
     /// The latency of an L1 hit is not a whole number of core cycles.
-    L1NotInteger { cycles: f64 },
+    L1NotInteger { cycles: f64, beside: Beside },
     /// The latency of a multiplication is not a whole multiple of the latency of an addition.
-    MultiplyAddRatio { ratio: f64 },
+    MultiplyAddRatio { ratio: f64, beside: Beside },
+    /// A measured point in the L1 cache has a latency of no whole number of core cycles.
+    CoreSlowed { from: NodeId, to: NodeId, size: Bytes, cycles: f64, beside: Beside },
     /// A point that was measured again at the end of the run, in new memory, has another latency.
     RepeatRatio { ratio: f64 },
     /// Chains with a small and a large stride differ more than they should.
@@ -275,6 +288,15 @@ impl Warning {
     pub const fn side_cache(&self) -> Option<(NodeId, Bytes)> {
         match *self {
             Warning::SideCache { node, cache, .. } => Some((node, cache)),
+            _ => None,
+        }
+    }
+
+    /// Returns the working set and the core cycles of the point, if the warning is about a core that was slowed.
+    #[must_use]
+    pub const fn slowed_point(&self) -> Option<(Bytes, f64)> {
+        match *self {
+            Warning::CoreSlowed { size, cycles, .. } => Some((size, cycles)),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use latency_core::text::plural;
 use latency_core::units::{Bytes, Picoseconds};
 
 use super::entry::{About, Entry, Facts, percent, percent_off, size_option};
-use super::{Clipped, NoCounters, Severity, Warning};
+use super::{Beside, Clipped, NoCounters, Severity, Warning};
 use crate::report::figures::Digits;
 use crate::report::words::words;
 
@@ -40,6 +40,25 @@ const COUNTER_CODES: [(&str, &str); 5] = [
     ("tsc-mismatch", "counter-mismatch"),
     ("no-tsc", "no-counter"),
 ];
+
+impl Beside {
+    /// Returns the cause that was seen, for the end of a sentence; nothing if there was none.
+    const fn seen(self) -> &'static str {
+        match self {
+            Beside::Unknown => "",
+            Beside::OtherWork => " (other processes used this CPU)",
+            Beside::BusySibling => " (its SMT sibling was busy)",
+        }
+    }
+
+    const fn remedy(self) -> &'static str {
+        match self {
+            Beside::Unknown => "rerun; if it recurs, compare another core (--cpu=N)",
+            Beside::OtherWork => "stop other processes, then rerun",
+            Beside::BusySibling => "keep the SMT sibling idle, then rerun",
+        }
+    }
+}
 
 impl Warning {
     /// Passes the entry of this warning to `take`.
@@ -455,20 +474,28 @@ impl Warning {
                 "run on real hardware, or in a virtual machine with KVM";
                 by = by.as_str()
             ),
-            Warning::L1NotInteger { cycles } => entry!(
+            Warning::L1NotInteger { cycles, beside } => entry!(
                 "l1-not-integer", Poor;
                 "self-test failed: L1 hit latency is {cycles:.2} cycles",
-                ", expected {whole} (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun";
-                whole = words.l1_hit_cycles
+                ", expected {whole}{seen}";
+                "{remedy}";
+                whole = words.l1_hit_cycles, seen = beside.seen(), remedy = beside.remedy()
             ),
             // A busy sibling delays some of the additions: core cycles are off by that share, nanoseconds are not.
-            Warning::MultiplyAddRatio { ratio } => entry!(
+            Warning::MultiplyAddRatio { ratio, beside } => entry!(
                 "multiply-add-ratio", graded(math::distance_from_whole(ratio) / ratio, MUCH_OFF);
                 "self-test failed: multiply/add latency ratio is {ratio:.2}",
-                ", expected {whole} (was another task using this core?)";
-                "keep the SMT sibling idle, then rerun";
-                whole = words.multiply_ratio
+                ", expected {whole}{seen}";
+                "{remedy}";
+                whole = words.multiply_ratio, seen = beside.seen(), remedy = beside.remedy()
+            ),
+            // Like stolen time, this is in the value, which is correct for a core that is slowed in this way.
+            Warning::CoreSlowed { from, to, size, cycles, beside } => entry!(
+                "core-slowed", Fair, Point(from, to, size), math::distance_from_whole(cycles);
+                "core slowed during trials: L1 latency is {cycles:.2} cycles",
+                ", expected a whole number{seen}";
+                "{remedy}";
+                seen = beside.seen(), remedy = beside.remedy()
             ),
             Warning::RepeatRatio { ratio } => entry!(
                 "repeat-ratio", Poor;

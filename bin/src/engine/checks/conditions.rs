@@ -29,9 +29,9 @@ use crate::warning::{Warning, Warnings};
 /// some ticks to the thread that was interrupted.
 const MUCH_BY_TICKS: f64 = 0.3;
 /// Minimum share of other work, or of stolen time, for a warning: below it is the housekeeping of every machine.
-const SOME_OTHER_WORK: f64 = 0.03;
+pub(super) const SOME_OTHER_WORK: f64 = 0.03;
 /// Minimum share of time in which a sibling is busy, for a warning: below it, the sibling hardly shares the core.
-const SOME_OF_SIBLING: f64 = 0.1;
+pub(super) const SOME_OF_SIBLING: f64 = 0.1;
 /// Minimum drift between the two clocks for a warning, in parts per million: the crystals of one machine agree better,
 /// and so do calibrations of 10 ms (method 1.3).
 const SOME_DRIFT_PPM: f64 = 100.0;
@@ -41,7 +41,7 @@ const SOME_CLOCK_CHANGE: f64 = 0.05;
 /// Minimum nanoseconds of a run from which shares of its time are computed.
 const SHORTEST_NS: u64 = 50_000_000;
 /// Maximum CPUs with a warning of one kind each; further CPUs are only counted.
-const MOST_TOLD: usize = 8;
+pub(super) const MOST_TOLD: usize = 8;
 
 /// Maximum bytes of /proc/stat that are read: a line for each of the most CPUs.
 const MOST_READ: usize = 1 << 20;

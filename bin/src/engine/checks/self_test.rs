@@ -1,25 +1,29 @@
-//! A self-test of the tool: does a known latency come out right?
+//! A self-test of the tool: does a known latency come out right, in the test itself and at measured points?
 
 use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel;
 use latency_core::math::{self, ToReal};
-use latency_core::stats;
+use latency_core::stats::{self, Interval, Summary};
 use latency_core::units::Bytes;
 
+use super::conditions::{MOST_TOLD, SOME_OF_SIBLING, SOME_OTHER_WORK};
 use crate::engine::stopwatch::clock::Counter;
 use crate::engine::stopwatch::core_clock::{FASTEST_GIGAHERTZ, SELF_TEST_STEPS};
+use crate::machine::Machine;
 use crate::machine::processor::Platform;
-use crate::result::Health;
-use crate::warning::{Warning, Warnings};
+use crate::plan::single;
+use crate::result::conditions::{Conditions, OTHER_WORK};
+use crate::result::{Health, Outcome, Point, Walk};
+use crate::warning::{Beside, Warning, Warnings};
 
 /// Maximum distance of a first-level hit from a whole number of cycles; beyond it, the clock or the chain is not
 /// understood.
 const WHOLE_CYCLES: f64 = 0.05;
 
 /// Maximum number of tries: a core that is shared for a moment is free some milliseconds later.
-const TRIES: usize = 8;
+pub const TRIES: usize = 8;
 
 /// Measures a chase within the first-level cache and a chain of multiplications, in core cycles. That lasts some
 /// milliseconds, or longer if the results are not whole numbers. A better result from an earlier call is kept.
@@ -27,32 +31,95 @@ pub fn look(counter: Option<&Counter>, platform: Platform, health: &mut Health) 
     let Some(counter) = counter else { return };
     // Under an emulator, further tries do not help: its instructions have no fixed number of cycles.
     let tries = if platform == Platform::Emulated { 1 } else { TRIES };
+    look_by(tries, health, &mut || first_level_cycles(counter), &mut || counter.multiply_ratio());
+}
+
+/// Measures as [`look`] does, in at most `tries` tries, by functions that return the core cycles of a hit and the ratio
+/// of a multiplication to an addition.
+pub fn look_by(
+    tries: usize,
+    health: &mut Health,
+    hit: &mut dyn FnMut() -> Option<f64>,
+    ratio: &mut dyn FnMut() -> Option<f64>,
+) {
     for _ in 0..tries {
-        keep_whole(&mut health.l1_cycles, || first_level_cycles(counter));
-        keep_whole(&mut health.multiply_ratio, || counter.multiply_ratio());
+        keep_whole(&mut health.l1_cycles, hit);
+        keep_whole(&mut health.multiply_ratio, ratio);
         if is_whole(health.l1_cycles) && is_whole(health.multiply_ratio) {
             break;
         }
     }
 }
 
-/// Measures the failed numbers again, and warns if they fail again: then the program had to share the core both before
-/// and after the trials.
-pub fn conclude(counter: Option<&Counter>, platform: Platform, health: &mut Health, warnings: &mut Warnings) {
-    if platform == Platform::Emulated {
-        return;
-    }
-    look(counter, platform, health);
-    if let Some(cycles) = health.l1_cycles.filter(|_| !is_whole(health.l1_cycles)) {
-        warnings.push(Warning::L1NotInteger { cycles });
-    }
-    if let Some(ratio) = health.multiply_ratio.filter(|_| !is_whole(health.multiply_ratio)) {
-        warnings.push(Warning::MultiplyAddRatio { ratio });
+/// Measures the failed numbers again, after the trials.
+pub fn look_again(counter: Option<&Counter>, platform: Platform, health: &mut Health) {
+    if platform != Platform::Emulated {
+        look(counter, platform, health);
     }
 }
 
+/// Warns about numbers that are not whole both before and after the trials, and about points in the first-level cache
+/// that are not.
+pub fn warn(
+    machine: &Machine,
+    health: &Health,
+    conditions: Option<&Conditions>,
+    outcomes: &[Outcome<'_>],
+    warnings: &mut Warnings,
+) {
+    if machine.processor.platform == Platform::Emulated {
+        return;
+    }
+    let beside = beside(conditions);
+    if let Some(cycles) = health.l1_cycles.filter(|_| !is_whole(health.l1_cycles)) {
+        warnings.push(Warning::L1NotInteger { cycles, beside });
+    }
+    if let Some(ratio) = health.multiply_ratio.filter(|_| !is_whole(health.multiply_ratio)) {
+        warnings.push(Warning::MultiplyAddRatio { ratio, beside });
+    }
+    for Outcome { point, result } in outcomes {
+        let Ok(measured) = result else { continue };
+        let judged = single::cache(machine, 1).is_some_and(|cache| is_first_level(point, cache));
+        let Some(cycles) = measured.series.core_cycles.filter(|cycles| judged && !is_whole_within(cycles))
+        else {
+            continue;
+        };
+        let (from, to, size, cycles) = (point.initiator, point.target, point.size, cycles.median);
+        warnings.push_worst_first(Warning::CoreSlowed { from, to, size, cycles, beside }, MOST_TOLD);
+    }
+}
+
+/// Returns the other work that was seen on the core of the first thread.
+fn beside(conditions: Option<&Conditions>) -> Beside {
+    let Some(found) = conditions else { return Beside::Unknown };
+    // With one CPU, other work during the pauses of the run counts, too.
+    let on_cpu = match found.cpus {
+        [only] => only.shares.get(OTHER_WORK).copied(),
+        _ => None,
+    };
+    let seen = |share: Option<f64>, least: f64| share.is_some_and(|share| share >= least);
+    match () {
+        () if seen(found.sibling_busy_share, SOME_OF_SIBLING) => Beside::BusySibling,
+        () if seen(found.other_work_share, SOME_OTHER_WORK) => Beside::OtherWork,
+        () if seen(on_cpu, SOME_OTHER_WORK) => Beside::OtherWork,
+        () => Beside::Unknown,
+    }
+}
+
+/// Returns whether a point is a chain of loads that all hit a first-level cache of this size.
+fn is_first_level(point: &Point, cache: Bytes) -> bool {
+    matches!(point.walk, Walk::Chain) && 3 * point.size.0 <= 2 * cache.0
+}
+
+/// Returns whether the interval of a number, extended by [`WHOLE_CYCLES`], contains a whole number; true without an
+/// interval, which has a warning of its own.
+fn is_whole_within(cycles: &Summary) -> bool {
+    let Some(Interval { low, high }) = cycles.interval else { return true };
+    math::whole(high + WHOLE_CYCLES).real() >= low - WHOLE_CYCLES
+}
+
 /// Retries a cycle count that is not integral, and keeps the closer one.
-fn keep_whole(best: &mut Option<f64>, measure: impl Fn() -> Option<f64>) {
+fn keep_whole(best: &mut Option<f64>, measure: &mut dyn FnMut() -> Option<f64>) {
     if best.is_some() && is_whole(*best) {
         return;
     }
@@ -110,20 +177,73 @@ pub(crate) fn hit_cycles(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::tests::{machine, planned};
+    use crate::result::conditions::OnCpu;
+    use crate::sys::table::Table;
+    use latency_core::units::CpuId;
     use std::cell::Cell;
 
     #[test]
     fn a_result_from_a_shared_core_is_replaced() {
         let found = [4.4, 4.18, 4.01, 4.3];
         let next = Cell::new(0);
-        let measure = || Some(found[next.replace(next.get() + 1)]);
+        let mut measure = || Some(found[next.replace(next.get() + 1)]);
         let mut best = None;
-        keep_whole(&mut best, measure);
+        keep_whole(&mut best, &mut measure);
         assert!(best == Some(4.4) && !is_whole(best));
-        keep_whole(&mut best, measure);
+        keep_whole(&mut best, &mut measure);
         assert!(best == Some(4.18) && !is_whole(best));
-        keep_whole(&mut best, measure);
-        keep_whole(&mut best, measure);
+        keep_whole(&mut best, &mut measure);
+        keep_whole(&mut best, &mut measure);
         assert!(best == Some(4.01) && is_whole(best) && next.get() == 3);
+    }
+
+    fn series(low: f64, high: f64) -> Summary {
+        Summary { median: (low + high) / 2.0, interval: Some(Interval { low, high }), ..Summary::default() }
+    }
+
+    #[test]
+    fn a_point_is_judged_beyond_its_own_interval() {
+        for (low, high) in [(4.99, 5.01), (5.03, 5.05), (4.9, 5.4), (3.96, 3.97), (4.4, 6.1)] {
+            assert!(is_whole_within(&series(low, high)), "{low} to {high}");
+        }
+        for (low, high) in [(5.20, 5.21), (5.06, 5.4), (4.5, 4.94), (5.06, 5.94)] {
+            assert!(!is_whole_within(&series(low, high)), "{low} to {high}");
+        }
+        assert!(is_whole_within(&Summary { median: 5.2, ..Summary::default() }));
+    }
+
+    #[test]
+    fn a_cause_is_named_only_if_it_was_seen() {
+        let on = |other_work| {
+            let on = OnCpu { cpu: CpuId(0), shares: [other_work, 0.0, f64::NAN] };
+            Table::filled(1, on).unwrap().leak()
+        };
+        let quiet = Conditions { cpus: on(0.0), other_work_share: Some(0.01), ..Conditions::default() };
+        assert_eq!(beside(None), Beside::Unknown);
+        assert_eq!(beside(Some(&quiet)), Beside::Unknown);
+        assert_eq!(beside(Some(&Conditions { other_work_share: Some(0.2), ..quiet })), Beside::OtherWork);
+        assert_eq!(beside(Some(&Conditions { cpus: on(0.5), ..quiet })), Beside::OtherWork);
+        let sibling = Conditions { sibling_busy_share: Some(0.4), ..quiet };
+        assert_eq!(beside(Some(&sibling)), Beside::BusySibling);
+        let remedy = |beside| std::format!("{}", Warning::MultiplyAddRatio { ratio: 2.8, beside }.remedy());
+        assert!(
+            !remedy(Beside::Unknown).contains("sibling") && remedy(Beside::BusySibling).contains("sibling")
+        );
+    }
+
+    #[test]
+    fn chains_in_most_of_the_first_level_are_judged_and_others_are_not() {
+        let machine = machine("one-node", None);
+        let cache = single::cache(&machine, 1).unwrap();
+        let plan = |line: &str| planned(&machine, line).unwrap().0[0];
+        for (line, expected) in [
+            ("matrix --size=16K", true),
+            ("matrix --size=1M", false),
+            ("matrix", false),
+            ("bandwidth --size=16K", false),
+        ] {
+            assert_eq!(is_first_level(&plan(line), cache), expected, "{line}: {cache}");
+        }
     }
 }

@@ -7,6 +7,7 @@
 use latency_core::arch;
 use latency_core::clock;
 use latency_core::math::ToReal;
+use latency_core::stats;
 use latency_core::units::Ticks;
 
 use crate::result::Counter;
@@ -27,6 +28,11 @@ const FENCE_WAITS: f64 = 2.5;
 const FENCE_SHOWS: f64 = 0.9;
 /// Blocks of a short run, too many for the branch predictor to predict its end.
 const SHORT: usize = 40;
+/// Blocks of a long run in a round of the self-test. It lasts 2 us, because guests were seen to lose their CPU for about
+/// 1 us every 25 us, which no kernel counted: a run of 7 us often included that.
+const LONG: usize = 120;
+/// Rounds of the self-test.
+const ROUNDS: usize = 51;
 
 /// Dependent operations between two readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +75,17 @@ impl Counter {
     }
 
     /// Measures the ratio as [`multiply_ratio`](Self::multiply_ratio) does, by `ticks`.
+    ///
+    /// With a fine counter, each round has its own ratio, because the clock of a core changes within microseconds.
     pub fn multiply_ratio_by(&self, mut ticks: impl FnMut(Arithmetic, usize) -> u64) -> Option<f64> {
-        const LONG: usize = 480;
+        const LONG_OF_COARSE: usize = 480;
         let blocks = self.blocks(SELF_TEST_STEPS);
+        if blocks == 0 {
+            let rounds = (0..ROUNDS).filter_map(|_| ratio_of_round(&mut ticks));
+            return stats::half_sample_mode(stats::gather(&mut [0.0; ROUNDS], rounds));
+        }
         let mut rate = |work, more: usize| {
-            let long = LONG.max(SHORT + more);
+            let long = LONG_OF_COARSE.max(SHORT + more);
             operations_per_tick(work, long, &mut ticks)
         };
         // A multiplication takes two cycles or more.
@@ -152,6 +164,20 @@ impl Counter {
 /// Returns the number of operations of some blocks.
 const fn additions(blocks: usize) -> u64 {
     blocks as u64 * arch::CLOCK_BLOCK
+}
+
+/// Returns the time of multiplications divided by the mean time of as many additions before and after them, each from the
+/// difference of a short run and a long one; `None` if a long run did not take longer.
+fn ratio_of_round(ticks: &mut dyn FnMut(Arithmetic, usize) -> u64) -> Option<f64> {
+    let mut spent = |work| {
+        // The first block brings the code into the caches.
+        let [_, short, long] = [1, SHORT, LONG].map(|blocks| ticks(work, blocks));
+        long.checked_sub(short).filter(|ticks| *ticks > 0).map(ToReal::real)
+    };
+    let before = spent(Arithmetic::Additions);
+    let multiplications = spent(Arithmetic::Multiplications);
+    let after = spent(Arithmetic::Additions);
+    Some(2.0 * multiplications? / (before? + after?))
 }
 
 /// Returns the operations per tick, from the difference of a short run and of one of `long` blocks; each is the median

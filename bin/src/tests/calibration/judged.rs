@@ -9,6 +9,7 @@ use std::vec::Vec;
 use latency_core::stats::Interval;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
 
+use super::core::Core;
 use super::simulated::Simulated;
 use crate::describe::trust;
 use crate::engine::checks::conditions;
@@ -25,7 +26,6 @@ use crate::experiment::matrix::{self, MATRIX};
 use crate::experiment::run_experiment;
 use crate::experiment::tests::options;
 use crate::machine::Machine;
-use crate::machine::processor::Platform;
 use crate::options::Options;
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
@@ -90,9 +90,10 @@ pub struct Host {
     pub line: &'static str,
     /// The kernel's information about the memory.
     pub told: Told,
-    /// Core cycles of a hit in the first-level cache, and of a multiplication over those of an addition.
+    /// Core cycles of a hit in the first-level cache.
     pub l1_cycles: f64,
-    pub multiply_ratio: f64,
+    /// The arithmetic of its core.
+    pub core: Core,
     /// Number of times that the thread was found on another CPU.
     pub moves: u64,
     /// True if a fault makes a value wrong or unverified.
@@ -184,7 +185,7 @@ fn looked_at(
 
 /// Runs the default experiment on a host whose topology is that of `machine`.
 pub fn run(machine: &Machine, host: Host) -> Verdict {
-    let Host { mut simulated, line, told, l1_cycles, multiply_ratio, moves, is_faulty } = host;
+    let Host { mut simulated, line, told, l1_cycles, mut core, moves, is_faulty } = host;
     let options = options(line);
     let (mut warnings, mut progress, mut noted) = (Warnings::new(), Progress::new(When::Never), Noted::new());
     let (looked, mut planned);
@@ -201,8 +202,8 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     found.iter().for_each(|warning| session.warnings.push(*warning));
     budget.translation = true;
     budget.limit(f64::INFINITY, points.len());
-    let mut health =
-        Health { l1_cycles: Some(l1_cycles), multiply_ratio: Some(multiply_ratio), ..Health::default() };
+    let mut health = Health::default();
+    look(&mut health, l1_cycles, &mut core);
     budget.until_ns = budget.whole_ns;
     let (mut simulated, mut outcomes, window) =
         measured(&mut session, simulated, &told, &points, budget, &mut health);
@@ -218,12 +219,13 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     if let Some((_, pairs)) = simulated.audit {
         health.audit = pairs.told(AUDITED, session.machine, session.warnings, &outcomes);
     }
-    self_test::conclude(None, Platform::Hardware, &mut health, session.warnings);
+    look(&mut health, l1_cycles, &mut core);
     session.noted.moves += moves;
     let conditions = conditions_of(&simulated, session.noted);
     let least = points.iter().map(in_core).min().unwrap();
     conditions::warn(session.warnings, session.machine, &conditions, least);
     let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
+    self_test::warn(session.machine, &health, Some(&conditions), &outcomes, session.warnings);
     finish::warn(&mut session, &timer, &outcomes, &budget, health.repeat);
     let [from_ns, to_ns] = window;
     let series = outcomes[0].result.as_ref().ok().map(|measured: &Measurement| measured.series);
@@ -246,6 +248,11 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
         is_faulty,
         seconds: simulated.now_ns / 1e9,
     }
+}
+
+/// Performs the self-test as before and after the trials of a run.
+fn look(health: &mut Health, l1_cycles: f64, core: &mut Core) {
+    self_test::look_by(self_test::TRIES, health, &mut || Some(l1_cycles), &mut || core.multiply_ratio());
 }
 
 /// Returns the conditions as the kernel would report them.

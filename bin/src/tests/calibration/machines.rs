@@ -3,6 +3,7 @@
 use latency_core::units::Bytes;
 
 use super::contention::{Chance, Contention};
+use super::core::Core;
 use super::judged::{Host, Told};
 use super::simulated::{Absences, Simulated, cache_of};
 
@@ -96,7 +97,7 @@ pub static MODELS: [Model; 22] = [
     }),
     model(17, "multiplication of no whole number of additions", Wanted::Poor, |chance| {
         let off = chance.between(0.3, 0.5);
-        faulty(quiet(chance), |host| host.multiply_ratio = 3.0 - off)
+        faulty(quiet(chance), |host| host.core.multiplication_cycles = 3.0 - off)
     }),
     model(18, "new memory 5 to 30% off", Wanted::Poor, |chance| {
         let off = chance.between(0.05, 0.3);
@@ -133,8 +134,9 @@ fn plain(chance: &mut Chance, contention: Contention) -> Host {
     let mut simulated = Simulated::new(chance, memory_ns, contention);
     simulated.factors = [1.0, 1.0 + 0.003 * chance.normal()].into();
     simulated.absences[0] = Absences::of(chance.between(0.0, 0.003), 0.2e6, true);
-    let (l1_cycles, multiply_ratio) = (4.0 + 0.005 * chance.normal(), 2.99 + 0.005 * chance.normal());
-    Host { simulated, line: DEFAULT, told: Told::ALL, l1_cycles, multiply_ratio, moves: 0, is_faulty: false }
+    let l1_cycles = 4.0 + 0.005 * chance.normal();
+    let core = Core::new(chance.of_part(3), chance.of_part(4));
+    Host { simulated, line: DEFAULT, told: Told::ALL, l1_cycles, core, moves: 0, is_faulty: false }
 }
 
 fn quiet(chance: &mut Chance) -> Host {

@@ -4,6 +4,7 @@
 //! An ordinary test runs a few.
 
 mod contention;
+mod core;
 mod judged;
 mod machines;
 mod simulated;

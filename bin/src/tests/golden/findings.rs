@@ -346,6 +346,15 @@ fn made_up(
         crate::experiment::matrix::check(machine, &outcomes, &mut warnings);
     }
     let conditions = run.conditions(&points);
+    if run.has(Trouble::SlowedCore) {
+        crate::engine::checks::self_test::warn(
+            machine,
+            &run.health(),
+            conditions.as_ref(),
+            &outcomes,
+            &mut warnings,
+        );
+    }
     let mut extra = run.extra(experiment.descriptor.name);
     let mut spans = Vec::new();
     if matches!(experiment.descriptor.name, "curve" | "pages") {
@@ -812,6 +821,7 @@ impl Run<'_> {
         };
         let idle = if self.has(Trouble::SlowIdle) { 1.25 } else { 1.0 };
         let value = value * beside.map_or(idle, |traffic| loads::stretch(point, &traffic));
+        let value = if self.has(Trouble::SlowedCore) { 1.05 * value } else { value };
         let seed = index as u64 + 1000 * u64::from(point.initiator.0);
         let imprecise = self.has(Trouble::Imprecise) && index % 5 == 1;
         let spread = if imprecise { 0.12 } else { 0.006 };

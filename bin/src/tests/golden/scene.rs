@@ -55,11 +55,13 @@ pub enum Trouble {
     Edac,
     /// Other work keeps generators from loading memory at all.
     Starved,
+    /// A hypervisor keeps the CPU for a twentieth of the time, in moments that no kernel counts.
+    SlowedCore,
 }
 
 impl Trouble {
     /// All troubles.
-    pub const ALL: [Trouble; 24] = [
+    pub const ALL: [Trouble; 25] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -84,6 +86,7 @@ impl Trouble {
         Trouble::Dimms,
         Trouble::Edac,
         Trouble::Starved,
+        Trouble::SlowedCore,
     ];
 }
 

@@ -11,7 +11,7 @@ use crate::report::words::{AARCH64, X86_64};
 use Trouble::{
     BusyCpu, Dimms, Disturbed, Early, Edac, Emulated, Excluded, FewRounds, FirstTouch, HostileNames,
     Imprecise, Interrupted, KernelClock, Known, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters,
-    SlowIdle, Threads, Unverified, Virtual,
+    SlowIdle, SlowedCore, Threads, Unverified, Virtual,
 };
 
 const ONE: &str = "one-node";
@@ -52,6 +52,7 @@ const WIDE: &[Row] = &[
     ("matrix-emulated", &["txt", "json", "md"], ONE, "matrix", &[Emulated]),
     ("matrix-memory-errors", &["txt", "json"], TWO, "matrix", &[Edac]),
     ("matrix-busy-cpu", &["txt", "json"], TWO, "matrix", &[BusyCpu]),
+    ("matrix-slowed-core", &["txt", "json"], ONE, "matrix --size=16K", &[SlowedCore]),
     ("matrix-known", TEXT, ONE, "matrix", &[Known]),
     ("matrix-known-virtual", &["txt", "json"], TWO, "matrix", &[Known, Virtual]),
     ("matrix-side-cache", &["txt"], CXL, "matrix --cpunode=0 --memnode=0", &[]),

@@ -45,6 +45,9 @@ const NAMES: [(&str, &str); 1] = [("node_pairs", "pair")];
 /// Members that are null in every build for tests, with the type that they have otherwise.
 const NULLABLE: [(&str, &str); 1] = [("commit", "string")];
 
+/// Lists whose items have the same members in every kind of document, whichever of them were seen.
+const ALIKE: &str = "warnings";
+
 /// Lists of whole documents, by the name of the member.
 const OF_DOCUMENTS: &str = "sections";
 
@@ -208,6 +211,7 @@ impl Maker<'_> {
         let nothing = Shape::default();
         let fields = self.fields;
         let elsewhere = field.and_then(|field| fields.of(field)).unwrap_or(&nothing);
+        let here = if field.is_some_and(|field| field.key == ALIKE) { elsewhere } else { here };
         self.either(place, field, [here, elsewhere])
     }
 

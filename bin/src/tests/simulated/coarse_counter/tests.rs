@@ -85,7 +85,7 @@ fn the_self_test_finds_whole_numbers_over_enough_steps() {
             assert!((ratio - multiply).abs() < CYCLES * multiply, "{megahertz} MHz: {ratio} for {multiply}");
             let (additions, multiplications) = lengths.split_at(lengths.len() / 2);
             let steps = span(additions).min(span(multiplications));
-            assert!(steps >= 2000, "{megahertz} MHz: arithmetic over {steps} steps");
+            assert!(steps >= 2000 || !counter.is_coarse(), "{megahertz} MHz: arithmetic over {steps} steps");
         }
     }
 }
@@ -153,8 +153,13 @@ proptest! {
         let at = |index: usize| blocks[index].1 as f64;
         prop_assert_eq!(blocks[..2].iter().map(|(_, made)| *made).collect::<Vec<_>>(), [1, 40]);
         prop_assert!((at(2) - (40 + usual.max(of(1000.0))) as f64).abs() <= 1.0, "{}", at(2));
-        prop_assert!((at(3 + 51) - 480.max(40 + of(2000.0)) as f64).abs() <= 1.0, "{}", at(3 + 51));
-        prop_assert!((at(3 + 153) - 480.max(40 + of(2000.0) / 2) as f64).abs() <= 1.0, "{}", at(3 + 153));
+        if coarse {
+            prop_assert!((at(3 + 51) - 480.max(40 + of(2000.0)) as f64).abs() <= 1.0, "{}", at(3 + 51));
+            prop_assert!((at(3 + 153) - 480.max(40 + of(2000.0) / 2) as f64).abs() <= 1.0, "{}", at(3 + 153));
+        } else {
+            let round: Vec<usize> = blocks[3..12].iter().map(|(_, made)| *made).collect();
+            prop_assert_eq!(round, [[1, 40, 120]; 3].concat());
+        }
         let mut hops = Vec::new();
         let _ = self_test::hit_cycles(&counter, &mut || Some(1.0), &mut |made| {
             hops.push(made);
