@@ -307,14 +307,15 @@ impl HistoryScan {
     }
 
     /// Returns the smallest step at the present level, as a fraction, that is found within [`DETECTED_IN`] results
-    /// in nine of ten cases.
-    pub fn detectable(&self) -> f64 {
+    /// in nine of ten cases; `None` if the results at this level are too few to find any.
+    pub fn detectable(&self) -> Option<f64> {
         let [least, height] = self.limits;
         let level = &self.levels[0];
         let count = DETECTED_IN.real();
         // The mean of the results after the step scatters too: 1.28 deviations are exceeded in one case of ten.
         let deviations = SLACK + height / count + 1.28 / sqrt(count);
-        exp((deviations * level.spread(DETECTED_IN) * level.scale).max(least)) - 1.0
+        let step = exp((deviations * level.spread(DETECTED_IN) * level.scale).max(least)) - 1.0;
+        (level.independent >= ENOUGH).then_some(step)
     }
 }
 

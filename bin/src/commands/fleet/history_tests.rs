@@ -279,7 +279,7 @@ fn the_detectable_step_is_found_in_nine_of_ten_cases() {
                 continue;
             }
             judged += 1;
-            let step = ln(1.0 + scan.detectable());
+            let step = ln(1.0 + scan.detectable().unwrap());
             results[count..].iter_mut().for_each(|result| result.log += step);
             found += usize::from((count + 1..=count + DETECTED_IN).any(|count| {
                 scan.add(&results[..count]);

@@ -180,7 +180,7 @@ fn search(
             key: newest.key(),
             results: series.len(),
             correlation: scan.correlation(),
-            detectable: undecided.is_none().then(|| scan.detectable()),
+            detectable: scan.detectable().filter(|_| undecided.is_none()),
             undecided,
         });
         let Some((change, [before, level, error])) = scan.found(series) else { continue };

@@ -249,7 +249,7 @@ pub struct HostSeries {
     pub results: usize,
     /// The correlation of a result with the next one.
     pub correlation: f64,
-    /// The smallest step that is found soon, as a fraction; `None` if the newest results are not judged.
+    /// The smallest step that is found soon, as a fraction; `None` if the newest results are too few, or not judged.
     pub detectable: Option<f64>,
     /// The reason why the newest results are not judged, and the start of the first one of them in seconds since 1970.
     pub undecided: Option<(Undecided, u64)>,
