@@ -42,7 +42,7 @@ fn a_host_that_became_slower_is_named_with_the_time_and_the_facts() {
         "h8: became slower: matrix, mean of 2 points 104 ns in its newest 4 results, 98.0 ns in the 20 before (since \
          2026-11-21T01:20:00Z; at that time: BIOS 2.1 -> 2.2, rebooted).",
     );
-    found.says("Fewer than 10 results, too few for a history: 7 of 8 hosts: h1, h2,");
+    found.says("Too few results for a history (about 20 are needed): 7 of 8 hosts: h1, h2,");
     assert!(
         found.text.stderr.contains("slow hosts: 1 became slower; 0 of 8 hosts are slow"),
         "{}",
@@ -60,6 +60,72 @@ fn a_host_that_became_slower_is_named_with_the_time_and_the_facts() {
         found.csv
     );
     assert_eq!(found.strict, Some(5));
+}
+
+/// Returns a host that was rebooted after 18 of 24 days and became slower two days later, with a wrong date of one result.
+fn with_a_wrong_date(place: usize, started: &str) -> Vec<Value> {
+    let mut hosts = like(7);
+    hosts.extend(days("h8", 1..=24, |day| if day > 20 { 108.0 } else { 98.0 }));
+    for (day, result) in (1..).zip(&mut hosts[7..]) {
+        result["host"]["boot_id"] = if day > 18 { "22222222-0000" } else { "11111111-0000" }.into();
+    }
+    hosts[7 + place]["started"] = started.into();
+    hosts
+}
+
+#[test]
+fn a_wrong_clock_is_listed_and_takes_no_judgement_away() {
+    for (place, started, why) in [
+        (18, "2000-01-01T00:00:20Z", "boot-order"),
+        (19, "2000-01-01T00:00:20Z", "boot-order"),
+        (11, "2031-05-01T00:00:00Z", "boot-order"),
+        (5, "2031-05-01T00:00:00Z", "boot-order"),
+    ] {
+        let found = judged(&with_a_wrong_date(place, started), 5, &["--history"]);
+        found.says("Became slower: 1 of 8 hosts: h8.");
+        found.says(&format!(
+            "Wrong dates, which contradict the boot IDs or the order of the results, and do not count: h8 ({started}, \
+             {why})."
+        ));
+        assert!(found.of("same_name", "host").is_empty(), "{}", found.text);
+        assert_eq!(codes(&found, "h8"), ["became-slower"; 3]);
+        assert_eq!(found.of("wrong_dates", "contradiction"), [("h8".into(), why.into())]);
+        assert_eq!(at(&found.document, "/wrong_dates/0/started"), started);
+    }
+}
+
+#[test]
+fn a_step_at_a_reboot_alone_is_listed_and_not_named() {
+    let mut hosts = like(7);
+    hosts.extend(days("h8", 1..=24, |day| if day > 20 { 108.0 } else { 98.0 }));
+    for (day, result) in (1..).zip(&mut hosts[7..]) {
+        result["host"]["boot_id"] = if day > 20 { "22222222-0000" } else { "11111111-0000" }.into();
+    }
+    let found = judged(&hosts, 0, &["--history"]);
+    found.says("Became slower: 0 of 8 hosts.");
+    found.says(
+        "h8: not judged: matrix, mean of 2 points has another level after a reboot alone, which may be another placement \
+         of memory until further reboots confirm it, since 2026-11-21T01:20:00Z [boot].",
+    );
+    assert_eq!(found.of("history", "undecided"), [("h8".into(), "boot".into())]);
+}
+
+#[test]
+fn the_step_that_is_found_soon_is_said() {
+    let found = judged(&days("h1", 1..=28, |_| 98.0), 0, &["--history"]);
+    found.says("robust cumulative sum; a step of ");
+    found.says("% is found within 5 results in 9 of 10 cases");
+    let step = at(&found.document, "/history/0/detectable_step").as_f64().expect("a number");
+    assert!((0.03..0.06).contains(&step), "{step}");
+    assert_eq!(at(&found.document, "/history/0/undecided"), &Value::Null);
+}
+
+#[test]
+fn correlated_results_are_listed_and_not_named() {
+    let wave = |day: usize| 98.0 + 8.0 * (day as f64 / 4.0).sin();
+    let found = judged(&days("h1", 1..=28, wave), 0, &["--history"]);
+    found.says("Too few results for a history, because each resembles the one before: 1 of 1 hosts: h1.");
+    assert_eq!(found.of("history", "undecided"), [("h1".into(), "correlated".into())]);
 }
 
 #[test]
@@ -126,7 +192,8 @@ fn results_of_different_conditions_are_separate_series() {
 fn results_without_a_time_have_no_history() {
     let mut hosts = days("h1", 1..=28, |day| if day > 14 { 150.0 } else { 98.0 });
     hosts.iter_mut().for_each(|result| drop(result.as_object_mut().expect("an object").remove("started")));
-    judged(&hosts, 0, &["--history"]).says("too few for a history: 1 of 1 hosts: h1.");
+    judged(&hosts, 0, &["--history"])
+        .says("Too few results for a history (about 20 are needed): 1 of 1 hosts: h1.");
 }
 
 /// Maximum resident memory.

@@ -5,6 +5,9 @@ mod association;
 mod association_tests;
 mod boots;
 mod causes;
+mod dates;
+#[cfg(test)]
+mod dates_tests;
 mod facts;
 mod findings;
 mod history;
@@ -43,7 +46,8 @@ pub const FLEET: Command = Command {
                   reported. Hosts that are too fast, or measured under other conditions than most (pages, size, order, \
                   nodes), are listed with a code and not judged. Unreliable results are excluded without --force.\n\
                   With --history, each host is first compared with its own older results: a host that became slower or \
-                  faster is listed with the time, and with what changed in its documents at that time.\n\
+                  faster is listed with the time, and with what changed in its documents at that time. Results that \
+                  resemble the result before need larger steps; hosts that cannot be judged are listed with the reason.\n\
                   The exit status is 5 if a host is slow, or became slower according to --history. With --strict, it is 3 if hosts are only listed as not \
                   comparable, and a line that is not a result is an error; without, it is skipped.",
         flags: FlagSet::of(&[
@@ -81,7 +85,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     }
     runs.settle()?;
     let history = options.history.then_some(options.threshold);
-    let Settled { mut values, slowed, hosts } = settle(&mut past, &runs, threshold, history)?;
+    let Settled { mut values, slowed, hosts, series } = settle(&mut past, &runs, threshold, history)?;
     let mut baseline = settle(&mut baseline, &runs, threshold, None)?.values;
     let is_given = options.baseline.is_some();
     let mut found = findings::find(&runs, &mut values, is_given.then_some(&mut *baseline), threshold)?;
@@ -94,6 +98,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         found: &found,
         slowed: &slowed,
         hosts: &hosts,
+        series: &series,
         associations: &associations,
         causes: &causes,
         threshold,

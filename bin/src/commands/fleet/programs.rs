@@ -1,10 +1,12 @@
 //! The results of many hosts for programs and for monitoring systems: every outlier, every group, and the values
 //! without a verdict.
 
+use super::dates::WrongDate;
 use super::findings::{Apart, FASTER, FleetFindings, Outlier};
+use super::history::Undecided;
 use super::runs::Refused;
 use super::settled;
-use super::values::{HostValue, Key, Slowed, unit};
+use super::values::{HostSeries, HostValue, Key, Slowed, unit};
 use super::view::FleetView;
 use crate::commands::compare::cause;
 use crate::describe::{self, columns, trust};
@@ -38,6 +40,15 @@ fields! {
     LIKELY "likely_cause" "Name of the likely cause, as in `likely_causes`; null if none is known.";
     CAUSES "likely_causes" "Likely causes of the differences of hosts from typical hosts, or from their own older results; empty if no host has the signature of exactly one cause, or if an input cannot be read a second time.";
     FEW "few_results" "Hosts with too few results for `--history`.";
+    SERIES "history" "With `--history`, one series of each host with enough results: the mean of all points if there is one, but a series with a step that is not judged comes first.";
+    RESULTS "results" "Number of results of the series.";
+    CORRELATION "correlation" "Correlation of a result with the next one; 0 if it is not significant.";
+    DETECTABLE "detectable_step" "Smallest step that is found within 5 results in 9 of 10 cases, as a fraction of the level; null if the newest results are not judged, or too few since a change.";
+    UNDECIDED "undecided" "Reason why the newest results are not judged: `correlated` (each resembles the one before, so that more are needed), `boot` (another level after a reboot without another changed fact, which further reboots have to confirm) or `earlier-level` (back at a level of older results); null if they are judged.";
+    UNDECIDED_SINCE "undecided_since" "Start of the first run that is not judged, in UTC; null if all are judged.";
+    MISDATED "wrong_dates" "Results whose date contradicts other results of the host; they count as results without a date.";
+    DATE "started" "Wrong date, in UTC.";
+    DATE_REASON "contradiction" "`boot-order` (another boot ran between this date and the other results of its boot) or `result-order` (far from the other results, and not in order).";
     ASSOCIATIONS "associations" "Facts that slow hosts have significantly more often than other judged hosts; no fact is a cause.";
     FACT "fact" "Name of the fact.";
     VALUE_OF_FACT "fact_value" "Value of the fact.";
@@ -141,6 +152,19 @@ impl FleetView<'_, '_> {
             let few = self.hosts.part(settled::FEW);
             document.values(&FEW, few.iter().map(|host| self.name(*host)));
         }
+        let is_few =
+            |series: &&HostSeries| series.undecided.is_some_and(|(why, _)| matches!(why, Undecided::Few));
+        let long = self.series.iter().filter(|series| !is_few(series));
+        document.items(Part::List(&SERIES), long, |document, series| {
+            document.put(&columns::HOST, self.name(series.host));
+            document.put(&POINT, Key::of(self.name(series.key)).point);
+            document.put(&RESULTS, series.results);
+            document.put(&CORRELATION, series.correlation);
+            document.put(&DETECTABLE, series.detectable);
+            document.put(&UNDECIDED, series.undecided.map(|(why, _)| why.code()));
+            let since = series.undecided.map(|(_, since)| describe::time::Utc(since));
+            document.put(&UNDECIDED_SINCE, since.as_ref().map(|since| Value::Shown(since)));
+        });
         document.items(Part::List(&ASSOCIATIONS), self.associations.iter(), |document, found| {
             document.put(&CPU_MODEL, found.cpu);
             document.put(&FACT, found.fact.0);
@@ -159,6 +183,11 @@ impl FleetView<'_, '_> {
         document.items(Part::List(&SHARED), self.runs.boots.shared.iter(), |document, name| {
             document.put(&columns::HOST, self.name(*name));
             document.values(&NAMES, self.runs.boots.of(&self.runs.names, *name));
+        });
+        document.items(Part::List(&MISDATED), self.runs.boots.dates.iter(), |document, date| {
+            document.put(&columns::HOST, self.name(date.host));
+            document.show(&DATE, &describe::time::Utc(date.span[0].into()));
+            document.put(&DATE_REASON, date.wrong.map_or("", WrongDate::code));
         });
         document.items(Part::List(&GROUPS), self.found.groups.iter(), |document, group| {
             of_key(document, &Key::of(group.key(&self.runs.names)), group.nodes());

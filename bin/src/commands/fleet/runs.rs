@@ -6,6 +6,7 @@ use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
 use super::boots::Boots;
+use super::dates::ResultDate;
 use super::names::{Name, Names, hash};
 use super::values::{
     HostValue, KINDS, MOST_CONDITIONS, MOST_LISTED, MOST_VALUES, StoredValue, ValueRun, of_row,
@@ -111,7 +112,7 @@ impl<'a> Runs<'a> {
                 return Ok(true);
             }
             let full = Problem::new(1, "too many values");
-            let state = boots.add(names, saved).ok_or(full)?;
+            let state = boots.add(names, saved, number).ok_or(full)?;
             *documents += 1;
             let trust = &saved.origin.trust;
             let judged = judge_all || !saved.conditions.poor;
@@ -192,13 +193,18 @@ impl<'a> Runs<'a> {
         value.of_host(self.host(value), self.run(value), self.under(value).0)
     }
 
-    /// Resolves the names of the hosts, and sorts the list of results that are not judged.
+    /// Resolves the names of the hosts, removes wrong dates, and sorts the list of results that are not judged.
     ///
     /// # Errors
     ///
     /// No memory for sorting.
     pub fn settle(&mut self) -> Result<(), Errno> {
         self.boots.settle(&mut self.names)?;
+        let wrong = &self.boots.dates;
+        for run in self.runs.iter_mut().filter(|_| !wrong.is_empty()) {
+            let is_of = |date: &ResultDate| date.document == run.document && date.span[0] == run.started;
+            run.started = if wrong.iter().any(is_of) { 0 } else { run.started };
+        }
         // The host of a result is known by its state until here.
         self.untrusted.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
         let place = |entry: &[Name; 2]| entry.map(|name| self.names.name(name));

@@ -4,10 +4,10 @@ use latency_core::math::{ToReal, exp};
 use latency_core::sort::sort_by_key;
 use latency_core::stats::Interval;
 
-use super::history::{FEWEST_RESULTS, HistoryScan, PastResult};
-use super::names::{MOST, Name};
+use super::history::{FEWEST_RESULTS, HistoryScan, PastResult, Undecided};
+use super::names::{MOST, Name, Names};
 use super::runs::Runs;
-use super::values::{HostValue, Key, MOST_LISTED, Slowed, StoredValue, Values};
+use super::values::{HostSeries, HostValue, Key, MOST_LISTED, Slowed, StoredValue, Values};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::norm::{Norm, Quantity};
 use crate::sys::errno::Errno;
@@ -22,16 +22,18 @@ pub struct Settled {
     pub values: Values,
     /// The hosts that became slower, or with a history also the hosts that became faster; sorted by host name.
     pub slowed: List<Slowed>,
-    /// With a history, the hosts whose results changed, or are too few.
+    /// With a history, the hosts whose results changed, or are not judged.
     pub hosts: HistoryHosts,
+    /// With a history, one series of each host, by host name.
+    pub series: List<HostSeries>,
 }
 
-/// The hosts that became slower, then the hosts that became faster, and then the hosts with too few results; each part is
-/// sorted by name.
+/// The hosts that became slower, the hosts that became faster, the hosts with too few results, and the hosts with too few
+/// results for their correlation; each part is sorted by name.
 pub struct HistoryHosts {
     names: List<Name>,
     /// The start of the first part, and the end of each.
-    ends: [usize; 4],
+    ends: [usize; 5],
 }
 
 /// The part with the hosts that became slower.
@@ -40,6 +42,8 @@ pub const SLOWER: usize = 0;
 pub const FASTER: usize = 1;
 /// The part with the hosts with too few results.
 pub const FEW: usize = 2;
+/// The part with the hosts with too few results for their correlation.
+pub const CORRELATED: usize = 3;
 
 impl HistoryHosts {
     /// Returns the hosts of a part.
@@ -72,8 +76,9 @@ pub fn settle(
     };
     let count = past.chunk_by(is_same).count();
     let (mut values, mut slowed) = (List::new(count)?, List::new(MOST_LISTED)?);
-    // The length of the longest series of each host plus 1.
-    let mut longest = Table::<u32>::zeroed(MOST)?;
+    // One series of each host, and its place plus 1 for each name.
+    let mut series = List::new(MOST)?;
+    let mut places = Table::<u32>::zeroed(MOST)?;
     let mut room = List::new(past.len())?;
     let scan = history.map(|threshold| HistoryScan::new(threshold, count.real() / boots.names.real()));
     let (mut start, end) = (0, past.len());
@@ -88,9 +93,15 @@ pub fn settle(
         let key = Key::of(names.name(one.key()));
         // A host for which a list has no room is only counted.
         if let Some(scan) = scan {
-            let longest = longest.get_mut(runs.host(&one) as usize);
             let found = search(of_host, runs, scan, &mut room, &mut slowed);
-            longest.into_iter().for_each(|longest| *longest = found.max(*longest));
+            let Some(place) = places.get_mut(runs.host(&one) as usize) else { continue };
+            match series.get_mut((*place as usize).wrapping_sub(1)) {
+                Some(known) => *known = better(*known, found, names),
+                None => {
+                    series.push(found);
+                    *place = series.len() as u32;
+                }
+            }
         } else if let Some(found) = change(older, &one, runs, key.quantity, threshold) {
             slowed.push(found);
         }
@@ -103,7 +114,8 @@ pub fn settle(
         (names.name(host), !Key::of(names.name(key)).is_mean, names.name(key))
     };
     sort_by_key(&mut slowed, place);
-    let mut hosts = HistoryHosts { names: List::new(3 * MOST)?, ends: [0; 4] };
+    sort_by_key(&mut series, |series| names.name(series.host));
+    let mut hosts = HistoryHosts { names: List::new(3 * MOST)?, ends: [0; 5] };
     for part in [SLOWER, FASTER] {
         let mut last = None;
         for Slowed { value, is_faster, .. } in slowed.iter().filter(|_| history.is_some()) {
@@ -113,28 +125,36 @@ pub fn settle(
         }
         hosts.ends[part + 1] = hosts.names.len();
     }
-    for (host, longest) in (0..).zip(longest.iter()) {
-        if (1..=FEWEST_RESULTS as u32).contains(longest) {
-            hosts.names.push(host);
+    for (part, reason) in [(FEW, Undecided::Few), (CORRELATED, Undecided::Correlated)] {
+        for found in series.iter().filter(|found| found.undecided.is_some_and(|(why, _)| why == reason)) {
+            hosts.names.push(found.host);
         }
+        hosts.ends[part + 1] = hosts.names.len();
     }
-    hosts.ends[FEW + 1] = hosts.names.len();
-    let few = hosts.names.get_mut(hosts.ends[FEW]..).unwrap_or_default();
-    sort_by_key(few, |name| names.name(*name));
-    Ok(Settled { values, slowed, hosts })
+    Ok(Settled { values, slowed, hosts, series })
+}
+
+/// Returns the series that tells more about a host: one with a step that is not judged, or else the mean of all points,
+/// or else the first one.
+fn better(known: HostSeries, other: HostSeries, names: &Names) -> HostSeries {
+    let tells = |series: &HostSeries| {
+        let is_step = series.undecided.is_some_and(|(why, _)| why.is_step());
+        (is_step, Key::of(names.name(series.key)).is_mean, series.results >= FEWEST_RESULTS)
+    };
+    if tells(&other) > tells(&known) { other } else { known }
 }
 
 /// Searches each series of a host and a key for its latest change: the results under one set of conditions, in the
-/// order of their times. Results without a time are left out, and copies of a result count once. Returns the length
-/// of the longest series plus 1.
+/// order of their times. Results without a time are left out, and copies of a result count once. Returns the series
+/// under the newest conditions.
 fn search(
     of_host: &mut [StoredValue],
     runs: &Runs<'_>,
     begin: HistoryScan,
     series: &mut List<PastResult>,
     slowed: &mut List<Slowed>,
-) -> u32 {
-    let mut longest = 0;
+) -> HostSeries {
+    let mut of_newest = None;
     let is_left = |value: &&StoredValue| !value.is_searched() && runs.run(value).started > 0;
     while let Some(newest) = of_host.iter().rev().find(is_left).copied() {
         let quantity = Key::of(runs.names.name(newest.key())).quantity;
@@ -144,7 +164,8 @@ fn search(
             if !is_left(&&*value) || !runs.are_alike(value, &newest) {
                 continue;
             }
-            let past = value.past(runs.run(value), quantity);
+            let run = runs.run(value);
+            let past = value.past(run, runs.boots.state(run.state), quantity);
             value.set_searched();
             if series.last().is_none_or(|before| before.started != past.started) {
                 // There is room for all values.
@@ -152,7 +173,16 @@ fn search(
                 scan.add(series);
             }
         }
-        longest = longest.max(series.len());
+        let of = |place: usize| series.get(place).map_or((0, 0), |result| (result.started, result.state));
+        let undecided = scan.undecided(series).map(|(why, start)| (why, of(start).0.into()));
+        of_newest.get_or_insert(HostSeries {
+            host: runs.host(&newest),
+            key: newest.key(),
+            results: series.len(),
+            correlation: scan.correlation(),
+            detectable: scan.detectable().filter(|_| undecided.is_none()),
+            undecided,
+        });
         let Some((change, [before, level, error])) = scan.found(series) else { continue };
         // A bandwidth is the reciprocal of a time.
         let sign = if quantity == Quantity::Latency { 1.0 } else { -1.0 };
@@ -162,14 +192,15 @@ fn search(
             interval: Interval { low: at(-1.0), high: at(1.0) },
             ..runs.of_host(&newest)
         };
-        let of = |place: usize| series.get(place).map_or((0, 0), |result| (result.started, result.state));
         let (since, after) = of(change.start);
         let states = [of(change.start - 1).1, after];
         let counts = [series.len() - change.start, change.start - change.before];
         let (before, since, is_faster) = (exp(sign * before), since.into(), change.direction < 0.0);
         slowed.push(Slowed { value, before, counts, since, states, is_faster });
     }
-    longest as u32 + 1
+    let (host, key) = of_host.first().map_or((0, 0), |value| (runs.host(value), value.key()));
+    let undecided = Some((Undecided::Few, 0));
+    of_newest.unwrap_or(HostSeries { host, key, results: 0, correlation: 0.0, detectable: None, undecided })
 }
 
 /// Finds the longest series of newest results that are all slower than the results before it. A result is slower if its

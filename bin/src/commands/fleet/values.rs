@@ -3,7 +3,7 @@
 use latency_core::math::ln;
 use latency_core::stats::{Estimate, Interval};
 
-use super::history::PastResult;
+use super::history::{PastResult, Undecided};
 use super::names::{MOST, Name};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::norm::Quantity;
@@ -168,10 +168,10 @@ impl StoredValue {
     }
 
     /// Returns the value as one of a series.
-    pub fn past(&self, run: ValueRun, quantity: Quantity) -> PastResult {
+    pub fn past(&self, run: ValueRun, of_state: [Name; 2], quantity: Quantity) -> PastResult {
         let [time, low, high] = self.times(quantity);
         let error = Interval { low, high }.relative_half_width(time) / HALF;
-        PastResult { started: run.started, state: run.state, log: ln(time), error }
+        PastResult { started: run.started, state: run.state, of_state, log: ln(time), error }
     }
 
     /// Returns the value of a host under these conditions.
@@ -236,6 +236,23 @@ impl Slowed {
     pub fn ratio(&self) -> f64 {
         self.value.value / self.before
     }
+}
+
+/// The series of a host that its history is known by: of its newest conditions.
+#[derive(Clone, Copy, Debug)]
+pub struct HostSeries {
+    /// The name of the host.
+    pub host: Name,
+    /// The key of the values.
+    pub key: Name,
+    /// The number of results.
+    pub results: usize,
+    /// The correlation of a result with the next one.
+    pub correlation: f64,
+    /// The smallest step that is found soon, as a fraction; `None` if the newest results are too few, or not judged.
+    pub detectable: Option<f64>,
+    /// The reason why the newest results are not judged, and the start of the first one of them in seconds since 1970.
+    pub undecided: Option<(Undecided, u64)>,
 }
 
 /// The values of all results of one purpose, for example of the baseline.

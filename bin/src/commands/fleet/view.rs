@@ -8,13 +8,14 @@ use latency_core::text::plural;
 
 use super::association::Association;
 use super::causes::HostCauses;
+use super::dates::WrongDate;
 use super::facts;
 use super::findings::{self, Apart, FleetFindings};
-use super::history::FEWEST_RESULTS;
+use super::history::{DETECTED_IN, Undecided};
 use super::names::Name;
 use super::runs::{Refused, Runs};
-use super::settled::{FASTER, FEW, HistoryHosts, SLOWER};
-use super::values::{HostValue, Key, Slowed, unit};
+use super::settled::{CORRELATED, FASTER, FEW, HistoryHosts, SLOWER};
+use super::values::{HostSeries, HostValue, Key, Slowed, unit};
 use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
 use crate::describe::time::Utc;
@@ -39,8 +40,10 @@ pub struct FleetView<'v, 'a> {
     pub found: &'v FleetFindings<'v>,
     /// The hosts that became slower, or with a history also the hosts that became faster.
     pub slowed: &'v List<Slowed>,
-    /// With a history, the hosts whose results changed, or are too few.
+    /// With a history, the hosts whose results changed, or are not judged.
     pub hosts: &'v HistoryHosts,
+    /// With a history, one series of each host.
+    pub series: &'v List<HostSeries>,
     /// The facts that slow hosts have significantly more often than others.
     pub associations: &'v List<Association<'v>>,
     /// The likely causes of the differences of hosts.
@@ -67,8 +70,10 @@ impl FleetView<'_, '_> {
         }
         more(document, "Associations", "facts", self.associations.len());
         self.slowed(document);
+        self.undecided(document);
         self.apart(document);
         self.shared(document);
+        self.misdated(document);
         self.left_out(document);
         self.method(document);
         self.programs(document);
@@ -278,18 +283,47 @@ impl FleetView<'_, '_> {
                 self.facts(slowed, "; at that time: "),
             ));
         }
-        let [slower, faster, few] = [SLOWER, FASTER, FEW].map(|part| self.hosts.part(part));
+        let [slower, faster] = [SLOWER, FASTER].map(|part| self.hosts.part(part).len());
         match self.options.history {
-            true => more(document, "Changed", "hosts", slower.len() + faster.len()),
+            true => more(document, "Changed", "hosts", slower + faster),
             false => more(document, "Became slower", "points", self.slowed.pushed),
         }
-        if !few.is_empty() {
+    }
+
+    /// States which hosts have a history that is not judged, and why.
+    fn undecided(&self, document: &mut dyn Document) {
+        let steps = || {
+            let all = self.series.iter();
+            all.filter_map(|series| {
+                series.undecided.filter(|(why, _)| why.is_step()).map(|step| (series, step))
+            })
+        };
+        for (series, (why, since)) in steps().take(NAMED) {
+            let (host, point) = (self.name(series.host), Key::of(self.name(series.key)).point);
             document.missing(format_args!(
-                "Fewer than {FEWEST_RESULTS} results, too few for a history: {} of {}{}.",
-                few.len(),
-                self.found.hosts,
-                self.listed(few)
+                "{host}: not judged: {point} {} since {} [{}].",
+                match why {
+                    Undecided::Boot => {
+                        "has another level after a reboot alone, which may be another placement of memory until \
+                         further reboots confirm it,"
+                    }
+                    _ => "is back at a level of older results",
+                },
+                Utc(since),
+                why.code()
             ));
+        }
+        more(document, "Not judged", "hosts", steps().count());
+        let parts = [
+            (FEW, "Too few results for a history (about 20 are needed)"),
+            (CORRELATED, "Too few results for a history, because each resembles the one before"),
+        ];
+        for (part, words) in parts {
+            let hosts = self.hosts.part(part);
+            if !hosts.is_empty() {
+                let (count, names) = (hosts.len(), self.listed(hosts));
+                document.missing(format_args!("{words}: {count} of {}{names}.", self.found.hosts));
+            }
         }
     }
 
@@ -322,6 +356,24 @@ impl FleetView<'_, '_> {
             ));
         }
         more(document, "Shared names", "names", shared.len());
+    }
+
+    /// States which results have wrong dates.
+    fn misdated(&self, document: &mut dyn Document) {
+        let dates = &self.runs.boots.dates;
+        let named = dates.iter().map(|date| {
+            fmt::from_fn(|out| {
+                write!(out, "{} ({}", self.name(date.host), Utc(date.span[0].into()))?;
+                let code = date.wrong.map_or("", WrongDate::code);
+                write!(out, ", {code})")
+            })
+        });
+        if !dates.is_empty() {
+            document.missing(format_args!(
+                "Wrong dates, which contradict the boot IDs or the order of the results, and do not count: {}.",
+                listed(NAMED, dates.len(), named)
+            ));
+        }
     }
 
     /// States which values have no verdict, and which lines were not understood.
@@ -367,6 +419,20 @@ impl FleetView<'_, '_> {
         }
     }
 
+    /// Shows the steps that are found soon: of the host with the smallest one, and of the host with the largest one.
+    fn power(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = || self.series.iter().filter_map(|series| series.detectable);
+        let (least, most) = (all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max));
+        if least > most {
+            return Ok(());
+        }
+        out.write_str("; a step of ")?;
+        if most - least > 0.001 {
+            write!(out, "{:.1}% (the steadiest host) to ", 100.0 * least)?;
+        }
+        write!(out, "{:.1}% is found within {DETECTED_IN} results in 9 of 10 cases", 100.0 * most)
+    }
+
     fn method(&self, document: &mut dyn Document) {
         let (documents, hosts) = (self.runs.documents, self.found.hosts);
         document.sentence(
@@ -384,12 +450,12 @@ impl FleetView<'_, '_> {
             );
         }
         if self.options.history {
+            let threshold = Trimmed(self.options.threshold * 100.0);
+            let power = fmt::from_fn(|out| self.power(out));
             document.sentence(
                 Role::Method("History"),
                 format_args!(
-                    "changes by more than {threshold}% of the level of earlier results, by a robust \
-                     cumulative sum",
-                    threshold = Trimmed(self.options.threshold * 100.0)
+                    "changes by more than {threshold}% of the level of earlier results, by a robust cumulative sum{power}"
                 ),
             );
         }

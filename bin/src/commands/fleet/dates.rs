@@ -1,0 +1,150 @@
+//! Wrong dates of results: after a reboot a clock may begin in 2000, and another may be ahead.
+//!
+//! Nearly all results of a host are in the order of their dates in the input; otherwise they are put in the order of
+//! their boots. The fewest results that are not in order are suspects. The date of one is wrong if another boot ran
+//! between it and the other results of its own boot, or if it is more than a year away from all results in order.
+
+use latency_core::sort::sort_by;
+
+use super::names::Name;
+use crate::sys::errno::Errno;
+use crate::sys::table::List;
+
+/// Maximum number of wrong dates of one host; more are not the dates of one clock.
+const MOST: usize = 64;
+/// Maximum share of wrong dates of one host, as the reciprocal.
+const SHARE: usize = 4;
+/// Number of seconds that no gap between the results of a host has.
+const FAR: u32 = 366 * 86_400;
+
+/// The date of a result.
+#[derive(Clone, Copy, Debug)]
+pub struct ResultDate {
+    /// The number of its document in the input.
+    pub document: u32,
+    /// The name number of its host.
+    pub host: Name,
+    /// The name number of its boot; `None` if the document does not name it.
+    pub boot: Option<Name>,
+    /// The start and the end of its run, in seconds since 1970.
+    pub span: [u32; 2],
+    /// Its place in the order that is searched.
+    pub place: u32,
+    /// Whether it belongs to the longest part that is in order.
+    pub is_ordered: bool,
+    /// The reason why the date is wrong.
+    pub wrong: Option<WrongDate>,
+}
+
+/// A reason why a date is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongDate {
+    /// Another boot ran between it and the other results of its boot.
+    Boot,
+    /// It is far from the other results of the host, and not in order.
+    Order,
+}
+
+impl WrongDate {
+    /// Returns the code for programs.
+    pub const fn code(self) -> &'static str {
+        match self {
+            WrongDate::Boot => "boot-order",
+            WrongDate::Order => "result-order",
+        }
+    }
+}
+
+/// Marks the wrong dates, and reorders all dates by host.
+///
+/// # Errors
+///
+/// No memory for the search.
+pub fn check(dates: &mut [ResultDate]) -> Result<(), Errno> {
+    sort_by(dates, |one, other| {
+        (one.host, one.place, one.span, one.boot).cmp(&(other.host, other.place, other.span, other.boot))
+    });
+    let mut search = OrderSearch { ends: List::new(dates.len())?, before: List::new(dates.len())? };
+    for of_host in dates.chunk_by_mut(|one, other| one.host == other.host) {
+        if !search.mark(of_host) {
+            by_boots(of_host);
+            search.mark(of_host);
+        }
+    }
+    Ok(())
+}
+
+/// Sorts the dates of a host by the middle dates of their boots.
+fn by_boots(dates: &mut [ResultDate]) {
+    sort_by(dates, |one, other| (one.boot, one.span).cmp(&(other.boot, other.span)));
+    for of_boot in dates.chunk_by_mut(|one, other| one.boot == other.boot) {
+        let middle = of_boot.get(of_boot.len() / 2).map_or(0, |date| date.span[0]);
+        of_boot.iter_mut().for_each(|date| date.place = middle);
+    }
+    sort_by(dates, |one, other| (one.place, one.boot, one.span).cmp(&(other.place, other.boot, other.span)));
+}
+
+/// The search for the longest part of a series that is in order (C. Schensted, 1961).
+struct OrderSearch {
+    /// For each length, the last index of the part of this length that ends earliest.
+    ends: List<u32>,
+    /// For each index, the index before it in a longest part that ends there.
+    before: List<u32>,
+}
+
+impl OrderSearch {
+    /// Marks the wrong dates of a host. Returns false if too many are not in order.
+    fn mark(&mut self, dates: &mut [ResultDate]) -> bool {
+        let OrderSearch { ends, before } = self;
+        ends.truncate(0);
+        before.truncate(0);
+        let start = |index: u32| dates.get(index as usize).map_or(0, |date| date.span[0]);
+        for (index, date) in (0..).zip(dates.iter()) {
+            let length = ends.partition_point(|end| start(*end) <= date.span[0]);
+            let last = length.checked_sub(1).and_then(|length| ends.get(length));
+            // There is room for all of them.
+            before.push(last.copied().unwrap_or(index));
+            match ends.get_mut(length) {
+                Some(end) => *end = index,
+                None => drop(ends.push(index)),
+            }
+        }
+        let suspects = dates.len() - ends.len();
+        if suspects > MOST || suspects * SHARE > dates.len() {
+            return false;
+        }
+        // From the last one in order back to the first one.
+        let mut next = ends.last().copied();
+        for (index, date) in (0..dates.len() as u32).zip(dates.iter_mut()).rev() {
+            date.is_ordered = next == Some(index);
+            if date.is_ordered {
+                next = before.get(index as usize).copied().filter(|before| *before != index);
+            }
+        }
+        for index in 0..dates.len() {
+            let wrong = dates.get(index).filter(|date| !date.is_ordered).and_then(|date| wrong(date, dates));
+            dates.get_mut(index).into_iter().for_each(|date| date.wrong = wrong);
+        }
+        true
+    }
+}
+
+/// Returns the reason why a date is wrong that is not in order.
+fn wrong(date: &ResultDate, dates: &[ResultDate]) -> Option<WrongDate> {
+    let ordered = || dates.iter().filter(|other| other.is_ordered);
+    let start = date.span[0];
+    let range = |dates: &mut dyn Iterator<Item = &ResultDate>| {
+        dates.fold([u32::MAX, 0], |[low, high], date| [low.min(date.span[0]), high.max(date.span[0])])
+    };
+    let [low, high] = range(&mut ordered().filter(|other| other.boot == date.boot));
+    let is_between = |other: &ResultDate| {
+        other.boot.is_some()
+            && other.boot != date.boot
+            && (start.min(low)..=start.max(high)).contains(&other.span[0])
+    };
+    if date.boot.is_some() && low <= high && ordered().any(is_between) {
+        return Some(WrongDate::Boot);
+    }
+    let [low, high] = range(&mut ordered());
+    (start.saturating_add(FAR) < low || start > high.saturating_add(FAR)).then_some(WrongDate::Order)
+}
