@@ -1,13 +1,12 @@
 //! The hosts of the results. A host name is one host, unless two kernels with this host name ran at the same time.
 
-use latency_core::math;
 use latency_core::sort::{sort_by, sort_by_key};
 use latency_core::text::Text;
 
 use super::dates::{self, ResultDate};
 use super::facts;
 use super::names::{MOST, Name, Names};
-use super::values::MOST_VALUES;
+use super::values::ValueRun;
 use crate::saved::Saved;
 use crate::saved::host::SEPARATOR;
 use crate::sys::errno::Errno;
@@ -21,7 +20,7 @@ pub struct Boots {
     seen: Table<[u64; 3]>,
     /// For the name number of each state: the name numbers of its boot and of its facts.
     states: Table<[Name; 2]>,
-    /// The dates of all results that have one; after [`settle`](Self::settle) only the wrong ones, by host name.
+    /// The wrong dates, sorted by host name.
     pub dates: List<ResultDate>,
     /// Host names that several hosts share, sorted.
     pub shared: List<Name>,
@@ -39,14 +38,14 @@ impl Boots {
         Ok(Boots {
             seen: Table::zeroed(MOST)?,
             states: Table::zeroed(MOST)?,
-            dates: List::new(MOST_VALUES)?,
+            dates: List::new(0)?,
             shared: List::new(0)?,
             names: 0,
         })
     }
 
-    /// Adds the state of a result of a document and returns its number; `None` if the table is full.
-    pub fn add(&mut self, names: &mut Names, saved: &Saved, document: u32) -> Option<Name> {
+    /// Adds the state of a result and returns its number; `None` if the table is full.
+    pub fn add(&mut self, names: &mut Names, saved: &Saved) -> Option<Name> {
         let mut name = Text::<160>::EMPTY;
         // Both parts fit: a host name has at most 96 bytes, and a boot ID at most 40.
         let _ = write!(name, "{}{SEPARATOR}{}", saved.host(), saved.origin.boot.as_str());
@@ -54,21 +53,6 @@ impl Boots {
         let own = names.number(saved.host())?;
         let [.., host] = self.seen.get_mut(number as usize)?;
         *host = u64::from(own) + 1;
-        if saved.origin.started > 0 {
-            let ended = saved.origin.started + math::whole(saved.origin.seconds.clamp(0.0, 1e9));
-            let span = [saved.origin.started, ended].map(|seconds| seconds.min(u32::MAX.into()) as u32);
-            let boot = (!saved.origin.boot.is_empty()).then_some(number);
-            let place = document;
-            self.dates.push(ResultDate {
-                document,
-                host: own,
-                boot,
-                span,
-                place,
-                is_ordered: true,
-                wrong: None,
-            })?;
-        }
         let facts = names.number(facts::of(saved).as_str())?;
         let mut name = Text::<32>::EMPTY;
         let _ = write!(name, "{number}{SEPARATOR}{facts}");
@@ -83,23 +67,31 @@ impl Boots {
     /// # Errors
     ///
     /// No memory for sorting.
-    pub fn settle(&mut self, names: &mut Names) -> Result<(), Errno> {
-        dates::check(&mut self.dates)?;
-        for ResultDate { boot, span: [start, end], .. } in
-            self.dates.iter().filter(|date| date.wrong.is_none())
-        {
+    pub fn settle(&mut self, names: &mut Names, runs: &mut [ValueRun]) -> Result<(), Errno> {
+        let date = |(run, of): (u32, &ValueRun)| {
+            let [boot, _] = self.state(of.state);
+            let (host, is_named) = (self.host(of.state), !id(names.name(boot)).is_empty());
+            let span = [of.started, of.started.saturating_add(of.seconds)];
+            let boot = is_named.then_some(boot);
+            ResultDate { run, host, boot, span, place: of.document, is_ordered: true, wrong: None }
+        };
+        let mut dates = List::of((0..).zip(runs.iter()).filter(|(_, of)| of.started > 0).map(date))?;
+        dates::check(&mut dates)?;
+        for ResultDate { boot, span: [start, end], .. } in dates.iter().filter(|date| date.wrong.is_none()) {
             let seen = boot.and_then(|boot| self.seen.get_mut(boot as usize));
             if let Some([first, last, _]) = seen {
                 *first = if *first == 0 { (*start).into() } else { (*first).min((*start).into()) };
                 *last = (*last).max((*end).into());
             }
         }
+        self.dates = List::of(dates.iter().filter(|date| date.wrong.is_some()).copied())?;
         sort_by(&mut self.dates, |one, other| {
-            let place =
-                |date: &ResultDate| (date.wrong.is_none(), names.name(date.host), date.document, date.span);
+            let place = |date: &ResultDate| (names.name(date.host), date.place, date.span);
             place(one).cmp(&place(other))
         });
-        self.dates.truncate(self.dates.partition_point(|date| date.wrong.is_some()));
+        for date in self.dates.iter() {
+            runs.get_mut(date.run as usize).into_iter().for_each(|run| run.started = 0);
+        }
         let known = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
         let mut all = List::of(known.map(|(boot, [.., host])| (boot, (*host - 1) as Name)))?;
         sort_by_key(&mut all, |(boot, _)| names.name(*boot));

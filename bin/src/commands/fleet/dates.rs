@@ -20,8 +20,8 @@ const FAR: u32 = 366 * 86_400;
 /// The date of a result.
 #[derive(Clone, Copy, Debug)]
 pub struct ResultDate {
-    /// The number of its document in the input.
-    pub document: u32,
+    /// The index of its run.
+    pub run: u32,
     /// The name number of its host.
     pub host: Name,
     /// The name number of its boot; `None` if the document does not name it.

@@ -12,7 +12,7 @@ const IN_2000: u32 = 10_957;
 /// Returns the wrong dates among results in this order, each a boot and a day; boot 0 is not named.
 fn wrong(results: &[(u32, u32)]) -> Vec<(u32, WrongDate)> {
     let date = |(&(boot, day), document)| ResultDate {
-        document,
+        run: document,
         host: 7,
         boot: (boot > 0).then_some(boot),
         span: [day * DAY, day * DAY + 5],

@@ -1,12 +1,11 @@
 //! The data that are kept of many results: a few numbers of each point, under names. Verdicts are made elsewhere.
 
-use latency_core::math::{exp, ln};
+use latency_core::math::{self, exp, ln};
 use latency_core::sort::sort_by_key;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
 use super::boots::Boots;
-use super::dates::ResultDate;
 use super::names::{Name, Names, hash};
 use super::values::{
     HostValue, KINDS, MOST_CONDITIONS, MOST_LISTED, MOST_VALUES, StoredValue, ValueRun, of_row,
@@ -112,8 +111,13 @@ impl<'a> Runs<'a> {
                 return Ok(true);
             }
             let full = Problem::new(1, "too many values");
-            let state = boots.add(names, saved, number).ok_or(full)?;
+            let state = boots.add(names, saved).ok_or(full)?;
             *documents += 1;
+            let started = saved.origin.started.min(u32::MAX.into()) as u32;
+            let seconds = math::whole(saved.origin.seconds.clamp(0.0, 1e9)) as u32;
+            // Results that are not judged show as well when a boot ran.
+            runs.push(ValueRun { state, started, seconds, document: number }).ok_or(full)?;
+            let run = runs.len() - 1;
             let trust = &saved.origin.trust;
             let judged = judge_all || !saved.conditions.poor;
             if !judged && !trust.is_by_conditions() {
@@ -123,9 +127,6 @@ impl<'a> Runs<'a> {
                 return Ok(false);
             }
             *without_value += usize::from(draft.rows().is_empty());
-            let started = saved.origin.started.min(u32::MAX.into()) as u32;
-            runs.push(ValueRun { state, started, document: number }).ok_or(full)?;
-            let run = runs.len() - 1;
             let shown = telling(draft.rows());
             let mut mean = MeanOfPoints::default();
             for row in draft.rows() {
@@ -199,12 +200,7 @@ impl<'a> Runs<'a> {
     ///
     /// No memory for sorting.
     pub fn settle(&mut self) -> Result<(), Errno> {
-        self.boots.settle(&mut self.names)?;
-        let wrong = &self.boots.dates;
-        for run in self.runs.iter_mut().filter(|_| !wrong.is_empty()) {
-            let is_of = |date: &ResultDate| date.document == run.document && date.span[0] == run.started;
-            run.started = if wrong.iter().any(is_of) { 0 } else { run.started };
-        }
+        self.boots.settle(&mut self.names, &mut self.runs)?;
         // The host of a result is known by its state until here.
         self.untrusted.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
         let place = |entry: &[Name; 2]| entry.map(|name| self.names.name(name));

@@ -94,6 +94,8 @@ pub struct ValueRun {
     pub state: Name,
     /// Its start, in seconds since 1970; 0 if unknown.
     pub started: u32,
+    /// Its duration, in seconds.
+    pub seconds: u32,
     /// The number of its document in the input.
     pub document: u32,
 }
@@ -177,7 +179,7 @@ impl StoredValue {
     /// Returns the value of a host under these conditions.
     pub fn of_host(&self, host: Name, run: ValueRun, under: Under) -> HostValue {
         let (key, interval, value) = (self.key(), self.interval(), self.value);
-        let ValueRun { state, started, document } = run;
+        let ValueRun { state, started, document, .. } = run;
         HostValue { key, host, state, started: started.into(), document, value, interval, under, apart: 0 }
     }
 }
