@@ -292,7 +292,7 @@ fn the_detectable_step_is_found_in_nine_of_ten_cases() {
     }
 }
 
-/// Returns results that scatter a little, at levels of which each has a number of boots with ten results each.
+/// Returns results that scatter a little, at levels that each last for a number of boots with ten results each.
 fn boots(levels: &[(f64, u32)], facts: impl Fn(u32) -> u32) -> Vec<PastResult> {
     let boots = levels.iter().flat_map(|(level, boots)| (0..*boots).map(move |_| *level));
     let results = boots.zip(0..).flat_map(|(level, boot)| (0..10).map(move |day| (level, boot, day)));
