@@ -2,7 +2,7 @@
 use latency_core::text::plural;
 
 use super::{Command, Write};
-use crate::analysis::reference::{PublishedRow, contains, figures, is_of};
+use crate::analysis::reference::{PublishedRow, contains, contradiction, figures, is_of};
 use crate::describe::{self, trust};
 use crate::error::Failure;
 use crate::machine::detect;
@@ -54,7 +54,16 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     write(&mut |document| {
         document.part(Part::Object(&describe::SUMMARY), |document| document.put(&FIGURES, count));
         trust::of_command(document, "good", &mut || None);
+        let masked = contradiction(&own).filter(|_| words.is_empty());
         match count {
+            0 if let Some(feature) = masked => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "No reference: the processor reports model {}, which does not have {feature}. A hypervisor \
+                     probably hides the model. `latency-bench reference all` lists what is known.",
+                    own.signature.1
+                ),
+            ),
             0 => document.say(
                 Role::Answer,
                 "No reference for this processor. `latency-bench reference all` lists those that are known, by \

@@ -1,12 +1,14 @@
 //! Published facts of cores, which hold for every machine that has the core.
 //!
 //! A figure is there only if a source states it: `tests/fixtures/reference/evidence.tsv` has the quotes. The family of a
-//! core of another instruction set is its implementer, and the model is its part number.
+//! core of another instruction set is its implementer, and the model is its part number. A parameter of a compiler's
+//! scheduler is no source of a reorder buffer.
 
 use super::quantity::{L1_CYCLES, L1_SIZE, L1_TLB, L2_CYCLES, L2_SIZE, L2_TLB, LINE, MISSES, REORDER_BUFFER};
-use super::row::{Models, PublishedRow, core, fact};
+use super::row::{Models, PublishedRow, core, fact, range, small_core};
 use super::stated::{
-    ANANDTECH, CPUINFO, DOWNS, KERNCRAFT, LEMIRE, LLVM, OSACA, SEVEN_CPU, SISOFTWARE, TECHREPORT,
+    ANANDTECH, CHIPS_AND_CHEESE, CPUINFO, DOWNS, KERNCRAFT, LEMIRE, LLVM, MEASURED, OSACA, SEVEN_CPU,
+    SISOFTWARE, TECHREPORT,
 };
 
 const SANDY_BRIDGE: Models = &[(0x2a, 0x2a), (0x2d, 0x2d)];
@@ -19,12 +21,16 @@ const ICE_LAKE: Models = &[(0x7d, 0x7e)];
 const ICE_LAKE_SP: Models = &[(0x6a, 0x6a), (0x6c, 0x6c)];
 const SAPPHIRE_RAPIDS: Models = &[(0x8f, 0x8f)];
 const EMERALD_RAPIDS: Models = &[(0xcf, 0xcf)];
+const GRANITE_RAPIDS: Models = &[(0xad, 0xae)];
 const ALDER_LAKE: Models = &[(0x97, 0x97), (0x9a, 0x9a)];
+const RAPTOR_LAKE: Models = &[(0xb7, 0xb7), (0xba, 0xba), (0xbf, 0xbf)];
+const GRACEMONT: Models = &[(0x97, 0x97), (0x9a, 0x9a), (0xb7, 0xb7), (0xba, 0xba), (0xbe, 0xbf)];
+const CRESTMONT: Models = &[(0xaa, 0xaa), (0xac, 0xac), (0xaf, 0xaf), (0xb6, 0xb6)];
 const ZEN: Models = &[(0, 0x2f)];
 const ZEN_2: Models = &[(0x30, 0x4f), (0x60, 0x7f), (0x90, 0x9f)];
 const ZEN_3: Models = &[(0, 0x0f), (0x20, 0x5f)];
 const ZEN_4: Models = &[(0x10, 0x1f), (0x60, 0x7f), (0xa0, 0xaf)];
-const ZEN_5: Models = &[(0, 0x2f), (0x40, 0x4f)];
+const ZEN_5: Models = &[(0, 0x2f), (0x40, 0x4f), (0x60, 0x77)];
 const NEOVERSE_N1: Models = &[(0xd0c, 0xd0c)];
 const NEOVERSE_V1: Models = &[(0xd40, 0xd40)];
 const NEOVERSE_N2: Models = &[(0xd49, 0xd49)];
@@ -36,7 +42,7 @@ const APPLE_M1_FIRESTORM: Models = &[(0x23, 0x23), (0x25, 0x25), (0x29, 0x29)];
 const AMPEREONE: Models = &[(0xac3, 0xac3)];
 
 /// All cores.
-pub static CORES: [PublishedRow; 25] = [
+pub static CORES: [PublishedRow; 29] = [
     core(
         "Sandy Bridge",
         6,
@@ -69,7 +75,7 @@ pub static CORES: [PublishedRow; 25] = [
             fact(L1_TLB, 64, SISOFTWARE),
             fact(L2_TLB, 1536, SISOFTWARE),
             fact(REORDER_BUFFER, 224, DOWNS),
-            fact(MISSES, 10, LEMIRE),
+            range(MISSES, 100, 100, MEASURED, LEMIRE),
         ],
     ),
     core(
@@ -83,7 +89,7 @@ pub static CORES: [PublishedRow; 25] = [
             fact(L2_SIZE, 1024, KERNCRAFT),
             fact(L1_TLB, 64, SISOFTWARE),
             fact(L2_TLB, 1536, SISOFTWARE),
-            fact(REORDER_BUFFER, 224, LLVM),
+            fact(REORDER_BUFFER, 224, DOWNS),
         ],
     ),
     core(
@@ -105,13 +111,68 @@ pub static CORES: [PublishedRow; 25] = [
             fact(L1_CYCLES, 5, OSACA),
             fact(L1_SIZE, 48, KERNCRAFT),
             fact(L2_SIZE, 1280, KERNCRAFT),
-            fact(REORDER_BUFFER, 352, OSACA),
+            fact(REORDER_BUFFER, 352, DOWNS),
             fact(LINE, 64, KERNCRAFT),
         ],
     ),
-    core("Sapphire Rapids", 6, SAPPHIRE_RAPIDS, &[fact(L1_CYCLES, 5, LLVM), fact(REORDER_BUFFER, 512, LLVM)]),
-    core("Emerald Rapids", 6, EMERALD_RAPIDS, &[fact(L1_CYCLES, 5, LLVM), fact(REORDER_BUFFER, 512, LLVM)]),
-    core("Alder Lake", 6, ALDER_LAKE, &[fact(L1_CYCLES, 5, LLVM), fact(REORDER_BUFFER, 512, LLVM)]),
+    core(
+        "Sapphire Rapids",
+        6,
+        SAPPHIRE_RAPIDS,
+        &[fact(L1_CYCLES, 5, LLVM), fact(REORDER_BUFFER, 512, CHIPS_AND_CHEESE)],
+    ),
+    core(
+        "Emerald Rapids",
+        6,
+        EMERALD_RAPIDS,
+        &[fact(L1_CYCLES, 5, LLVM), fact(REORDER_BUFFER, 512, CHIPS_AND_CHEESE)],
+    ),
+    core(
+        "Granite Rapids",
+        6,
+        GRANITE_RAPIDS,
+        &[
+            fact(L1_CYCLES, 5, CHIPS_AND_CHEESE),
+            fact(L2_CYCLES, 16, CHIPS_AND_CHEESE),
+            fact(L1_SIZE, 48, CHIPS_AND_CHEESE),
+            fact(L2_SIZE, 2048, CHIPS_AND_CHEESE),
+            fact(REORDER_BUFFER, 512, CHIPS_AND_CHEESE),
+        ],
+    ),
+    core(
+        "Alder Lake",
+        6,
+        ALDER_LAKE,
+        &[fact(L1_CYCLES, 5, LLVM), fact(REORDER_BUFFER, 512, CHIPS_AND_CHEESE)],
+    ),
+    core(
+        "Raptor Lake",
+        6,
+        RAPTOR_LAKE,
+        &[fact(L1_CYCLES, 5, CHIPS_AND_CHEESE), fact(REORDER_BUFFER, 512, CHIPS_AND_CHEESE)],
+    ),
+    small_core(
+        "Gracemont",
+        6,
+        GRACEMONT,
+        &[
+            fact(L1_CYCLES, 3, CHIPS_AND_CHEESE),
+            fact(L1_SIZE, 32, CHIPS_AND_CHEESE),
+            fact(L1_TLB, 48, CHIPS_AND_CHEESE),
+            fact(L2_TLB, 2048, CHIPS_AND_CHEESE),
+            fact(REORDER_BUFFER, 256, CHIPS_AND_CHEESE),
+        ],
+    ),
+    small_core(
+        "Crestmont",
+        6,
+        CRESTMONT,
+        &[
+            fact(L1_TLB, 48, CHIPS_AND_CHEESE),
+            fact(L2_TLB, 3072, CHIPS_AND_CHEESE),
+            fact(REORDER_BUFFER, 256, CHIPS_AND_CHEESE),
+        ],
+    ),
     core(
         "Zen",
         0x17,
@@ -145,34 +206,19 @@ pub static CORES: [PublishedRow; 25] = [
         "Neoverse N1",
         0x41,
         NEOVERSE_N1,
-        &[
-            fact(L1_CYCLES, 4, LLVM),
-            fact(L1_SIZE, 64, CPUINFO),
-            fact(REORDER_BUFFER, 128, LLVM),
-            fact(LINE, 64, CPUINFO),
-        ],
+        &[fact(L1_CYCLES, 4, LLVM), fact(L1_SIZE, 64, CPUINFO), fact(LINE, 64, CPUINFO)],
     ),
     core(
         "Neoverse V1",
         0x41,
         NEOVERSE_V1,
-        &[
-            fact(L1_CYCLES, 4, LLVM),
-            fact(L1_SIZE, 64, CPUINFO),
-            fact(REORDER_BUFFER, 256, LLVM),
-            fact(LINE, 64, CPUINFO),
-        ],
+        &[fact(L1_CYCLES, 4, LLVM), fact(L1_SIZE, 64, CPUINFO), fact(LINE, 64, CPUINFO)],
     ),
     core(
         "Neoverse N2",
         0x41,
         NEOVERSE_N2,
-        &[
-            fact(L1_CYCLES, 4, LLVM),
-            fact(L1_SIZE, 64, CPUINFO),
-            fact(REORDER_BUFFER, 160, LLVM),
-            fact(LINE, 64, CPUINFO),
-        ],
+        &[fact(L1_CYCLES, 4, LLVM), fact(L1_SIZE, 64, CPUINFO), fact(LINE, 64, CPUINFO)],
     ),
     core(
         "Neoverse V2",
@@ -181,13 +227,15 @@ pub static CORES: [PublishedRow; 25] = [
         &[
             fact(L1_CYCLES, 4, LLVM),
             fact(L1_SIZE, 64, CPUINFO),
-            fact(REORDER_BUFFER, 320, LLVM),
+            fact(L1_TLB, 48, CHIPS_AND_CHEESE),
+            fact(L2_TLB, 2048, CHIPS_AND_CHEESE),
+            fact(REORDER_BUFFER, 320, CHIPS_AND_CHEESE),
             fact(LINE, 64, CPUINFO),
         ],
     ),
-    core("ThunderX2", 0x43, THUNDERX2, &[fact(L1_CYCLES, 4, OSACA), fact(REORDER_BUFFER, 180, OSACA)]),
-    core("Kunpeng 920", 0x48, KUNPENG_920, &[fact(L1_CYCLES, 4, OSACA), fact(REORDER_BUFFER, 128, OSACA)]),
+    core("ThunderX2", 0x43, THUNDERX2, &[fact(L1_CYCLES, 4, OSACA)]),
+    core("Kunpeng 920", 0x48, KUNPENG_920, &[fact(L1_CYCLES, 4, OSACA)]),
     core("A64FX", 0x46, A64FX, &[fact(L1_CYCLES, 5, OSACA)]),
     core("Apple M1 Firestorm", 0x61, APPLE_M1_FIRESTORM, &[fact(L1_CYCLES, 3, OSACA)]),
-    core("AmpereOne", 0xc0, AMPEREONE, &[fact(L1_CYCLES, 4, LLVM), fact(REORDER_BUFFER, 192, LLVM)]),
+    core("AmpereOne", 0xc0, AMPEREONE, &[fact(L1_CYCLES, 4, LLVM)]),
 ];

@@ -17,9 +17,36 @@ pub use list::contains;
 pub use quantity::PublishedQuantity;
 pub use row::{PublishedRow, Usual};
 
-use crate::machine::processor::{CoreKind, Platform, Processor};
+use crate::machine::processor::{CacheClaim, CoreKind, Platform, Processor};
+use latency_core::units::Bytes;
 
-/// Returns whether a row is one of a processor.
+/// The family and the models of the processors with AMX: Sapphire, Emerald and Granite Rapids.
+const WITH_TILES: (u16, [u16; 4]) = (6, [0x8f, 0xcf, 0xad, 0xae]);
+
+/// Returns a feature that the reported model does not have: a hypervisor gives a guest another model, and no figure of
+/// that model is one of this processor.
+#[must_use]
+pub fn contradiction(processor: &Processor) -> Option<&'static str> {
+    let (family, model, _) = processor.signature;
+    if processor.tiles && family == WITH_TILES.0 && !WITH_TILES.1.contains(&model) {
+        return Some("AMX");
+    }
+    let is_small = processor.core == Some(CoreKind::Efficiency);
+    let own = |row: &&PublishedRow| row.is_small == is_small && row.has(b"", processor.signature);
+    let mut sizes = cores::CORES.iter().filter(own).flat_map(|row| row.figures).filter_map(|figure| {
+        let level =
+            [quantity::L1_SIZE, quantity::L2_SIZE].iter().position(|size| *size == figure.quantity)?;
+        Some((level, Bytes(u64::from(figure.tenths.1) / 10 * 1024)))
+    });
+    let is_larger = |(level, most): (usize, Bytes)| {
+        let claim: Option<CacheClaim> = *processor.caches.get(level)?;
+        (claim?.size > most).then_some(["a larger L1 cache", "a larger L2 cache"].get(level).copied()?)
+    };
+    sizes.find_map(is_larger)
+}
+
+/// Returns whether a row is one of a processor. A processor that names no kind of core has the performance core of its
+/// model, if there is one.
 ///
 /// The name of the processor is to be its maker's: an emulator gives made names, `Intel Xeon Processor (Cascadelake)`
 /// or `AMD EPYC-Milan Processor`, to processors whose cores are others.
@@ -31,10 +58,18 @@ pub fn is_of(row: &PublishedRow, processor: &Processor) -> bool {
         0x10..0x40 => brand.iter().any(u8::is_ascii_digit) && !contains(brand, b"EPYC-"),
         _ => true,
     };
+    let is_small = match processor.core {
+        Some(kind) => kind == CoreKind::Efficiency,
+        None => {
+            row.is_small
+                && !cores::CORES.iter().any(|row| !row.is_small && row.has(brand, processor.signature))
+        }
+    };
     is_own_name
         && processor.platform != Platform::Emulated
-        && processor.core != Some(CoreKind::Efficiency)
+        && row.is_small == is_small
         && row.has(brand, processor.signature)
+        && contradiction(processor).is_none()
 }
 
 /// Returns the figures of all cores and platforms that `is_wanted` accepts, each with the name.

@@ -4,13 +4,15 @@
 //! `tests/fixtures/reference/evidence.tsv` has the quotes.
 
 use super::quantity::{
-    BETWEEN_SOCKETS, LOCAL, READ_OF_NODE, READ_OF_SOCKET, REMOTE, TRIAD_OF_TWO, WITHIN_SOCKET,
+    BETWEEN_SOCKETS, INTERLEAVED, LOCAL, READ_OF_NODE, READ_OF_SOCKET, REMOTE, SAME_SOCKET, TRIAD_OF_TWO,
+    WITHIN_SOCKET,
 };
 use super::row::{ANY_NAME, ANY_STEPPING, Models, PublishedRow, platform, range};
 use super::stated::{
-    ANANDTECH, ARM, AZURE, CHIPS_AND_CHEESE, COD, CORRECTED, CSIT, DDR4_3200, DDR5_4800, DDR5_5600, GIB,
-    KERNCRAFT, LPDDR5, MESS, METAL, NO_PAGES, NONE, NPS1, NPS4, NVIENNOT, PLANTEGG, SBC_BENCH, SNC2, VIRTUAL,
-    VSC,
+    ANANDTECH, ARM, AZURE, CHIPS_AND_CHEESE, COD, CORRECTED, CSIT, CXL_EXPERIMENTS, DDR4_3200, DDR5_4800,
+    DDR5_5200, DDR5_5600, DDR5_7200, GIB, GJBEX, IK_LLAMA, KERNCRAFT, LOWER_BOUND, LPDDR5, MESS, METAL,
+    MIB_2, NO_PAGES, NONE, NPS0, NPS1, NPS2, NPS4, NVIENNOT, PLANTEGG, SBC_BENCH, SEQUENTIAL, SNC2, SNC3,
+    SNC4, VIRTUAL, VSC,
 };
 
 const SANDY_BRIDGE_EP: Models = &[(0x2d, 0x2d)];
@@ -22,10 +24,13 @@ const CASCADE_LAKE_SP: Models = &[(0x55, 0x55)];
 const ICE_LAKE_SP: Models = &[(0x6a, 0x6a)];
 const SAPPHIRE_RAPIDS: Models = &[(0x8f, 0x8f)];
 const EMERALD_RAPIDS: Models = &[(0xcf, 0xcf)];
+const GRANITE_RAPIDS: Models = &[(0xad, 0xad)];
 const NAPLES: Models = &[(1, 1)];
 const ROME: Models = &[(0x31, 0x31)];
 const MILAN: Models = &[(1, 1)];
 const GENOA: Models = &[(0x11, 0x11)];
+const BERGAMO: Models = &[(0xa0, 0xaf)];
+const TURIN: Models = &[(0, 0x0f)];
 const GRAVITON2: Models = &[(0xd0c, 0xd0c)];
 const GRAVITON3: Models = &[(0xd40, 0xd40)];
 const GRAVITON4: Models = &[(0xd4f, 0xd4f)];
@@ -37,7 +42,7 @@ const A64FX: Models = &[(1, 1)];
 const KUNPENG_920: Models = &[(0xd01, 0xd01)];
 
 /// All platforms.
-pub static PLATFORMS: [PublishedRow; 22] = [
+pub static PLATFORMS: [PublishedRow; 25] = [
     platform(
         "Sandy Bridge-EP",
         "Xeon",
@@ -80,7 +85,8 @@ pub static PLATFORMS: [PublishedRow; 22] = [
             range(LOCAL, 842, 850, NO_PAGES, PLANTEGG),
             range(LOCAL, 737, 765, NO_PAGES.and(COD), VSC),
             range(REMOTE, 1363, 1372, NO_PAGES, PLANTEGG),
-            range(REMOTE, 1411, 1960, NO_PAGES.and(COD), VSC),
+            range(REMOTE, 1846, 1960, NO_PAGES.and(COD), VSC),
+            range(SAME_SOCKET, 1411, 1511, NO_PAGES.and(COD), VSC),
             range(READ_OF_NODE, 585, 585, NONE, KERNCRAFT),
             range(READ_OF_SOCKET, 700, 700, COD, KERNCRAFT),
             range(WITHIN_SOCKET, 440, 440, NONE, NVIENNOT),
@@ -137,6 +143,9 @@ pub static PLATFORMS: [PublishedRow; 22] = [
         ANY_STEPPING,
         &[
             range(LOCAL, 1101, 1191, CORRECTED.and(DDR5_4800), MESS),
+            range(LOCAL, 954, 974, NO_PAGES.and(SNC4), GJBEX),
+            range(REMOTE, 1860, 1892, NO_PAGES.and(SNC4), GJBEX),
+            range(SAME_SOCKET, 1024, 1232, NO_PAGES.and(SNC4), GJBEX),
             range(READ_OF_NODE, 2335, 2674, DDR5_4800, MESS),
         ],
     ),
@@ -150,6 +159,27 @@ pub static PLATFORMS: [PublishedRow; 22] = [
             range(LOCAL, 1123, 1144, CORRECTED.and(DDR5_4800), MESS),
             range(REMOTE, 2002, 2025, CORRECTED.and(DDR5_4800), MESS),
             range(READ_OF_NODE, 2485, 2485, DDR5_4800, MESS),
+        ],
+    ),
+    platform(
+        "Granite Rapids",
+        "Xeon",
+        6,
+        GRANITE_RAPIDS,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 1294, 1307, NO_PAGES.and(SEQUENTIAL), IK_LLAMA),
+            range(LOCAL, 1020, 1387, NO_PAGES.and(SEQUENTIAL).and(SNC3), IK_LLAMA),
+            range(LOCAL, 951, 1152, NO_PAGES.and(SNC3), GJBEX),
+            range(LOCAL, 1310, 1310, VIRTUAL.and(NO_PAGES).and(SNC3).and(DDR5_7200), CHIPS_AND_CHEESE),
+            range(REMOTE, 4100, 4492, NO_PAGES.and(SEQUENTIAL), IK_LLAMA),
+            range(REMOTE, 3924, 5132, NO_PAGES.and(SEQUENTIAL).and(SNC3), IK_LLAMA),
+            range(REMOTE, 2044, 2699, NO_PAGES.and(SNC3), GJBEX),
+            range(SAME_SOCKET, 1221, 2085, NO_PAGES.and(SEQUENTIAL).and(SNC3), IK_LLAMA),
+            range(SAME_SOCKET, 1095, 1576, NO_PAGES.and(SNC3), GJBEX),
+            range(SAME_SOCKET, 1574, 1815, VIRTUAL.and(NO_PAGES).and(SNC3).and(DDR5_7200), CHIPS_AND_CHEESE),
+            range(READ_OF_SOCKET, 5524, 5548, NONE, IK_LLAMA),
+            range(READ_OF_NODE, 1879, 1951, SNC3, IK_LLAMA.and(GJBEX)),
         ],
     ),
     platform(
@@ -185,7 +215,56 @@ pub static PLATFORMS: [PublishedRow; 22] = [
             range(TRIAD_OF_TWO, 3300, 3500, VIRTUAL, AZURE),
         ],
     ),
-    platform("Genoa", "EPYC", 0x19, GENOA, ANY_STEPPING, &[range(TRIAD_OF_TWO, 7500, 7800, VIRTUAL, AZURE)]),
+    platform(
+        "Genoa",
+        "EPYC",
+        0x19,
+        GENOA,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 1059, 1075, NO_PAGES.and(NPS2), CXL_EXPERIMENTS),
+            range(LOCAL, 1039, 1039, MIB_2.and(NPS2), CHIPS_AND_CHEESE),
+            range(REMOTE, 1990, 2007, NO_PAGES.and(NPS2), CXL_EXPERIMENTS),
+            range(REMOTE, 2227, 2227, MIB_2.and(NPS2), CHIPS_AND_CHEESE),
+            range(SAME_SOCKET, 1156, 1171, NO_PAGES.and(NPS2), CXL_EXPERIMENTS),
+            range(READ_OF_NODE, 998, 1013, NPS2, CXL_EXPERIMENTS),
+            range(TRIAD_OF_TWO, 7500, 7800, VIRTUAL, AZURE),
+        ],
+    ),
+    platform(
+        "Bergamo",
+        "EPYC",
+        0x19,
+        BERGAMO,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 1203, 1203, MIB_2.and(NPS1), CHIPS_AND_CHEESE),
+            range(REMOTE, 2118, 2118, MIB_2.and(NPS1), CHIPS_AND_CHEESE),
+        ],
+    ),
+    platform(
+        "Turin",
+        "EPYC",
+        0x1a,
+        TURIN,
+        ANY_STEPPING,
+        &[
+            range(LOCAL, 1255, 1300, NO_PAGES.and(NPS1).and(DDR5_5200), CHIPS_AND_CHEESE),
+            range(LOCAL, 1177, 1177, NO_PAGES.and(NPS2).and(DDR5_5200), CHIPS_AND_CHEESE),
+            range(LOCAL, 1154, 1154, NO_PAGES.and(NPS4).and(DDR5_5200), CHIPS_AND_CHEESE),
+            range(SAME_SOCKET, 1285, 1285, NO_PAGES.and(NPS2).and(DDR5_5200), CHIPS_AND_CHEESE),
+            range(SAME_SOCKET, 1220, 1400, NO_PAGES.and(NPS4).and(DDR5_5200), CHIPS_AND_CHEESE),
+            range(
+                INTERLEAVED,
+                2200,
+                2200,
+                VIRTUAL.and(NO_PAGES).and(LOWER_BOUND).and(NPS0),
+                CHIPS_AND_CHEESE,
+            ),
+            range(READ_OF_SOCKET, 4790, 4881, NPS1.and(NPS2).and(NPS4).and(DDR5_5200), CHIPS_AND_CHEESE),
+            range(READ_OF_NODE, 1173, 1173, NPS4.and(DDR5_5200), CHIPS_AND_CHEESE),
+        ],
+    ),
     platform(
         "Graviton2",
         "Amazon",
@@ -214,6 +293,8 @@ pub static PLATFORMS: [PublishedRow; 22] = [
         ANY_STEPPING,
         &[
             range(LOCAL, 1100, 1152, VIRTUAL.and(GIB), ARM),
+            range(LOCAL, 1141, 1141, VIRTUAL.and(MIB_2), CHIPS_AND_CHEESE),
+            range(REMOTE, 2566, 2566, VIRTUAL.and(MIB_2), CHIPS_AND_CHEESE),
             range(READ_OF_NODE, 4655, 4656, VIRTUAL, ARM),
             range(WITHIN_SOCKET, 258, 600, NONE, ARM.and(CHIPS_AND_CHEESE)),
             range(BETWEEN_SOCKETS, 1386, 1386, NONE, CHIPS_AND_CHEESE),
@@ -227,6 +308,7 @@ pub static PLATFORMS: [PublishedRow; 22] = [
         ANY_STEPPING,
         &[
             range(LOCAL, 1762, 1785, CORRECTED.and(LPDDR5), MESS),
+            range(LOCAL, 2000, 2000, MIB_2.and(LOWER_BOUND).and(LPDDR5), CHIPS_AND_CHEESE),
             range(READ_OF_NODE, 4421, 4421, LPDDR5, MESS),
         ],
     ),

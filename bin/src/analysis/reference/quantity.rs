@@ -24,6 +24,8 @@ quantities! {
     Misses MISSES "concurrent memory requests of a core" "lines";
     Local LOCAL "local memory latency" "ns";
     Remote REMOTE "remote memory latency" "ns";
+    SameSocket SAME_SOCKET "latency of memory of another node of the socket" "ns";
+    Interleaved INTERLEAVED "latency of memory interleaved over both sockets" "ns";
     ReadOfNode READ_OF_NODE "read bandwidth of a node" "GB/s";
     ReadOfSocket READ_OF_SOCKET "read bandwidth of a socket" "GB/s";
     TriadOfTwo TRIAD_OF_TWO "triad bandwidth of two sockets" "GB/s";

@@ -85,6 +85,8 @@ pub struct PublishedRow {
     models: Models,
     /// The first and the last stepping.
     steppings: (u16, u16),
+    /// True if it is the efficiency core of its models, which may have performance cores, too.
+    pub is_small: bool,
     /// The figures.
     pub figures: &'static [Usual],
 }
@@ -107,7 +109,17 @@ pub const fn core(
     models: Models,
     figures: &'static [Usual],
 ) -> PublishedRow {
-    PublishedRow { name, word: ANY_NAME, family, models, steppings: ANY_STEPPING, figures }
+    PublishedRow { name, word: ANY_NAME, family, models, steppings: ANY_STEPPING, is_small: false, figures }
+}
+
+/// Makes the row of an efficiency core: its name, family and models.
+pub const fn small_core(
+    name: &'static str,
+    family: u16,
+    models: Models,
+    figures: &'static [Usual],
+) -> PublishedRow {
+    PublishedRow { is_small: true, ..core(name, family, models, figures) }
 }
 
 /// Makes the row of a platform: its name, a word of its processors' names, their family, models and steppings, and its
@@ -120,5 +132,5 @@ pub const fn platform(
     steppings: (u16, u16),
     figures: &'static [Usual],
 ) -> PublishedRow {
-    PublishedRow { name, word, family, models, steppings, figures }
+    PublishedRow { name, word, family, models, steppings, is_small: false, figures }
 }

@@ -13,7 +13,7 @@ macro_rules! words {
         /// The conditions, and behind them the addresses of the sources.
         static $list: &[&str] = &[$($word),*];
         enum Position { $($number),* }
-        $(#[doc = $word] pub const $name: Stated = Stated(1 << Position::$number as u32);)*
+        $(#[doc = $word] pub const $name: Stated = Stated(1 << Position::$number as u64);)*
     };
 }
 
@@ -23,14 +23,24 @@ words! {
     Guest VIRTUAL "virtual machine";
     NoPages NO_PAGES "pages not stated";
     Gib GIB "1 GiB pages";
+    Mib2 MIB_2 "2 MiB pages";
+    Sequential SEQUENTIAL "sequential access";
+    Measured MEASURED "measured, not documented";
+    LowerBound LOWER_BOUND "a lower bound";
     Corrected CORRECTED "translation subtracted";
     Cod COD "cluster-on-die";
     Snc2 SNC2 "SNC2";
+    Snc3 SNC3 "SNC3";
+    Snc4 SNC4 "SNC4";
+    Nps0 NPS0 "NPS0";
     Nps1 NPS1 "NPS1";
+    Nps2 NPS2 "NPS2";
     Nps4 NPS4 "NPS4";
     Ddr4 DDR4_3200 "DDR4-3200";
     Ddr5 DDR5_4800 "DDR5-4800";
+    Ddr5At5200 DDR5_5200 "DDR5-5200";
     FasterDdr5 DDR5_5600 "DDR5-5600";
+    Ddr5At7200 DDR5_7200 "DDR5-7200";
     Lpddr5 LPDDR5 "LPDDR5";
     Llvm LLVM "github.com/llvm/llvm-project";
     Osaca OSACA "github.com/RRZE-HPC/OSACA";
@@ -51,6 +61,9 @@ words! {
     Sisoftware SISOFTWARE "sisoftware.eu";
     Techreport TECHREPORT "techreport.com";
     Lemire LEMIRE "lemire.me";
+    IkLlama IK_LLAMA "github.com/ikawrakow/ik_llama.cpp";
+    Gjbex GJBEX "github.com/gjbex/Code-optimization";
+    CxlExperiments CXL_EXPERIMENTS "github.com/karim-manaouil/virtiofs-cxl-experiments";
 }
 
 /// Neither conditions nor sources.
@@ -58,11 +71,11 @@ pub const NONE: Stated = Stated(0);
 /// The positions of the conditions.
 const CONDITIONS: Range<u32> = 0..Position::Llvm as u32;
 /// The positions of the sources.
-const SOURCES: Range<u32> = CONDITIONS.end..u32::BITS;
+const SOURCES: Range<u32> = CONDITIONS.end..u64::BITS;
 
 /// A set of conditions and sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stated(u32);
+pub struct Stated(u64);
 
 impl Stated {
     /// Returns the conditions and sources of both.
@@ -74,7 +87,7 @@ impl Stated {
     /// Returns whether there are conditions.
     #[must_use]
     pub const fn has_conditions(self) -> bool {
-        self.0 << (u32::BITS - CONDITIONS.end) != 0
+        self.0 << (u64::BITS - CONDITIONS.end) != 0
     }
 
     /// Returns whether some figures are of virtual machines.

@@ -143,6 +143,7 @@ pub fn described(files: &impl Files, cpu: CpuId, answers: Answers) -> Processor 
         declared_counter: None,
         fence_promised: true,
         data_dependent_prefetcher: false,
+        tiles: false,
         core: kind(files, cpu),
         caches: [None; 4],
     }

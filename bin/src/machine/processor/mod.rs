@@ -96,6 +96,8 @@ pub struct Processor {
     pub fence_promised: bool,
     /// True if a data-dependent prefetcher can be switched off, and therefore exists.
     pub data_dependent_prefetcher: bool,
+    /// True if it has tiles for matrices (AMX).
+    pub tiles: bool,
     /// The kind of this core, if the processor has several kinds.
     pub core: Option<CoreKind>,
     /// Data and unified caches by level.
@@ -115,6 +117,7 @@ impl Processor {
         declared_counter: None,
         fence_promised: false,
         data_dependent_prefetcher: false,
+        tiles: false,
         core: None,
         caches: [None; 4],
     };

@@ -37,6 +37,7 @@ pub fn identify(files: &impl Files, _: CpuId) -> Processor {
         declared_counter: declared_counter(&cpuid),
         fence_promised: vendor.as_str() == "GenuineIntel" || amd_fence_promised(),
         data_dependent_prefetcher: data_dependent_prefetcher(&cpuid),
+        tiles: tiles(&cpuid),
         core: core_kind(&cpuid),
         caches: caches(&cpuid),
     }
@@ -196,6 +197,11 @@ fn data_dependent_prefetcher(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> boo
     cpuid.get_extended_feature_info().is_some()
         && raw_cpuid::cpuid!(7u32, 0u32).eax >= 2
         && raw_cpuid::cpuid!(7u32, 2u32).edx & (1 << 3) != 0
+}
+
+/// Returns true if the processor has tiles for matrices, from leaf 7 EDX\[24\] (AMX-TILE).
+fn tiles(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> bool {
+    cpuid.get_extended_feature_info().is_some() && raw_cpuid::cpuid!(7u32, 0u32).edx & (1 << 24) != 0
 }
 
 /// Returns the caches from leaf 4, or from 8000_001Dh on AMD. The iterator stops at a type of zero, which is the first

@@ -425,6 +425,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
         declared_counter: Some(TSC),
         fence_promised: true,
         data_dependent_prefetcher: false,
+        tiles: false,
         core: (scene.machine == "cxl-memory").then_some(CoreKind::Performance),
         caches: [None; 4],
     };
