@@ -55,11 +55,13 @@ pub enum Trouble {
     Edac,
     /// Other work keeps generators from loading memory at all.
     Starved,
+    /// All intervals are too wide for one number, even of points that are steady.
+    Wide,
 }
 
 impl Trouble {
     /// All troubles.
-    pub const ALL: [Trouble; 24] = [
+    pub const ALL: [Trouble; 25] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -84,6 +86,7 @@ impl Trouble {
         Trouble::Dimms,
         Trouble::Edac,
         Trouble::Starved,
+        Trouble::Wide,
     ];
 }
 
