@@ -153,7 +153,7 @@ _latency_bench() {
         compopt -o filenames 2>/dev/null
         return
         ;;
-    --of) words='typical undisturbed' ;;
+    --of) words='typical steady' ;;
     --unit) return ;;
     --format) words=$formats ;;
     --output)

@@ -57,7 +57,7 @@ mod tests {
     use std::vec::Vec;
 
     fn pair(from: u32, to: u32, ns: f64) -> Pair {
-        Pair { from: NodeId(from), to: NodeId(to), class: Class::Local, distance: None, ns }
+        Pair { from: NodeId(from), to: NodeId(to), class: Class::Local, distance: None, ns, interval: None }
     }
 
     fn claimed(id: u32, ns: u64, tier: u32) -> Node {

@@ -2,6 +2,7 @@
 
 use core::iter::successors;
 
+use latency_core::stats::{Estimate, Interval};
 use latency_core::topology::Topology;
 use latency_core::units::NodeId;
 
@@ -75,6 +76,43 @@ pub struct Pair {
     pub distance: Option<u8>,
     /// The latency in nanoseconds.
     pub ns: f64,
+    /// Its interval, if it has one.
+    pub interval: Option<Interval>,
+}
+
+impl Pair {
+    /// Returns the latency with its interval.
+    #[must_use]
+    pub const fn estimate(&self) -> Estimate {
+        Estimate { value: self.ns, interval: self.interval }
+    }
+}
+
+/// The sum of latencies, and of the ends of their intervals.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    count: u32,
+    value: f64,
+    /// The ends; NaN if a latency has no interval.
+    low: f64,
+    high: f64,
+}
+
+impl Sum {
+    fn add(&mut self, Estimate { value, interval }: Estimate) {
+        let unknown = Interval { low: f64::NAN, high: f64::NAN };
+        let Interval { low, high } = interval.unwrap_or(unknown);
+        (self.count, self.value) = (self.count + 1, self.value + value);
+        (self.low, self.high) = (self.low + low, self.high + high);
+    }
+
+    /// Returns the mean. All pairs may be off to the same side, so its interval is as wide as theirs.
+    fn mean(&self) -> Option<Estimate> {
+        let count = f64::from(self.count);
+        let interval = Interval { low: self.low / count, high: self.high / count };
+        let interval = Some(interval).filter(|interval| interval.high.is_finite());
+        (self.count > 0).then(|| Estimate { value: self.value / count, interval })
+    }
 }
 
 /// The pairs of one class at one distance in the firmware's table, and their latencies in nanoseconds.
@@ -90,6 +128,8 @@ pub struct DistanceGroup {
     pub pairs: u32,
     /// The mean latency.
     pub mean: f64,
+    /// The interval of the mean, if each pair has one.
+    pub interval: Option<Interval>,
     /// The smallest latency.
     pub least: f64,
     /// The largest latency.
@@ -99,20 +139,24 @@ pub struct DistanceGroup {
 impl DistanceGroup {
     /// Returns the group of the pairs at this distance, from all pairs of its class.
     fn of(class: Class, distance: Option<u8>, of_class: impl Iterator<Item = Pair>) -> DistanceGroup {
-        let (divided, pairs, mean, least, most) = (false, 0, 0.0, f64::INFINITY, 0.0);
-        let mut group = DistanceGroup { class, distance, divided, pairs, mean, least, most };
-        for Pair { distance: other, ns, .. } in of_class {
-            if other == distance {
-                group.pairs += 1;
-                group.mean += ns;
-                group.least = group.least.min(ns);
-                group.most = group.most.max(ns);
+        let (mut divided, mut sum, mut least, mut most) = (false, Sum::default(), f64::INFINITY, 0.0_f64);
+        for pair in of_class {
+            if pair.distance == distance {
+                sum.add(pair.estimate());
+                (least, most) = (least.min(pair.ns), most.max(pair.ns));
             } else {
-                group.divided = true;
+                divided = true;
             }
         }
-        group.mean /= f64::from(group.pairs);
-        group
+        let Estimate { value: mean, interval } =
+            sum.mean().unwrap_or(Estimate { value: f64::NAN, interval: None });
+        DistanceGroup { class, distance, divided, pairs: sum.count, mean, interval, least, most }
+    }
+
+    /// Returns the mean latency with its interval.
+    #[must_use]
+    pub const fn estimate(&self) -> Estimate {
+        Estimate { value: self.mean, interval: self.interval }
     }
 
     /// Returns whether the pairs differ by more than two medians that are each certain to 1 %.
@@ -129,6 +173,8 @@ pub struct MatrixConclusion {
     pub local_ns: Option<f64>,
     /// The mean latency of each class of [`Class::FAR`].
     pub far_ns: [Option<f64>; Class::FAR.len()],
+    /// The mean latencies of local memory and of each class of [`Class::FAR`], with their intervals.
+    means: [Option<Estimate>; 1 + Class::FAR.len()],
     /// The pair with the smallest latency.
     pub fastest: Option<Pair>,
     /// The pair with the largest latency; `None` if there is only one pair.
@@ -147,6 +193,20 @@ impl MatrixConclusion {
         self.far().next().map(|(_, ns)| ns)
     }
 
+    /// Returns [`MatrixConclusion::local_ns`] with its interval.
+    #[must_use]
+    pub fn local(&self) -> Option<Estimate> {
+        let [local, ..] = self.means;
+        local
+    }
+
+    /// Returns [`MatrixConclusion::remote_ns`] with its interval.
+    #[must_use]
+    pub fn remote(&self) -> Option<Estimate> {
+        let [_, far @ ..] = self.means;
+        far.into_iter().flatten().next()
+    }
+
     /// Returns the latency of remote memory over that of local memory.
     #[must_use]
     pub fn remote_over_local(&self) -> Option<f64> {
@@ -162,7 +222,8 @@ pub fn pairs<'o>(
     outcomes.iter().filter_map(|outcome| {
         let (from, to) = (outcome.point.initiator, outcome.point.target);
         let (class, distance) = (Class::of(topology, from, to), topology.distance(from, to));
-        Some(Pair { from, to, class, distance, ns: outcome.nanoseconds()? })
+        let interval = outcome.result.as_ref().ok().and_then(|measured| measured.series.nanoseconds.interval);
+        Some(Pair { from, to, class, distance, ns: outcome.nanoseconds()?, interval })
     })
 }
 
@@ -170,12 +231,11 @@ pub fn pairs<'o>(
 #[must_use]
 pub fn conclude(pairs: &mut dyn Iterator<Item = Pair>) -> MatrixConclusion {
     let mut found = MatrixConclusion::default();
-    let (mut sums, mut all) = ([(0.0, 0_u32); 1 + Class::FAR.len()], 0_u32);
+    let (mut sums, mut all) = ([Sum::default(); 1 + Class::FAR.len()], 0_u32);
     for pair in pairs {
         let class = Class::FAR.iter().position(|class| *class == pair.class);
-        if let Some((sum, count)) = sums.get_mut(class.map_or(0, |index| index + 1)) {
-            *sum += pair.ns;
-            *count += 1;
+        if let Some(sum) = sums.get_mut(class.map_or(0, |index| index + 1)) {
+            sum.add(pair.estimate());
         }
         if found.fastest.is_none_or(|fastest| pair.ns < fastest.ns) {
             found.fastest = Some(pair);
@@ -185,9 +245,10 @@ pub fn conclude(pairs: &mut dyn Iterator<Item = Pair>) -> MatrixConclusion {
         }
         all += 1;
     }
-    let [local, far @ ..] = sums.map(|(sum, count)| (count > 0).then(|| sum / f64::from(count)));
+    let means = sums.map(|sum| sum.mean());
+    let [local, far @ ..] = means.map(|mean| mean.map(|mean| mean.value));
     let slowest = found.slowest.filter(|_| all > 1);
-    MatrixConclusion { local_ns: local, far_ns: far, slowest, ..found }
+    MatrixConclusion { local_ns: local, far_ns: far, means, slowest, ..found }
 }
 
 /// Returns the pairs grouped by class and distance in the firmware's table: local pairs first, then each class of
@@ -216,14 +277,14 @@ mod tests {
     }
 
     const fn pair(from: u32, to: u32, class: Class, ns: f64) -> Pair {
-        Pair { from: NodeId(from), to: NodeId(to), class, distance: None, ns }
+        Pair { from: NodeId(from), to: NodeId(to), class, distance: None, ns, interval: None }
     }
 
     /// Returns class, distance, number, smallest and largest latency of each group, and whether other groups have its
     /// class.
     fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
         let far = groups(pairs.iter().copied()).filter(|group| group.class != Local);
-        far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
+        far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most, .. }| {
             assert!(least <= mean && mean <= most);
             (class, distance, pairs, least, most, divided)
         })
@@ -256,6 +317,18 @@ mod tests {
             let pairs = [pair(0, 1, OtherPackage, 180.0), pair(1, 0, OtherPackage, second)];
             groups(pairs.into_iter()).for_each(|group| assert_eq!(group.differs(), differs, "{group:?}"));
         }
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_the_mean_of_the_ends() {
+        let within = |low, high| Some(Interval { low, high });
+        let mut pairs = [pair(0, 0, Local, 100.0), pair(1, 1, Local, 120.0), pair(0, 1, OtherPackage, 200.0)];
+        (pairs[0].interval, pairs[1].interval) = (within(90.0, 110.0), within(100.0, 170.0));
+        let found = concluded(&pairs);
+        assert_eq!(found.local(), Some(Estimate { value: 110.0, interval: within(95.0, 140.0) }));
+        assert_eq!(found.remote(), Some(Estimate { value: 200.0, interval: None }));
+        let local = groups(pairs.into_iter()).next().unwrap();
+        assert_eq!(Some(local.estimate()), found.local());
     }
 
     #[test]

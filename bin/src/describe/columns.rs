@@ -68,9 +68,9 @@ columns! {
     WRITTEN "write_bytes_per_second" "Bytes of the lines written per second.";
     OWNED "rfo_estimate_bytes_per_second" "Possible additional reads for ownership (RFO) by plain stores, in bytes per second.";
     NOT_MEASURED "not_measured" "Reason why there is no value; empty otherwise.";
-    UNDISTURBED_NS "undisturbed_ns" interval "Median latency in rounds with quiet neighbours, in nanoseconds; null if no rounds prove a value.";
-    UNDISTURBED_ROUNDS "undisturbed_rounds" "Number of undisturbed rounds.";
-    UNDISTURBED_AT_MOST "undisturbed_at_most_ns" "Upper bound of the undisturbed latency in nanoseconds if no rounds prove a value; null otherwise.";
+    UNDISTURBED_NS "undisturbed_ns" interval "Steady latency: median of the lowest rounds if rounds in separate seconds agree on it, in nanoseconds; null if they do not.";
+    UNDISTURBED_ROUNDS "undisturbed_rounds" "Number of steady rounds.";
+    UNDISTURBED_AT_MOST "undisturbed_at_most_ns" "Upper bound of the latency without neighbours in nanoseconds if no rounds are steady; null otherwise.";
     COLD_NS "cold_ns" "Latency of the first pass, with cold caches, in nanoseconds.";
     INDEPENDENT_NS "independent_ns" "Time per independent load of the same lines in address order, in nanoseconds.";
     RATIO_TO_IDLE "ratio_to_idle" "Latency divided by the idle latency.";

@@ -30,10 +30,10 @@ metrics! {
     LATENCY "latency_seconds" "Median latency of one dependent load.";
     LATENCY_LOW "latency_ci95_low_seconds" "Lower end of the 95% confidence interval of the latency within the run.";
     LATENCY_HIGH "latency_ci95_high_seconds" "Upper end of the 95% confidence interval of the latency within the run.";
-    UNDISTURBED "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
-    UNDISTURBED_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the undisturbed latency.";
-    UNDISTURBED_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the undisturbed latency.";
-    UNDISTURBED_BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the undisturbed latency where no rounds prove a value.";
+    UNDISTURBED "latency_undisturbed_seconds" "Steady latency of one dependent load: median of the lowest rounds, if rounds in separate seconds agree on it.";
+    UNDISTURBED_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the steady latency.";
+    UNDISTURBED_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the steady latency.";
+    UNDISTURBED_BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the latency without neighbours where no rounds are steady.";
     BANDWIDTH "bandwidth_bytes_per_second" "Bytes read and written in a second by all cores together.";
     PEAK "bandwidth_peak_bytes_per_second" "Largest bandwidth between two nodes.";
     KNEE_CORES "bandwidth_knee_cores" "Smallest number of cores with 95% of the largest bandwidth.";

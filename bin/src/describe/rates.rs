@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 
 use latency_core::stats::Interval;
 
+use super::optional::optional;
 use crate::report::figures::{Digits, decimals};
 use latency_core::stats::Estimate;
 
@@ -58,6 +59,45 @@ impl Display for Within {
     }
 }
 
+/// Returns whether an interval is too wide for a headline to show one number.
+#[must_use]
+pub fn is_wide(interval: Option<Interval>) -> bool {
+    /// Maximum ratio of the ends of an interval whose middle is a figure.
+    const SPAN: f64 = 1.25;
+    interval.is_some_and(|Interval { low, high }| high > SPAN * low)
+}
+
+/// Writes the figure of a headline, in units of `ones`: one number, or the ends of an interval that is too wide for it.
+pub fn headline(Estimate { value, interval }: Estimate, ones: f64) -> impl Display {
+    fmt::from_fn(move |out| match interval.filter(|_| is_wide(interval)) {
+        Some(Interval { low, high }) => write!(out, "{} to {}", Digits(low / ones), Digits(high / ones)),
+        None => write!(out, "{}", Digits(value / ones)),
+    })
+}
+
+/// Writes the interval behind a [`headline`] in parentheses, if there is one; only its name if the headline has its ends.
+pub fn in_parentheses(interval: Option<Interval>, ones: f64) -> impl Display {
+    optional(interval, move |Interval { low, high }, out| match is_wide(interval) {
+        true => out.write_str(" (95% CI)"),
+        false => write!(out, " (95% CI {} to {})", Digits(low / ones), Digits(high / ones)),
+    })
+}
+
+/// Writes the ratio of two figures of a headline: `1.52x`, or the range of it if one of them is a range.
+pub fn times(large: Estimate, small: Estimate) -> impl Display {
+    fmt::from_fn(move |out| {
+        if is_wide(large.interval) || is_wide(small.interval) {
+            let ends = |Estimate { value, interval }: Estimate| {
+                interval.unwrap_or(Interval { low: value, high: value })
+            };
+            let (large, small) = (ends(large), ends(small));
+            write!(out, "{:.2}x to ", large.low / small.high)?;
+            return write!(out, "{:.2}x", large.high / small.low);
+        }
+        write!(out, "{:.2}x", large.value / small.value)
+    })
+}
+
 /// Writes a share in whole percent.
 pub fn percent(share: f64) -> impl Display {
     fmt::from_fn(move |out| write!(out, "{:.0}%", share * 100.0))
@@ -75,4 +115,32 @@ pub fn plus_minus(estimate: Estimate) -> impl Display {
             None => Ok(()),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn wide_intervals_are_not_shown_as_one_number() {
+        let of = |value, low, high| Estimate { value, interval: Some(Interval { low, high }) };
+        for (estimate, text) in [
+            (of(380.0, 220.0, 395.0), "220 to 395"),
+            (of(100.0, 88.0, 110.0), "100"),
+            (of(100.0, 88.0, 110.1), "88.0 to 110"),
+            (of(1.0, -0.5, 2.5), "-0.500 to 2.50"),
+            (Estimate { value: 165.0, interval: None }, "165"),
+        ] {
+            assert_eq!(headline(estimate, 1.0).to_string(), text);
+        }
+        let behind = |low, high| in_parentheses(Some(Interval { low, high }), 1.0).to_string();
+        assert_eq!(
+            (behind(99.0, 101.0).as_str(), behind(220.0, 395.0).as_str()),
+            (" (95% CI 99.0 to 101)", " (95% CI)")
+        );
+        assert_eq!(times(of(200.0, 190.0, 210.0), of(100.0, 95.0, 105.0)).to_string(), "2.00x");
+        assert_eq!(times(of(200.0, 100.0, 200.0), of(100.0, 80.0, 100.0)).to_string(), "1.00x to 2.50x");
+        assert_eq!(headline(of(20e9, 14e9, 22e9), GIGA).to_string(), "14.0 to 22.0");
+    }
 }

@@ -15,12 +15,12 @@ pub fn table(
         let all = report.outcomes.iter().enumerate();
         all.filter_map(|(index, outcome)| Some((index, outcome, &outcome.result.as_ref().ok()?.series)))
     };
-    // The column for the latency with quiet neighbours exists only if the run sought it.
+    // The column for the steady latency exists only if the run sought it.
     let looked = measured().any(|(.., series)| series.undisturbed.is_some());
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.text(what);
         table.texts(match looked {
-            true => &["ns", "95% CI", "undisturbed", "fastest", "core cycles", "interrupted"],
+            true => &["ns", "95% CI", "steady", "fastest", "core cycles", "interrupted"],
             false => &["ns", "95% CI", "fastest", "core cycles", "interrupted"],
         });
         for (index, outcome, series) in measured() {

@@ -5,6 +5,7 @@ use latency_core::stats::{Estimate, Interval};
 
 use super::Report;
 use super::optional::optional;
+use super::rates::{headline, is_wide};
 use super::reference;
 use crate::analysis::reference::PublishedQuantity;
 use crate::report::document::{Document, PageRole, Part, Role, fields};
@@ -95,20 +96,25 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-/// Writes a figure for the top of a page: an estimate with its interval, in a unit that consists of `ones`, the trust in
+/// Writes a figure for the top of a page: an estimate with its interval (which replaces the number if it is wide), in a unit that consists of `ones`, the trust in
 /// it, and the range that is published for its quantity.
 pub fn figure(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
     &(label, unit, ones, quantity): &(&'static str, &str, f64, Option<PublishedQuantity>),
-    Estimate { value, interval }: Estimate,
+    estimate: Estimate,
 ) {
     let role = PageRole::Figure(label, level(report.warnings));
-    let interval = optional(interval, |Interval { low, high }, out| {
-        write!(out, ", 95% CI {} to {}", Digits(low / ones), Digits(high / ones))
+    let figure = headline(estimate, ones);
+    let interval = optional(estimate.interval, |Interval { low, high }, out| {
+        out.write_str(", 95% CI")?;
+        match is_wide(estimate.interval) {
+            true => Ok(()),
+            false => write!(out, " {} to {}", Digits(low / ones), Digits(high / ones)),
+        }
     });
     let usual = reference::beside(report, quantity);
-    document.sentence(Role::Page(role), format_args!("{} {unit}{interval}{usual}", Digits(value / ones)));
+    document.sentence(Role::Page(role), format_args!("{figure} {unit}{interval}{usual}"));
 }
 
 /// Returns the suffix after the reasons: the latencies of an emulator are right, but are not those of hardware.

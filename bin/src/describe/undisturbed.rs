@@ -1,10 +1,14 @@
-//! The latency while neighbours are quiet, next to that of the whole run: for people and programs.
+//! The steady latency, on which rounds in separate seconds agree, next to that of the whole run: for people and programs.
+//!
+//! A constant neighbour cannot be seen, so texts say steady. Keys of this version of the schema, and identifiers, say
+//! undisturbed.
 
 use core::fmt::{self, Display};
 
 use latency_core::stats::{Estimate, Interval, Summary};
 
 use super::optional::optional;
+use super::rates::is_wide;
 use super::{Report, columns};
 use crate::report::document::{Document, Role, Rows};
 use crate::report::figures::{Digits, Seconds};
@@ -31,7 +35,7 @@ pub fn members(document: &mut dyn Document, series: &RoundSeries) {
     document.put(&columns::UNDISTURBED_AT_MOST, at_most);
 }
 
-/// Returns whether a value without neighbours agrees with the typical value.
+/// Returns whether a steady value agrees with the typical value.
 fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
     let is_below_by = |value: f64, share: f64| value < typical.median * (1.0 - share);
     match undisturbed {
@@ -43,18 +47,24 @@ fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
     }
 }
 
-/// Writes the interval of a latency and its window, and whether the run was undisturbed by neighbours.
+/// Writes the interval of a latency, unless it is so wide that the headline has it, and its window, and whether the
+/// latency was steady. A wide interval never is.
 pub fn within(series: &RoundSeries) -> impl Display + '_ {
     optional(series.nanoseconds.interval, |Interval { low, high }, out| {
-        write!(out, "95% CI {} to {} over {}", Digits(low), Digits(high), Seconds(series.window_ns))?;
-        let quiet = series.undisturbed.is_some_and(|found| {
-            matches!(found, Undisturbed::Seen { .. }) && agrees(&series.nanoseconds, found)
+        out.write_str("95% CI")?;
+        let is_wide = is_wide(series.nanoseconds.interval);
+        if !is_wide {
+            write!(out, " {} to {}", Digits(low), Digits(high))?;
+        }
+        write!(out, " over {}", Seconds(series.window_ns))?;
+        let is_steady = series.undisturbed.is_some_and(|found| {
+            matches!(found, Undisturbed::Seen { .. }) && !is_wide && agrees(&series.nanoseconds, found)
         });
-        out.write_str(if quiet { ", undisturbed; " } else { "; " })
+        out.write_str(if is_steady { ", steady; " } else { "; " })
     })
 }
 
-/// Writes the latency of the only pair while neighbours are quiet, if it differs from the typical latency.
+/// Writes the steady latency of the only pair, if it differs from the typical latency.
 pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
     let RoundSeries { nanoseconds, undisturbed: Some(found), .. } = measured.series else { return };
     if agrees(&nanoseconds, found) {
@@ -62,12 +72,12 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
     }
     match found {
         Undisturbed::Seen { .. } => {
-            document.finding(format_args!("Undisturbed latency {}.", value(found, measured.rounds)))
+            document.finding(format_args!("Steady latency {}.", value(found, measured.rounds)))
         }
         Undisturbed::AtMost(bound) => document.sentence(
             Role::Finding,
             format_args!(
-                "No undisturbed rounds: the undisturbed latency is at most {bound} ns.",
+                "No steady rounds: the latency without neighbours is at most {bound} ns.",
                 bound = Digits(bound)
             ),
         ),
@@ -91,7 +101,7 @@ pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let Some((point, found, rounds)) = worst else { return };
     document.finding(format_args!(
-        "Neighbours slow node {} -> node {} most: undisturbed latency {}.",
+        "Neighbours slow node {} -> node {} most: steady latency {}.",
         point.initiator,
         point.target,
         value(*found, *rounds)

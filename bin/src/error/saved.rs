@@ -145,7 +145,7 @@ impl fmt::Display for SavedError<'_> {
             ),
             SavedError::Unanswered { path, ref why } => why.write(out, path),
             SavedError::NoUndisturbed => {
-                write!(out, "a result has no undisturbed value; run it with --until=quiet")
+                write!(out, "a result has no steady value; run it with --until=quiet")
             }
             SavedError::NoPicture { drawn } => {
                 write!(out, "only {drawn} in a picture; use --format=text or html")

@@ -68,7 +68,7 @@ fn requests_beyond_the_machine_are_usage_errors() {
         1,
         "A and B have no point in common; measure both with the same options",
     );
-    check(SavedError::NoUndisturbed, 1, "a result has no undisturbed value; run it with --until=quiet");
+    check(SavedError::NoUndisturbed, 1, "a result has no steady value; run it with --until=quiet");
     check(
         SavedError::NoPicture { drawn: "curves are compared" },
         1,

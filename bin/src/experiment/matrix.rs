@@ -13,6 +13,7 @@ use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
 use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
 use crate::analysis::reference::quantity;
+use crate::describe::rates::{headline, is_wide, times};
 use crate::describe::{
     self, Presentation, Report, attributes, columns, method, point, reference, rows, trust, undisturbed,
 };
@@ -174,12 +175,10 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     lines(document, report);
     let found = conclude(&mut pairs(report));
     let published = if found.local_ns.is_some() { quantity::LOCAL } else { quantity::REMOTE };
-    if let Some(value) = found.local_ns.or(found.remote_ns()) {
-        let interval = match report.outcomes {
-            [Outcome { result: Ok(measured), .. }] => measured.series.nanoseconds.interval,
-            _ => None,
-        };
-        let figure = Estimate { value, interval };
+    if let Some(figure) = found.local().or(found.remote()) {
+        // The interval of a mean of pairs only decides whether it is one number.
+        let interval = figure.interval.filter(|_| report.outcomes.len() == 1 || is_wide(figure.interval));
+        let figure = Estimate { interval, ..figure };
         trust::figure(document, report, &("Idle latency", "ns", 1.0, Some(published)), figure);
     }
     let mut all = groups(pairs(report));
@@ -192,10 +191,10 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             "Fastest pair: {} -> {}, {} ns. Slowest pair: {} -> {}, {} ns.",
             fastest.from,
             fastest.to,
-            Digits(fastest.ns),
+            headline(fastest.estimate(), 1.0),
             slowest.from,
             slowest.to,
-            Digits(slowest.ns)
+            headline(slowest.estimate(), 1.0)
         ));
     }
     if let [Outcome { point, result: Ok(measured) }] = report.outcomes {
@@ -203,7 +202,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.finding(format_args!(
             "Memory latency{} {} ns ({}fastest trial {}).",
             method::through(report.warnings.side_cache(point.target)),
-            Digits(series.nanoseconds.median),
+            headline(series.nanoseconds.into(), 1.0),
             undisturbed::within(series),
             Digits(series.minimum_ns)
         ));
@@ -221,14 +220,14 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn far_memory(document: &mut dyn Document, local: &DistanceGroup, far: &DistanceGroup) {
     let [subject, verb] = far.class.words();
     document.finding(format_args!(
-        "{subject}{}{verb} {:.2}x local ({} ns{} vs {} ns{}).",
+        "{subject}{}{verb} {} local ({} ns{} vs {} ns{}).",
         method::optional(far.distance.filter(|_| far.divided), |distance, out| {
             write!(out, " at distance {distance}")
         }),
-        far.mean / local.mean,
-        Digits(far.mean),
+        times(far.estimate(), local.estimate()),
+        headline(far.estimate(), 1.0),
         range(far, ","),
-        Digits(local.mean),
+        headline(local.estimate(), 1.0),
         range(local, "")
     ));
 }
@@ -238,9 +237,10 @@ fn pairs<'r>(report: &'r Report<'_, '_>) -> impl Iterator<Item = Pair> + Clone +
     matrix::pairs(report.outcomes, &report.machine.topology)
 }
 
-/// Writes the smallest and the largest latency of pairs that differ, and then `behind`.
+/// Writes the smallest and the largest latency of pairs that differ, and then `behind`; nothing if the mean is shown as a
+/// range itself.
 fn range<'g>(group: &'g DistanceGroup, behind: &'g str) -> impl Display + 'g {
-    fmt::from_fn(move |out| match group.differs() {
+    fmt::from_fn(move |out| match group.differs() && !is_wide(group.interval) {
         true => write!(out, ", {} to {}{behind}", Digits(group.least), Digits(group.most)),
         false => Ok(()),
     })
@@ -393,13 +393,14 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
         ));
     }
     let found = conclude(&mut pairs(report));
-    let title: Text<96> = match (found.local_ns, found.remote_ns(), found.remote_over_local()) {
-        (Some(local), Some(remote), Some(ratio)) => Text::of(format_args!(
-            "Remote memory: {} ns vs {} ns local ({ratio:.2}x)",
-            Digits(remote),
-            Digits(local)
+    let title: Text<96> = match (found.local(), found.remote()) {
+        (Some(local), Some(remote)) => Text::of(format_args!(
+            "Remote memory: {} ns vs {} ns local ({})",
+            headline(remote, 1.0),
+            headline(local, 1.0),
+            times(remote, local)
         )),
-        (Some(local), ..) => Text::of(format_args!("Memory latency: {} ns", Digits(local))),
+        (Some(local), None) => Text::of(format_args!("Memory latency: {} ns", headline(local, 1.0))),
         _ => Text::of(format_args!("Memory latency")),
     };
     nodes.picture(document, [title.as_str(), subtitle.as_str(), "latency", "ns"], &cell);
@@ -473,7 +474,7 @@ mod tests {
         all.map(|(from, to)| {
             let distance = machine.topology.distance(from, to);
             let ns = ns(distance.unwrap());
-            Pair { from, to, class: Class::of(&machine.topology, from, to), distance, ns }
+            Pair { from, to, class: Class::of(&machine.topology, from, to), distance, ns, interval: None }
         })
         .collect()
     }
@@ -482,7 +483,7 @@ mod tests {
     /// class.
     fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
         let far = groups(pairs.iter().copied()).filter(|group| group.class != Local);
-        far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
+        far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most, .. }| {
             assert!(least <= mean && mean <= most);
             (class, distance, pairs, least, most, divided)
         })

@@ -12,7 +12,7 @@ use super::interface::{Experiment, collected};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{HierarchyPlace, Limit, Saturation, misses_in_flight, place, regions};
 use crate::analysis::reference::quantity;
-use crate::describe::rates::GIGA;
+use crate::describe::rates::{GIGA, headline, is_wide};
 use crate::describe::{Presentation, Report, columns, lanes as chains, point, reference};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
@@ -101,15 +101,20 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         Some((Saturation { in_flight: misses, from_lanes, .. }, limit)) => {
             // Without an interval, the value is an approximation.
             let (bound, reservation) = match (limit, misses.interval) {
-                (_, None) => ("about", ""),
-                (Limit::Buffers, _) => ("at most", ""),
-                (Limit::BuffersOrMemory, _) => ("at least", "; memory may be the limit"),
+                (_, None) => ("about ", ""),
+                (Limit::Buffers, _) => ("at most ", ""),
+                (Limit::BuffersOrMemory, _) => ("at least ", "; memory may be the limit"),
             };
+            let is_wide = is_wide(misses.interval);
+            let number = fmt::from_fn(|out| match is_wide {
+                true => write!(out, "{}", headline(misses, 1.0)),
+                false => write!(out, "{bound}{:.0}", misses.value),
+            });
             document.answer(format_args!(
-                "One core sustains {bound} {:.0} outstanding misses ({}), reached with {from_lanes} \
+                "One core sustains {number} outstanding misses ({}), reached with {from_lanes} \
                  chains{reservation}.",
-                misses.value,
                 fmt::from_fn(|out| match misses.interval {
+                    Some(_) if is_wide => out.write_str("95% CI"),
                     Some(Interval { low, high }) => write!(out, "95% CI {} to {}", Digits(low), Digits(high)),
                     None => out.write_str("too few rounds for a 95% CI"),
                 })

@@ -120,13 +120,21 @@ pub enum Of {
     /// The value of the whole run.
     #[default]
     Typical,
-    /// The value of the rounds with quiet neighbours.
+    /// The steady value, on which rounds in separate seconds agree.
     Undisturbed,
 }
 
 impl Worded for Of {
     const WORDS: &'static [(&'static str, Self)] =
         &[("typical", Of::Typical), ("undisturbed", Of::Undisturbed)];
+
+    /// Returns the value with a word. Documents say `undisturbed`, and options also `steady`, which help shows.
+    fn from_word(text: &[u8]) -> Option<Of> {
+        match text {
+            b"steady" => Some(Of::Undisturbed),
+            _ => Self::WORDS.iter().find(|(word, _)| word.as_bytes() == text).map(|&(_, of)| of),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -152,6 +160,7 @@ mod tests {
         round_trip::<Kernel>();
         round_trip::<When>();
         round_trip::<Of>();
+        assert_eq!(Of::from_word(b"steady"), Some(Of::Undisturbed));
         round_trip::<View>();
         round_trip::<Threads>();
         round_trip::<LoadFrom>();

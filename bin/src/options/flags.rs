@@ -383,7 +383,7 @@ flags! {
         because "other processes and core clocks change over seconds";
     Until "until" Sampling,
         Value(&UNTIL, |options, value| set_some(&mut options.until, values::until(value))),
-        "continue until neighbours were quiet, for at most 60s or TIME",
+        "continue until the latency is steady, for at most 60s or TIME",
         default "none, the run ends after --time-limit",
         because "neighbours can only add to the latency of the hardware";
     Budget "budget" Sampling COMMON,
@@ -412,7 +412,7 @@ flags! {
         "first compare each host with its own older results (names changes of 3% or --threshold)";
     Of "of" Verdict,
         Value(&OF, |options, value| set(&mut options.of, values::choice(value))),
-        "judge the value of the whole run, or the value while neighbours were quiet",
+        "judge the value of the whole run, or the value on which rounds in separate seconds agree",
         default "typical",
         because "neighbours are not quiet during every run";
     Force "force" Verdict,

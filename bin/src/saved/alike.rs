@@ -57,14 +57,14 @@ pub const TABLE: [ComparedCondition; 11] = [
         ["chase kernel ", ""],
         &["index", "pointer"],
     ),
-    condition("undisturbed", ("undisturbed_ns", "undisturbed value"), None, [""; 2], &[UNDISTURBED]),
+    condition("undisturbed", ("undisturbed_ns", "steady value"), None, [""; 2], &[UNDISTURBED]),
 ];
 /// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
 const ORDERS: [&str; 5] = ["backward", "sequential", "page-local", "2m-local", "random"];
 /// Value of the condition of pages for a word that names none; other values are codes of pages.
 const OTHER_PAGES: u64 = u8::MAX as u64;
-/// The word for an undisturbed value that was requested and not found.
-const UNDISTURBED: &str = "no undisturbed value; run with --until=quiet";
+/// The word for a steady value that was requested and not found.
+const UNDISTURBED: &str = "no steady value; run with --until=quiet";
 /// Index of the page size in [`TABLE`].
 pub const PAGES: usize = 0;
 /// Index of verified placement.
@@ -75,7 +75,7 @@ pub const WHOLE: usize = 3;
 pub const PLACE_OF_NODES: usize = 7;
 /// Index of a memory-side cache.
 pub const SIDE_CACHE: usize = 8;
-/// Index of the condition of an undisturbed value that was requested and not found.
+/// Index of the condition of a steady value that was requested and not found.
 pub const DISTURBED: usize = 10;
 
 /// Value of a condition that does not apply; 0 is unknown. The larger of the two values is that of the sound result.

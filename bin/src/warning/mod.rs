@@ -131,7 +131,7 @@ pub enum Warning {
     ThreadMoved { times: u64 },
     /// The ratio of the latency of the whole run to the latency in rounds with quiet neighbours.
     Neighbours { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
-    /// The run waited this number of seconds for quiet neighbours, and the rounds of some pair give no undisturbed
+    /// The run waited this number of seconds for quiet neighbours, and the rounds of some pair give no steady
     /// value.
     NotQuiet { seconds: f64 },
     /// A memory device had this number of errors during the run, and this number since the kernel started.

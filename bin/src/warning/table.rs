@@ -332,14 +332,14 @@ impl Warning {
             ),
             Warning::Neighbours { from, to, size, ratio } => entry!(
                 "neighbours", Fair, Point(from, to, size), ratio;
-                "neighbours raise memory latency to {slower:.2}x undisturbed";
+                "neighbours raise memory latency to {slower:.2}x the steady value";
                 "use a dedicated host, or --until=quiet";
                 slower = ratio
             ),
             Warning::NotQuiet { seconds } => entry!(
                 "not-quiet", Fair;
-                "no quiet second in {seconds} s",
-                ": the undisturbed latency has only an upper bound";
+                "no steady rounds in {seconds} s",
+                ": the latency without neighbours has only an upper bound";
                 "use a longer --until=quiet=TIME, or a dedicated host";
                 seconds = Trimmed(seconds)
             ),

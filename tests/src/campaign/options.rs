@@ -11,7 +11,7 @@ const SIZES: [&str; 7] = ["4K", "16K", "32K", "65536", "100000", "192k", "1M"];
 /// The reasons for which a combination of valid options is refused.
 const REASONS: [&str; 7] = [
     "cannot be combined",
-    "has no undisturbed value",
+    "has no steady value",
     "only curves are compared in a picture",
     "--hold needs exactly one load level",
     "a report of saved results cannot be written as",

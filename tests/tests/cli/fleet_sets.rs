@@ -308,7 +308,7 @@ fn documents_of_older_versions_are_judged_by_their_reasons() {
 }
 
 #[test]
-fn the_undisturbed_value_is_judged_on_request() {
+fn the_steady_value_is_judged_on_request() {
     let mut hosts = like(8);
     for (index, host) in hosts.iter_mut().enumerate() {
         let ns = if index == 5 { 120.0 } else { 90.0 };
@@ -320,9 +320,9 @@ fn the_undisturbed_value_is_judged_on_request() {
     set(&mut hosts[8], "undisturbed_ns", &Value::Null);
     set(&mut hosts[8], "undisturbed_at_most_ns", &json!(300.0));
     judged(&hosts, 5, &[]).says("1 of 9 hosts is slow: h9 (");
-    let found = judged(&hosts, 5, &["--of=undisturbed"]);
+    let found = judged(&hosts, 5, &["--of=steady"]);
     found.says("1 of 8 hosts is slow: h6 (");
-    found.says("h9: not comparable: no undisturbed value; run with --until=quiet [undisturbed].");
+    found.says("h9: not comparable: no steady value; run with --until=quiet [undisturbed].");
     assert_eq!(at(&found.document, "/of"), "undisturbed");
 }
 
@@ -345,7 +345,7 @@ fn compare_names_its_overrides_and_judges_the_requested_value() {
     run(&["compare", &a, &b]).expect_status(5);
     run(&["compare", &a, &b, "--of=undisturbed"])
         .expect_status(1)
-        .expect_error("a result has no undisturbed value; run it with --until=quiet");
+        .expect_error("a result has no steady value; run it with --until=quiet");
     quiet(&mut one, 90.0);
     quiet(&mut other, 90.1);
     let (a, b) = (saved("a.json", &one), saved("b.json", &other));

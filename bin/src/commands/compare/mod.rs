@@ -53,7 +53,7 @@ pub const COMPARE: Command = Command {
 fields! {
     COMPARABLE "comparable" "True if the conditions agree, so that there is a verdict without --force.";
     FORCED "forced" "True if --force gave the verdict although conditions differ; `differs` lists them.";
-    OF "of" "Judged value: `typical` (whole run) or `undisturbed` (while neighbours were quiet).";
+    OF "of" "Judged value: `typical` (whole run) or `undisturbed` (steady: rounds in separate seconds agree on it).";
     VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` if the conditions do not allow one.";
     MEDIAN_RATIO "median_ratio" "Median of all ratios B/A.";
     THRESHOLD "threshold" "Allowed difference, as a fraction of A.";
@@ -95,7 +95,7 @@ pub fn load<'a>(
     Ok(without)
 }
 
-/// Replaces each latency of the whole run with the latency while neighbours were quiet, and leaves out the points
+/// Replaces each latency of the whole run with the steady latency, and leaves out the points
 /// without one. Returns the number of points that were left out.
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
     let mut rows = List::new(saved.rows.len())?;
@@ -210,7 +210,7 @@ impl ComparisonView<'_> {
             let [one, other] = self.without;
             document.sentence(
                 Role::Method("Values"),
-                format_args!("undisturbed (--until=quiet); points without one: A {one}, B {other}"),
+                format_args!("steady (--until=quiet); points without one: A {one}, B {other}"),
             );
         }
         for (label, side, paths) in [("A", 0, self.paths[0]), ("B", 1, self.paths[1])] {

@@ -25,7 +25,7 @@ fields! {
     MEDIAN "median" "Median over hosts, or over the hosts of the baseline, in `unit`.";
     RATIO "ratio" "Value divided by the median.";
     Z "z_score" "Number of robust standard deviations by which the value is slower; null if all hosts have the same value.";
-    CODE "code" "`slower`, or the condition in which the host differs from most: `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `faster` or `undisturbed` (it has no undisturbed value); with `--history` also `became-slower` or `became-faster`.";
+    CODE "code" "`slower`, or the condition in which the host differs from most: `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `faster` or `undisturbed` (it has no steady value); with `--history` also `became-slower` or `became-faster`.";
     OWN "own" "Condition of this host that differs from most hosts; empty if the host is only slower or faster.";
     USUAL "usual" "Condition of most hosts; empty if the host is only slower or faster.";
     USUAL_HOSTS "usual_hosts" "Number of hosts with the usual condition; null for `slower`.";
@@ -80,7 +80,7 @@ fields! {
     UNTRUSTED_RUNS "untrusted_results" "Number of results that were not judged because they are unreliable.";
     SKIPPED "skipped_lines" "Number of lines that are not results.";
     THRESHOLD "threshold" "Difference that is always allowed, as a fraction of the median.";
-    OF "of" "Judged value: `typical` (whole run) or `undisturbed` (while neighbours were quiet).";
+    OF "of" "Judged value: `typical` (whole run) or `undisturbed` (steady: rounds in separate seconds agree on it).";
     BASELINE "baseline" "Path of the baseline; null if hosts are compared with each other.";
 }
 

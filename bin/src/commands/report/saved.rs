@@ -5,6 +5,7 @@
 
 use core::fmt::{self, Display};
 use core::slice;
+use latency_core::stats::Estimate;
 use latency_core::text::{Text, plural};
 
 use super::page::how_to_get_the_page;
@@ -12,6 +13,7 @@ use super::pictures::{self, SEVERAL, unit, value};
 use crate::analysis::cause::LikelyCause;
 use crate::commands::Write;
 use crate::commands::compare::{cause, load};
+use crate::describe::rates::headline;
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
@@ -285,9 +287,11 @@ impl File<'_> {
     pub fn answer(&self, document: &mut dyn Document, prefix: &dyn Display) {
         let rows = self.saved.rows;
         let [least, _, most] = self.values;
+        let interval = rows.first().and_then(|row| row.sample.interval).filter(|_| unit(rows) == "ns");
+        let only = Estimate { value: most, interval };
         let range = fmt::from_fn(|out| match least.is_nan() {
             true => Ok(()),
-            false if rows.len() == 1 => write!(out, ", {} {}", Digits(most), unit(rows)),
+            false if rows.len() == 1 => write!(out, ", {} {}", headline(only, 1.0), unit(rows)),
             false => write!(out, ", {} to {} {}", Digits(least), Digits(most), unit(rows)),
         });
         document.answer(format_args!(

@@ -2,7 +2,6 @@
 //!
 //! The answers are the sentences of the experiments themselves, so that each figure has only one wording.
 
-use crate::report::figures::Digits;
 use core::fmt::{self, Display, Write};
 use latency_core::text::{Text, joined};
 
@@ -10,6 +9,7 @@ use super::page::how_to_get_the_page;
 use super::reasons::{SharedReason, WholeTrust};
 use super::{Came, SECTIONS, Section};
 use crate::analysis::matrix::{conclude, pairs};
+use crate::describe::rates::{headline, times};
 use crate::describe::{self, Report, SUMMARY, conditions, trust, unusual};
 use crate::error::Failure;
 use crate::machine::Machine;
@@ -138,21 +138,18 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
-    match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
-        Some((Some(local), Some(remote), Some(ratio))) => document.sentence(
+    match found.map(|found| (found.local(), found.remote())) {
+        Some((Some(local), Some(remote))) => document.sentence(
             Role::Answer,
             format_args!(
-                "Memory latency {local} ns local, {remote} ns remote ({ratio}x).",
-                local = Digits(local),
-                remote = Digits(remote),
-                ratio = Digits(ratio)
+                "Memory latency {} ns local, {} ns remote ({}).",
+                headline(local, 1.0),
+                headline(remote, 1.0),
+                times(remote, local)
             ),
         ),
-        Some((Some(local), ..)) => {
-            document.sentence(
-                Role::Answer,
-                format_args!("Memory latency {local} ns (single NUMA node).", local = Digits(local)),
-            );
+        Some((Some(local), None)) => {
+            document.answer(format_args!("Memory latency {} ns (single NUMA node).", headline(local, 1.0)))
         }
         _ => document.say(Role::Answer, "Memory latency was not measured."),
     }

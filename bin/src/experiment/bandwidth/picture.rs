@@ -6,7 +6,7 @@ use super::super::matrix::Grid;
 use crate::analysis::traffic::{groups, local_and_remote, rate};
 use crate::describe::Report;
 use crate::describe::method::optional;
-use crate::describe::rates::{GIGA, Gigabytes};
+use crate::describe::rates::{GIGA, Gigabytes, headline};
 use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
@@ -109,7 +109,7 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>) {
             Gigabytes(local),
             Gigabytes(remote)
         )),
-        (None, Some((_, rate))) => Text::of(format_args!("Bandwidth: {} GB/s", Gigabytes(rate.value))),
+        (None, Some((_, rate))) => Text::of(format_args!("Bandwidth: {} GB/s", headline(rate, GIGA))),
         (None, None) => Text::of(format_args!("Bandwidth")),
     };
     nodes.picture(document, [title.as_str(), subtitle.as_str(), "bandwidth", "GB/s"], &cell);

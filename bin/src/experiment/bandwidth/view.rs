@@ -14,7 +14,7 @@ use super::{picture, tables};
 use crate::analysis::reference::quantity;
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
 use crate::describe::dimms::{self, Giga};
-use crate::describe::rates::{GIGA, Gigabytes, gigabytes};
+use crate::describe::rates::{GIGA, Gigabytes, gigabytes, headline, in_parentheses, times};
 use crate::describe::{self, Report, method, reference, trust};
 use crate::machine::processor::Platform;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
@@ -94,14 +94,11 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 }
                 write!(out, "{}", method::through(report.warnings.side_cache(node)))
             }),
-            gigabytes(Some(best)),
+            headline(best, GIGA),
             cores(generators),
-            method::optional(best.interval, |interval, out| {
-                write!(out, " (95% CI {} to {})", Gigabytes(interval.low), Gigabytes(interval.high))
-            }),
+            in_parentheses(best.interval, GIGA),
             method::optional(alone, |rate, out| {
-                let scaling = best.value / rate.value;
-                write!(out, ", {} GB/s with one (scaling {scaling:.2}x)", gigabytes(Some(rate)))
+                write!(out, ", {} GB/s with one (scaling {})", headline(rate, GIGA), times(best, rate))
             })
         ));
     }

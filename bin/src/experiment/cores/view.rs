@@ -16,6 +16,7 @@ use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
 };
 use crate::analysis::reference::quantity;
+use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
 use crate::options::Pairs;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
@@ -151,7 +152,9 @@ fn class_name(class: &SharingClass) -> impl Display {
 /// Writes the latencies between CPUs, and the disagreement of their clocks.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
-        let one = |pair: &CpuPair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
+        let one = |pair: &CpuPair<'_>| {
+            (pair.a, pair.with.partner, headline(pair.measured.series.nanoseconds.into(), 1.0))
+        };
         let ((a, b, ns), (c, d, most)) = (one(&nearest), one(&farthest));
         let spread = method::optional(found.spread, |spread, out| {
             write!(out, "; differs by up to {} ns between cache lines", Digits(spread))
@@ -159,9 +162,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
         match (a, b) == (c, d) {
             true => document.answer(format_args!(
                 "Core-to-core latency CPU {a} - CPU {b}: {ns} ns one way{}{spread}.",
-                method::optional(nearest.measured.series.nanoseconds.interval, |interval, out| {
-                    write!(out, " (95% CI {} to {})", Digits(interval.low), Digits(interval.high))
-                })
+                in_parentheses(nearest.measured.series.nanoseconds.interval, 1.0)
             )),
             false => document.sentence(
                 Role::Answer,

@@ -8,7 +8,7 @@ use latency_core::text::Text;
 use super::levels::multiple;
 use crate::analysis::loaded::loadings;
 use crate::describe::Report;
-use crate::describe::rates::{GIGA, Gigabytes};
+use crate::describe::rates::{GIGA, Gigabytes, headline};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 use crate::report::figures::Digits;
@@ -68,9 +68,12 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
         let peak = limit.map_or(steps.as_slice().last(), |limit| fastest(limit.rate.value));
         if let (0, Some(curve), Some(peak)) = (index, loading.curve(), peak) {
             idle = curve.idle.value;
-            let (ns, rate) = (Digits(peak.level.latency.value), Gigabytes(peak.level.delivered.value));
-            title =
-                Text::of(format_args!("Loaded latency: {} ns idle, {ns} ns at {rate} GB/s", Digits(idle)));
+            title = Text::of(format_args!(
+                "Loaded latency: {} ns idle, {} ns at {} GB/s",
+                headline(curve.idle, 1.0),
+                headline(peak.level.latency, 1.0),
+                headline(peak.level.delivered, GIGA)
+            ));
         }
     }
     sort_by(&mut marks, |one, other| one.x.total_cmp(&other.x));

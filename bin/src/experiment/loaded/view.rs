@@ -9,7 +9,7 @@ use super::levels;
 use super::picture;
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
-use crate::describe::rates::{Gigabytes, Within, percent, plus_minus};
+use crate::describe::rates::{GIGA, Gigabytes, Within, headline, percent, plus_minus};
 use crate::describe::{self, Report, method, trust};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
@@ -100,7 +100,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     let Some(limit) = loading.limit() else {
         return at_last_level(document, report, loading, format_args!("{route}{name}"));
     };
-    let (rate, all) = (Gigabytes(limit.rate.value), limit.all);
+    let (rate, all) = (headline(limit.rate, GIGA), limit.all);
     let doubled = method::optional(loading.knee(2.0), |knee, out| {
         out.write_str("; latency doubles")?;
         if let Some((lowest, _)) = loading.slow_idle() {

@@ -12,7 +12,7 @@ use crate::analysis::huge_pages::{
     HugePagesConclusion, Larger, Worth, behaves_as_small, conclude, spanned, walks,
 };
 use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
-use crate::describe::rates::plus_minus;
+use crate::describe::rates::{is_wide, plus_minus};
 use crate::describe::{self, Report, columns, method, point, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit};
 use crate::report::document::{Document, Level, Role, Rows, fields};
@@ -131,6 +131,7 @@ fn compared(
         match larger.worth {
             // The claim about an unreliable result begins with this word already.
             _ if trust::is_poor(report.warnings) => "",
+            Worth::Pay if is_wide(small.interval) || is_wide(larger.latency.interval) => "Huge pages help: ",
             Worth::Pay => {
                 let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
                 document.sentence(Role::Answer, format_args!(
@@ -155,6 +156,9 @@ fn compared(
             base = PageWords(report.machine.base_pages())
         ),
     );
+    if matches!(larger.worth, Worth::Pay) && !trust::is_poor(report.warnings) {
+        translated(document, report, size, larger);
+    }
 }
 
 /// Writes the least share of translation in the latency with base pages, and the size from which on translation is

@@ -4,7 +4,6 @@ use core::fmt::{self, Display};
 
 use latency_core::host::Ways;
 use latency_core::math::ToReal;
-use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
@@ -12,7 +11,7 @@ use crate::analysis::residency::{
     HalfLife, all, hidden, holds_what_is_allowed, insertions, left_by_a_look, most_held, of_set, sets,
 };
 use crate::describe::method::optional;
-use crate::describe::rates::GIGA;
+use crate::describe::rates::{GIGA, headline, in_parentheses};
 use crate::describe::{Report, columns, method, point};
 use crate::plan::single;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
@@ -38,13 +37,6 @@ fields! {
     AGAIN "left_again" interval "Share at a second look, at other lines, which the loads of the first look may have thrown out; null but for the first wait.";
     INTERRUPTS "interrupts" "Number of interrupts that were seen during the waits of all visits; null if none was seen: on some processors they leave no mark.";
     SWITCHED "switched" "Share of the visits during which another task had the CPU.";
-}
-
-/// Shows an interval after a value.
-fn between(interval: Option<Interval>) -> impl Display {
-    optional(interval, |Interval { low, high }, out| {
-        write!(out, " (95% CI {} to {})", Digits(low), Digits(high))
-    })
 }
 
 /// Shows nanoseconds in milliseconds.
@@ -92,8 +84,8 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             format_args!(
                 "Half of a working set of {size} is gone from the shared cache after {time} ms{interval}.",
                 size = found.size,
-                time = Digits(half.value / 1e6),
-                interval = between(half.scaled(1e-6).interval)
+                time = headline(half, 1e6),
+                interval = in_parentheses(half.interval, 1e6)
             ),
         ),
         Some((found, HalfLife::Longer(longest))) => document.sentence(
@@ -132,8 +124,8 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             format_args!(
                 "Others insert about {rate} GB/s{interval}, if all {cache} take part; a stream of \
                  {hidden} GB/s beside them would not show, and one below their rate may not.",
-                rate = Digits(rate.value),
-                interval = between(rate.interval),
+                rate = headline(rate, 1.0),
+                interval = in_parentheses(rate.interval, 1.0),
                 hidden = Digits(hidden(rate))
             ),
         ),

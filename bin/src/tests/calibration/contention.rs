@@ -126,6 +126,14 @@ impl Contention {
         Contention::new(chance, Box::new(draw))
     }
 
+    /// Makes a neighbour that adds `adds` all the time; rounds of the run scatter by a fraction, each by itself.
+    pub fn constant(chance: &mut Chance, adds: f64, rounds_scatter: f64) -> Contention {
+        let draw = move |chance: &mut Chance| {
+            (0.1, ((1.0 + adds) * (1.0 + rounds_scatter * chance.normal()) - 1.0).max(0.0))
+        };
+        Contention::new(chance, Box::new(draw))
+    }
+
     /// Makes neighbours that alternate between quiet and busy, each for a mean time in seconds; their
     /// addition varies by a fraction within tenths of a second.
     pub fn on_and_off(

@@ -22,9 +22,11 @@ pub enum Wanted {
     NotPoor,
     /// Nearly always poor.
     Poor,
-    /// Nearly always an undisturbed value; and its opposite, never one.
+    /// Nearly always a steady value; and its opposite, never one.
     Undisturbed,
     NeverUndisturbed,
+    /// Whatever is found: neighbours that cannot be seen.
+    Unseen,
 }
 
 /// A kind of machine.
@@ -50,7 +52,7 @@ const fn model(stream: u64, name: &'static str, wanted: Wanted, make: fn(&mut Ch
 }
 
 /// All machines.
-pub static MODELS: [Model; 22] = [
+pub static MODELS: [Model; 25] = [
     model(1, "quiet", Wanted::Good, quiet),
     model(2, "neighbours that add 10%", Wanted::NotPoor, |chance| neighbours(chance, 0.1)),
     model(3, "neighbours that add 30%", Wanted::NotPoor, |chance| neighbours(chance, 0.3)),
@@ -126,6 +128,13 @@ pub static MODELS: [Model; 22] = [
         let contention = Contention::never_quiet(chance, adds);
         plain(chance, contention)
     }),
+    model(23, "constant neighbour, 30%, rounds scatter 0.5%", Wanted::Unseen, |chance| {
+        constant(chance, 0.005)
+    }),
+    model(24, "constant neighbour, 30%, rounds scatter 1%", Wanted::Unseen, |chance| constant(chance, 0.01)),
+    model(25, "constant neighbour, 30%, rounds scatter 1.5%", Wanted::Unseen, |chance| {
+        constant(chance, 0.015)
+    }),
 ];
 
 /// Makes a machine without faults: memory of 70 to 130 ns, which differs by 0.3% elsewhere.
@@ -141,6 +150,12 @@ fn plain(chance: &mut Chance, contention: Contention) -> Host {
 
 fn quiet(chance: &mut Chance) -> Host {
     let contention = Contention::quiet(chance);
+    plain(chance, contention)
+}
+
+/// Makes a machine beside a neighbour that adds 30% all the time.
+fn constant(chance: &mut Chance, rounds_scatter: f64) -> Host {
+    let contention = Contention::constant(chance, 0.3, rounds_scatter);
     plain(chance, contention)
 }
 

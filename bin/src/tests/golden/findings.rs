@@ -824,8 +824,13 @@ impl Run<'_> {
         let value = value * beside.map_or(idle, |traffic| loads::stretch(point, &traffic));
         let value = if self.has(Trouble::SlowedCore) { 1.05 * value } else { value };
         let seed = index as u64 + 1000 * u64::from(point.initiator.0);
-        let imprecise = self.has(Trouble::Imprecise) && index % 5 == 1;
-        let spread = if imprecise { 0.12 } else { 0.006 };
+        let wide = self.has(Trouble::Wide);
+        let imprecise = wide || self.has(Trouble::Imprecise) && index % 5 == 1;
+        let spread = match (wide, imprecise) {
+            (true, _) => 0.6,
+            (_, true) => 0.12,
+            _ => 0.006,
+        };
         let nanoseconds = self.summary(numbers::rounds(value, spread, seed));
         let clocked = self.is_clocked();
         let cycles = self.summary(numbers::rounds(value * CORE_GIGAHERTZ, spread * 0.7, seed + 77));
@@ -901,8 +906,10 @@ impl Run<'_> {
         let Summary { median, minimum, .. } = *typical;
         let quiet =
             if self.has(Trouble::Neighbours) { median * (0.66 + 0.02 * (index % 3) as f64) } else { minimum };
+        let wide = self.has(Trouble::Wide);
+        let quiet = if wide { median } else { quiet };
         match typical.interval {
-            Some(_) if !imprecise => Undisturbed::Seen {
+            Some(_) if wide || !imprecise => Undisturbed::Seen {
                 nanoseconds: quiet,
                 interval: Interval { low: quiet * 0.996, high: quiet * 1.005 },
                 rounds: 9,

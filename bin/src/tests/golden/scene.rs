@@ -57,11 +57,13 @@ pub enum Trouble {
     Starved,
     /// A hypervisor keeps the CPU for a twentieth of the time, in moments that no kernel counts.
     SlowedCore,
+    /// All intervals are too wide for one number, even of points that are steady.
+    Wide,
 }
 
 impl Trouble {
     /// All troubles.
-    pub const ALL: [Trouble; 25] = [
+    pub const ALL: [Trouble; 26] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -87,6 +89,7 @@ impl Trouble {
         Trouble::Edac,
         Trouble::Starved,
         Trouble::SlowedCore,
+        Trouble::Wide,
     ];
 }
 

@@ -11,7 +11,7 @@ use crate::report::words::{AARCH64, X86_64};
 use Trouble::{
     BusyCpu, Dimms, Disturbed, Early, Edac, Emulated, Excluded, FewRounds, FirstTouch, HostileNames,
     Imprecise, Interrupted, KernelClock, Known, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters,
-    SlowIdle, SlowedCore, Threads, Unverified, Virtual,
+    SlowIdle, SlowedCore, Threads, Unverified, Virtual, Wide,
 };
 
 const ONE: &str = "one-node";
@@ -49,6 +49,9 @@ const WIDE: &[Row] = &[
     ("matrix-neighbours", &["txt", "json", "csv", "prom"], ONE, "matrix", &[Neighbours]),
     ("matrix-neighbours-two-nodes", TEXT, TWO, "matrix --verbose", &[Neighbours, Imprecise]),
     ("matrix-neighbours-always", TEXT, ONE, "matrix", &[Neighbours, FewRounds]),
+    ("matrix-wide", &["txt", "html"], ONE, "matrix", &[Wide]),
+    ("matrix-wide-two-nodes", &["txt", "svg"], TWO, "matrix", &[Wide]),
+    ("report-wide", TEXT, TWO, "report", &[Wide]),
     ("matrix-emulated", &["txt", "json", "md"], ONE, "matrix", &[Emulated]),
     ("matrix-memory-errors", &["txt", "json"], TWO, "matrix", &[Edac]),
     ("matrix-busy-cpu", &["txt", "json"], TWO, "matrix", &[BusyCpu]),
