@@ -30,7 +30,7 @@ pub struct ResultDate {
     pub span: [u32; 2],
     /// Its place in the order that is searched.
     pub place: u32,
-    /// Whether it belongs to the longest part that is in order.
+    /// True if it belongs to the longest part that is in order.
     pub is_ordered: bool,
     /// The reason why the date is wrong.
     pub wrong: Option<WrongDate>,
