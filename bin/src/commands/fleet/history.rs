@@ -2,8 +2,8 @@
 //!
 //! The results run through a cumulative sum of deviations from the first results at a level, in both directions. The
 //! deviations are limited, so that one result cannot cause an alarm. The correlation of each result with the next one
-//! is estimated from the series, and raises the sum that is an alarm. A return to an earlier level is no change, and
-//! neither is a step at a reboot until further reboots have confirmed it.
+//! is estimated from the series, and raises the sum that is an alarm. A return to an earlier level does not count
+//! as a change, and a step at a reboot does not until further reboots have confirmed it.
 //!
 //! # References
 //!
@@ -103,7 +103,7 @@ impl PastLevel {
         let found = if squares > 0.0 { products / squares } else { 0.0 };
         // Few results show less correlation than there is (Kendall).
         let found = found + (1.0 + 3.0 * found) / count;
-        let limited = |correlation: f64| correlation.max(0.0).min(MOST_CORRELATED);
+        let limited = |correlation: f64| correlation.clamp(0.0, MOST_CORRELATED);
         let most = limited(found + ERRORS / sqrt(count));
         let independent = count * (1.0 - most) / (1.0 + most);
         // The square of the standard error is 1 / count: a smaller correlation may be none (James and Stein).

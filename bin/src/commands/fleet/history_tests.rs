@@ -292,7 +292,7 @@ fn the_detectable_step_is_found_in_nine_of_ten_cases() {
     }
 }
 
-/// Returns results that scatter a little, at levels that each last for a number of boots with ten results each.
+/// Returns results that scatter a little, at levels that have a number of boots each, with ten results a boot.
 fn boots(levels: &[(f64, u32)], facts: impl Fn(u32) -> u32) -> Vec<PastResult> {
     let boots = levels.iter().flat_map(|(level, boots)| (0..*boots).map(move |_| *level));
     let results = boots.zip(0..).flat_map(|(level, boot)| (0..10).map(move |day| (level, boot, day)));
@@ -325,7 +325,7 @@ fn a_step_at_a_reboot_is_named_after_further_reboots_or_with_a_changed_fact() {
         );
     }
     assert_eq!(judged(&boots(&[(4.0, 6), (4.1, 1)], |boot| u32::from(boot > 5))), (true, None));
-    // A step between reboots is no placement.
+    // A step between reboots does not come from placement.
     let mut within = boots(&[(4.0, 6)], same);
     within[55..].iter_mut().for_each(|result| result.log += 0.1);
     assert_eq!(judged(&within), (true, None));
