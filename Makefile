@@ -118,7 +118,7 @@ built:
 # for fixed findings; the manual page and the completions; and the table of hostile places in tests/README.md. Read `git diff` before you commit it.
 golden:
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
-	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test suite -- the_readme_has dist::pages::goldens
+	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test suite -- the_readme_has dist::pages::packaged_texts
 
 # What good, fair and poor are worth: 2,000 simulated runs of each machine, and a table of how often the words were right,
 # which UPDATE_GOLDEN=1 writes into bin/README.md. CALIBRATION_RUNS=N makes others, CALIBRATION_ONLY chooses by a part of the
