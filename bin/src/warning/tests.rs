@@ -48,6 +48,7 @@ fn every() -> Vec<Warning> {
         Warning::ThpPartial { wanted: size, found: Bytes(128 << 20) },
         Warning::HugePagesWithoutEffect { page: PageSize::MIB_2, base: PageSize::KIB_4 },
         Warning::PlacementUnverified { node, why: "no /proc" },
+        Warning::PageSizeUnverified { node, pages: Pages::thp(PageSize::MIB_2) },
         Warning::PlacedByFirstTouch { node },
         Warning::NotMeasurableHere { node },
         Warning::InheritedPolicy { policy: "interleave" },
@@ -242,7 +243,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 84);
+    assert_eq!(codes.len(), 85);
 }
 
 #[test]
