@@ -52,10 +52,10 @@ impl Unanswered {
     pub fn write(&self, out: &mut fmt::Formatter<'_>, path: &[u8]) -> fmt::Result {
         let path = Escaped(path);
         let mut lacks = |fact: fmt::Arguments<'_>, run: fmt::Arguments<'_>| {
-            write!(out, "'{path}' has no {fact}; run `latency-bench {run}`")
+            write!(out, "'{path}' has no {fact}; run `latency-bench {run} -o FILE.json`")
         };
         match *self {
-            Unanswered::NoCurve => lacks(format_args!("latency by size"), format_args!("curve -o FILE.json")),
+            Unanswered::NoCurve => lacks(format_args!("latency by size"), format_args!("curve")),
             Unanswered::OtherPages { ref pages } => {
                 lacks(format_args!("latency by size in {pages} pages"), format_args!("curve --pages={pages}"))
             }
