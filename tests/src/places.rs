@@ -79,7 +79,7 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "the same container without `/proc`",
-        "A result with the warning `placement-unverified`, exit 0.",
+        "An error and no number, exit 2: nothing shows where the memory is.",
         "cli::confined::unprovable_placement_is_not_claimed",
     ),
     row(

@@ -186,7 +186,9 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         let is_partial = placed.huge_share().is_some_and(|share| share < 1.0);
         let is_verified = placed.is_verified(point.target);
         let side_cache = report.warnings.side_cache(point.target);
-        (point.pages, placed.pages, is_verified, is_partial, placed.as_small == Some(true), side_cache)
+        let are_known = placed.pages_are_verified();
+        let is_small = placed.as_small == Some(true);
+        (point.pages, placed.pages, [is_verified, are_known], is_partial, is_small, side_cache)
     };
     // Each pair has its own region, or all pairs with one target share a region.
     let region =
@@ -197,7 +199,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         if measured().take(index).any(|other| is_alike(&other)) {
             continue;
         }
-        let (asked, obtained, is_verified, is_partial, as_small, side_cache) = first_kind;
+        let (asked, obtained, [is_verified, are_known], is_partial, as_small, side_cache) = first_kind;
         let members = || measured().filter(is_alike);
         let nodes: NodeSet = members().map(|(point, _)| point.target.0).collect();
         let sizes = sizes(members().map(|(point, _)| point.size));
@@ -220,11 +222,13 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                 optional(first.placed.huge_share().filter(|_| is_partial), |share, out| {
                     write!(out, " ({:.0}%)", share * 100.0)
                 }),
-                if first.placed.pages_are_verified() { "" } else { " (page size not verified)" },
+                if are_known { "" } else { " (page size not verified)" },
                 optional(Some(machine.base_pages()).filter(|_| as_small), |base, out| {
                     write!(out, ", which the TLB treats as {}", PageWords(base))
                 }),
                 fmt::from_fn(|out| match is_verified {
+                    // The query of the pages names the node of each address, not the size of its page.
+                    true if !are_known => out.write_str("all of it verified there before and after"),
                     true => {
                         let base = if obtained.are_transparent() { "base " } else { "" };
                         let unit = obtained.pool().unwrap_or(machine.page);
@@ -305,6 +309,7 @@ fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
     let is_verified = measured().all(|(point, placed)| placed.is_verified(point.target));
     let nodes: NodeSet = measured().map(|(point, _)| point.target.0).collect();
     let pages = Some(first.pages).filter(|pages| measured().all(|(_, placed)| placed.pages == *pages));
+    let are_known = measured().all(|(_, placed)| placed.pages_are_verified());
     document.sentence(
         Role::Brief(if is_verified { "Verified" } else { "Not verified" }),
         format_args!(
@@ -312,6 +317,7 @@ fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
             sizes(measured().map(|(point, _)| point.size)),
             plural(nodes.len()),
             optional(pages, |pages, out| match pages.are_transparent() {
+                _ if !are_known => out.write_str(" (page size not verified)"),
                 true => out.write_str(" (THP)"),
                 false => write!(out, " ({})", PageWords(pages)),
             }),

@@ -13,7 +13,7 @@ use latency_core::arch::Atomics;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Dimms, Host};
 use latency_core::topology::Sharing;
-use latency_core::topology::{Node, Topology};
+use latency_core::topology::{Node, Source, Topology};
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
 
 use self::processor::{Platform, Processor};
@@ -168,6 +168,13 @@ impl Machine {
             (Some(node), None) => Some(node.id),
             _ => self.memory_nodes.first().filter(|_| self.memory_nodes.len() == 1).map(NodeId),
         }
+    }
+
+    /// Returns whether the kernel shows its nodes: it lists them, or has neither their directory nor `numa_maps` although
+    /// /proc is mounted, since it was built without NUMA.
+    #[must_use]
+    pub fn knows_its_nodes(&self) -> bool {
+        self.topology.source == Source::Sysfs || self.has_proc
     }
 
     /// Returns the size of the last-level cache that sysfs or the processor reports, if either does.

@@ -16,7 +16,7 @@ use core::mem::discriminant;
 
 use crate::sys::errno::Errno;
 use latency_core::text::Text;
-use latency_core::units::{Bytes, CpuId, Hertz, LineSize, NodeId, PageSize, Picoseconds};
+use latency_core::units::{Bytes, CpuId, Hertz, LineSize, NodeId, PageSize, Pages, Picoseconds};
 
 pub use entry::Severity;
 use entry::{About, Entry, Facts};
@@ -111,6 +111,8 @@ pub enum Warning {
     HugePagesWithoutEffect { page: PageSize, base: PageSize },
     /// The node of the pages could not be verified.
     PlacementUnverified { node: NodeId, why: &'static str },
+    /// The node of the pages was verified, and the kernel did not report their size.
+    PageSizeUnverified { node: NodeId, pages: Pages },
     /// Memory policies are forbidden; the pages were placed by first touch, and their node was verified.
     PlacedByFirstTouch { node: NodeId },
     /// The target cannot be reached by first touch either.

@@ -125,7 +125,7 @@ impl Warning {
             Warning::NoProc => entry!(
                 "no-proc", Fair;
                 "/proc is not mounted",
-                ": page placement and memory limits are unknown";
+                ": page sizes and memory limits are unknown";
                 "as root: mount -t proc proc /proc"
             ),
             Warning::NoSys => entry!(
@@ -269,6 +269,12 @@ impl Warning {
                 "could not verify that the memory is on node {node}",
                 ": {why}";
                 "mount /proc, and allow this process to read its numa_maps"
+            ),
+            Warning::PageSizeUnverified { node, pages } => entry!(
+                "page-size-unverified", Fair, Node(node);
+                "could not verify that node {node} gave {pages} pages",
+                ": the kernel reports no page size";
+                "mount /proc, and allow this process to read its smaps"
             ),
             Warning::PlacedByFirstTouch { node } => entry!(
                 "placed-by-first-touch", Note, Node(node);

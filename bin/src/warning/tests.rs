@@ -48,6 +48,7 @@ fn every() -> Vec<Warning> {
         Warning::ThpPartial { wanted: size, found: Bytes(128 << 20) },
         Warning::HugePagesWithoutEffect { page: PageSize::MIB_2, base: PageSize::KIB_4 },
         Warning::PlacementUnverified { node, why: "no /proc" },
+        Warning::PageSizeUnverified { node, pages: Pages::thp(PageSize::MIB_2) },
         Warning::PlacedByFirstTouch { node },
         Warning::NotMeasurableHere { node },
         Warning::InheritedPolicy { policy: "interleave" },

@@ -14,7 +14,7 @@ use latency_core::stats::Estimate;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::tlb::TlbLevels;
-use crate::error::Unanswered;
+use crate::error::{Differences, PageKinds, Unanswered};
 use crate::result::row::{
     EXPERIMENT, FIELDS, GENERATORS, KERNEL, LANES, ORDER, PAGES_ASKED, Row, SIZE, TRAFFIC, WORDS,
 };
@@ -32,13 +32,27 @@ const MOST_TIMES: usize = 24;
 /// The maximum number of numbers of cores.
 const MOST_COUNTS: usize = 64;
 
+/// A set of results; a file has fewer than this.
+pub type ResultSet = IdSet<32>;
+
 /// A saved result.
 #[derive(Clone, Copy)]
 pub struct ResultRows<'r> {
     /// The name of its experiment; empty for another tool's table.
     pub experiment: &'r str,
+    /// The name of its host; empty if unknown.
+    pub host: &'r str,
+    /// The start of its run, in seconds since 1970; 0 if unknown.
+    pub started: u64,
     /// Its points.
     pub rows: &'r [Row],
+}
+
+impl ResultRows<'_> {
+    /// Returns whether both results may be of one host.
+    fn is_of_host_of(&self, other: &ResultRows<'_>) -> bool {
+        self.host == other.host || self.host.is_empty() || other.host.is_empty()
+    }
 }
 
 /// Returns the result with an index, if there is one.
@@ -79,13 +93,14 @@ pub struct Question {
 }
 
 impl Question {
-    /// Returns whether a point is in the requested pages. Base pages are those of any machine, and huge pages of a size may
-    /// come from a pool or be transparent.
+    /// Returns whether a point is in the requested pages. `4k` means the base pages of any machine and `thp` its transparent
+    /// ones, as for a measurement, and huge pages of a size may come from a pool or be transparent.
     fn is_of(&self, row: &Row) -> bool {
         let Some(kind) = pages_of(row) else { return self.pages == Pages::AUTO };
         match self.pages.pool() {
             _ if self.pages == Pages::AUTO || self.pages == kind => true,
             Some(size) => kind.are_transparent() && kind.size() == Some(size),
+            None if self.pages.are_base() => self.pages == Pages::base(PageSize::KIB_4) && kind.are_base(),
             None => self.pages.source() == kind.source(),
         }
     }
@@ -149,20 +164,21 @@ fn is_random_load(row: &Row) -> bool {
         && (WORDS..FIELDS.len()).all(is_usual)
 }
 
-/// Returns the best curve with a wanted point: one that covers the size or comes closest to it, of the best experiment, in
-/// the largest pages, the first among equals.
-fn best<'r>(
+/// The merit of a curve for an answer: how close it comes to the size, its experiment, and its pages.
+type Merit = (u64, usize, Option<u8>);
+
+/// Passes every curve to `take`, with its merit.
+fn each_curve<'r>(
     results: Results<'_, 'r>,
     size: Option<Bytes>,
-    is_wanted: &dyn Fn(&Row) -> bool,
-) -> Option<SavedCurve<'r>> {
-    let mut found = None;
+    take: &mut dyn FnMut(Merit, SavedCurve<'r>),
+) {
     each(results, &WITH_SIZES, &mut |result, of, rank, like| {
         let curve = SavedCurve { result, like, of };
         // A curve is considered once, at its first point.
         let mut alike = of.rows.iter().filter(|row| curve.has(row));
         let is_first = alike.next().is_some_and(|first| core::ptr::eq(first, like));
-        if !is_first || !is_wanted(like) || alike.count() + 1 < FEWEST_POINTS {
+        if !is_first || alike.count() + 1 < FEWEST_POINTS {
             return;
         }
         // Of curves that do not cover the size, the one that comes closest to it tells what was measured.
@@ -171,12 +187,73 @@ fn best<'r>(
             Err(Unanswered::TooLarge { most, .. }) => most.0,
             _ => u64::MAX,
         };
-        let score = (near, rank, pages_of(like).map(Pages::code));
-        if found.is_none_or(|(best, _)| score > best) {
-            found = Some((score, curve));
+        take((near, rank, pages_of(like).map(Pages::code)), curve);
+    });
+}
+
+/// Returns the best curve that is wanted: one that covers the size or comes closest to it, of the best experiment, in the
+/// largest pages, the first among equals.
+fn best<'r>(
+    results: Results<'_, 'r>,
+    size: Option<Bytes>,
+    is_wanted: &dyn Fn(&SavedCurve<'r>) -> bool,
+) -> Option<(Merit, SavedCurve<'r>)> {
+    let mut found: Option<(Merit, SavedCurve<'r>)> = None;
+    each_curve(results, size, &mut |merit, curve| {
+        if is_wanted(&curve) && found.is_none_or(|(best, _)| merit > best) {
+            found = Some((merit, curve));
         }
     });
-    found.map(|(_, curve)| curve)
+    found
+}
+
+/// Returns the number of curves that could answer as well as the best one: those of other hosts, and others of its merit.
+///
+/// # Errors
+///
+/// [`Unanswered::SeveralCurves`] if something tells them apart, or if their values do not agree.
+fn equals<'r>(
+    results: Results<'_, 'r>,
+    question: &Question,
+    &(merit, ref curve): &(Merit, SavedCurve<'r>),
+) -> Result<usize, Unanswered> {
+    let (mut count, mut differences, mut is_one_value) = (0, Differences::default(), true);
+    let own = curve.at(question.size).map(|(_, found)| found.expected.bounds());
+    each_curve(results, question.size, &mut |other_merit, other| {
+        let is_of_host = curve.of.is_of_host_of(&other.of);
+        let is_equal = if is_of_host { other_merit == merit } else { other_merit.0 == merit.0 };
+        if !question.is_of(other.like) || !is_equal {
+            return;
+        }
+        count += 1;
+        if !is_of_host {
+            differences.add("host");
+        } else if curve.of.started != other.of.started {
+            differences.add("start");
+        }
+        for (field, (_, word)) in FIELDS.iter().enumerate().filter(|_| is_of_host) {
+            let is_same =
+                matches!(field, SIZE | EXPERIMENT | PAGES_ASKED) || curve.like.agrees(other.like, field);
+            if !is_same {
+                differences.add(word);
+            }
+        }
+        if let (Ok(own), Ok((_, found))) = (own, other.at(question.size)) {
+            let found = found.expected.bounds();
+            is_one_value &= own.low <= found.high && found.low <= own.high;
+        }
+    });
+    match differences == Differences::default() && is_one_value {
+        true => Ok(count),
+        false => Err(Unanswered::SeveralCurves { count, differences }),
+    }
+}
+
+/// Returns the kinds of pages in which there are curves.
+fn kinds(results: Results<'_, '_>) -> PageKinds {
+    let mut kinds = PageKinds::default();
+    each_curve(results, None, &mut |_, curve| kinds.add(pages_of(curve.like)));
+    kinds
 }
 
 /// The time of a load.
@@ -202,6 +279,10 @@ pub struct Expectation<'r> {
     pub between: Between,
     /// The mixture of levels that follows the curve.
     pub mixture: Option<Mixture>,
+    /// The number of curves that are alike in host, start, nodes and pages, and agree; the first of them is used.
+    pub alike: usize,
+    /// The results with values of the answer.
+    pub sources: ResultSet,
     times: [ExpectedTime; MOST_TIMES],
     count: usize,
 }
@@ -234,36 +315,49 @@ pub fn ask<'r>(
     tlb: TlbOf<'_>,
     question: &Question,
 ) -> Result<Expectation<'r>, Unanswered> {
-    let Some(curve) = best(results, question.size, &|row| question.is_of(row)) else {
+    let Some(found) = best(results, question.size, &|curve| question.is_of(curve.like)) else {
         return Err(match question.pages {
             pages if pages != Pages::AUTO && best(results, None, &|_| true).is_some() => {
-                Unanswered::OtherPages { pages }
+                Unanswered::OtherPages { pages, known: kinds(results) }
             }
             _ => Unanswered::NoCurve,
         });
     };
+    let alike = equals(results, question, &found)?;
+    let (_, curve) = found;
     let (size, between) = curve.at(question.size)?;
     let pages = pages_of(curve.like);
     let own = ExpectedTime { pages, chains: 1, cores: None, time: between.expected };
     let mut mixture = None;
     curve.with_samples(&mut |samples| mixture = Mixture::of(samples, tlb(curve.result, curve.like)));
-    let mut found = Expectation { size, curve, between, mixture, times: [own; MOST_TIMES], count: 1 };
+    let sources = ResultSet::default();
+    let mut found =
+        Expectation { size, curve, between, mixture, alike, sources, times: [own; MOST_TIMES], count: 1 };
+    found.sources.insert(curve.result as u32);
     let is_open = pages.is_some() && question.pages == Pages::AUTO;
     for kind in Pages::all().filter(|kind| is_open && Some(*kind) != pages) {
-        let is_of_kind = |row: &Row| pages_of(row) == Some(kind) && row.pair == curve.like.pair;
-        let other = best(results, Some(size), &is_of_kind).and_then(|other| other.at(Some(size)).ok());
-        if let Some((_, other)) = other {
+        let is_of_kind = |other: &SavedCurve<'_>| {
+            pages_of(other.like) == Some(kind)
+                && other.like.pair == curve.like.pair
+                && other.of.is_of_host_of(&curve.of)
+        };
+        let other = best(results, Some(size), &is_of_kind);
+        let other = other.and_then(|(_, other)| Some((other.result, other.at(Some(size)).ok()?)));
+        if let Some((result, (_, other))) = other {
+            found.sources.insert(result as u32);
             found.push(ExpectedTime { pages: Some(kind), time: other.expected, ..own });
         }
     }
     if let Some(chains) = &question.chains {
         for chains in chains.iter().filter(|chains| *chains > 1) {
-            let time = side_by_side(results, &found, chains)?;
+            let (time, sources) = side_by_side(results, &found, chains)?;
+            sources.into_iter().flatten().for_each(|result| _ = found.sources.insert(result as u32));
             found.push(ExpectedTime { chains, time, ..own });
         }
     }
     if let Some(cores) = question.cores {
-        let time = at_once(results, &found, cores)?;
+        let (time, sources) = at_once(results, &found, cores)?;
+        sources.iter().for_each(|result| _ = found.sources.insert(result));
         found.push(ExpectedTime { cores: Some(cores), time, ..own });
     }
     Ok(found)
@@ -279,16 +373,16 @@ const fn time(row: &Row) -> Estimate {
 }
 
 /// Returns the time of a load with several chains side by side: the measured one of this size, or the latency divided by
-/// the speedup of another size, if both are in memory.
+/// the speedup of another size, if both are in memory. The results with its values are next to it.
 fn side_by_side(
     results: Results<'_, '_>,
     found: &Expectation<'_>,
     chains: u32,
-) -> Result<Estimate, Unanswered> {
+) -> Result<(Estimate, [Option<usize>; 2]), Unanswered> {
     let like = found.curve.like;
     let (mut single, mut several, mut most) = (None, None, 0);
-    each(results, &["parallel"], &mut |_, _, _, row| {
-        if pages_of(row) != pages_of(like) || row.pair != like.pair {
+    each(results, &["parallel"], &mut |result, of, _, row| {
+        if !of.is_of_host_of(&found.curve.of) || pages_of(row) != pages_of(like) || row.pair != like.pair {
             return;
         }
         let count = number(row, LANES);
@@ -299,30 +393,38 @@ fn side_by_side(
             _ => return,
         };
         let key = |row: &Row| (row.sample.size == found.size, row.sample.size);
-        if best.is_none_or(|best| key(row) > key(best)) {
-            *best = Some(row);
+        if best.is_none_or(|(_, best)| key(row) > key(best)) {
+            *best = Some((result, row));
         }
     });
-    let Some(several) = several else { return Err(Unanswered::NoChains { chains, most }) };
+    let Some((of_several, several)) = several else { return Err(Unanswered::NoChains { chains, most }) };
     if several.sample.size == found.size {
-        return Ok(time(several));
+        return Ok((time(several), [Some(of_several), None]));
     }
     let is_in_memory = found.is_in_memory(found.size) && found.is_in_memory(several.sample.size);
-    let single = single.filter(|single| is_in_memory && single.sample.size == several.sample.size);
-    let speedup = single.and_then(|single| time(single).over(time(several)));
+    let single = single.filter(|(_, single)| is_in_memory && single.sample.size == several.sample.size);
+    let speedup = single.and_then(|(_, single)| time(single).over(time(several)));
     let time = speedup.and_then(|speedup| found.between.expected.over(speedup));
-    time.ok_or(Unanswered::ChainsElsewhere { chains, size: found.size })
+    let sources = [Some(of_several), single.map(|(result, _)| result)];
+    time.map(|time| (time, sources)).ok_or(Unanswered::ChainsElsewhere { chains, size: found.size })
 }
 
 /// Returns the time of a load of each of several cores that load at random at the same time, each with as many loads in
-/// flight as it can.
-fn at_once(results: Results<'_, '_>, found: &Expectation<'_>, cores: u32) -> Result<Estimate, Unanswered> {
+/// flight as it can, and the results with its values.
+fn at_once(
+    results: Results<'_, '_>,
+    found: &Expectation<'_>,
+    cores: u32,
+) -> Result<(Estimate, ResultSet), Unanswered> {
+    let mut sources = ResultSet::default();
     let mut samples = [Sample::EMPTY; MOST_COUNTS];
     let (mut count, mut most, mut is_in_memory) = (0_usize, 0, found.is_in_memory(found.size));
-    each(results, &["bandwidth"], &mut |_, _, _, row| {
-        if !row.is_word(TRAFFIC, "random") || row.pair != found.curve.like.pair {
+    each(results, &["bandwidth"], &mut |result, of, _, row| {
+        let is_wanted = of.is_of_host_of(&found.curve.of) && row.is_word(TRAFFIC, "random");
+        if !is_wanted || row.pair != found.curve.like.pair {
             return;
         }
+        sources.insert(result as u32);
         let own = number(row, GENERATORS);
         most = most.max(own);
         is_in_memory &= found.is_in_memory(row.sample.size);
@@ -342,5 +444,5 @@ fn at_once(results: Results<'_, '_>, found: &Expectation<'_>, cores: u32) -> Res
     };
     // A few numbers of cores show no scatter, which would replace an interval that was not measured.
     let is_known = neighbours.iter().all(|point| point.latency.interval.is_some());
-    Ok(Estimate { interval: expected.interval.filter(|_| is_known), ..expected })
+    Ok((Estimate { interval: expected.interval.filter(|_| is_known), ..expected }, sources))
 }

@@ -75,7 +75,7 @@ fn curve(samples: &[Sample]) -> MeasuredCurve {
 }
 
 fn result<'r>(experiment: &'r str, rows: &'r [Row]) -> ResultRows<'r> {
-    ResultRows { experiment, rows }
+    ResultRows { experiment, host: "", started: 0, rows }
 }
 
 /// Answers a question from results.
@@ -260,12 +260,22 @@ fn other_pages_stand_beside_the_curve_and_can_be_asked_for() {
     // Pages of 2 MiB may be transparent ones.
     assert_eq!(asked(b"2m").unwrap(), (kind(b"thp"), 1));
     let pages = Pages::from_word(b"1g").unwrap();
-    assert_eq!(asked(b"1g"), Err(Unanswered::OtherPages { pages }));
+    let known = |words: &[&[u8]]| {
+        let mut kinds = PageKinds::default();
+        words.iter().for_each(|word| kinds.add(kind(word)));
+        kinds
+    };
+    let both = known(&[b"4k", b"thp"]);
+    assert_eq!(asked(b"1g"), Err(Unanswered::OtherPages { pages, known: both }));
+    // A machine has one size of base pages.
+    let other = Pages::from_word(b"64k").unwrap();
+    assert_eq!(asked(b"64k"), Err(Unanswered::OtherPages { pages: other, known: both }));
     // A table without pages answers only a question without pages.
     let table = rows("", 1.0);
     let question = Question { pages, ..of_size(MIB) };
     assert!(answer(&[result("", &table)], &of_size(MIB)).is_ok());
-    assert_eq!(answer(&[result("", &table)], &question).err(), Some(Unanswered::OtherPages { pages }));
+    let refused = Unanswered::OtherPages { pages, known: PageKinds::default() };
+    assert_eq!(answer(&[result("", &table)], &question).err(), Some(refused));
 }
 
 #[test]
@@ -367,4 +377,53 @@ fn the_curve_that_comes_closest_tells_what_was_measured() {
     assert_eq!(refused, Some(Unanswered::TooLarge { size, most }));
     // A size that both have is answered by the curve.
     assert_eq!(answer(&results, &of_size(MIB)).unwrap().curve.result, 0);
+}
+
+#[test]
+fn curves_that_differ_are_refused_and_alike_ones_are_counted() {
+    let (fast, slow) = (rows("4k", 1.0), rows("4k", 3.0));
+    let of = |host: &'static str, started| ResultRows { host, started, ..result("curve", &fast) };
+    let refused = |results: &[ResultRows<'_>]| answer(results, &of_size(MIB)).map(|found| found.alike);
+    let several = |count, differences| Err(Unanswered::SeveralCurves { count, differences });
+    let none = Differences::default();
+    let by = |word| {
+        let mut differences = none;
+        differences.add(word);
+        differences
+    };
+    assert_eq!(refused(&[of("a", 1), of("a", 1)]), Ok(2));
+    assert_eq!(refused(&[of("a", 1)]), Ok(1));
+    let hosts = by("host");
+    assert_eq!(refused(&[of("a", 1), of("b", 1), of("b", 2)]), several(3, hosts));
+    assert_eq!(refused(&[of("a", 1), of("a", 2)]), several(2, by("start")));
+    // Nothing but the values tells them apart.
+    assert_eq!(refused(&[result("curve", &fast), result("curve", &slow)]), several(2, none));
+    let both: Vec<Row> =
+        fast.iter().copied().chain(slow.iter().map(|row| Row { pair: Some((0, 1)), ..*row })).collect();
+    let nodes = by("to node");
+    assert_eq!(refused(&[result("curve", &both)]), several(2, nodes));
+    // Another host with other pages is another host.
+    let huge = rows("thp", 1.0);
+    let other = ResultRows { rows: &huge, ..of("b", 1) };
+    assert_eq!(refused(&[of("a", 1), other]), several(2, hosts));
+    // Other pages of one host stand beside the curve.
+    assert_eq!(refused(&[of("a", 1), ResultRows { rows: &huge, ..of("a", 2) }]), Ok(1));
+}
+
+#[test]
+fn every_result_that_gave_a_value_is_a_source() {
+    let (single, several, cores) = (rows("4k", 1.0), parallel(), random());
+    let results = [
+        result("matrix", &single),
+        result("curve", &single),
+        result("parallel", &several),
+        result("bandwidth", &cores),
+    ];
+    let sources = |question: &Question| {
+        let found = answer(&results, question).unwrap();
+        found.sources.iter().collect::<Vec<_>>()
+    };
+    assert_eq!(sources(&of_size(512 * MIB)), [1]);
+    assert_eq!(sources(&of_chains(512 * MIB, &[8])), [1, 2]);
+    assert_eq!(sources(&Question { cores: Some(4), ..of_size(512 * MIB) }), [1, 3]);
 }

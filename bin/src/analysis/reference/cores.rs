@@ -2,7 +2,7 @@
 //!
 //! A figure is there only if a source states it: `tests/fixtures/reference/evidence.tsv` has the quotes. The family of a
 //! core of another instruction set is its implementer, and the model is its part number. A parameter of a compiler's
-//! scheduler is no source of a reorder buffer.
+//! scheduler does not give the size of a reorder buffer.
 
 use super::quantity::{L1_CYCLES, L1_SIZE, L1_TLB, L2_CYCLES, L2_SIZE, L2_TLB, LINE, MISSES, REORDER_BUFFER};
 use super::row::{Models, PublishedRow, core, fact, range, small_core};

@@ -40,8 +40,9 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let path = options.operands().first().copied().unwrap_or_default();
     let files = read(options.operands(), false)?;
     let result = |index: usize| {
-        let Saved { experiment, rows, .. } = &files.get(index)?.saved;
-        Some(ResultRows { experiment: experiment.as_str(), rows })
+        let Saved { experiment, rows, origin, .. } = &files.get(index)?.saved;
+        let (host, started) = (origin.name.as_str(), origin.started);
+        Some(ResultRows { experiment: experiment.as_str(), host, started, rows })
     };
     let tlb = |index: usize, like: &Row| {
         files.get(index).map_or([None; 2], |file| tlb::of_row(&file.saved.tlb, like))
@@ -55,7 +56,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let found = ask(&result, &tlb, &question).map_err(|why| SavedError::Unanswered { path, why })?;
     write(&mut |document| {
         if let Some(file) = files.get(found.curve.result) {
-            view::present(document, file, &found);
+            view::present(document, &files, file, &found);
         }
     });
     Ok(None)

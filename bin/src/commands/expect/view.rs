@@ -24,6 +24,7 @@ fields! {
     BELOW "below_bytes" "Nearest measured working set below, in bytes.";
     ABOVE "above_bytes" "Nearest measured working set above, in bytes.";
     MIXTURE "mixture_ns" "Latency by the mixture of levels, in nanoseconds; null without a fit.";
+    ALIKE "alike_curves" "Number of saved curves that are alike in host, start, nodes and pages, and whose values agree; the first of them answers.";
     MEASURED "measured" "Result with the measured points, and its conditions.";
     TERMS "terms" "Terms of the mixture of levels: share of the loads times latency.";
     TERM "part" "Part of the load: `level`, `memory` or `translation`.";
@@ -34,7 +35,7 @@ fields! {
 }
 
 /// Writes the answer, its terms, and the conditions of its curve.
-pub fn present(document: &mut dyn Document, file: &File<'_>, found: &Expectation<'_>) {
+pub fn present(document: &mut dyn Document, files: &[File<'_>], file: &File<'_>, found: &Expectation<'_>) {
     let saved = &file.saved;
     let sum = found.mixture.as_ref().map(|mixture| mixture.each_term(found.size, &mut |_| {}));
     document.part(Part::Object(&describe::SUMMARY), |document| {
@@ -44,10 +45,16 @@ pub fn present(document: &mut dyn Document, file: &File<'_>, found: &Expectation
         document.put(&BELOW, below.size);
         document.put(&ABOVE, above.size);
         document.put(&MIXTURE, sum);
+        document.put(&ALIKE, found.alike);
     });
-    let stated = Some(saved.origin.trust.level()).filter(|level| !level.is_empty());
-    let mut reasons = saved.origin.trust.evidence().chain(stated.is_none().then_some("not-stated"));
-    trust::of_command(document, stated.unwrap_or("fair"), &mut || reasons.next());
+    let sources = || found.sources.iter().filter_map(|index| files.get(index as usize));
+    let level = worst(sources().map(|file| file.saved.origin.trust.level()));
+    let reasons = || sources().flat_map(reasons);
+    let mut once = reasons()
+        .enumerate()
+        .filter(|(index, (code, _))| reasons().take(*index).all(|(other, _)| other != *code))
+        .map(|(_, (code, _))| code);
+    trust::of_command(document, level, &mut || once.next());
     rows(document, saved, found);
     let others = fmt::from_fn(|out| found.times().iter().skip(1).try_for_each(|time| other(out, time)));
     let expected = nanoseconds(found.between.expected, " ns");
@@ -56,7 +63,20 @@ pub fn present(document: &mut dyn Document, file: &File<'_>, found: &Expectation
     if let Some(mixture) = &found.mixture {
         terms(document, found, mixture);
     }
-    show::stated_trust(document, saved);
+    if sources().any(|file| !file.saved.origin.trust.said.is_empty()) {
+        let listed = fmt::from_fn(|out| {
+            reasons().enumerate().try_for_each(|(index, (code, experiment))| {
+                let before = if index == 0 { ": " } else { ", " };
+                write!(out, "{before}{code}")?;
+                if experiment == file.experiment() { Ok(()) } else { write!(out, " ({experiment})") }
+            })
+        });
+        document.sentence(Role::Trust, format_args!("{level}{listed}"));
+    }
+    if found.alike > 1 {
+        let alike = found.alike;
+        document.sentence(Role::Method("Curve"), format_args!("the first of {alike} alike, which agree"));
+    }
     let name = file.name();
     document.sentence(Role::Method("File"), format_args!("{}", name.as_str()));
     file.origin(document);
@@ -73,6 +93,23 @@ pub fn present(document: &mut dyn Document, file: &File<'_>, found: &Expectation
         document.put(&saved::FILE, name.as_str());
         show::conditions(document, saved);
     });
+}
+
+/// Returns the worst level of the results that gave values. A result that states none is fair.
+fn worst<'l>(levels: impl Iterator<Item = &'l str>) -> &'static str {
+    let worst = levels.map(|level| match level {
+        "poor" => 2,
+        "good" => 0,
+        _ => 1,
+    });
+    ["good", "fair", "poor"].get(worst.max().unwrap_or(1)).copied().unwrap_or("fair")
+}
+
+/// Returns the reasons of a result for its trust, each with its experiment.
+fn reasons<'f>(file: &'f File<'_>) -> impl Iterator<Item = (&'f str, &'f str)> {
+    let trust = &file.saved.origin.trust;
+    let unstated = trust.level().is_empty().then_some("not-stated");
+    trust.evidence().chain(unstated).map(|code| (code, file.experiment()))
 }
 
 /// Describes each time as a row.

@@ -243,12 +243,11 @@ pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes
         }
         match before.transparent_huge {
             Some(found) if found < mapped => warnings.push(Warning::ThpPartial { wanted: mapped, found }),
-            None if before.is_there() => {
-                let why = "the kernel does not report the page size";
-                warnings.push(Warning::PlacementUnverified { node: target, why });
-            }
             _ => {}
         }
+    }
+    if before.is_there() && !placed.pages_are_verified() {
+        warnings.push(Warning::PageSizeUnverified { node: target, pages });
     }
     if means == Means::FirstTouch {
         warnings.push(Warning::PlacedByFirstTouch { node: target });

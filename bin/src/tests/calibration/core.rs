@@ -167,7 +167,7 @@ mod tests {
         assert!(failed(&single) <= 4, "{single:?}");
     }
 
-    // Medians of long runs, with all additions before all multiplications, are no remedy.
+    // Medians of long runs, with all additions before all multiplications, do not help.
     #[test]
     fn the_steps_fail_rates_that_are_measured_one_after_the_other() {
         let rate = |core: &mut Core, work| {
