@@ -177,10 +177,9 @@ pub(crate) fn hit_cycles(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::tests::{machine, planned};
     use crate::result::conditions::OnCpu;
     use crate::sys::table::Table;
-    use latency_core::units::CpuId;
+    use latency_core::units::{CpuId, LineSize, NodeId, Pages};
     use std::cell::Cell;
 
     #[test]
@@ -234,16 +233,29 @@ mod tests {
 
     #[test]
     fn chains_in_most_of_the_first_level_are_judged_and_others_are_not() {
-        let machine = machine("one-node", None);
-        let cache = single::cache(&machine, 1).unwrap();
-        let plan = |line: &str| planned(&machine, line).unwrap().0[0];
-        for (line, expected) in [
-            ("matrix --size=16K", true),
-            ("matrix --size=1M", false),
-            ("matrix", false),
-            ("bandwidth --size=16K", false),
+        let like = Point {
+            initiator: NodeId(0),
+            cpu: CpuId(0),
+            target: NodeId(0),
+            kernel: &kernel::POINTER,
+            order: Order::Random,
+            size: Bytes(16 << 10),
+            stride: Bytes(64),
+            line: LineSize::LEAST,
+            seed: 1,
+            pages: Pages::AUTO,
+            walk: Walk::Chain,
+        };
+        let lanes = Walk::Lanes(&kernel::lanes::PARALLEL[0]);
+        for (kibibytes, walk, expected) in [
+            (16, Walk::Chain, true),
+            (32, Walk::Chain, true),
+            (33, Walk::Chain, false),
+            (1024, Walk::Chain, false),
+            (16, lanes, false),
         ] {
-            assert_eq!(is_first_level(&plan(line), cache), expected, "{line}: {cache}");
+            let point = Point { size: Bytes(kibibytes << 10), walk, ..like };
+            assert_eq!(is_first_level(&point, Bytes(48 << 10)), expected, "{kibibytes} KiB, {walk}");
         }
     }
 }
