@@ -271,7 +271,7 @@ impl Warning {
                 "mount /proc, and allow this process to read its numa_maps"
             ),
             Warning::PageSizeUnverified { node, pages } => entry!(
-                "page-size-unverified", Fair, Node(node);
+                "page-size-unverified", Poor, Node(node);
                 "could not verify that node {node} gave {pages} pages",
                 ": the kernel reports no page size";
                 "mount /proc, and allow this process to read its smaps"

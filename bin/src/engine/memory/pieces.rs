@@ -246,7 +246,8 @@ pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes
             _ => {}
         }
     }
-    if before.is_there() && !placed.pages_are_verified() {
+    // Base pages are what every kernel gives.
+    if pages.are_transparent() && before.is_there() && !placed.pages_are_verified() {
         warnings.push(Warning::PageSizeUnverified { node: target, pages });
     }
     if means == Means::FirstTouch {
