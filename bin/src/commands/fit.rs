@@ -184,15 +184,12 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         );
         if left_out > 0 {
             let more = if kinds.len() == MOST_CURVES { ", or in series after the first 16" } else { "" };
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "Not fitted: {points} point{s} in series of fewer than {sizes} sizes{more}.",
-                    points = left_out,
-                    s = plural(left_out as u64),
-                    sizes = FEWEST_SIZES
-                ),
-            );
+            document.missing(format_args!(
+                "Not fitted: {points} point{s} in series of fewer than {sizes} sizes{more}.",
+                points = left_out,
+                s = plural(left_out as u64),
+                sizes = FEWEST_SIZES
+            ));
         }
         document.sentence(Role::Method("File"), format_args!("{}, {} points", name.as_str(), rows.len()));
         source(document, &saved);

@@ -56,9 +56,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         trust::of_command(document, "good", &mut || None);
         let masked = contradiction(&own).filter(|_| words.is_empty());
         match count {
-            0 if let Some(feature) = masked => document.sentence(
-                Role::Answer,
-                format_args!(
+            0 if let Some(feature) = masked => document.answer(format_args!(
                     "No reference: the processor reports model {}, which does not have {feature}. A hypervisor \
                      probably hides the model. `latency-bench reference all` lists what is known.",
                     own.signature.1

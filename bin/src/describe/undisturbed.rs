@@ -10,7 +10,7 @@ use latency_core::stats::{Estimate, Interval, Summary};
 use super::optional::optional;
 use super::rates::is_wide;
 use super::{Report, columns};
-use crate::report::document::{Document, Role, Rows};
+use crate::report::document::{Document, Rows};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
@@ -74,13 +74,10 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
         Undisturbed::Seen { .. } => {
             document.finding(format_args!("Steady latency {}.", value(found, measured.rounds)))
         }
-        Undisturbed::AtMost(bound) => document.sentence(
-            Role::Finding,
-            format_args!(
-                "No steady rounds: the latency without neighbours is at most {bound} ns.",
-                bound = Digits(bound)
-            ),
-        ),
+        Undisturbed::AtMost(bound) => document.finding(format_args!(
+            "No steady rounds: the latency without neighbours is at most {bound} ns.",
+            bound = Digits(bound)
+        )),
     }
 }
 

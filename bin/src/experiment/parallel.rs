@@ -123,7 +123,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         None if report.options.chains.is_some() => document.say(Role::Answer, "Outstanding misses per core: not found with these --chains. Include 1, and three numbers above which \
              more chains bring no gain."),
-        None => document.sentence(Role::Answer, format_args!(
+        None => document.answer(format_args!(
                 "Outstanding misses per core: not found, because no working set fills the buffers. Remove \
                  --size, or use one between {near} and {last}.",
                 near = near(report),
@@ -131,17 +131,14 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             )),
     }
     if let Some(found) = from_memory(report) {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "Random reads from memory: {rate} GB/s per core, {gain}x one chain ({fastest} vs {single} \
+        document.answer(format_args!(
+            "Random reads from memory: {rate} GB/s per core, {gain}x one chain ({fastest} vs {single} \
                  ns per load).",
-                rate = Digits(found.gigabytes_per_second(report.machine.line)),
-                gain = Digits(found.single_ns / found.fastest_ns),
-                fastest = Digits(found.fastest_ns),
-                single = Digits(found.single_ns)
-            ),
-        );
+            rate = Digits(found.gigabytes_per_second(report.machine.line)),
+            gain = Digits(found.single_ns / found.fastest_ns),
+            fastest = Digits(found.fastest_ns),
+            single = Digits(found.single_ns)
+        ));
     }
 }
 

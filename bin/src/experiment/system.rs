@@ -288,11 +288,11 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
             document.sentence(
                 Role::Method("Caches"),
                 format_args!(
-                    "L{level} {size}, {ways} ways, by {source}",
-                    level = u64::from(claim.level),
-                    size = claim.size,
-                    ways = u64::from(claim.ways),
-                    source = words().claims_name
+                    "L{} {}, {} ways, by {}",
+                    claim.level,
+                    claim.size,
+                    claim.ways,
+                    words().claims_name
                 ),
             );
         }
@@ -325,10 +325,8 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
     let sum = total_memory(machine);
     // The memory that the kernel reserves is a few percent.
     if let Some(total) = machine.host.memory_total.filter(|total| total.0.abs_diff(sum.0) > total.0 / 10) {
-        document.sentence(
-            Role::Missing,
-            format_args!("The nodes report {sum} of memory, but /proc/meminfo reports {total}."),
-        );
+        document
+            .missing(format_args!("The nodes report {sum} of memory, but /proc/meminfo reports {total}."));
     }
     let lost = describe::machine::lost_memory(machine);
     if !lost.is_empty() {

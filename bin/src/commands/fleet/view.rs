@@ -109,22 +109,16 @@ impl FleetView<'_, '_> {
             }
         }
         match (judged, slow) {
-            (0, _) if self.options.baseline.is_some() => document.sentence(
-                Role::Answer,
-                format_args!(
-                    "None of {hosts} host{s} has a point in common with the baseline.",
-                    s = plural(hosts as u64)
-                ),
-            ),
-            (0, _) => document.sentence(
-                Role::Answer,
-                format_args!(
-                    "Too few hosts: {hosts} host{s}, fewer than {fewest} of each kind. Add hosts, or give \
+            (0, _) if self.options.baseline.is_some() => document.answer(format_args!(
+                "None of {hosts} host{s} has a point in common with the baseline.",
+                s = plural(hosts as u64)
+            )),
+            (0, _) => document.answer(format_args!(
+                "Too few hosts: {hosts} host{s}, fewer than {fewest} of each kind. Add hosts, or give \
                      known-good results with --baseline.",
-                    s = plural(hosts as u64),
-                    fewest = FEWEST
-                ),
-            ),
+                s = plural(hosts as u64),
+                fewest = FEWEST
+            )),
             (_, 0) => document.answer(format_args!("None of {judged} hosts is slow ({}).", self.others())),
             _ => {
                 let named = self.slow().map(|host| self.name(host));
@@ -137,26 +131,20 @@ impl FleetView<'_, '_> {
             }
         }
         if judged > 0 {
-            document.sentence(
-                Role::Finding,
-                format_args!("Healthy: {healthy} of {judged} hosts.", healthy = judged - slow),
-            );
+            document.finding(format_args!("Healthy: {healthy} of {judged} hosts.", healthy = judged - slow));
         }
         let hosts = hosts - only_apart;
         if judged > 0 && hosts > judged {
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "Not judged: {hosts} host{s} ({why}).",
-                    hosts = hosts - judged,
-                    s = plural((hosts - judged) as u64),
-                    why = match (self.options.baseline, hosts - judged) {
-                        (Some(_), _) => "not of a kind in the baseline",
-                        (None, 1) => "fewer than 5 hosts of its kind",
-                        (None, _) => "fewer than 5 hosts of their kind",
-                    }
-                ),
-            );
+            document.missing(format_args!(
+                "Not judged: {hosts} host{s} ({why}).",
+                hosts = hosts - judged,
+                s = plural((hosts - judged) as u64),
+                why = match (self.options.baseline, hosts - judged) {
+                    (Some(_), _) => "not of a kind in the baseline",
+                    (None, 1) => "fewer than 5 hosts of its kind",
+                    (None, _) => "fewer than 5 hosts of their kind",
+                }
+            ));
         }
     }
 
@@ -198,13 +186,10 @@ impl FleetView<'_, '_> {
             }
         });
         if outliers.len() > shown {
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "{more} more values are slow; --verbose lists all.",
-                    more = outliers.len() - ROWS
-                ),
-            );
+            document.missing(format_args!(
+                "{more} more values are slow; --verbose lists all.",
+                more = outliers.len() - ROWS
+            ));
         }
     }
 
@@ -399,23 +384,17 @@ impl FleetView<'_, '_> {
             ));
         }
         if runs.refused.pushed > NAMED {
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "Skipped: {more} more lines; --format=json lists them.",
-                    more = runs.refused.pushed - NAMED
-                ),
-            );
+            document.missing(format_args!(
+                "Skipped: {more} more lines; --format=json lists them.",
+                more = runs.refused.pushed - NAMED
+            ));
         }
         if runs.without_value > 0 {
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "Skipped: {results} result{s} without a latency or bandwidth.",
-                    results = runs.without_value,
-                    s = plural(runs.without_value as u64)
-                ),
-            );
+            document.missing(format_args!(
+                "Skipped: {results} result{s} without a latency or bandwidth.",
+                results = runs.without_value,
+                s = plural(runs.without_value as u64)
+            ));
         }
     }
 

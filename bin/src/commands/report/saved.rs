@@ -171,15 +171,12 @@ fn present(
         !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
     };
     let hosts = files.iter().enumerate().filter(is_first).count();
-    document.sentence(
-        Role::Answer,
-        format_args!(
-            "{files} saved result{s} from {hosts} host{of_hosts}.",
-            files = files.len(),
-            s = plural(files.len() as u64),
-            of_hosts = plural(hosts as u64)
-        ),
-    );
+    document.answer(format_args!(
+        "{files} saved result{s} from {hosts} host{of_hosts}.",
+        files = files.len(),
+        s = plural(files.len() as u64),
+        of_hosts = plural(hosts as u64)
+    ));
     cause::answer(document, likely);
     side_by_side(document, files);
     overlay(document, files);

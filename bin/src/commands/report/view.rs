@@ -139,15 +139,12 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
     match found.map(|found| (found.local(), found.remote())) {
-        Some((Some(local), Some(remote))) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Memory latency {} ns local, {} ns remote ({}).",
-                headline(local, 1.0),
-                headline(remote, 1.0),
-                times(remote, local)
-            ),
-        ),
+        Some((Some(local), Some(remote))) => document.answer(format_args!(
+            "Memory latency {} ns local, {} ns remote ({}).",
+            headline(local, 1.0),
+            headline(remote, 1.0),
+            times(remote, local)
+        )),
         Some((Some(local), None)) => {
             document.answer(format_args!("Memory latency {} ns (single NUMA node).", headline(local, 1.0)))
         }

@@ -68,18 +68,15 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         trust::figure(document, report, &("Peak bandwidth", "GB/s", GIGA, quantity), peak);
     }
     if let (View::Cores, Some((least, most))) = (report.options.view, &extremes) {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "Single CPUs: {low} GB/s (CPU {cpu}, {kind}) to {high} GB/s (CPU {other}, {another}).",
-                low = gigabytes(least.of_one()),
-                cpu = least.cpu(),
-                kind = least.traffic.kind.name,
-                high = gigabytes(most.of_one()),
-                other = most.cpu(),
-                another = most.traffic.kind.name
-            ),
-        );
+        document.answer(format_args!(
+            "Single CPUs: {low} GB/s (CPU {cpu}, {kind}) to {high} GB/s (CPU {other}, {another}).",
+            low = gigabytes(least.of_one()),
+            cpu = least.cpu(),
+            kind = least.traffic.kind.name,
+            high = gigabytes(most.of_one()),
+            other = most.cpu(),
+            another = most.traffic.kind.name
+        ));
     } else if let Some((group, (generators, best))) = first {
         let alone = group.of_one().filter(|_| generators > 1);
         let Traffic { from, node, kind, .. } = group.traffic;
@@ -165,15 +162,12 @@ fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Tra
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Remote bandwidth is {share:.0}% of local ({remote} vs {local} GB/s).",
-                share = 100.0 * (remote / local),
-                remote = Gigabytes(remote),
-                local = Gigabytes(local)
-            ),
-        );
+        document.finding(format_args!(
+            "Remote bandwidth is {share:.0}% of local ({remote} vs {local} GB/s).",
+            share = 100.0 * (remote / local),
+            remote = Gigabytes(remote),
+            local = Gigabytes(local)
+        ));
     }
     if let (View::Mix, Some((least, most))) = (view, extremes(report)) {
         document.finding(format_args!(
@@ -189,29 +183,23 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     {
         // A share that is rounded down is still certain. One above 100% shows that the firmware's table is wrong.
         let share = math::whole(rate.value / peak.real() * 100.0);
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Node {node}: {rate} GB/s is at least {share}% of the theoretical peak of its DIMMs, at \
+        document.finding(format_args!(
+            "Node {node}: {rate} GB/s is at least {share}% of the theoretical peak of its DIMMs, at \
                  most {peak} GB/s ({dimms}).",
-                rate = Gigabytes(rate.value),
-                peak = Giga(peak),
-                dimms = dimms::population(dimms)
-            ),
-        );
+            rate = Gigabytes(rate.value),
+            peak = Giga(peak),
+            dimms = dimms::population(dimms)
+        ));
     }
     let mut fewer = groups(report.outcomes).filter_map(|group| {
         let (enough, most) = (group.knee()?, group.rates().map(|(generators, _)| generators).max()?);
         (enough < most && group.rates().count() > 2).then_some((group, enough, most))
     });
     if let Some((group, enough, most)) = fewer.next() {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "{enough} of {most} cores are enough for 95% of peak ({kind}).",
-                kind = group.traffic.kind.name
-            ),
-        );
+        document.finding(format_args!(
+            "{enough} of {most} cores are enough for 95% of peak ({kind}).",
+            kind = group.traffic.kind.name
+        ));
     }
 }
 

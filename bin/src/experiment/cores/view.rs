@@ -164,24 +164,18 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
                 "Core-to-core latency CPU {a} - CPU {b}: {ns} ns one way{}{spread}.",
                 in_parentheses(nearest.measured.series.nanoseconds.interval, 1.0)
             )),
-            false => document.sentence(
-                Role::Answer,
-                format_args!(
-                    "Core-to-core latency one way: {ns} ns (CPUs {a} and {b}) to {most} ns (CPUs {c} and \
+            false => document.answer(format_args!(
+                "Core-to-core latency one way: {ns} ns (CPUs {a} and {b}) to {most} ns (CPUs {c} and \
                      {d}){spread}."
-                ),
-            ),
+            )),
         }
     }
     if let Some((most_ns, [a, b])) = found.apart {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Clock offset plus asymmetry of the two directions: at most {most} ns (CPUs {a} and {b}); \
+        document.finding(format_args!(
+            "Clock offset plus asymmetry of the two directions: at most {most} ns (CPUs {a} and {b}); \
                  the offset cancels in the one-way latency.",
-                most = Digits(most_ns)
-            ),
-        );
+            most = Digits(most_ns)
+        ));
     }
     let apart = |pair: &CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
     let mut unsynchronised = pairs(report.outcomes).filter(apart);
@@ -190,15 +184,12 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
         let more = method::optional((more > 0).then_some(more), |more, out| {
             write!(out, " (and {more} more pair{})", plural(more))
         });
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Messages between CPUs {a} and {b}{more} seem to arrive before they are sent: the clocks \
+        document.finding(format_args!(
+            "Messages between CPUs {a} and {b}{more} seem to arrive before they are sent: the clocks \
                  differ by more than the one-way latency.",
-                a = first.a,
-                b = first.with.partner
-            ),
-        );
+            a = first.a,
+            b = first.with.partner
+        ));
     }
 }
 

@@ -137,22 +137,15 @@ pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
         }
     }
     for Cache { number, .. } in caches.iter().filter(|cache| cache.like_memory) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "L{number} cannot be distinguished from memory (latency ratio below 1.5).",
-                number = *number
-            ),
-        );
+        document.finding(format_args!(
+            "L{number} cannot be distinguished from memory (latency ratio below 1.5)."
+        ));
     }
     if let Some((size, latency)) = analysis.still_rising() {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Memory latency still rises with the working set: {latency} ns at {size}.",
-                latency = Digits(latency)
-            ),
-        );
+        document.finding(format_args!(
+            "Memory latency still rises with the working set: {latency} ns at {size}.",
+            latency = Digits(latency)
+        ));
     }
     // If no levels were sought, none is missing.
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);

@@ -12,7 +12,7 @@ use crate::analysis::distribution::{exceedances, is_wide, left_out};
 use crate::describe::Report;
 use crate::describe::method::optional;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role, Rows};
+use crate::report::document::{Document, Level, Picture, Rows};
 use crate::report::figures::Digits;
 use crate::report::words::words;
 use crate::result::Outcome;
@@ -58,13 +58,10 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             nanoseconds(99.0)
         ));
         if each > 1 {
-            document.sentence(
-                Role::Finding,
-                format_args!(
-                    "Loads are too short to time individually: each sample is the mean of {each} \
+            document.finding(format_args!(
+                "Loads are too short to time individually: each sample is the mean of {each} \
                      consecutive loads."
-                ),
-            );
+            ));
         }
         if let Some((microseconds, name)) = found.refresh() {
             document.finding(format_args!(

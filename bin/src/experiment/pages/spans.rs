@@ -230,7 +230,7 @@ fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanS
     let (page, end) = (size(report, series.pages), series.end);
     if series.span.0 == 0 {
         let pages = PageWords(series.pages);
-        return document.sentence(Role::Missing, format_args!("Spans of {pages}: not measured: {end}"));
+        return document.missing(format_args!("Spans of {pages}: not measured: {end}"));
     }
     let has_nodes = report.machine.topology.nodes().len() > 1;
     document.sentence(

@@ -93,29 +93,20 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
             compared(document, report, (size, small), &larger)
         }
-        Some(HugePagesConclusion { size, small, larger: None, .. }) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Random-access latency over {size} is {ns} ns with {base}; no larger pages were measured.",
-                ns = Digits(small.value)
-            ),
-        ),
+        Some(HugePagesConclusion { size, small, larger: None, .. }) => document.answer(format_args!(
+            "Random-access latency over {size} is {ns} ns with {base}; no larger pages were measured.",
+            ns = Digits(small.value)
+        )),
         None if report.outcomes.iter().all(|outcome| outcome.point.size < smallest) => {
-            document.sentence(
-                Role::Answer,
-                format_args!("Page sizes are compared from {smallest} on; use a larger --size."),
-            );
+            document.answer(format_args!("Page sizes are compared from {smallest} on; use a larger --size."));
         }
         None => {}
     }
     for pages in had(report).filter(|pages| behaves_as_small(report.outcomes, *pages)) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "{pages} behave like {base} in the TLB, as when a hypervisor backs them with {base}.",
-                pages = name(pages)
-            ),
-        );
+        document.finding(format_args!(
+            "{pages} behave like {base} in the TLB, as when a hypervisor backs them with {base}.",
+            pages = name(pages)
+        ));
     }
     spans::answer(document, report, found(report));
 }
@@ -127,35 +118,31 @@ fn compared(
     (size, small): (Bytes, Estimate),
     larger: &Larger,
 ) {
-    let head =
-        match larger.worth {
-            // The claim about an unreliable result begins with this word already.
-            _ if trust::is_poor(report.warnings) => "",
-            Worth::Pay if is_wide(small.interval) || is_wide(larger.latency.interval) => "Huge pages help: ",
-            Worth::Pay => {
-                let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
-                document.sentence(Role::Answer, format_args!(
-                    "Huge pages help: random-access latency over {size} drops from {small} to {larger} ns \
+    let head = match larger.worth {
+        // The claim about an unreliable result begins with this word already.
+        _ if trust::is_poor(report.warnings) => "",
+        Worth::Pay if is_wide(small.interval) || is_wide(larger.latency.interval) => "Huge pages help: ",
+        Worth::Pay => {
+            let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
+            document.answer(format_args!(
+                "Huge pages help: random-access latency over {size} drops from {small} to {larger} ns \
                      ({ratio:.2}x faster).",
-                    small = Digits(small.value),
-                    larger = Digits(larger.latency.value)
-                ));
-                return translated(document, report, size, larger);
-            }
-            Worth::Nothing => "Huge pages bring no benefit here: ",
-            Worth::Cost => "Huge pages are slower here: ",
-            Worth::LikeSmall | Worth::Open => "Inconclusive: ",
-        };
-    document.sentence(
-        Role::Answer,
-        format_args!(
-            "{head}random-access latency over {size} is {ns} ns with {pages} vs {small} ns with {base}.",
-            ns = plus_minus(larger.latency),
-            pages = PageWords(larger.pages),
-            small = plus_minus(small),
-            base = PageWords(report.machine.base_pages())
-        ),
-    );
+                small = Digits(small.value),
+                larger = Digits(larger.latency.value)
+            ));
+            return translated(document, report, size, larger);
+        }
+        Worth::Nothing => "Huge pages bring no benefit here: ",
+        Worth::Cost => "Huge pages are slower here: ",
+        Worth::LikeSmall | Worth::Open => "Inconclusive: ",
+    };
+    document.answer(format_args!(
+        "{head}random-access latency over {size} is {ns} ns with {pages} vs {small} ns with {base}.",
+        ns = plus_minus(larger.latency),
+        pages = PageWords(larger.pages),
+        small = plus_minus(small),
+        base = PageWords(report.machine.base_pages())
+    ));
     if matches!(larger.worth, Worth::Pay) && !trust::is_poor(report.warnings) {
         translated(document, report, size, larger);
     }
@@ -174,14 +161,11 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
     // With a larger working set, the page tables no longer fit into the cache, and page walks are slower.
     let more = size.0 / (page.0 / ENTRY) <= report.machine.last_level_cache().0;
     let from = method::optional(larger.from, |from, out| write!(out, "; they are visible from {from} on"));
-    document.sentence(
-        Role::Finding,
-        format_args!(
-            "With {base}, TLB misses account for at least {percent}% of the latency{from}{more}.",
-            base = PageWords(report.machine.base_pages()),
-            more = if more { "; in larger working sets they cost more" } else { "" }
-        ),
-    );
+    document.finding(format_args!(
+        "With {base}, TLB misses account for at least {percent}% of the latency{from}{more}.",
+        base = PageWords(report.machine.base_pages()),
+        more = if more { "; in larger working sets they cost more" } else { "" }
+    ));
 }
 
 /// Shows nanoseconds by working set, and the savings from the largest pages.

@@ -64,13 +64,10 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         let mut measured = report.outcomes.iter().filter(|outcome| outcome.result.is_ok());
         let Some(largest) = measured.clone().map(|outcome| outcome.point.size).max() else { return };
         if largest < least {
-            document.sentence(
-                Role::Answer,
-                format_args!(
-                    "Most of this working set is in the {near} of the private caches; use a --size of \
+            document.answer(format_args!(
+                "Most of this working set is in the {near} of the private caches; use a --size of \
                      {least} or more."
-                ),
-            );
+            ));
         } else if measured.next().is_some() {
             nothing_held(document);
         }
@@ -79,56 +76,41 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let cache = report.machine.largest_cache();
     let sought = all(report.residency).find_map(|found| Some((found, found.half?)));
     match sought {
-        Some((found, HalfLife::Found(half))) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Half of a working set of {size} is gone from the shared cache after {time} ms{interval}.",
-                size = found.size,
-                time = headline(half, 1e6),
-                interval = in_parentheses(half.interval, 1e6)
-            ),
-        ),
-        Some((found, HalfLife::Longer(longest))) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "The shared cache keeps a working set of {size}: more than half is left after {time} ms.",
-                size = found.size,
-                time = Digits(longest / 1e6)
-            ),
-        ),
+        Some((found, HalfLife::Found(half))) => document.answer(format_args!(
+            "Half of a working set of {size} is gone from the shared cache after {time} ms{interval}.",
+            size = found.size,
+            time = headline(half, 1e6),
+            interval = in_parentheses(half.interval, 1e6)
+        )),
+        Some((found, HalfLife::Longer(longest))) => document.answer(format_args!(
+            "The shared cache keeps a working set of {size}: more than half is left after {time} ms.",
+            size = found.size,
+            time = Digits(longest / 1e6)
+        )),
         None => nothing_held(document),
     }
     let ways = report.machine.host.ways.filter(|ways| {
         ways.is_partial() && holds_what_is_allowed(report.residency, held, ways.share() * cache.0.real())
     });
-    document.sentence(
-        Role::Finding,
-        format_args!(
-            "It holds {held} MiB of {cache} at once{ways}.",
-            held = Digits(held / Bytes::MIB.0 as f64),
-            ways = allowed(ways)
-        ),
-    );
+    document.finding(format_args!(
+        "It holds {held} MiB of {cache} at once{ways}.",
+        held = Digits(held / Bytes::MIB.0 as f64),
+        ways = allowed(ways)
+    ));
     if let Some(left) = left_by_a_look(report.residency) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Reading the lines throws others out: {left:.0}% are left right after it.",
-                left = 100.0 * left
-            ),
-        );
+        document.finding(format_args!(
+            "Reading the lines throws others out: {left:.0}% are left right after it.",
+            left = 100.0 * left
+        ));
     }
     match insertions(report.residency, cache) {
-        Some(rate) => document.sentence(
-            Role::Finding,
-            format_args!(
-                "Others insert about {rate} GB/s{interval}, if all {cache} take part; a stream of \
+        Some(rate) => document.finding(format_args!(
+            "Others insert about {rate} GB/s{interval}, if all {cache} take part; a stream of \
                  {hidden} GB/s beside them would not show, and one below their rate may not.",
-                rate = headline(rate, 1.0),
-                interval = in_parentheses(rate.interval, 1.0),
-                hidden = Digits(hidden(rate))
-            ),
-        ),
+            rate = headline(rate, 1.0),
+            interval = in_parentheses(rate.interval, 1.0),
+            hidden = Digits(hidden(rate))
+        )),
         None if matches!(sought, Some((_, HalfLife::Found(_)))) => {
             document.say(Role::Finding, "The working sets do not agree on how fast others insert lines.")
         }

@@ -67,15 +67,12 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 reference::published(document, report, quantity::REORDER_BUFFER, value);
             }
         }
-        None => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Not tested: the caches hold {size}, and cache hits return before the window is full. \
+        None => document.answer(format_args!(
+            "Not tested: the caches hold {size}, and cache hits return before the window is full. \
                  Remove --size, or use --size={least}M or more.",
-                size = view.memory.size,
-                least = report.machine.least_in_memory().0.div_ceil(1 << 20)
-            ),
-        ),
+            size = view.memory.size,
+            least = report.machine.least_in_memory().0.div_ceil(1 << 20)
+        )),
     }
 }
 
@@ -93,7 +90,7 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
             instructions.value,
             range(instructions)
         )),
-        ReorderBuffer::MoreThan(instructions) => document.sentence(Role::Answer, format_args!(
+        ReorderBuffer::MoreThan(instructions) => document.answer(format_args!(
                 "Reorder buffer: more than {instructions} instructions (no limit found)."
             )),
         ReorderBuffer::FillersDisagree => document.say(Role::Answer, "Reorder buffer: not found, because the kinds of instructions contradict each other (see --verbose); run \
@@ -101,21 +98,17 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
         ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "Integer registers: about {count:.0} in flight{range}.",
-                count = registers.value,
-                range = range(registers)
-            ),
-        );
+        document.answer(format_args!(
+            "Integer registers: about {count:.0} in flight{range}.",
+            count = registers.value,
+            range = range(registers)
+        ));
     }
     if let Some(WorkReach { hidden, exposed }) = found.work {
         let end = optional(exposed, |exposed, out| write!(out, "; with {exposed} they begin to serialize"));
-        document.sentence(
-            Role::Finding,
-            format_args!("Loads still overlap with up to {hidden} dependent instructions between them{end}."),
-        );
+        document.finding(format_args!(
+            "Loads still overlap with up to {hidden} dependent instructions between them{end}."
+        ));
     }
     match found.prefetch {
         Some(Prefetch::Gains(gain)) => {
@@ -123,17 +116,14 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
                 0 => out.write_str(" and helps at every amount of work"),
                 work => write!(out, " and helps from {work} unit{} of work", plural(work)),
             });
-            document.sentence(
-                Role::Answer,
-                format_args!(
-                    "Software prefetch one load ahead is up to {ratio:.1}x faster ({work} units of work: \
+            document.answer(format_args!(
+                "Software prefetch one load ahead is up to {ratio:.1}x faster ({work} units of work: \
                      {with} vs {without} ns){from}.",
-                    ratio = gain.speedup,
-                    work = gain.work,
-                    with = Digits(gain.with),
-                    without = Digits(gain.without)
-                ),
-            );
+                ratio = gain.speedup,
+                work = gain.work,
+                with = Digits(gain.with),
+                without = Digits(gain.without)
+            ));
         }
         Some(other) => document.answer(format_args!(
             "Software prefetch one load ahead brings no gain{}.",
