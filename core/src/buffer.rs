@@ -145,9 +145,9 @@ impl<'m> Buffer<'m> {
         self.lines.as_ptr().expose_provenance()
     }
 
-    /// Returns the cursor of `node`, modulo the number of nodes.
+    /// Returns the cursor of `node`, modulo the number of nodes of all chains.
     fn cursor(&self, node: u64) -> Cursor {
-        let offset = self.chain.layout().offset(node % self.chain.nodes());
+        let offset = self.chain.offset(node % self.chain.end());
         Cursor(self.encoding.place(self.base() as u64, offset) as usize)
     }
 

@@ -2,10 +2,10 @@
 
 use latency_core::arch::{Cycles, Line, Stamp, WORDS, portable};
 use latency_core::buffer::{Buffer, BuildError, TimedHops, WalkError};
-use latency_core::chain::{Chain, Order};
+use latency_core::chain::{Chain, GROUPED, Order};
 use latency_core::kernel::variants::VARIANTS;
 use latency_core::kernel::{Encoding, INDEX, KERNELS, Kernel, POINTER};
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, LineSize, PageSize};
 use proptest::prelude::*;
 
 fn lines(size: Bytes) -> Vec<Line> {
@@ -45,6 +45,22 @@ proptest! {
         let ended = buffer.walk(kernel, from, hops).unwrap();
         prop_assert_eq!(buffer.prove(from, hops as u64, ended), Ok(chain.advance(from, hops as u64)));
         prop_assert!(buffer.prove(from, hops as u64 + 1, ended).is_err());
+    }
+
+    #[test]
+    fn grouped_chains_are_in_memory_beside_the_random_one(groups in 32u64..80, hops in 0usize..9_000, seed: u64) {
+        let size = Bytes(groups * 8 * 4096 + 4096);
+        let chain = Chain::split(size, LineSize::LEAST, PageSize::KIB_4, seed).unwrap();
+        let mut memory = lines(size);
+        let mut buffer = Buffer::build(&mut memory, &chain, Encoding::Pointer).unwrap();
+        prop_assert_eq!(buffer.verify(), Ok(()));
+        prop_assert!(buffer.write_ahead(seed % chain.nodes(), 500));
+        buffer.write_again(&|| false).unwrap();
+        prop_assert_eq!(buffer.verify(), Ok(()));
+        for start in (0..GROUPED).filter_map(|index| chain.grouped(index)).map(|(first, _)| first) {
+            let ended = buffer.walk(&POINTER, start, hops).unwrap();
+            prop_assert_eq!(buffer.prove(start, hops as u64, ended), Ok(chain.advance(start, hops as u64)));
+        }
     }
 
     #[test]

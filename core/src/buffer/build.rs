@@ -137,5 +137,18 @@ pub(super) fn write(
             }
         },
     }
+    let mut groups = 0_u32;
+    let mut pause = || {
+        groups += 1;
+        groups.is_multiple_of(ASKED) && stop()
+    };
+    let finished = chain.each_grouped(&mut pause, &mut |offset, successor| {
+        if let Some(line) = lines.get_mut((offset / 64) as usize) {
+            stores.write(line, &[encoding.place(base, successor), 0, 0, 0, 0, 0, 0, 0]);
+        }
+    });
+    if !finished {
+        return Err(BuildError::Stopped);
+    }
     stores.finish(lines, stop)
 }

@@ -5,6 +5,7 @@
 
 use super::error::Astray;
 use super::{Buffer, Cursor};
+use crate::chain::GROUPED;
 
 impl Buffer<'_> {
     /// Proves that a walk of `hops` hops from the node `from` ended on the node that the generator computes, and
@@ -33,29 +34,33 @@ impl Buffer<'_> {
         Ok(())
     }
 
-    /// Walks one lap in plain Rust, and checks that memory holds the chain: one cycle over every node, back to its
-    /// start.
+    /// Walks one lap of each chain in plain Rust, and checks that memory holds them: one cycle over every node, back to
+    /// its start.
     ///
     /// # Errors
     ///
     /// [`Astray`] if the memory does not hold the chain.
     pub fn verify(&self) -> Result<(), Astray> {
-        let start = self.chain.start(0, 1);
-        let mut node = start;
-        for hop in 1..=self.chain.nodes() {
-            let next = self.chain.next(node);
-            let expected = self.encoding.place(self.base() as u64, self.chain.layout().offset(next));
-            if self.held(node) != Some(expected) || (next == start) != (hop == self.chain.nodes()) {
-                return Err(Astray { from: node, hops: hop });
+        let chain = self.chain;
+        let all = [Some((chain.start(0, 1), chain.nodes()))];
+        let all = all.into_iter().chain((0..GROUPED).map(|index| chain.grouped(index)));
+        for (start, nodes) in all.flatten() {
+            let mut node = start;
+            for hop in 1..=nodes {
+                let next = chain.next(node);
+                let expected = self.encoding.place(self.base() as u64, chain.offset(next));
+                if self.held(node) != Some(expected) || (next == start) != (hop == nodes) {
+                    return Err(Astray { from: node, hops: hop });
+                }
+                node = next;
             }
-            node = next;
         }
         Ok(())
     }
 
     /// Returns the word that a node holds in memory.
     fn held(&self, node: u64) -> Option<u64> {
-        let offset = self.chain.layout().offset(node) as usize;
+        let offset = self.chain.offset(node) as usize;
         let word = self.lines.get(offset / 64)?.0.get(offset / 8 % 8)? >> (offset % 8 * 8);
         Some(if self.encoding.width().0 == 4 { word & u64::from(u32::MAX) } else { word })
     }

@@ -6,16 +6,19 @@
 //! reads memory.
 
 mod cycle;
+mod grouped;
 mod layout;
 mod region;
 mod weyl;
 
 use crate::rng::Pcg32;
-use crate::units::{Bytes, LineSize};
+use crate::units::{Bytes, LineSize, PageSize};
 use cycle::CyclicPermutation;
+use grouped::Grouped;
 use region::Within;
 
 pub use cycle::SATTOLO_LIMIT;
+pub use grouped::{GROUPED, VISITS};
 pub use layout::{NodeLayout, ShapeError};
 
 /// The order of a chain.
@@ -42,11 +45,13 @@ enum Shape {
     Backward,
 }
 
-/// One single cycle over the nodes of a layout.
+/// One single cycle over the nodes of a layout; with grouped chains, several cycles over the lines of one buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
     layout: NodeLayout,
     shape: Shape,
+    /// The grouped chains, whose nodes are numbered behind the others.
+    grouped: Option<Grouped>,
 }
 
 impl Chain {
@@ -96,25 +101,94 @@ impl Chain {
                 Shape::Local { regions: CyclicPermutation::new(regions, &mut rng), within }
             }
         };
-        Ok(Chain { layout, shape })
+        Ok(Chain { layout, shape, grouped: None })
     }
 
-    /// Returns the places of the nodes.
+    /// Returns a random chain over one line of each pair of lines, with grouped chains over the other lines; each chain is
+    /// a cycle of its own. `page` is the base page of the machine.
+    ///
+    /// # Errors
+    ///
+    /// [`ShapeError::TooSmall`] if the working set has too few pages for grouped chains, or if pages have too few lines.
+    pub fn split(size: Bytes, line: LineSize, page: PageSize, seed: u64) -> Result<Chain, ShapeError> {
+        let chain = Self::with_line(Order::Random, size, (line.times(2), line), seed)?;
+        let grouped = Grouped::new(&chain.layout, page, &mut Pcg32::new(seed, 0x6772_6f75));
+        Ok(Chain { grouped: Some(grouped.ok_or(ShapeError::TooSmall)?), ..chain })
+    }
+
+    /// Returns the places of the nodes, without those of grouped chains.
     #[must_use]
     pub const fn layout(&self) -> &NodeLayout {
         &self.layout
     }
 
-    /// Returns the number of nodes, which is also the number of hops in a lap.
+    /// Returns the number of nodes, which is also the number of hops in a lap; without those of grouped chains.
     #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.layout.nodes
     }
 
-    /// Returns the node that follows `node`, which must be below [`nodes`](Self::nodes).
+    /// Returns the number behind the last node of all chains.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.grouped.as_ref().map_or(self.layout.nodes, Grouped::end)
+    }
+
+    /// Returns the first node and the number of nodes of a grouped chain, numbered as in [`VISITS`].
+    #[must_use]
+    pub fn grouped(&self, index: usize) -> Option<(u64, u64)> {
+        self.grouped.as_ref()?.cycle(index)
+    }
+
+    /// Returns the offset in bytes of a node from the start of the working set.
+    #[must_use]
+    pub fn offset(&self, node: u64) -> u64 {
+        match &self.grouped {
+            Some(grouped) if node >= self.layout.nodes => self.other_of(grouped.pair(node)),
+            _ => self.layout.offset(node),
+        }
+    }
+
+    /// Returns the offset of the line of a pair that is not the random chain's.
+    fn other_of(&self, pair: u64) -> u64 {
+        self.layout.offset(pair) ^ self.layout.line().0
+    }
+
+    /// Returns the number of the chain that has the line at an offset: 0 for the random chain, and one more than its
+    /// index for a grouped chain; `None` for a line of no chain.
+    #[must_use]
+    pub fn owner_of(&self, offset: u64) -> Option<usize> {
+        let pair = offset / self.layout.stride().0;
+        let line = offset - offset % self.layout.line().0;
+        let grouped = self.grouped.as_ref()?;
+        match pair < self.layout.nodes {
+            false => None,
+            true if self.layout.offset(pair) == line => Some(0),
+            true => grouped.owner(pair).map(|chain| chain + 1),
+        }
+    }
+
+    /// Calls `each` with the offset of every grouped line and the offset of its successor, in about the order of
+    /// addresses, and `pause` now and then; ends early if `pause` returns true.
+    pub(crate) fn each_grouped(
+        &self,
+        pause: &mut dyn FnMut() -> bool,
+        each: &mut dyn FnMut(u64, u64),
+    ) -> bool {
+        let Some(grouped) = &self.grouped else { return true };
+        (0..grouped.groups()).all(|group| {
+            grouped.of_group(group, &mut |pair, next| each(self.other_of(pair), self.other_of(next)));
+            !pause()
+        })
+    }
+
+    /// Returns the node that follows `node`, which must be below [`end`](Self::end).
     #[must_use]
     pub fn next(&self, node: u64) -> u64 {
         let nodes = self.layout.nodes;
+        if node >= nodes {
+            return self.advance(node, 1);
+        }
         match &self.shape {
             Shape::Random(cycle) => cycle.next(node),
             Shape::Sequential => (node + 1) % nodes,
@@ -133,6 +207,9 @@ impl Chain {
     #[must_use]
     pub fn advance(&self, node: u64, hops: u64) -> u64 {
         let nodes = self.layout.nodes;
+        if let Some(grouped) = self.grouped.as_ref().filter(|_| node >= nodes) {
+            return grouped.advance(node, hops);
+        }
         let hops = hops % nodes;
         match &self.shape {
             Shape::Random(cycle) => cycle.advance(node, hops),
@@ -182,10 +259,17 @@ impl Chain {
         };
         let NodeLayout { nodes, stride, .. } = self.layout;
         let hash = fold(fold(0xcbf2_9ce4_8422_2325, nodes), stride);
-        (0u64..64).fold(hash, |hash, place| {
-            let node = nodes / 64 * place + nodes % 64 * place / 64;
-            fold(fold(hash, self.layout.offset(node)), self.layout.offset(self.next(node)))
-        })
+        let of_nodes = |hash, first: u64, nodes: u64| {
+            (0u64..64).fold(hash, |hash, place| {
+                let node = first + nodes / 64 * place + nodes % 64 * place / 64;
+                fold(fold(hash, self.offset(node)), self.offset(self.next(node)))
+            })
+        };
+        let hash = of_nodes(hash, 0, nodes);
+        match &self.grouped {
+            Some(grouped) => of_nodes(hash, nodes, grouped.end() - nodes),
+            None => hash,
+        }
     }
 }
 
