@@ -29,6 +29,7 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         interval: Some(interval),
     };
     let series = RoundSeries {
+        split: None,
         undisturbed: None,
         warm_over_cold: None,
         nanoseconds: summary,

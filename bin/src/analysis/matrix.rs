@@ -214,16 +214,43 @@ impl MatrixConclusion {
     }
 }
 
-/// Returns the measured pairs.
+/// Returns true if memory and translation were told apart for every measured pair: then memory alone is compared, since
+/// page tables may lie on another node than the memory.
+#[must_use]
+pub fn is_of_memory(outcomes: &[Outcome<'_>]) -> bool {
+    let mut measured = outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok()).peekable();
+    measured.peek().is_some() && measured.all(|measured| measured.series.parts().is_some())
+}
+
+/// Returns the latency of a pair: of memory alone if it [is told apart](is_of_memory) for all pairs, else of a random load.
+#[must_use]
+pub fn latency(outcome: &Outcome<'_>, of_memory: bool) -> Option<Estimate> {
+    let series = &outcome.result.as_ref().ok()?.series;
+    match of_memory {
+        true => series.parts().map(|parts| parts.without_translation),
+        false => Some(series.nanoseconds.into()),
+    }
+}
+
+/// Returns the measured pairs, with the latency by which they are compared.
 pub fn pairs<'o>(
     outcomes: &'o [Outcome<'_>],
     topology: &'o Topology,
 ) -> impl Iterator<Item = Pair> + Clone + 'o {
-    outcomes.iter().filter_map(|outcome| {
+    pairs_by(outcomes, topology, is_of_memory(outcomes))
+}
+
+/// Returns the measured pairs by memory alone, or by random loads.
+pub fn pairs_by<'o>(
+    outcomes: &'o [Outcome<'_>],
+    topology: &'o Topology,
+    of_memory: bool,
+) -> impl Iterator<Item = Pair> + Clone + 'o {
+    outcomes.iter().filter_map(move |outcome| {
         let (from, to) = (outcome.point.initiator, outcome.point.target);
         let (class, distance) = (Class::of(topology, from, to), topology.distance(from, to));
-        let interval = outcome.result.as_ref().ok().and_then(|measured| measured.series.nanoseconds.interval);
-        Some(Pair { from, to, class, distance, ns: outcome.nanoseconds()?, interval })
+        let Estimate { value: ns, interval } = latency(outcome, of_memory)?;
+        Some(Pair { from, to, class, distance, ns, interval })
     })
 }
 

@@ -58,6 +58,9 @@ columns! {
     HOME_NODE "home_node" "NUMA node of the memory of the lines.";
     LINES "lines" "Number of cache lines.";
     NS "ns" interval "Latency of a dependent load in nanoseconds: median over rounds of the median trial in the most frequent state. Time per load for several chains, time per line for bandwidth, one-way time of a line for CPU pairs. Null if not measured.";
+    MEMORY_NS "memory_ns" interval "Latency of memory in nanoseconds: a random load whose address translation is in the TLB; null if memory and translation were not told apart, or if a cache holds the working set.";
+    WITHOUT_TRANSLATION "without_translation_ns" interval "Latency of a random load whose address translation is in the TLB, in nanoseconds, of memory or of a cache; null if not told apart.";
+    TRANSLATION "translation_ns" interval "Latency that address translation adds to a random load, in nanoseconds: `ns` minus `without_translation_ns`; null if not told apart.";
     CYCLES "cycles" "Value of `ns` in cycles of the clock that `cycles_of` names in JSON; null without a counter.";
     CORE_CYCLES "core_cycles" interval "Value of `ns` in core cycles; null if the core clock is unknown.";
     MIN_NS "min_ns" "Value of `ns` in the fastest trial.";

@@ -6,7 +6,7 @@
 
 use core::fmt::{self, Write};
 
-use super::{Report, trust};
+use super::{Report, split, trust};
 use crate::analysis::loaded::{delivered, loadings};
 use crate::analysis::traffic::{bandwidth, groups};
 use crate::analysis::{cores, traffic};
@@ -34,6 +34,12 @@ metrics! {
     UNDISTURBED_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the steady latency.";
     UNDISTURBED_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the steady latency.";
     UNDISTURBED_BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the latency without neighbours where no rounds are steady.";
+    MEMORY "memory_latency_seconds" "Latency of memory: of a random load whose address translation is in the TLB.";
+    MEMORY_LOW "memory_latency_ci95_low_seconds" "Lower end of the 95% confidence interval of the latency of memory.";
+    MEMORY_HIGH "memory_latency_ci95_high_seconds" "Upper end of the 95% confidence interval of the latency of memory.";
+    TRANSLATION "translation_seconds" "Latency that address translation adds to a random load.";
+    TRANSLATION_LOW "translation_ci95_low_seconds" "Lower end of the 95% confidence interval of the translation.";
+    TRANSLATION_HIGH "translation_ci95_high_seconds" "Upper end of the 95% confidence interval of the translation.";
     BANDWIDTH "bandwidth_bytes_per_second" "Bytes read and written in a second by all cores together.";
     PEAK "bandwidth_peak_bytes_per_second" "Largest bandwidth between two nodes.";
     KNEE_CORES "bandwidth_knee_cores" "Smallest number of cores with 95% of the largest bandwidth.";
@@ -105,7 +111,9 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
                 labels.swap(count, index);
                 count += 1;
             }
-            latency(document, labels.get(..count).unwrap_or_default(), outcome);
+            let labels = labels.get(..count).unwrap_or_default();
+            latency(document, labels, outcome);
+            parts(document, labels, report, outcome);
         }
         load(document, report, outcome, experiment);
     }
@@ -232,6 +240,22 @@ fn latency(document: &mut dyn Document, labels: MetricLabels<'_>, outcome: &Outc
     let found = Estimate::from(measured.series.nanoseconds);
     seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found);
     undisturbed(document, labels, &measured.series);
+}
+
+/// Emits memory and translation of a point, if they were told apart.
+fn parts(
+    document: &mut dyn Document,
+    labels: MetricLabels<'_>,
+    report: &Report<'_, '_>,
+    outcome: &Outcome<'_>,
+) {
+    if let Some(memory) = split::memory(report.machine, outcome) {
+        seconds(document, [&MEMORY, &MEMORY_LOW, &MEMORY_HIGH], labels, memory);
+    }
+    if let Some(parts) = split::parts(outcome) {
+        let metrics = [&TRANSLATION, &TRANSLATION_LOW, &TRANSLATION_HIGH];
+        seconds(document, metrics, labels, parts.translation);
+    }
 }
 
 /// Emits the latency of a point while neighbours are quiet.

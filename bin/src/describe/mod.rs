@@ -21,6 +21,7 @@ pub mod reference;
 pub mod report;
 pub mod rows;
 mod sizing;
+pub mod split;
 pub mod time;
 pub mod tlb;
 pub mod trust;

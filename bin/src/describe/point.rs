@@ -3,7 +3,7 @@
 use latency_core::text::Text;
 
 use super::columns::{self, RowOrigin};
-use super::{Report, undisturbed};
+use super::{Report, split, undisturbed};
 use crate::machine::Machine;
 use crate::report::document::{Document, Field, Part, fields};
 use crate::result::counters::{EVENTS, Software};
@@ -27,8 +27,8 @@ fields! {
     PAGES "pages" "Number of pages.";
     PAGE_BYTES "page_bytes" "Page size of the mapping, in bytes.";
     HUGE_BYTES "transparent_huge_bytes" "Memory in transparent huge pages, in bytes.";
-    CHAIN "chain" "Pointer chain of the loads.";
-    CHAIN_LINES "lines" "Number of cache lines in the chain.";
+    CHAIN "chain" "Pointer chain of the loads, with the grouped chains beside it.";
+    CHAIN_LINES "lines" "Number of cache lines in these chains.";
     FINGERPRINT "fingerprint" "Checksum of the chain; equal chains have equal checksums.";
     CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
     WARM_UP_LOADS "warm_up_loads" "Number of loads before the first trial.";
@@ -143,6 +143,7 @@ pub fn row(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outco
     let point = &outcome.point;
     planned(document, point);
     value(document, outcome);
+    split::members(document, report.machine, outcome);
     document.put(&columns::CYCLES, cycles(report, outcome));
     let Ok(measured) = &outcome.result else { return };
     let series = &measured.series;
@@ -170,15 +171,18 @@ pub fn evidence_of<'o, 'a: 'o>(
     next: &mut dyn FnMut() -> Option<&'o Outcome<'a>>,
 ) {
     let measured = core::iter::from_fn(next).enumerate();
-    let measured = measured.filter_map(|(index, outcome)| Some((index, outcome.result.as_ref().ok()?)));
-    document.items(Part::List(&POINTS), measured, |document, (index, measured)| {
+    let measured =
+        measured.filter_map(|(index, outcome)| Some((index, outcome, outcome.result.as_ref().ok()?)));
+    document.items(Part::List(&POINTS), measured, |document, (index, outcome, measured)| {
         let series = &measured.series;
         document.put(&ROW, index);
         document.part(Part::Object(&PLACEMENT), |document| placement(document, &measured.placed));
         document.part(Part::Object(&CHAIN), |document| {
             document.put(&CHAIN_LINES, measured.nodes);
             document.show(&FINGERPRINT, &format_args!("{:016x}", measured.fingerprint));
+            split::left_out(document, outcome, measured);
         });
+        split::grouped(document, measured);
         document.put(&WARM_UP_LOADS, measured.warm_up.hops);
         document.put(&CORE_CYCLES_MAD, series.core_cycles.map(|cycles| cycles.mad));
         software(document, &series.software);

@@ -1,6 +1,6 @@
 //! Every measured point as a row, for readers who want to know its uncertainty.
 
-use super::{Report, undisturbed};
+use super::{Report, split, undisturbed};
 use crate::report::document::{Document, Level, Rows};
 use crate::result::Outcome;
 
@@ -17,17 +17,25 @@ pub fn table(
     };
     // The column for the steady latency exists only if the run sought it.
     let looked = measured().any(|(.., series)| series.undisturbed.is_some());
+    let told_apart = measured().any(|(.., series)| series.split.is_some());
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.text(what);
+        table.texts(&["ns", "95% CI"]);
+        if told_apart {
+            table.texts(&["without translation", "translation"]);
+        }
         table.texts(match looked {
-            true => &["ns", "95% CI", "steady", "fastest", "core cycles", "interrupted"],
-            false => &["ns", "95% CI", "fastest", "core cycles", "interrupted"],
+            true => &["steady", "fastest", "core cycles", "interrupted"],
+            false => &["fastest", "core cycles", "interrupted"],
         });
         for (index, outcome, series) in measured() {
             table.row();
             name(table, index, outcome);
             table.number(series.nanoseconds.median);
             table.range(series.nanoseconds.interval, "too few rounds");
+            if told_apart {
+                split::cells(table, outcome);
+            }
             if looked {
                 undisturbed::cell(table, series);
             }

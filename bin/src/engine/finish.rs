@@ -20,7 +20,7 @@ use crate::plan::regions::MOST;
 use crate::report::words::words;
 use crate::result::{
     Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, Undisturbed, Walk,
-    chain, lack_core_clock,
+    lack_core_clock,
 };
 use crate::warning::{Warning, Warnings};
 
@@ -127,7 +127,7 @@ pub fn measurement(
     let (fingerprint, nodes) = match point.walk {
         Walk::Traffic(traffic) => (0, traffic.footprint.0 / 64),
         Walk::PingPong(pair) => (0, pair.lines.into()),
-        _ => chain::chain(&point).map(|chain| (chain.fingerprint(), chain.nodes()))?,
+        _ => schedule.budget.chain(&point).map(|chain| (chain.fingerprint(), chain.end()))?,
     };
     let precise = series.is_precise(schedule.budget.precision);
     if let Walk::Chain = point.walk {
@@ -166,6 +166,7 @@ pub fn warn(
     repeat: Option<Repeat>,
 ) {
     warn_of_trials(session, timer, outcomes);
+    warn_of_windows(session.warnings, outcomes);
     warn_of_core_clock(session.warnings, timer, outcomes);
     warn_of_side_caches(session.machine, session.warnings, outcomes);
     warn_of_neighbours(session.warnings, outcomes);
@@ -222,6 +223,17 @@ fn warn_of_neighbours(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
         if ratio > NEIGHBOURS {
             let (from, to, size) = (point.initiator, point.target, point.size);
             warnings.push(Warning::Neighbours { from, to, size, ratio });
+        }
+    }
+}
+
+/// Warns about points whose translation could not be told apart from memory, because the TLB holds too few pages.
+fn warn_of_windows(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
+    for Outcome { point, result } in outcomes {
+        let split = result.as_ref().ok().and_then(|measured| measured.series.split);
+        if let Some(ratio) = split.and_then(|split| split.windows_differ) {
+            let (from, to, size) = (point.initiator, point.target, point.size);
+            warnings.push(Warning::TranslationNotSeparated { from, to, size, ratio });
         }
     }
 }

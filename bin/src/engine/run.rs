@@ -284,7 +284,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let mut pieces = Pieces::place(session, self.points, is_mine, chain_of, budget)?;
         let chosen = self.choose(is_mine, Some(&pieces.missing))?;
         let Some(&like) = chosen.points.first() else { return Ok(()) };
-        let chains = pieces.chains()?;
+        let chains = pieces.chains(budget)?;
         let mut sites = open(session, timer, &mut pieces, &chains, budget.memory)?;
         // Other memory for one of the points takes as long as the memory of each did.
         let now_ns = time::now_ns();

@@ -86,10 +86,19 @@ pub trait Walkable {
     }
 
     /// Returns the number of hops over lines just written past the caches, after the first
-    /// [`few`](crate::engine::schedule::walks::few).
+    /// [`few`](crate::plan::budget::few).
     fn ahead(&self) -> u64 {
         0
     }
+
+    /// Returns true if [grouped chains](latency_core::chain::WINDOWS) lie beside a random one.
+    fn is_split(&self) -> bool {
+        false
+    }
+
+    /// Continues on another chain where its last walk stopped: 0 is the random chain, and a grouped chain has one more
+    /// than its index.
+    fn turn_to(&mut self, _chain: usize) {}
 
     /// Walks `hops` hops.
     ///

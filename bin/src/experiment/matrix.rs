@@ -15,7 +15,8 @@ use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, is_wide, times};
 use crate::describe::{
-    self, Presentation, Report, attributes, columns, method, point, reference, rows, trust, undisturbed,
+    self, Presentation, Report, attributes, columns, method, point, reference, rows, split, trust,
+    undisturbed,
 };
 use crate::engine::run;
 use crate::error::PlacementError;
@@ -91,20 +92,22 @@ fields! {
     ITERS "iters" "Largest number of loads per trial.";
     SEED "seed" "Seed of the random order.";
     FREQUENCY "freq_ghz" "Frequency of the counter, in GHz; null without a counter.";
-    LOCAL_NS "local_ns" "Mean latency of local memory, in nanoseconds; null if none was measured.";
-    REMOTE_NS "remote_ns" "Mean latency to memory of other packages, in nanoseconds; without these, to other nodes; null without other nodes.";
+    LOCAL_NS "local_ns" "Mean latency of random loads from local memory, in nanoseconds, address translation included; null if none was measured.";
+    REMOTE_NS "remote_ns" "Mean latency of random loads from memory of other packages, in nanoseconds, address translation included; without these, of other nodes; null without other nodes.";
+    LATENCIES_OF "latencies_of" "Latency by which pairs are compared: `memory` (without address translation, where every pair has both parts) or `load` (a random load).";
+    MEMORY_NS "memory_ns" interval "Mean latency of local memory without address translation, in nanoseconds, or of remote memory if no local one was measured; null if not told apart for every pair.";
     SAME_PACKAGE_NS "same_package_ns" "Mean latency to other nodes of the same package, in nanoseconds; null if there are none.";
     MEMORY_ONLY_NS "memory_only_ns" "Mean latency to nodes without CPUs, in nanoseconds; null if there are none.";
-    REMOTE_OVER_LOCAL "remote_over_local" "Remote latency divided by local latency; null if either is null.";
+    REMOTE_OVER_LOCAL "remote_over_local" "Remote latency divided by local latency, both by `latencies_of`; null if either is null.";
     CLASSES "classes" "Node pairs grouped by shared package and by firmware distance.";
     CLASS "class" "`local`, `same package`, `other package`, or `memory only`: a node without CPUs.";
     DISTANCE "distance" "Distance in the firmware's table (SLIT), not measured; null if unknown.";
     CLASS_PAIRS "pairs" "Number of node pairs of this class.";
-    CLASS_NS "ns" "Mean latency of the pairs, in nanoseconds.";
-    CLASS_MIN "min_ns" "Smallest latency of a pair, in nanoseconds.";
-    CLASS_MAX "max_ns" "Largest latency of a pair, in nanoseconds.";
-    FASTEST "fastest" "Pair with the smallest latency; null if none was measured.";
-    SLOWEST "slowest" "Pair with the largest latency; null with fewer than two pairs.";
+    CLASS_NS "ns" "Mean latency of the pairs by `latencies_of`, in nanoseconds.";
+    CLASS_MIN "min_ns" "Smallest latency of a pair by `latencies_of`, in nanoseconds.";
+    CLASS_MAX "max_ns" "Largest latency of a pair by `latencies_of`, in nanoseconds.";
+    FASTEST "fastest" "Pair with the smallest latency by `latencies_of`; null if none was measured.";
+    SLOWEST "slowest" "Pair with the largest latency by `latencies_of`; null with fewer than two pairs.";
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -173,13 +176,15 @@ pub(super) fn lines(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Writes the answer: the latency of remote memory, or of the only node.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     lines(document, report);
+    let of_memory = matrix::is_of_memory(report.outcomes);
     let found = conclude(&mut pairs(report));
     let published = if found.local_ns.is_some() { quantity::LOCAL } else { quantity::REMOTE };
     if let Some(figure) = found.local().or(found.remote()) {
         // The interval of a mean of pairs only decides whether it is one number.
         let interval = figure.interval.filter(|_| report.outcomes.len() == 1 || is_wide(figure.interval));
         let figure = Estimate { interval, ..figure };
-        trust::figure(document, report, &("Idle latency", "ns", 1.0, Some(published)), figure);
+        let label = if of_memory { "Memory latency" } else { "Random load" };
+        trust::figure(document, report, &(label, "ns", 1.0, Some(published)), figure);
     }
     let mut all = groups(pairs(report));
     // The local group comes first, if there is one.
@@ -197,23 +202,46 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             headline(slowest.estimate(), 1.0)
         ));
     }
-    if let [Outcome { point, result: Ok(measured) }] = report.outcomes {
+    if let [outcome @ Outcome { point, result: Ok(measured) }] = report.outcomes {
         let series = &measured.series;
-        document.finding(format_args!(
-            "Memory latency{} {} ns ({}fastest trial {}).",
-            method::through(report.warnings.side_cache(point.target)),
-            headline(series.nanoseconds.into(), 1.0),
-            undisturbed::within(series),
-            Digits(series.minimum_ns)
-        ));
+        let through = method::through(report.warnings.side_cache(point.target));
+        let within = undisturbed::within(series);
+        let fastest = Digits(series.minimum_ns);
+        match split::of_one(document, report, outcome) {
+            true => document.finding(format_args!("Random loads{through}: {within}fastest trial {fastest}.")),
+            false => document.finding(format_args!(
+                "Memory latency{through} {} ns, address translation included ({within}fastest trial {fastest}).",
+                headline(series.nanoseconds.into(), 1.0),
+            )),
+        }
         undisturbed::of_one(document, measured);
     } else {
+        if of_memory {
+            random_loads(document, report);
+        }
         undisturbed::of_several(document, report);
     }
     if let Some(value) = found.local_ns.or(found.remote_ns()) {
         reference::published(document, report, published, Some(value));
     }
     clocks(document, report);
+}
+
+/// Says that pairs are compared by memory alone, and writes the latencies of random loads.
+fn random_loads(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = conclude(&mut matrix::pairs_by(report.outcomes, &report.machine.topology, false));
+    document.finding(format_args!(
+        "These latencies are of memory, without address translation. Random loads:{}{}.",
+        method::optional(found.local(), |local, out| write!(out, " local {} ns", headline(local, 1.0))),
+        method::optional(found.remote(), |remote, out| {
+            write!(
+                out,
+                "{} remote {} ns",
+                if found.local().is_some() { "," } else { "" },
+                headline(remote, 1.0)
+            )
+        })
+    ));
 }
 
 /// Writes the ratio of the latency of memory elsewhere to local latency.
@@ -351,7 +379,7 @@ pub(super) fn single(
 /// latency, and the ratio that the firmware claims.
 fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     document.tabulate("", Level::Normal, 1, &|table| {
-        table.text("ns");
+        table.text(if matrix::is_of_memory(report.outcomes) { "memory, ns" } else { "ns" });
         nodes.targets.iter().for_each(|node| table.cell(format_args!("to {node}")));
         table.texts(&["remote/local", "firmware (SLIT)"]);
         for from in &nodes.initiators {
@@ -375,16 +403,18 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
 }
 
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
+    let of_memory = matrix::is_of_memory(report.outcomes);
     let cell = |row, column| {
         let mut outcomes = report.outcomes.iter();
         let found = outcomes.find(|outcome| (outcome.point.initiator, outcome.point.target) == (row, column));
-        found.map_or(Err("not requested"), value)
+        found.map_or(Err("not requested"), |outcome| value(outcome, of_memory))
     };
     let mut subtitle = Text::<160>::EMPTY;
     if let Some(Outcome { point, result }) = report.outcomes.first() {
         let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
         subtitle = Text::of(format_args!(
-            "idle latency; {} in {}, {} order, {} spacing, seed {}",
+            "{}; {} in {}, {} order, {} spacing, seed {}",
+            if of_memory { "memory without address translation" } else { "random loads" },
             point.size,
             PageWords(report.machine.pages_or_base(pages)),
             OrderName(point.order),
@@ -400,15 +430,20 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
             headline(local, 1.0),
             times(remote, local)
         )),
-        (Some(local), None) => Text::of(format_args!("Memory latency: {} ns", headline(local, 1.0))),
+        (Some(local), None) if of_memory => {
+            Text::of(format_args!("Memory latency: {} ns", headline(local, 1.0)))
+        }
+        (Some(local), None) => {
+            Text::of(format_args!("Random loads from memory: {} ns", headline(local, 1.0)))
+        }
         _ => Text::of(format_args!("Memory latency")),
     };
     nodes.picture(document, [title.as_str(), subtitle.as_str(), "latency", "ns"], &cell);
 }
 
-fn value(outcome: &Outcome<'_>) -> Result<Estimate, &'static str> {
+fn value(outcome: &Outcome<'_>, of_memory: bool) -> Result<Estimate, &'static str> {
     match &outcome.result {
-        Ok(measured) => Ok(measured.series.nanoseconds.into()),
+        Ok(_) => matrix::latency(outcome, of_memory).ok_or("not told apart"),
         Err(Exclusion::Interrupted) => Err("interrupted"),
         Err(Exclusion::Placement(PlacementError::NotReachable { .. })) => {
             Err("memory policies are forbidden here")
@@ -435,11 +470,15 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = conclude(&mut pairs(report));
-    document.put(&LOCAL_NS, found.local_ns);
-    document.put(&REMOTE_NS, found.remote_ns());
+    let loads = conclude(&mut matrix::pairs_by(report.outcomes, &report.machine.topology, false));
+    let of_memory = matrix::is_of_memory(report.outcomes);
+    document.put(&LOCAL_NS, loads.local_ns);
+    document.put(&REMOTE_NS, loads.remote_ns());
+    document.put(&LATENCIES_OF, if of_memory { "memory" } else { "load" });
+    document.put(&MEMORY_NS, found.local().or(found.remote()).filter(|_| of_memory));
     document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());
     for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
-        document.put(field, found.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
+        document.put(field, loads.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
     }
     document.items(Part::List(&CLASSES), groups(pairs(report)), |document, group| {
         document.put(&CLASS, group.class.name());

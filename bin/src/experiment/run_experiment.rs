@@ -20,7 +20,7 @@ use crate::options::Options;
 use crate::plan::budget::{Budget, Memory};
 use crate::plan::{self, Planning, regions, whole_run};
 use crate::result::conditions::Conditions;
-use crate::result::{Health, Point};
+use crate::result::{Counter, Health, Point};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -144,6 +144,8 @@ pub fn run_experiment<'a>(
     let machine = session.machine;
     placement::check_nodes(&machine.topology, points)?;
     budget.translation |= effort.checked;
+    // A coarse clock needs batches that are longer than the turns of grouped chains.
+    budget.split.take_if(|_| timer.counter().is_none_or(Counter::is_coarse));
     session.noted.spare.take_if(|(like, _)| !budget.twice || !second::uses(machine, points, like));
     budget.limit(effort.limit_ns, points.len());
     budget.until_ns = effort.begun_ns + budget.whole_ns.min(whole_run::visits_end_ns(options, budget));

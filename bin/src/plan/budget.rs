@@ -2,16 +2,19 @@
 //!
 //! Plain data, made from options by the experiment; the engine sees no options. Pure, like the whole plan.
 
+use latency_core::chain::{Chain, Order};
+use latency_core::kernel::Encoding;
 use latency_core::math;
 use latency_core::math::ToReal;
-use latency_core::units::{Bytes, Pages};
+use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::regions;
 pub use super::regions::Memory;
-use crate::error::PlacementError;
+use super::sizes::LEAST_DEFAULT;
+use crate::error::{Failure, PlacementError};
 use crate::machine::{Machine, Sizing};
 use crate::options::{FlagId, Options};
-use crate::result::Point;
+use crate::result::{Point, Walk, chain};
 
 /// Minimum rounds before the confidence interval is evaluated: over 15 rounds it contains the median in 96.5 of 100
 /// runs.
@@ -83,6 +86,11 @@ pub const SHORT_PASS: u64 = 1 << 20;
 
 /// Nanoseconds of a visit to a pair of CPUs: both threads move there and wake up, and each of 16 lines needs 25 us.
 pub const WINDOW_NS: f64 = 0.8e6;
+
+/// Returns the number of hops that refill TLBs, page tables and near caches.
+pub fn few(nodes: u64) -> u64 {
+    (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1)
+}
 
 /// Returns the nanoseconds of all visits together, as a part of the whole run: the rest is for the work before the
 /// first visit and after the last.
@@ -164,6 +172,9 @@ pub struct Budget {
     pub ahead: u64,
     /// True if the first point is measured twice in turn, the second time in other memory.
     pub twice: bool,
+    /// The base page of the machine, if grouped chains lie beside random ones, so that memory and translation are told
+    /// apart.
+    pub split: Option<PageSize>,
     /// True if the time limits also apply to a requested number of trials.
     pub bounded: bool,
     /// The time for all points divided by their number.
@@ -219,6 +230,7 @@ impl Budget {
         until_ns: f64::INFINITY,
         ahead: 0,
         twice: false,
+        split: None,
         bounded: false,
         share_ns: f64::INFINITY,
         after_ns: 0.0,
@@ -269,8 +281,11 @@ impl Budget {
         // A pool that has pages for the working set may have no more.
         let from_pool = super::pages(options, machine).pool().is_some();
         let mut budget = Budget::new(options, machine);
-        if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
+        // In a large set, the positions of pages in a cache average out.
+        let stays = |point: &Point| machine.reaches_memory(point.size) || point.size >= LEAST_DEFAULT;
+        if from_pool || points.iter().all(stays) {
             budget = budget.in_regions(machine, points);
+            budget.split = Some(machine.page);
         } else {
             budget.memory = Memory::Rewritten { places: PLACES };
         }
@@ -448,6 +463,21 @@ impl Budget {
         self.until_ns = self.until_ns.max(now_ns + self.least_ns);
     }
 
+    /// Returns the chain of a point: with grouped chains, if they are wanted, and if the point is a random walk of addresses
+    /// from line to line.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::no_such_chain`].
+    pub fn chain(&self, point: &Point) -> Result<Chain, Failure<'static>> {
+        let Point { kernel, order, size, stride, line, seed, walk, .. } = *point;
+        let is_usual = matches!((walk, order), (Walk::Chain, Order::Random))
+            && (stride, kernel.encoding) == (line.bytes(), Encoding::Pointer);
+        let split =
+            self.split.filter(|_| is_usual).and_then(|page| Chain::split(size, line, page, seed).ok());
+        split.map_or_else(|| chain::chain(point), Ok)
+    }
+
     /// Returns the number of rounds that each of `points` points has room for.
     #[must_use]
     pub fn room(&self, points: usize) -> usize {
@@ -467,11 +497,9 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Walk;
     use crate::sys::errno::Errno;
-    use latency_core::chain::Order;
     use latency_core::kernel;
-    use latency_core::units::{CpuId, LineSize, NodeId, PageSize};
+    use latency_core::units::{CpuId, LineSize, NodeId};
 
     #[test]
     fn any_number_of_points_has_room_for_an_interval() {

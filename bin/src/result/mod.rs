@@ -18,6 +18,7 @@ pub mod row;
 pub mod sample;
 mod series;
 pub mod spans;
+pub mod split;
 mod walk;
 pub mod words;
 

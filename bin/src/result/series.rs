@@ -1,10 +1,12 @@
 //! The rounds of one point, and their summary.
 
+use latency_core::chain::GROUPED;
 use latency_core::cores::lines::OfLine;
 use latency_core::math::ToReal;
 use latency_core::stats::{Interval, Summary};
 
 use super::counters::{Counted, Counters, Software};
+use super::split::{LoadParts, Split};
 
 /// The result of one round of batches, per hop.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,6 +17,8 @@ pub struct Round {
     pub mean_ns: f64,
     /// Time of a hop over lines that no cache contained, measured just before; NaN without these lines.
     pub cold_ns: f64,
+    /// The same value of each grouped chain, walked in turn with the random one; `None` without grouped chains.
+    pub grouped: Option<[f64; GROUPED]>,
     /// The share of the undisturbed batches in that state; NaN if they are too few to determine it.
     pub state_share: f64,
     /// The median in core cycles instead of nanoseconds; NaN without core cycles.
@@ -130,6 +134,8 @@ pub struct RoundSeries {
     pub uncore_gigahertz: Option<f64>,
     /// The latency while neighbours are quiet; `None` if it was not sought, as for all walks but a single chain.
     pub undisturbed: Option<Undisturbed>,
+    /// Memory and translation apart; `None` without grouped chains.
+    pub split: Option<Split>,
     /// Lines per nanosecond of generators during the batches, over rounds; `None` without generators.
     pub delivered: Option<Summary>,
     /// The time of the fastest batch of all, in nanoseconds.
@@ -182,6 +188,21 @@ impl RoundSeries {
     pub fn half_width(&self) -> f64 {
         let median = self.nanoseconds.median;
         self.nanoseconds.interval.map_or(f64::NAN, |interval| interval.relative_half_width(median))
+    }
+
+    /// Returns memory and translation, if they were told apart.
+    #[must_use]
+    pub fn parts(&self) -> Option<LoadParts> {
+        self.split?.parts
+    }
+
+    /// Returns whether a cache serves much of the working set, by the ratio to hops over lines that no cache contained;
+    /// `None` if that is not known. A bound of 5 % is more than the scatter of both on shared memory.
+    #[must_use]
+    pub fn is_served(&self) -> Option<bool> {
+        const MUCH: f64 = 0.95;
+        let ratio = self.warm_over_cold?;
+        ratio.interval.map(|_| ratio.median < MUCH)
     }
 
     /// Returns the ratio of the core cycles by counters to those derived from dependent additions.

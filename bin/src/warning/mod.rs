@@ -109,6 +109,9 @@ pub enum Warning {
     ThpPartial { wanted: Bytes, found: Bytes },
     /// The TLB behaves as if the pages were small, because a hypervisor backs them with small ones.
     HugePagesWithoutEffect { page: PageSize, base: PageSize },
+    /// The TLB does not hold the pages of a window, so memory and translation were not told apart. `ratio` is the latency
+    /// in windows of half the pages, divided by that in whole windows.
+    TranslationNotSeparated { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
     /// The node of the pages could not be verified.
     PlacementUnverified { node: NodeId, why: &'static str },
     /// The node of the pages was verified, and the kernel did not report their size.

@@ -264,6 +264,13 @@ impl Warning {
                  of the huge-page benefit";
                 "enable huge pages on the host"
             ),
+            Warning::TranslationNotSeparated { from, to, size, ratio } => entry!(
+                "translation-not-separated", Note, Point(from, to, size), percent_off(ratio);
+                "memory and address translation could not be told apart",
+                ": loads within 16 pages and within 32 pages differ by {off:.0}%, so the TLB holds fewer pages";
+                "compare latencies of large pages (--pages=2m)";
+                off = percent_off(ratio)
+            ),
             Warning::PlacementUnverified { node, why } => entry!(
                 "placement-unverified", Poor, Node(node);
                 "could not verify that the memory is on node {node}",

@@ -2,7 +2,7 @@
 //!
 //! A random load has the latency of memory and of a translation. To tell them apart, grouped chains visit each page
 //! several times within a short *window*: only the first of `k` visits may walk the page table, so the mean load of
-//! such a chain has the latency of memory and one `k`-th of a walk. A *group* is the pages whose page-table entries
+//! a grouped chain has the latency of memory and one `k`-th of a walk. A *group* is the pages whose page-table entries
 //! share a line; a window is groups taken at random from anywhere in the working set, 32 pages in all, a third of the
 //! smallest first-level TLB. The visits of a window are in random order. A lap has several *passes*; in each of them,
 //! every page is in one window, with other partners and other lines.
@@ -22,26 +22,44 @@ use crate::units::PageSize;
 
 /// Number of grouped chains.
 pub const GROUPED: usize = 4;
-/// Visits of a page in a window of each grouped chain.
-pub const VISITS: [u64; GROUPED] = [4, 2, 1, 4];
-/// Pages in a window of each grouped chain.
-const WINDOW_PAGES: [u64; GROUPED] = [32, 32, 32, 16];
-/// Share of each chain in the grouped lines, in eighths.
-const SHARES: [u64; GROUPED] = [4, 2, 1, 1];
-/// Sum of [`SHARES`].
-const ALL_SHARES: u64 = 8;
-/// Maximum visits in a window: [`VISITS`] times [`WINDOW_PAGES`].
-const MOST_VISITS: usize = 128;
+/// The windows of each grouped chain.
+pub const WINDOWS: [Window; GROUPED] = [
+    Window { visits: 4, pages: 32, eighths: 4 },
+    Window { visits: 2, pages: 32, eighths: 2 },
+    Window { visits: 1, pages: 32, eighths: 1 },
+    Window { visits: 4, pages: 16, eighths: 1 },
+];
+/// Maximum loads in a window.
+const MOST_LOADS: usize = 128;
 /// Minimum number of windows of a pass.
 const FEWEST_WINDOWS: u64 = 8;
 /// Pairs of lines in the smallest page: a pass of each chain needs as many lines as it visits.
 const FEWEST_PAIRS: u64 = 32;
 /// Maximum pairs of lines in a page: pages of 64 KiB with lines of 64 bytes.
-const MOST_PAIRS: usize = 512;
+const MOST_PAIRS: u64 = 512;
 /// The multiplier of a Fibonacci hash (Knuth, TAOCP 6.4).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A random order of few numbers, and its inverse.
+/// The windows of a grouped chain.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Window {
+    /// Visits of each page in a window.
+    pub visits: u64,
+    /// Pages of a window.
+    pub pages: u64,
+    /// The chain's share of the grouped lines, which are half of all lines, in eighths.
+    pub eighths: u64,
+}
+
+impl Window {
+    /// Returns the number of loads in a window.
+    #[must_use]
+    pub const fn loads(self) -> u64 {
+        self.visits * self.pages
+    }
+}
+
+/// A random order of few numbers.
 #[derive(Clone, Copy, Debug)]
 struct Shuffled<const N: usize> {
     at: [u16; N],
@@ -75,24 +93,87 @@ impl<const N: usize> Shuffled<N> {
     }
 }
 
-/// Two numbers that make a fixed order another one for each page and each window.
-#[derive(Clone, Copy, Debug)]
-struct Keys {
-    added: u64,
-    mixed: u64,
+/// Returns a number that looks random.
+#[inline(always)]
+const fn hash(number: u64, seed: u64) -> u64 {
+    let hash = (number ^ seed).wrapping_mul(GOLDEN);
+    (hash ^ (hash >> 32)).wrapping_mul(GOLDEN)
 }
 
-impl Keys {
+/// The order of the visits of one window, made of the fixed order of its chain.
+#[derive(Clone, Copy, Debug)]
+struct VisitOrder {
+    added: u64,
+    mixed: u64,
+    /// An odd number, and its inverse: neighbours in the fixed order are not neighbours in this one.
+    stride: u64,
+    inverse: u64,
+}
+
+impl VisitOrder {
+    fn of(window: u64, cycle: &GroupedChain) -> VisitOrder {
+        let hash = hash(window, cycle.seed);
+        let stride = hash >> 48 | 1;
+        // An odd number is its own inverse modulo 8, and each step of Newton's iteration doubles the number of correct
+        // bits: 12 suffice for the loads of a window.
+        let step = |inverse: u64| inverse.wrapping_mul(2u64.wrapping_sub(stride.wrapping_mul(inverse)));
+        let mixed = (hash >> 40) & cycle.order.mask;
+        VisitOrder { added: hash >> 32, mixed, stride, inverse: step(step(stride)) }
+    }
+
+    /// Returns the page of the window that a visit loads from, and the number of the line among those of the pass.
     #[inline(always)]
-    const fn of(number: u64, seed: u64) -> Keys {
-        let hash = (number ^ seed).wrapping_mul(GOLDEN);
-        Keys { added: hash >> 32, mixed: hash >> 48 }
+    fn page_and_line(&self, cycle: &GroupedChain, visit: u64) -> (u64, u64) {
+        let slot = cycle.order.get(visit.wrapping_mul(self.stride).wrapping_add(self.added)) ^ self.mixed;
+        (slot & ((1 << cycle.page_bits) - 1), slot >> cycle.page_bits)
+    }
+
+    /// Returns the visit that loads a line of a page.
+    #[inline(always)]
+    fn visit(&self, cycle: &GroupedChain, page: u64, line: u64) -> u64 {
+        let place = cycle.inverse.get((line << cycle.page_bits | page) ^ self.mixed);
+        place.wrapping_sub(self.added).wrapping_mul(self.inverse) & cycle.order.mask
+    }
+}
+
+/// The numbers that make the order of the pairs of a page.
+#[derive(Clone, Copy, Debug)]
+struct PairOrder {
+    hash: u64,
+    /// The number of the first pair of the page.
+    first: u64,
+    mask: u64,
+    half: u32,
+}
+
+impl PairOrder {
+    #[inline(always)]
+    const fn of(page: u64, grouped: &Grouped) -> PairOrder {
+        let bits = grouped.pair_bits;
+        let (mask, half) = ((1 << bits) - 1, bits.div_ceil(2));
+        PairOrder { hash: hash(page, grouped.seed), first: page << bits, mask, half }
+    }
+
+    /// Returns the number of the pair at a place in the order.
+    ///
+    /// Each page has an order of its own, from rounds of addition, odd multiplication and xor-shift whose numbers are
+    /// drawn for the page: where many pages share distances between lines, prefetchers learn them.
+    #[inline(always)]
+    const fn pair(&self, place: u64) -> u64 {
+        self.first | self.round(self.round(self.round(place, 4), 20), 38)
+    }
+
+    #[inline(always)]
+    const fn round(&self, place: u64, shift: u32) -> u64 {
+        let factor = self.hash >> (shift + 8) | 1;
+        let place = place.wrapping_add(self.hash >> shift).wrapping_mul(factor) & self.mask;
+        place ^ (place >> self.half)
     }
 }
 
 /// One grouped chain.
 #[derive(Clone, Copy, Debug)]
-struct Cycle {
+struct GroupedChain {
     /// The number of its first node, and the number of its nodes.
     first: u64,
     nodes: u64,
@@ -106,42 +187,20 @@ struct Cycle {
     /// Groups of a window.
     groups: u64,
     /// The order of visits in a window, by number of the visit, and its inverse.
-    order: Shuffled<MOST_VISITS>,
-    inverse: Shuffled<MOST_VISITS>,
+    order: Shuffled<MOST_LOADS>,
+    inverse: Shuffled<MOST_LOADS>,
     seed: u64,
 }
 
-/// The time of a visit in a lap: the window, counted over all passes, and the visit in it.
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    window: u64,
-    visit: u64,
-}
-
-impl Cycle {
-    /// Returns the visits in a window.
+impl GroupedChain {
+    /// Returns the number of loads in a window.
     const fn per_window(&self) -> u64 {
         self.visits << self.page_bits
     }
 
-    fn turn(&self, time: u64) -> Turn {
-        Turn { window: time / self.per_window(), visit: time % self.per_window() }
-    }
-
-    /// Returns the page of a window that a visit loads from, and the number of the line among those of the pass.
-    #[inline(always)]
-    fn page_and_line(&self, Turn { window, visit }: Turn) -> (u64, u64) {
-        let Keys { added, mixed } = Keys::of(window, self.seed);
-        let slot = self.order.get(visit.wrapping_add(added)) ^ (mixed & self.order.mask);
-        (slot & ((1 << self.page_bits) - 1), slot >> self.page_bits)
-    }
-
-    /// Returns the visit of a window that loads a line of a page.
-    #[inline(always)]
-    fn visit(&self, window: u64, page: u64, line: u64) -> u64 {
-        let Keys { added, mixed } = Keys::of(window, self.seed);
-        let slot = (line << self.page_bits | page) ^ (mixed & self.order.mask);
-        self.inverse.get(slot).wrapping_sub(added) & self.order.mask
+    /// Returns the place of the first line of a window's pass in the order of a page.
+    const fn first_line(&self, window: u64) -> u64 {
+        self.from + window / self.windows * self.visits
     }
 }
 
@@ -151,15 +210,13 @@ type Members = [u64; 4];
 /// The grouped chains beside a random chain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grouped {
-    cycles: [Cycle; GROUPED],
+    cycles: [GroupedChain; GROUPED],
     /// Pairs of lines in a page, and pages in a group, as binary logarithms.
     pair_bits: u32,
     group_bits: u32,
     /// Whole groups of the working set.
     groups: u64,
     mixer: Mixer,
-    /// The order of the pairs of a page.
-    pairs: Shuffled<MOST_PAIRS>,
     seed: u64,
 }
 
@@ -173,24 +230,24 @@ impl Grouped {
         let pairs = page.bytes().0 / line.0 / 2;
         let per_group = line.0 / ENTRY;
         let groups = layout.size().0 / page.bytes().0 / per_group;
-        let narrowest = WINDOW_PAGES.into_iter().min()?;
-        let has_room = groups * per_group >= FEWEST_WINDOWS * WINDOW_PAGES.into_iter().max()?;
-        if !(FEWEST_PAIRS..=MOST_PAIRS as u64).contains(&pairs) || per_group > narrowest || !has_room {
+        let pages_of = || WINDOWS.into_iter().map(|window| window.pages);
+        let narrowest = pages_of().min()?;
+        let has_room = groups * per_group >= FEWEST_WINDOWS * pages_of().max()?;
+        if !(FEWEST_PAIRS..=MOST_PAIRS).contains(&pairs) || per_group > narrowest || !has_room {
             return None;
         }
         let mixer = Mixer::new(groups.next_power_of_two().trailing_zeros(), rng);
         let mut first = layout.nodes;
         let mut from = 0;
-        let mut shapes = VISITS.into_iter().zip(WINDOW_PAGES).zip(SHARES);
-        let cycles = core::array::from_fn(|_| {
-            let ((visits, window_pages), share) = shapes.next().unwrap_or_default();
-            let lines = pairs * share / ALL_SHARES;
-            let (in_window, passes) = (window_pages / per_group, lines / visits.max(1));
-            let windows = groups / in_window.max(1);
-            let order = Shuffled::new(visits * window_pages, rng);
-            let cycle = Cycle {
+        let cycles = WINDOWS.map(|window| {
+            let Window { visits, pages: window_pages, eighths } = window;
+            let lines = pairs * eighths / 8;
+            let (in_window, passes) = (window_pages / per_group, lines / visits);
+            let windows = groups / in_window;
+            let order = Shuffled::new(window.loads(), rng);
+            let cycle = GroupedChain {
                 first,
-                nodes: passes * windows * visits * window_pages,
+                nodes: passes * windows * window.loads(),
                 from,
                 visits,
                 page_bits: window_pages.trailing_zeros(),
@@ -203,14 +260,12 @@ impl Grouped {
             (first, from) = (first + cycle.nodes, from + lines);
             cycle
         });
-        let pairs = Shuffled::new(pairs, rng);
         Some(Grouped {
             cycles,
-            pair_bits: (pairs.mask + 1).trailing_zeros(),
+            pair_bits: pairs.trailing_zeros(),
             group_bits: per_group.trailing_zeros(),
             groups,
             mixer,
-            pairs,
             seed: rng.next_u64(),
         })
     }
@@ -234,17 +289,25 @@ impl Grouped {
     /// Returns the number of the pair of lines that `node` is in.
     pub(super) fn pair(&self, node: u64) -> u64 {
         let Some(cycle) = self.of(node) else { return 0 };
-        let turn = cycle.turn(node - cycle.first);
-        let (page, _) = cycle.page_and_line(turn);
-        let group = self.group(cycle, turn.window, page >> self.group_bits);
-        self.pair_of(cycle, turn, group)
+        let time = node - cycle.first;
+        let (window, visit) = (time / cycle.per_window(), time % cycle.per_window());
+        let (page, line) = VisitOrder::of(window, cycle).page_and_line(cycle, visit);
+        let group = self.group(cycle, window, page >> self.group_bits);
+        PairOrder::of(self.page(group, page), self).pair(cycle.first_line(window) + line)
+    }
+
+    /// Returns the number of a page of a group, from its number in the window.
+    #[inline(always)]
+    const fn page(&self, group: u64, page: u64) -> u64 {
+        group << self.group_bits | (page & ((1 << self.group_bits) - 1))
     }
 
     /// Returns the chain that has the grouped line of a pair, if the pair is in a window of it.
     pub(super) fn owner(&self, pair: u64) -> Option<usize> {
         let page = pair >> self.pair_bits;
         let group = Some(page >> self.group_bits).filter(|group| *group < self.groups)?;
-        let index = (0..=self.pairs.mask).find(|index| self.in_page(page, *index) == pair)?;
+        let order = PairOrder::of(page, self);
+        let index = (0..1 << self.pair_bits).find(|index| order.pair(*index) == pair)?;
         let chain = self.cycles.iter().rposition(|cycle| cycle.from <= index)?;
         let cycle = self.cycles.get(chain)?;
         let place = self.place(cycle, (index - cycle.from) / cycle.visits, group);
@@ -274,27 +337,26 @@ impl Grouped {
     /// Calls `each` for the lines of one member of a window.
     fn of_window(
         &self,
-        cycle: &Cycle,
+        cycle: &GroupedChain,
         window: u64,
         members: &Members,
         (member, group): (u64, u64),
         each: &mut dyn FnMut(u64, u64),
     ) {
+        let (order, first_line) = (VisitOrder::of(window, cycle), cycle.first_line(window));
         let first = member << self.group_bits;
         for page in first..first + (1 << self.group_bits) {
+            let pairs = PairOrder::of(self.page(group, page), self);
             for line in 0..cycle.visits {
-                let visit = cycle.visit(window, page, line);
-                let pair = self.pair_of(cycle, Turn { window, visit }, group);
-                let successor = if visit + 1 < cycle.per_window() {
-                    let next = Turn { window, visit: visit + 1 };
-                    let member = cycle.page_and_line(next).0 >> self.group_bits;
-                    let group = members.get(member as usize).copied().unwrap_or_default();
-                    self.pair_of(cycle, next, group)
+                let next = order.visit(cycle, page, line) + 1;
+                let successor = if next < cycle.per_window() {
+                    let (page, line) = order.page_and_line(cycle, next);
+                    let group = members.get((page >> self.group_bits) as usize).copied().unwrap_or_default();
+                    PairOrder::of(self.page(group, page), self).pair(first_line + line)
                 } else {
-                    let time = (window + 1) * cycle.per_window() % cycle.nodes;
-                    self.pair(cycle.first + time)
+                    self.pair(cycle.first + (window + 1) * cycle.per_window() % cycle.nodes)
                 };
-                each(pair, successor);
+                each(pairs.pair(first_line + line), successor);
             }
         }
     }
@@ -304,29 +366,12 @@ impl Grouped {
         self.groups
     }
 
-    fn of(&self, node: u64) -> Option<&Cycle> {
+    fn of(&self, node: u64) -> Option<&GroupedChain> {
         self.cycles.iter().rfind(|cycle| cycle.first <= node)
     }
 
-    /// Returns the number of the pair that a visit loads from, in a group of its window.
-    #[inline(always)]
-    fn pair_of(&self, cycle: &Cycle, turn: Turn, group: u64) -> u64 {
-        let (page, line) = cycle.page_and_line(turn);
-        let page = group << self.group_bits | (page & ((1 << self.group_bits) - 1));
-        let pass = turn.window / cycle.windows;
-        self.in_page(page, cycle.from + pass * cycle.visits + line)
-    }
-
-    /// Returns the number of the pair at a place in the order of a page.
-    #[inline(always)]
-    fn in_page(&self, page: u64, index: u64) -> u64 {
-        let Keys { added, mixed } = Keys::of(page, self.seed);
-        let pair = self.pairs.get(index.wrapping_add(added)) ^ (mixed & self.pairs.mask);
-        page << self.pair_bits | pair
-    }
-
     /// Returns a member of a window.
-    fn group(&self, cycle: &Cycle, window: u64, member: u64) -> u64 {
+    fn group(&self, cycle: &GroupedChain, window: u64, member: u64) -> u64 {
         let (pass, window) = (window / cycle.windows, window % cycle.windows);
         let key = self.key(cycle, pass);
         // The first return to the groups that there are.
@@ -340,7 +385,7 @@ impl Grouped {
     }
 
     /// Returns the place of a group in the order of a pass; the inverse of [`group`](Self::group).
-    fn place(&self, cycle: &Cycle, pass: u64, group: u64) -> u64 {
+    fn place(&self, cycle: &GroupedChain, pass: u64, group: u64) -> u64 {
         let key = self.key(cycle, pass);
         let mut place = group;
         loop {
@@ -351,7 +396,7 @@ impl Grouped {
         }
     }
 
-    const fn key(&self, cycle: &Cycle, pass: u64) -> u64 {
+    const fn key(&self, cycle: &GroupedChain, pass: u64) -> u64 {
         ((pass ^ cycle.seed).wrapping_mul(GOLDEN) >> 20) & self.mixer.mask
     }
 }

@@ -62,7 +62,7 @@ proptest! {
         page in pages(), groups in 32u64..90, seed: u64,
     ) {
         let chain = split(groups * 8 + 5, page, 64, seed);
-        for (index, (visits, window)) in VISITS.into_iter().zip(WINDOW_PAGES).enumerate() {
+        for (index, Window { visits, pages: window, .. }) in WINDOWS.into_iter().enumerate() {
             let offsets = lap(&chain, index);
             for window_of in offsets.chunks((visits * window) as usize) {
                 let mut pages: HashMap<u64, HashSet<u64>> = HashMap::new();
@@ -114,18 +114,30 @@ fn partners_change_from_pass_to_pass() {
     }
 }
 
-/// The lines of a page that are visited together differ from page to page, so that no prefetcher can learn them.
+/// No distance between the lines of a page that are visited together is much more frequent than by chance: prefetchers
+/// would learn it.
 #[test]
-fn footprints_differ_from_page_to_page() {
-    let chain = split(8 * 1024, PageSize::KIB_4, 64, 3);
-    let mut footprints: HashMap<u64, u64> = HashMap::new();
-    for window in lap(&chain, 0).chunks(128) {
-        let mut lines: HashMap<u64, u64> = HashMap::new();
-        window.iter().for_each(|offset| *lines.entry(offset >> 12).or_default() |= 1 << (offset >> 6 & 63));
-        lines.values().for_each(|lines| *footprints.entry(*lines).or_default() += 1);
+fn distances_within_pages_are_random() {
+    for seed in [1, 7, 42] {
+        let chain = split(8 * 4096, PageSize::KIB_4, 64, seed);
+        let mut seen = [0_u32; 63];
+        for window in lap(&chain, 1).chunks(64) {
+            let mut first: HashMap<u64, u64> = HashMap::new();
+            for offset in window {
+                let (page, pair) = (offset >> 12, offset >> 7 & 31);
+                if let Some(before) = first.insert(page, pair) {
+                    seen[(pair + 31 - before) as usize] += 1;
+                }
+            }
+        }
+        let all = f64::from(seen.iter().sum::<u32>());
+        for (distance, seen) in (0_u32..).zip(seen).filter(|(distance, _)| *distance != 31) {
+            let expected = all * f64::from(32 - distance.abs_diff(31)) / 992.0;
+            // Six standard deviations, and a quarter.
+            let most = expected * 1.25 + 6.0 * expected.sqrt();
+            assert!(f64::from(seen) < most, "seed {seed}, distance {distance}: {seen}, not {expected}");
+        }
     }
-    let most = footprints.values().max().unwrap();
-    assert!(*most < 64, "one of {} footprints is that of {most} pages of 32768", footprints.len());
 }
 
 #[test]

@@ -18,7 +18,7 @@ use grouped::Grouped;
 use region::Within;
 
 pub use cycle::SATTOLO_LIMIT;
-pub use grouped::{GROUPED, VISITS};
+pub use grouped::{GROUPED, WINDOWS, Window};
 pub use layout::{NodeLayout, ShapeError};
 
 /// The order of a chain.
@@ -134,7 +134,13 @@ impl Chain {
         self.grouped.as_ref().map_or(self.layout.nodes, Grouped::end)
     }
 
-    /// Returns the first node and the number of nodes of a grouped chain, numbered as in [`VISITS`].
+    /// Returns true if grouped chains lie beside the random one.
+    #[must_use]
+    pub const fn is_split(&self) -> bool {
+        self.grouped.is_some()
+    }
+
+    /// Returns the first node and the number of nodes of a grouped chain, numbered as in [`WINDOWS`].
     #[must_use]
     pub fn grouped(&self, index: usize) -> Option<(u64, u64)> {
         self.grouped.as_ref()?.cycle(index)

@@ -11,13 +11,14 @@ use latency_core::math::{ln, sqrt};
 use latency_core::stats;
 use latency_core::units::{Bytes, PageSize};
 
-use crate::engine::schedule::walks::{few, fill, timed};
+use crate::engine::schedule::walks::{fill, timed};
 use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::engine::seam::{Place, RUSHING_LANES, Walkable};
 use crate::error::Failure;
 use crate::machine::Sizing;
 use crate::plan::CACHES;
 use crate::plan::budget::FILLING_LAPS;
+use crate::plan::budget::few;
 use crate::result::Point;
 
 /// Working set at which the search begins: more than most last-level caches hold, and written in a tenth of a second.

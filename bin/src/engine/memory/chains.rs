@@ -1,6 +1,7 @@
 //! The place of chains: each chain is written once and stays, or is rewritten for each visit at one of several
 //! positions. Generators, if there are any, run alongside a chain, or with this thread as one of them.
 
+use core::array;
 use core::cell::Cell;
 
 use latency_core::arch::Line;
@@ -15,16 +16,16 @@ use crate::engine::memory::new_chain;
 use crate::engine::memory::pieces::{Missing, chain_of};
 use crate::engine::memory::placement::Witness;
 use crate::engine::memory::sites::{Site, Sites};
-use crate::engine::schedule::walks::few;
 use crate::engine::seam::{Condition, Place, Walker};
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::engine::stopwatch::strided::Loads;
 use crate::engine::stopwatch::subject::{Positions, SideBySide, Subject};
-use crate::engine::stopwatch::{Chase, Stopwatch, start};
+use crate::engine::stopwatch::{Chase, Nodes, Stopwatch, start};
 use crate::engine::threads::generators::driver::Generators;
 use crate::engine::threads::generators::stream::TrafficWalk;
 use crate::error::Failure;
 use crate::machine::Machine;
+use crate::plan::budget::few;
 use crate::result::{Point, Walk, chain};
 use crate::sys::auxv::page_size;
 use crate::sys::errno::Errno;
@@ -54,8 +55,9 @@ pub enum Chains<'p> {
 /// A chain that is written once and stays.
 pub struct KeptChain<'p> {
     buffer: Buffer<'p>,
-    /// The node where a walk by one lane continues, and the nodes where walks by each number of lanes continue.
-    node: u64,
+    /// The nodes where walks by one lane continue on the random chain and on each grouped chain, and the nodes where
+    /// walks by each number of lanes continue.
+    nodes: Nodes,
     positions: Table<Option<Positions>>,
     /// The initiator node that wrote the chain.
     by: NodeId,
@@ -68,9 +70,13 @@ impl<'p> Chains<'p> {
     ///
     /// The error of mapping a table.
     pub fn kept(buffer: Buffer<'p>, by: NodeId) -> Result<Chains<'p>, Errno> {
-        let node = buffer.chain().start(0, 1);
+        let chain = buffer.chain();
+        let nodes = array::from_fn(|number| match number.checked_sub(1) {
+            Some(index) => chain.grouped(index).map_or(0, |(first, _)| first),
+            None => chain.start(0, 1),
+        });
         let positions = Table::filled(MOST_LANES + 1, None)?;
-        Ok(Chains::Kept(KeptChain { buffer, node, positions, by }))
+        Ok(Chains::Kept(KeptChain { buffer, nodes, positions, by }))
     }
 }
 
@@ -178,7 +184,8 @@ impl KeptChain<'_> {
         ahead: u64,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let KeptChain { buffer, node, positions, by } = self;
+        let KeptChain { buffer, nodes, positions, by } = self;
+        let [node, ..] = *nodes;
         let lanes = point.walk.lanes();
         if *by != point.initiator {
             new_chain::write_again(buffer)?;
@@ -196,19 +203,21 @@ impl KeptChain<'_> {
         let mut hops = 0;
         if let (Walk::Chain, 1..) = (point.walk, ahead) {
             let chain = buffer.chain();
-            let from = chain.advance(*node, few(chain.nodes()));
+            let from = chain.advance(node, few(chain.nodes()));
             if buffer.write_ahead(from, ahead) {
                 hops = ahead;
             }
         }
-        let again = last.replace(who) == Some(who);
+        let is_split = buffer.chain().is_split() && matches!(point.walk, Walk::Chain);
+        // A visit ends on a grouped chain.
+        let again = last.replace(who) == Some(who) && !is_split;
         let condition = if again { Condition::Undisturbed } else { Condition::Disturbed };
         let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
         let generators = alongside.generators;
         // The uncore whose clock matters is that of the load's node, or of the memory's node without a load.
         let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
-        let mut chase = Chase::new(watch, subject, condition, *node);
-        chase.ahead = hops;
+        let mut chase = Chase::new(watch, subject, condition, node);
+        (chase.nodes, chase.is_split, chase.ahead) = (*nodes, is_split, hops);
         chase.singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
         chase.uncore = generators.map(|generators| (generators, loaded));
         let walked = match (point.walk, generators) {
@@ -221,7 +230,7 @@ impl KeptChain<'_> {
             }
             _ => walker(&mut chase),
         };
-        *node = chase.node;
+        *nodes = chase.nodes_now();
         if let (Some(slot), Some(side)) = (positions.get_mut(lanes), &side) {
             *slot = Some(side.positions.get());
         }

@@ -18,7 +18,7 @@ use crate::machine::Machine;
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
 use crate::plan::regions::{MOST, PlannedRegion, Regions};
-use crate::result::{Means, Placed, Point, chain};
+use crate::result::{Means, Placed, Point};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::Warning;
@@ -142,10 +142,10 @@ impl<'a> Pieces<'a> {
     /// # Errors
     ///
     /// The error of mapping a table.
-    pub fn chains(&self) -> Result<Table<Option<Chain>>, Errno> {
+    pub fn chains(&self, budget: &Budget) -> Result<Table<Option<Chain>>, Errno> {
         let stay = matches!(self.missing.memory, Memory::Kept | Memory::Shared);
         let mut had = self.list.iter().flatten().filter(|_| stay);
-        Table::made(had.clone().count(), |_| chain::chain(&had.next()?.like).ok())
+        Table::made(had.clone().count(), |_| budget.chain(&had.next()?.like).ok())
     }
 
     /// Writes the contents of each piece by calling `open`.

@@ -24,6 +24,7 @@ use crate::result::{Point, Round, RoundSeries, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
+pub mod grouped;
 mod pause;
 mod placements;
 pub mod residency;

@@ -5,6 +5,8 @@
 use latency_core::math::{self, ToReal};
 use latency_core::stats::{self, DominantState, Interval, Summary};
 
+use crate::engine::schedule::grouped;
+use crate::engine::schedule::grouped::GroupedTurns;
 use crate::engine::seam::{Batch, Walkable};
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
@@ -115,10 +117,51 @@ fn in_blocks(rounds: &[Round], select: &dyn Fn(&Round) -> f64, scratch: &mut [f6
     count
 }
 
+/// Separates the disturbed batches from the others, and summarises the others by their dominant state.
+fn digest(batches: &mut [Batch], scratch: &mut [f64], hops: u64) -> Round {
+    let made = batches.len();
+    if may_be_coarse() {
+        fill_clocks(batches);
+    }
+    // Unknown times and clocks are NaN.
+    let mut of = |value: &dyn Fn(&Batch) -> f64, reduce: fn(&mut [f64]) -> Option<DominantState>| {
+        let values = batches.iter().map(value).filter(|value| value.is_finite());
+        reduce(stats::gather(scratch, values)).unwrap_or(DominantState { value: f64::NAN, share: f64::NAN })
+    };
+    let median = of(&|batch| batch.nanoseconds, middle).value;
+    let deviation = of(&|batch| (batch.nanoseconds - median).abs(), middle).value;
+    // Ten deviations of a quiet round are a few per cent; of a noisy round, correspondingly more.
+    let gap = (GAP_NS / hops.max(1).real()).max(10.0 * deviation);
+    let calm = |batch: &Batch| !batch.preempted && batch.nanoseconds <= median + gap;
+    let disturbed = made - batches.iter().filter(|batch| calm(batch)).count();
+    // If every batch was disturbed, all of them count.
+    let kept = |batch: &Batch, value: f64| if disturbed == made || calm(batch) { value } else { f64::NAN };
+    let count = |is: fn(&&Batch) -> bool| batches.iter().filter(is).count() as u32;
+    let DominantState { value: nanoseconds, share } = of(&|batch| kept(batch, batch.nanoseconds), state);
+    Round {
+        nanoseconds,
+        mean_ns: of(&|batch| kept(batch, batch.nanoseconds.min(STALL * median)), mean).value,
+        state_share: share,
+        core_cycles: of(&|batch| kept(batch, batch.nanoseconds * batch.core_gigahertz), state).value,
+        core_gigahertz: of(&|batch| batch.core_gigahertz, middle).value,
+        delivered: of(&|batch| kept(batch, batch.delivered), middle).value,
+        minimum_ns: batches.iter().map(|batch| batch.nanoseconds).fold(f64::INFINITY, f64::min),
+        maximum_ns: batches.iter().map(|batch| kept(batch, batch.nanoseconds)).fold(f64::NAN, f64::max),
+        batches: made as u32,
+        disturbed: disturbed as u32,
+        stepped_back: count(|batch| batch.nanoseconds.is_nan()),
+        throttled: count(|batch| batch.throttled),
+        unsettled: count(|batch| batch.unsettled),
+        ..Round::default()
+    }
+}
+
 /// The workspaces of summaries.
 #[derive(Debug)]
 pub struct Summariser {
     batches: Table<Batch>,
+    /// The batches of grouped chains.
+    grouped: Table<Batch>,
     scratch: Table<f64>,
 }
 
@@ -131,12 +174,13 @@ impl Summariser {
     pub fn new() -> Result<Self, Errno> {
         Ok(Summariser {
             batches: Table::filled(MOST_BATCHES, Batch::NONE)?,
+            grouped: Table::filled(MOST_BATCHES, Batch::NONE)?,
             scratch: Table::filled(MOST_BATCHES.max(MOST_ROUNDS), 0.0)?,
         })
     }
 
     /// Makes a round of at most `count` batches of `hops` hops each; it ends early after `limit_ns` of walking or at
-    /// `until_ns`.
+    /// `until_ns`. Grouped chains are walked in turn with the random one, and their walks do not count.
     ///
     /// # Errors
     ///
@@ -154,7 +198,12 @@ impl Summariser {
         let longest_ns = if count >= MANY_BATCHES { limit_ns / f64::from(MANY_BATCHES) } else { limit_ns };
         let begun_ns = chain.now_ns();
         let before = chain.software();
-        for slot in self.batches.iter_mut().take((count as usize).max(1)) {
+        let count = (count as usize).clamp(1, MOST_BATCHES);
+        let mut turns = GroupedTurns::of(chain, hops, count, MOST_BATCHES);
+        for slot in self.batches.iter_mut().take(count) {
+            if let Some(turns) = &mut turns {
+                turns.catch_up(chain, &mut self.grouped, made as u64 * hops, until_ns)?;
+            }
             *slot = chain.batch(hops, until_ns)?;
             made += 1;
             spent_ns += (slot.nanoseconds * slot.hops.real()).max(0.0).min(longest_ns);
@@ -164,57 +213,28 @@ impl Summariser {
                 break;
             }
         }
+        if let Some(turns) = &mut turns {
+            turns.finish(chain, &mut self.grouped, made as u64 * hops, until_ns)?;
+        }
         let software = chain.software().since(&before);
         let ended_ns = chain.now_ns();
         // The surroundings of the point, such as generators, still run, and no walk is being timed.
         let uncore_gigahertz = chain.uncore_gigahertz();
         let counted = chain.count(hops)?;
         let mut round = self.summariser(made, fewest);
+        round.grouped = turns.map(|turns| {
+            turns
+                .parts(&mut self.grouped)
+                .map(|(batches, hops)| digest(batches, &mut self.scratch, hops).nanoseconds)
+        });
         (round.software, round.counted) = (software, counted);
         (round.begun_ns, round.ended_ns, round.uncore_gigahertz) = (begun_ns, ended_ns, uncore_gigahertz);
         Ok(round)
     }
 
-    /// Separates the disturbed batches from the others, and summarises the others by their dominant state.
+    /// Summarises the first `made` batches, each of `hops` hops or more.
     fn summariser(&mut self, made: usize, hops: u64) -> Round {
-        let batches = self.batches.get_mut(..made).unwrap_or_default();
-        if may_be_coarse() {
-            fill_clocks(batches);
-        }
-        let scratch = &mut self.scratch;
-        // Unknown times and clocks are NaN.
-        let mut of = |value: &dyn Fn(&Batch) -> f64, reduce: fn(&mut [f64]) -> Option<DominantState>| {
-            let values = batches.iter().map(value).filter(|value| value.is_finite());
-            reduce(stats::gather(scratch, values))
-                .unwrap_or(DominantState { value: f64::NAN, share: f64::NAN })
-        };
-        let median = of(&|batch| batch.nanoseconds, middle).value;
-        let deviation = of(&|batch| (batch.nanoseconds - median).abs(), middle).value;
-        // Ten deviations of a quiet round are a few per cent; of a noisy round, correspondingly more.
-        let gap = (GAP_NS / hops.max(1).real()).max(10.0 * deviation);
-        let calm = |batch: &Batch| !batch.preempted && batch.nanoseconds <= median + gap;
-        let disturbed = made - batches.iter().filter(|batch| calm(batch)).count();
-        // If every batch was disturbed, all of them count.
-        let kept =
-            |batch: &Batch, value: f64| if disturbed == made || calm(batch) { value } else { f64::NAN };
-        let count = |is: fn(&&Batch) -> bool| batches.iter().filter(is).count() as u32;
-        let DominantState { value: nanoseconds, share } = of(&|batch| kept(batch, batch.nanoseconds), state);
-        Round {
-            nanoseconds,
-            mean_ns: of(&|batch| kept(batch, batch.nanoseconds.min(STALL * median)), mean).value,
-            state_share: share,
-            core_cycles: of(&|batch| kept(batch, batch.nanoseconds * batch.core_gigahertz), state).value,
-            core_gigahertz: of(&|batch| batch.core_gigahertz, middle).value,
-            delivered: of(&|batch| kept(batch, batch.delivered), middle).value,
-            minimum_ns: batches.iter().map(|batch| batch.nanoseconds).fold(f64::INFINITY, f64::min),
-            maximum_ns: batches.iter().map(|batch| kept(batch, batch.nanoseconds)).fold(f64::NAN, f64::max),
-            batches: made as u32,
-            disturbed: disturbed as u32,
-            stepped_back: count(|batch| batch.nanoseconds.is_nan()),
-            throttled: count(|batch| batch.throttled),
-            unsettled: count(|batch| batch.unsettled),
-            ..Round::default()
-        }
+        digest(self.batches.get_mut(..made).unwrap_or_default(), &mut self.scratch, hops)
     }
 
     /// Records part number `index` of a pass. The last [`MOST_BATCHES`] parts are kept.
@@ -292,6 +312,7 @@ impl Summariser {
         Some(RoundSeries {
             nanoseconds,
             undisturbed: None,
+            split: grouped::split(&nanoseconds, &mut |select| of(select, in_time)),
             warm_over_cold: of(&|round| round.nanoseconds / round.cold_ns, in_time)
                 .filter(|ratio| ratio.interval.is_some()),
             counters: running.map(|running| Counters { per_hop, running }),

@@ -2,6 +2,7 @@
 //!
 //! The caller chooses the point, the time and the memory.
 
+use crate::engine::schedule::grouped::hops_of_batch;
 use crate::engine::schedule::summariser::{MOST_BATCHES, Summariser};
 use crate::engine::schedule::undisturbed::{is_slower, undisturbed};
 use crate::engine::schedule::walks::hops_per_batch;
@@ -70,7 +71,7 @@ impl VisitRules<'_> {
         if state.rounds == 0 {
             let hops = hops_per_batch(chain.batch_ns(), state.warmth.first.estimate_ns);
             let share = budget.hops.div_ceil((enough * MOST_BATCHES) as u64);
-            state.hops = budget.iters.unwrap_or(hops.max(share));
+            state.hops = budget.iters.unwrap_or_else(|| hops_of_batch(chain, hops.max(share)));
         }
         let (count, limit_ns) = self.batches(state, enough);
         let mut round = summariser.round(chain, state.hops, count, limit_ns, until_ns)?;

@@ -6,7 +6,7 @@ use latency_core::stats;
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::seam::{Walkable, Walked};
 use crate::error::Failure;
-use crate::plan::budget::{FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS};
+use crate::plan::budget::{FILLING_LAPS, LONGEST_FILL_NS};
 use crate::result::may_be_coarse;
 
 /// Minimum hops of a first pass for a meaningful latency.
@@ -27,11 +27,6 @@ pub fn hops_per_batch(batch_ns: f64, estimate_ns: f64) -> u64 {
 /// Returns the maximum hops of a batch of `batch_ns`.
 fn longest(batch_ns: f64) -> u64 {
     math::whole(LONGEST_BATCH as f64 * (batch_ns / USUAL_BATCH_NS).max(1.0))
-}
-
-/// Returns the number of hops that refill TLBs, page tables and near caches.
-pub fn few(nodes: u64) -> u64 {
-    (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1)
 }
 
 /// Walks `hops` hops in short parts. Returns the hops made, and the dominant nanoseconds per hop of the later half of

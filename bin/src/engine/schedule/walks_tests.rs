@@ -3,6 +3,7 @@
 use std::vec;
 
 use super::*;
+use crate::plan::budget::few;
 use crate::tests::simulated::recorded_chain::{Call, RecordedChain};
 
 const FOREVER: f64 = f64::INFINITY;

@@ -6,12 +6,10 @@
 use latency_core::stats;
 
 use crate::engine::schedule::summariser::Summariser;
-use crate::engine::schedule::walks::{
-    ENOUGH_TO_JUDGE, FEWEST_HOPS, estimate, few, fill, parts, touch, trail,
-};
+use crate::engine::schedule::walks::{ENOUGH_TO_JUDGE, FEWEST_HOPS, estimate, fill, parts, touch, trail};
 use crate::engine::seam::{Condition, Walkable};
 use crate::error::Failure;
-use crate::plan::budget::{Budget, FEW_HOPS, FEWEST_ROUNDS, FILLING_LAPS, Pass, SHORT_PASS};
+use crate::plan::budget::{Budget, FEW_HOPS, FEWEST_ROUNDS, FILLING_LAPS, Pass, SHORT_PASS, few};
 use crate::result::WarmUp;
 
 /// Maximum ratio of the latency of a steady walk to that of a first pass at which a cache serves some of the working

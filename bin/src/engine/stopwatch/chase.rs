@@ -2,7 +2,7 @@
 
 use latency_core::arch;
 use latency_core::buffer::TimedHops;
-use latency_core::chain::SATTOLO_LIMIT;
+use latency_core::chain::{GROUPED, SATTOLO_LIMIT};
 use latency_core::math::{self, ToReal};
 use latency_core::units::NodeId;
 
@@ -35,6 +35,9 @@ const AGAIN: u64 = 2;
 /// Number of pauses of an idle processor between two readings of the clock: 0.2 to 3 us.
 const SPINS: usize = 64;
 
+/// The nodes where walks of the random chain and of each grouped chain continue.
+pub type Nodes = [u64; 1 + GROUPED];
+
 /// A timed chase over a buffer: the production [`Walkable`] of chains.
 pub struct Chase<'g> {
     watch: &'g Stopwatch,
@@ -42,6 +45,12 @@ pub struct Chase<'g> {
     condition: Condition,
     /// The node where the next walk begins.
     pub node: u64,
+    /// The number of the chain that is walked.
+    chain: usize,
+    /// The nodes where walks of the other chains continue.
+    pub nodes: Nodes,
+    /// True if grouped chains are walked beside the random one.
+    pub is_split: bool,
     /// Number of hops over lines just written past the caches, after the first few hops.
     pub ahead: u64,
     /// The lanes of a rush, after the first rush.
@@ -66,6 +75,9 @@ impl<'g> Chase<'g> {
             subject,
             condition,
             node,
+            chain: 0,
+            nodes: [0; 1 + GROUPED],
+            is_split: false,
             ahead: 0,
             rush: None,
             hop_ns: UNKNOWN_HOP_NS,
@@ -74,6 +86,16 @@ impl<'g> Chase<'g> {
             traffic: None,
             uncore: None,
         }
+    }
+
+    /// Returns the nodes where walks of each chain continue.
+    #[must_use]
+    pub fn nodes_now(&self) -> Nodes {
+        let mut nodes = self.nodes;
+        if let Some(slot) = nodes.get_mut(self.chain) {
+            *slot = self.node;
+        }
+        nodes
     }
 
     /// Makes a batch, on whatever CPU the thread is, with readings of the core's clock by `counter`; returns true if a
@@ -225,6 +247,17 @@ impl Walkable for Chase<'_> {
 
     fn ahead(&self) -> u64 {
         self.ahead
+    }
+
+    fn is_split(&self) -> bool {
+        self.is_split
+    }
+
+    fn turn_to(&mut self, chain: usize) {
+        self.nodes = self.nodes_now();
+        if let Some(&node) = self.nodes.get(chain) {
+            (self.node, self.chain) = (node, chain);
+        }
     }
 
     fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {

@@ -28,9 +28,9 @@ use crate::error::{Failure, TimingError};
 use crate::result::counters::Software;
 use crate::sys::{cpu, time};
 
-pub use chase::Chase;
 #[cfg(test)]
 pub(crate) use chase::ClockTurns;
+pub use chase::{Chase, Nodes};
 pub use lanes::{NEEDS_COUNTER, start};
 
 /// Returns the nanoseconds since `start` by the kernel's clock; NaN if the clock stepped back.

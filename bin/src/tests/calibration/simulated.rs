@@ -8,9 +8,9 @@ use latency_core::units::Bytes;
 
 use crate::engine::checks::prefetch_audit;
 use crate::engine::checks::prefetch_audit::PairRatios;
-use crate::engine::schedule::walks::few;
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
+use crate::plan::budget::few;
 use crate::result::Point;
 use crate::result::counters::Software;
 use crate::tests::calibration::contention::{Chance, Contention};

@@ -43,6 +43,7 @@ use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
 use crate::plan::Planning;
+use crate::plan::budget::Budget;
 use crate::plan::whole_run;
 use crate::report::FORMATS;
 use crate::report::document::{Describe, Document, DocumentTable, Role};
@@ -54,6 +55,7 @@ use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::sample::Sample;
 use crate::result::spans::{SpanPoint, SpanSeries};
+use crate::result::split::{PairedRounds, Split};
 use crate::result::words::REGION;
 use crate::result::{
     Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Outcome, Placed, PlacedField,
@@ -346,6 +348,10 @@ fn made_up(
         crate::experiment::matrix::check(machine, &outcomes, &mut warnings);
     }
     let conditions = run.conditions(&points);
+    if let (true, Some(point)) = (run.has(Trouble::SmallTlb), points.first()) {
+        let (from, to, size) = (point.initiator, point.target, point.size);
+        warnings.push(Warning::TranslationNotSeparated { from, to, size, ratio: 0.88 });
+    }
     if run.has(Trouble::SlowedCore) {
         crate::engine::checks::self_test::warn(
             machine,
@@ -868,6 +874,7 @@ impl Run<'_> {
                     .then(|| self.undisturbed(index, &nanoseconds, imprecise)),
                 core_cycles: clocked.then_some(cycles),
                 core_gigahertz: clocked.then_some(clock),
+                split: self.split(point, &nanoseconds),
                 warm_over_cold: None,
                 uncore_gigahertz: self.uncore_gigahertz(point),
                 delivered: beside.map(|traffic| {
@@ -899,6 +906,32 @@ impl Run<'_> {
             }),
             lines: lines::per_line(point, nanoseconds.median, !self.has(Trouble::Virtual)),
         }
+    }
+
+    /// Returns memory and translation of a pair of nodes: four fifths of the latency are memory.
+    fn split(&self, point: &Point, typical: &Summary) -> Option<Split> {
+        let budget = Budget::of_pairs(self.options, self.machine, core::slice::from_ref(point));
+        let is_split = budget.chain(point).is_ok_and(|chain| chain.is_split());
+        if self.options.experiment.descriptor.name != "matrix" || !is_split || !self.is_clocked() {
+            return None;
+        }
+        let part = |share: f64| {
+            let of = |Interval { low, high }| Interval { low: low * share, high: high * share };
+            Summary { median: typical.median * share, interval: typical.interval.map(of), ..*typical }
+        };
+        let windows = if self.has(Trouble::SmallTlb) { 0.88 } else { 1.003 };
+        Some(Split::of(&PairedRounds {
+            random: *typical,
+            grouped: [0.84, 0.88, 0.96, 0.842].map(part),
+            by_four: part(0.8),
+            by_two: part(0.81),
+            translation: part(0.2),
+            narrow_over_whole: Summary {
+                median: windows,
+                interval: Some(Interval { low: windows - 0.01, high: windows + 0.01 }),
+                ..*typical
+            },
+        }))
     }
 
     /// Returns the latency of point number `index` while neighbours are quiet.

@@ -57,13 +57,15 @@ pub enum Trouble {
     Starved,
     /// A hypervisor keeps the CPU for a twentieth of the time, in moments that no kernel counts.
     SlowedCore,
+    /// The TLB holds fewer pages than a window has.
+    SmallTlb,
     /// All intervals are too wide for one number, even of points that are steady.
     Wide,
 }
 
 impl Trouble {
     /// All troubles.
-    pub const ALL: [Trouble; 26] = [
+    pub const ALL: [Trouble; 27] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -90,6 +92,7 @@ impl Trouble {
         Trouble::Starved,
         Trouble::SlowedCore,
         Trouble::Wide,
+        Trouble::SmallTlb,
     ];
 }
 

@@ -11,7 +11,7 @@ use crate::report::words::{AARCH64, X86_64};
 use Trouble::{
     BusyCpu, Dimms, Disturbed, Early, Edac, Emulated, Excluded, FewRounds, FirstTouch, HostileNames,
     Imprecise, Interrupted, KernelClock, Known, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters,
-    SlowIdle, SlowedCore, Threads, Unverified, Virtual, Wide,
+    SlowIdle, SlowedCore, SmallTlb, Threads, Unverified, Virtual, Wide,
 };
 
 const ONE: &str = "one-node";
@@ -55,6 +55,8 @@ const WIDE: &[Row] = &[
     ("matrix-emulated", &["txt", "json", "md"], ONE, "matrix", &[Emulated]),
     ("matrix-memory-errors", &["txt", "json"], TWO, "matrix", &[Edac]),
     ("matrix-busy-cpu", &["txt", "json"], TWO, "matrix", &[BusyCpu]),
+    ("matrix-small-tlb", &["txt", "json"], ONE, "matrix --verbose", &[SmallTlb]),
+    ("matrix-split-virtual", &["txt"], TWO, "matrix --verbose", &[Virtual]),
     ("matrix-slowed-core", &["txt", "json"], ONE, "matrix --size=16K", &[SlowedCore]),
     ("matrix-known", TEXT, ONE, "matrix", &[Known]),
     ("matrix-known-virtual", &["txt", "json"], TWO, "matrix", &[Known, Virtual]),

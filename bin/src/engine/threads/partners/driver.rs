@@ -154,7 +154,7 @@ pub fn measure_with_partners<'a>(
     let atomics = session.machine.atomics;
     let shared_lines = Budget { memory: Memory::Shared, optional: Optional::Nothing, ..*budget };
     let mut pieces = Pieces::place(session, points, &|_| true, lines_of, &shared_lines)?;
-    let chains = pieces.chains()?;
+    let chains = pieces.chains(&shared_lines)?;
     let mut chains = chains.iter();
     let sites = pieces.open(&mut |like, lines| match (like.walk.ping_pong(), chains.next()) {
         (None, Some(Some(chain))) => {

@@ -1,0 +1,136 @@
+//! Memory and address translation, the two parts of the latency of a random load: for people and for programs.
+
+use core::fmt::{self, Display};
+
+use latency_core::chain::WINDOWS;
+use latency_core::math::ToReal;
+use latency_core::stats::{Estimate, Interval, Summary};
+
+use super::optional::optional;
+use super::rates::{headline, is_wide};
+use super::{Report, columns};
+use crate::machine::Machine;
+use crate::report::document::{Document, Part, Rows, fields};
+use crate::report::figures::{Digits, Figure};
+use crate::result::split::{LoadParts, Split};
+use crate::result::words::PageWords;
+use crate::result::{Measurement, Outcome, Walk};
+
+fields! {
+    GROUPED "grouped_chains" "Chains that visit each page several times within a window, beside the random one; empty without them.";
+    VISITS "visits" "Visits of a page in a window.";
+    WINDOW_PAGES "window_pages" "Pages of a window.";
+    GROUPED_NS "ns" "Median latency of a load of this chain, in nanoseconds.";
+    LEFT_OUT "share_in_no_chain" "Share of the working set whose lines are in no chain (0 to 1).";
+}
+
+/// Share of memory's latency above which a sentence explains the translation.
+const MUCH: f64 = 0.2;
+
+/// Returns the parts of a measured point, if they were told apart.
+#[must_use]
+pub fn parts(outcome: &Outcome<'_>) -> Option<LoadParts> {
+    outcome.result.as_ref().ok()?.series.parts()
+}
+
+/// Returns the latency of memory without translation, if the parts were told apart and no cache serves the working set.
+#[must_use]
+pub fn memory(machine: &Machine, outcome: &Outcome<'_>) -> Option<Estimate> {
+    let parts = parts(outcome).filter(|_| is_memory(machine, outcome))?;
+    Some(parts.without_translation)
+}
+
+/// Returns whether the loads of a point reach memory: by comparison with lines that no cache contained, or else by the
+/// sizes of the reported caches.
+#[must_use]
+pub fn is_memory(machine: &Machine, outcome: &Outcome<'_>) -> bool {
+    let served = outcome.result.as_ref().ok().and_then(|measured| measured.series.is_served());
+    served.map_or_else(|| machine.reaches_memory(outcome.point.size), |served| !served)
+}
+
+/// Describes the parts of a point of one chain; null if they were not told apart.
+pub fn members(document: &mut dyn Document, machine: &Machine, outcome: &Outcome<'_>) {
+    if !matches!(outcome.point.walk, Walk::Chain) {
+        return;
+    }
+    let parts = parts(outcome);
+    document.put(&columns::MEMORY_NS, memory(machine, outcome));
+    document.put(&columns::WITHOUT_TRANSLATION, parts.map(|parts| parts.without_translation));
+    document.put(&columns::TRANSLATION, parts.map(|parts| parts.translation));
+}
+
+/// Describes the walks of grouped chains.
+pub fn grouped(document: &mut dyn Document, measured: &Measurement) {
+    let values = measured.series.split.iter().flat_map(|Split { grouped, .. }| grouped.iter().zip(WINDOWS));
+    document.items(Part::List(&GROUPED), values, |document, (ns, window)| {
+        document.put(&VISITS, window.visits);
+        document.put(&WINDOW_PAGES, window.pages);
+        document.put(&GROUPED_NS, *ns);
+    });
+}
+
+/// Describes the share of a working set that is in no chain.
+pub fn left_out(document: &mut dyn Document, outcome: &Outcome<'_>, measured: &Measurement) {
+    let lines = outcome.point.size.0.real() / outcome.point.line.bytes().0.real();
+    let share = measured.series.split.map_or(0.0, |_| (1.0 - measured.nodes.real() / lines).max(0.0));
+    document.put(&LEFT_OUT, share);
+}
+
+/// Returns a value with its interval in parentheses: `155 ns (150 to 159)`.
+fn with_ends(Estimate { value, interval }: Estimate) -> impl Display {
+    fmt::from_fn(move |out| match interval {
+        Some(Interval { low, high }) if low <= 0.0 => write!(out, "at most {} ns", Digits(high)),
+        _ if is_wide(interval) => {
+            let Interval { low, high } = interval.unwrap_or_default();
+            write!(out, "{} to {} ns", Digits(low), Digits(high))
+        }
+        _ => {
+            write!(out, "{} ns", Digits(value))?;
+            optional(interval, |Interval { low, high }, out| {
+                write!(out, " ({} to {})", Digits(low), Digits(high))
+            })
+            .fmt(out)
+        }
+    })
+}
+
+/// Writes the parts of the latency of the only pair of nodes, and the reason for a large part of translation. Returns false
+/// if they were not told apart.
+pub fn of_one(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> bool {
+    let (Some(parts), Ok(measured)) = (parts(outcome), &outcome.result) else { return false };
+    let first = match is_memory(report.machine, outcome) {
+        true => "memory",
+        false => "load",
+    };
+    document.finding(format_args!(
+        "A random load over {} costs {} ns: {first} {}, address translation {}.",
+        outcome.point.size,
+        fmt::from_fn(|out| match measured.series.nanoseconds {
+            Summary { interval, median, .. } if !is_wide(interval) => write!(out, "{}", Figure(median)),
+            wide => write!(out, "{}", headline(wide.into(), 1.0)),
+        }),
+        with_ends(parts.without_translation),
+        with_ends(parts.translation),
+    ));
+    let is_much = parts.translation.value > MUCH * parts.without_translation.value;
+    if is_much && report.health.pages_behave_as_small == Some(true) {
+        document.finding(format_args!(
+            "Translation is that expensive because the TLB treats the {} as {} pages (the host backs them \
+             with small ones).",
+            PageWords(report.machine.pages_or_base(measured.placed.pages)),
+            report.machine.page,
+        ));
+    }
+    true
+}
+
+/// Pushes the cells of a point in a table of points.
+pub fn cells(table: &mut Rows<'_>, outcome: &Outcome<'_>) {
+    match parts(outcome) {
+        Some(LoadParts { without_translation, translation }) => {
+            table.cell(format_args!("{}", with_ends(without_translation)));
+            table.cell(format_args!("{}", with_ends(translation)));
+        }
+        None => table.texts(&["-", "-"]),
+    }
+}

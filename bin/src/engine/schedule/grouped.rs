@@ -1,0 +1,163 @@
+//! The turns of grouped chains in a round, so that memory and translation are told apart.
+//!
+//! The random chain and the grouped ones are walked in turn, each in proportion to its lines: then a line comes back
+//! after as many other lines as the working set has, as with one chain. A change of the machine between two rounds
+//! affects all chains alike, and drops out of their differences. Grouped chains are walked by whole windows, since the
+//! first loads of a window have more translations than the others.
+
+use latency_core::chain::{GROUPED, WINDOWS, Window};
+use latency_core::stats::Summary;
+
+use crate::engine::seam::{Batch, Walkable};
+use crate::error::Failure;
+use crate::plan::budget::few;
+use crate::result::Round;
+use crate::result::split::{PairedRounds, Split};
+
+/// Shares of a lap that the random chain is walked before the others have their turn: small enough that lines come back
+/// in about the same order as on one chain.
+const LAP_PARTS: u64 = 4;
+/// Minimum batches of the random chain in a turn, so that each grouped chain has a batch.
+const FEWEST_BATCHES: u64 = 8;
+/// Share of the loads of a turn that are made before it, untimed, to bring TLBs and near caches into the state of the
+/// chain.
+const WARM_UP_PART: u64 = 4;
+/// Maximum loads of a grouped chain before its turn is timed.
+const LONGEST_WARM_UP: u64 = 1 << 13;
+/// Minimum loads of a lap that a batch may make, so that a turn is a small part of the lap.
+const BATCHES_IN_LAP: u64 = 64;
+
+/// Returns the hops of a batch of the random chain, at most `hops`, so that turns are short compared with a lap.
+#[must_use]
+pub fn hops_of_batch(chain: &dyn Walkable, hops: u64) -> u64 {
+    if chain.is_split() { hops.min((chain.nodes() / BATCHES_IN_LAP).max(1)) } else { hops }
+}
+
+/// The place of a chain's batches in a table for all chains.
+#[derive(Clone, Copy, Debug, Default)]
+struct ChainTurns {
+    first: usize,
+    made: usize,
+    room: usize,
+    /// Timed loads so far.
+    loads: u64,
+    /// The least loads of a batch.
+    fewest: u64,
+}
+
+/// The turns of the grouped chains in one round.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupedTurns {
+    /// Loads of the random chain in a turn, and at the end of the last one.
+    turn: u64,
+    ended: u64,
+    /// Loads of a batch of the random chain.
+    hops: u64,
+    /// Loads of the random chain before its next turn.
+    few: u64,
+    parts: [ChainTurns; GROUPED],
+}
+
+impl GroupedTurns {
+    /// Returns the turns of a round of at most `count` batches of `hops` hops, with room for `most` batches of grouped
+    /// chains; `None` without grouped chains.
+    pub fn of(chain: &dyn Walkable, hops: u64, count: usize, most: usize) -> Option<GroupedTurns> {
+        if !chain.is_split() {
+            return None;
+        }
+        let mut first = 0;
+        let parts = WINDOWS.map(|Window { eighths, .. }| {
+            let room = most / 8 * eighths as usize;
+            let part = ChainTurns { first, room, fewest: u64::MAX, ..ChainTurns::default() };
+            first += room;
+            part
+        });
+        let batches = (chain.nodes() / LAP_PARTS / hops.max(1)).max(FEWEST_BATCHES).min(count as u64);
+        let turn = batches * hops;
+        let few = few(chain.nodes()).min(turn / WARM_UP_PART);
+        Some(GroupedTurns { turn, ended: 0, hops, few, parts })
+    }
+
+    /// Lets the grouped chains have their turn if the random one, with `loads` loads so far, has had its own.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Walkable::walk`].
+    pub fn catch_up(
+        &mut self,
+        chain: &mut dyn Walkable,
+        batches: &mut [Batch],
+        loads: u64,
+        until_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        if loads >= self.ended + self.turn {
+            self.finish(chain, batches, loads, until_ns)?;
+            chain.walk(self.few, until_ns)?;
+        }
+        Ok(())
+    }
+
+    /// Walks the grouped chains until they have their share of the random one's `loads`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Walkable::walk`].
+    pub fn finish(
+        &mut self,
+        chain: &mut dyn Walkable,
+        batches: &mut [Batch],
+        loads: u64,
+        until_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        self.ended = loads;
+        for (number, (part, window)) in (1..).zip(self.parts.iter_mut().zip(WINDOWS)) {
+            let due = (loads * window.eighths / 8).saturating_sub(part.loads);
+            chain.turn_to(number);
+            let whole = |loads: u64| loads.div_ceil(window.loads()).max(1) * window.loads();
+            chain.walk(whole((due / WARM_UP_PART).min(LONGEST_WARM_UP)), until_ns)?;
+            let hops = whole(self.hops.min(due));
+            for slot in batches.iter_mut().skip(part.first).take(part.room).skip(part.made) {
+                *slot = chain.batch(hops, until_ns)?;
+                (part.made, part.loads) = (part.made + 1, part.loads + slot.hops);
+                part.fewest = part.fewest.min(slot.hops);
+                if part.loads + hops / 2 > loads * window.eighths / 8 || slot.hops < hops {
+                    break;
+                }
+            }
+        }
+        chain.turn_to(0);
+        Ok(())
+    }
+
+    /// Returns the batches of each grouped chain, and the least loads of one.
+    pub fn parts<'b>(&self, batches: &'b mut [Batch]) -> [(&'b mut [Batch], u64); GROUPED] {
+        let mut rest = batches;
+        self.parts.map(|ChainTurns { made, room, fewest, .. }| {
+            let (own, others) = core::mem::take(&mut rest).split_at_mut_checked(room).unwrap_or_default();
+            rest = others;
+            (own.get_mut(..made).unwrap_or_default(), fewest)
+        })
+    }
+}
+
+/// A function that summarises a quantity of rounds, in the order of time.
+pub type Summarise<'s> = dyn FnMut(&dyn Fn(&Round) -> f64) -> Option<Summary> + 's;
+
+/// Tells memory and translation apart from rounds in which all chains were walked; `None` without them.
+pub fn split(random: &Summary, of: &mut Summarise<'_>) -> Option<Split> {
+    let chain = |round: &Round, index: usize| {
+        let value = round.grouped.and_then(|grouped| grouped.get(index).copied());
+        value.unwrap_or(f64::NAN)
+    };
+    let by_four = |round: &Round| 2.0 * chain(round, 0) - chain(round, 1);
+    let mut each = |index: usize| of(&|round| chain(round, index));
+    let grouped = [each(0)?, each(1)?, each(2)?, each(3)?];
+    Some(Split::of(&PairedRounds {
+        random: *random,
+        grouped,
+        by_four: of(&by_four)?,
+        by_two: of(&|round| 2.0 * chain(round, 1) - chain(round, 2))?,
+        translation: of(&|round| round.nanoseconds - by_four(round))?,
+        narrow_over_whole: of(&|round| chain(round, 3) / chain(round, 0))?,
+    }))
+}
