@@ -34,7 +34,7 @@
 //! | `backend=NODE:SIZE` + | alternatively the `memory-backend-…` objects, in the order of the command line and of the nodes. Without either, all memory is node 0 |
 //! | `tlb=ENTRIES:TICKS[:WAYSway][:4k\|2m]` + | a TLB level, the nearest first: the ticks are added to a load that misses it; fully associative and for both page sizes by default; LRU |
 //! | `page=auto\|4k\|2m` | size of the guest's pages; `auto` takes an access whose virtual and physical addresses agree in 21 bits to be on a 2 MiB page, until a neighbouring access shows that they agree by chance |
-//! | `tables=NODE` | the page tables are on NODE: an access that misses all TLB levels that hold its page size also loads the line with the entries of its page and of the seven next to it, through the caches, for the ticks of a load; not with `server=`. Without it, a miss costs only the ticks of `tlb=` |
+//! | `tables=NODE` | the page tables are on NODE: an access that misses all TLB levels that hold its page size also loads the line of the page's entry, which eight pages share, through the caches, for the ticks of a load; not with `server=`. Without it, a miss costs only the ticks of `tlb=` |
 //! | `prefetch=LINES` | a prefetcher of each CPU that runs LINES lines ahead of a walk in order, up or down, within each 4 KiB, of chases and generators; 0 |
 //! | `adjacent=on\|off` | another prefetcher, which brings the other line of the same 128 bytes with each line that misses the levels of its CPU; off |
 //! | `neighbour=LINES` | another program uses LINES lines, each once and in any set, in every 2^20 ticks in each level of a node or of all nodes; 0 |
