@@ -59,6 +59,8 @@ pub struct Arguments {
     pub many: Many,
     /// Compensation of the emulator's own cost.
     pub pacing: Pacing,
+    /// Minimum number of hops of a timed window that the report lists.
+    pub windows: Option<u64>,
     /// True to report the memory touched.
     pub probe: bool,
     /// File for the counts; standard error without it.
@@ -66,7 +68,7 @@ pub struct Arguments {
 }
 
 /// Arguments that may be given only once.
-const SINGLE: [&str; 23] = [
+const SINGLE: [&str; 25] = [
     "start",
     "end",
     "stamps",
@@ -74,6 +76,7 @@ const SINGLE: [&str; 23] = [
     "other",
     "directory-bit",
     "page",
+    "tables",
     "prefetch",
     "adjacent",
     "neighbour",
@@ -88,6 +91,7 @@ const SINGLE: [&str; 23] = [
     "seed",
     "absorb",
     "overhead",
+    "windows",
     "probe",
     "report",
 ];
@@ -171,6 +175,7 @@ impl Arguments {
                     _ => PageRule::Always(page(value).ok_or("neither auto, 4k nor 2m")?),
                 }
             }
+            "tables" => self.description.tables = Some(index(value)?),
             "prefetch" => self.description.prefetch = number(value)?,
             "adjacent" => self.description.adjacent = switch(value)?,
             "neighbour" => self.description.neighbour = number(value)?,
@@ -192,13 +197,14 @@ impl Arguments {
             "seed" => self.description.seed = number(value)?,
             "absorb" => self.pacing.absorb = number(value)?,
             "overhead" => self.pacing.overhead = number(value)?,
+            "windows" => self.windows = Some(positive(value)?),
             "probe" => self.probe = switch(value)?,
             "report" if value.is_empty() => return Err("no file named".to_owned()),
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
-                let unknown = "unknown; known are start, end, stamps, entry, block, level, other, directory-bit, node, backend, latency, cpu, tlb, page, \
+                let unknown = "unknown; known are start, end, stamps, entry, block, level, other, directory-bit, node, backend, latency, cpu, tlb, page, tables, \
                      prefetch, adjacent, neighbour, tail, pause, noise, drift, burst, stream, server, outstanding, cores, walks, cluster, cost, \
-                     slowline, calls, seed, absorb, overhead, probe, report";
+                     slowline, calls, seed, absorb, overhead, windows, probe, report";
                 return self.many.set(name, &pieces).unwrap_or_else(|| Err(unknown.to_owned()));
             }
         }
@@ -280,7 +286,8 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// A node that is described twice or cannot be placed; a pair of nodes without a latency.
+    /// A node that is described twice or cannot be placed; a pair of nodes without a latency; page tables on a node
+    /// without memory, without a TLB, or in memory with servers, since page walks do not wait for them.
     pub fn machine(&self, placing: Placing, cpus: usize) -> Result<Machine, String> {
         let mut regions = self.regions.clone();
         match (self.backends.is_empty(), regions.is_empty()) {
@@ -298,6 +305,17 @@ impl Arguments {
         };
         let nodes: Vec<u32> = (0..cpus).map(node).collect();
         let memory = Memory::new(regions, &latencies, &nodes).map_err(|missing| missing.to_string())?;
+        if let Some(tables) = self.description.tables {
+            if self.description.tlb.is_empty() {
+                return Err(format!("tables={tables} needs tlb="));
+            }
+            if self.many.has_servers() {
+                return Err(format!("tables={tables} and server= exclude each other"));
+            }
+            if nodes.iter().any(|&from| memory.pair_of_nodes(from, tables).is_none()) {
+                return Err(format!("tables={tables}: node {tables} has no memory"));
+            }
+        }
         Ok(Machine::new(self.description.clone(), memory, &nodes))
     }
 }

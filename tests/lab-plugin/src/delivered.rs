@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::excesses::Excesses;
+use crate::listed::{Listed, Walk};
 use crate::model::{Outcome, Source};
 use crate::timed::{Key, Served};
 
@@ -37,6 +38,7 @@ struct Window {
     class: Class,
     pair: Option<usize>,
     served: Served,
+    walk: Walk,
     blocks: Blocks,
 }
 
@@ -54,6 +56,8 @@ struct Closed {
     window: Window,
     /// Ticks above the modelled ones: per hop, or of all blocks of arithmetic.
     excess: i64,
+    /// Ticks of the whole window above the modelled ones.
+    above: i64,
 }
 
 /// The windows of one CPU.
@@ -64,6 +68,9 @@ pub struct Windows {
     closed: Option<Closed>,
     kept: BTreeMap<Class, Excesses>,
     timed: BTreeMap<Key, (Served, Excesses)>,
+    /// Minimum number of hops of a listed window; without, no window is listed.
+    fewest: Option<u64>,
+    listed: BTreeMap<Key, Listed>,
     /// Excesses of windows of known arithmetic, by the number of blocks.
     arithmetic: BTreeMap<u64, Excesses>,
     /// Runs of the program that have begun.
@@ -72,6 +79,12 @@ pub struct Windows {
 }
 
 impl Windows {
+    /// Makes an empty state that lists the windows of `fewest` hops or more, one by one.
+    #[must_use]
+    pub fn listing(fewest: Option<u64>) -> Self {
+        Windows { fewest, ..Windows::default() }
+    }
+
     /// Notes the beginning of a run of the program that times windows.
     pub fn begin_run(&mut self) {
         self.keep();
@@ -82,8 +95,8 @@ impl Windows {
     /// Opens a window at `opened`; a window that is still open is dropped.
     pub fn open(&mut self, opened: u64) {
         let class = Class { source: None, misses: 0, hops: 0, tail: 0 };
-        self.open =
-            Some(Window { opened, class, pair: None, served: Served::default(), blocks: Blocks::default() });
+        let (served, walk, blocks) = (Served::default(), Walk::default(), Blocks::default());
+        self.open = Some(Window { opened, class, pair: None, served, walk, blocks });
     }
 
     /// Returns true if a window is open.
@@ -104,9 +117,9 @@ impl Windows {
         blocks.asked = blocks.asked.saturating_add(ticks);
     }
 
-    /// Adds a hop to the open window.
-    pub fn hop(&mut self, outcome: &Outcome) {
-        let Some(Window { class, pair, served, .. }) = &mut self.open else { return };
+    /// Adds a hop to the virtual address `address` to the open window.
+    pub fn hop(&mut self, address: u64, outcome: &Outcome) {
+        let Some(Window { class, pair, served, walk, .. }) = &mut self.open else { return };
         if class.hops == 0 {
             class.source = Some(outcome.source);
         } else if class.source != Some(outcome.source) {
@@ -114,6 +127,7 @@ impl Windows {
         }
         *pair = outcome.pair;
         served.hop(outcome);
+        walk.hop(address, outcome.ticks, outcome.translation);
         class.misses = class.misses.max(outcome.misses);
         class.tail = if class.hops == 0 { outcome.tail } else { 0 };
         class.hops += 1;
@@ -128,7 +142,8 @@ impl Windows {
         if window.blocks.count > 0 {
             // Arithmetic and hops in one window are neither.
             let is_pure = window.class.hops == 0;
-            self.closed = is_pure.then_some(Closed { window, excess: above(window.blocks.asked) });
+            let excess = above(window.blocks.asked);
+            self.closed = is_pure.then_some(Closed { window, excess, above: excess });
             return;
         }
         let Some(hops) = i64::try_from(window.class.hops).ok().filter(|&hops| hops > 0) else {
@@ -138,8 +153,9 @@ impl Windows {
             }
             return;
         };
-        let excess = above(window.served.asked);
-        self.closed = Some(Closed { window, excess: (excess + hops.signum() * hops / 2).div_euclid(hops) });
+        let above = above(window.served.asked);
+        let excess = (above + hops.signum() * hops / 2).div_euclid(hops);
+        self.closed = Some(Closed { window, excess, above });
     }
 
     /// Keeps the last window.
@@ -150,19 +166,27 @@ impl Windows {
     }
 
     fn keep_one(&mut self, closed: Closed, run: u32) {
-        let Closed { window: Window { class, pair, served, blocks, .. }, excess } = closed;
+        let Closed { window: Window { class, pair, served, walk, blocks, .. }, excess, above } = closed;
         if blocks.count > 0 {
             self.arithmetic.entry(blocks.count).or_default().note(excess);
             return;
         }
         self.kept.entry(class).or_default().note(excess);
-        let (all, excesses) = self.timed.entry(Key { run, pair, hops: class.hops }).or_default();
+        let key = Key { run, pair, hops: class.hops };
+        let (all, excesses) = self.timed.entry(key).or_default();
         all.add(&served);
         excesses.note(excess);
+        if self.fewest.is_some_and(|fewest| class.hops >= fewest) {
+            self.listed.entry(key).or_default().note(walk, above);
+        }
     }
 
-    /// Adds the kept windows of `other`.
+    /// Adds the kept windows of `other`, and lists windows by its rule.
     pub fn add(&mut self, other: &Windows) {
+        self.fewest = other.fewest;
+        for (key, listed) in &other.listed {
+            self.listed.entry(*key).or_default().add(listed);
+        }
         for (class, excesses) in &other.kept {
             self.kept.entry(*class).or_default().add(excesses);
         }
@@ -194,6 +218,11 @@ impl Windows {
     /// Returns the hops of windows by run, pair of nodes and hops of a window, counted by source.
     pub fn timed(&self) -> impl Iterator<Item = (&Key, &Served, &Excesses)> {
         self.timed.iter().map(|(key, (served, excesses))| (key, served, excesses))
+    }
+
+    /// Returns the listed windows by run, pair of nodes and hops of a window.
+    pub fn listed(&self) -> impl Iterator<Item = (&Key, &Listed)> {
+        self.listed.iter()
     }
 
     /// Counts all hops of windows, and those that another node's levels served, by the hops of a window.
@@ -228,6 +257,7 @@ mod tests {
         Outcome {
             ticks: ticks + tail,
             tail,
+            translation: 0,
             misses: 0,
             pause: 0,
             source,
@@ -240,7 +270,7 @@ mod tests {
     fn window(windows: &mut Windows, hops: &[Outcome], taken: u64) {
         windows.keep();
         windows.open(1000);
-        hops.iter().for_each(|hop| windows.hop(hop));
+        hops.iter().for_each(|hop| windows.hop(0, hop));
         windows.close(1000 + taken);
     }
 
@@ -303,6 +333,23 @@ mod tests {
     }
 
     #[test]
+    fn long_windows_are_listed_one_by_one() {
+        let hop = |translation| Outcome { translation, pause: 40, ..outcome(Source::Memory(0), 500, 0) };
+        let mut windows = Windows::listing(Some(2));
+        for addresses in [&[0x7040, 0x5000][..], &[0x4000], &[0x6000, 0x6fc0]] {
+            windows.keep();
+            windows.open(1000);
+            addresses.iter().for_each(|&address| windows.hop(address, &hop(70)));
+            windows.close(2083);
+        }
+        let mut all = Windows::default();
+        all.add(&windows);
+        let listed: Vec<_> = all.listed().map(|(key, listed)| (key.hops, listed.to_string())).collect();
+        let text = "lowest 0x5000; 0x7040:0x5000:860:140:3 0x6000:0x6fc0:860:140:3";
+        assert_eq!(listed, [(2, text.to_owned())]);
+    }
+
+    #[test]
     fn windows_of_arithmetic_are_kept_by_their_number_of_blocks() {
         let mut windows = Windows::default();
         for taken in [530, 530, 600] {
@@ -322,10 +369,10 @@ mod tests {
     #[test]
     fn incomplete_windows_are_not_kept() {
         let mut windows = Windows::default();
-        windows.hop(&outcome(Source::Level(0), 10, 0));
+        windows.hop(0, &outcome(Source::Level(0), 10, 0));
         windows.close(5);
         windows.open(7);
-        windows.hop(&outcome(Source::Level(0), 10, 0));
+        windows.hop(0, &outcome(Source::Level(0), 10, 0));
         windows.block(3);
         windows.close(8);
         windows.open(9);

@@ -34,6 +34,7 @@
 //! | `backend=NODE:SIZE` + | alternatively the `memory-backend-…` objects, in the order of the command line and of the nodes. Without either, all memory is node 0 |
 //! | `tlb=ENTRIES:TICKS[:WAYSway][:4k\|2m]` + | a TLB level, the nearest first: the ticks are added to a load that misses it; fully associative and for both page sizes by default; LRU |
 //! | `page=auto\|4k\|2m` | size of the guest's pages; `auto` takes an access whose virtual and physical addresses agree in 21 bits to be on a 2 MiB page, until a neighbouring access shows that they agree by chance |
+//! | `tables=NODE` | the page tables are on NODE: an access that misses all TLB levels that hold its page size also loads the line of the page's entry, which eight pages share, through the caches, for the ticks of a load; not with `server=`. Without it, a miss costs only the ticks of `tlb=` |
 //! | `prefetch=LINES` | a prefetcher of each CPU that runs LINES lines ahead of a walk in order, up or down, within each 4 KiB, of chases and generators; 0 |
 //! | `adjacent=on\|off` | another prefetcher, which brings the other line of the same 128 bytes with each line that misses the levels of its CPU; off |
 //! | `neighbour=LINES` | another program uses LINES lines, each once and in any set, in every 2^20 ticks in each level of a node or of all nodes; 0 |
@@ -54,6 +55,7 @@
 //! | `absorb=TICKS` | a hop that begins within TICKS ticks of the modelled end of the last one, in the same call of the loop, is counted from that end; the first hop of a window is likewise counted from its stamp; 0 |
 //! | `overhead=TICKS` | any other hop is shortened by TICKS; 0 |
 //! | `seed=N` | seed of random replacement and noise; 0 |
+//! | `windows=HOPS` | each timed window of at least HOPS hops is listed in the report |
 //! | `probe=on\|off` | report the touched memory; off |
 //! | `report=FILE` | file for the counts at the end; standard error |
 //!
@@ -99,6 +101,15 @@
 //! ```text
 //! latency-lab: timed in run 1; node 1 to node 0; by 103; windows 2; memory 200; paid 3; own caches 5; other caches 1;
 //! asked 10321000; excess 2:1 5:1
+//! ```
+//!
+//! With `windows=`, these windows are listed one by one, so that a test that knows the chain of each line can count by
+//! chain: the lowest virtual address of all, and for each window the addresses of its first and last hop, the ticks of its
+//! loads without translation, those of translation, and the ticks that the window lasted for above the modelled ones:
+//!
+//! ```text
+//! latency-lab: listed in run 1; node 1 to node 0; by 103; lowest 0x7f2041000000; \
+//! 0x7f2041203fc0:0x7f2041000000:1030000:20600:93 0x7f20411d1000:0x7f204155e040:1030000:21000:88
 //! ```
 //!
 //! # Load
@@ -189,6 +200,7 @@ pub mod directory;
 pub mod drift;
 pub mod excesses;
 pub mod instruction;
+pub mod listed;
 pub mod memory;
 pub mod model;
 pub mod neighbour;
@@ -199,7 +211,9 @@ pub mod prefetch;
 pub mod readers;
 pub mod report;
 pub mod server;
+pub mod simulated;
 pub mod stamped;
+pub mod tables;
 pub mod timed;
 pub mod tlb;
 pub mod touched;

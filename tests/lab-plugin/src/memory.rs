@@ -161,7 +161,12 @@ impl Memory {
     #[must_use]
     pub fn pair(&self, from: u32, address: u64) -> Option<usize> {
         let claims = |region: &&Region| address.wrapping_sub(region.start) < region.size;
-        let to = self.regions.iter().find(claims)?.node;
+        self.pair_of_nodes(from, self.regions.iter().find(claims)?.node)
+    }
+
+    /// Returns the index in [`Memory::pairs`] of two nodes; `None` if there are no CPUs on `from` or no memory on `to`.
+    #[must_use]
+    pub fn pair_of_nodes(&self, from: u32, to: u32) -> Option<usize> {
         self.pairs.iter().position(|pair| pair.from == from && pair.to == to)
     }
 }
@@ -206,6 +211,7 @@ mod tests {
         assert_eq!(pair(0, 1 << 30), Some(Pair { from: 0, to: 1, ticks: 5 }));
         assert_eq!(pair(0, (1 << 30) + HALF), None);
         assert_eq!(pair(7, 0), None);
+        assert_eq!((memory.pair_of_nodes(1, 0), memory.pair_of_nodes(0, 2)), (memory.pair(1, 0), None));
     }
 
     #[test]

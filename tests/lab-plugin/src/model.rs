@@ -3,7 +3,8 @@
 //! Each virtual CPU has its own TLB, prefetcher and caches. Behind those are the levels of a node, common to its CPUs,
 //! and behind them the levels that all CPUs share. A load that misses fills every level that it passed; an inner level
 //! keeps a line that an outer one evicts. Another node's levels may serve a line that they have, and memory may
-//! remember which node read a line last. The model is a pure function of the loads that it was given and of their
+//! remember which node read a line last. A page walk loads a line of the page table through the same caches, but
+//! prefetchers do not follow it. The model is a pure function of the loads that it was given and of their
 //! times: no clock, no QEMU.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,18 +16,23 @@ use crate::neighbour::Common;
 use crate::page::PageRule;
 use crate::prefetch::Prefetcher;
 use crate::readers::Readers;
-use crate::tlb::{Tlb, TlbLevel};
+use crate::tables;
+use crate::tlb::{Tlb, TlbLevel, Translation};
 pub use counts::Counts;
-use levels::{Brought, Found};
+use levels::Brought;
 pub use places::Touched;
+use served::Served;
 
 #[cfg(test)]
 mod bursts;
 mod counts;
 mod levels;
 mod places;
+mod served;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod walks;
 
 /// Base-2 logarithm of the bytes of a line.
 const LINE_SHIFT: u32 = 6;
@@ -81,6 +87,8 @@ pub struct Description {
     pub tlb: Vec<TlbLevel>,
     /// The rule that finds the page of an access.
     pub page: PageRule,
+    /// Node of the page tables; without, page walks load nothing.
+    pub tables: Option<u32>,
     /// Lines that the sequential prefetcher runs ahead; 0 disables it.
     pub prefetch: u64,
     /// True to prefetch the other line of the same 128 bytes at each miss.
@@ -121,6 +129,8 @@ pub struct Outcome {
     pub ticks: u64,
     /// Ticks of the tail among these.
     pub tail: u64,
+    /// Ticks of translation among these: the costs of TLB misses, and the load of a page walk.
+    pub translation: u64,
     /// Levels of the TLB that were missed.
     pub misses: usize,
     /// Ticks of an interruption at this load.
@@ -188,6 +198,8 @@ impl Machine {
                     hits: vec![0; description.levels.len()],
                     pairs: vec![0; memory.pairs().len()],
                     paid: vec![0; memory.pairs().len()],
+                    walk_hits: vec![0; description.levels.len()],
+                    walk_pairs: vec![0; memory.pairs().len()],
                     ..Counts::default()
                 },
             })
@@ -206,32 +218,25 @@ impl Machine {
         let mut guard = locked(self.cores.get(cpu)?);
         let core = &mut *guard;
         let line = physical_address >> LINE_SHIFT;
-        let (translation, misses) = core.tlb.access(virtual_address, physical_address);
+        let Translation { ticks: missed, misses, walk } = core.tlb.access(virtual_address, physical_address);
+        let walked = walk.map_or(0, |page| self.walk(core, tables::line(page, virtual_address), now));
         let pair = self.memory.pair(core.node, physical_address);
         let Brought { found, prefetched } = self.demand(core, line, pair, now);
 
         let counts = &mut core.counts;
         counts.loads += 1;
-        let mut paid = false;
-        let ticks_of = |level: usize| self.description.levels.get(level).map_or(0, |level| level.ticks);
-        let (source, ticks, counter) = match found {
-            Some(Found::Level(level)) => (Source::Level(level), ticks_of(level), counts.hits.get_mut(level)),
-            Some(Found::Other(ticks)) => (Source::Other, ticks, Some(&mut counts.other)),
-            None => match pair {
-                Some(pair) => {
-                    let more = self.read(pair, line);
-                    paid = more > 0;
-                    if let Some(count) = counts.paid.get_mut(pair) {
-                        *count += u64::from(paid);
-                    }
-                    let ticks = self.memory.pairs().get(pair).map_or(0, |pair| pair.ticks);
-                    (Source::Memory(pair), ticks.saturating_add(more), counts.pairs.get_mut(pair))
-                }
-                None => (Source::Unclaimed, 0, Some(&mut counts.unclaimed)),
-            },
+        let Served { source, ticks, paid } = self.serve(found, pair, line);
+        let counter = match source {
+            Source::Level(level) => counts.hits.get_mut(level),
+            Source::Other => Some(&mut counts.other),
+            Source::Memory(pair) => counts.pairs.get_mut(pair),
+            Source::Unclaimed => Some(&mut counts.unclaimed),
         };
         if let Some(counter) = counter {
             *counter += 1;
+        }
+        if let Some(count) = pair.filter(|_| paid).and_then(|pair| counts.paid.get_mut(pair)) {
+            *count += 1;
         }
         if self.description.noise.is_some_and(|noise| (counts.loads - 1).checked_rem(noise.every) == Some(0))
         {
@@ -241,7 +246,7 @@ impl Machine {
         let (pauses, pause) = due(&self.description.pauses, counts.loads);
         counts.tails += tails;
         counts.pauses += pauses;
-        let steady = ticks.saturating_add(translation);
+        let translation = missed.saturating_add(walked);
         let Description { noise, drift, burst, .. } = &self.description;
         let factors = [
             noise.map(|noise| noise.factor(core.draw)),
@@ -249,10 +254,12 @@ impl Machine {
             burst.map(|burst| burst.factor(now)),
         ];
         let factor: f64 = factors.into_iter().flatten().product();
-        let steady = (steady as f64 * factor).round() as u64;
+        let scaled = |ticks: u64| (ticks as f64 * factor).round() as u64;
+        let steady = scaled(ticks.saturating_add(translation));
+        let translation = scaled(translation).min(steady);
         let ticks = steady.saturating_add(tail);
         counts.ticks = counts.ticks.saturating_add(ticks).saturating_add(pause);
-        Some(Outcome { ticks, tail, misses, pause, source, pair, paid, prefetched })
+        Some(Outcome { ticks, tail, translation, misses, pause, source, pair, paid, prefetched })
     }
 
     /// Returns the pairs of nodes, in the order of [`Counts::pairs`].

@@ -71,6 +71,13 @@ struct Clock {
     line: Option<u64>,
 }
 
+impl Clock {
+    /// Makes a clock that lists the timed windows of `fewest` hops or more.
+    fn listing(fewest: Option<u64>) -> Self {
+        Clock { windows: Windows::listing(fewest), ..Clock::default() }
+    }
+}
+
 static PLUGIN: OnceLock<Plugin> = OnceLock::new();
 
 impl Plugin {
@@ -197,7 +204,7 @@ unsafe fn install(
         calls: arguments.many.calls,
         pacing: arguments.pacing,
         exchange_pacing: Pacing { absorb: 0, ..arguments.pacing },
-        clocks: (0..cpus).map(|_| Mutex::default()).collect(),
+        clocks: (0..cpus).map(|_| Mutex::new(Clock::listing(arguments.windows))).collect(),
         touched: arguments.probe.then(Touched::default),
         foreign: AtomicU64::new(0),
         stores: AtomicU64::new(0),
@@ -255,7 +262,7 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
         windows.keep();
         windows.open(entry);
     }
-    windows.hop(&outcome);
+    windows.hop(address, &outcome);
     spend(pace, deadline);
 }
 

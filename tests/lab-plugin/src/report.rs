@@ -112,6 +112,13 @@ impl fmt::Display for Report<'_> {
         for (level, misses) in (1..).zip(&counts.tlb_misses) {
             writeln!(out, "{PREFIX} tlb {level} misses {misses}")?;
         }
+        for (level, hits) in (1..).zip(&counts.walk_hits) {
+            writeln!(out, "{PREFIX} page walk level {level} hits {hits}")?;
+        }
+        for (pair, loads) in self.pairs.iter().zip(&counts.walk_pairs) {
+            writeln!(out, "{PREFIX} page walk node {} to node {} loads {loads}", pair.from, pair.to)?;
+        }
+        writeln!(out, "{PREFIX} page walk other node's cache loads {}", counts.walk_other)?;
         writeln!(out, "{PREFIX} large page loads {}", counts.large)?;
         writeln!(out, "{PREFIX} tails {}", counts.tails)?;
         writeln!(out, "{PREFIX} pauses {}", counts.pauses)?;
@@ -150,6 +157,10 @@ impl fmt::Display for Report<'_> {
             write!(out, "{PREFIX} timed in run {run}; node {from} to node {to}; by {hops}; ")?;
             writeln!(out, "windows {}; {served}; {excesses}", excesses.windows)?;
         }
+        for (Key { run, pair, hops }, listed) in self.windows.listed() {
+            let Some(Pair { from, to, .. }) = pair.and_then(|pair| self.pairs.get(pair)) else { continue };
+            writeln!(out, "{PREFIX} listed in run {run}; node {from} to node {to}; by {hops}; {listed}")?;
+        }
         self.write_traffic(out)?;
         for range in self.touched.unwrap_or_default() {
             writeln!(out, "{PREFIX} touched {:#x}-{:#x}", range.start(), range.end())?;
@@ -168,21 +179,32 @@ mod tests {
 
     #[test]
     fn every_fact_has_its_line() {
-        let counts =
-            Counts { loads: 9, hits: vec![3, 4], pairs: vec![2], paid: vec![1], ..Counts::default() };
-        let mut windows = Windows::default();
+        let counts = Counts {
+            loads: 9,
+            hits: vec![3, 4],
+            pairs: vec![2],
+            paid: vec![1],
+            walk_hits: vec![6],
+            walk_pairs: vec![5],
+            ..Counts::default()
+        };
+        let mut windows = Windows::listing(Some(1));
         windows.open(100);
         let (source, pair) = (Source::Memory(0), Some(0));
-        windows.hop(&Outcome {
-            ticks: 500,
-            tail: 0,
-            misses: 1,
-            pause: 0,
-            source,
-            pair,
-            paid: true,
-            prefetched: 0,
-        });
+        windows.hop(
+            0x7f40,
+            &Outcome {
+                ticks: 500,
+                tail: 0,
+                translation: 30,
+                misses: 1,
+                pause: 0,
+                source,
+                pair,
+                paid: true,
+                prefetched: 0,
+            },
+        );
         windows.close(607);
         windows.keep();
         windows.open(700);
@@ -235,6 +257,10 @@ mod tests {
             "timed by 1, from the other node's cache 0",
             "timed in run 0; node 0 to node 1; by 1; windows 1; memory 1; paid 1; own caches 0; other caches 0; asked 500; \
              excess 7:1",
+            "listed in run 0; node 0 to node 1; by 1; lowest 0x7f40; 0x7f40:0x7f40:470:30:7",
+            "page walk level 1 hits 6",
+            "page walk node 0 to node 1 loads 5",
+            "page walk other node's cache loads 0",
             "windows node 0 to node 1; misses 1; hops 1; tail 0; count 1; sum 7; excess 7:1",
             "stream copy read 1",
             "stream copy written 2",

@@ -74,6 +74,7 @@ mod tests {
         let outcome = |source, paid| Outcome {
             ticks: 10,
             tail: 0,
+            translation: 0,
             misses: 0,
             pause: 2,
             source,

@@ -18,6 +18,17 @@ pub struct TlbLevel {
     pub only: Option<Page>,
 }
 
+/// The result of a translation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Translation {
+    /// Extra ticks of the access: the sum of the miss costs of all levels that missed.
+    pub ticks: u64,
+    /// Number of these levels.
+    pub misses: usize,
+    /// The size of the page, if all levels that hold its size missed. The page table is then walked.
+    pub walk: Option<Page>,
+}
+
 /// All levels of one CPU, from the nearest.
 #[derive(Clone, Debug)]
 pub struct Tlb {
@@ -41,30 +52,31 @@ impl Tlb {
         Self { pages, levels: levels.iter().map(store).collect(), misses, large: 0 }
     }
 
-    /// Translates. Returns the extra ticks of the access, which are the sum of the miss costs of all levels
-    /// that missed, and the number of these levels.
-    pub fn access(&mut self, virtual_address: u64, physical_address: u64) -> (u64, usize) {
+    /// Translates. A page whose size no level holds costs nothing.
+    pub fn access(&mut self, virtual_address: u64, physical_address: u64) -> Translation {
+        let mut translation = Translation::default();
         if self.levels.is_empty() {
-            return (0, 0);
+            return translation;
         }
         let page = self.pages.of(virtual_address, physical_address);
         self.large += u64::from(page == Page::Large);
         // A store may hold both sizes: the top bit, which no page number reaches, keeps them apart and does
         // not affect the choice of the set.
         let block = page.of(virtual_address) | u64::from(page == Page::Large) << 63;
-        let (mut ticks, mut missed) = (0_u64, 0);
         for ((level, store), misses) in self.levels.iter_mut().zip(&mut self.misses) {
             if level.only.is_some_and(|only| only != page) {
                 continue;
             }
             if store.access(block) {
+                translation.walk = None;
                 break;
             }
             *misses += 1;
-            missed += 1;
-            ticks = ticks.saturating_add(level.miss_ticks);
+            translation.misses += 1;
+            translation.ticks = translation.ticks.saturating_add(level.miss_ticks);
+            translation.walk = Some(page);
         }
-        (ticks, missed)
+        translation
     }
 
     /// Returns the misses of each level so far.
@@ -96,7 +108,7 @@ mod tests {
     fn lap(tlb: &mut Tlb, pages: u64, size: u64, shift: u64) -> u64 {
         let mut ticks = 0;
         for _ in 0..3 {
-            ticks = (0..pages).map(|page| tlb.access(page * size, page * size + shift).0).sum();
+            ticks = (0..pages).map(|page| tlb.access(page * size, page * size + shift).ticks).sum();
         }
         ticks
     }
@@ -118,7 +130,8 @@ mod tests {
         let mut tlb = tlb;
         assert_eq!(lap(&mut tlb, 33, 4 * KIB, 4 * KIB), 33 * 107);
         assert_eq!(tlb.misses(), [99, 99]);
-        assert_eq!((tlb.access(0, 4 * KIB), tlb.access(0, 4 * KIB)), ((107, 2), (0, 0)));
+        let missed = Translation { ticks: 107, misses: 2, walk: Some(Page::Small) };
+        assert_eq!([tlb.access(0, 4 * KIB), tlb.access(0, 4 * KIB)], [missed, Translation::default()]);
     }
 
     #[test]
@@ -128,6 +141,21 @@ mod tests {
         let tlb = Tlb::new(PageRule::Agreement, &[small, large]);
         assert_eq!(lap(&mut tlb.clone(), 5, 4 * KIB, 4 * KIB), 5 * 50);
         assert_eq!(lap(&mut tlb.clone(), 3, 2 * MIB, 0), 3 * 900);
+    }
+
+    #[test]
+    fn only_a_miss_of_all_levels_walks_the_page_table() {
+        let mut tlb = Tlb::new(PageRule::Agreement, &[level(1, 7), level(2, 100)]);
+        let mut walk = |page: u64| tlb.access(page * 2 * MIB, page * 2 * MIB).walk;
+        assert_eq!([walk(0), walk(1), walk(0), walk(0)], [Some(Page::Large), Some(Page::Large), None, None]);
+        assert_eq!(tlb.misses(), [3, 2]);
+        // The second level holds no small page.
+        let large = TlbLevel { only: Some(Page::Large), ..level(2, 900) };
+        let mut tlb = Tlb::new(PageRule::Always(Page::Small), &[level(1, 7), large]);
+        let mut walk = |page: u64| tlb.access(page * 4 * KIB, 0).walk;
+        assert_eq!([walk(0), walk(1), walk(1)], [Some(Page::Small), Some(Page::Small), None]);
+        let mut tlb = Tlb::new(PageRule::Always(Page::Small), &[large]);
+        assert_eq!(tlb.access(0, 0), Translation::default());
     }
 
     #[test]

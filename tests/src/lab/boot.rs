@@ -3,6 +3,7 @@
 //! Turns a model into a guest, and keeps the output of both sides: the console and the plugin's counts. It contains no
 //! comparisons.
 
+use super::chains::Listing;
 use super::delivered::Delivered;
 use super::plugin::{self, Code, Counts};
 use super::{Clock, Experiment, Model, Pages};
@@ -22,6 +23,8 @@ pub struct Boot {
     pub console: Console,
     /// Durations of its windows.
     pub delivered: Delivered,
+    /// The same windows one by one.
+    pub listing: Listing,
     counts: Counts,
 }
 
@@ -35,7 +38,8 @@ impl Boot {
         let options = options(model);
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let (console, report) = with_model(model, |machine| machine.try_boot(&options))?;
-        Ok(Boot { console, delivered: Delivered::parse(&report), counts: Counts(report) })
+        let (delivered, listing) = (Delivered::parse(&report), Listing::parse(&report));
+        Ok(Boot { console, delivered, listing, counts: Counts(report) })
     }
 
     /// Returns the loads that the model saw from one node to another.

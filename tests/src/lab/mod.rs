@@ -52,6 +52,8 @@
 //! | `hidden=SIZE:WAYS:TICKS[:random]` | a cache in front of all memory, behind all others, unknown to the guest | none |
 //! | `l3=on\|off` | the processor reports the emulator's own last level of 16 MiB | off |
 //! | `tlb=ENTRIES:TICKS[:4k\|:2m]` | a translation buffer of each CPU, fully associative, and the cost of a miss; may be repeated, the nearest first; with `:4k` or `:2m` it holds only these pages | none |
+//! | `tables=NODE` | with `tlb=`: the page tables are on this node. A miss of all levels that hold pages of its size also loads the line of the page's entry, which eight pages share, through the caches and for the ticks of a load; not with `server=` | a miss has only the ticks of `tlb=` |
+//! | `host-pages=4k` | a host backs the guest's memory with pages of 4 KiB: the TLB and page walks treat all pages as 4 KiB ones | the guest's pages |
 //! | `cycle=TICKS` | ticks of a core cycle: the core clock | 4 |
 //! | `shared=SIZE:WAYS:TICKS[:random]` | a cache that all CPUs have in common, behind all others; for the tests of [`load`], whose generators go through the caches, too | none |
 //! | `neighbour=LINES` | another program that streams through each cache common to several CPUs: its lines in 2^20 ticks. Only for `residency`, whose truth it is, and for the tests of [`load`] | none |
@@ -97,6 +99,9 @@
 //! of one load the emulator adds some 100 ticks, which is too much below 5000 ticks. Without a clock nothing
 //! may be reported, with exit status 3.
 //!
+//! `lab_walks` tests page walks of known cost: it compares the report with the ticks of translation that the plugin
+//! delivered, which can be counted by chain ([`chains`]).
+//!
 //! `lab_pairs` tests pairs of nodes whose caches keep an unknown share of the lines: it compares the report
 //! with the plugin's counts ([`timed`]).
 //!
@@ -110,6 +115,7 @@
 //! rate of the neighbour, to 5 %.
 
 mod boot;
+pub mod chains;
 mod delivered;
 mod host;
 pub mod load;

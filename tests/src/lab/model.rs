@@ -172,6 +172,10 @@ pub struct Model {
     pub reports_last_level: bool,
     /// The translation buffers, the nearest first.
     pub tlb: Vec<Tlb>,
+    /// Node of the page tables; without, a page walk loads nothing.
+    pub tables: Option<u32>,
+    /// True if the TLB treats all pages as 4 KiB ones.
+    pub small_host_pages: bool,
     /// A cache that all CPUs have in common, for tests of [`super::load`].
     pub shared: Option<Level>,
     /// Lines that another program uses in each level common to several CPUs in 2^20 ticks; 0 disables it.
@@ -327,6 +331,8 @@ impl Default for Model {
             hidden: None,
             reports_last_level: false,
             tlb: Vec::new(),
+            tables: None,
+            small_host_pages: false,
             shared: None,
             neighbour: 0,
             adjacent: false,

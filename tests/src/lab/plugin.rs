@@ -19,6 +19,9 @@ const CALIBRATION: &str = "absorb=64M,overhead=100";
 /// of a loop.
 const LOADED: &str = "absorb=256K,overhead=100,calls=1";
 
+/// The argument for a list of the timed windows, except for those of few hops.
+const LISTED: &str = "windows=8";
+
 /// The argument for a line in the report for each call of a kernel between cores with at least as many accesses as the
 /// shortest chain has lines.
 const LAPS: &str = "calls=256";
@@ -133,6 +136,7 @@ fn range<'d>(symbol: &impl ObjectSymbol<'d>) -> Range<u64> {
 /// Returns the argument of QEMU's `-plugin` for a model.
 pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> String {
     let page = match model.pages {
+        _ if model.small_host_pages => "4k",
         Some(Pages::Small) => "4k",
         Some(Pages::Large) => "2m",
         None if model.has_one_size() => "4k",
@@ -148,6 +152,8 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
             report.display()
         ),
     ];
+    // Under load the truth is in the calls, which are many.
+    words.extend(model.servers.is_empty().then(|| LISTED.to_owned()));
     // Without a counter the guest takes no stamps, and each window is a call of a loop.
     words.extend(
         (model.clock == Clock::Counter).then(|| format!("stamps={:#x}:{:#x}", code.all.start, code.all.end)),
@@ -188,6 +194,7 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
         let only = tlb.only.map_or(String::new(), |pages| format!(":{}", pages.word()));
         format!("tlb={}:{}{only}", tlb.entries, tlb.ticks)
     }));
+    words.extend(model.tables.map(|node| format!("tables={node}")));
     words.extend((model.prefetch > 0).then(|| format!("prefetch={}", model.prefetch)));
     words.extend(model.adjacent.then(|| "adjacent=on".to_owned()));
     words.extend((model.neighbour > 0).then(|| format!("neighbour={}", model.neighbour)));
@@ -295,12 +302,21 @@ mod tests {
         let text = argument(Path::new("/p.so"), &model, &code, Path::new("/report"));
         assert_eq!(
             text,
-            "/p.so,start=0x4000,end=0x40ff,entry=0x1000,absorb=64M,overhead=100,page=auto,report=/report,\
+            "/p.so,start=0x4000,end=0x40ff,entry=0x1000,absorb=64M,overhead=100,page=auto,report=/report,windows=8,\
              stamps=0x1000:0x9000,block=0x2000:0x2fff:256,backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
              latency=1:0:2000,latency=1:1:1000,level=32768:8:300,level=65536:8:400:random,\
              level=1048576:16:500:node,other=1200,directory-bit=70,level=2097152:16:800:random:shared,\
              tlb=64:700,prefetch=4,noise=3:500,pause=5:9"
         );
+    }
+
+    #[test]
+    fn page_tables_and_pages_of_the_host_become_arguments() {
+        let text =
+            |line: &str| argument(Path::new("/p.so"), &line.parse().unwrap(), &code(), Path::new("/report"));
+        let nested = text("latency=0:0:9 tlb=64:700 tables=0 host-pages=4k pages=thp");
+        assert!(nested.ends_with("tlb=64:700,tables=0") && nested.contains(",page=4k,"), "{nested}");
+        assert!(text("latency=0:0:9 pages=thp").contains(",page=auto,"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! form of the lines.
 
 use super::boot::boot_all;
+use super::chains::Listing;
 use super::delivered::Ordered;
 use super::plugin::{Counts, PREFIX};
 use super::{Model, Truth};
@@ -64,6 +65,8 @@ impl Timed {
 pub struct Runs<const N: usize> {
     /// Console output of each.
     pub consoles: [Console; N],
+    /// The timed windows of all runs, one by one.
+    pub listing: Listing,
     timed: Vec<Timed>,
 }
 
@@ -75,7 +78,7 @@ impl<const N: usize> Runs<N> {
     /// Fails if executable, plugin or emulator are missing, or if the guest does not end.
     pub fn boot(model: &Model, runs: [&str; N]) -> Result<Self, String> {
         let (consoles, report) = boot_all(model, runs)?;
-        Ok(Runs { consoles, timed: parse(&report) })
+        Ok(Runs { consoles, listing: Listing::parse(&report), timed: parse(&report) })
     }
 
     /// Returns the windows of `hops` hops that a run, counted from 0, timed for a pair.

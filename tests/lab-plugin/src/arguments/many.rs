@@ -110,6 +110,11 @@ impl Many {
         Ok(())
     }
 
+    /// Returns true if some memory serves one line at a time.
+    pub const fn has_servers(&self) -> bool {
+        !self.servers.is_empty()
+    }
+
     /// Returns the generators of `cpus` virtual CPUs and the servers of the memory of `nodes`.
     ///
     /// # Errors

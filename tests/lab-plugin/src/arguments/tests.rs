@@ -32,6 +32,7 @@ fn a_whole_machine_is_read() {
         "tlb=64:400:4way:4k",
         "tlb=1536:2000",
         "page=4k",
+        "tables=1",
         "prefetch=8",
         "adjacent=on",
         "neighbour=300",
@@ -44,6 +45,7 @@ fn a_whole_machine_is_read() {
         "seed=7",
         "absorb=200",
         "overhead=80",
+        "windows=8",
         "probe=on",
         "report=/tmp/counts",
     ])
@@ -69,6 +71,7 @@ fn a_whole_machine_is_read() {
         ]
     );
     assert_eq!(description.page, PageRule::Always(Page::Small));
+    assert_eq!((description.tables, arguments.windows), (Some(1), Some(8)));
     assert_eq!((description.prefetch, description.seed), (8, 7));
     assert_eq!(description.noise, Some(Noise { share: 0.05, every: 2000 }));
     assert_eq!(description.other, Some(7000));
@@ -111,6 +114,8 @@ fn every_mistake_is_named() {
         ("tlb=64:5:1g", "'1g' is neither 4k, 2m nor as in 4way"),
         ("tlb=2M:5", "more than 1M entries"),
         ("page=1g", "neither auto, 4k nor 2m"),
+        ("tables=a", "'a' is not a number"),
+        ("windows=0", "'0' must not be zero"),
         ("tail=0:5", "'0' must not be zero"),
         ("pause=5", "expected EVERY:TICKS"),
         ("noise=5", "expected PERCENT:EVERY"),
@@ -153,6 +158,12 @@ fn mistakes_between_arguments_are_named_too() {
     assert!(machine(&["node=0:0:1M", "backend=1:1M"]).unwrap().contains("exclude each other"));
     assert!(machine(&["latency=1:*:5"]).unwrap().contains("no latency from node 0 to node 0"));
     assert_eq!(machine(&["latency=*:*:5"]), None);
+    let tables = |more: &str| machine(&["latency=*:*:5", "tables=0", more]);
+    assert!(tables("tail=1:5").unwrap().contains("needs tlb="));
+    assert_eq!(tables("tlb=64:5"), None);
+    assert!(machine(&["latency=*:*:5", "tlb=64:5", "tables=1"]).unwrap().contains("node 1 has no memory"));
+    let with_server = machine(&["latency=*:*:5", "tlb=64:5", "tables=0", "server=0:500"]);
+    assert!(with_server.unwrap().contains("exclude each other"));
     assert_eq!(machine(&["probe=on"]), None);
 }
 

@@ -13,6 +13,12 @@ pub struct Counts {
     pub pairs: Vec<u64>,
     /// Loads among these that were slower because another node had read the line last.
     pub paid: Vec<u64>,
+    /// Loads of page walks that hit each cache level.
+    pub walk_hits: Vec<u64>,
+    /// Loads of page walks served by another node's levels.
+    pub walk_other: u64,
+    /// Loads of page walks from memory for each of [`Memory::pairs`](crate::memory::Memory::pairs).
+    pub walk_pairs: Vec<u64>,
     /// Loads from addresses that no node claims.
     pub unclaimed: u64,
     /// Misses of each TLB level.
@@ -38,6 +44,9 @@ impl Counts {
         self.other += other.other;
         sum(&mut self.pairs, &other.pairs);
         sum(&mut self.paid, &other.paid);
+        sum(&mut self.walk_hits, &other.walk_hits);
+        self.walk_other += other.walk_other;
+        sum(&mut self.walk_pairs, &other.walk_pairs);
         self.unclaimed += other.unclaimed;
         sum(&mut self.tlb_misses, &other.tlb_misses);
         self.large += other.large;

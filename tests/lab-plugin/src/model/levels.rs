@@ -43,7 +43,7 @@ impl Machine {
 
     /// Uses `line` in all levels from the nearest to the one that has it; each level before that one stores
     /// it.
-    fn fill(&self, place: usize, private: &mut [Cache], line: u64, now: u64) -> Option<Found> {
+    pub(super) fn fill(&self, place: usize, private: &mut [Cache], line: u64, now: u64) -> Option<Found> {
         let mut before = private.len();
         if let Some(hit) = private.iter_mut().position(|cache| cache.access(line)) {
             return Some(Found::Level(hit));

@@ -49,6 +49,7 @@ fn memory_latency_depends_on_the_pair_of_nodes() {
         Outcome {
             ticks: 1000,
             tail: 0,
+            translation: 0,
             misses: 0,
             pause: 0,
             source: Source::Memory(0),
@@ -63,6 +64,7 @@ fn memory_latency_depends_on_the_pair_of_nodes() {
         Outcome {
             ticks: 0,
             tail: 0,
+            translation: 0,
             misses: 0,
             pause: 0,
             source: Source::Unclaimed,

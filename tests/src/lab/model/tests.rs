@@ -46,6 +46,10 @@ fn invalid_models_are_refused() {
         ("latency=0:0:9 level=1M:8:5:fifo", "SIZE:WAYS:TICKS[:random]"),
         ("latency=0:0:9 level=1M:8:5:random", "only a curve"),
         ("latency=0:0:9 tlb=64", "ENTRIES:TICKS"),
+        ("latency=0:0:9 tlb=64:5 tables=1", "node 1 has no memory"),
+        ("latency=0:0:9 tables=0", "needs tlb="),
+        ("latency=0:0:9 tlb=64:5 tables=0 server=0:5", "server="),
+        ("latency=0:0:9 host-pages=2m", "only 4k"),
         ("latency=0:0:9 noise=3", "PERCENT:EVERY"),
         ("latency=0:0:9 pages=1g", "neither"),
         ("latency=0:0:9 cache=1M", "unknown"),
@@ -74,6 +78,8 @@ fn experiments_are_named_or_follow() {
     assert_eq!((curve.size, curve.pages, curve.reserved()), (None, None, 0), "left to the executable");
     let small = model("tlb=64:700:4k cycle=5");
     assert_eq!((small.tlb[0].only, small.cycle, curve.cycle), (Some(Pages::Small), 5, 4));
+    let nested = model("tlb=64:700 tables=0 host-pages=4k pages=thp");
+    assert_eq!((nested.tables, nested.small_host_pages, small.tables), (Some(0), true, None));
     assert_eq!(model("experiment=pages pool=64M").reserved(), 64 << 20);
     assert_eq!(model("pages=2m").reserved(), 8 << 20);
 }

@@ -57,6 +57,11 @@ impl Model {
                 let [entries, ticks] = pieces(numbers, "ENTRIES:TICKS[:4k|2m]")?;
                 self.tlb.push(Tlb { entries: number(entries)?, ticks: number(ticks)?, only });
             }
+            "tables" => self.tables = Some(small(value)?),
+            "host-pages" if value == Pages::Small.word() => self.small_host_pages = true,
+            "host-pages" => {
+                return Err("only 4k: larger pages of a host do not limit those of the guest".into());
+            }
             "prefetch" => self.prefetch = number(value)?,
             "noise" => {
                 let [percent, every] = pieces(value, "PERCENT:EVERY")?;
@@ -128,6 +133,14 @@ impl Model {
                 self.nodes - 1,
                 self.targets() - 1
             ));
+        }
+        if let Some(tables) = self.tables {
+            if tables >= self.targets() {
+                return Err(format!("tables={tables}: node {tables} has no memory"));
+            }
+            if self.tlb.is_empty() || !self.servers.is_empty() {
+                return Err(format!("tables={tables} needs tlb=, and does not go with server="));
+            }
         }
         if self.experiment == Experiment::Matrix && !self.tails.is_empty() {
             return Err("a mean has no tail: experiment=distribution finds it".into());

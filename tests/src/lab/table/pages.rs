@@ -25,7 +25,7 @@ impl Table {
             let number = |key: &str| levels.get(place).and_then(|level| level[key].as_f64());
             ticks += tlb.ticks as f64;
             let truth = Truth::exact(tlb.entries as f64);
-            self.figure(&format!("TLB {}, entries", place + 1), truth, number("entries"), ENTRIES_TOLERANCE);
+            self.figure(&format!("TLB {}, entries", place + 1), truth, number("pages"), ENTRIES_TOLERANCE);
             let reported = number("miss_core_cycles").map(|cycles| nanoseconds_of_cycles(model, cycles));
             let truth = boot.delivered.of_misses(ticks);
             self.time(&format!("TLB {}, a miss", place + 1), truth, reported, MISS_TOLERANCE);
