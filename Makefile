@@ -166,7 +166,7 @@ endif
 lab: all plugin guest
 	@tests/setup packages
 	LAB_ARCH='$(ARCH)' LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test suite -- --nocapture \
-		$(if $(LAB_ARGS),--ignored the_model_of_the_environment_variable,$(if $(LAB),--include-ignored --skip the_model_of_the_environment_variable) lab:: lab_load:: $(if $(ARCH:x86_64=),,lab_pairs::))
+		$(if $(LAB_ARGS),--ignored the_model_of_the_environment_variable,$(if $(LAB),--include-ignored --skip the_model_of_the_environment_variable) lab:: lab_split:: lab_walks:: lab_load:: $(if $(ARCH:x86_64=),,lab_pairs::))
 
 # Guests in a row, with each kernel in turn: none may hang. A hundred take ten minutes on an idle host.
 BOOTS := 100

@@ -19,6 +19,7 @@ mod lab_arm64;
 mod lab_causes;
 mod lab_load;
 mod lab_pairs;
+mod lab_split;
 mod lab_walks;
 mod meanwhile;
 mod places;

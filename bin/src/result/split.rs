@@ -6,6 +6,10 @@ use latency_core::stats::{Estimate, Interval, Summary};
 /// Relative difference between windows of half the pages and whole windows up to which the TLB holds a window.
 const HELD: f64 = 0.04;
 
+/// Ratio of a walk by the difference of chains to the translation of a random load above which a part of the difference is
+/// not translation: random loads over three times the reach of the TLB hit it as often as that.
+const MORE: f64 = 1.5;
+
 /// The walks of grouped chains beside a random one.
 #[derive(Clone, Copy, Debug)]
 pub struct Split {
@@ -48,7 +52,7 @@ impl Split {
     /// The mean load of a chain of k visits has the latency of memory and one k-th of a walk, so memory is twice the
     /// chain of four minus the chain of two, or twice that of two minus that of one. The more visits, the more open rows
     /// of memory and prefetchers help, and the less a walk is extrapolated. The value is the first one, which scatters
-    /// least; its interval reaches to the second. If the chains differ by more than all of translation, a part of the
+    /// least; its interval reaches to the second. If the chains differ by much more than translation, a part of the
     /// difference is not translation, and the interval reaches to the chain of four visits.
     #[must_use]
     pub fn of(rounds: &PairedRounds) -> Split {
@@ -58,7 +62,7 @@ impl Split {
         let differs = bounds.is_some_and(|ratio| ratio.high < 1.0 - HELD || ratio.low > 1.0 + HELD);
         let walk = (two.median - four.median) * 4.0;
         let parts = by_four.interval.zip(translation.interval).filter(|_| !differs).map(|(own, added)| {
-            let slope_is_more = walk > random.median - by_four.median;
+            let slope_is_more = walk > MORE * (random.median - by_four.median);
             let top = if slope_is_more { four.median } else { own.high };
             let memory =
                 Interval { low: own.low.min(by_two.median), high: own.high.max(by_two.median).max(top) };

@@ -44,7 +44,7 @@ const SUITE: &str = "suite";
 struct Part(&'static str, usize, bool);
 
 /// Tests that are long, or use more than one CPU, in the order in which they start.
-const PARTS: [Part; 20] = [
+const PARTS: [Part; 21] = [
     // Guests with two virtual CPUs that have to run at the same time: no other job runs beside them.
     Part("lab_load::", ALONE, true),
     Part("lab_pairs::", ALONE, true),
@@ -60,6 +60,7 @@ const PARTS: [Part; 20] = [
     // Tests with guests.
     Part("lab::", 1, true),
     Part("lab_walks::", 1, true),
+    Part("lab_split::", 1, true),
     Part("lab_arm64::", 1, true),
     Part("emulator::", 1, true),
     // Long tests.

@@ -14,23 +14,55 @@ use crate::plan::budget::few;
 use crate::result::Round;
 use crate::result::split::{PairedRounds, Split};
 
-/// Shares of a lap that the random chain is walked before the others have their turn: small enough that lines come back
-/// in about the same order as on one chain.
-const LAP_PARTS: u64 = 4;
+/// Turns of the random chain in a lap at least: between two loads of a line, nearly every line of the other chains is then
+/// loaded, as on one chain.
+const LAP_PARTS: u64 = 32;
 /// Minimum batches of the random chain in a turn, so that each grouped chain has a batch.
 const FEWEST_BATCHES: u64 = 8;
-/// Share of the loads of a turn that are made before it, untimed, to bring TLBs and near caches into the state of the
-/// chain.
+/// Minimum share of the loads of a turn that are made before it, untimed, to bring TLBs and near caches into the state of
+/// the chain.
 const WARM_UP_PART: u64 = 4;
-/// Maximum loads of a grouped chain before its turn is timed.
-const LONGEST_WARM_UP: u64 = 1 << 13;
-/// Minimum loads of a lap that a batch may make, so that a turn is a small part of the lap.
-const BATCHES_IN_LAP: u64 = 64;
+/// Maximum of this minimum.
+const ENOUGH_WARM_UP: u64 = 1 << 12;
 
 /// Returns the hops of a batch of the random chain, at most `hops`, so that turns are short compared with a lap.
 #[must_use]
 pub fn hops_of_batch(chain: &dyn Walkable, hops: u64) -> u64 {
-    if chain.is_split() { hops.min((chain.nodes() / BATCHES_IN_LAP).max(1)) } else { hops }
+    if chain.is_split() { hops.min(chain.nodes() / (LAP_PARTS * FEWEST_BATCHES)) } else { hops }
+}
+
+/// Returns the hops that refill TLBs, page tables and near caches before a chain is timed: with grouped chains, at most a
+/// turn.
+#[must_use]
+pub fn few_of(chain: &dyn Walkable) -> u64 {
+    let nodes = chain.nodes();
+    if chain.is_split() { few(nodes).min(nodes / LAP_PARTS) } else { few(nodes) }
+}
+
+/// Lets each grouped chain have its share of `loads` loads that the random one has made, by `walk`, so that caches hold the
+/// same share of all chains.
+///
+/// # Errors
+///
+/// The errors of `walk`.
+pub fn in_proportion(
+    chain: &mut dyn Walkable,
+    loads: u64,
+    walk: &mut dyn FnMut(&mut dyn Walkable, u64) -> Result<(), Failure<'static>>,
+) -> Result<(), Failure<'static>> {
+    if chain.is_split() {
+        for (number, window) in (1..).zip(WINDOWS) {
+            chain.turn_to(number);
+            walk(chain, whole(window, loads * window.eighths / 8))?;
+        }
+        chain.turn_to(0);
+    }
+    Ok(())
+}
+
+/// Returns a number of loads, rounded up to whole windows.
+fn whole(window: Window, loads: u64) -> u64 {
+    loads.div_ceil(window.loads()).max(1) * window.loads()
 }
 
 /// The place of a chain's batches in a table for all chains.
@@ -55,13 +87,20 @@ pub struct GroupedTurns {
     hops: u64,
     /// Loads of the random chain before its next turn.
     few: u64,
+    /// Untimed loads of the random chain since the last turn of the others.
+    untimed: u64,
     parts: [ChainTurns; GROUPED],
 }
 
 impl GroupedTurns {
-    /// Returns the turns of a round of at most `count` batches of `hops` hops, with room for `most` batches of grouped
-    /// chains; `None` without grouped chains.
-    pub fn of(chain: &dyn Walkable, hops: u64, count: usize, most: usize) -> Option<GroupedTurns> {
+    /// Returns the turns of a round of at most `count` batches of `hops` hops after `untimed` loads of the random chain, with
+    /// room for `most` batches of grouped chains; `None` without grouped chains.
+    pub fn of(
+        chain: &dyn Walkable,
+        (untimed, hops): (u64, u64),
+        count: usize,
+        most: usize,
+    ) -> Option<GroupedTurns> {
         if !chain.is_split() {
             return None;
         }
@@ -74,8 +113,8 @@ impl GroupedTurns {
         });
         let batches = (chain.nodes() / LAP_PARTS / hops.max(1)).max(FEWEST_BATCHES).min(count as u64);
         let turn = batches * hops;
-        let few = few(chain.nodes()).min(turn / WARM_UP_PART);
-        Some(GroupedTurns { turn, ended: 0, hops, few, parts })
+        let few = few_of(chain).min(turn / WARM_UP_PART);
+        Some(GroupedTurns { turn, ended: 0, hops, few, untimed, parts })
     }
 
     /// Lets the grouped chains have their turn if the random one, with `loads` loads so far, has had its own.
@@ -92,7 +131,7 @@ impl GroupedTurns {
     ) -> Result<(), Failure<'static>> {
         if loads >= self.ended + self.turn {
             self.finish(chain, batches, loads, until_ns)?;
-            chain.walk(self.few, until_ns)?;
+            self.untimed = chain.walk(self.few, until_ns)?.0;
         }
         Ok(())
     }
@@ -113,9 +152,9 @@ impl GroupedTurns {
         for (number, (part, window)) in (1..).zip(self.parts.iter_mut().zip(WINDOWS)) {
             let due = (loads * window.eighths / 8).saturating_sub(part.loads);
             chain.turn_to(number);
-            let whole = |loads: u64| loads.div_ceil(window.loads()).max(1) * window.loads();
-            chain.walk(whole((due / WARM_UP_PART).min(LONGEST_WARM_UP)), until_ns)?;
-            let hops = whole(self.hops.min(due));
+            let before = (due / WARM_UP_PART).min(ENOUGH_WARM_UP).max(self.untimed * window.eighths / 8);
+            chain.walk(whole(window, before), until_ns)?;
+            let hops = whole(window, self.hops.min(due));
             for slot in batches.iter_mut().skip(part.first).take(part.room).skip(part.made) {
                 *slot = chain.batch(hops, until_ns)?;
                 (part.made, part.loads) = (part.made + 1, part.loads + slot.hops);

@@ -42,7 +42,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
                 let batch_ns = chain.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2).real());
                 let hops = hops_per_batch(batch_ns, state.warmth.first.estimate_ns);
                 let until_ns = begun_ns + (second + 1).real() * SECOND_NS;
-                *slot = summariser.round(chain, hops, MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
+                *slot = summariser.round(chain, (0, hops), MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
                 state.rounds += 1;
                 state.trials += u64::from(slot.batches);
                 tell(point, slot);

@@ -179,7 +179,7 @@ impl Summariser {
         })
     }
 
-    /// Makes a round of at most `count` batches of `hops` hops each; it ends early after `limit_ns` of walking or at
+    /// Makes a round of at most `count` batches of `hops` hops each, after `untimed` hops of a warm-up; it ends early after `limit_ns` of walking or at
     /// `until_ns`. Grouped chains are walked in turn with the random one, and their walks do not count.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ impl Summariser {
     pub fn round(
         &mut self,
         chain: &mut dyn Walkable,
-        hops: u64,
+        (untimed, hops): (u64, u64),
         count: u32,
         limit_ns: f64,
         until_ns: f64,
@@ -199,7 +199,7 @@ impl Summariser {
         let begun_ns = chain.now_ns();
         let before = chain.software();
         let count = (count as usize).clamp(1, MOST_BATCHES);
-        let mut turns = GroupedTurns::of(chain, hops, count, MOST_BATCHES);
+        let mut turns = GroupedTurns::of(chain, (untimed, hops), count, MOST_BATCHES);
         for slot in self.batches.iter_mut().take(count) {
             if let Some(turns) = &mut turns {
                 turns.catch_up(chain, &mut self.grouped, made as u64 * hops, until_ns)?;

@@ -77,7 +77,8 @@ fn the_share_of_a_state_needs_ten_batches() {
 fn a_round_ends_by_its_batches_its_limit_or_the_deadline() {
     let round = |count: u32, limit_ns: f64, until_ns: f64| {
         let mut chain = RecordedChain::new(1 << 20, 100.0);
-        let round = Summariser::new().unwrap().round(&mut chain, 100, count, limit_ns, until_ns).unwrap();
+        let round =
+            Summariser::new().unwrap().round(&mut chain, (0, 100), count, limit_ns, until_ns).unwrap();
         (round.batches, round.begun_ns, round.ended_ns)
     };
     // A batch lasts 10 us.
@@ -97,14 +98,14 @@ fn the_uncore_clock_is_read_at_the_end_of_a_round() {
     let mut summariser = Summariser::new().unwrap();
     let mut round = |chain: RecordedChain| {
         summariser
-            .round(&mut chain.on_uncore(|now_ns| 1.0 + now_ns / 1e5), 100, 7, f64::INFINITY, 1e9)
+            .round(&mut chain.on_uncore(|now_ns| 1.0 + now_ns / 1e5), (0, 100), 7, f64::INFINITY, 1e9)
             .unwrap()
     };
     let (short, long) =
         (round(RecordedChain::new(1 << 20, 100.0)), round(RecordedChain::new(1 << 20, 200.0)));
     assert_eq!((short.uncore_gigahertz, long.uncore_gigahertz), (1.7, 2.4));
     let unread =
-        summariser.round(&mut RecordedChain::new(1 << 20, 100.0), 100, 7, f64::INFINITY, 1e9).unwrap();
+        summariser.round(&mut RecordedChain::new(1 << 20, 100.0), (0, 100), 7, f64::INFINITY, 1e9).unwrap();
     assert!(unread.uncore_gigahertz.is_nan());
     let of = |summariser: &mut Summariser, rounds: &[Round]| {
         summariser.summarise(rounds).unwrap().uncore_gigahertz

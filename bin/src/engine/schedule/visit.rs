@@ -66,7 +66,7 @@ impl VisitRules<'_> {
         let budget = self.budget;
         let begun_ns = chain.now_ns();
         let until_ns = (begun_ns + budget.left_ns(state.spent_ns)).min(budget.until_ns);
-        state.warmth.warm_up(chain, summariser, budget, until_ns)?;
+        let untimed = state.warmth.warm_up(chain, summariser, budget, until_ns)?;
         let enough = self.enough(state);
         if state.rounds == 0 {
             let hops = hops_per_batch(chain.batch_ns(), state.warmth.first.estimate_ns);
@@ -74,7 +74,7 @@ impl VisitRules<'_> {
             state.hops = budget.iters.unwrap_or_else(|| hops_of_batch(chain, hops.max(share)));
         }
         let (count, limit_ns) = self.batches(state, enough);
-        let mut round = summariser.round(chain, state.hops, count, limit_ns, until_ns)?;
+        let mut round = summariser.round(chain, (untimed, state.hops), count, limit_ns, until_ns)?;
         round.cold_ns = state.warmth.cold_ns();
         if let Some(slot) = kept.get_mut(state.rounds) {
             *slot = round;

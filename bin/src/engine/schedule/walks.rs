@@ -3,6 +3,7 @@
 use latency_core::math::{self, ToReal};
 use latency_core::stats;
 
+use crate::engine::schedule::grouped::in_proportion;
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::seam::{Walkable, Walked};
 use crate::error::Failure;
@@ -132,7 +133,9 @@ pub fn fill(
         true => chain.rush((laps - 1) * nodes, end_ns)?.unwrap_or_default(),
         false => Walked::default(),
     };
-    Ok(one.0 + more.0)
+    let made = one.0 + more.0;
+    in_proportion(chain, made, &mut |chain, loads| chain.rush(loads, until_ns).map(drop))?;
+    Ok(made)
 }
 
 /// Touches a working set before a lap, until caches that fill slowly hold it. Returns the loads made.

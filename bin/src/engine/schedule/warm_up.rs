@@ -5,6 +5,7 @@
 
 use latency_core::stats;
 
+use crate::engine::schedule::grouped::{few_of, in_proportion};
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::schedule::walks::{ENOUGH_TO_JUDGE, FEWEST_HOPS, estimate, fill, parts, touch, trail};
 use crate::engine::seam::{Condition, Walkable};
@@ -105,7 +106,8 @@ impl Warmth {
         nodes <= ASKED_FROM || self.held != Some(false)
     }
 
-    /// Brings the chain, and the TLBs and page tables that it needs, into the state to be measured.
+    /// Brings the chain, and the TLBs and page tables that it needs, into the state to be measured. Returns the hops of a
+    /// random chain that the grouped chains beside it have not matched yet.
     ///
     /// # Errors
     ///
@@ -116,8 +118,9 @@ impl Warmth {
         summariser: &mut Summariser,
         budget: &Budget,
         until_ns: f64,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Result<u64, Failure<'static>> {
         let first = self.visits == 0;
+        let mut untimed = 0;
         self.visits += 1;
         self.last_cold_ns = None;
         let nodes = chain.nodes();
@@ -134,7 +137,9 @@ impl Warmth {
                 let now_ns = chain.now_ns();
                 let share = if budget.warm_up.is_some() { 1.0 } else { WARM_UP_SHARE };
                 let until_ns = now_ns + share * (until_ns - now_ns);
-                self.pass(chain, summariser, budget.warm_up.unwrap_or(nodes.min(SHORT_PASS)), until_ns)?;
+                let made = budget.warm_up.unwrap_or(nodes.min(SHORT_PASS));
+                self.pass(chain, summariser, made, until_ns)?;
+                in_proportion(chain, made, &mut |chain, loads| chain.walk(loads, until_ns).map(drop))?;
                 // If a cache holds some of the chain, a lap brings it in, and this pass does not.
                 let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
                 if chain.ahead() > 0 && fill(chain, 1, alone_ns, until_ns)? > 0 {
@@ -142,22 +147,23 @@ impl Warmth {
                 }
             }
             (_, None) if chain.ahead() > 0 => {
-                chain.walk(few(nodes), until_ns)?;
+                let (warmed, _) = chain.walk(few_of(chain), until_ns)?;
                 let ahead = chain.ahead();
-                let (_, cold_ns) = parts(chain, summariser, ahead, until_ns)?;
+                let (made, cold_ns) = parts(chain, summariser, ahead, until_ns)?;
                 self.last_cold_ns = cold_ns;
+                untimed = warmed + made;
             }
             // Another point was walked in between, so TLBs and near caches hold its data.
             (Condition::Disturbed, None) => {
                 let asked = budget.warm_up.unwrap_or(u64::MAX);
-                chain.walk(few(nodes).min(asked.max(FEW_HOPS.0)), until_ns).map(drop)?;
+                (untimed, _) = chain.walk(few_of(chain).min(asked.max(FEW_HOPS.0)), until_ns)?;
             }
             _ => {}
         }
         if first {
             self.first.estimate_ns = estimate(chain, until_ns)?;
         }
-        Ok(())
+        Ok(untimed)
     }
 
     /// Warms up a chain just written, which is in no cache.

@@ -53,7 +53,7 @@ pub struct Chase<'g> {
     pub is_split: bool,
     /// Number of hops over lines just written past the caches, after the first few hops.
     pub ahead: u64,
-    /// The lanes of a rush, after the first rush.
+    /// The lanes of a rush over the chain that is walked, after the first rush.
     rush: Option<Rush>,
     /// Nanoseconds per hop of the last piece.
     hop_ns: f64,
@@ -256,7 +256,7 @@ impl Walkable for Chase<'_> {
     fn turn_to(&mut self, chain: usize) {
         self.nodes = self.nodes_now();
         if let Some(&node) = self.nodes.get(chain) {
-            (self.node, self.chain) = (node, chain);
+            (self.node, self.chain, self.rush) = (node, chain, None);
         }
     }
 
@@ -287,7 +287,7 @@ impl Walkable for Chase<'_> {
 
     fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
         if self.rush.is_none() {
-            self.rush = Rush::over(self.subject.buffer);
+            self.rush = Rush::over(self.subject.buffer, self.chain.checked_sub(1));
         }
         let (Some(rush), watch, buffer) = (&mut self.rush, self.watch, self.subject.buffer) else {
             return Ok(None);

@@ -52,10 +52,17 @@ pub(super) struct Rush {
 }
 
 impl Rush {
-    /// Returns lanes at equal distances; `None` if nodes hold no addresses.
-    pub(super) fn over(buffer: &Buffer<'_>) -> Option<Rush> {
+    /// Returns lanes at equal distances on the random chain or on a grouped one; `None` if nodes hold no addresses.
+    pub(super) fn over(buffer: &Buffer<'_>, grouped: Option<usize>) -> Option<Rush> {
         let kernel = lanes::parallel(RUSHING_LANES).filter(|_| buffer.encoding() == POINTER.encoding)?;
-        let positions = Cell::new(start(buffer.chain(), RUSHING_LANES));
+        let chain = buffer.chain();
+        let mut positions = start(chain, RUSHING_LANES);
+        if let Some((first, nodes)) = grouped.and_then(|index| chain.grouped(index)) {
+            (0..).zip(&mut positions).take(RUSHING_LANES).for_each(|(lane, position)| {
+                *position = first + nodes / RUSHING_LANES as u64 * lane;
+            });
+        }
+        let positions = Cell::new(positions);
         Some(Rush { side: SideBySide { walk: Walk::Lanes(kernel), positions }, hop_ns: UNKNOWN_HOP_NS })
     }
 }
