@@ -3,7 +3,10 @@
 //!
 //! The test makes 100 runs of each kind, or LATENCY_BENCH_COVERAGE_RUNS of them if that variable is set.
 
+use latency_core::chain::WINDOWS;
 use latency_core::math::ToReal;
+use latency_core::stats::{Estimate, Interval};
+use latency_core::units::PageSize;
 use std::boxed::Box;
 use std::f64::consts::TAU;
 use std::vec::Vec;
@@ -134,6 +137,64 @@ fn simulated(kind: &Kind, runs: u64) -> (u64, f64, f64, u64) {
         rounds += entry.state.rounds;
     }
     (held, width / runs.real(), rounds.real() / runs.real(), precise)
+}
+
+/// Nanoseconds of memory, and of a page walk in grouped chains and of the translation of a random load.
+const MEMORY: f64 = 150.0;
+const WALK: f64 = 80.0;
+const ADDED: f64 = 120.0;
+/// Standard deviation of the turn of a chain in a round, as a fraction, independent of other chains.
+const SCATTER: f64 = 0.01;
+
+/// Simulates runs of grouped chains. Returns the numbers of intervals that cover memory and that cover translation, and
+/// the mean half width of those of memory, as a fraction.
+fn split_in_two(kind: &Kind, runs: u64) -> (u64, u64, f64) {
+    let (mut of_memory, mut of_translation, mut width) = (0, 0, 0.0);
+    for seed in 0..runs {
+        let mut chance = Chance(Pcg32::new(seed, 101));
+        let mut noise = (kind.make)(&mut chance);
+        let split = Some(PageSize::KIB_4);
+        let budget = Budget { rounds: 31, walk_ns: 0.0, spread_ns: SPREAD_NS, split, ..Budget::DEFAULT };
+        let (mut own, mut last) = (1.0, usize::MAX);
+        let latency = |hop: Hop| {
+            if core::mem::replace(&mut last, hop.chain) != hop.chain {
+                own = 1.0 + SCATTER * chance.normal();
+            }
+            let nanoseconds = match hop.chain.checked_sub(1).and_then(|index| WINDOWS.get(index)) {
+                Some(window) => MEMORY + WALK / window.visits.real(),
+                None => MEMORY + ADDED,
+            };
+            nanoseconds * own * noise(&mut chance, hop.laps == 0.0, hop.now_ns)
+        };
+        let (mut schedule, _) = run(budget, points(1), latency);
+        let (_, series) = schedule.series(0).unwrap();
+        let parts = series.parts().expect("windows are alike");
+        let covers = |found: Estimate, truth: f64| {
+            let Interval { low, high } = found.interval.unwrap();
+            u64::from(low <= truth * kind.median && truth * kind.median <= high)
+        };
+        of_memory += covers(parts.without_translation, MEMORY);
+        of_translation += covers(parts.translation, ADDED);
+        width += parts.without_translation.half().unwrap();
+    }
+    (of_memory, of_translation, width / runs.real())
+}
+
+#[test]
+fn intervals_of_memory_and_translation_cover_the_truth_in_93_of_100_runs() {
+    let runs: u64 =
+        std::env::var("LATENCY_BENCH_COVERAGE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(100);
+    let mut missed = Vec::new();
+    for kind in &KINDS {
+        let (of_memory, of_translation, width) = split_in_two(kind, runs);
+        let shares = [of_memory, of_translation].map(|held| held.real() / runs.real());
+        std::println!("{}: {shares:?} of {runs} runs; memory +- {:.2} %", kind.name, width * 100.0);
+        let least = 0.93 - if runs < 2000 { 0.03 } else { 0.0 };
+        if shares.iter().any(|share| *share < least) || kind.name == "quiet" && width > 0.04 {
+            missed.push((kind.name, shares, width));
+        }
+    }
+    assert!(missed.is_empty(), "{missed:?}");
 }
 
 #[test]

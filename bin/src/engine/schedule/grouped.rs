@@ -39,21 +39,40 @@ pub fn few_of(chain: &dyn Walkable) -> u64 {
     if chain.is_split() { few(nodes).min(nodes / LAP_PARTS) } else { few(nodes) }
 }
 
-/// Lets each grouped chain have its share of `loads` loads that the random one has made, by `walk`, so that caches hold the
+/// Walks each grouped chain for its share of `loads` loads that the random one has made, in turn, so that caches hold the
 /// same share of all chains.
 ///
 /// # Errors
 ///
-/// The errors of `walk`.
-pub fn in_proportion(
-    chain: &mut dyn Walkable,
-    loads: u64,
-    walk: &mut dyn FnMut(&mut dyn Walkable, u64) -> Result<(), Failure<'static>>,
-) -> Result<(), Failure<'static>> {
+/// The errors of [`Walkable::walk`].
+pub fn walk_others(chain: &mut dyn Walkable, loads: u64, until_ns: f64) -> Result<(), Failure<'static>> {
+    let turn = (chain.nodes() / LAP_PARTS).max(1);
+    for made in (0..loads).step_by(turn as usize) {
+        each_other(chain, &mut |chain, window| {
+            chain.walk(whole(window, turn.min(loads - made) * window.eighths / 8), until_ns).map(drop)
+        })?;
+    }
+    Ok(())
+}
+
+/// Does the same by [rushes](Walkable::rush), one of each chain.
+///
+/// # Errors
+///
+/// The errors of [`Walkable::rush`].
+pub fn rush_others(chain: &mut dyn Walkable, loads: u64, until_ns: f64) -> Result<(), Failure<'static>> {
+    each_other(chain, &mut |chain, window| chain.rush(loads * window.eighths / 8, until_ns).map(drop))
+}
+
+/// A function that walks a grouped chain with these windows.
+type WalkOther<'w> = dyn FnMut(&mut dyn Walkable, Window) -> Result<(), Failure<'static>> + 'w;
+
+/// Turns to each grouped chain, and back to the random one.
+fn each_other(chain: &mut dyn Walkable, walk: &mut WalkOther<'_>) -> Result<(), Failure<'static>> {
     if chain.is_split() {
         for (number, window) in (1..).zip(WINDOWS) {
             chain.turn_to(number);
-            walk(chain, whole(window, loads * window.eighths / 8))?;
+            walk(chain, window)?;
         }
         chain.turn_to(0);
     }
@@ -65,13 +84,13 @@ fn whole(window: Window, loads: u64) -> u64 {
     loads.div_ceil(window.loads()).max(1) * window.loads()
 }
 
-/// The place of a chain's batches in a table for all chains.
+/// The turns of one grouped chain, and the place of its batches in a table for all chains.
 #[derive(Clone, Copy, Debug, Default)]
 struct ChainTurns {
     first: usize,
     made: usize,
     room: usize,
-    /// Timed loads so far.
+    /// Loads so far, timed or not.
     loads: u64,
     /// The least loads of a batch.
     fewest: u64,
@@ -80,15 +99,15 @@ struct ChainTurns {
 /// The turns of the grouped chains in one round.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupedTurns {
-    /// Loads of the random chain in a turn, and at the end of the last one.
+    /// Loads of the random chain in a turn, and timed loads of it at the end of the last one.
     turn: u64,
     ended: u64,
     /// Loads of a batch of the random chain.
     hops: u64,
-    /// Loads of the random chain before its next turn.
+    /// Untimed loads of the random chain before its next turn, since the last turn of the others, and in all.
     few: u64,
-    /// Untimed loads of the random chain since the last turn of the others.
     untimed: u64,
+    all_untimed: u64,
     parts: [ChainTurns; GROUPED],
 }
 
@@ -114,10 +133,10 @@ impl GroupedTurns {
         let batches = (chain.nodes() / LAP_PARTS / hops.max(1)).max(FEWEST_BATCHES).min(count as u64);
         let turn = batches * hops;
         let few = few_of(chain).min(turn / WARM_UP_PART);
-        Some(GroupedTurns { turn, ended: 0, hops, few, untimed, parts })
+        Some(GroupedTurns { turn, ended: 0, hops, few, untimed, all_untimed: untimed, parts })
     }
 
-    /// Lets the grouped chains have their turn if the random one, with `loads` loads so far, has had its own.
+    /// Lets the grouped chains have their turn if the random one, with `timed` timed loads so far, has had its own.
     ///
     /// # Errors
     ///
@@ -126,44 +145,54 @@ impl GroupedTurns {
         &mut self,
         chain: &mut dyn Walkable,
         batches: &mut [Batch],
-        loads: u64,
+        timed: u64,
         until_ns: f64,
     ) -> Result<(), Failure<'static>> {
-        if loads >= self.ended + self.turn {
-            self.finish(chain, batches, loads, until_ns)?;
+        if timed >= self.ended + self.turn {
+            self.take_turns(chain, batches, timed, until_ns)?;
             self.untimed = chain.walk(self.few, until_ns)?.0;
+            self.all_untimed += self.untimed;
         }
         Ok(())
     }
 
-    /// Walks the grouped chains until they have their share of the random one's `loads`.
+    /// Walks the grouped chains until they have their share of the random one's loads, of which `timed` were timed.
     ///
     /// # Errors
     ///
     /// The errors of [`Walkable::walk`].
-    pub fn finish(
+    pub fn take_turns(
         &mut self,
         chain: &mut dyn Walkable,
         batches: &mut [Batch],
-        loads: u64,
+        timed: u64,
         until_ns: f64,
     ) -> Result<(), Failure<'static>> {
-        self.ended = loads;
+        let (new_timed, untimed) = (timed - self.ended, self.untimed);
         for (number, (part, window)) in (1..).zip(self.parts.iter_mut().zip(WINDOWS)) {
-            let due = (loads * window.eighths / 8).saturating_sub(part.loads);
+            let due = ((timed + self.all_untimed) * window.eighths / 8).saturating_sub(part.loads);
+            // What is too little for a warm-up and a batch is left for the next turn.
+            if due < 2 * window.loads() && part.made > 0 {
+                continue;
+            }
             chain.turn_to(number);
-            let before = (due / WARM_UP_PART).min(ENOUGH_WARM_UP).max(self.untimed * window.eighths / 8);
-            chain.walk(whole(window, before), until_ns)?;
-            let hops = whole(window, self.hops.min(due));
+            let before =
+                (due * untimed / (new_timed + untimed).max(1)).max((due / WARM_UP_PART).min(ENOUGH_WARM_UP));
+            let before = whole(window, before.saturating_sub(window.loads() / 2));
+            part.loads += chain.walk(before, until_ns)?.0;
+            let end = part.loads + due.saturating_sub(before);
+            let hops =
+                whole(window, self.hops.min(due.saturating_sub(before)).saturating_sub(window.loads() / 2));
             for slot in batches.iter_mut().skip(part.first).take(part.room).skip(part.made) {
                 *slot = chain.batch(hops, until_ns)?;
                 (part.made, part.loads) = (part.made + 1, part.loads + slot.hops);
                 part.fewest = part.fewest.min(slot.hops);
-                if part.loads + hops / 2 > loads * window.eighths / 8 || slot.hops < hops {
+                if part.loads + hops / 2 > end || slot.hops < hops {
                     break;
                 }
             }
         }
+        (self.ended, self.untimed) = (timed, 0);
         chain.turn_to(0);
         Ok(())
     }
@@ -200,3 +229,7 @@ pub fn split(random: &Summary, of: &mut Summarise<'_>) -> Option<Split> {
         narrow_over_whole: of(&|round| chain(round, 3) / chain(round, 0))?,
     }))
 }
+
+#[cfg(test)]
+#[path = "grouped_tests.rs"]
+mod tests;

@@ -214,7 +214,7 @@ impl Summariser {
             }
         }
         if let Some(turns) = &mut turns {
-            turns.finish(chain, &mut self.grouped, made as u64 * hops, until_ns)?;
+            turns.take_turns(chain, &mut self.grouped, made as u64 * hops, until_ns)?;
         }
         let software = chain.software().since(&before);
         let ended_ns = chain.now_ns();

@@ -3,7 +3,7 @@
 use latency_core::math::{self, ToReal};
 use latency_core::stats;
 
-use crate::engine::schedule::grouped::in_proportion;
+use crate::engine::schedule::grouped::rush_others;
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::seam::{Walkable, Walked};
 use crate::error::Failure;
@@ -134,7 +134,7 @@ pub fn fill(
         false => Walked::default(),
     };
     let made = one.0 + more.0;
-    in_proportion(chain, made, &mut |chain, loads| chain.rush(loads, until_ns).map(drop))?;
+    rush_others(chain, made, until_ns)?;
     Ok(made)
 }
 

@@ -5,7 +5,7 @@
 
 use latency_core::stats;
 
-use crate::engine::schedule::grouped::{few_of, in_proportion};
+use crate::engine::schedule::grouped::{few_of, walk_others};
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::schedule::walks::{ENOUGH_TO_JUDGE, FEWEST_HOPS, estimate, fill, parts, touch, trail};
 use crate::engine::seam::{Condition, Walkable};
@@ -139,7 +139,7 @@ impl Warmth {
                 let until_ns = now_ns + share * (until_ns - now_ns);
                 let made = budget.warm_up.unwrap_or(nodes.min(SHORT_PASS));
                 self.pass(chain, summariser, made, until_ns)?;
-                in_proportion(chain, made, &mut |chain, loads| chain.walk(loads, until_ns).map(drop))?;
+                walk_others(chain, made, until_ns)?;
                 // If a cache holds some of the chain, a lap brings it in, and this pass does not.
                 let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
                 if chain.ahead() > 0 && fill(chain, 1, alone_ns, until_ns)? > 0 {

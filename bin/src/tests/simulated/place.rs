@@ -29,6 +29,8 @@ pub struct Hop {
     pub lanes: usize,
     /// The walk of the point.
     pub walk: Walk,
+    /// The number of the chain: 0, or one more than the index of a grouped chain.
+    pub chain: usize,
 }
 
 /// One visit.
@@ -57,6 +59,7 @@ pub struct Fake<F> {
     /// Nanoseconds to write a byte of a chain, if each visit writes its own chain.
     pub byte_ns: f64,
     kept: bool,
+    split: bool,
     last: Option<usize>,
     /// The initiator node that last wrote the memory of each target, where initiators share it.
     written: Option<BTreeMap<u32, u32>>,
@@ -73,6 +76,7 @@ impl<F: FnMut(Hop) -> f64> Fake<F> {
             interrupt_ns: f64::INFINITY,
             byte_ns: 0.0,
             kept,
+            split: budget.split.is_some(),
             last: None,
             written: (budget.memory == Memory::Shared).then(BTreeMap::new),
         }
@@ -88,6 +92,8 @@ pub struct FakeChain<'g> {
     condition: Condition,
     interrupt_ns: f64,
     loads: u64,
+    split: bool,
+    chain: usize,
 }
 
 impl FakeChain<'_> {
@@ -99,7 +105,8 @@ impl FakeChain<'_> {
             }
             let laps = self.loads as f64 / self.nodes() as f64;
             let (nodes, lanes, walk) = (self.nodes(), self.point.walk.lanes(), self.point.walk);
-            let hop = Hop { place: self.visit.place, nodes, laps, now_ns: *self.now_ns, lanes, walk };
+            let (place, now_ns, chain) = (self.visit.place, *self.now_ns, self.chain);
+            let hop = Hop { place, nodes, laps, now_ns, lanes, walk, chain };
             let hop_ns = (self.hop_ns)(hop);
             let each_ns = hop_ns.abs() / faster;
             let piece = ((PIECE_NS / each_ns) as u64).clamp(1, hops - made);
@@ -131,6 +138,14 @@ impl Walkable for FakeChain<'_> {
 
     fn condition(&self) -> Condition {
         self.condition
+    }
+
+    fn is_split(&self) -> bool {
+        self.split
+    }
+
+    fn turn_to(&mut self, chain: usize) {
+        self.chain = chain;
     }
 
     fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {
@@ -201,6 +216,8 @@ impl<F: FnMut(Hop) -> f64> Place for Fake<F> {
             condition,
             interrupt_ns: self.interrupt_ns,
             loads: 0,
+            split: self.split,
+            chain: 0,
         });
         self.visits.push(visit);
         walked
