@@ -156,7 +156,8 @@ impl GroupedTurns {
         Ok(())
     }
 
-    /// Walks the grouped chains until they have their share of the random one's loads, of which `timed` were timed.
+    /// Walks the grouped chains until they have their share of the random one's loads; `timed` is the number of its timed
+    /// loads.
     ///
     /// # Errors
     ///
