@@ -126,7 +126,7 @@ fn two_nodes_with_page_tables_on_one() {
     is_told_apart(
         "two nodes, page tables on node 1",
         "nodes=2 latency=0:0:6000,0:1:11000,1:0:10000,1:1:7000 tlb=64:300 tlb=2048:1000 tables=1 size=32M iters=300 \
-         trials=450",
+         trials=900",
     );
 }
 

@@ -143,7 +143,7 @@ pub fn row(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outco
     let point = &outcome.point;
     planned(document, point);
     value(document, outcome);
-    split::members(document, report.machine, outcome);
+    split::members(document, report, outcome);
     document.put(&columns::CYCLES, cycles(report, outcome));
     let Ok(measured) = &outcome.result else { return };
     let series = &measured.series;

@@ -48,13 +48,14 @@ pub fn is_memory(machine: &Machine, outcome: &Outcome<'_>) -> bool {
     served.map_or_else(|| machine.reaches_memory(outcome.point.size), |served| !served)
 }
 
-/// Describes the parts of a point of one chain; null if they were not told apart.
-pub fn members(document: &mut dyn Document, machine: &Machine, outcome: &Outcome<'_>) {
-    if !matches!(outcome.point.walk, Walk::Chain) {
+/// Describes the parts of a point of one chain; null if they were sought and not told apart, as for all pairs of nodes.
+pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
+    let parts = parts(outcome);
+    let is_pair = report.options.experiment.descriptor.name == "matrix";
+    if !matches!(outcome.point.walk, Walk::Chain) || parts.is_none() && !is_pair {
         return;
     }
-    let parts = parts(outcome);
-    document.put(&columns::MEMORY_NS, memory(machine, outcome));
+    document.put(&columns::MEMORY_NS, memory(report.machine, outcome));
     document.put(&columns::WITHOUT_TRANSLATION, parts.map(|parts| parts.without_translation));
     document.put(&columns::TRANSLATION, parts.map(|parts| parts.translation));
 }
@@ -77,7 +78,7 @@ pub fn left_out(document: &mut dyn Document, outcome: &Outcome<'_>, measured: &M
 }
 
 /// Returns a value with its interval in parentheses: `155 ns (150 to 159)`.
-fn with_ends(Estimate { value, interval }: Estimate) -> impl Display {
+pub fn with_ends(Estimate { value, interval }: Estimate) -> impl Display {
     fmt::from_fn(move |out| match interval {
         Some(Interval { low, high }) if low <= 0.0 => write!(out, "at most {} ns", Digits(high)),
         _ if is_wide(interval) => {

@@ -282,8 +282,7 @@ impl Budget {
         let from_pool = super::pages(options, machine).pool().is_some();
         let mut budget = Budget::new(options, machine);
         // In a large set, the positions of pages in a cache average out.
-        let stays = |point: &Point| machine.reaches_memory(point.size) || point.size >= LEAST_DEFAULT;
-        if from_pool || points.iter().all(stays) {
+        if from_pool || points.iter().all(|point| Budget::may_tell_apart(machine, point)) {
             budget = budget.in_regions(machine, points);
             budget.split = Some(machine.page);
         } else {
@@ -319,6 +318,31 @@ impl Budget {
             }
         }
         budget.within(visits_ns.min(budget.point_ns * points.len().real()), points.len())
+    }
+
+    /// Returns the budget of `count` random walks in memory, in which memory and translation are told apart, as a part of a
+    /// run with this budget.
+    #[must_use]
+    pub fn telling_apart(self, machine: &Machine, count: usize) -> Budget {
+        /// Nanoseconds of each walk.
+        const POINT_NS: f64 = 1.5e9;
+        let warm_up = self.warm_up.or(Some(FEW_HOPS.1));
+        let split = self.split.or(Some(machine.page));
+        let budget = Budget {
+            memory: Memory::Kept,
+            split,
+            warm_up,
+            long_visit_ns: f64::INFINITY,
+            after_ns: 0.0,
+            ..self
+        };
+        budget.within(POINT_NS * count.real(), count)
+    }
+
+    /// Returns true if a random walk over a working set can tell memory and translation apart: most of the set is in no cache.
+    #[must_use]
+    pub fn may_tell_apart(machine: &Machine, point: &Point) -> bool {
+        machine.reaches_memory(point.size) || point.size >= LEAST_DEFAULT
     }
 
     /// Returns the budget of lanes.

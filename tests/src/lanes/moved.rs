@@ -30,6 +30,26 @@ pub const MOVED: &[Moved] = &[
         "an error that needs more than two nodes and a wrong latency; emulator::nodes has four nodes without latencies",
     ),
     moved_to_all(
+        "lab_split::two_nodes_with_page_tables_on_one",
+        "lab_split::four_times_the_reach_of_the_tlb, lab_walks::page_tables_on_the_other_node_have_its_latency",
+        "memory and translation of a pair of nodes that are mixed up only where tables are on the other node",
+    ),
+    moved_to_all(
+        "lab_split::sixteen_times_the_reach_of_the_tlb",
+        "lab_split::four_times_the_reach_of_the_tlb",
+        "the same over a larger set",
+    ),
+    moved_to_all(
+        "lab_split::beside_a_prefetcher_of_streams",
+        "lab_split::beside_a_prefetcher_of_adjacent_lines",
+        "the same beside another prefetcher",
+    ),
+    moved_to_all(
+        "lab_split::large_pages_in_small_pages_of_the_host",
+        "lab_split::four_times_the_reach_of_the_tlb",
+        "the same in large pages that the TLB treats as small ones",
+    ),
+    moved_to_all(
         "lab_causes::",
         "tests::golden::causes of the program",
         "a signature that real documents of a known cause do not have, or that two equal machines have; forty boots",

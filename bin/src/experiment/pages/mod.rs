@@ -14,7 +14,10 @@ use super::interface::{Experiment, gathered};
 use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, lines_on_pages};
 use crate::describe::{Presentation, Report};
 use crate::engine::run;
+use crate::engine::session::{Findings, Session};
 use crate::engine::spans::walk_spans;
+use crate::engine::stopwatch::clock::Timer;
+use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
@@ -23,7 +26,8 @@ use crate::plan::{EachPoint, Plan, Planning, single};
 use crate::report::document::Document;
 use crate::result::spans::KINDS;
 use crate::result::words::REGION;
-use crate::result::{Outcome, Point, chain};
+use crate::result::{Counter, Outcome, Point, chain};
+use crate::sys::table::List;
 
 /// Average time for a point: most working sets are small, and leave more time for those in memory.
 const SHARE_NS: f64 = 0.17e9;
@@ -33,6 +37,8 @@ const SPANS_NS: f64 = 7e9;
 const SHORT_SPANS_NS: f64 = 1e9;
 /// Maximum share of the time of the whole run for these walks.
 const SPANS_SHARE: f64 = 0.35;
+/// Nanoseconds of telling memory and translation apart in each kind of pages, with their placement.
+const APART_NS: f64 = 2e9;
 /// The largest span by default.
 const SPAN: Bytes = Bytes(64 << 30);
 
@@ -58,12 +64,16 @@ pub const PAGES: Experiment = Experiment {
         let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
         let spans_ns = if budget.share_ns.is_finite() { SPANS_NS } else { SHORT_SPANS_NS };
         budget.after_ns = spans_ns.min(SPANS_SHARE * options.whole_ns());
+        budget.after_ns += apart_ns(machine, points, &budget);
         budget.optional = Optional::PagesBut(plan::pages(options, machine));
         budget
     },
     measure: |options, session, timer, points, budget| {
         let mut findings = run::measure(session, timer, points, budget)?;
         if !findings.interrupted {
+            tell_apart(session, timer, &mut findings, budget)?;
+            let apart_ns = apart_ns(session.machine, points, budget);
+            let budget = &Budget { after_ns: budget.after_ns - apart_ns, ..*budget };
             let kinds = kinds(session.machine, &findings.outcomes);
             let most =
                 Bytes(options.max_size.unwrap_or(SPAN).0.checked_next_power_of_two().unwrap_or(1 << 63));
@@ -95,6 +105,50 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     })?;
     planned.iter().try_for_each(|point| chain::chain(point).map(|_| ()))?;
     Ok(planned)
+}
+
+/// Returns the nanoseconds of telling memory and translation apart; 0 if the user gave the time or the trials of a point.
+fn apart_ns(machine: &Machine, points: &[Point], budget: &Budget) -> f64 {
+    let count = told_apart(machine, points).count();
+    if budget.share_ns.is_finite() { APART_NS * count.real() } else { 0.0 }
+}
+
+/// Returns the random walks in memory in which memory and translation are told apart: the largest of each kind of pages.
+fn told_apart<'p>(machine: &'p Machine, points: &'p [Point]) -> impl Iterator<Item = Point> + Clone + 'p {
+    let largest = points.iter().map(|point| point.size).max();
+    points.iter().copied().filter(move |point| {
+        let is_plain = (point.order, point.stride) == (Order::Random, point.line.bytes());
+        is_plain && Some(point.size) == largest && Budget::may_tell_apart(machine, point)
+    })
+}
+
+/// Measures the largest random walks again, in memory that stays, with grouped chains beside them.
+fn tell_apart<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    findings: &mut Findings<'a>,
+    budget: &Budget,
+) -> Result<(), Failure<'a>> {
+    let measured = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok());
+    let points = List::of(measured.map(|outcome| outcome.point))?;
+    let points = List::of(told_apart(session.machine, &points))?;
+    if points.is_empty() || timer.counter().is_none_or(Counter::is_coarse) {
+        return Ok(());
+    }
+    let found = run::measure(session, timer, &points, &budget.telling_apart(session.machine, points.len()))?;
+    findings.interrupted |= found.interrupted;
+    for apart in found.outcomes.iter() {
+        let is_same = |outcome: &&mut Outcome<'_>| {
+            let (one, other) = (&outcome.point, &apart.point);
+            (one.pages, one.size, one.order, one.stride)
+                == (other.pages, other.size, other.order, other.stride)
+        };
+        let is_told = apart.result.as_ref().is_ok_and(|measured| measured.series.split.is_some());
+        if let Some(outcome) = findings.outcomes.iter_mut().find(is_same).filter(|_| is_told) {
+            *outcome = *apart;
+        }
+    }
+    Ok(())
 }
 
 /// Plans the points of one kind of pages: growing random walks, local orders at the largest working set, and one line on

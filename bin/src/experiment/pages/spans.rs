@@ -99,13 +99,17 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Optio
     }
     of_memory(document, report);
     document.finding(format_args!(
-        "Over {span} of addresses, translation adds at least {}.",
+        "Over {span} of addresses, translation adds at least {}{}.",
         fmt::from_fn(|out| {
             costs.clone().enumerate().try_for_each(|(index, (pages, cost))| {
                 let (comma, load) = if index > 0 { (", ", "") } else { ("", " to a random load") };
                 write!(out, "{comma}{} ns{load} in {} pages", plus_minus(cost), size(report, pages))
             })
-        })
+        }),
+        match report.machine.processor.platform {
+            Platform::Virtual => "; this is the guest's own part, without the host's",
+            _ => "",
+        }
     ));
     saving(document, report, span, found);
     tlbs(document, report);

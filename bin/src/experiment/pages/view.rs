@@ -13,7 +13,7 @@ use crate::analysis::huge_pages::{
 };
 use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
 use crate::describe::rates::{is_wide, plus_minus};
-use crate::describe::{self, Report, columns, method, point, trust};
+use crate::describe::{self, Report, columns, method, point, split, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit};
 use crate::report::document::{Document, Level, Role, Rows, fields};
 use crate::report::figures::Digits;
@@ -102,6 +102,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         None => {}
     }
+    told_apart(document, report);
     for pages in had(report).filter(|pages| behaves_as_small(report.outcomes, *pages)) {
         document.finding(format_args!(
             "{pages} behave like {base} in the TLB, as when a hypervisor backs them with {base}.",
@@ -109,6 +110,30 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         ));
     }
     spans::answer(document, report, found(report));
+}
+
+/// Writes memory and translation of the largest working set in each kind of pages, if they were told apart.
+fn told_apart(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let base = report.machine.base_pages();
+    let of = |pages: Pages| {
+        let outcome =
+            walks(report.outcomes, pages).filter(|outcome| split::parts(outcome).is_some()).last()?;
+        Some((outcome.point.size, split::parts(outcome)?, pages))
+    };
+    let all = || had(report).filter_map(of);
+    let Some((size, first, _)) = all().find(|(.., pages)| *pages == base).or_else(|| all().next()) else {
+        return;
+    };
+    document.finding(format_args!(
+        "A random load over {size} costs {} in memory; address translation adds{}.",
+        split::with_ends(first.without_translation),
+        fmt::from_fn(|out| {
+            all().enumerate().try_for_each(|(index, (_, parts, pages))| {
+                let comma = if index > 0 { "," } else { "" };
+                write!(out, "{comma} {} in {}", split::with_ends(parts.translation), PageWords(pages))
+            })
+        })
+    ));
 }
 
 /// Writes the benefit of larger pages for the largest working set, according to [`Worth`] and the trust alone.
@@ -134,7 +159,8 @@ fn compared(
         }
         Worth::Nothing => "Huge pages bring no benefit here: ",
         Worth::Cost => "Huge pages are slower here: ",
-        Worth::LikeSmall | Worth::Open => "Inconclusive: ",
+        Worth::LikeSmall => "Huge pages are faster here, though the TLB treats them as small ones: ",
+        Worth::Open => "Inconclusive: ",
     };
     document.answer(format_args!(
         "{head}random-access latency over {size} is {ns} ns with {pages} vs {small} ns with {base}.",

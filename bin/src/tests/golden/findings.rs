@@ -908,11 +908,12 @@ impl Run<'_> {
         }
     }
 
-    /// Returns memory and translation of a pair of nodes: four fifths of the latency are memory.
+    /// Returns memory and translation of a walk in memory that tells them apart: four fifths of the latency are memory.
     fn split(&self, point: &Point, typical: &Summary) -> Option<Split> {
         let budget = Budget::of_pairs(self.options, self.machine, core::slice::from_ref(point));
         let is_split = budget.chain(point).is_ok_and(|chain| chain.is_split());
-        if self.options.experiment.descriptor.name != "matrix" || !is_split || !self.is_clocked() {
+        let tells = matches!(self.options.experiment.descriptor.name, "matrix" | "pages");
+        if !tells || !is_split || !self.is_clocked() || !Budget::may_tell_apart(self.machine, point) {
             return None;
         }
         let part = |share: f64| {
