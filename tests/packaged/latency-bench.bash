@@ -153,7 +153,7 @@ _latency_bench() {
         compopt -o filenames 2>/dev/null
         return
         ;;
-    --of) words='typical steady' ;;
+    --of) words='typical load steady' ;;
     --unit) return ;;
     --format) words=$formats ;;
     --output)

@@ -117,16 +117,18 @@ impl Rates {
 /// The value of a saved result that commands judge (`--of`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Of {
-    /// The value of the whole run.
+    /// The value of the whole run: memory without address translation where both sides have it.
     #[default]
     Typical,
+    /// The random load, address translation included.
+    Load,
     /// The steady value, on which rounds in separate seconds agree.
     Undisturbed,
 }
 
 impl Worded for Of {
     const WORDS: &'static [(&'static str, Self)] =
-        &[("typical", Of::Typical), ("undisturbed", Of::Undisturbed)];
+        &[("typical", Of::Typical), ("load", Of::Load), ("undisturbed", Of::Undisturbed)];
 
     /// Returns the value with a word. Documents say `undisturbed`, and options also `steady`, which help shows.
     fn from_word(text: &[u8]) -> Option<Of> {

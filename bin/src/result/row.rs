@@ -123,6 +123,8 @@ pub struct Row {
     pub seed: Option<u64>,
     /// The latency while neighbours were quiet and its interval; `None` without one.
     pub undisturbed: Option<(f64, Interval)>,
+    /// The latency without address translation and its interval, and the translation; `None` if not told apart.
+    pub parts: Option<(f64, Interval, f64)>,
 }
 
 impl Row {
@@ -136,6 +138,7 @@ impl Row {
         gigahertz: None,
         seed: None,
         undisturbed: None,
+        parts: None,
     };
 
     /// Returns whether the file has a field.
@@ -227,10 +230,21 @@ impl Row {
     /// latter.
     pub fn take_undisturbed(&mut self) -> bool {
         let Some((nanoseconds, interval)) = self.undisturbed else { return false };
-        (self.sample.nanoseconds, self.sample.interval) = (nanoseconds, Some(interval));
-        // The spread of all rounds does not apply to the quiet rounds.
-        (self.sample.core_cycles, self.sample.deviation) = (None, None);
+        self.replace(nanoseconds, interval);
         true
+    }
+
+    /// Replaces the latency of a random load by the latency without address translation; returns false without the latter.
+    pub fn take_memory(&mut self) -> bool {
+        let Some((nanoseconds, interval, _)) = self.parts else { return false };
+        self.replace(nanoseconds, interval);
+        true
+    }
+
+    fn replace(&mut self, nanoseconds: f64, interval: Interval) {
+        (self.sample.nanoseconds, self.sample.interval) = (nanoseconds, Some(interval));
+        // The spread of all rounds does not apply to another value.
+        (self.sample.core_cycles, self.sample.deviation) = (None, None);
     }
 
     fn word(&self, field: usize) -> Option<&Word> {

@@ -23,6 +23,9 @@ pub(super) enum Column {
     Deviation,
     /// The latency while neighbours were quiet (0), or an end of its interval (1, 2).
     Undisturbed(usize),
+    /// The latency without address translation, and the ends of its interval.
+    WithoutTranslation(usize),
+    Translation,
     /// The memory of all generators, which is the size of a point without a working set.
     Footprint,
     /// The rate of traffic that was offered.
@@ -50,7 +53,7 @@ pub(super) enum Column {
 }
 
 /// The names of the columns that are not words.
-const COLUMNS: [(&str, Column); 25] = [
+const COLUMNS: [(&str, Column); 29] = [
     ("initiator_node", Column::From),
     ("target_node", Column::To),
     ("ns", Column::Latency(1.0)),
@@ -61,6 +64,10 @@ const COLUMNS: [(&str, Column); 25] = [
     ("undisturbed_ns", Column::Undisturbed(0)),
     ("undisturbed_ns_low", Column::Undisturbed(1)),
     ("undisturbed_ns_high", Column::Undisturbed(2)),
+    ("without_translation_ns", Column::WithoutTranslation(0)),
+    ("without_translation_ns_low", Column::WithoutTranslation(1)),
+    ("without_translation_ns_high", Column::WithoutTranslation(2)),
+    ("translation_ns", Column::Translation),
     ("working_set_bytes", Column::Size(Some(1.0))),
     ("footprint_bytes", Column::Footprint),
     ("offered_bytes_per_second", Column::Offered),
@@ -97,6 +104,8 @@ pub(super) struct PointDraft {
     ends: [Option<f64>; 2],
     deviation: Option<f64>,
     undisturbed: [Option<f64>; 3],
+    without_translation: [Option<f64>; 3],
+    translation: Option<f64>,
     /// The rate of traffic that was offered; `None` without a pace.
     pub offered: Option<f64>,
     /// The rate of traffic, and the ends of its interval.
@@ -115,6 +124,8 @@ impl PointDraft {
             ends: [None; 2],
             deviation: None,
             undisturbed: [None; 3],
+            without_translation: [None; 3],
+            translation: None,
             offered: None,
             rates: [None; 3],
             load_node: None,
@@ -134,6 +145,8 @@ impl PointDraft {
             Column::High => self.ends[1] = Some(value),
             Column::Deviation => self.deviation = Some(value),
             Column::Undisturbed(place) => set(&mut self.undisturbed, place, value),
+            Column::WithoutTranslation(place) => set(&mut self.without_translation, place, value),
+            Column::Translation => self.translation = Some(value).filter(|value| *value >= 0.0),
             Column::Rate(place) => set(&mut self.rates, place, value),
             Column::LoadNode => self.load_node = Some(whole(value)?),
             Column::Footprint if row.sample.size.0 > 0 => {}
@@ -155,8 +168,7 @@ impl PointDraft {
 
     /// Completes the row, after all members were read.
     pub fn finish(&mut self) -> Result<(), &'static str> {
-        let PointDraft { row, nodes: [from, to], ends, deviation, undisturbed, offered, percentile, .. } =
-            self;
+        let PointDraft { row, nodes: [from, to], ends, deviation, offered, percentile, .. } = self;
         row.pair = from.zip(*to);
         // Percentiles, and levels of load between idle and most, are not compared.
         if percentile.is_some() || is_level(row) && *offered != Some(0.0) {
@@ -167,17 +179,22 @@ impl PointDraft {
             [None, None] => row.sample.interval,
             _ => return Err("interval is not a pair of numbers"),
         };
-        // The latency while neighbours were quiet is used only if it lies within its interval.
-        row.undisturbed = match *undisturbed {
-            [Some(value), Some(low), Some(high)]
-                if low > 0.0 && low <= value && value <= high && high < 1e12 =>
-            {
-                Some((value, Interval { low, high }))
-            }
-            _ => None,
-        };
+        row.undisturbed = within(self.undisturbed);
+        row.parts = within(self.without_translation)
+            .zip(self.translation)
+            .map(|((value, interval), translation)| (value, interval, translation));
         row.sample.deviation = relative(*deviation, row.sample.nanoseconds);
         Ok(())
+    }
+}
+
+/// Returns a value with its interval, only if it lies within it.
+fn within(read: [Option<f64>; 3]) -> Option<(f64, Interval)> {
+    match read {
+        [Some(value), Some(low), Some(high)] if low > 0.0 && low <= value && value <= high && high < 1e12 => {
+            Some((value, Interval { low, high }))
+        }
+        _ => None,
     }
 }
 

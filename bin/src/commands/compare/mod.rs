@@ -9,6 +9,7 @@ mod view;
 
 use latency_core::decimal::Trimmed;
 use latency_core::math::exp;
+use latency_core::stats;
 use latency_core::text::{Text, plural};
 
 use super::{Command, Write};
@@ -18,8 +19,9 @@ use crate::describe::{self, columns, trust};
 use crate::error::{Failure, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
-use crate::report::figures::ByPercent;
+use crate::report::figures::{ByPercent, Digits};
 use crate::report::format::Purpose;
+use crate::result::row::SIZE;
 use crate::saved::{self, Saved};
 use crate::sys::table::List;
 use latency_core::words::Worded;
@@ -53,7 +55,7 @@ pub const COMPARE: Command = Command {
 fields! {
     COMPARABLE "comparable" "True if the conditions agree, so that there is a verdict without --force.";
     FORCED "forced" "True if --force gave the verdict although conditions differ; `differs` lists them.";
-    OF "of" "Judged value: `typical` (whole run) or `undisturbed` (steady: rounds in separate seconds agree on it).";
+    OF "of" "Judged value: `typical` (whole run), `memory` (the same without address translation, where every file has it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
     VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` if the conditions do not allow one.";
     MEDIAN_RATIO "median_ratio" "Median of all ratios B/A.";
     THRESHOLD "threshold" "Allowed difference, as a fraction of A.";
@@ -114,6 +116,30 @@ fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
     Ok(without)
 }
 
+/// Replaces each random load by its latency without address translation, where every file that has the point has it.
+/// Returns true if points were replaced.
+fn without_translation(all: &mut [Saved]) -> Result<bool, Failure<'static>> {
+    // Sizes of the default working set differ by some pages.
+    let fields = !(1 << SIZE);
+    let mut is_replaced = false;
+    for file in 0..all.len() {
+        let rows = all.get(file).map_or(&[][..], |saved| saved.rows);
+        let mut list = List::new(rows.len())?;
+        for row in rows {
+            let mut same = all.iter().flat_map(|saved| saved.rows).filter(|other| row.is_same(other, fields));
+            let has = row.parts.is_some() && same.all(|other| other.parts.is_some());
+            let mut row = *row;
+            is_replaced |= has && row.take_memory();
+            // There is room for all rows.
+            list.push(row);
+        }
+        if let Some(saved) = all.get_mut(file) {
+            saved.rows = list.leak();
+        }
+    }
+    Ok(is_replaced)
+}
+
 /// Compares all files. Returns the median of the ratios as well.
 fn compared(files: &Files<'_>, threshold: f64) -> Result<(Comparison, f64), Failure<'static>> {
     let comparison = Comparison::new(files, threshold)?;
@@ -128,7 +154,9 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let mut all = List::new(ours.len() + theirs.len())?;
     let without = [load(ours, options, &mut all)?, load(theirs, options, &mut all)?];
     // Everything is kept until the process ends.
-    let all: &[Saved] = all.leak();
+    let all = all.leak();
+    let of_memory = options.of == Of::Typical && without_translation(all)?;
+    let all: &[Saved] = all;
     let mut known = all.iter().map(|saved| &saved.experiment).filter(|name| !name.is_empty());
     let named = known.next();
     if let Some(first) = named
@@ -160,6 +188,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         judged,
         median,
         options,
+        of_memory,
         without,
         regression: comparison.by(ComparisonVerdict::Slower)?.filter(|_| judged).map(regression),
         faster_by: comparison.by(ComparisonVerdict::Faster)?.filter(|_| judged),
@@ -175,6 +204,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         describe::machine::saved_footer(document, &|index| all.get(index));
         view.conditions(document);
         view.answer(document);
+        view.translation(document);
         cause::answer(document, cause.as_ref());
         levels::answer(document, levels.as_ref());
         view.table(document);
@@ -194,6 +224,35 @@ impl ComparisonView<'_> {
         const LARGEST: f64 = 10.0;
         let least = HALF * self.comparison.whole.error;
         Some((exp(least) - 1.0).max(self.options.threshold)).filter(|from| *from < LARGEST)
+    }
+
+    /// Says that memory is compared, and how address translation differs, which is not judged.
+    fn translation(&self, document: &mut dyn Document) {
+        if !self.of_memory {
+            return;
+        }
+        let of = |pair: &PointPair, side: usize| {
+            // The translation of the first file of each side.
+            let found = self.files.first(side).iter().find(|row| row.is_same(&pair.row, !(1 << SIZE)));
+            found.and_then(|row| row.parts).map_or(f64::NAN, |(.., translation)| translation)
+        };
+        match self.comparison.pairs() {
+            [pair] => document.finding(format_args!(
+                "Compared: memory without address translation. Translation: {} -> {} ns (not judged; --of=load \
+                 compares random loads).",
+                Digits(of(pair, 0)),
+                Digits(of(pair, 1))
+            )),
+            pairs => {
+                let mut ratios = [0.0; 64];
+                let found = pairs.iter().map(|pair| of(pair, 1) / of(pair, 0)).filter(|ratio| ratio.is_finite());
+                let median = stats::median(stats::gather(&mut ratios, found)).unwrap_or(f64::NAN);
+                document.finding(format_args!(
+                    "Compared: memory without address translation, where both have it. Translation: median B/A \
+                     {median:.2} (not judged; --of=load compares random loads)."
+                ));
+            }
+        }
     }
 
     /// Returns whether both sides are curves.
@@ -280,7 +339,7 @@ impl ComparisonView<'_> {
         differs::programs(document, self.differs);
         document.put(&COMPARABLE, comparable);
         document.put(&FORCED, !comparable && self.judged);
-        document.put(&OF, self.options.of.word());
+        document.put(&OF, if self.of_memory { "memory" } else { self.options.of.word() });
         document.put(&THRESHOLD, self.options.threshold);
         self.differences(document);
         for (list, paths) in [(&FILES_A, self.paths[0]), (&FILES_B, self.paths[1])] {

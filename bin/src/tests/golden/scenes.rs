@@ -326,6 +326,20 @@ const WIDE: &[Row] = &[
         &[],
     ),
     (
+        "compare-memory",
+        &["txt", "json"],
+        ONE,
+        "compare ../tests/fixtures/saved/matrix-memory-a.json ../tests/fixtures/saved/matrix-memory-b.json",
+        &[],
+    ),
+    (
+        "compare-load",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/matrix-memory-a.json ../tests/fixtures/saved/matrix-memory-b.json --of=load",
+        &[],
+    ),
+    (
         "compare-matrix",
         &["txt", "json"],
         ONE,
