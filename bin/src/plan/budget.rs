@@ -479,7 +479,9 @@ impl Budget {
     /// Returns true if there is time to place and write memory for `placing_ns` from `now_ns` on, and then for visits.
     #[must_use]
     pub fn has_time_to_place(&self, now_ns: f64, placing_ns: f64) -> bool {
-        now_ns + placing_ns + self.least_ns < self.until_ns
+        /// Minimum time of visits to two pieces of memory, as a multiple of that to one.
+        const TWO: f64 = 1.5;
+        now_ns + placing_ns + TWO * self.least_ns < self.until_ns
     }
 
     /// Gives visits that begin at `now_ns` their minimum time.
@@ -569,7 +571,7 @@ mod tests {
     #[test]
     fn visits_have_time_however_slowly_memory_was_placed() {
         let budget = Budget { until_ns: 10e9, least_ns: LEAST_VISITS_NS, ..Budget::DEFAULT };
-        assert!(budget.has_time_to_place(2e9, 4e9) && !budget.has_time_to_place(6e9, 4e9));
+        assert!(budget.has_time_to_place(2e9, 3e9) && !budget.has_time_to_place(2e9, 4e9));
         let end = |mut budget: Budget, now_ns| {
             budget.begin_visits(now_ns);
             budget.until_ns
