@@ -171,6 +171,11 @@ impl PairOrder {
     }
 
     #[inline(always)]
+    const fn placed(&self, place: u64) -> PlacedPair {
+        (self.pair(place), place)
+    }
+
+    #[inline(always)]
     const fn round(&self, place: u64, shift: u32) -> u64 {
         let place = place.wrapping_add(self.hash >> shift).wrapping_mul(self.factor(shift)) & self.mask;
         place ^ (place >> self.half)
@@ -259,7 +264,54 @@ impl GroupedChain {
         let group = pages.group(self, window, page >> pages.group_bits);
         (pages.page(group, page), self.first_line(window) + line)
     }
+
+    /// Calls `each` with every line of a group, and with its successor.
+    fn of_group(&self, pages: &PageGroups, group: u64, each: &mut dyn FnMut(PlacedPair, PlacedPair)) {
+        let passes = self.nodes / (self.windows * self.per_window());
+        for pass in 0..passes {
+            let place = pages.place(self, pass, group);
+            if place >= self.windows * self.groups {
+                continue;
+            }
+            let window = pass * self.windows + place / self.groups;
+            let mut members: Members = [0; 4];
+            (0..self.groups).zip(&mut members).for_each(|(member, slot)| {
+                *slot = pages.group(self, window, member);
+            });
+            self.of_window(pages, window, &members, (place % self.groups, group), each);
+        }
+    }
+
+    /// Calls `each` for the lines of one member of a window.
+    fn of_window(
+        &self,
+        pages: &PageGroups,
+        window: u64,
+        members: &Members,
+        (member, group): (u64, u64),
+        each: &mut dyn FnMut(PlacedPair, PlacedPair),
+    ) {
+        let (order, first_line) = (VisitOrder::of(window, self), self.first_line(window));
+        let first = member << pages.group_bits;
+        for page in first..first + (1 << pages.group_bits) {
+            let pairs = PairOrder::of(pages.page(group, page), pages);
+            for line in 0..self.visits {
+                let next = order.visit(self, page, line) + 1;
+                let (page, place) = if next < self.per_window() {
+                    let (page, line) = order.page_and_line(self, next);
+                    let group = members.get((page >> pages.group_bits) as usize).copied().unwrap_or_default();
+                    (pages.page(group, page), first_line + line)
+                } else {
+                    self.at((window + 1) * self.per_window() % self.nodes, pages)
+                };
+                each(pairs.placed(first_line + line), PairOrder::of(page, pages).placed(place));
+            }
+        }
+    }
 }
+
+/// The number of a pair of lines, and a place of it in the order of its page.
+type PlacedPair = (u64, u64);
 
 /// The groups of a window.
 type Members = [u64; 4];
@@ -398,47 +450,7 @@ impl Grouped {
     /// successor.
     pub(super) fn of_group(&self, group: u64, each: &mut dyn FnMut(u64, u64)) {
         for cycle in &self.cycles {
-            let passes = cycle.nodes / (cycle.windows * cycle.per_window());
-            for pass in 0..passes {
-                let place = self.pages.place(cycle, pass, group);
-                if place >= cycle.windows * cycle.groups {
-                    continue;
-                }
-                let window = pass * cycle.windows + place / cycle.groups;
-                let mut members: Members = [0; 4];
-                (0..cycle.groups).zip(&mut members).for_each(|(member, slot)| {
-                    *slot = self.pages.group(cycle, window, member);
-                });
-                self.of_window(cycle, window, &members, (place % cycle.groups, group), each);
-            }
-        }
-    }
-
-    /// Calls `each` for the lines of one member of a window.
-    fn of_window(
-        &self,
-        cycle: &GroupedChain,
-        window: u64,
-        members: &Members,
-        (member, group): (u64, u64),
-        each: &mut dyn FnMut(u64, u64),
-    ) {
-        let all = &self.pages;
-        let (order, first_line) = (VisitOrder::of(window, cycle), cycle.first_line(window));
-        let first = member << all.group_bits;
-        for page in first..first + (1 << all.group_bits) {
-            let pairs = PairOrder::of(all.page(group, page), all);
-            for line in 0..cycle.visits {
-                let next = order.visit(cycle, page, line) + 1;
-                let successor = if next < cycle.per_window() {
-                    let (page, line) = order.page_and_line(cycle, next);
-                    let group = members.get((page >> all.group_bits) as usize).copied().unwrap_or_default();
-                    PairOrder::of(all.page(group, page), all).pair(first_line + line)
-                } else {
-                    self.pair(cycle.first + (window + 1) * cycle.per_window() % cycle.nodes)
-                };
-                each(pairs.pair(first_line + line), successor);
-            }
+            cycle.of_group(&self.pages, group, &mut |(pair, _), (next, _)| each(pair, next));
         }
     }
 
@@ -484,8 +496,7 @@ impl GroupedAlone {
     /// Returns the node that a lap visits at a time.
     pub(super) fn node(&self, time: u64) -> u64 {
         let (page, place) = self.cycle.at(time, &self.pages);
-        let pair = PairOrder::of(page, &self.pages).pair(place);
-        pair << 1 | self.half(pair, place)
+        self.line(PairOrder::of(page, &self.pages).placed(place))
     }
 
     /// Returns the time at which a lap visits a node; the inverse of [`node`](Self::node).
@@ -493,7 +504,7 @@ impl GroupedAlone {
         let (cycle, pages, pair) = (&self.cycle, &self.pages, node >> 1);
         let page = pair >> pages.pair_bits;
         let place = PairOrder::of(page, pages).place(pair);
-        let place = place | (self.half(pair, 0) ^ (node & 1)) << pages.pair_bits;
+        let place = place | (self.line((pair, place)) ^ node) << pages.pair_bits;
         let pass = place / cycle.visits;
         let at = pages.place(cycle, pass, page >> pages.group_bits);
         let window = pass * cycle.windows + at / cycle.groups;
@@ -501,11 +512,21 @@ impl GroupedAlone {
         window * cycle.per_window() + VisitOrder::of(window, cycle).visit(cycle, page, place % cycle.visits)
     }
 
-    /// Returns the line of a pair at a place in the order of its page: the first half of the places has either line of each
-    /// pair, drawn at random, and the second half the other one.
+    /// Calls `each` with every node of a group, and with its successor.
+    pub(super) fn of_group(&self, group: u64, each: &mut dyn FnMut(u64, u64)) {
+        self.cycle.of_group(&self.pages, group, &mut |pair, next| each(self.line(pair), self.line(next)));
+    }
+
+    /// Returns the number of groups.
+    pub(super) const fn groups(&self) -> u64 {
+        self.pages.groups
+    }
+
+    /// Returns the line of a pair: the first half of the places of a page has one line of each pair, drawn at random, and
+    /// the second half the other one.
     #[inline(always)]
-    const fn half(&self, pair: u64, place: u64) -> u64 {
-        hash(pair, self.pages.seed) >> 63 ^ (place >> self.pages.pair_bits)
+    const fn line(&self, (pair, place): PlacedPair) -> u64 {
+        pair << 1 | (hash(pair, self.pages.seed) >> 63 ^ (place >> self.pages.pair_bits))
     }
 }
 

@@ -198,11 +198,22 @@ impl Chain {
         pause: &mut dyn FnMut() -> bool,
         each: &mut dyn FnMut(u64, u64),
     ) -> bool {
+        if let Shape::Grouped(alone) = &self.shape {
+            return (0..alone.groups()).all(|group| {
+                alone.of_group(group, &mut |node, next| each(self.offset(node), self.offset(next)));
+                !pause()
+            });
+        }
         let Some(grouped) = &self.grouped else { return true };
         (0..grouped.groups()).all(|group| {
             grouped.of_group(group, &mut |pair, next| each(self.other_of(pair), self.other_of(next)));
             !pause()
         })
+    }
+
+    /// Returns true if [`each_grouped`](Self::each_grouped) gives all lines.
+    pub(crate) const fn is_grouped(&self) -> bool {
+        matches!(self.shape, Shape::Grouped(_))
     }
 
     /// Returns the node that follows `node`, which must be below [`end`](Self::end).
