@@ -29,7 +29,7 @@ use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::{Digits, Figure};
 use crate::report::words::words;
 use crate::result::sample::collect;
-use crate::result::words::{OrderName, PageWords};
+use crate::result::words::{OrderWords, PageWords};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::warning::Warnings;
 
@@ -53,6 +53,7 @@ pub const MATRIX: Experiment = Experiment {
         flags: FlagSet::MEASURING
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::CHAIN)
+            .with(FlagId::Visits)
             .with(FlagId::Until)
             .with(FlagId::Heatmap),
         picture: true,
@@ -413,11 +414,11 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     if let Some(Outcome { point, result }) = report.outcomes.first() {
         let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
         subtitle = Text::of(format_args!(
-            "{}; {} in {}, {} order, {} spacing, seed {}",
+            "{}; {} in {}, {}, {} spacing, seed {}",
             if of_memory { "memory without address translation" } else { "random loads" },
             point.size,
             PageWords(report.machine.pages_or_base(pages)),
-            OrderName(point.order),
+            OrderWords(point.order),
             point.stride,
             point.seed
         ));

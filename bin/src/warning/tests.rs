@@ -106,6 +106,7 @@ fn every() -> Vec<Warning> {
         Warning::NeighboursFetched { ratio: 0.5, line: LineSize::LEAST },
         Warning::NeighboursFetched { ratio: 1.2, line: LineSize::LEAST },
         Warning::PrefetchAssisted { order: "sequential" },
+        Warning::GroupedOrder,
         Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
         Warning::PrecisionNotReached { from, to, size, found: 0.08, wanted: 0.01 },
         Warning::PrecisionNotReached { from, to, size, found: f64::NAN, wanted: 0.01 },

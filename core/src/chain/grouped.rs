@@ -32,8 +32,8 @@ pub const WINDOWS: [Window; GROUPED] = [
 ];
 /// Maximum loads in a window.
 const MOST_LOADS: usize = 128;
-/// Minimum number of windows of a pass.
-const FEWEST_WINDOWS: u64 = 8;
+/// Minimum number of pages of a working set: 8 of the largest windows.
+pub const FEWEST_PAGES: u64 = 256;
 /// Pairs of lines in the smallest page: a pass of each chain needs as many lines as it visits.
 const FEWEST_PAIRS: u64 = 32;
 /// Maximum pairs of lines in a page: pages of 64 KiB with lines of 64 bytes.
@@ -336,9 +336,8 @@ impl PageGroups {
         let pairs = page.bytes().0 / line.0 / 2;
         let per_group = line.0 / ENTRY;
         let groups = size.0 / page.bytes().0 / per_group;
-        let pages_of = || WINDOWS.into_iter().map(|window| window.pages);
-        let narrowest = pages_of().min()?;
-        let has_room = groups * per_group >= FEWEST_WINDOWS * pages_of().max()?;
+        let narrowest = WINDOWS.into_iter().map(|window| window.pages).min()?;
+        let has_room = groups * per_group >= FEWEST_PAGES;
         if !(FEWEST_PAIRS..=MOST_PAIRS).contains(&pairs) || per_group > narrowest || !has_room {
             return None;
         }

@@ -18,7 +18,7 @@ use grouped::{Grouped, GroupedAlone};
 use region::Within;
 
 pub use cycle::SATTOLO_LIMIT;
-pub use grouped::{GROUPED, WINDOWS, Window};
+pub use grouped::{FEWEST_PAGES, GROUPED, WINDOWS, Window};
 pub use layout::{NodeLayout, ShapeError};
 
 /// The order of a chain.
