@@ -17,7 +17,7 @@ use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Options};
+use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Plan, Planning, Scope};
 use crate::report::document::Document;
@@ -33,7 +33,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
                   its own memory.\nLoads that an interrupt or another task delayed are counted separately: \
                   a loop without loads and the kernel's count of context switches distinguish them from \
                   slow memory. Then a search for the period of DRAM refresh.",
-        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN).with(FlagId::Visits),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN),
         picture: true,
         ..Descriptor::OF_VALUES
     },
