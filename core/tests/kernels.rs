@@ -64,6 +64,23 @@ proptest! {
     }
 
     #[test]
+    fn a_grouped_chain_alone_is_in_memory(
+        groups in 32u64..80, visits in prop::sample::select(vec![1u64, 2, 4]), kernel in kernels(), hops in 0usize..9_000, seed: u64,
+    ) {
+        let order = Order::Grouped { visits, page: PageSize::KIB_4 };
+        let chain = Chain::new(order, Bytes(groups * 8 * 4096 + 4096), Bytes(64), seed).unwrap();
+        let mut memory = lines(chain.layout().size());
+        let mut buffer = Buffer::build(&mut memory, &chain, kernel.encoding).unwrap();
+        prop_assert_eq!(buffer.verify(), Ok(()));
+        let from = seed % chain.nodes();
+        prop_assert!(buffer.write_ahead(from, 500));
+        buffer.write_again(&|| false).unwrap();
+        prop_assert_eq!(buffer.verify(), Ok(()));
+        let ended = buffer.walk(kernel, from, hops).unwrap();
+        prop_assert_eq!(buffer.prove(from, hops as u64, ended), Ok(chain.advance(from, hops as u64)));
+    }
+
+    #[test]
     fn timed_hops_are_hops(kernel in kernels(), nodes in 2u64..5_000, from: u64, each in 1usize..9, count in 0usize..40) {
         let Some(stamp) = Stamp::detect() else { return Ok(()) };
         let chain = Chain::new(Order::Random, Bytes(nodes * 64), Bytes(64), 3).unwrap();

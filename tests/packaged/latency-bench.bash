@@ -18,7 +18,7 @@ _latency_bench() {
     [[ ${#before[@]} -gt 1 ]] || services=' help version'
     case $experiment in
     '' | matrix)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --visits= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     curve)
@@ -119,7 +119,8 @@ _latency_bench() {
     --min-size) return ;;
     --max-size) return ;;
     --points-per-octave) return ;;
-    --order) words='random page-local sequential backward' ;;
+    --order) words='random page-local sequential backward grouped' ;;
+    --visits) words='1 2 4' ;;
     --stride) return ;;
     --kernel) words='pointer index' ;;
     --chains) return ;;

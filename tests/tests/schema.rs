@@ -35,7 +35,7 @@ fn a_matrix_of_few_trials_is_valid() {
 
 #[test]
 fn every_order_and_every_kind_of_page_is_valid() {
-    for order in ["random", "page-local", "sequential", "backward"] {
+    for order in ["random", "page-local", "sequential", "backward", "grouped"] {
         for pages in ["auto", "4k"] {
             let (order, pages) = (format!("--order={order}"), format!("--pages={pages}"));
             let options = ["--format=json", &order, &pages, "--size=1M", "--iters=2000", "--trials=3"];

@@ -14,7 +14,7 @@ use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::{Digits, Seconds};
 use crate::report::words::words;
 use crate::result::counters::Counters;
-use crate::result::words::{OrderName, PageWords};
+use crate::result::words::{OrderWords, PageWords};
 use crate::result::{Counter, KernelClock, Measurement, Point, Repeat, Timer, Walk};
 use crate::warning::SPARSE;
 use latency_core::words::Worded;
@@ -73,9 +73,9 @@ pub fn walks(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Provenance("Method"),
             format_args!(
-                "pointer chase (dependent loads), {order} order, {stride} stride; {misses}; \
+                "pointer chase (dependent loads), {order}, {stride} stride; {misses}; \
                  intervals describe this run, another run may differ by more; seed {seed}{regions}",
-                order = OrderName(point.order),
+                order = OrderWords(point.order),
                 stride = point.stride,
                 misses = match report.outcomes.iter().any(|outcome| split::parts(outcome).is_some()) {
                     true => {
@@ -444,8 +444,8 @@ fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, ser
                 }
                 walk => write!(
                     out,
-                    "{} order, {} kernel, {}, chains: {}{walk}: per load",
-                    OrderName(point.order),
+                    "{}, {} kernel, {}, chains: {}{walk}: per load",
+                    OrderWords(point.order),
                     point.kernel.name,
                     placed.pages,
                     walk.lanes(),

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::report::document::{Document, Field, Part, fields};
 use crate::result::counters::{EVENTS, Software};
 use crate::result::evidence::{Evidence, PageCounts};
-use crate::result::words::{OrderName, PageWords};
+use crate::result::words::{OrderName, OrderWords, PageWords};
 use crate::result::{Measurement, Outcome, Placed, Point};
 use latency_core::words::Worded;
 
@@ -228,11 +228,11 @@ pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome<'_>>) ->
         // Text that does not fit is left out.
         let _ = write!(
             text,
-            "{axes}; CPU {} of node {} to memory of node {}, {} order, {} spacing, {}, seed {}",
+            "{axes}; CPU {} of node {} to memory of node {}, {}, {} spacing, {}, seed {}",
             point.cpu,
             point.initiator,
             point.target,
-            OrderName(point.order),
+            OrderWords(point.order),
             point.stride,
             PageWords(machine.pages_or_base(pages)),
             point.seed

@@ -296,7 +296,10 @@ pub fn warn_of_hits(
         let (mut passes, mut hits, mut holds, mut told) = (0, 0, 0, None);
         for Outcome { point: other, result } in outcomes {
             let Ok(measured) = result else { continue };
-            let random = matches!((other.walk, other.order), (Walk::Chain, Order::Random | Order::Local(_)));
+            let random = matches!(
+                (other.walk, other.order),
+                (Walk::Chain, Order::Random | Order::Local(_) | Order::Grouped { .. })
+            );
             let alike = random && (other.initiator, other.size) == (point.initiator, size);
             passes += usize::from(alike && measured.warm_up.passes > 0);
             if let Some(cold) = served(measured).filter(|_| alike) {

@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::arch::{Cycles, WORDS};
+use latency_core::chain::Order;
 use latency_core::cpulist::NodeSet;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
@@ -29,7 +30,7 @@ use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::{Digits, Figure};
 use crate::report::words::words;
 use crate::result::sample::collect;
-use crate::result::words::{OrderName, PageWords};
+use crate::result::words::{OrderWords, PageWords};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::warning::Warnings;
 
@@ -53,6 +54,7 @@ pub const MATRIX: Experiment = Experiment {
         flags: FlagSet::MEASURING
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::CHAIN)
+            .with(FlagId::Visits)
             .with(FlagId::Until)
             .with(FlagId::Heatmap),
         picture: true,
@@ -178,13 +180,19 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     lines(document, report);
     let of_memory = matrix::is_of_memory(report.outcomes);
     let found = conclude(&mut pairs(report));
+    let order = order(report);
+    let is_random = order == Order::Random;
     let published = if found.local_ns.is_some() { quantity::LOCAL } else { quantity::REMOTE };
     if let Some(figure) = found.local().or(found.remote()) {
         // The interval of a mean of pairs only decides whether it is one number.
         let interval = figure.interval.filter(|_| report.outcomes.len() == 1 || is_wide(figure.interval));
         let figure = Estimate { interval, ..figure };
-        let label = if of_memory { "Memory latency" } else { "Random load" };
-        trust::figure(document, report, &(label, "ns", 1.0, Some(published)), figure);
+        let label = match order {
+            _ if of_memory => "Memory latency",
+            Order::Random => "Random load",
+            _ => "Load in another order",
+        };
+        trust::figure(document, report, &(label, "ns", 1.0, Some(published).filter(|_| is_random)), figure);
     }
     let mut all = groups(pairs(report));
     // The local group comes first, if there is one.
@@ -209,6 +217,11 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         let fastest = Digits(series.minimum_ns);
         match split::of_one(document, report, outcome) {
             true => document.finding(format_args!("Random loads{through}: {within}fastest trial {fastest}.")),
+            false if !is_random => document.finding(format_args!(
+                "Loads in {}{through}: {} ns ({within}fastest trial {fastest}). This is not a latency of memory.",
+                OrderWords(order),
+                headline(series.nanoseconds.into(), 1.0),
+            )),
             false => document.finding(format_args!(
                 "Memory latency{through} {} ns, address translation included ({within}fastest trial {fastest}).",
                 headline(series.nanoseconds.into(), 1.0),
@@ -221,10 +234,15 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         undisturbed::of_several(document, report);
     }
-    if let Some(value) = found.local_ns.or(found.remote_ns()) {
+    if let Some(value) = found.local_ns.or(found.remote_ns()).filter(|_| is_random) {
         reference::published(document, report, published, Some(value));
     }
     clocks(document, report);
+}
+
+/// Returns the order of the loads.
+fn order(report: &Report<'_, '_>) -> Order {
+    report.outcomes.first().map_or(Order::Random, |outcome| outcome.point.order)
 }
 
 /// Says that pairs are compared by memory alone, and writes the latencies of random loads.
@@ -413,11 +431,15 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     if let Some(Outcome { point, result }) = report.outcomes.first() {
         let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
         subtitle = Text::of(format_args!(
-            "{}; {} in {}, {} order, {} spacing, seed {}",
-            if of_memory { "memory without address translation" } else { "random loads" },
+            "{}; {} in {}, {}, {} spacing, seed {}",
+            match point.order {
+                _ if of_memory => "memory without address translation",
+                Order::Random => "random loads",
+                _ => "loads",
+            },
             point.size,
             PageWords(report.machine.pages_or_base(pages)),
-            OrderName(point.order),
+            OrderWords(point.order),
             point.stride,
             point.seed
         ));
@@ -433,8 +455,11 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
         (Some(local), None) if of_memory => {
             Text::of(format_args!("Memory latency: {} ns", headline(local, 1.0)))
         }
-        (Some(local), None) => {
+        (Some(local), None) if order(report) == Order::Random => {
             Text::of(format_args!("Random loads from memory: {} ns", headline(local, 1.0)))
+        }
+        (Some(local), None) => {
+            Text::of(format_args!("Loads in {}: {} ns", OrderWords(order(report)), headline(local, 1.0)))
         }
         _ => Text::of(format_args!("Memory latency")),
     };

@@ -154,6 +154,7 @@ const fn name(order: Order) -> &'static str {
         Order::Sequential => "address order",
         Order::Backward => "backward",
         Order::Local(_) => "local",
+        Order::Grouped { .. } => "grouped",
     }
 }
 

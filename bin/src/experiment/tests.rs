@@ -253,6 +253,7 @@ fn impossible_chains_are_refused_before_anything_is_mapped() {
     let one = machine("one-node", None);
     assert_eq!(pairs(&one, "--size=1M --order=page-local"), Ok("0>0@0".into()));
     assert!(codes(&one, "--order=sequential").contains(&"prefetch-assisted"));
+    assert!(codes(&one, "--order=grouped --visits=2").contains(&"grouped-order"));
 }
 
 /// The points of a plan, their budget, and the codes of its warnings; or the message of its refusal.

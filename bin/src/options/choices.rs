@@ -28,6 +28,8 @@ pub enum Order {
     Sequential,
     /// Descending addresses.
     Backward,
+    /// Random within windows of pages, each visited several times (`--visits`). The TLB reduces its latency.
+    Grouped,
 }
 
 impl Worded for Order {
@@ -36,6 +38,7 @@ impl Worded for Order {
         ("page-local", Order::PageLocal),
         ("sequential", Order::Sequential),
         ("backward", Order::Backward),
+        ("grouped", Order::Grouped),
     ];
 }
 

@@ -62,6 +62,10 @@ pub enum UsageError<'a> {
     TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes },
     /// A stride that does not divide a page into two lines or more.
     NotPageLocal { stride: Bytes, page: Bytes },
+    /// Grouped order for an experiment other than the matrix.
+    NoGroupedOrder { experiment: &'static Descriptor },
+    /// Visits of a page in a window, with an order that has no windows.
+    VisitsOfNothing,
     /// A range of sizes with its end below its start.
     RangeBackwards { least: Bytes, most: Bytes },
     /// A label with the value of an environment variable that does not exist.
@@ -272,6 +276,12 @@ impl fmt::Display for UsageError<'_> {
                 "--order=page-local cannot use a stride of {stride}; use a power of two up to {half}K",
                 half = page.0 >> 11
             ),
+            UsageError::NoGroupedOrder { experiment } => {
+                write!(out, "{experiment} has no --order=grouped; use matrix", experiment = experiment.name)
+            }
+            UsageError::VisitsOfNothing => {
+                write!(out, "--visits needs --order=grouped; add it, or remove --visits")
+            }
             UsageError::RangeBackwards { least, most } => {
                 write!(out, "--min-size of {least} is above --max-size of {most}; swap them")
             }

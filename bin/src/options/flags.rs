@@ -12,7 +12,7 @@ use latency_core::units::{NodeId, Picoseconds};
 use super::kinds::{
     BASELINE, BYTES, CHAINS, COUNT, CPU, CPUS, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM, MEMORY,
     METHOD, NODE, OF, ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SIZE, THREADS, TIME, UNIT, UNTIL, VIEW,
-    ValueKind, WHEN, WHOLE_SECONDS,
+    VISITS, ValueKind, WHEN, WHOLE_SECONDS,
 };
 use super::values::{self, ValueError};
 use super::{Descriptor, Help, Options, pairs};
@@ -266,6 +266,11 @@ flags! {
         "order in which the lines are visited",
         default "random",
         because "prefetchers and the TLB speed up every other order";
+    Visits "visits" Chain,
+        Value(&VISITS, |options, value| set(&mut options.visits, values::visits(value))),
+        "loads from each page of a window, with --order=grouped",
+        default "4",
+        because "one page walk then serves 4 loads";
     Stride "stride" Chain,
         Value(&BYTES, |options, value| set_some(&mut options.stride, values::stride(value))),
         "distance between lines: 8, 16, 32 or a multiple of 64",

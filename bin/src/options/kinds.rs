@@ -55,8 +55,11 @@ pub(super) const LABEL: ValueKind = kind(
 );
 pub(super) const PAGES: ValueKind =
     kind("auto|4k|thp|2m|1g", "auto, 4k (base pages), thp, or a size of huge pages such as 2m or 1g");
-pub(super) const ORDER: ValueKind =
-    kind("random|page-local|sequential|backward", "one of random, page-local, sequential and backward");
+pub(super) const ORDER: ValueKind = kind(
+    "random|page-local|sequential|backward|grouped",
+    "one of random, page-local, sequential, backward and grouped",
+);
+pub(super) const VISITS: ValueKind = kind("1|2|4", "1, 2 or 4");
 pub(super) const KERNEL: ValueKind = kind("pointer|index", "pointer or index");
 pub(super) const FORMAT: ValueKind = kind("FORMAT", "one of the formats");
 pub(super) const WHEN: ValueKind = kind("auto|always|never", "one of auto, always and never");

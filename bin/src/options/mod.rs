@@ -199,6 +199,8 @@ options! {
         pub points_per_octave: Option<NonZeroU32> = None,
         /// The order of the chain.
         pub order: Order = Order::Random,
+        /// The visits of a page in a window of a grouped order: 1, 2 or 4.
+        pub visits: u64 = 4,
         /// The stride, the distance between two nodes of the chain: 8, 16, 32 or a multiple of 64 bytes. `None` for the
         /// machine's cache line.
         pub stride: Option<Bytes> = None,

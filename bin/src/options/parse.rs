@@ -1,4 +1,5 @@
 //! Turns tokens into options, and then checks the options together.
+use latency_core::chain::FEWEST_PAGES;
 use latency_core::units::LINE;
 
 use super::bits::FlagSet;
@@ -227,13 +228,28 @@ fn check_held<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
 fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     // The machine's cache line may be longer, and then a plan refuses more.
     let (stride, page) = (options.stride.unwrap_or(LINE), page_size().bytes());
-    let page_local = options.order == Order::PageLocal;
+    let (page_local, grouped) = (options.order == Order::PageLocal, options.order == Order::Grouped);
+    let experiment = options.experiment.descriptor;
+    if grouped && !experiment.flags.contains(FlagId::Visits) {
+        return Err(UsageError::NoGroupedOrder { experiment });
+    }
+    if options.given.contains(FlagId::Visits) && !grouped {
+        return Err(UsageError::VisitsOfNothing);
+    }
+    if options.stride.is_some() && grouped {
+        let [first, second] = [&FLAGS[FlagId::Order as usize], &FLAGS[FlagId::Stride as usize]];
+        return Err(UsageError::Conflict { first, second, reason: "grouped order visits every line" });
+    }
     // A page with a single line has no order, and no line may cross the end of a page.
     if page_local && (stride.times(2) > page || page.0 % stride.0 != 0) {
         return Err(UsageError::NotPageLocal { stride, page });
     }
-    // A chain needs at least two lines; page-local chains need whole pages.
-    let least = if page_local { page } else { stride.times(2) };
+    // A chain needs at least two lines; page-local chains need whole pages, and grouped ones whole windows.
+    let least = match options.order {
+        Order::PageLocal => page,
+        Order::Grouped => page.times(FEWEST_PAGES),
+        _ => stride.times(2),
+    };
     let sizes = [options.size, options.min_size, options.max_size];
     for (id, size) in [FlagId::Size, FlagId::MinSize, FlagId::MaxSize].into_iter().zip(sizes) {
         if let (Some(flag), Some(size)) = (FLAGS.iter().find(|flag| flag.id == id), size)

@@ -31,7 +31,7 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
         name: "matrix",
         summary: "idle latency of every initiator node to every target node",
         details: "One line a pair.\nThen the ratio of remote to local.",
-        flags: MEASURED.union(TRAFFIC).union(FlagSet::EXCHANGE).with(FlagId::Cores),
+        flags: MEASURED.union(TRAFFIC).union(FlagSet::EXCHANGE).with(FlagId::Cores).with(FlagId::Visits),
         picture: true,
         ..Descriptor::OF_VALUES
     },
@@ -208,8 +208,11 @@ fn every_option_is_set_in_both_forms() {
             assert_eq!(options.given, FlagSet::of(&[flag.id]), "{line:?}");
         }
     }
-    // The test below checks --csv with the other formats, and --hold needs another option.
-    assert_eq!(values.len() + 2, FLAGS.len());
+    // The test below checks --csv with the other formats, and --hold and --visits need another option.
+    assert_eq!(values.len() + 3, FLAGS.len());
+    let visits = |line: &[&str]| parsed(line).map(|options| (options.order, options.visits)).ok();
+    assert_eq!(visits(&["--order=grouped"]), Some((Order::Grouped, 4)));
+    assert_eq!(visits(&["--visits=1", "--order=grouped", "--size=1M"]), Some((Order::Grouped, 1)));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
+use latency_core::chain::WINDOWS;
 use latency_core::cpulist::{IdSet, ListError};
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::traffic::KINDS;
@@ -145,6 +146,15 @@ pub fn number(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
         Ok(number) if number <= most => Ok(number),
         _ => Err(ValueError::OutOfRange { least: 0, most: most.into() }),
     }
+}
+
+/// Reads the number of visits of a page in a window of a grouped order.
+///
+/// # Errors
+/// The errors of [`integer`]; a number of visits that no chain has.
+pub fn visits(text: &[u8]) -> Result<u64, ValueError<'_>> {
+    let known = |visits: &u64| WINDOWS.iter().any(|window| window.visits == *visits);
+    Some(integer(text)?).filter(known).ok_or(not_a_choice(text))
 }
 
 /// Reads the number of a CPU.

@@ -34,14 +34,15 @@ use crate::result::{Point, Walk, chain};
 use crate::warning::Warning;
 use latency_core::words::Worded;
 
-/// Returns the order of a chain that an option selects, on a machine with base pages of this size.
+/// Returns the order of a chain that the options select, on a machine with base pages of this size.
 #[must_use]
-pub const fn order(option: options::Order, page: PageSize) -> Order {
-    match option {
+pub const fn order(options: &Options<'_>, page: PageSize) -> Order {
+    match options.order {
         options::Order::Random => Order::Random,
         options::Order::PageLocal => Order::Local(page.bytes()),
         options::Order::Sequential => Order::Sequential,
         options::Order::Backward => Order::Backward,
+        options::Order::Grouped => Order::Grouped { visits: options.visits, page },
     }
 }
 
@@ -87,7 +88,7 @@ impl Point {
             cpu,
             target,
             kernel: kernel(options.kernel),
-            order: order(options.order, machine.page),
+            order: order(options, machine.page),
             size,
             stride: stride(options, machine),
             line: machine.line,
@@ -109,8 +110,10 @@ pub fn matrix<'a>(
     each: EachPoint<'_>,
 ) -> Result<(), Failure<'a>> {
     let Planning { options, machine, .. } = *planning;
-    if options.order != options::Order::Random {
-        planning.warnings.push(Warning::PrefetchAssisted { order: options.order.word() });
+    match options.order {
+        options::Order::Random => {}
+        options::Order::Grouped => planning.warnings.push(Warning::GroupedOrder),
+        order => planning.warnings.push(Warning::PrefetchAssisted { order: order.word() }),
     }
     for initiator in scope.initiators.iter().map(NodeId) {
         let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;

@@ -18,8 +18,22 @@ impl Display for OrderName {
             Order::Random => out.write_str("random"),
             Order::Local(REGION) => out.write_str("2m-local"),
             Order::Local(_) => out.write_str("page-local"),
+            Order::Grouped { visits, .. } => write!(out, "grouped-{visits}"),
             Order::Sequential => out.write_str("sequential"),
             Order::Backward => out.write_str("backward"),
+        }
+    }
+}
+
+/// The words for an order, for people: `random order`, `grouped order, 4 visits`.
+pub struct OrderWords(pub Order);
+
+impl Display for OrderWords {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Order::Grouped { visits: 1, .. } => out.write_str("grouped order, 1 visit"),
+            Order::Grouped { visits, .. } => write!(out, "grouped order, {visits} visits"),
+            order => write!(out, "{} order", OrderName(order)),
         }
     }
 }

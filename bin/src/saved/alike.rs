@@ -60,7 +60,8 @@ pub const TABLE: [ComparedCondition; 11] = [
     condition("undisturbed", ("undisturbed_ns", "steady value"), None, [""; 2], &[UNDISTURBED]),
 ];
 /// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
-const ORDERS: [&str; 5] = ["backward", "sequential", "page-local", "2m-local", "random"];
+const ORDERS: [&str; 8] =
+    ["backward", "sequential", "page-local", "2m-local", "grouped-4", "grouped-2", "grouped-1", "random"];
 /// Value of the condition of pages for a word that names none; other values are codes of pages.
 const OTHER_PAGES: u64 = u8::MAX as u64;
 /// The word for a steady value that was requested and not found.

@@ -187,6 +187,8 @@ pub enum Warning {
     PointersFollowed { ratio: f64 },
     /// The order of the chain lets prefetchers reduce the latency.
     PrefetchAssisted { order: &'static str },
+    /// The order of the chain lets loads share translations.
+    GroupedOrder,
     /// The confidence interval is wider than requested.
     PrecisionNotReached { from: NodeId, to: NodeId, size: Bytes, found: f64, wanted: f64 },
     /// A share of the trials was interrupted.

@@ -558,6 +558,11 @@ impl Warning {
                 "prefetchers accelerate {order} order: this is not random-access latency";
                 "use --order=random to measure random-access latency"
             ),
+            Warning::GroupedOrder => entry!(
+                "grouped-order", Note;
+                "loads in grouped order share page walks: this is not a latency of memory";
+                "use --order=random to measure random-access latency"
+            ),
             // Without an interval nothing is known of the precision, so this is the least certain value.
             Warning::PrecisionNotReached { from, to, size, found, .. } if found.is_nan() => entry!(
                 "precision-not-reached", Poor, Point(from, to, size), f64::INFINITY;

@@ -106,6 +106,7 @@ fn every() -> Vec<Warning> {
         Warning::NeighboursFetched { ratio: 0.5, line: LineSize::LEAST },
         Warning::NeighboursFetched { ratio: 1.2, line: LineSize::LEAST },
         Warning::PrefetchAssisted { order: "sequential" },
+        Warning::GroupedOrder,
         Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
         Warning::PrecisionNotReached { from, to, size, found: 0.08, wanted: 0.01 },
         Warning::PrecisionNotReached { from, to, size, found: f64::NAN, wanted: 0.01 },
@@ -247,7 +248,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 86);
+    assert_eq!(codes.len(), 87);
 }
 
 #[test]

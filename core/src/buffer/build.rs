@@ -98,6 +98,7 @@ pub(super) fn write(
         }
     };
     match layout.stride().0 {
+        _ if chain.is_grouped() => {}
         64 => {
             // A node fills a line, so its place is computed without a call of the layout.
             let distance = 64 / encoding.unit().0;

@@ -13,12 +13,13 @@
 //! windows of half the pages, which shows whether the TLB holds a window. Of each chain, less than a window of lines in
 //! each pass is in none.
 //!
-//! Nodes are numbered by the time at which a lap visits them. Everything is computed: nothing is stored for each node.
+//! Their nodes are numbered by the time at which a lap visits them. A grouped chain alone has both lines of each pair, and
+//! nodes in the order of addresses. Everything is computed: nothing is stored for each node.
 
 use super::layout::NodeLayout;
 use super::weyl::Mixer;
 use crate::rng::Pcg32;
-use crate::units::PageSize;
+use crate::units::{Bytes, PageSize};
 
 /// Number of grouped chains.
 pub const GROUPED: usize = 4;
@@ -31,8 +32,8 @@ pub const WINDOWS: [Window; GROUPED] = [
 ];
 /// Maximum loads in a window.
 const MOST_LOADS: usize = 128;
-/// Minimum number of windows of a pass.
-const FEWEST_WINDOWS: u64 = 8;
+/// Minimum number of pages of a working set: 8 of the largest windows.
+pub const FEWEST_PAGES: u64 = 256;
 /// Pairs of lines in the smallest page: a pass of each chain needs as many lines as it visits.
 const FEWEST_PAIRS: u64 = 32;
 /// Maximum pairs of lines in a page: pages of 64 KiB with lines of 64 bytes.
@@ -45,7 +46,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct Window {
     /// Visits of each page in a window.
     pub visits: u64,
-    /// Pages of a window.
+    /// PageGroups of a window.
     pub pages: u64,
     /// The chain's share of the grouped lines, which are half of all lines, in eighths.
     pub eighths: u64,
@@ -100,6 +101,15 @@ const fn hash(number: u64, seed: u64) -> u64 {
     (hash ^ (hash >> 32)).wrapping_mul(GOLDEN)
 }
 
+/// Returns the multiplicative inverse of an odd number modulo 2^12, enough for the loads of a window and the pairs of a page.
+///
+/// An odd number is its own inverse modulo 8, and each step of Newton's iteration doubles the number of correct bits.
+#[inline(always)]
+const fn inverse_of_12_bits(odd: u64) -> u64 {
+    let inverse = odd.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(odd)));
+    inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)))
+}
+
 /// The order of the visits of one window, made of the fixed order of its chain.
 #[derive(Clone, Copy, Debug)]
 struct VisitOrder {
@@ -114,11 +124,8 @@ impl VisitOrder {
     fn of(window: u64, cycle: &GroupedChain) -> VisitOrder {
         let hash = hash(window, cycle.seed);
         let stride = hash >> 48 | 1;
-        // An odd number is its own inverse modulo 8, and each step of Newton's iteration doubles the number of correct
-        // bits: 12 suffice for the loads of a window.
-        let step = |inverse: u64| inverse.wrapping_mul(2u64.wrapping_sub(stride.wrapping_mul(inverse)));
         let mixed = (hash >> 40) & cycle.order.mask;
-        VisitOrder { added: hash >> 32, mixed, stride, inverse: step(step(stride)) }
+        VisitOrder { added: hash >> 32, mixed, stride, inverse: inverse_of_12_bits(stride) }
     }
 
     /// Returns the page of the window that a visit loads from, and the number of the line among those of the pass.
@@ -148,10 +155,10 @@ struct PairOrder {
 
 impl PairOrder {
     #[inline(always)]
-    const fn of(page: u64, grouped: &Grouped) -> PairOrder {
-        let bits = grouped.pair_bits;
+    const fn of(page: u64, pages: &PageGroups) -> PairOrder {
+        let bits = pages.pair_bits;
         let (mask, half) = ((1 << bits) - 1, bits.div_ceil(2));
-        PairOrder { hash: hash(page, grouped.seed), first: page << bits, mask, half }
+        PairOrder { hash: hash(page, pages.seed), first: page << bits, mask, half }
     }
 
     /// Returns the number of the pair at a place in the order.
@@ -164,10 +171,32 @@ impl PairOrder {
     }
 
     #[inline(always)]
+    const fn placed(&self, place: u64) -> PlacedPair {
+        (self.pair(place), place)
+    }
+
+    #[inline(always)]
     const fn round(&self, place: u64, shift: u32) -> u64 {
-        let factor = self.hash >> (shift + 8) | 1;
-        let place = place.wrapping_add(self.hash >> shift).wrapping_mul(factor) & self.mask;
+        let place = place.wrapping_add(self.hash >> shift).wrapping_mul(self.factor(shift)) & self.mask;
         place ^ (place >> self.half)
+    }
+
+    /// Returns the place of a pair of the page in the order; the inverse of [`pair`](Self::pair).
+    #[inline(always)]
+    const fn place(&self, pair: u64) -> u64 {
+        self.unround(self.unround(self.unround(pair & self.mask, 38), 20), 4)
+    }
+
+    #[inline(always)]
+    const fn unround(&self, place: u64, shift: u32) -> u64 {
+        // An xor-shift by at least half of the bits is its own inverse.
+        let place = (place ^ (place >> self.half)).wrapping_mul(inverse_of_12_bits(self.factor(shift)));
+        place.wrapping_sub(self.hash >> shift) & self.mask
+    }
+
+    #[inline(always)]
+    const fn factor(&self, shift: u32) -> u64 {
+        self.hash >> (shift + 8) | 1
     }
 }
 
@@ -193,6 +222,31 @@ struct GroupedChain {
 }
 
 impl GroupedChain {
+    /// Returns a chain with `lines` lines of each page from the place `from` on, and with its first node.
+    fn new(
+        window: Window,
+        pages: &PageGroups,
+        first: u64,
+        (from, lines): (u64, u64),
+        rng: &mut Pcg32,
+    ) -> GroupedChain {
+        let (groups, passes) = (window.pages >> pages.group_bits, lines / window.visits);
+        let windows = pages.groups / groups;
+        let order = Shuffled::new(window.loads(), rng);
+        GroupedChain {
+            first,
+            nodes: passes * windows * window.loads(),
+            from,
+            visits: window.visits,
+            page_bits: window.pages.trailing_zeros(),
+            windows,
+            groups,
+            order,
+            inverse: order.inverse(),
+            seed: rng.next_u64(),
+        }
+    }
+
     /// Returns the number of loads in a window.
     const fn per_window(&self) -> u64 {
         self.visits << self.page_bits
@@ -202,15 +256,69 @@ impl GroupedChain {
     const fn first_line(&self, window: u64) -> u64 {
         self.from + window / self.windows * self.visits
     }
+
+    /// Returns the page that is visited at a time, and the place of its line in the order of the page.
+    fn at(&self, time: u64, pages: &PageGroups) -> (u64, u64) {
+        let (window, visit) = (time / self.per_window(), time % self.per_window());
+        let (page, line) = VisitOrder::of(window, self).page_and_line(self, visit);
+        let group = pages.group(self, window, page >> pages.group_bits);
+        (pages.page(group, page), self.first_line(window) + line)
+    }
+
+    /// Calls `each` with every line of a group, and with its successor.
+    fn of_group(&self, pages: &PageGroups, group: u64, each: &mut dyn FnMut(PlacedPair, PlacedPair)) {
+        let passes = self.nodes / (self.windows * self.per_window());
+        for pass in 0..passes {
+            let place = pages.place(self, pass, group);
+            if place >= self.windows * self.groups {
+                continue;
+            }
+            let window = pass * self.windows + place / self.groups;
+            let mut members: Members = [0; 4];
+            (0..self.groups).zip(&mut members).for_each(|(member, slot)| {
+                *slot = pages.group(self, window, member);
+            });
+            self.of_window(pages, window, &members, (place % self.groups, group), each);
+        }
+    }
+
+    /// Calls `each` for the lines of one member of a window.
+    fn of_window(
+        &self,
+        pages: &PageGroups,
+        window: u64,
+        members: &Members,
+        (member, group): (u64, u64),
+        each: &mut dyn FnMut(PlacedPair, PlacedPair),
+    ) {
+        let (order, first_line) = (VisitOrder::of(window, self), self.first_line(window));
+        let first = member << pages.group_bits;
+        for page in first..first + (1 << pages.group_bits) {
+            let pairs = PairOrder::of(pages.page(group, page), pages);
+            for line in 0..self.visits {
+                let next = order.visit(self, page, line) + 1;
+                let (page, place) = if next < self.per_window() {
+                    let (page, line) = order.page_and_line(self, next);
+                    let group = members.get((page >> pages.group_bits) as usize).copied().unwrap_or_default();
+                    (pages.page(group, page), first_line + line)
+                } else {
+                    self.at((window + 1) * self.per_window() % self.nodes, pages)
+                };
+                each(pairs.placed(first_line + line), PairOrder::of(page, pages).placed(place));
+            }
+        }
+    }
 }
+
+/// The number of a pair of lines, and a place of it in the order of its page.
+type PlacedPair = (u64, u64);
 
 /// The groups of a window.
 type Members = [u64; 4];
 
-/// The grouped chains beside a random chain.
+/// The pages of a working set, in groups.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grouped {
-    cycles: [GroupedChain; GROUPED],
+struct PageGroups {
     /// Pairs of lines in a page, and pages in a group, as binary logarithms.
     pair_bits: u32,
     group_bits: u32,
@@ -220,154 +328,32 @@ pub(super) struct Grouped {
     seed: u64,
 }
 
-impl Grouped {
-    /// Returns the grouped chains over the working set of `layout`, whose nodes are pairs of lines, numbered from the end
-    /// of its own nodes; `None` if the set is too small, or if pages or lines have an unusual size.
-    pub(super) fn new(layout: &NodeLayout, page: PageSize, rng: &mut Pcg32) -> Option<Grouped> {
+impl PageGroups {
+    /// Returns the pages of a working set; `None` if the set is too small, or if pages or lines have an unusual size.
+    fn new(size: Bytes, line: Bytes, page: PageSize, rng: &mut Pcg32) -> Option<PageGroups> {
         /// Bytes of a page-table entry.
         const ENTRY: u64 = 8;
-        let line = layout.line();
         let pairs = page.bytes().0 / line.0 / 2;
         let per_group = line.0 / ENTRY;
-        let groups = layout.size().0 / page.bytes().0 / per_group;
-        let pages_of = || WINDOWS.into_iter().map(|window| window.pages);
-        let narrowest = pages_of().min()?;
-        let has_room = groups * per_group >= FEWEST_WINDOWS * pages_of().max()?;
+        let groups = size.0 / page.bytes().0 / per_group;
+        let narrowest = WINDOWS.into_iter().map(|window| window.pages).min()?;
+        let has_room = groups * per_group >= FEWEST_PAGES;
         if !(FEWEST_PAIRS..=MOST_PAIRS).contains(&pairs) || per_group > narrowest || !has_room {
             return None;
         }
-        let mixer = Mixer::new(groups.next_power_of_two().trailing_zeros(), rng);
-        let mut first = layout.nodes;
-        let mut from = 0;
-        let cycles = WINDOWS.map(|window| {
-            let Window { visits, pages: window_pages, eighths } = window;
-            let lines = pairs * eighths / 8;
-            let (in_window, passes) = (window_pages / per_group, lines / visits);
-            let windows = groups / in_window;
-            let order = Shuffled::new(window.loads(), rng);
-            let cycle = GroupedChain {
-                first,
-                nodes: passes * windows * window.loads(),
-                from,
-                visits,
-                page_bits: window_pages.trailing_zeros(),
-                windows,
-                groups: in_window,
-                order,
-                inverse: order.inverse(),
-                seed: rng.next_u64(),
-            };
-            (first, from) = (first + cycle.nodes, from + lines);
-            cycle
-        });
-        Some(Grouped {
-            cycles,
+        Some(PageGroups {
             pair_bits: pairs.trailing_zeros(),
             group_bits: per_group.trailing_zeros(),
             groups,
-            mixer,
-            seed: rng.next_u64(),
+            mixer: Mixer::new(groups.next_power_of_two().trailing_zeros(), rng),
+            seed: 0,
         })
-    }
-
-    /// Returns the number of the first node and the number of nodes of a grouped chain.
-    pub(super) fn cycle(&self, index: usize) -> Option<(u64, u64)> {
-        self.cycles.get(index).map(|cycle| (cycle.first, cycle.nodes))
-    }
-
-    /// Returns the number behind the last node.
-    pub(super) fn end(&self) -> u64 {
-        self.cycles.last().map_or(0, |cycle| cycle.first + cycle.nodes)
-    }
-
-    /// Returns the node that a chase from `node` reaches after `hops` hops.
-    pub(super) fn advance(&self, node: u64, hops: u64) -> u64 {
-        let Some(cycle) = self.of(node) else { return node };
-        cycle.first + (node - cycle.first + hops % cycle.nodes) % cycle.nodes
-    }
-
-    /// Returns the number of the pair of lines that `node` is in.
-    pub(super) fn pair(&self, node: u64) -> u64 {
-        let Some(cycle) = self.of(node) else { return 0 };
-        let time = node - cycle.first;
-        let (window, visit) = (time / cycle.per_window(), time % cycle.per_window());
-        let (page, line) = VisitOrder::of(window, cycle).page_and_line(cycle, visit);
-        let group = self.group(cycle, window, page >> self.group_bits);
-        PairOrder::of(self.page(group, page), self).pair(cycle.first_line(window) + line)
     }
 
     /// Returns the number of a page of a group, from its number in the window.
     #[inline(always)]
     const fn page(&self, group: u64, page: u64) -> u64 {
         group << self.group_bits | (page & ((1 << self.group_bits) - 1))
-    }
-
-    /// Returns the chain that has the grouped line of a pair, if the pair is in a window of it.
-    pub(super) fn owner(&self, pair: u64) -> Option<usize> {
-        let page = pair >> self.pair_bits;
-        let group = Some(page >> self.group_bits).filter(|group| *group < self.groups)?;
-        let order = PairOrder::of(page, self);
-        let index = (0..1 << self.pair_bits).find(|index| order.pair(*index) == pair)?;
-        let chain = self.cycles.iter().rposition(|cycle| cycle.from <= index)?;
-        let cycle = self.cycles.get(chain)?;
-        let place = self.place(cycle, (index - cycle.from) / cycle.visits, group);
-        (place < cycle.windows * cycle.groups).then_some(chain)
-    }
-
-    /// Calls `each` with the number of the pair of every grouped line of a group, and the number of the pair of its
-    /// successor.
-    pub(super) fn of_group(&self, group: u64, each: &mut dyn FnMut(u64, u64)) {
-        for cycle in &self.cycles {
-            let passes = cycle.nodes / (cycle.windows * cycle.per_window());
-            for pass in 0..passes {
-                let place = self.place(cycle, pass, group);
-                if place >= cycle.windows * cycle.groups {
-                    continue;
-                }
-                let window = pass * cycle.windows + place / cycle.groups;
-                let mut members: Members = [0; 4];
-                (0..cycle.groups).zip(&mut members).for_each(|(member, slot)| {
-                    *slot = self.group(cycle, window, member);
-                });
-                self.of_window(cycle, window, &members, (place % cycle.groups, group), each);
-            }
-        }
-    }
-
-    /// Calls `each` for the lines of one member of a window.
-    fn of_window(
-        &self,
-        cycle: &GroupedChain,
-        window: u64,
-        members: &Members,
-        (member, group): (u64, u64),
-        each: &mut dyn FnMut(u64, u64),
-    ) {
-        let (order, first_line) = (VisitOrder::of(window, cycle), cycle.first_line(window));
-        let first = member << self.group_bits;
-        for page in first..first + (1 << self.group_bits) {
-            let pairs = PairOrder::of(self.page(group, page), self);
-            for line in 0..cycle.visits {
-                let next = order.visit(cycle, page, line) + 1;
-                let successor = if next < cycle.per_window() {
-                    let (page, line) = order.page_and_line(cycle, next);
-                    let group = members.get((page >> self.group_bits) as usize).copied().unwrap_or_default();
-                    PairOrder::of(self.page(group, page), self).pair(first_line + line)
-                } else {
-                    self.pair(cycle.first + (window + 1) * cycle.per_window() % cycle.nodes)
-                };
-                each(pairs.pair(first_line + line), successor);
-            }
-        }
-    }
-
-    /// Returns the number of whole groups.
-    pub(super) const fn groups(&self) -> u64 {
-        self.groups
-    }
-
-    fn of(&self, node: u64) -> Option<&GroupedChain> {
-        self.cycles.iter().rfind(|cycle| cycle.first <= node)
     }
 
     /// Returns a member of a window.
@@ -398,6 +384,148 @@ impl Grouped {
 
     const fn key(&self, cycle: &GroupedChain, pass: u64) -> u64 {
         ((pass ^ cycle.seed).wrapping_mul(GOLDEN) >> 20) & self.mixer.mask
+    }
+}
+
+/// The grouped chains beside a random chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grouped {
+    cycles: [GroupedChain; GROUPED],
+    pages: PageGroups,
+}
+
+impl Grouped {
+    /// Returns the grouped chains over the working set of `layout`, whose nodes are pairs of lines, numbered from the end
+    /// of its own nodes; `None` if the set is too small, or if pages or lines have an unusual size.
+    pub(super) fn new(layout: &NodeLayout, page: PageSize, rng: &mut Pcg32) -> Option<Grouped> {
+        let pages = PageGroups::new(layout.size(), layout.line(), page, rng)?;
+        let mut first = layout.nodes;
+        let mut from = 0;
+        let cycles = WINDOWS.map(|window| {
+            let lines = (window.eighths << pages.pair_bits) / 8;
+            let cycle = GroupedChain::new(window, &pages, first, (from, lines), rng);
+            (first, from) = (first + cycle.nodes, from + lines);
+            cycle
+        });
+        Some(Grouped { cycles, pages: PageGroups { seed: rng.next_u64(), ..pages } })
+    }
+
+    /// Returns the number of the first node and the number of nodes of a grouped chain.
+    pub(super) fn cycle(&self, index: usize) -> Option<(u64, u64)> {
+        self.cycles.get(index).map(|cycle| (cycle.first, cycle.nodes))
+    }
+
+    /// Returns the number behind the last node.
+    pub(super) fn end(&self) -> u64 {
+        self.cycles.last().map_or(0, |cycle| cycle.first + cycle.nodes)
+    }
+
+    /// Returns the node that a chase from `node` reaches after `hops` hops.
+    pub(super) fn advance(&self, node: u64, hops: u64) -> u64 {
+        let Some(cycle) = self.of(node) else { return node };
+        cycle.first + (node - cycle.first + hops % cycle.nodes) % cycle.nodes
+    }
+
+    /// Returns the number of the pair of lines that `node` is in.
+    pub(super) fn pair(&self, node: u64) -> u64 {
+        let Some(cycle) = self.of(node) else { return 0 };
+        let (page, place) = cycle.at(node - cycle.first, &self.pages);
+        PairOrder::of(page, &self.pages).pair(place)
+    }
+
+    /// Returns the chain that has the grouped line of a pair, if the pair is in a window of it.
+    pub(super) fn owner(&self, pair: u64) -> Option<usize> {
+        let pages = &self.pages;
+        let page = pair >> pages.pair_bits;
+        let group = Some(page >> pages.group_bits).filter(|group| *group < pages.groups)?;
+        let index = PairOrder::of(page, pages).place(pair);
+        let chain = self.cycles.iter().rposition(|cycle| cycle.from <= index)?;
+        let cycle = self.cycles.get(chain)?;
+        let place = pages.place(cycle, (index - cycle.from) / cycle.visits, group);
+        (place < cycle.windows * cycle.groups).then_some(chain)
+    }
+
+    /// Calls `each` with the number of the pair of every grouped line of a group, and the number of the pair of its
+    /// successor.
+    pub(super) fn of_group(&self, group: u64, each: &mut dyn FnMut(u64, u64)) {
+        for cycle in &self.cycles {
+            cycle.of_group(&self.pages, group, &mut |(pair, _), (next, _)| each(pair, next));
+        }
+    }
+
+    /// Returns the number of whole groups.
+    pub(super) const fn groups(&self) -> u64 {
+        self.pages.groups
+    }
+
+    fn of(&self, node: u64) -> Option<&GroupedChain> {
+        self.cycles.iter().rfind(|cycle| cycle.first <= node)
+    }
+}
+
+/// One grouped chain over all lines of whole windows, whose nodes are lines in the order of addresses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GroupedAlone {
+    cycle: GroupedChain,
+    pages: PageGroups,
+}
+
+impl GroupedAlone {
+    /// Returns the chain over the working set of `layout`, with `visits` visits of a page in each window; `None` if the set
+    /// is too small, or if pages, lines or visits have an unusual number.
+    pub(super) fn new(
+        layout: &NodeLayout,
+        (visits, page): (u64, PageSize),
+        rng: &mut Pcg32,
+    ) -> Option<GroupedAlone> {
+        let window = *WINDOWS.iter().find(|window| window.visits == visits)?;
+        let mut pages = PageGroups::new(layout.size(), layout.line(), page, rng)?;
+        // All groups are in a window of each pass.
+        pages.groups -= pages.groups % (window.pages >> pages.group_bits);
+        pages.seed = rng.next_u64();
+        let cycle = GroupedChain::new(window, &pages, 0, (0, 2 << pages.pair_bits), rng);
+        Some(GroupedAlone { cycle, pages })
+    }
+
+    /// Returns the number of nodes.
+    pub(super) const fn nodes(&self) -> u64 {
+        self.cycle.nodes
+    }
+
+    /// Returns the node that a lap visits at a time.
+    pub(super) fn node(&self, time: u64) -> u64 {
+        let (page, place) = self.cycle.at(time, &self.pages);
+        self.line(PairOrder::of(page, &self.pages).placed(place))
+    }
+
+    /// Returns the time at which a lap visits a node; the inverse of [`node`](Self::node).
+    pub(super) fn time(&self, node: u64) -> u64 {
+        let (cycle, pages, pair) = (&self.cycle, &self.pages, node >> 1);
+        let page = pair >> pages.pair_bits;
+        let place = PairOrder::of(page, pages).place(pair);
+        let place = place | (self.line((pair, place)) ^ node) << pages.pair_bits;
+        let pass = place / cycle.visits;
+        let at = pages.place(cycle, pass, page >> pages.group_bits);
+        let window = pass * cycle.windows + at / cycle.groups;
+        let page = pages.page(at % cycle.groups, page);
+        window * cycle.per_window() + VisitOrder::of(window, cycle).visit(cycle, page, place % cycle.visits)
+    }
+
+    /// Calls `each` with every node of a group, and with its successor.
+    pub(super) fn of_group(&self, group: u64, each: &mut dyn FnMut(u64, u64)) {
+        self.cycle.of_group(&self.pages, group, &mut |pair, next| each(self.line(pair), self.line(next)));
+    }
+
+    /// Returns the number of groups.
+    pub(super) const fn groups(&self) -> u64 {
+        self.pages.groups
+    }
+
+    /// Returns the line of a pair: the first half of the places of a page has one line of each pair, drawn at random, and
+    /// the second half the other one.
+    #[inline(always)]
+    const fn line(&self, (pair, place): PlacedPair) -> u64 {
+        pair << 1 | (hash(pair, self.pages.seed) >> 63 ^ (place >> self.pages.pair_bits))
     }
 }
 

@@ -2,7 +2,7 @@
 //! should.
 
 use super::*;
-use crate::chain::Chain;
+use crate::chain::{Chain, Order};
 use crate::units::{Bytes, LineSize};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -16,6 +16,15 @@ fn pages() -> impl Strategy<Value = PageSize> {
 fn split(pages: u64, page: PageSize, line: u64, seed: u64) -> Chain {
     let size = Bytes(page.bytes().0 * pages);
     Chain::split(size, LineSize::of(Bytes(line)).unwrap(), page, seed).unwrap()
+}
+
+fn alone(pages: u64, page: PageSize, line: u64, (visits, seed): (u64, u64)) -> Option<Chain> {
+    let (size, line) = (Bytes(page.bytes().0 * pages), LineSize::of(Bytes(line)).unwrap());
+    Chain::with_line(Order::Grouped { visits, page }, size, (line.bytes(), line), seed).ok()
+}
+
+fn visits() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(1), Just(2), Just(4)]
 }
 
 /// Returns the offsets of the lines of a grouped chain, in the order of a lap.
@@ -89,6 +98,60 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_chain_alone_has_all_lines_of_whole_windows(
+        pages in 256u64..400, page in pages(), long in any::<bool>(), visits in visits(), seed: u64,
+    ) {
+        let line = if long && page != PageSize::KIB_4 { 128 } else { 64 };
+        let chain = alone(pages, page, line, (visits, seed)).unwrap();
+        prop_assert_eq!(chain.layout().size().0, pages / 32 * 32 * page.bytes().0);
+        let mut node = chain.start(0, 1);
+        let mut visited = HashSet::new();
+        for _ in 0..chain.nodes() {
+            prop_assert!(node < chain.nodes() && visited.insert(node));
+            node = chain.next(node);
+        }
+        prop_assert_eq!(node, chain.start(0, 1));
+    }
+
+    #[test]
+    fn a_window_of_a_chain_alone_visits_pages_alike_and_by_lines_of_different_pairs(
+        groups in 32u64..70, page in pages(), visits in visits(), seed: u64,
+    ) {
+        let chain = alone(groups * 8 + 5, page, 64, (visits, seed)).unwrap();
+        let mut node = chain.start(0, 1);
+        for _ in 0..chain.nodes() / (visits * 32) {
+            let mut pages: HashMap<u64, HashSet<u64>> = HashMap::new();
+            for _ in 0..visits * 32 {
+                let offset = chain.offset(node);
+                pages.entry(offset / page.bytes().0).or_default().insert(offset / 128);
+                node = chain.next(node);
+            }
+            prop_assert_eq!(pages.len(), 32);
+            prop_assert!(pages.values().all(|pairs| pairs.len() as u64 == visits));
+            let groups: HashSet<u64> = pages.keys().map(|page| page / 8).collect();
+            prop_assert_eq!(groups.len(), 4);
+        }
+    }
+
+    #[test]
+    fn a_chain_alone_advances_as_the_walk_does(
+        pages in 256u64..600, visits in visits(), seed: u64, from: u64, hops in 0u64..9000, parts in 1u64..9,
+    ) {
+        let chain = alone(pages, PageSize::KIB_4, 64, (visits, seed)).unwrap();
+        let from = from % chain.nodes();
+        let walked = (0..hops).fold(from, |node, _| chain.next(node));
+        prop_assert_eq!(chain.advance(from, hops), walked);
+        for part in 1..parts {
+            let hops = part * chain.nodes() / parts - (part - 1) * chain.nodes() / parts;
+            prop_assert_eq!(chain.advance(chain.start(part - 1, parts), hops), chain.start(part, parts));
+        }
+    }
+}
+
 /// In each pass, a group has other partners, so that no pattern of pages repeats.
 #[test]
 fn partners_change_from_pass_to_pass() {
@@ -148,4 +211,6 @@ fn small_sets_and_unusual_lines_have_no_grouped_chains() {
     assert!(make(256, PageSize::KIB_4, 64) && !make(255, PageSize::KIB_4, 64));
     assert!(make(256, PageSize::KIB_64, 128) && !make(4096, PageSize::KIB_4, 128));
     assert!(!make(4096, PageSize::KIB_64, 256));
+    let make = |pages, line, visits| alone(pages, PageSize::KIB_4, line, (visits, 1)).is_some();
+    assert!(make(256, 64, 4) && !make(255, 64, 4) && !make(4096, 128, 4) && !make(4096, 64, 3));
 }

@@ -19,7 +19,7 @@ pub enum ShapeError {
 /// The places of the nodes of a working set, relative to its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeLayout {
-    /// The number of nodes, which a local order reduces to whole regions.
+    /// The number of nodes, which a local order reduces to whole regions, and a grouped one to whole windows.
     pub(super) nodes: u64,
     pub(super) stride: u64,
     /// The number of lines of each stride from which a node's line is drawn; 1 for the first line.

@@ -14,11 +14,11 @@ mod weyl;
 use crate::rng::Pcg32;
 use crate::units::{Bytes, LineSize, PageSize};
 use cycle::CyclicPermutation;
-use grouped::Grouped;
+use grouped::{Grouped, GroupedAlone};
 use region::Within;
 
 pub use cycle::SATTOLO_LIMIT;
-pub use grouped::{GROUPED, WINDOWS, Window};
+pub use grouped::{FEWEST_PAGES, GROUPED, WINDOWS, Window};
 pub use layout::{NodeLayout, ShapeError};
 
 /// The order of a chain.
@@ -31,6 +31,15 @@ pub enum Order {
     /// This order avoids page walks and lets prefetchers that work within a page help: its time per
     /// hop is not the latency of memory.
     Local(Bytes),
+    /// Windows of 32 base pages, taken at random; each page of a window is visited 1, 2 or 4 times, in random order.
+    ///
+    /// Only the first visit of a page in a window may walk the page table: its time per hop is not the latency of memory.
+    Grouped {
+        /// Visits of a page in a window.
+        visits: u64,
+        /// The base page of the machine.
+        page: PageSize,
+    },
     /// Ascending addresses.
     Sequential,
     /// Descending addresses.
@@ -41,6 +50,7 @@ pub enum Order {
 enum Shape {
     Random(CyclicPermutation),
     Local { regions: CyclicPermutation, within: Within },
+    Grouped(GroupedAlone),
     Sequential,
     Backward,
 }
@@ -69,7 +79,7 @@ impl Chain {
     /// cache lines of size `line`: a node that has a line of its own starts at the start of that line.
     ///
     /// The same arguments give the same chain on every machine. For a local order the working set
-    /// is reduced to whole regions.
+    /// is reduced to whole regions, and for a grouped order to whole windows.
     ///
     /// # Errors
     ///
@@ -99,6 +109,13 @@ impl Chain {
                 }
                 let within = Within::new(per_region.trailing_zeros(), &mut rng);
                 Shape::Local { regions: CyclicPermutation::new(regions, &mut rng), within }
+            }
+            Order::Grouped { .. } if stride != line.bytes() => return Err(ShapeError::Stride(stride)),
+            Order::Grouped { visits, page } => {
+                let grouped =
+                    GroupedAlone::new(&layout, (visits, page), &mut rng).ok_or(ShapeError::TooSmall)?;
+                layout.nodes = grouped.nodes();
+                Shape::Grouped(grouped)
             }
         };
         Ok(Chain { layout, shape, grouped: None })
@@ -181,11 +198,22 @@ impl Chain {
         pause: &mut dyn FnMut() -> bool,
         each: &mut dyn FnMut(u64, u64),
     ) -> bool {
+        if let Shape::Grouped(alone) = &self.shape {
+            return (0..alone.groups()).all(|group| {
+                alone.of_group(group, &mut |node, next| each(self.offset(node), self.offset(next)));
+                !pause()
+            });
+        }
         let Some(grouped) = &self.grouped else { return true };
         (0..grouped.groups()).all(|group| {
             grouped.of_group(group, &mut |pair, next| each(self.other_of(pair), self.other_of(next)));
             !pause()
         })
+    }
+
+    /// Returns true if [`each_grouped`](Self::each_grouped) gives all lines.
+    pub(crate) const fn is_grouped(&self) -> bool {
+        matches!(self.shape, Shape::Grouped(_))
     }
 
     /// Returns the node that follows `node`, which must be below [`end`](Self::end).
@@ -199,6 +227,7 @@ impl Chain {
             Shape::Random(cycle) => cycle.next(node),
             Shape::Sequential => (node + 1) % nodes,
             Shape::Backward => (node + nodes - 1) % nodes,
+            Shape::Grouped(grouped) => grouped.node((grouped.time(node) + 1) % nodes),
             Shape::Local { regions, within } => match (within.split(node).0, within.turn(node)) {
                 (region, turn) if turn < within.last_turn() => within.node(region, turn + 1),
                 (region, _) => within.node(regions.next(region), 0),
@@ -221,6 +250,7 @@ impl Chain {
             Shape::Random(cycle) => cycle.advance(node, hops),
             Shape::Sequential => (node + hops) % nodes,
             Shape::Backward => (node + nodes - hops) % nodes,
+            Shape::Grouped(grouped) => grouped.node((grouped.time(node) + hops) % nodes),
             Shape::Local { regions, within } => {
                 let (crossed, turn) = within.split(within.turn(node) + hops);
                 within.node(regions.advance(within.split(node).0, crossed), turn)
@@ -237,6 +267,7 @@ impl Chain {
             Shape::Random(cycle) => cycle.part(part, parts),
             Shape::Sequential => share(self.layout.nodes),
             Shape::Backward => self.layout.nodes - 1 - share(self.layout.nodes),
+            Shape::Grouped(grouped) => grouped.node(share(self.layout.nodes)),
             Shape::Local { regions, within } => {
                 within.node(regions.part(part, parts), within.split(share(self.layout.nodes)).1)
             }

@@ -265,6 +265,8 @@ fn room<'l>(point: &Point, lines: &'l mut [Line], position: u64, positions: u64)
     let page = page_size().bytes();
     let unit = match point.order {
         Order::Local(region) => region.max(page),
+        // The pages whose page-table entries share a line.
+        Order::Grouped { page, .. } => page.bytes().times(point.line.bytes().0 / 8),
         Order::Random | Order::Sequential | Order::Backward => page,
     };
     let room = (lines.len() as u64 * 64).saturating_sub(point.size.0) / unit.0.max(1);

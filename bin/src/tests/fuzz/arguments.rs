@@ -17,7 +17,7 @@ use crate::report::FORMATS;
 use crate::sys::init::pack_arguments;
 
 /// Values for various options, at the edges of the valid range and beyond.
-const VALUES: [&str; 42] = [
+const VALUES: [&str; 43] = [
     "",
     "0",
     "1",
@@ -55,6 +55,7 @@ const VALUES: [&str; 42] = [
     "1g",
     "random",
     "page-local",
+    "grouped",
     "pointer",
     "json",
     "svg",

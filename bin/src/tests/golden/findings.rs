@@ -971,7 +971,7 @@ impl Run<'_> {
             walk_cycles: if self.has(Trouble::Virtual) { 120.0 } else { 26.0 },
             distance: distance.map_or(10, u64::from),
             way: match point.order {
-                Order::Random => Way::Random,
+                Order::Random | Order::Grouped { .. } => Way::Random,
                 Order::Sequential => Way::Forward,
                 Order::Backward => Way::Backward,
                 Order::Local(REGION) => Way::Regional,

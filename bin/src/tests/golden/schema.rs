@@ -28,7 +28,19 @@ const WORDS: [(&str, &[&str]); 12] = [
     ("means", &["bind", "first touch", "sole node"]),
     ("outstanding_misses_bound", &["at_most", "at_least"]),
     ("pacing", &["poisson", "even"]),
-    ("walk_order", &["random", "page-local", "2m-local", "sequential", "backward"]),
+    (
+        "walk_order",
+        &[
+            "random",
+            "page-local",
+            "2m-local",
+            "sequential",
+            "backward",
+            "grouped-1",
+            "grouped-2",
+            "grouped-4",
+        ],
+    ),
     (
         "pages_asked",
         &["auto", "4k", "16k", "64k", "thp", "thp-32m", "thp-512m", "2m", "32m", "512m", "1g", "16g"],
