@@ -46,6 +46,9 @@ pub fn few_of(chain: &dyn Walkable) -> u64 {
 ///
 /// The errors of [`Walkable::walk`].
 pub fn walk_others(chain: &mut dyn Walkable, loads: u64, until_ns: f64) -> Result<(), Failure<'static>> {
+    if !chain.is_split() {
+        return Ok(());
+    }
     let turn = (chain.nodes() / LAP_PARTS).max(1);
     for made in (0..loads).step_by(turn as usize) {
         each_other(chain, &mut |chain, window| {

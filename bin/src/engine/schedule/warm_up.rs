@@ -137,8 +137,8 @@ impl Warmth {
                 let now_ns = chain.now_ns();
                 let share = if budget.warm_up.is_some() { 1.0 } else { WARM_UP_SHARE };
                 let until_ns = now_ns + share * (until_ns - now_ns);
-                let made = budget.warm_up.unwrap_or(nodes.min(SHORT_PASS));
-                self.pass(chain, summariser, made, until_ns)?;
+                let asked = budget.warm_up.unwrap_or(nodes.min(SHORT_PASS));
+                let made = self.pass(chain, summariser, asked, until_ns)?;
                 walk_others(chain, made, until_ns)?;
                 // If a cache holds some of the chain, a lap brings it in, and this pass does not.
                 let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
@@ -236,14 +236,14 @@ impl Warmth {
         Ok(())
     }
 
-    /// Makes a first pass over a chain, and times it separately.
+    /// Makes a first pass over a chain, and times it separately. Returns the hops made.
     fn pass(
         &mut self,
         chain: &mut dyn Walkable,
         summariser: &mut Summariser,
         hops: u64,
         until_ns: f64,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Result<u64, Failure<'static>> {
         let (hops, cold_ns) = parts(chain, summariser, hops, until_ns)?;
         if let (Some(slot), Some(cold_ns)) = (self.passes.get_mut(self.passed), cold_ns) {
             *slot = cold_ns;
@@ -254,7 +254,7 @@ impl Warmth {
             self.first.cold_ns = cold_ns;
         }
         self.count(hops);
-        Ok(())
+        Ok(hops)
     }
 
     fn count(&mut self, hops: u64) {
