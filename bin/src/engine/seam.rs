@@ -86,7 +86,7 @@ pub trait Walkable {
     }
 
     /// Returns the number of hops over lines just written past the caches, after the first
-    /// [`few`](crate::plan::budget::few).
+    /// [few](crate::engine::schedule::grouped::few_before).
     fn ahead(&self) -> u64 {
         0
     }

@@ -16,6 +16,7 @@ use crate::engine::memory::new_chain;
 use crate::engine::memory::pieces::{Missing, chain_of};
 use crate::engine::memory::placement::Witness;
 use crate::engine::memory::sites::{Site, Sites};
+use crate::engine::schedule::grouped::few_before;
 use crate::engine::seam::{Condition, Place, Walker};
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::engine::stopwatch::strided::Loads;
@@ -25,7 +26,6 @@ use crate::engine::threads::generators::driver::Generators;
 use crate::engine::threads::generators::stream::TrafficWalk;
 use crate::error::Failure;
 use crate::machine::Machine;
-use crate::plan::budget::few;
 use crate::result::{Point, Walk, chain};
 use crate::sys::auxv::page_size;
 use crate::sys::errno::Errno;
@@ -203,7 +203,7 @@ impl KeptChain<'_> {
         let mut hops = 0;
         if let (Walk::Chain, 1..) = (point.walk, ahead) {
             let chain = buffer.chain();
-            let from = chain.advance(node, few(chain.nodes()));
+            let from = chain.advance(node, few_before(chain.nodes(), chain.is_split()));
             if buffer.write_ahead(from, ahead) {
                 hops = ahead;
             }

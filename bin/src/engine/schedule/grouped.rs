@@ -31,12 +31,11 @@ pub fn hops_of_batch(chain: &dyn Walkable, hops: u64) -> u64 {
     if chain.is_split() { hops.min(chain.nodes() / (LAP_PARTS * FEWEST_BATCHES)) } else { hops }
 }
 
-/// Returns the hops that refill TLBs, page tables and near caches before a chain is timed: with grouped chains, at most a
-/// turn.
+/// Returns the hops over a chain of `nodes` nodes that refill TLBs, page tables and near caches before it is timed: with
+/// grouped chains, at most a turn. Lines that are written ahead lie behind them.
 #[must_use]
-pub fn few_of(chain: &dyn Walkable) -> u64 {
-    let nodes = chain.nodes();
-    if chain.is_split() { few(nodes).min(nodes / LAP_PARTS) } else { few(nodes) }
+pub fn few_before(nodes: u64, is_split: bool) -> u64 {
+    if is_split { few(nodes).min(nodes / LAP_PARTS) } else { few(nodes) }
 }
 
 /// Walks each grouped chain for its share of `loads` loads that the random one has made, in turn, so that caches hold the
@@ -135,7 +134,7 @@ impl GroupedTurns {
         });
         let batches = (chain.nodes() / LAP_PARTS / hops.max(1)).max(FEWEST_BATCHES).min(count as u64);
         let turn = batches * hops;
-        let few = few_of(chain).min(turn / WARM_UP_PART);
+        let few = few_before(chain.nodes(), true).min(turn / WARM_UP_PART);
         Some(GroupedTurns { turn, ended: 0, hops, few, untimed, all_untimed: untimed, parts })
     }
 

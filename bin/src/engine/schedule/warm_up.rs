@@ -5,7 +5,7 @@
 
 use latency_core::stats;
 
-use crate::engine::schedule::grouped::{few_of, walk_others};
+use crate::engine::schedule::grouped::{few_before, walk_others};
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::schedule::walks::{ENOUGH_TO_JUDGE, FEWEST_HOPS, estimate, fill, parts, touch, trail};
 use crate::engine::seam::{Condition, Walkable};
@@ -124,6 +124,7 @@ impl Warmth {
         self.visits += 1;
         self.last_cold_ns = None;
         let nodes = chain.nodes();
+        let few = few_before(nodes, chain.is_split());
         match (chain.condition(), chain.lanes()) {
             (Condition::Written, _) => self.written(chain, summariser, budget, until_ns)?,
             (Condition::Disturbed, Some(lanes)) => {
@@ -147,7 +148,7 @@ impl Warmth {
                 }
             }
             (_, None) if chain.ahead() > 0 => {
-                let (warmed, _) = chain.walk(few_of(chain), until_ns)?;
+                let (warmed, _) = chain.walk(few, until_ns)?;
                 let ahead = chain.ahead();
                 let (made, cold_ns) = parts(chain, summariser, ahead, until_ns)?;
                 self.last_cold_ns = cold_ns;
@@ -156,7 +157,7 @@ impl Warmth {
             // Another point was walked in between, so TLBs and near caches hold its data.
             (Condition::Disturbed, None) => {
                 let asked = budget.warm_up.unwrap_or(u64::MAX);
-                (untimed, _) = chain.walk(few_of(chain).min(asked.max(FEW_HOPS.0)), until_ns)?;
+                (untimed, _) = chain.walk(few.min(asked.max(FEW_HOPS.0)), until_ns)?;
             }
             _ => {}
         }
