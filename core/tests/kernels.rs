@@ -57,7 +57,7 @@ proptest! {
         prop_assert!(buffer.write_ahead(seed % chain.nodes(), 500));
         buffer.write_again(&|| false).unwrap();
         prop_assert_eq!(buffer.verify(), Ok(()));
-        for start in (0..GROUPED).filter_map(|index| chain.grouped(index)).map(|(first, _)| first) {
+        for start in (1..1 + GROUPED).filter_map(|number| chain.cycle(number)).map(|(first, _)| first) {
             let ended = buffer.walk(&POINTER, start, hops).unwrap();
             prop_assert_eq!(buffer.prove(start, hops as u64, ended), Ok(chain.advance(start, hops as u64)));
         }

@@ -81,16 +81,11 @@ pub fn left_out(document: &mut dyn Document, outcome: &Outcome<'_>, measured: &M
 pub fn with_ends(Estimate { value, interval }: Estimate) -> impl Display {
     fmt::from_fn(move |out| match interval {
         Some(Interval { low, high }) if low <= 0.0 => write!(out, "at most {} ns", Digits(high)),
-        _ if is_wide(interval) => {
-            let Interval { low, high } = interval.unwrap_or_default();
-            write!(out, "{} to {} ns", Digits(low), Digits(high))
-        }
         _ => {
-            write!(out, "{} ns", Digits(value))?;
-            optional(interval, |Interval { low, high }, out| {
+            let ends = optional(interval.filter(|_| !is_wide(interval)), |Interval { low, high }, out| {
                 write!(out, " ({} to {})", Digits(low), Digits(high))
-            })
-            .fmt(out)
+            });
+            write!(out, "{} ns{ends}", headline(Estimate { value, interval }, 1.0))
         }
     })
 }

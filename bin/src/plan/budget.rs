@@ -326,12 +326,10 @@ impl Budget {
     pub fn telling_apart(self, machine: &Machine, count: usize) -> Budget {
         /// Nanoseconds of each walk.
         const POINT_NS: f64 = 1.5e9;
-        let warm_up = self.warm_up.or(Some(FEW_HOPS.1));
-        let split = self.split.or(Some(machine.page));
         let budget = Budget {
             memory: Memory::Kept,
-            split,
-            warm_up,
+            split: Some(machine.page),
+            warm_up: self.warm_up.or(Some(FEW_HOPS.1)),
             long_visit_ns: f64::INFINITY,
             after_ns: 0.0,
             ..self
@@ -571,7 +569,8 @@ mod tests {
     #[test]
     fn visits_have_time_however_slowly_memory_was_placed() {
         let budget = Budget { until_ns: 10e9, least_ns: LEAST_VISITS_NS, ..Budget::DEFAULT };
-        assert!(budget.has_time_to_place(2e9, 3e9) && !budget.has_time_to_place(2e9, 4e9));
+        assert!(budget.has_time_to_place(2e9, 3e9));
+        assert!(!budget.has_time_to_place(2e9, 4e9) && !budget.has_time_to_place(6e9, 4e9));
         let end = |mut budget: Budget, now_ns| {
             budget.begin_visits(now_ns);
             budget.until_ns

@@ -62,11 +62,10 @@ impl Split {
         let differs = bounds.is_some_and(|ratio| ratio.high < 1.0 - HELD || ratio.low > 1.0 + HELD);
         let walk = (two.median - four.median) * 4.0;
         let parts = by_four.interval.zip(translation.interval).filter(|_| !differs).map(|(own, added)| {
-            let slope_is_more = walk > MORE * (random.median - by_four.median);
-            let top = if slope_is_more { four.median } else { own.high };
+            let value = random.median - by_four.median;
+            let top = if walk > MORE * value { four.median } else { own.high };
             let memory =
                 Interval { low: own.low.min(by_two.median), high: own.high.max(by_two.median).max(top) };
-            let value = random.median - by_four.median;
             let ends = Interval {
                 low: added.low.min(value) - (memory.high - own.high),
                 high: added.high.max(value) + (own.low - memory.low),

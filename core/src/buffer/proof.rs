@@ -42,9 +42,7 @@ impl Buffer<'_> {
     /// [`Astray`] if the memory does not hold the chain.
     pub fn verify(&self) -> Result<(), Astray> {
         let chain = self.chain;
-        let all = [Some((chain.start(0, 1), chain.nodes()))];
-        let all = all.into_iter().chain((0..GROUPED).map(|index| chain.grouped(index)));
-        for (start, nodes) in all.flatten() {
+        for (start, nodes) in (0..1 + GROUPED).filter_map(|number| chain.cycle(number)) {
             let mut node = start;
             for hop in 1..=nodes {
                 let next = chain.next(node);

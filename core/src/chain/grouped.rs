@@ -17,7 +17,7 @@
 //! nodes in the order of addresses. Everything is computed: nothing is stored for each node.
 
 use super::layout::NodeLayout;
-use super::weyl::Mixer;
+use super::weyl::{Mixer, inverse_of_odd};
 use crate::rng::Pcg32;
 use crate::units::{Bytes, PageSize};
 
@@ -46,7 +46,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct Window {
     /// Visits of each page in a window.
     pub visits: u64,
-    /// PageGroups of a window.
+    /// Pages of a window.
     pub pages: u64,
     /// The chain's share of the grouped lines, which are half of all lines, in eighths.
     pub eighths: u64,
@@ -101,15 +101,6 @@ const fn hash(number: u64, seed: u64) -> u64 {
     (hash ^ (hash >> 32)).wrapping_mul(GOLDEN)
 }
 
-/// Returns the multiplicative inverse of an odd number modulo 2^12, enough for the loads of a window and the pairs of a page.
-///
-/// An odd number is its own inverse modulo 8, and each step of Newton's iteration doubles the number of correct bits.
-#[inline(always)]
-const fn inverse_of_12_bits(odd: u64) -> u64 {
-    let inverse = odd.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(odd)));
-    inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)))
-}
-
 /// The order of the visits of one window, made of the fixed order of its chain.
 #[derive(Clone, Copy, Debug)]
 struct VisitOrder {
@@ -125,7 +116,7 @@ impl VisitOrder {
         let hash = hash(window, cycle.seed);
         let stride = hash >> 48 | 1;
         let mixed = (hash >> 40) & cycle.order.mask;
-        VisitOrder { added: hash >> 32, mixed, stride, inverse: inverse_of_12_bits(stride) }
+        VisitOrder { added: hash >> 32, mixed, stride, inverse: inverse_of_odd(stride) }
     }
 
     /// Returns the page of the window that a visit loads from, and the number of the line among those of the pass.
@@ -190,7 +181,7 @@ impl PairOrder {
     #[inline(always)]
     const fn unround(&self, place: u64, shift: u32) -> u64 {
         // An xor-shift by at least half of the bits is its own inverse.
-        let place = (place ^ (place >> self.half)).wrapping_mul(inverse_of_12_bits(self.factor(shift)));
+        let place = (place ^ (place >> self.half)).wrapping_mul(inverse_of_odd(self.factor(shift)));
         place.wrapping_sub(self.hash >> shift) & self.mask
     }
 

@@ -29,7 +29,7 @@ fn visits() -> impl Strategy<Value = u64> {
 
 /// Returns the offsets of the lines of a grouped chain, in the order of a lap.
 fn lap(chain: &Chain, index: usize) -> Vec<u64> {
-    let (first, nodes) = chain.grouped(index).unwrap();
+    let (first, nodes) = chain.cycle(index + 1).unwrap();
     let mut node = first;
     let mut offsets = vec![];
     for _ in 0..nodes {
@@ -90,7 +90,7 @@ proptest! {
     fn advances_as_the_walk_does(groups in 32u64..60, seed: u64, from: u64, hops in 0u64..9000) {
         let chain = split(groups * 8, PageSize::KIB_4, 64, seed);
         for index in 0..GROUPED {
-            let (first, nodes) = chain.grouped(index).unwrap();
+            let (first, nodes) = chain.cycle(index + 1).unwrap();
             let from = first + from % nodes;
             let walked = (0..hops).fold(from, |node, _| chain.next(node));
             prop_assert_eq!(chain.advance(from, hops), walked);

@@ -157,10 +157,14 @@ impl Chain {
         self.grouped.is_some()
     }
 
-    /// Returns the first node and the number of nodes of a grouped chain, numbered as in [`WINDOWS`].
+    /// Returns the first node and the number of nodes of a chain: 0 is the only or the random one, and a grouped chain has
+    /// one more than its index in [`WINDOWS`].
     #[must_use]
-    pub fn grouped(&self, index: usize) -> Option<(u64, u64)> {
-        self.grouped.as_ref()?.cycle(index)
+    pub fn cycle(&self, number: usize) -> Option<(u64, u64)> {
+        match number.checked_sub(1) {
+            None => Some((self.start(0, 1), self.nodes())),
+            Some(index) => self.grouped.as_ref()?.cycle(index),
+        }
     }
 
     /// Returns the offset in bytes of a node from the start of the working set.
@@ -177,8 +181,8 @@ impl Chain {
         self.layout.offset(pair) ^ self.layout.line().0
     }
 
-    /// Returns the number of the chain that has the line at an offset: 0 for the random chain, and one more than its
-    /// index for a grouped chain; `None` for a line of no chain.
+    /// Returns the number of the chain, as in [`cycle`](Self::cycle), that has the line at an offset; `None` for a line of
+    /// no chain.
     #[must_use]
     pub fn owner_of(&self, offset: u64) -> Option<usize> {
         let pair = offset / self.layout.stride().0;
@@ -198,17 +202,21 @@ impl Chain {
         pause: &mut dyn FnMut() -> bool,
         each: &mut dyn FnMut(u64, u64),
     ) -> bool {
-        if let Shape::Grouped(alone) = &self.shape {
-            return (0..alone.groups()).all(|group| {
-                alone.of_group(group, &mut |node, next| each(self.offset(node), self.offset(next)));
+        let mut all = |groups: u64, write: &mut dyn FnMut(u64)| {
+            (0..groups).all(|group| {
+                write(group);
                 !pause()
-            });
+            })
+        };
+        match (&self.shape, &self.grouped) {
+            (Shape::Grouped(alone), _) => all(alone.groups(), &mut |group| {
+                alone.of_group(group, &mut |node, next| each(self.offset(node), self.offset(next)));
+            }),
+            (_, Some(grouped)) => all(grouped.groups(), &mut |group| {
+                grouped.of_group(group, &mut |pair, next| each(self.other_of(pair), self.other_of(next)));
+            }),
+            _ => true,
         }
-        let Some(grouped) = &self.grouped else { return true };
-        (0..grouped.groups()).all(|group| {
-            grouped.of_group(group, &mut |pair, next| each(self.other_of(pair), self.other_of(next)));
-            !pause()
-        })
     }
 
     /// Returns true if [`each_grouped`](Self::each_grouped) gives all lines.

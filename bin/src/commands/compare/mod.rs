@@ -21,8 +21,9 @@ use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::{ByPercent, Digits};
 use crate::report::format::Purpose;
-use crate::result::row::SIZE;
+use crate::result::row::{Row, SIZE};
 use crate::saved::{self, Saved};
+use crate::sys::errno::Errno;
 use crate::sys::table::List;
 use latency_core::words::Worded;
 
@@ -100,20 +101,25 @@ pub fn load<'a>(
 /// Replaces each latency of the whole run with the steady latency, and leaves out the points
 /// without one. Returns the number of points that were left out.
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
-    let mut rows = List::new(saved.rows.len())?;
-    for row in saved.rows {
-        let mut row = *row;
-        if row.take_undisturbed() {
-            // There is room for all rows.
-            rows.push(row);
-        }
-    }
-    if rows.is_empty() {
+    let all = saved.rows.len();
+    saved.rows = replaced(saved.rows, &mut |row| row.take_undisturbed())?;
+    if saved.rows.is_empty() {
         return Err(SavedError::NoUndisturbed.into());
     }
-    let without = saved.rows.len() - rows.len();
-    saved.rows = rows.leak();
-    Ok(without)
+    Ok(all - saved.rows.len())
+}
+
+/// Returns copies of rows, as `change` leaves them; those for which it returns false are left out.
+fn replaced(rows: &[Row], change: &mut dyn FnMut(&mut Row) -> bool) -> Result<&'static [Row], Errno> {
+    let mut list = List::new(rows.len())?;
+    for row in rows {
+        let mut row = *row;
+        if change(&mut row) {
+            // There is room for all rows.
+            list.push(row);
+        }
+    }
+    Ok(list.leak())
 }
 
 /// Replaces each random load by its latency without address translation, where every file that has the point has it.
@@ -124,17 +130,14 @@ fn without_translation(all: &mut [Saved]) -> Result<bool, Failure<'static>> {
     let mut is_replaced = false;
     for file in 0..all.len() {
         let rows = all.get(file).map_or(&[][..], |saved| saved.rows);
-        let mut list = List::new(rows.len())?;
-        for row in rows {
+        let rows = replaced(rows, &mut |row| {
             let mut same = all.iter().flat_map(|saved| saved.rows).filter(|other| row.is_same(other, fields));
             let has = row.parts.is_some() && same.all(|other| other.parts.is_some());
-            let mut row = *row;
             is_replaced |= has && row.take_memory();
-            // There is room for all rows.
-            list.push(row);
-        }
+            true
+        })?;
         if let Some(saved) = all.get_mut(file) {
-            saved.rows = list.leak();
+            saved.rows = rows;
         }
     }
     Ok(is_replaced)

@@ -17,8 +17,7 @@ use crate::engine::seam::{Place, RUSHING_LANES, Walkable};
 use crate::error::Failure;
 use crate::machine::Sizing;
 use crate::plan::CACHES;
-use crate::plan::budget::FILLING_LAPS;
-use crate::plan::budget::few;
+use crate::plan::budget::{FILLING_LAPS, few};
 use crate::result::Point;
 
 /// Working set at which the search begins: more than most last-level caches hold, and written in a tenth of a second.

@@ -71,10 +71,7 @@ impl<'p> Chains<'p> {
     /// The error of mapping a table.
     pub fn kept(buffer: Buffer<'p>, by: NodeId) -> Result<Chains<'p>, Errno> {
         let chain = buffer.chain();
-        let nodes = array::from_fn(|number| match number.checked_sub(1) {
-            Some(index) => chain.grouped(index).map_or(0, |(first, _)| first),
-            None => chain.start(0, 1),
-        });
+        let nodes = array::from_fn(|number| chain.cycle(number).map_or(0, |(first, _)| first));
         let positions = Table::filled(MOST_LANES + 1, None)?;
         Ok(Chains::Kept(KeptChain { buffer, nodes, positions, by }))
     }

@@ -287,7 +287,7 @@ impl Walkable for Chase<'_> {
 
     fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
         if self.rush.is_none() {
-            self.rush = Rush::over(self.subject.buffer, self.chain.checked_sub(1));
+            self.rush = Rush::over(self.subject.buffer, self.chain);
         }
         let (Some(rush), watch, buffer) = (&mut self.rush, self.watch, self.subject.buffer) else {
             return Ok(None);

@@ -52,12 +52,12 @@ pub(super) struct Rush {
 }
 
 impl Rush {
-    /// Returns lanes at equal distances on the random chain or on a grouped one; `None` if nodes hold no addresses.
-    pub(super) fn over(buffer: &Buffer<'_>, grouped: Option<usize>) -> Option<Rush> {
+    /// Returns lanes at equal distances on the chain of this number; `None` if nodes hold no addresses.
+    pub(super) fn over(buffer: &Buffer<'_>, number: usize) -> Option<Rush> {
         let kernel = lanes::parallel(RUSHING_LANES).filter(|_| buffer.encoding() == POINTER.encoding)?;
         let chain = buffer.chain();
         let mut positions = start(chain, RUSHING_LANES);
-        if let Some((first, nodes)) = grouped.and_then(|index| chain.grouped(index)) {
+        if let Some((first, nodes)) = chain.cycle(number).filter(|_| number > 0) {
             (0..).zip(&mut positions).take(RUSHING_LANES).for_each(|(lane, position)| {
                 *position = first + nodes / RUSHING_LANES as u64 * lane;
             });

@@ -123,9 +123,7 @@ pub struct CachedChain {
 impl CachedChain {
     /// Returns a chain of `lines` lines in front of an empty cache with room for a part of them.
     pub fn new(chain: Chain, lines: usize, cached: usize, victim: Victim) -> Self {
-        let first = |number: usize| {
-            number.checked_sub(1).and_then(|index| chain.grouped(index)).map_or(0, |(first, _)| first)
-        };
+        let first = |number: usize| chain.cycle(number).map_or(0, |(first, _)| first);
         CachedChain {
             chain,
             cache: LineCache::new(victim, cached, lines),
