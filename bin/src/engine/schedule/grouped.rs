@@ -110,6 +110,9 @@ pub struct GroupedTurns {
     few: u64,
     untimed: u64,
     all_untimed: u64,
+    /// The grouped chains take their next turns from the last to the first one: what a chain leaves in caches and TLBs is found
+    /// by each of the others alike.
+    backward: bool,
     parts: [ChainTurns; GROUPED],
 }
 
@@ -135,7 +138,16 @@ impl GroupedTurns {
         let batches = (chain.nodes() / LAP_PARTS / hops.max(1)).max(FEWEST_BATCHES).min(count as u64);
         let turn = batches * hops;
         let few = few_before(chain.nodes(), true).min(turn / WARM_UP_PART);
-        Some(GroupedTurns { turn, ended: 0, hops, few, untimed, all_untimed: untimed, parts })
+        Some(GroupedTurns {
+            turn,
+            ended: 0,
+            hops,
+            few,
+            untimed,
+            all_untimed: untimed,
+            backward: false,
+            parts,
+        })
     }
 
     /// Lets the grouped chains have their turn if the random one, with `timed` timed loads so far, has had its own.
@@ -172,20 +184,24 @@ impl GroupedTurns {
         until_ns: f64,
     ) -> Result<(), Failure<'static>> {
         let (new_timed, untimed) = (timed - self.ended, self.untimed);
-        for (number, (part, window)) in (1..).zip(self.parts.iter_mut().zip(WINDOWS)) {
+        let (most, backward) = (self.hops, self.backward);
+        self.backward = !backward;
+        for place in 0..GROUPED {
+            let index = if backward { GROUPED - 1 - place } else { place };
+            let Some((part, window)) = self.parts.get_mut(index).zip(WINDOWS.get(index)) else { continue };
             let due = ((timed + self.all_untimed) * window.eighths / 8).saturating_sub(part.loads);
             // What is too little for a warm-up and a batch is left for the next turn.
             if due < 2 * window.loads() && part.made > 0 {
                 continue;
             }
-            chain.turn_to(number);
+            chain.turn_to(index + 1);
             let before =
                 (due * untimed / (new_timed + untimed).max(1)).max((due / WARM_UP_PART).min(ENOUGH_WARM_UP));
-            let before = whole(window, before.saturating_sub(window.loads() / 2));
+            let before = whole(*window, before.saturating_sub(window.loads() / 2));
             part.loads += chain.walk(before, until_ns)?.0;
             let end = part.loads + due.saturating_sub(before);
             let hops =
-                whole(window, self.hops.min(due.saturating_sub(before)).saturating_sub(window.loads() / 2));
+                whole(*window, most.min(due.saturating_sub(before)).saturating_sub(window.loads() / 2));
             for slot in batches.iter_mut().skip(part.first).take(part.room).skip(part.made) {
                 *slot = chain.batch(hops, until_ns)?;
                 (part.made, part.loads) = (part.made + 1, part.loads + slot.hops);
