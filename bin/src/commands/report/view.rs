@@ -8,15 +8,17 @@ use latency_core::text::{Text, joined};
 use super::page::how_to_get_the_page;
 use super::reasons::{SharedReason, WholeTrust};
 use super::{Came, SECTIONS, Section};
-use crate::analysis::matrix::{conclude, pairs};
+use crate::analysis::matrix::{conclude, is_of_memory, pairs};
 use crate::describe::rates::{headline, times};
-use crate::describe::{self, Report, SUMMARY, conditions, trust, unusual};
+use crate::describe::{self, Report, SUMMARY, conditions, split, trust, unusual};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::report::document::{
-    Document, DocumentTable, Field, PageRole, Part, Picture, Role, Value, field, fields,
+    Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value, field, fields,
 };
+use crate::result::Outcome;
+use crate::result::words::PageWords;
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
@@ -101,6 +103,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     verdict(document, whole);
     worst(document, &found, trust::is_emulated(&warnings));
     may_explain(document, whole, &warnings);
+    apart(document, whole);
     answers(document, whole, found.is_shared);
     missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
     how_to_get_the_page(document, whole.options);
@@ -138,22 +141,62 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
+    let included = match matrix.is_none_or(|report| is_of_memory(report.outcomes)) {
+        true => "",
+        false => ", address translation included",
+    };
     match found.map(|found| (found.local(), found.remote())) {
         Some((Some(local), Some(remote))) => document.answer(format_args!(
-            "Memory latency {} ns local, {} ns remote ({}).",
+            "Memory latency {} ns local, {} ns remote ({}){included}.",
             headline(local, 1.0),
             headline(remote, 1.0),
             times(remote, local)
         )),
-        Some((Some(local), None)) => {
-            document.answer(format_args!("Memory latency {} ns (single NUMA node).", headline(local, 1.0)))
-        }
+        Some((Some(local), None)) => document
+            .answer(format_args!("Memory latency {} ns{included} (single NUMA node).", headline(local, 1.0))),
         _ => document.say(Role::Answer, "Memory latency was not measured."),
     }
     if whole.partial {
         let names = joined(" before ", ", ", whole.not_begun());
         document.answer(format_args!("Partial: interrupted{names}."));
     }
+}
+
+/// Shows memory and translation of the largest random load of each pair of nodes and kind of pages, from the first section
+/// that tells them apart.
+fn apart(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    let pages = |outcome: &Outcome<'_>| outcome.result.as_ref().map(|measured| measured.placed.pages).ok();
+    let ends = |outcome: &Outcome<'_>| (outcome.point.initiator, outcome.point.target, pages(outcome));
+    document.tabulate("Where the time of a random load goes:", Level::Quiet, 1, &|table| {
+        table.texts(&["working set", "random load", "memory", "translation"]);
+        for (index, (_, report)) in whole.measured().enumerate() {
+            let told =
+                report.outcomes.iter().filter(|outcome| split::memory(report.machine, outcome).is_some());
+            for outcome in told.clone() {
+                let is_same =
+                    |other: &Outcome<'_>| split::parts(other).is_some() && ends(other) == ends(outcome);
+                let mut before = whole.measured().take(index).flat_map(|(_, report)| report.outcomes);
+                let is_smaller =
+                    |other: &Outcome<'_>| is_same(other) && other.point.size > outcome.point.size;
+                if before.any(is_same) || told.clone().any(is_smaller) {
+                    continue;
+                }
+                let Some(load) = outcome.estimate() else { continue };
+                let (point, pages) = (&outcome.point, pages(outcome).unwrap_or(outcome.point.pages));
+                table.row();
+                let words = PageWords(report.machine.pages_or_base(pages));
+                match report.machine.topology.nodes().len() {
+                    0 | 1 => table.cell(format_args!("{}, {words}", point.size)),
+                    _ => table.cell(format_args!(
+                        "{} -> {}, {}, {words}",
+                        point.initiator, point.target, point.size
+                    )),
+                }
+                table.cell(format_args!("{} ns", headline(load, 1.0)));
+                split::cells(table, outcome);
+            }
+        }
+    });
 }
 
 /// States the trust in the whole report with its reasons, and the remedy for the first of them.

@@ -52,8 +52,13 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
         let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
         let each = found.each;
         document.answer(format_args!(
-            "{}Median latency of a single load {} ns; p99 {} ns.",
+            "{}Median latency of a single load{} {} ns; p99 {} ns.",
             whose(report, outcome),
+            if report.machine.reaches_memory(outcome.point.size) {
+                ", address translation included,"
+            } else {
+                ""
+            },
             nanoseconds(50.0),
             nanoseconds(99.0)
         ));
