@@ -1,6 +1,6 @@
 //! Memory and translation of known cost: the tool tells them apart, or says that it cannot.
 
-use latency_core::chain::Chain as Buffer;
+use latency_core::chain::{Chain as Buffer, WINDOWS};
 use latency_core::units::{Bytes, LineSize, PageSize};
 use latency_tests::attempts::retried;
 use latency_tests::lab::chains::{Chain, Window};
@@ -19,12 +19,11 @@ const SEED: u64 = 42;
 /// Number of chains: the random one and four grouped ones.
 const CHAINS: usize = 5;
 
-/// Returns true for a batch of the random chain, or of a grouped chain: the number of windows of 32, 64 or 128 loads that
-/// is nearest to it. The probe of the TLB after the run walks other chains in the same memory, by 512 loads at most.
+/// Returns true for a batch of the random chain, or of a grouped chain: the number of windows that is nearest to it. The probe of the TLB after the run walks other chains in the same memory, by 512 loads at most.
 fn is_batch(model: &Model, window: &Window) -> bool {
     let hops = model.hops();
     let whole = |loads: u64| (hops - loads / 2).next_multiple_of(loads);
-    window.hops == hops || [32, 64, 128].iter().any(|loads| window.hops == whole(*loads))
+    window.hops == hops || WINDOWS.iter().any(|chain| window.hops == whole(chain.loads()))
 }
 
 /// Boots the machine that `line` describes, and passes each pair of nodes with its row and its point of the report, its
@@ -68,10 +67,8 @@ fn each_pair(
     });
 }
 
-/// Compares reported memory and translation with those delivered. A prefetcher that follows may change memory by more than the
-/// tolerance if the interval covers what was delivered.
+/// Compares reported memory and translation with those delivered.
 fn is_told_apart(test: &str, line: &str) {
-    let is_followed = ["adjacent=on", "prefetch="].iter().any(|word| line.contains(word));
     each_pair(test, line, |model, [row, point], codes, chains| {
         let ticks = |key: &str| row[key].as_f64().unwrap_or(f64::NAN) * ticks_per_second() / 1e9;
         let [memory, low, high] = ["memory_ns", "memory_ns_low", "memory_ns_high"].map(ticks);
@@ -90,8 +87,7 @@ fn is_told_apart(test: &str, line: &str) {
         let within = |value: f64, tolerance: f64| {
             low <= value * (1.0 + tolerance) && high >= value * (1.0 - tolerance)
         };
-        let is_near = (memory / delivered - 1.0).abs() < MEMORY_TOLERANCE || is_followed;
-        let good = is_near
+        let good = (memory / delivered - 1.0).abs() < MEMORY_TOLERANCE
             && within(delivered, INTERVAL_TOLERANCE)
             && (translation - walk.max(0.0)).abs() < of_walk * walk.abs() + of_memory * delivered
             && !codes.iter().any(|code| code == "translation-not-separated");

@@ -4,6 +4,7 @@
 
 use core::fmt::{self, Display, Write};
 use latency_core::text::{Text, joined};
+use latency_core::units::Pages;
 
 use super::page::how_to_get_the_page;
 use super::reasons::{SharedReason, WholeTrust};
@@ -17,8 +18,8 @@ use crate::options::Options;
 use crate::report::document::{
     Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value, field, fields,
 };
-use crate::result::Outcome;
 use crate::result::words::PageWords;
+use crate::result::{Measurement, Outcome, Point};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
@@ -165,24 +166,20 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 /// Shows memory and translation of the largest random load of each pair of nodes and kind of pages, from the first section
 /// that tells them apart.
 fn apart(document: &mut dyn Document, whole: &Whole<'_, '_>) {
-    let pages = |outcome: &Outcome<'_>| outcome.result.as_ref().map(|measured| measured.placed.pages).ok();
-    let ends = |outcome: &Outcome<'_>| (outcome.point.initiator, outcome.point.target, pages(outcome));
     document.tabulate("Where the time of a random load goes:", Level::Quiet, 1, &|table| {
         table.texts(&["working set", "random load", "memory", "translation"]);
         for (index, (_, report)) in whole.measured().enumerate() {
-            let told =
-                report.outcomes.iter().filter(|outcome| split::memory(report.machine, outcome).is_some());
-            for outcome in told.clone() {
-                let is_same =
-                    |other: &Outcome<'_>| split::parts(other).is_some() && ends(other) == ends(outcome);
-                let mut before = whole.measured().take(index).flat_map(|(_, report)| report.outcomes);
-                let is_smaller =
-                    |other: &Outcome<'_>| is_same(other) && other.point.size > outcome.point.size;
-                if before.any(is_same) || told.clone().any(is_smaller) {
+            for (outcome, measured) in told_apart(report) {
+                let ends = |point: &Point, pages: Pages| (point.initiator, point.target, pages);
+                let (point, pages) = (&outcome.point, measured.placed.pages);
+                let is_same = |(other, its): ToldApart<'_, '_>| {
+                    ends(&other.point, its.placed.pages) == ends(point, pages)
+                };
+                let is_smaller = |other: ToldApart<'_, '_>| is_same(other) && other.0.point.size > point.size;
+                let mut before = whole.measured().take(index).flat_map(|(_, report)| told_apart(report));
+                if before.any(is_same) || told_apart(report).any(is_smaller) {
                     continue;
                 }
-                let Some(load) = outcome.estimate() else { continue };
-                let (point, pages) = (&outcome.point, pages(outcome).unwrap_or(outcome.point.pages));
                 table.row();
                 let words = PageWords(report.machine.pages_or_base(pages));
                 match report.machine.topology.nodes().len() {
@@ -192,11 +189,20 @@ fn apart(document: &mut dyn Document, whole: &Whole<'_, '_>) {
                         point.initiator, point.target, point.size
                     )),
                 }
-                table.cell(format_args!("{} ns", headline(load, 1.0)));
+                table.cell(format_args!("{} ns", headline(measured.series.nanoseconds.into(), 1.0)));
                 split::cells(table, outcome);
             }
         }
     });
+}
+
+/// A point whose memory and translation were told apart.
+type ToldApart<'r, 'a> = (&'r Outcome<'a>, &'r Measurement);
+
+/// Returns the points of a section whose memory and translation were told apart.
+fn told_apart<'r, 'a>(report: Report<'r, 'a>) -> impl Iterator<Item = ToldApart<'r, 'a>> {
+    let told = report.outcomes.iter().filter(move |outcome| split::memory(report.machine, outcome).is_some());
+    told.filter_map(|outcome| Some((outcome, outcome.result.as_ref().ok()?)))
 }
 
 /// States the trust in the whole report with its reasons, and the remedy for the first of them.

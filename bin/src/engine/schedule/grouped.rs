@@ -86,6 +86,11 @@ fn whole(window: Window, loads: u64) -> u64 {
     loads.div_ceil(window.loads()).max(1) * window.loads()
 }
 
+/// Returns the number of loads in whole windows that is nearest to a number of loads, at least one window.
+fn nearest(window: Window, loads: u64) -> u64 {
+    whole(window, loads.saturating_sub(window.loads() / 2))
+}
+
 /// The turns of one grouped chain, and the place of its batches in a table for all chains.
 #[derive(Clone, Copy, Debug, Default)]
 struct ChainTurns {
@@ -197,11 +202,10 @@ impl GroupedTurns {
             chain.turn_to(index + 1);
             let before =
                 (due * untimed / (new_timed + untimed).max(1)).max((due / WARM_UP_PART).min(ENOUGH_WARM_UP));
-            let before = whole(*window, before.saturating_sub(window.loads() / 2));
+            let before = nearest(*window, before);
             part.loads += chain.walk(before, until_ns)?.0;
             let end = part.loads + due.saturating_sub(before);
-            let hops =
-                whole(*window, most.min(due.saturating_sub(before)).saturating_sub(window.loads() / 2));
+            let hops = nearest(*window, most.min(due.saturating_sub(before)));
             for slot in batches.iter_mut().skip(part.first).take(part.room).skip(part.made) {
                 *slot = chain.batch(hops, until_ns)?;
                 (part.made, part.loads) = (part.made + 1, part.loads + slot.hops);

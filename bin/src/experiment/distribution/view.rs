@@ -11,6 +11,7 @@ use latency_core::text::Text;
 use crate::analysis::distribution::{exceedances, is_wide, left_out};
 use crate::describe::Report;
 use crate::describe::method::optional;
+use crate::describe::split::is_memory;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Rows};
 use crate::report::figures::Digits;
@@ -54,11 +55,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.answer(format_args!(
             "{}Median latency of a single load{} {} ns; p99 {} ns.",
             whose(report, outcome),
-            if report.machine.reaches_memory(outcome.point.size) {
-                ", address translation included,"
-            } else {
-                ""
-            },
+            if is_memory(report.machine, outcome) { ", address translation included," } else { "" },
             nanoseconds(50.0),
             nanoseconds(99.0)
         ));
