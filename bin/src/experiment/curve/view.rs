@@ -17,13 +17,11 @@ use crate::result::sample::{Sample, collect};
 
 /// Writes the levels in one sentence, and the findings about them.
 pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {
-    let memory = match (&analysis.stair, &analysis.memory) {
-        (Ok(_), Some(memory)) => memory.nanoseconds(),
-        (Err(error), _) => return document.answer(format_args!("No levels: {error}.")),
-        (Ok(_), None) => return,
-    };
+    if let Err(error) = &analysis.stair {
+        return document.answer(format_args!("No levels: {error}."));
+    }
     document.answer(format_args!(
-        "{}{}{} {} ns.",
+        "{}{}.",
         fmt::from_fn(|out| {
             // A level that cannot be distinguished from memory is left out.
             for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
@@ -33,9 +31,7 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
             }
             Ok(())
         }),
-        levels::beyond(analysis),
-        method::through(side_cache),
-        Digits(memory.value)
+        last_level(analysis, side_cache)
     ));
     if analysis.caches().is_empty() {
         document.say(Role::Finding, "Latency is the same at all sizes: no cache level visible.");
@@ -109,8 +105,24 @@ fn all_levels(analysis: &Analysis) -> impl Display + '_ {
         for cache in analysis.caches() {
             write!(out, "L{} {} ns, ", cache.number, Digits(analysis.of_cache(cache).value))?;
         }
-        let memory = analysis.memory.map_or(f64::NAN, |memory| memory.nanoseconds().value);
-        write!(out, "{} {} ns", levels::beyond(analysis), Digits(memory))
+        write!(out, "{}", last_level(analysis, None))
+    })
+}
+
+/// Shows the level behind the last cache: memory, or the level on which a curve that does not reach memory ends.
+fn last_level(analysis: &Analysis, side_cache: Option<Bytes>) -> impl Display + '_ {
+    fmt::from_fn(move |out| {
+        if let Some(memory) = &analysis.memory {
+            let through = method::through(side_cache);
+            let (name, ns) = (levels::beyond(analysis), memory.nanoseconds().value);
+            return write!(out, "{name}{through} {} ns", Digits(ns));
+        }
+        if let Some(Some(level)) = &analysis.open_end {
+            let number = analysis.caches().last().map_or(1, |cache| cache.number + 1);
+            write!(out, "L{number} {} ns, ", Digits(level.nanoseconds().value))?;
+        }
+        let ns = analysis.largest_ns.unwrap_or(f64::NAN);
+        write!(out, "memory not reached: {} ns at {} and rising", Digits(ns), analysis.largest)
     })
 }
 
