@@ -37,6 +37,12 @@ pub const PLACES: &[Place] = &[
         "cli::confined::without_proc_and_sys",
     ),
     row(
+        "a kernel without NUMA (WSL2, Android, small boards): no nodes in `/sys`, no `numa_maps`, no calls for policies",
+        "The same result, exit 0, also with `--strict`: all memory is one node, and there is nothing to verify; the note \
+         `no-numa`.",
+        "trees::odd::a_kernel_without_numa_needs_no_proof",
+    ),
+    row(
         "an empty `/proc`",
         "Every experiment has a result with the warning `no-proc`, exit 0.",
         "hostile::files::without_proc",

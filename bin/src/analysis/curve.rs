@@ -121,8 +121,8 @@ impl Analysis {
         }
     }
 
-    /// Names the levels of another tool's curve, of which `skipped` caches are left out in front. Its last level is not
-    /// memory if the last octave rises by [`RISE`], as long as no cache is reported.
+    /// Names the levels of another tool's curve, which lacks `skipped` caches in front. Its last level is not memory if the
+    /// last octave rises much, as long as no cache is reported.
     #[must_use]
     pub fn of_other_tool(mut self, samples: Samples<'_>, skipped: u32) -> Analysis {
         /// Least rise over the last octave that is not the noise of a plateau.

@@ -176,7 +176,7 @@ fn found_limits(machine: &Machine) -> impl Iterator<Item = Restriction> {
     };
     [
         (
-            machine.policy_allowed,
+            machine.policy_allowed || !machine.has_numa,
             one("mbind is not permitted", "in a container: docker run --cap-add=SYS_NICE"),
         ),
         (
@@ -323,7 +323,11 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 /// Shows a row for each node, and the firmware's distances if there are several nodes.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
     if machine.topology.source == Source::Assumed {
-        document.say(Role::Missing, "No NUMA information from the kernel; treating all memory as one node.");
+        let words = match machine.has_numa {
+            true => "No NUMA information from the kernel; treating all memory as one node.",
+            false => "This kernel has no NUMA: all memory is one node.",
+        };
+        document.say(Role::Missing, words);
     }
     let all = machine.topology.nodes();
     let sum = total_memory(machine);

@@ -94,6 +94,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
         memory_nodes: NodeSet::EMPTY,
         bound_to: None,
         policy_allowed: true,
+        has_numa: true,
         has_proc: true,
         sharing: Sharing::EMPTY,
         dimms: None,

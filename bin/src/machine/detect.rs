@@ -52,6 +52,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
             memory_nodes: NodeSet::EMPTY,
             bound_to: None,
             policy_allowed: false,
+            has_numa: true,
             has_proc: files.read("/proc/self/stat", &mut [0; 16]).is_some(),
             sharing: Sharing::EMPTY,
             dimms: None,
@@ -75,9 +76,21 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
         let bound_to = numa::bound_to();
         machine.policy_allowed = bound_to.is_ok();
+        machine.has_numa = !lacks_numa(&files, machine, bound_to.err());
         machine.bound_to = bound_to.ok().flatten();
     }
     Ok(table)
+}
+
+/// Returns whether the kernel was built without NUMA: it has neither the call nor the files, although both file systems
+/// are mounted. A filter of system calls alone does not hide the files.
+fn lacks_numa(files: &impl Files, machine: &Machine, refused: Option<Errno>) -> bool {
+    let has = |path| files.read(path, &mut [0; 16]).is_some();
+    refused == Some(Errno::ENOSYS)
+        && machine.topology.source == Source::Assumed
+        && machine.has_proc
+        && has("/sys/devices/system/cpu/online")
+        && !has("/proc/self/numa_maps")
 }
 
 /// Returns the description of the processor that executes the call, without anything else of the machine.
@@ -139,7 +152,9 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     if !machine.has_proc {
         warnings.push(Warning::NoProc);
     }
-    if topology.source == Source::Assumed {
+    if !machine.has_numa {
+        warnings.push(Warning::NoNuma);
+    } else if topology.source == Source::Assumed {
         warnings.push(Warning::NoSys);
     } else if topology.nodes().len() == 1 {
         warnings.push(Warning::OneNode);

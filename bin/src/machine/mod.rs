@@ -87,6 +87,8 @@ pub struct Machine {
     pub bound_to: Option<NodeSet>,
     /// True if memory policies are allowed (mbind and related calls).
     pub policy_allowed: bool,
+    /// False if the kernel was built without NUMA: all memory is on one node, and nothing can name another.
+    pub has_numa: bool,
     /// True if /proc can be read.
     pub has_proc: bool,
     /// The hardware that the CPUs share; empty unless the experiment needs it.

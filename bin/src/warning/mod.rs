@@ -77,6 +77,8 @@ pub enum Warning {
     NoProc,
     /// /sys does not exist.
     NoSys,
+    /// The kernel was built without NUMA.
+    NoNuma,
     /// The working set is smaller than it should be.
     SizeClipped { from: Bytes, to: Bytes, why: Clipped },
     /// The working set fits in a reported cache, and the user chose its size: the latency of this cache is measured.

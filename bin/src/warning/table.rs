@@ -134,6 +134,11 @@ impl Warning {
                 ": nodes, caches and huge page pools are unknown";
                 "as root: mount -t sysfs sysfs /sys"
             ),
+            Warning::NoNuma => entry!(
+                "no-numa", Note;
+                "this kernel has no NUMA: all memory is one node";
+                "`latency-bench curve` measures its caches and memory"
+            ),
             Warning::SizeClipped { from, to, why: Clipped::HalfOfFree } => entry!(
                 "size-clipped", Note, Size(from);
                 "working set reduced from {from} to {to} (half of the memory available on the node)";

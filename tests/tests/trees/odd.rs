@@ -2,8 +2,8 @@
 
 use super::body::{MATRIX, PLAN, Root, SYSTEM, WORDS, checked, place};
 use super::tree::{Entry, Tree};
-use latency_tests::confine::Confine;
-use latency_tests::document::{number, warnings};
+use latency_tests::confine::{CONTAINER, Confine};
+use latency_tests::document::{number, points, warnings};
 use latency_tests::everywhere::everywhere;
 use serde_json::Value;
 use std::fmt::Write;
@@ -82,6 +82,40 @@ const MACHINES: &[Odd] = &[
         )
     },
 ];
+
+/// A kernel that was built without NUMA has no calls for it either; then nothing is to be proved.
+#[test]
+fn a_kernel_without_numa_needs_no_proof() {
+    let Some(place) = place("trees::odd::a_kernel_without_numa_needs_no_proof") else { return };
+    let mut tree = Tree::of("kernel-without-numa");
+    tree.file("/proc/self/stat", "1 (latency-bench) R 0 0\n");
+    let root = Root::new(&place, &tree);
+    let without = |arguments: &[&str]| {
+        let mut command = root.command(arguments);
+        checked(command.denied(&CONTAINER[..4], libc::ENOSYS)).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let found = without(&[MATRIX, &["--pages=base", "--strict"]].concat());
+    let document = found.expect_json(0);
+    let codes = warnings(&document);
+    assert!(codes.contains(&"no-numa"), "{found}");
+    for code in ["placement-unverified", "no-sys", "no-proc", "one-node"] {
+        assert!(!codes.contains(&code), "{code}: {found}");
+    }
+    let pair = &points(&document)[0];
+    assert_eq!(
+        (&pair["verified"], &pair["placement"]["means"]),
+        (&Value::Bool(true), &"no NUMA".into()),
+        "{found}"
+    );
+    let found = without(&["system"]);
+    let text = &found.expect_status(0).stdout;
+    assert!(text.contains("no NUMA") && !text.contains("SYS_NICE"), "{found}");
+    // A filter alone does not make a kernel one without NUMA.
+    let root = Root::new(&place, &Tree::of("one-node"));
+    let mut command = root.command(MATRIX);
+    let found = checked(command.denied(&CONTAINER[..4], libc::ENOSYS)).expect("a result");
+    assert!(!found.stdout.contains("no-numa"), "{found}");
+}
 
 /// Paths that are not files, or contain something else.
 const FILES: &[Odd] = &[
