@@ -81,6 +81,9 @@ pub struct Machine {
     pub nodes: NodeSet,
     /// The CPUs that this process was given (affinity within the cpuset).
     pub cpus: CpuSet,
+    /// Isolated CPUs (`isolcpus=`, cpuset partitions) that this process was not given: it may run on them if they are
+    /// named.
+    pub isolated: CpuSet,
     /// The nodes from which it may take memory (cpuset).
     pub memory_nodes: NodeSet,
     /// The nodes to which an inherited policy binds it (`numactl --membind`).

@@ -111,6 +111,11 @@ impl Warning {
                 "restricted to {allowed} of {online} CPUs by the affinity mask or cpuset";
                 "widen cpuset.cpus or the affinity mask to use the others"
             ),
+            Warning::CpusIsolated { cpus } => entry!(
+                "cpus-isolated", Note;
+                "isolated CPUs are not measured: {cpus}";
+                "name them to measure them (--cpu=N, --load-cpus=LIST)"
+            ),
             Warning::CpuQuota { cpus } => entry!(
                 "cpu-quota", Note;
                 "cgroup CPU quota is {cpus:.3} CPUs: the kernel throttles this process in every period";

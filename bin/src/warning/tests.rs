@@ -21,6 +21,7 @@ fn every() -> Vec<Warning> {
         Warning::CpusetPartial { allowed: 2, online: 8 },
         Warning::CpuQuota { cpus: 0.5 },
         Warning::NodeLeftOut { node },
+        Warning::CpusIsolated { cpus: ShortText::from_bytes(b"2-47") },
         Warning::NoProc,
         Warning::NoSys,
         Warning::NoNuma,
@@ -249,7 +250,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 88);
+    assert_eq!(codes.len(), 89);
 }
 
 #[test]
