@@ -57,18 +57,17 @@ pub fn tell_apart<'a>(
         return Ok(());
     }
     // One after the other, so that all of them together need no more memory than the largest.
-    for point in points.chunks(1) {
-        let found =
-            run::measure(session, timer, point, &budget.telling_apart(session.machine, point, each_ns))?;
+    for &point in &*points {
+        let budget = budget.telling_apart(session.machine, &[point], each_ns);
+        let found = run::measure(session, timer, &[point], &budget)?;
         findings.interrupted |= found.interrupted;
         let split = found.outcomes.first().and_then(|apart| apart.result.as_ref().ok()?.series.split);
-        // A neighbour that takes the lines of a cache from time to time leaves nothing to read.
-        let is_known =
-            |split: &Split| split.parts.is_none_or(|parts| !is_wide(parts.without_translation.interval));
-        let same = findings
-            .outcomes
-            .iter_mut()
-            .find(|outcome| point.iter().any(|point| point.size == outcome.point.size));
+        // A neighbour that takes lines of a cache from time to time leaves nothing to read.
+        let is_known = |split: &Split| match split.parts {
+            Some(parts) => !is_wide(parts.without_translation.interval),
+            None => Budget::may_tell_apart(session.machine, &point),
+        };
+        let same = findings.outcomes.iter_mut().find(|outcome| outcome.point.size == point.size);
         if let Some(Outcome { result: Ok(measured), .. }) = same {
             measured.series.split = split.filter(is_known);
         }
