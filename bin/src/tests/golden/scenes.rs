@@ -340,6 +340,20 @@ const WIDE: &[Row] = &[
         &[],
     ),
     (
+        "compare-old",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/matrix-old.json ../tests/fixtures/saved/matrix-memory-b.json",
+        &[],
+    ),
+    (
+        "compare-size",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/matrix-old-size.json ../tests/fixtures/saved/matrix-memory-b.json",
+        &[],
+    ),
+    (
         "compare-matrix",
         &["txt", "json"],
         ONE,
