@@ -498,6 +498,15 @@ const WIDE: &[Row] = &[
         "fleet --history ../tests/fixtures/saved/fleet-history.jsonl",
         &[],
     ),
+    ("fleet-memory", &["txt", "json"], ONE, "fleet ../tests/fixtures/saved/fleet-memory.jsonl", &[]),
+    ("fleet-load", TEXT, ONE, "fleet ../tests/fixtures/saved/fleet-memory.jsonl --of=load", &[]),
+    (
+        "fleet-memory-history",
+        &["txt", "json"],
+        ONE,
+        "fleet --history ../tests/fixtures/saved/fleet-memory-history.jsonl",
+        &[],
+    ),
     ("fleet-one", &["json"], ONE, "fleet ../tests/fixtures/saved/server-b.json", &[]),
     ("fleet-few", &["txt", "json"], ONE, "fleet ../tests/fixtures/saved/nodes.jsonl", &[]),
     (
