@@ -12,6 +12,7 @@ use latency_core::units::{Bytes, LineSize, PageSize};
 use latency_core::words::Worded;
 
 use super::interface::Experiment;
+use crate::analysis::reference::contradiction;
 use crate::describe::method::optional;
 use crate::describe::{self, Presentation, Report, attributes, dimms};
 use crate::engine::session::Findings;
@@ -241,6 +242,9 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
             if processor.data_dependent_prefetcher { "reported" } else { "not reported" }
         ),
     );
+    if let Some(masked) = contradiction(processor) {
+        document.sentence(Role::Method("Model"), format_args!("{masked}"));
+    }
     document.sentence(
         Role::Method("Platform"),
         format_args!(

@@ -40,7 +40,7 @@ use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::detect as survey;
-use crate::machine::processor::{CoreKind, Platform, Processor};
+use crate::machine::processor::{CoreKind, Extensions, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
 use crate::plan::Planning;
@@ -438,7 +438,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
         declared_counter: Some(TSC),
         fence_promised: true,
         data_dependent_prefetcher: false,
-        tiles: false,
+        extensions: Extensions(0),
         core: (scene.machine == "cxl-memory").then_some(CoreKind::Performance),
         caches: [None; 4],
     };
