@@ -228,7 +228,7 @@ impl FileContext<'_> {
         if !label.is_empty() {
             document.answer(format_args!("Curve with {}:", label.as_str()));
         }
-        view::answer(document, analysis, None);
+        view::answer(document, analysis, None, None);
         if analysis.may_show_tlb() {
             document.finding(format_args!(
                 "The file has no TLB levels for this curve, so one of these levels may be the TLB's."

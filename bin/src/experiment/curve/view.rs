@@ -20,15 +20,21 @@ use crate::result::split::LoadParts;
 /// Maximum number of working sets whose latency is told apart: one for each octave.
 const MOST_APART: usize = 64;
 
-/// Writes the levels in one sentence, and the findings about them.
-pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {
+/// Writes the levels in one sentence, and the findings about them. `apart` is the latency of memory without address
+/// translation, if it is known.
+pub fn answer(
+    document: &mut dyn Document,
+    analysis: &Analysis,
+    side_cache: Option<Bytes>,
+    apart: Option<Estimate>,
+) {
     let memory = match (&analysis.stair, &analysis.memory) {
         (Ok(_), Some(memory)) => memory.nanoseconds(),
         (Err(error), _) => return document.answer(format_args!("No levels: {error}.")),
         (Ok(_), None) => return,
     };
     document.answer(format_args!(
-        "{}{}{} {} ns.",
+        "{}{}{} {}.",
         fmt::from_fn(|out| {
             // A level that cannot be distinguished from memory is left out.
             for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
@@ -43,7 +49,13 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
         }),
         levels::beyond(analysis),
         method::through(side_cache),
-        Digits(memory.value)
+        fmt::from_fn(|out| match apart {
+            Some(apart) => {
+                let (own, random) = (Digits(apart.value), Digits(memory.value));
+                write!(out, "{own} ns ({random} ns with address translation)")
+            }
+            None => write!(out, "{} ns", Digits(memory.value)),
+        })
     ));
     if analysis.caches().is_empty() {
         document.say(Role::Finding, "Latency is the same at all sizes: no cache level visible.");
@@ -112,7 +124,8 @@ fn picture(
     if fit.is_some() {
         levels_of(analysis, points, &value, &mut marks);
     }
-    let title = Text::<96>::of(format_args!("{}", all_levels(analysis)));
+    let with = if apart.is_empty() { "" } else { " with address translation" };
+    let title = Text::<128>::of(format_args!("{}{with}", all_levels(analysis)));
     let y_axis = match reciprocal {
         true => &Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
         false => &Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
