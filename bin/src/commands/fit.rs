@@ -244,14 +244,15 @@ impl FileContext<'_> {
             model::model(document, analysis);
             return;
         }
-        view::answer(document, analysis, None);
+        view::answer(document, analysis, None, None);
         if analysis.may_show_tlb() {
             document.finding(format_args!(
                 "The file has no TLB levels for this curve, so one of these levels may be the TLB's."
             ));
         }
         let words = [label.as_str(), subtitle.as_str()];
-        view::evidence(document, analysis, samples, words, self.reciprocal);
+        let parts = |size| kind.dense().find(|row| row.sample.size == size)?.parts;
+        view::evidence(document, analysis, samples, &parts, words, self.reciprocal);
         levels::models(document, analysis);
         document.put(&CURVE, label.as_str());
         model::model(document, analysis);

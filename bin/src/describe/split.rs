@@ -121,8 +121,8 @@ pub fn of_one(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Ou
 }
 
 /// Pushes the cells of a point in a table of points.
-pub fn cells(table: &mut Rows<'_>, outcome: &Outcome<'_>) {
-    match parts(outcome) {
+pub fn cells(table: &mut Rows<'_>, parts: Option<LoadParts>) {
+    match parts {
         Some(LoadParts { without_translation, translation }) => {
             table.cell(format_args!("{}", with_ends(without_translation)));
             table.cell(format_args!("{}", with_ends(translation)));

@@ -25,7 +25,7 @@ use crate::sys::table::Table;
 pub use outcome::{Outliers, OutputError, Regression, TimingError};
 pub use placement::{LONGEST_STEP_NS, PlacementError};
 pub use saved::{Problem, SavedError};
-pub use unanswered::{Differences, PageKinds, Unanswered};
+pub use unanswered::{Differences, PageKinds, Typed, Unanswered};
 
 /// A reason to end with another exit code than 0.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -89,7 +89,7 @@ pub enum Unanswered {
 }
 
 /// A size in the form in which it is typed.
-struct Typed(Bytes);
+pub struct Typed(pub Bytes);
 
 impl fmt::Display for Typed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

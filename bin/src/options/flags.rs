@@ -417,7 +417,7 @@ flags! {
         "first compare each host with its own older results (names changes of 3% or --threshold)";
     Of "of" Verdict,
         Value(&OF, |options, value| set(&mut options.of, values::choice(value))),
-        "judge the value of the whole run (in `compare` memory without address translation, where every file has it), random loads, or the value on which rounds in separate seconds agree",
+        "judge the value of the whole run (memory without address translation, where results have it), random loads, or the value on which rounds in separate seconds agree",
         default "typical",
         because "neighbours are not quiet during every run";
     Force "force" Verdict,

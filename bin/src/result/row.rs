@@ -8,6 +8,7 @@ use latency_core::traffic::{Kind, Pattern};
 use latency_core::units::Pages;
 
 use super::sample::Sample;
+use super::split::LoadParts;
 use super::words::PageKind;
 
 /// A word of a saved result.
@@ -122,8 +123,10 @@ pub struct Row {
     pub seed: Option<u64>,
     /// The latency while neighbours were quiet and its interval; `None` without one.
     pub undisturbed: Option<(f64, Interval)>,
-    /// The latency without address translation and its interval, and the translation; `None` if not told apart.
-    pub parts: Option<(f64, Interval, f64)>,
+    /// The load without address translation, and the translation; `None` if not told apart.
+    pub parts: Option<LoadParts>,
+    /// True if the load without address translation is one of memory: no cache holds the working set.
+    pub is_memory: bool,
 }
 
 impl Row {
@@ -138,6 +141,7 @@ impl Row {
         seed: None,
         undisturbed: None,
         parts: None,
+        is_memory: false,
     };
 
     /// Returns whether the file has a field.
@@ -229,19 +233,19 @@ impl Row {
     /// latter.
     pub fn take_undisturbed(&mut self) -> bool {
         let Some((nanoseconds, interval)) = self.undisturbed else { return false };
-        self.replace(nanoseconds, interval);
+        self.replace(nanoseconds, Some(interval));
         true
     }
 
     /// Replaces the latency of a random load by the latency without address translation; returns false without the latter.
     pub fn take_memory(&mut self) -> bool {
-        let Some((nanoseconds, interval, _)) = self.parts else { return false };
-        self.replace(nanoseconds, interval);
+        let Some(parts) = self.parts else { return false };
+        self.replace(parts.without_translation.value, parts.without_translation.interval);
         true
     }
 
-    fn replace(&mut self, nanoseconds: f64, interval: Interval) {
-        (self.sample.nanoseconds, self.sample.interval) = (nanoseconds, Some(interval));
+    fn replace(&mut self, nanoseconds: f64, interval: Option<Interval>) {
+        (self.sample.nanoseconds, self.sample.interval) = (nanoseconds, interval);
         // The spread of all rounds does not apply to another value.
         (self.sample.core_cycles, self.sample.deviation) = (None, None);
     }

@@ -2,13 +2,14 @@
 
 use latency_core::json::{Event, Reader};
 use latency_core::math;
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 
 use super::fields::word;
 use super::names::{is_interval_of, today};
 use super::rows::{bytes, relative, whole};
 use super::values::{Fault, interval, optional, rest, text};
 use crate::result::row::{EXPERIMENT, FIELDS, LOAD, Row, WORDS};
+use crate::result::split::LoadParts;
 
 /// The content of a member or a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,9 +24,12 @@ pub(super) enum Column {
     Deviation,
     /// The latency while neighbours were quiet (0), or an end of its interval (1, 2).
     Undisturbed(usize),
-    /// The latency without address translation, and the ends of its interval.
+    /// The latency without address translation (0), or an end of its interval (1, 2).
     WithoutTranslation(usize),
-    Translation,
+    /// The translation (0), or an end of its interval (1, 2).
+    Translation(usize),
+    /// The latency of memory, which is the latency without address translation.
+    Memory,
     /// The memory of all generators, which is the size of a point without a working set.
     Footprint,
     /// The rate of traffic that was offered.
@@ -53,7 +57,7 @@ pub(super) enum Column {
 }
 
 /// The names of the columns that are not words.
-const COLUMNS: [(&str, Column); 29] = [
+const COLUMNS: [(&str, Column); 32] = [
     ("initiator_node", Column::From),
     ("target_node", Column::To),
     ("ns", Column::Latency(1.0)),
@@ -67,7 +71,10 @@ const COLUMNS: [(&str, Column); 29] = [
     ("without_translation_ns", Column::WithoutTranslation(0)),
     ("without_translation_ns_low", Column::WithoutTranslation(1)),
     ("without_translation_ns_high", Column::WithoutTranslation(2)),
-    ("translation_ns", Column::Translation),
+    ("translation_ns", Column::Translation(0)),
+    ("translation_ns_low", Column::Translation(1)),
+    ("translation_ns_high", Column::Translation(2)),
+    ("memory_ns", Column::Memory),
     ("working_set_bytes", Column::Size(Some(1.0))),
     ("footprint_bytes", Column::Footprint),
     ("offered_bytes_per_second", Column::Offered),
@@ -105,7 +112,7 @@ pub(super) struct PointDraft {
     deviation: Option<f64>,
     undisturbed: [Option<f64>; 3],
     without_translation: [Option<f64>; 3],
-    translation: Option<f64>,
+    translation: [Option<f64>; 3],
     /// The rate of traffic that was offered; `None` without a pace.
     pub offered: Option<f64>,
     /// The rate of traffic, and the ends of its interval.
@@ -125,7 +132,7 @@ impl PointDraft {
             deviation: None,
             undisturbed: [None; 3],
             without_translation: [None; 3],
-            translation: None,
+            translation: [None; 3],
             offered: None,
             rates: [None; 3],
             load_node: None,
@@ -146,7 +153,8 @@ impl PointDraft {
             Column::Deviation => self.deviation = Some(value),
             Column::Undisturbed(place) => set(&mut self.undisturbed, place, value),
             Column::WithoutTranslation(place) => set(&mut self.without_translation, place, value),
-            Column::Translation => self.translation = Some(value).filter(|value| *value >= 0.0),
+            Column::Translation(place) => set(&mut self.translation, place, value),
+            Column::Memory => row.is_memory = value > 0.0,
             Column::Rate(place) => set(&mut self.rates, place, value),
             Column::LoadNode => self.load_node = Some(whole(value)?),
             Column::Footprint if row.sample.size.0 > 0 => {}
@@ -179,10 +187,15 @@ impl PointDraft {
             [None, None] => row.sample.interval,
             _ => return Err("interval is not a pair of numbers"),
         };
-        row.undisturbed = within(self.undisturbed);
-        row.parts = within(self.without_translation)
-            .zip(self.translation)
-            .map(|((value, interval), translation)| (value, interval, translation));
+        let positive = |(value, interval): (f64, Interval)| (interval.low > 0.0).then_some((value, interval));
+        row.undisturbed = within(self.undisturbed).and_then(positive);
+        let estimate = |(value, interval)| Estimate { value, interval: Some(interval) };
+        row.parts = within(self.without_translation).and_then(positive).zip(within(self.translation)).map(
+            |(load, translation)| LoadParts {
+                without_translation: estimate(load),
+                translation: estimate(translation),
+            },
+        );
         row.sample.deviation = relative(*deviation, row.sample.nanoseconds);
         Ok(())
     }
@@ -191,7 +204,9 @@ impl PointDraft {
 /// Returns a value with its interval, only if it lies within it.
 fn within(read: [Option<f64>; 3]) -> Option<(f64, Interval)> {
     match read {
-        [Some(value), Some(low), Some(high)] if low > 0.0 && low <= value && value <= high && high < 1e12 => {
+        [Some(value), Some(low), Some(high)]
+            if low >= 0.0 && low <= value && value <= high && high < 1e12 =>
+        {
             Some((value, Interval { low, high }))
         }
         _ => None,

@@ -1,6 +1,7 @@
 //! Every document that is saved in the repository: each command's output from it is valid, and steers no
 //! terminal.
 
+use super::fleet::set_latency;
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
 use latency_tests::lanes::of_everything;
@@ -247,10 +248,7 @@ fn a_host_that_is_a_formula_is_data_in_a_csv() {
         let mut result = document(&workspace().join("tests/golden/matrix-two-nodes.json"));
         result["host"]["name"] = if host == 0 { NAME.into() } else { format!("n{host}").into() };
         result["trust"]["level"] = "good".into();
-        let ns = if host == 0 { 300.0 } else { 154.0 };
-        result["rows"][1]["ns"] = ns.into();
-        result["rows"][1]["ns_low"] = (ns * 0.99).into();
-        result["rows"][1]["ns_high"] = (ns * 1.01).into();
+        set_latency(&mut result["rows"][1], if host == 0 { 300.0 } else { 154.0 });
         text += &(result.to_string() + "\n");
     }
     fs::write(directory.path().join("hosts.jsonl"), text).expect("a scratch file");

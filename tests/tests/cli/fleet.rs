@@ -22,10 +22,17 @@ fn line(name: &str, ns: f64) -> String {
         serde_json::from_str(&fs::read_to_string(path).expect("a document")).expect("JSON");
     document["host"]["name"] = name.into();
     document["trust"]["level"] = "good".into();
-    document["rows"][1]["ns"] = ns.into();
-    document["rows"][1]["ns_low"] = (ns * 0.99).into();
-    document["rows"][1]["ns_high"] = (ns * 1.01).into();
+    set_latency(&mut document["rows"][1], ns);
     document.to_string() + "\n"
+}
+
+/// Sets the latency of a row: the random load, and memory without address translation.
+pub fn set_latency(row: &mut serde_json::Value, ns: f64) {
+    for key in ["ns", "memory_ns", "without_translation_ns"] {
+        for (end, factor) in [("", 1.0), ("_low", 0.99), ("_high", 1.01)] {
+            row[format!("{key}{end}")] = (ns * factor).into();
+        }
+    }
 }
 
 /// Runs the program with a text as its standard input.

@@ -326,6 +326,72 @@ fn the_steady_value_is_judged_on_request() {
     assert_eq!(at(&found.document, "/of"), "undisturbed");
 }
 
+/// Gives both points of a result memory without address translation.
+fn with_memory(mut result: Value, memory: f64) -> Value {
+    for (key, ns) in [("memory_ns", memory), ("without_translation_ns", memory), ("translation_ns", 18.0)] {
+        for (end, factor) in [("", 1.0), ("_low", 0.995), ("_high", 1.005)] {
+            set(&mut result, &format!("{key}{end}"), &json!(ns * factor));
+        }
+    }
+    result
+}
+
+#[test]
+fn slow_translation_is_listed_and_slow_memory_is_judged() {
+    let mut hosts: Vec<Value> = like(7).into_iter().map(|host| with_memory(host, 80.0)).collect();
+    hosts.push(with_memory(result("h8", 1, 150.0), 80.0));
+    let words = "Slow address translation: 1 of 8 hosts: h8 (";
+    let found = judged(&hosts, 0, &[]);
+    found.says("None of 8 hosts is slow (");
+    found.says(words);
+    assert_eq!(at(&found.document, "/slow_translation/1/host"), "h8");
+    assert_eq!(found.strict, Some(0));
+    judged(&hosts, 5, &["--of=load"]).says("1 of 8 hosts is slow: h8 (");
+    // A host without memory is judged by its random loads, beside those of all others.
+    hosts.push(result("h9", 1, 150.0));
+    let found = judged(&hosts, 5, &[]);
+    found.says("1 of 9 hosts is slow: h9 (");
+    found.says("Slow address translation: 1 of 9 hosts: h8 (");
+    hosts[8] = result("h9", 1, 98.0);
+    judged(&hosts, 0, &[]).says("None of 9 hosts is slow (");
+    // Too few hosts with memory: random loads are judged, as before.
+    let few: Vec<Value> = like(7).into_iter().chain([with_memory(result("h8", 1, 150.0), 80.0)]).collect();
+    let found = judged(&few, 5, &[]);
+    found.says("1 of 8 hosts is slow: h8 (");
+    assert!(at(&found.document, "/slow_translation").as_array().expect("a list").is_empty());
+    hosts[7] = with_memory(result("h8", 1, 150.0), 132.0);
+    let found = judged(&hosts, 5, &[]);
+    found.says("1 of 9 hosts is slow: h8 (");
+    assert!(at(&found.document, "/slow_translation").as_array().expect("a list").is_empty());
+    // The newest result counts, also if it has no memory.
+    hosts.push(result("h8", 2, 98.0));
+    judged(&hosts, 0, &[]).says("None of 9 hosts is slow (");
+}
+
+#[test]
+fn a_history_of_memory_is_judged_before_that_of_random_loads() {
+    let days = |count: usize, memory: Option<f64>| -> Vec<Value> {
+        let result = |day: usize| {
+            let scatter = 1.0 + 0.004 * ((day * 7 % 5) as f64 - 2.0);
+            let of_day = result("h1", day, scatter * if day > 20 { 120.0 } else { 98.0 });
+            let step = if day > 20 { memory.unwrap_or(1.0) } else { 1.0 };
+            if day + count > 24 { with_memory(of_day, 80.0 * scatter * step) } else { of_day }
+        };
+        (1..=24).map(result).collect()
+    };
+    let found = judged(&days(24, None), 0, &["--history"]);
+    found.says("Became slower: 0 of 1 hosts.");
+    found.says("Address translation became slower: 1 of 1 hosts: h1 (");
+    let found = judged(&days(24, Some(1.2)), 5, &["--history"]);
+    found.says("Became slower: 1 of 1 hosts: h1.");
+    assert!(!found.text.stdout.contains("ddress translation became"), "{}", found.text);
+    judged(&days(24, None), 5, &["--history", "--of=load"]).says("Became slower: 1 of 1 hosts: h1.");
+    // Memory has too short a history, or none.
+    for count in [4, 0] {
+        judged(&days(count, None), 5, &["--history"]).says("Became slower: 1 of 1 hosts: h1.");
+    }
+}
+
 #[test]
 fn compare_names_its_overrides_and_judges_the_requested_value() {
     let directory = Directory::new("fleet-sets-compare");

@@ -7,8 +7,9 @@ use latency_core::text::{Text, joined};
 use super::verdict::field_of;
 use super::view::{ComparisonView, Differs};
 use crate::analysis::comparison::{Comparison, Files, conditions, median};
+use crate::error::Typed;
 use crate::report::document::{Document, Part, Role, fields};
-use crate::result::row::{FIELDS, PAGES_ASKED, Row};
+use crate::result::row::{FIELDS, PAGES_ASKED, Row, SIZE};
 use crate::saved::Saved;
 use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, VERIFIED, WHOLE, of_result};
 use crate::saved::conditions::CONDITIONS;
@@ -158,6 +159,21 @@ impl ComparisonView<'_> {
                 let all = joined("", "; ", differs.map(shown));
                 document.sentence(role, format_args!("{begin}: {all}."));
             }
+        }
+        self.size(document);
+    }
+
+    /// Names the option that measures B over the working set of A, if both have one and the sizes forbid a verdict.
+    fn size(&self, document: &mut dyn Document) {
+        let is_blocked = self.differs.iter().any(|differs| differs.blocks && differs.what == FIELDS[SIZE].0);
+        let sizes = conditions(self.files).find(|(field, _)| *field == SIZE);
+        // The size of traffic is the memory of all generators together.
+        let is_option = |(_, [row, _]): &(usize, [&Row; 2])| is_blocked && row.traffic().is_none();
+        if let Some((_, [row, _])) = sizes.filter(is_option) {
+            let size = Typed(row.sample.size);
+            document.finding(format_args!(
+                "Default working sets may have changed; to compare with A, measure B with --size={size}."
+            ));
         }
     }
 }

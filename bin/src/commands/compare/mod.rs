@@ -9,7 +9,7 @@ mod view;
 
 use latency_core::decimal::Trimmed;
 use latency_core::math::exp;
-use latency_core::stats;
+use latency_core::stats::{self, Estimate};
 use latency_core::text::{Text, plural};
 
 use super::{Command, Write};
@@ -231,28 +231,42 @@ impl ComparisonView<'_> {
 
     /// Says that memory is compared, and how address translation differs, which is not judged.
     fn translation(&self, document: &mut dyn Document) {
+        const NOT_JUDGED: &str = "(not judged; --of=load compares random loads)";
         if !self.of_memory {
             return;
         }
-        let of = |pair: &PointPair, side: usize| {
-            // The translation of the first file of each side.
-            let found = self.files.first(side).iter().find(|row| row.is_same(&pair.row, !(1 << SIZE)));
-            found.and_then(|row| row.parts).map_or(f64::NAN, |(.., translation)| translation)
+        // The translations of the first file of each side.
+        let of = |pair: &PointPair| {
+            let of = |side: usize| {
+                let found = self.files.first(side).iter().find(|row| row.is_same(&pair.row, !(1 << SIZE)));
+                found.and_then(|row| row.parts).map(|parts| parts.translation)
+            };
+            of(0).zip(of(1))
         };
+        let all = || self.comparison.pairs().iter().filter_map(of);
+        let is_slower = |(one, other): &(Estimate, Estimate)| {
+            let ends = one.interval.zip(other.interval);
+            other.value > one.value * (1.0 + self.options.threshold)
+                && ends.is_none_or(|(one, other)| other.low > one.high)
+        };
+        let slower = 2 * all().filter(is_slower).count() > all().count();
+        let words = if slower { "Address translation is slower" } else { "Address translation" };
         match self.comparison.pairs() {
-            [pair] => document.finding(format_args!(
-                "Compared: memory without address translation. Translation: {} -> {} ns (not judged; --of=load \
-                 compares random loads).",
-                Digits(of(pair, 0)),
-                Digits(of(pair, 1))
-            )),
-            pairs => {
+            [_] => all().for_each(|(one, other)| {
+                document.finding(format_args!(
+                    "Compared: memory without address translation. {words}: {} -> {} ns {NOT_JUDGED}.",
+                    Digits(one.value),
+                    Digits(other.value)
+                ));
+            }),
+            _ => {
                 let mut ratios = [0.0; 64];
-                let found = pairs.iter().map(|pair| of(pair, 1) / of(pair, 0)).filter(|ratio| ratio.is_finite());
+                let found =
+                    all().map(|(one, other)| other.value / one.value).filter(|ratio| ratio.is_finite());
                 let median = stats::median(stats::gather(&mut ratios, found)).unwrap_or(f64::NAN);
                 document.finding(format_args!(
-                    "Compared: memory without address translation, where both have it. Translation: median B/A \
-                     {median:.2} (not judged; --of=load compares random loads)."
+                    "Compared: memory without address translation, where both have it. {words}: median B/A \
+                     {median:.2} {NOT_JUDGED}."
                 ));
             }
         }

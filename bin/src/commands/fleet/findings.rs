@@ -7,7 +7,7 @@ use latency_core::math::{exp, ln};
 use latency_core::sort::{sort_by, sort_by_key};
 
 use super::association::JudgedHost;
-use super::names::{MOST, Names};
+use super::names::{MOST, Name, Names};
 use super::runs::Runs;
 use super::values::{HostValue, Key, of_one_key};
 use crate::analysis::norm::{FEWEST, Norm, Quantity};
@@ -48,6 +48,15 @@ impl HostGroup<'_> {
     #[must_use]
     pub fn key<'n>(&self, names: &'n Names) -> &'n str {
         self.values.first().map_or("", |value| names.name(value.key))
+    }
+
+    /// Returns the values that are judged, or would be.
+    pub fn shown(&self) -> impl Iterator<Item = &HostValue> + Clone {
+        self.values.iter().filter(|value| !value.is_left)
+    }
+
+    fn of_key(&self) -> Option<Name> {
+        self.values.first().map(|value| value.key)
     }
 
     /// Returns the number of NUMA nodes that most of its hosts have.
@@ -121,6 +130,8 @@ pub struct FleetFindings<'v> {
     pub groups: List<HostGroup<'v>>,
     /// Values that are slower than usual, the worst first.
     pub outliers: List<Outlier>,
+    /// Random loads that are slower than usual, although memory without address translation is not.
+    pub translation: List<Outlier>,
     /// Hosts that differ from the others, sorted by host name, then by condition.
     pub apart: List<Apart>,
     /// The hosts of the values with a verdict.
@@ -135,6 +146,13 @@ pub struct FleetFindings<'v> {
     pub apart_hosts: usize,
     /// The number of hosts with an outlier.
     pub slow: usize,
+}
+
+impl<'v> FleetFindings<'v> {
+    /// Returns the groups with a value that is judged, or would be.
+    pub fn shown_groups(&self) -> impl Iterator<Item = &HostGroup<'v>> {
+        self.groups.iter().filter(|group| group.shown().next().is_some())
+    }
 }
 
 /// Compares the values of each key with each other, or with those of a baseline.
@@ -169,12 +187,20 @@ pub fn find<'v>(
         let Some(&first) = values.first() else { continue };
         let is_of_key = |known: &&HostGroup<'_>| known.values.first().is_some_and(|one| one.key == first.key);
         let known = of_baseline.as_ref().map(|all| all.iter().find(is_of_key));
+        let is_of_memory = runs.is_of_memory(first.key);
         let mut found = group(values, known.flatten(), &mut numbers);
         found.is_judged = match known {
             None => found.like >= FEWEST,
             Some(known) => known.is_some_and(|known| known.like > 0),
         };
         found.quantity = Key::of(names.name(first.key)).quantity;
+        // Keys of memory come first. Random loads of the same results only show address translation.
+        let twin = runs.twin(first.key).filter(|_| !is_of_memory);
+        let memory = groups.iter().find(|group: &&HostGroup<'_>| group.of_key() == twin);
+        let by_memory = memory.is_some_and(|memory| memory.is_judged);
+        for value in values.iter_mut() {
+            value.is_left = if is_of_memory { !found.is_judged } else { by_memory && value.has_twin };
+        }
         let mut any = false;
         for value in values.iter_mut().filter(|value| found.is_judged && value.apart == 0) {
             if found.norm.is_faster(found.quantity, value.interval, threshold) {
@@ -197,6 +223,25 @@ pub fn find<'v>(
     // Flags of each host: has a value; has a value with a verdict; differs from the others; differs or is in a judged
     // group; has a slow value.
     let mut seen = Table::<[bool; 5]>::zeroed(MOST)?;
+    let mut translation = List::new(count)?;
+    for group in groups.iter().filter(|group| group.is_judged) {
+        for value in group.values.iter().filter(|value| value.is_left && value.apart == 0) {
+            let is_slow = |group: &HostGroup<'_>, value: &HostValue| {
+                group.norm.is_slower(group.quantity, value.interval, threshold)
+            };
+            let memory = groups.iter().find(|memory| memory.of_key() == runs.twin(value.key));
+            let memory_is_slow = memory.is_some_and(|memory| {
+                let place = memory.values.binary_search_by_key(&value.host, |value| value.host);
+                place
+                    .ok()
+                    .and_then(|place| memory.values.get(place))
+                    .is_some_and(|value| is_slow(memory, value))
+            });
+            if is_slow(group, value) && !memory_is_slow {
+                translation.push(Outlier::of(group, *value));
+            }
+        }
+    }
     for (group, value) in each(&groups) {
         let (apart, judged) = (value.apart > 0, group.is_judged);
         let is_slow = judged && !apart && group.norm.is_slower(group.quantity, value.interval, threshold);
@@ -219,7 +264,18 @@ pub fn find<'v>(
     let count = |place: usize| seen.iter().filter(|seen| seen.get(place) == Some(&true)).count();
     let [hosts, judged, apart_hosts, known, slow] = core::array::from_fn(count);
     let only_apart = known - judged;
-    Ok(FleetFindings { groups, outliers, apart, judged_hosts, hosts, judged, only_apart, apart_hosts, slow })
+    Ok(FleetFindings {
+        groups,
+        outliers,
+        translation,
+        apart,
+        judged_hosts,
+        hosts,
+        judged,
+        only_apart,
+        apart_hosts,
+        slow,
+    })
 }
 
 /// Returns the usual value among some values.
@@ -281,9 +337,9 @@ fn octave(size: f64) -> f64 {
     exp(((ln(size) / ln(2.0) + 0.5) as u64).real() * ln(2.0))
 }
 
-/// Returns every value with its group.
+/// Returns every value that is judged, or would be, with its group.
 fn each<'g, 'v>(groups: &'g [HostGroup<'v>]) -> impl Iterator<Item = (&'g HostGroup<'v>, HostValue)> + Clone {
-    groups.iter().flat_map(|group| group.values.iter().map(move |value| (group, *value)))
+    groups.iter().flat_map(|group| group.shown().map(move |value| (group, *value)))
 }
 
 /// Returns the hosts that differ from the others: one entry for each condition, with the first point.

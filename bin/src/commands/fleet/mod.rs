@@ -42,6 +42,8 @@ pub const FLEET: Command = Command {
                   if its whole 95% interval is beyond the median of the hosts by more than four robust standard \
                   deviations and by more than --threshold. At least 5 hosts of a kind are needed, or --baseline with \
                   known-good results.\n\
+                  Where results have memory without address translation, it is judged; hosts that are slow in \
+                  translation alone are listed. --of=load judges random loads.\n\
                   The newest result of each host is judged; a host that became slower than in its older results is \
                   reported. Hosts that are too fast, or measured under other conditions than most (pages, size, order, \
                   nodes), are listed with a code and not judged. Unreliable results are excluded without --force.\n\
@@ -85,7 +87,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     }
     runs.settle()?;
     let history = options.history.then_some(options.threshold);
-    let Settled { mut values, slowed, hosts, series } = settle(&mut past, &runs, threshold, history)?;
+    let Settled { mut values, slowed, hosts, series, translation } =
+        settle(&mut past, &runs, threshold, history)?;
     let mut baseline = settle(&mut baseline, &runs, threshold, None)?.values;
     let is_given = options.baseline.is_some();
     let mut found = findings::find(&runs, &mut values, is_given.then_some(&mut *baseline), threshold)?;
@@ -97,6 +100,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         runs: &runs,
         found: &found,
         slowed: &slowed,
+        translation: &translation,
         hosts: &hosts,
         series: &series,
         associations: &associations,

@@ -31,6 +31,7 @@ fields! {
     USUAL_HOSTS "usual_hosts" "Number of hosts with the usual condition; null for `slower`.";
     POINTS "points" "Number of points of this host with the same `code`; the first one is given; null for `slower`.";
     SLOWED "slowed" "Points of hosts whose newest results are slower than their older ones; they do not affect the verdict on other hosts.";
+    TRANSLATION "slow_translation" "Random loads that are slow although memory without address translation is not, or became slower with `--history`; they do not affect the exit status.";
     BEFORE "older_median" "Median of the older results, in `unit`.";
     CHANGE "change_ratio" "Value divided by the median of the older results.";
     NEWEST "newest_results" "Number of newest results that are slower, or faster.";
@@ -80,7 +81,7 @@ fields! {
     UNTRUSTED_RUNS "untrusted_results" "Number of results that were not judged because they are unreliable.";
     SKIPPED "skipped_lines" "Number of lines that are not results.";
     THRESHOLD "threshold" "Difference that is always allowed, as a fraction of the median.";
-    OF "of" "Judged value: `typical` (whole run) or `undisturbed` (steady: rounds in separate seconds agree on it).";
+    OF "of" "Judged value: `typical` (whole run; memory without address translation where results have it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
     BASELINE "baseline" "Path of the baseline; null if hosts are compared with each other.";
 }
 
@@ -189,7 +190,21 @@ impl FleetView<'_, '_> {
             document.show(&DATE, &describe::time::Utc(date.span[0].into()));
             document.put(&DATE_REASON, date.wrong.map_or("", WrongDate::code));
         });
-        document.items(Part::List(&GROUPS), self.found.groups.iter(), |document, group| {
+        document.part(Part::List(&TRANSLATION), |document| {
+            let mut item = |value: &HostValue, usual: f64, since: Option<u64>| {
+                document.part(Part::Item, |document| {
+                    self.of_value(document, value);
+                    document.put(&MEDIAN, usual);
+                    document.put(&RATIO, value.value / usual);
+                    let since = since.map(describe::time::Utc);
+                    document.put(&SINCE, since.as_ref().map(|since| Value::Shown(since)));
+                });
+            };
+            self.found.translation.iter().for_each(|outlier| item(&outlier.value, outlier.norm.median, None));
+            self.slower_translation()
+                .for_each(|slowed| item(&slowed.value, slowed.before, Some(slowed.since)));
+        });
+        document.items(Part::List(&GROUPS), self.found.shown_groups(), |document, group| {
             of_key(document, &Key::of(group.key(&self.runs.names)), group.nodes());
             document.put(&GROUP_HOSTS, group.like);
             document.put(&MEDIAN, group.norm.median);

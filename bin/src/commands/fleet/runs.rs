@@ -6,7 +6,7 @@ use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
 use super::boots::Boots;
-use super::names::{Name, Names, hash};
+use super::names::{MOST, Name, Names, hash};
 use super::values::{
     HostValue, KINDS, MOST_CONDITIONS, MOST_LISTED, MOST_VALUES, StoredValue, ValueRun, of_row,
 };
@@ -20,7 +20,7 @@ use crate::saved::conditions::escaped;
 use crate::saved::host::SEPARATOR;
 use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
 use crate::sys::errno::Errno;
-use crate::sys::table::List;
+use crate::sys::table::{List, Table};
 
 /// An input line that is not a valid document.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,12 @@ pub struct Runs<'a> {
     pub rows: List<Row>,
     /// The runs of values.
     runs: List<ValueRun>,
+    /// By the key of a random load, that of memory without address translation, plus 1; the reverse with [`MEMORY`].
+    twins: Table<u32>,
 }
+
+/// The bit of keys of memory.
+const MEMORY: u32 = 1 << 31;
 
 impl<'a> Runs<'a> {
     /// Makes an empty collection.
@@ -76,6 +81,7 @@ impl<'a> Runs<'a> {
             options,
             rows: List::new(MAX_ROWS)?,
             runs: List::new(MOST_VALUES)?,
+            twins: Table::zeroed(MOST)?,
         })
     }
 
@@ -97,7 +103,13 @@ impl<'a> Runs<'a> {
             untrusted,
             refused,
             runs,
+            twins,
         } = self;
+        let mut join = |load: Name, memory: Name| {
+            for (key, twin) in [(load, memory + 1), (memory, (load + 1) | MEMORY)] {
+                twins.iter_mut().skip(key as usize).take(1).for_each(|slot| *slot = twin);
+            }
+        };
         let judge_all = options.force;
         // A report contains several documents.
         let mut take = |text: &[u8], number: u32| {
@@ -128,9 +140,9 @@ impl<'a> Runs<'a> {
             }
             *without_value += usize::from(draft.rows().is_empty());
             let shown = telling(draft.rows());
-            let mut mean = MeanOfPoints::default();
+            let [mut mean, mut mean_of_memory] = [false, true].map(MeanOfPoints::of);
             for row in draft.rows() {
-                let name = named(saved, row, shown);
+                let name = named(saved, row, shown, false);
                 let key = names.number(name.as_str()).ok_or(full)?;
                 let under = conditions(saved, row, shown, judge_all);
                 let mut row = *row;
@@ -139,10 +151,23 @@ impl<'a> Runs<'a> {
                 let under = number_of(known, (under, saved.origin.schema)).ok_or(full)?;
                 mean.add(name.as_str(), &row, under);
                 values.push(StoredValue::new(run, key, of_row(&row), under)).ok_or(full)?;
+                if options.of == Of::Typical && row.is_memory && row.take_memory() {
+                    let memory = named(saved, &row, shown, true);
+                    mean_of_memory.add(name.as_str(), &row, under);
+                    let memory = names.number(memory.as_str()).ok_or(full)?;
+                    join(key, memory);
+                    values.push(StoredValue::new(run, memory, of_row(&row), under)).ok_or(full)?;
+                }
             }
             if options.history && mean.count > 1.0 {
                 let key = names.number(mean.name(saved).as_str()).ok_or(full)?;
                 values.push(StoredValue::new(run, key, mean.value(), mean.under)).ok_or(full)?;
+                if mean_of_memory.count == mean.count {
+                    let memory = names.number(mean_of_memory.name(saved).as_str()).ok_or(full)?;
+                    join(key, memory);
+                    let of_memory = (mean_of_memory.value(), mean_of_memory.under);
+                    values.push(StoredValue::new(run, memory, of_memory.0, of_memory.1)).ok_or(full)?;
+                }
             }
             Ok(false)
         };
@@ -175,11 +200,26 @@ impl<'a> Runs<'a> {
         self.boots.host(self.run(value).state)
     }
 
+    /// Returns whether a key is one of memory without address translation.
+    pub fn is_of_memory(&self, key: Name) -> bool {
+        self.twins.get(key as usize).is_some_and(|twin| twin & MEMORY != 0)
+    }
+
+    /// Returns the key of memory for that of a random load, and the reverse; `None` without the other one.
+    pub fn twin(&self, key: Name) -> Option<Name> {
+        self.twins.get(key as usize).and_then(|twin| (twin & !MEMORY).checked_sub(1))
+    }
+
+    /// Returns the place of the values of a key and a host: keys of memory come first.
+    pub fn place_of_key(&self, key: Name, host: Name) -> (bool, Name, Name) {
+        (!self.is_of_memory(key), key, host)
+    }
+
     /// Returns the sort key of a value: its key, host and time, then everything else, so that the order of the files
     /// does not matter.
     pub fn place(&self, value: &StoredValue) -> impl Ord + use<> {
         let ValueRun { state, started, .. } = self.run(value);
-        (value.key(), self.boots.host(state), started, value.place())
+        (self.place_of_key(value.key(), self.boots.host(state)), started, value.place())
     }
 
     /// Returns whether two values are comparable as results of one host.
@@ -229,9 +269,15 @@ struct MeanOfPoints {
     points: u64,
     /// The conditions of the last point.
     under: u32,
+    /// True if the times are those of memory without address translation.
+    is_of_memory: bool,
 }
 
 impl MeanOfPoints {
+    fn of(is_of_memory: bool) -> MeanOfPoints {
+        MeanOfPoints { is_of_memory, ..MeanOfPoints::default() }
+    }
+
     fn add(&mut self, name: &str, row: &Row, under: u32) {
         self.sum += ln(row.sample.nanoseconds);
         self.count += 1.0;
@@ -245,17 +291,17 @@ impl MeanOfPoints {
 
     /// Returns the key of the mean: only results with the same points have the same.
     fn name(&self, saved: &Saved) -> Text<320> {
-        let MeanOfPoints { count, points, .. } = *self;
+        let MeanOfPoints { count, points, is_of_memory, .. } = *self;
+        let (memory, kind) = if is_of_memory { (" memory", KINDS[3]) } else { ("", KINDS[1]) };
         let mut name = Text::EMPTY;
         // The texts fit.
         let _ = write!(
             name,
-            "{0}, mean of {1} \
-             points{SEPARATOR}{2}{SEPARATOR}{3}{SEPARATOR}{EXPERIMENT}={0}{SEPARATOR}{points}",
+            "{0}{memory}, mean of {1} \
+             points{SEPARATOR}{2}{SEPARATOR}{kind}{SEPARATOR}{EXPERIMENT}={0}{SEPARATOR}{points}",
             saved.experiment,
             count as u32,
             saved.cpu(),
-            KINDS[1]
         );
         name
     }
@@ -288,19 +334,24 @@ fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
     under
 }
 
-/// Returns the key of a row. Hosts with the same key are compared.
-fn named(saved: &Saved, row: &Row, shown: u32) -> Text<800> {
+/// Returns the key of a row, or that of its memory without address translation. Hosts with the same key are compared.
+fn named(saved: &Saved, row: &Row, shown: u32, is_of_memory: bool) -> Text<800> {
     let mut name = Text::EMPTY;
     let mut label = Text::<320>::EMPTY;
     // The program's own texts fit; longer ones are cut.
     let _ = write!(label, "{}", Label { row, shown });
     let _ = write!(
         name,
-        "{}{}{label}{SEPARATOR}{}{SEPARATOR}{}",
+        "{}{}{label}{}{SEPARATOR}{}{SEPARATOR}{}",
         saved.experiment,
         if label.is_empty() { "" } else { " " },
+        if is_of_memory { " memory" } else { "" },
         saved.cpu(),
-        if row.traffic().is_some() { KINDS[0] } else { "" }
+        match row.traffic() {
+            Some(_) => KINDS[0],
+            None if is_of_memory => KINDS[2],
+            None => "",
+        }
     );
     let _ = write!(name, "{SEPARATOR}{EXPERIMENT}={}", saved.experiment);
     for field in (0..FIELDS.len()).filter(|field| shown >> field & 1 == 1 && row.tells(*field)) {

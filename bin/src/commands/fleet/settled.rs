@@ -26,6 +26,8 @@ pub struct Settled {
     pub hosts: HistoryHosts,
     /// With a history, one series of each host, by host name.
     pub series: List<HostSeries>,
+    /// The points at which random loads became slower, but not memory without address translation.
+    pub translation: List<Slowed>,
 }
 
 /// The hosts that became slower, the hosts that became faster, the hosts with too few results, and the hosts with too few
@@ -81,19 +83,37 @@ pub fn settle(
     let mut places = Table::<u32>::zeroed(MOST)?;
     let mut room = List::new(past.len())?;
     let scan = history.map(|threshold| HistoryScan::new(threshold, count.real() / boots.names.real()));
+    let mut translation = List::new(MOST_LISTED)?;
+    let least = if history.is_some() { FEWEST_RESULTS } else { 1 };
     let (mut start, end) = (0, past.len());
     while start < end {
-        let rest = past.get_mut(start..).unwrap_or_default();
-        let Some(of_host) = rest.chunk_by_mut(is_same).next() else { break };
-        start += of_host.len();
+        let rest = past.get(start..).unwrap_or_default();
+        let Some(of_host) = rest.chunk_by(is_same).next() else { break };
+        let with_memory = with_memory(past, of_host, runs);
+        let range = start..start + of_host.len();
+        start = range.end;
+        let of_host = past.get_mut(range).unwrap_or_default();
         let newest = of_host.last().map_or(0, |newest| runs.run(newest).started);
         let (older, same) =
             of_host.split_at(of_host.partition_point(|value| runs.run(value).started < newest));
         let Some(one) = same.get((same.len() - 1) / 2).copied() else { break };
         let key = Key::of(names.name(one.key()));
+        let is_of_memory = runs.is_of_memory(one.key());
+        if is_of_memory && with_memory < least {
+            continue;
+        }
+        if !key.is_mean {
+            values.push(HostValue { has_twin: with_memory > 0, ..runs.of_host(&one) });
+        }
+        // Where memory is judged, random loads only show address translation.
+        let by_memory = !is_of_memory && with_memory >= least;
+        let list = if by_memory { &mut translation } else { &mut slowed };
         // A host for which a list has no room is only counted.
         if let Some(scan) = scan {
-            let found = search(of_host, runs, scan, &mut room, &mut slowed);
+            let found = search(of_host, runs, scan, &mut room, list);
+            if by_memory {
+                continue;
+            }
             let Some(place) = places.get_mut(runs.host(&one) as usize) else { continue };
             match series.get_mut((*place as usize).wrapping_sub(1)) {
                 Some(known) => *known = better(*known, found, names),
@@ -103,10 +123,7 @@ pub fn settle(
                 }
             }
         } else if let Some(found) = change(older, &one, runs, key.quantity, threshold) {
-            slowed.push(found);
-        }
-        if !key.is_mean {
-            values.push(runs.of_host(&one));
+            list.push(found);
         }
     }
     let place = |slowed: &Slowed| {
@@ -114,6 +131,7 @@ pub fn settle(
         (names.name(host), !Key::of(names.name(key)).is_mean, names.name(key))
     };
     sort_by_key(&mut slowed, place);
+    sort_by_key(&mut translation, place);
     sort_by_key(&mut series, |series| names.name(series.host));
     let mut hosts = HistoryHosts { names: List::new(3 * MOST)?, ends: [0; 5] };
     for part in [SLOWER, FASTER] {
@@ -131,7 +149,26 @@ pub fn settle(
         }
         hosts.ends[part + 1] = hosts.names.len();
     }
-    Ok(Settled { values, slowed, hosts, series })
+    Ok(Settled { values, slowed, hosts, series, translation })
+}
+
+/// Returns the number of results of a host with memory without address translation at the point of these values, which
+/// are random loads or memory; 0 if the newest result lacks it.
+fn with_memory(past: &[StoredValue], of_host: &[StoredValue], runs: &Runs<'_>) -> usize {
+    let Some(newest) = of_host.last() else { return 0 };
+    let host = runs.host(newest);
+    let Some(twin) = runs.twin(newest.key()) else { return 0 };
+    let place = runs.place_of_key(twin, host);
+    let is_of_twin = |value: &&StoredValue| (value.key(), runs.host(value)) == (twin, host);
+    let start = past.partition_point(|value| runs.place_of_key(value.key(), runs.host(value)) < place);
+    let rest = past.get(start..).unwrap_or_default();
+    let twins = rest.get(..rest.iter().take_while(is_of_twin).count()).unwrap_or_default();
+    let [memory, loads] = if runs.is_of_memory(twin) { [twins, of_host] } else { [of_host, twins] };
+    let (Some(newest), Some(load)) = (memory.last(), loads.last()) else { return 0 };
+    match memory.iter().any(|value| value.run() == load.run()) {
+        true => memory.iter().filter(|value| runs.are_alike(value, newest)).count(),
+        false => 0,
+    }
 }
 
 /// Returns the series that tells more about a host: one with a step that is not judged, or else the mean of all points,

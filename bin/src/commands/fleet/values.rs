@@ -38,8 +38,9 @@ pub struct Key<'n> {
     fields: &'n str,
 }
 
-/// The third part of the key of a bandwidth, and of the mean of all points; it is empty for a latency.
-pub const KINDS: [&str; 2] = ["bandwidth", "mean"];
+/// The third part of the key of a bandwidth, of the mean of all points, of a latency of memory without address
+/// translation, and of the mean of the latter; it is empty for a latency.
+pub const KINDS: [&str; 4] = ["bandwidth", "mean", "memory", "memory mean"];
 
 impl<'n> Key<'n> {
     /// Splits a key into its parts.
@@ -50,7 +51,8 @@ impl<'n> Key<'n> {
         let (point, cpu) = (part(), part());
         let kind = part();
         let quantity = if kind == KINDS[0] { Quantity::Bandwidth } else { Quantity::Latency };
-        Key { point, cpu, quantity, is_mean: kind == KINDS[1], fields: part() }
+        let is_mean = kind == KINDS[1] || kind == KINDS[3];
+        Key { point, cpu, quantity, is_mean, fields: part() }
     }
 
     /// Returns the value of a field of the point; empty if the point lacks it.
@@ -178,9 +180,20 @@ impl StoredValue {
 
     /// Returns the value of a host under these conditions.
     pub fn of_host(&self, host: Name, run: ValueRun, under: Under) -> HostValue {
-        let (key, interval, value) = (self.key(), self.interval(), self.value);
         let ValueRun { state, started, document, .. } = run;
-        HostValue { key, host, state, started: started.into(), document, value, interval, under, apart: 0 }
+        HostValue {
+            key: self.key(),
+            host,
+            state,
+            started: started.into(),
+            document,
+            value: self.value,
+            interval: self.interval(),
+            under,
+            apart: 0,
+            has_twin: false,
+            is_left: false,
+        }
     }
 }
 
@@ -205,6 +218,10 @@ pub struct HostValue {
     pub under: Under,
     /// The conditions that differ from those of other hosts, one bit for each.
     pub apart: u64,
+    /// True if the same result has the other one of a random load and memory without address translation.
+    pub has_twin: bool,
+    /// True if that one is judged, and not this value.
+    pub is_left: bool,
 }
 
 impl HostValue {

@@ -10,7 +10,7 @@ use super::association::Association;
 use super::causes::HostCauses;
 use super::dates::WrongDate;
 use super::facts;
-use super::findings::{self, Apart, FleetFindings};
+use super::findings::{self, Apart, FleetFindings, HostGroup};
 use super::history::{DETECTED_IN, Undecided};
 use super::names::Name;
 use super::runs::{Refused, Runs};
@@ -40,6 +40,8 @@ pub struct FleetView<'v, 'a> {
     pub found: &'v FleetFindings<'v>,
     /// The hosts that became slower, or with a history also the hosts that became faster.
     pub slowed: &'v List<Slowed>,
+    /// The points at which random loads became slower, but not memory without address translation.
+    pub translation: &'v List<Slowed>,
     /// With a history, the hosts whose results changed, or are not judged.
     pub hosts: &'v HistoryHosts,
     /// With a history, one series of each host.
@@ -58,6 +60,7 @@ impl FleetView<'_, '_> {
     /// Shows all findings.
     pub fn present(&self, document: &mut dyn Document) {
         self.answer(document);
+        self.translation(document);
         self.causes(document);
         if self.found.judged > 0 {
             self.outliers(document);
@@ -92,11 +95,40 @@ impl FleetView<'_, '_> {
 
     /// Returns the slow hosts, each once, the worst first.
     fn slow(&self) -> impl Iterator<Item = Name> + Clone + '_ {
-        let hosts = || self.found.outliers.iter().map(|outlier| outlier.value.host);
-        hosts()
-            .enumerate()
-            .filter(move |(index, host)| !hosts().take(*index).any(|other| other == *host))
-            .map(|(_, host)| host)
+        distinct(self.found.outliers.iter().map(|outlier| outlier.value.host))
+    }
+
+    /// Lists the hosts whose address translation alone is slow, or became slower according to the history.
+    fn translation(&self, document: &mut dyn Document) {
+        let is_slow = |host: &Name| self.slow().any(|slow| slow == *host);
+        let outliers = self.found.translation.iter().map(|outlier| outlier.value.host);
+        let slow = distinct(outliers).filter(|host| !is_slow(host));
+        let became_slower = |host: &Name| self.hosts.part(SLOWER).contains(host);
+        let slowed = self.slower_translation().map(|slowed| slowed.value.host);
+        let slowed = distinct(slowed).filter(|host| !became_slower(host));
+        let say = |document: &mut dyn Document, words: &str, count: usize, names: &dyn fmt::Display| {
+            if count > 0 {
+                document.finding(format_args!(
+                    "{words}: {count} of {} hosts: {names} (random loads, not memory; --of=load judges them).",
+                    self.found.hosts
+                ));
+            }
+        };
+        let count = slow.clone().count();
+        say(
+            document,
+            "Slow address translation",
+            count,
+            &listed(NAMED, count, slow.map(|host| self.name(host))),
+        );
+        let count = slowed.clone().count();
+        let names = listed(NAMED, count, slowed.map(|host| self.name(host)));
+        say(document, "Address translation became slower", count, &names);
+    }
+
+    /// Returns the points of the history at which random loads became slower, but not memory.
+    pub fn slower_translation(&self) -> impl Iterator<Item = &Slowed> + Clone {
+        self.translation.iter().filter(|slowed| self.options.history && !slowed.is_faster)
     }
 
     fn answer(&self, document: &mut dyn Document) {
@@ -195,7 +227,7 @@ impl FleetView<'_, '_> {
 
     /// Shows a row for each value, if there are too few for a verdict.
     fn values(&self, document: &mut dyn Document) {
-        let values = || self.found.groups.iter().flat_map(|group| group.values);
+        let values = || self.found.groups.iter().flat_map(HostGroup::shown);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
             table.texts(&["host", "point", "value", "95% CI"]);
@@ -216,7 +248,7 @@ impl FleetView<'_, '_> {
     fn groups(&self, document: &mut dyn Document) {
         document.tabulate("", Level::Verbose, 2, &|table| {
             table.texts(&["kind", "point", "hosts", "median", "allowed ±"]);
-            for group in self.found.groups.iter() {
+            for group in self.found.shown_groups() {
                 let key = Key::of(group.key(&self.runs.names));
                 let nodes = group.nodes();
                 table.row();
@@ -450,6 +482,13 @@ impl FleetView<'_, '_> {
             ),
         );
     }
+}
+
+/// Returns hosts, each once.
+fn distinct(hosts: impl Iterator<Item = Name> + Clone) -> impl Iterator<Item = Name> + Clone {
+    let all = hosts.clone();
+    let is_first = move |(index, host): &(usize, Name)| !all.clone().take(*index).any(|other| other == *host);
+    hosts.enumerate().filter(is_first).map(|(_, host)| host)
 }
 
 /// States the number of items that are not named.

@@ -1,8 +1,9 @@
 //! Latency against working set: the levels of the memory hierarchy, as a program sees them.
 //!
-//! Four passes: a coarse grid, refined where neighbouring points differ; the edge of
-//! the first-level cache; then rounds over all points until they are precise; and the TLB.
+//! Five passes: a coarse grid, refined where neighbouring points differ; the edge of
+//! the first-level cache; then rounds over all points until they are precise; the TLB; and large sizes without translation.
 
+pub mod apart;
 pub mod levels;
 pub mod model;
 mod tlb;
@@ -12,13 +13,14 @@ use latency_core::model::MAX_POINTS;
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
 use latency_core::sort::sort_by_key;
+use latency_core::stats::Estimate;
 use latency_core::units::Bytes;
 
 use super::interface::{Experiment, gathered};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::reference::quantity;
-use crate::describe::{Presentation, Report, method, point, reference};
+use crate::describe::{Presentation, Report, method, point, reference, split};
 use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -33,6 +35,7 @@ use crate::plan::{self, Scope};
 use crate::report::document::Document;
 use crate::result::sample::{Sample, Samples, collect};
 use crate::result::spans::SpanPoint;
+use crate::result::split::LoadParts;
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 
@@ -80,7 +83,7 @@ pub const CURVE: Experiment = Experiment {
         budget.more = OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
         if points.first().is_some_and(plan::curve::is_dense) {
             // The probe decides in which pages the TLB is measured.
-            (budget.after_ns, budget.translation) = (tlb::SPANS_NS, true);
+            (budget.after_ns, budget.translation) = (tlb::SPANS_NS + apart::time_ns(points), true);
         }
         budget
     },
@@ -112,7 +115,9 @@ fn measure<'a>(
     sort_by_key(&mut findings.outcomes, |outcome| outcome.point.size);
     findings.extra = extra;
     if !findings.interrupted {
-        tlb::walk_spans(session, timer, &mut findings, budget)?;
+        let spans_ns = budget.after_ns.min(tlb::SPANS_NS);
+        tlb::walk_spans(session, timer, &mut findings, &Budget { after_ns: spans_ns, ..*budget })?;
+        apart::tell_apart(session, timer, &mut findings, budget, budget.after_ns - spans_ns)?;
     }
     session.progress.say(format_args!("looking for levels"));
     let analysis =
@@ -254,9 +259,33 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             document,
             analysis,
             first.and_then(|first| report.warnings.side_cache(first.point.target)),
+            memory_apart(report),
         );
+        without_translation(document, report);
         usual(document, report, analysis);
     }
+}
+
+/// Returns the largest working set whose memory and translation were told apart.
+fn largest_apart<'r, 'a>(report: &Report<'r, 'a>) -> Option<(&'r Outcome<'a>, LoadParts)> {
+    report.outcomes.iter().rev().find_map(|outcome| Some((outcome, split::parts(outcome)?)))
+}
+
+/// Returns the latency of memory without address translation, if the largest working set that was told apart is in memory.
+fn memory_apart(report: &Report<'_, '_>) -> Option<Estimate> {
+    split::memory(report.machine, largest_apart(report)?.0)
+}
+
+/// Writes the two parts of the latency at the largest working set.
+fn without_translation(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some((outcome, parts)) = largest_apart(report) else { return };
+    document.finding(format_args!(
+        "At {}, {} without address translation is {}; translation adds {}.",
+        outcome.point.size,
+        if split::is_memory(report.machine, outcome) { "memory" } else { "a load" },
+        split::with_ends(parts.without_translation),
+        split::with_ends(parts.translation),
+    ));
 }
 
 /// Compares the memory with published figures.
@@ -267,7 +296,8 @@ fn usual(document: &mut dyn Document, report: &Report<'_, '_>, analysis: &Analys
     };
     let is_local = first.point.initiator == first.point.target;
     let published = if is_local { quantity::LOCAL } else { quantity::REMOTE };
-    reference::published(document, report, published, Some(memory.nanoseconds().value));
+    let memory = memory_apart(report).unwrap_or_else(|| memory.nanoseconds());
+    reference::published(document, report, published, Some(memory.value));
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -276,7 +306,8 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let samples = collect(&mut fitted, measured);
     let subtitle = point::subtitle("latency by working set", report.machine, report.outcomes.first());
-    view::evidence(document, analysis, samples, ["", subtitle.as_str()], report.options.reciprocal);
+    let parts = |size| split::parts(report.outcomes.iter().find(|outcome| outcome.point.size == size)?);
+    view::evidence(document, analysis, samples, &parts, ["", subtitle.as_str()], report.options.reciprocal);
     tlb::details(document, report, &analysis.tlb);
     method::walks(document, report);
 }
