@@ -16,11 +16,23 @@ lb_no_stack:
         .ascii  "latency-bench: error: mmap of 4 MiB for the stack failed; raise the memory limits: ulimit -v, ulimit -d\n"
 lb_no_stack_end:
 
+        .p2align 3
+lb_refused_action:                      // the kernel's struct sigaction; its return is in the vDSO
+        .xword  lb_refused, 0x40000004  // SA_NODEFER | SA_SIGINFO
+        .xword  0, 0
+
         .p2align 2
         .globl  _start
         .type   _start, @function
 _start:
         mov     x19, sp                 // argc, argv[], NULL, envp[], NULL, the auxiliary vector
+
+        mov     x8, #134                // rt_sigaction(
+        mov     x0, #31                 //   SIGSYS,
+        adr     x1, lb_refused_action
+        mov     x2, xzr                 //   no old action,
+        mov     x3, #8                  //   the size of the mask); without it, that signal ends the process
+        svc     #0
 
         mov     x8, #222                // mmap(
         mov     x0, xzr                 //   anywhere,
@@ -60,6 +72,20 @@ _start:
         svc     #0
         udf     #0                      // exit_group does not return
         .size   _start, . - _start
+        .popsection
+
+// void lb_refused(signal = w0, information = x1, context = x2)
+//   context    ucontext_t: registers before the signal, x0 at byte 184
+// Some filters of system calls answer with SIGSYS in place of an error number. The
+// interrupted call then returns -ENOSYS, like one that the kernel does not have.
+        .pushsection .text.lb_refused, "ax", @progbits
+        .p2align 4
+        .type   lb_refused, @function
+lb_refused:
+        mov     x9, #-38
+        str     x9, [x2, #184]
+        ret
+        .size   lb_refused, . - lb_refused
         .popsection
 
 // unsigned long getauxval(unsigned long type = x0)

@@ -17,10 +17,22 @@ lb_no_stack:
         .ascii  "latency-bench: error: mmap of 4 MiB for the stack failed; raise the memory limits: ulimit -v, ulimit -d\n"
 lb_no_stack_end:
 
+        .p2align 3
+lb_refused_action:                      # the kernel's struct sigaction
+        .quad   lb_refused, 0x44000004  # SA_NODEFER | SA_RESTORER | SA_SIGINFO
+        .quad   lb_refused_return, 0
+
         .globl  _start
         .type   _start, @function
 _start:
         mov     rbx, rsp                # argc, argv[], NULL, envp[], NULL
+
+        mov     eax, 13                 # rt_sigaction(
+        mov     edi, 31                 #   SIGSYS,
+        lea     rsi, [rip + lb_refused_action]
+        xor     edx, edx                #   no old action,
+        mov     r10d, 8                 #   the size of the mask); without it, that signal ends the process
+        syscall
 
         mov     eax, 9                  # mmap(
         xor     edi, edi                #   anywhere,
@@ -59,4 +71,23 @@ _start:
         syscall
         ud2                             # exit_group does not return
         .size   _start, . - _start
+        .popsection
+
+# void lb_refused(signal = edi, information = rsi, context = rdx)
+#   context    ucontext_t: registers before the signal, rax at byte 144
+# Some filters of system calls answer with SIGSYS in place of an error number. The
+# interrupted call then returns -ENOSYS, like one that the kernel does not have.
+        .pushsection .text.lb_refused, "ax", @progbits
+        .p2align 4
+        .type   lb_refused, @function
+lb_refused:
+        mov     qword ptr [rdx + 144], -38
+        ret
+        .size   lb_refused, . - lb_refused
+
+        .type   lb_refused_return, @function
+lb_refused_return:
+        mov     eax, 15                 # rt_sigreturn()
+        syscall
+        .size   lb_refused_return, . - lb_refused_return
         .popsection

@@ -24,6 +24,8 @@ pub enum Fate {
     Fails(c_int),
     /// It ends the process by SIGSYS.
     Ends,
+    /// It is answered with SIGSYS, which the process may handle.
+    Trapped,
 }
 
 impl Fate {
@@ -31,6 +33,7 @@ impl Fate {
         match self {
             Fate::Made => libc::SECCOMP_RET_ALLOW,
             Fate::Fails(errno) => libc::SECCOMP_RET_ERRNO | errno as u32,
+            Fate::Trapped => libc::SECCOMP_RET_TRAP,
             Fate::Ends => libc::SECCOMP_RET_KILL_PROCESS,
         }
     }

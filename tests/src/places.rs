@@ -104,6 +104,11 @@ pub const PLACES: &[Place] = &[
         "hostile::calls::each_call_may_be_forbidden_in_each_experiment",
     ),
     row(
+        "a filter that answers any one system call with SIGSYS (Android, systemd's `SystemCallFilter=`)",
+        "The call fails with ENOSYS: a result, or an error that names it, exit 0, 2, 3 or 4; no death by the signal.",
+        "hostile::calls::a_call_that_is_answered_with_a_signal_is_one_that_fails",
+    ),
+    row(
         "a system call that the tool is not known to make",
         "It makes no other: the list of calls is complete.",
         "hostile::calls::no_other_call_is_made",

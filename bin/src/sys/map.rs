@@ -65,6 +65,33 @@ impl Region {
     /// `ENOMEM` if the huge-page pool (of the nodes that the thread's policy allows) or the address space is too small;
     /// `EINVAL` if the kernel has no pages of this kind.
     pub fn map(bytes: usize, pages: Pages) -> Result<Region, Errno> {
+        let region = Self::of_any_pages(bytes, pages)?;
+        let all = 0..region.length;
+        match pages.source() {
+            // A kernel without transparent huge pages returns EINVAL, which is correct for base pages.
+            PageSource::Auto | PageSource::Base => match region.advise(all, Advice::LinuxNoHugepage) {
+                Ok(()) | Err(Errno::EINVAL) => {}
+                Err(error) => return Err(error),
+            },
+            PageSource::Thp => region.advise(all, Advice::LinuxHugepage)?,
+            PageSource::Pool => {}
+        }
+        Ok(region)
+    }
+
+    /// Maps memory like [`map`](Self::map) that is not measured: the kernel chooses between small and transparent huge
+    /// pages where its advice is forbidden.
+    ///
+    /// # Errors
+    /// The errors of [`map`](Self::map), except those of the advice.
+    pub(super) fn with_small_pages(bytes: usize, pages: Pages) -> Result<Region, Errno> {
+        let region = Self::of_any_pages(bytes, pages)?;
+        // Small pages save memory, because most of a table is never touched.
+        let _ = region.advise(0..region.length, Advice::LinuxNoHugepage);
+        Ok(region)
+    }
+
+    fn of_any_pages(bytes: usize, pages: Pages) -> Result<Region, Errno> {
         let granule = granule(pages);
         let length = bytes.max(1).checked_next_multiple_of(granule).ok_or(Errno::ENOMEM)?;
         let base = reserve(length, granule.max(ALIGNMENT))?;
@@ -73,15 +100,6 @@ impl Region {
         let writable = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: MAP_FIXED replaces a part of the new reservation, which nothing else uses.
         unsafe { mmap_anonymous(base.as_ptr().cast(), length, writable, flags(pages) | MapFlags::FIXED) }?;
-        match pages.source() {
-            // A kernel without transparent huge pages returns EINVAL, which is correct for base pages.
-            PageSource::Auto | PageSource::Base => match region.advise(0..length, Advice::LinuxNoHugepage) {
-                Ok(()) | Err(Errno::EINVAL) => {}
-                Err(error) => return Err(error),
-            },
-            PageSource::Thp => region.advise(0..length, Advice::LinuxHugepage)?,
-            PageSource::Pool => {}
-        }
         Ok(region)
     }
 

@@ -1,7 +1,7 @@
 //! Interruption without handlers: signals are blocked, and the program checks for them between points.
 //!
-//! A handler would need a restorer in assembly and could run in the middle of a timed loop. A blocked signal stays
-//! pending in the kernel until the program checks for it.
+//! A handler could run in the middle of a timed loop. A blocked signal stays pending in the kernel until the program
+//! checks for it. Only SIGSYS has a handler, which the entry of the program installs: it is the answer to a system call.
 //!
 //! # Safety
 //!
@@ -14,8 +14,8 @@ use core::mem::size_of;
 use core::sync::atomic::{AtomicBool, Ordering};
 use linux_raw_sys::general::{
     __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIG_BLOCK, SIG_UNBLOCK, SIGCHLD, SIGCONT,
-    SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXCPU,
-    SIGXFSZ,
+    SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGSTOP, SIGSYS, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH,
+    SIGXCPU, SIGXFSZ,
 };
 use rustix::time::Timespec;
 
@@ -30,7 +30,7 @@ const fn bit(signal: u32) -> SignalSet {
 const STOP: SignalSet = bit(SIGINT) | bit(SIGTERM) | bit(SIGHUP) | bit(SIGXCPU);
 
 /// All signals that end a process by default and can be blocked, except those of faults: a fault of the program itself
-/// ends it even if the signal is blocked.
+/// ends it even if the signal is blocked. SIGSYS has a handler.
 const END: SignalSet = !(bit(SIGKILL)
     | bit(SIGSTOP)
     | bit(SIGTSTP)
@@ -39,6 +39,7 @@ const END: SignalSet = !(bit(SIGKILL)
     | bit(SIGCONT)
     | bit(SIGCHLD)
     | bit(SIGURG)
+    | bit(SIGSYS)
     | bit(SIGWINCH)
     | bit(SIGPIPE)
     | bit(SIGXFSZ));

@@ -119,7 +119,7 @@ impl<T> Table<T> {
         const { assert!(align_of::<T>() <= SMALLEST_PAGE, "a mapping is aligned to a page") };
         const { assert!(!needs_drop::<T>(), "elements are not dropped") };
         let bytes = length.checked_mul(size_of::<T>()).ok_or(Errno::ENOMEM)?;
-        let region = ManuallyDrop::new(Region::map(bytes, PAGES)?);
+        let region = ManuallyDrop::new(Region::with_small_pages(bytes, PAGES)?);
         Ok(Table { start: region.start().cast(), length })
     }
 

@@ -103,6 +103,45 @@ fn made(calls: &[(&'static str, c_long)]) -> Vec<(c_long, Fate)> {
     calls.iter().map(|&(_, number)| (number, Fate::Made)).collect()
 }
 
+/// Calls without which nothing can be handled, said or ended.
+const NEEDED: [&str; 4] = ["execve", "exit_group", "rt_sigaction", "write"];
+
+/// Filters of Android and of systemd answer with a signal in place of an error number.
+#[test]
+fn a_call_that_is_answered_with_a_signal_is_one_that_fails() {
+    let runs: [&[&str]; 3] = [
+        &["system"],
+        &["matrix", "--size=16K", "--dry-run"],
+        &["matrix", "--size=16K", "--iters=200", "--trials=2", "--pages=base", "--counters", "--json"],
+    ];
+    let all = [&CALLS[..], &IN_THEIR_PLACE].concat();
+    let cases: Vec<_> = all
+        .into_iter()
+        .filter(|(name, _)| !NEEDED.contains(name))
+        .flat_map(|call| runs.iter().map(move |run| (call, *run)))
+        .collect();
+    everywhere(&cases, |((name, number), run)| {
+        let mut command = command(run);
+        let found = end(command.fated(&[(*number, Fate::Trapped)], Fate::Made))?;
+        let wrong = |why: &str| Err(format!("{name}: {why}: {found}"));
+        match found.status.code() {
+            None => wrong("it died"),
+            Some(0) if found.stdout.is_empty() => wrong("neither a result nor an error"),
+            Some(0) => Ok(()),
+            Some(2..=4) if found.stderr.contains(name) || found.stderr.contains(said_for(name)) => Ok(()),
+            Some(_) => wrong("the error does not name the call"),
+        }
+    });
+}
+
+/// Returns the words of an error that names the purpose of a call in place of the call.
+fn said_for(name: &str) -> &str {
+    match name {
+        "clock_gettime" => "no usable clock",
+        _ => name,
+    }
+}
+
 #[test]
 fn no_other_call_is_made() {
     let known = made(&[&CALLS[..], &IN_THEIR_PLACE].concat());

@@ -83,6 +83,11 @@ impl Placement {
     ) -> Result<Placement, Failure<'a>> {
         enough(machine, target, size, pages)?;
         let failed = |call| move |errno| failed(call, errno, target, pages);
+        // A filter forbids the advice about pages; without mmap, the program would not have come this far.
+        let not_mapped = |errno| match errno {
+            Errno::EPERM | Errno::ENOSYS => failed("madvise")(errno),
+            _ => failed("mmap")(errno),
+        };
         let length = size.0 as usize;
         let mut means = Means::Policy;
         let region = match numa::bind(Some(&numa::only(target))) {
@@ -90,13 +95,13 @@ impl Placement {
                 let region = Region::map(length, pages);
                 let restored = numa::bind(machine.bound_to.as_ref());
                 restored.map_err(failed("set_mempolicy"))?;
-                let region = region.map_err(failed("mmap"))?;
+                let region = region.map_err(not_mapped)?;
                 numa::bind_range(region.address(), region.len(), target).map_err(failed("mbind"))?;
                 region
             }
             Err(errno @ (Errno::EPERM | Errno::ENOSYS)) => {
                 means = first_touch(machine, target, errno)?;
-                Region::map(length, pages).map_err(failed("mmap"))?
+                Region::map(length, pages).map_err(not_mapped)?
             }
             Err(Errno::EINVAL) => {
                 return Err(
