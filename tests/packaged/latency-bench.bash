@@ -50,7 +50,7 @@ _latency_bench() {
         formats='text json csv jsonl md svg prometheus html'
         ;;
     variants)
-        options='--cpunode= -N --memnode= -m --cpu= -C --size= --min-size= --max-size= --points-per-octave= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --size= --min-size= --max-size= --points-per-octave= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     bandwidth)

@@ -1,11 +1,14 @@
 //! Published figures of processors, with their sources. Nothing is measured.
-use latency_core::text::plural;
+use core::fmt;
+use latency_core::text::{joined, plural};
 
 use super::{Command, Write};
-use crate::analysis::reference::{PublishedRow, contains, contradiction, figures, is_of};
+use crate::analysis::reference::{PublishedRow, contradiction, figures, is_called, is_of};
 use crate::describe::{self, trust};
 use crate::error::Failure;
 use crate::machine::detect;
+use crate::options::nearest::nearest;
+use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, Operands, Options};
 use crate::report::document::{Field, Part, Role, fields};
 
@@ -41,6 +44,22 @@ fields! {
 /// The columns of tabular formats.
 static COLUMNS: [Field; 7] = [PROCESSOR, QUANTITY, LEAST, MOST, UNIT, STATED, SOURCES];
 
+/// Returns the names that are near some words: those with one of them, or with a word of few typing errors.
+fn near<'w>(words: &'w [&'w [u8]]) -> impl Iterator<Item = &'static str> + 'w {
+    let all = || figures(|_| true).map(|(name, _)| name);
+    // Each name once.
+    let names = all().enumerate().filter(move |(index, name)| all().take(*index).all(|other| other != *name));
+    let parts = |name: &'static str| name.split([' ', '-']);
+    let is_near = move |name: &&'static str| {
+        words.iter().any(|word| {
+            let typed = nearest(word, &mut all().flat_map(parts));
+            is_called(name.as_bytes(), word)
+                || typed.is_some_and(|typed| parts(name).any(|part| part == typed))
+        })
+    };
+    names.map(|(_, name)| name).filter(is_near)
+}
+
 /// Shows the figures of the processors that the operands select.
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let words = options.operands();
@@ -48,7 +67,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let is_wanted = |row: &PublishedRow| match words {
         [] => is_of(row, &own),
         [b"all"] => true,
-        words => words.iter().all(|word| contains(row.name.as_bytes(), word)),
+        words => words.iter().all(|word| is_called(row.name.as_bytes(), word)),
     };
     let count = figures(is_wanted).count();
     write(&mut |document| {
@@ -59,6 +78,20 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
             0 if let Some(masked) = masked => document.answer(format_args!(
                 "No reference: {masked}. `latency-bench reference all` lists what is known."
             )),
+            0 if !words.is_empty() => {
+                let typed = joined("", " ", words.iter().map(|word| Escaped(word)));
+                let near = fmt::from_fn(|out| {
+                    let mut begin = " Near: ";
+                    for name in near(words) {
+                        write!(out, "{begin}{name}")?;
+                        begin = ", ";
+                    }
+                    out.write_str(if begin == ", " { "." } else { "" })
+                });
+                document.answer(format_args!(
+                    "No reference matches '{typed}'.{near} `latency-bench reference all` lists all."
+                ));
+            }
             0 => document.say(
                 Role::Answer,
                 "No reference for this processor. `latency-bench reference all` lists those that are known, by \

@@ -34,7 +34,7 @@ pub const SYSTEM: Experiment = Experiment {
         summary: "detected hardware, topology and permissions",
         details: "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
                   command that removes it.",
-        flags: FlagSet::of(&[FlagId::Strict, FlagId::Label, FlagId::Anonymous]),
+        flags: FlagSet::of(&[FlagId::Strict]).union(FlagSet::IDENTITY),
         ..Descriptor::OF_VALUES
     },
     plan: |_| Ok(Table::empty()?),
@@ -126,9 +126,10 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
     let brand = describe::machine::cpu_model(machine);
     let name = machine.host.identity.name;
     document.answer(format_args!(
-        "{}{brand}, {} CPUs, {} NUMA node{}, {}.",
+        "{}{brand}, {} CPU{}, {} NUMA node{}, {}.",
         optional(Some(name.as_str()).filter(|name| !name.is_empty()), |name, out| write!(out, "{name}: ")),
         machine.topology.online_cpus.len(),
+        plural(machine.topology.online_cpus.len()),
         machine.topology.nodes().len(),
         plural(machine.topology.nodes().len()),
         total_memory(machine)

@@ -41,7 +41,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
             .union(FlagSet::SAMPLING)
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::SIZES)
-            .with(FlagId::Label),
+            .union(FlagSet::IDENTITY),
         ..Descriptor::OF_VALUES
     },
     plan,

@@ -23,8 +23,10 @@ impl FlagSet {
         Strict,
         DryRun,
     ]);
+    /// The name of the measured host in the result, which every experiment has.
+    pub const IDENTITY: FlagSet = FlagSet::of(&[Label, Anonymous]);
     /// Limits, labels and the plan of a run.
-    pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, Label, Anonymous, DryRun]);
+    pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, DryRun]).union(FlagSet::IDENTITY);
     /// The options of [`RUN`](Self::RUN), for a run that measures in windows of a fixed length.
     pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit).with(Counters);
     /// The memory of the pointer chase.
@@ -44,7 +46,7 @@ impl FlagSet {
     pub const PRESENTATION: FlagSet =
         FlagSet::of(&[Format, Json, Csv, Output, Save, Quiet, Verbose, Progress, Color]);
     /// Options of every experiment that measures.
-    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(Label).with(Anonymous);
+    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::IDENTITY);
     /// Options that every experiment accepts without listing them, so that wrapper scripts can always pass them.
     pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(Help).with(Version);
 

@@ -14,7 +14,7 @@ mod help;
 mod kinds;
 mod labels;
 
-mod nearest;
+pub mod nearest;
 mod outputs;
 mod pairs;
 mod parse;

@@ -17,7 +17,7 @@ pub fn nearest(typed: &[u8], candidates: &mut dyn Iterator<Item = &'static str>)
     near.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
 }
 
-/// Returns the Levenshtein distance: insertions, deletions and replacements of a byte.
+/// Returns the Levenshtein distance: insertions, deletions and replacements of a byte, in small or large letters.
 ///
 /// None for words that are too long to be names.
 ///
@@ -38,7 +38,7 @@ fn distance(from: &[u8], to: &[u8]) -> Option<usize> {
         let (first, rest) = row.split_first_mut()?;
         *first = before;
         for (cell, &right) in rest.iter_mut().zip(to) {
-            let replaced = diagonal + usize::from(left != right);
+            let replaced = diagonal + usize::from(!left.eq_ignore_ascii_case(&right));
             diagonal = *cell;
             before = replaced.min(before + 1).min(*cell + 1);
             *cell = before;

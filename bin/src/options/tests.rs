@@ -632,3 +632,15 @@ proptest! {
         prop_assert!(!Escaped(&bytes).to_string().chars().any(char::is_control));
     }
 }
+
+#[test]
+fn options_of_every_experiment_are_in_one_set() {
+    let measures = |descriptor: &Descriptor| descriptor.measures() || descriptor.name == "system";
+    let all: Vec<_> = DESCRIPTORS.iter().filter(|descriptor| measures(descriptor)).collect();
+    assert!(all.len() >= 13, "{}", all.len());
+    for Descriptor { name, flags, .. } in all {
+        for flag in [FlagId::Label, FlagId::Anonymous, FlagId::Strict] {
+            assert!(flags.contains(flag), "{name} lacks {flag:?}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! A line that is not a document is counted and skipped. Nothing here depends on the content of a document; its reader
 //! decides if it is complete.
+use core::cell::Cell;
 use latency_core::units::Bytes;
 
 use super::rows::Problem;
@@ -24,7 +25,7 @@ type TakeText<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
 ///
 /// # Errors
 ///
-/// [`SavedError::Unreadable`], and the error of mapping the buffers.
+/// The errors of [`unreadable`], and the error of mapping the buffers.
 pub fn each<'a>(
     path: &'a [u8],
     take: TakeText<'_>,
@@ -34,20 +35,24 @@ pub fn each<'a>(
     let mut buffer = Table::<u8>::zeroed(LARGEST_FILE.0 as usize)?;
     let mut joined = Joined::new()?;
     let mut line = 0;
+    // A document, and as many bytes of other lines before it.
+    let most = 2 * LARGEST_FILE.0 as usize;
+    let left = Cell::new(most);
+    let mut take = |text: &[u8]| take(text).inspect(|()| left.set(most));
     let each = |text: &[u8]| {
         line += 1;
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_end();
         if joined.is_cut_by(text) {
             refused(joined.cut());
         }
-        if let Err(problem) = joined.line(line, text, take) {
+        if let Err(problem) = joined.line(line, text, &mut take) {
             refused(problem);
         }
         true
     };
     let path_of_file = (path != b"-").then_some(path);
-    file::for_each_line_of(path_of_file, &mut buffer, each)
-        .map_err(|errno| SavedError::Unreadable { path, errno })?;
+    file::for_each_line_of(path_of_file, &mut buffer, &left, each)
+        .map_err(|errno| unreadable(path, errno))?;
     if joined.length > 0 {
         refused(joined.cut());
     }
@@ -56,6 +61,15 @@ pub fn each<'a>(
         refused(EMPTY);
     }
     Ok(())
+}
+
+/// Returns the error of a file that cannot be read: [`SavedError::TooLarge`] if no result is in a part of the largest size,
+/// [`SavedError::Unreadable`] otherwise.
+pub fn unreadable(path: &[u8], errno: Errno) -> SavedError<'_> {
+    match errno {
+        Errno::EFBIG => SavedError::TooLarge { path, limit: LARGEST_FILE },
+        errno => SavedError::Unreadable { path, errno },
+    }
 }
 
 /// Passes every document of a text to `take`. A text that does not contain several documents is passed on as it is.

@@ -44,7 +44,6 @@ use rows::Draft;
 use crate::error::{Failure, SavedError};
 use crate::result::row::Row;
 
-use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::List;
 use crate::sys::terminal::Stream;
@@ -143,12 +142,8 @@ pub fn is_repeatable(path: &[u8]) -> bool {
 
 /// Returns the text of a file, or of standard input.
 fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
-    file::load(Some(path).filter(|path| *path != b"-"), LARGEST_FILE).map_err(|errno| {
-        Failure::from(match errno {
-            Errno::EFBIG => SavedError::TooLarge { path, limit: LARGEST_FILE },
-            errno => SavedError::Unreadable { path, errno },
-        })
-    })
+    let file = Some(path).filter(|path| *path != b"-");
+    file::load(file, LARGEST_FILE).map_err(|errno| documents::unreadable(path, errno).into())
 }
 
 /// Parses a text of any format.

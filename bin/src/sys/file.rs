@@ -6,6 +6,7 @@ use super::errno::{Errno, patiently};
 use super::path::Path;
 use super::table::Table;
 use super::terminal::Stream;
+use core::cell::Cell;
 use core::ops::Deref;
 use latency_core::topology::Files;
 use latency_core::units::Bytes;
@@ -80,20 +81,24 @@ impl Files for SystemFiles {
 const PIECE: usize = 64 << 10;
 
 /// Passes every line of `path`, or of standard input without a path, to `each`, however long the line is; otherwise
-/// like [`for_each_line`]. Waits for a pipe.
+/// like [`for_each_line`]. Waits for a pipe. Reads at most `left` bytes, which `each` raises as long as the lines are worth
+/// reading: some files do not end.
 ///
 /// # Errors
-/// The errors of [`for_each_line`], except that for a long file.
+/// The errors of [`for_each_line`].
 pub fn for_each_line_of(
     path: Option<&[u8]>,
     buffer: &mut [u8],
+    left: &Cell<usize>,
     mut each: impl FnMut(&[u8]) -> bool,
 ) -> Result<(), Errno> {
     let file = path.map(|path| open(path, OFlags::empty())).transpose()?;
     let from = file.as_ref().map_or(Stream::Input.descriptor(), AsFd::as_fd);
     let mut read = |rest: &mut [u8]| {
         let length = rest.len().min(PIECE);
-        read_some(from, rest.get_mut(..length).unwrap_or_default())
+        let count = read_some(from, rest.get_mut(..length).unwrap_or_default())?;
+        left.set(left.get().checked_sub(count).ok_or(Errno::EFBIG)?);
+        Ok(count)
     };
     split_lines(buffer, &mut read, &mut each)
 }

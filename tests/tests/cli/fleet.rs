@@ -124,13 +124,17 @@ fn an_empty_file_among_others_is_named() {
 }
 
 #[test]
-fn a_line_without_an_end_is_skipped_in_little_memory() {
-    let endless = "(printf '{\"a\":\"'; head -c 100000000 /dev/zero | tr '\\0' x; printf '\\n{}\\n') \
-                   | (ulimit -v 262144; ./latency-bench fleet -)";
+fn a_long_line_is_skipped_and_an_endless_one_refused_in_little_memory() {
     let directory = Directory::new("fleet-endless");
-    let mut shell = std::process::Command::new("sh");
-    let found = finish(shell.args(["-c", endless]).current_dir(directory.path()));
-    found.expect_status(1).expect_error("line 1: ");
+    for (length, error) in [(30_000_000, "line 1: "), (100_000_000, "'-' is larger than 16 MiB")] {
+        let line = format!(
+            "(printf '{{\"a\":\"'; head -c {length} /dev/zero | tr '\\0' x; printf '\\n{{}}\\n') \
+             | (ulimit -v 262144; ./latency-bench fleet -)"
+        );
+        let mut shell = std::process::Command::new("sh");
+        let found = finish(shell.args(["-c", &line]).current_dir(directory.path()));
+        found.expect_status(1).expect_error(error);
+    }
 }
 
 #[test]
@@ -142,4 +146,25 @@ fn hostile_names_do_not_break_the_format_of_collectors() {
     let samples = read(&found.expect_status(5).stdout).unwrap_or_else(|why| panic!("{why}: {found}"));
     let ratios = samples.iter().filter(|sample| sample.name == "latency_bench_fleet_outlier_ratio");
     assert_eq!(ratios.count(), hostile.len(), "{found}");
+}
+
+/// Files that do not end are refused like files that are too large, by every command that reads results.
+#[test]
+fn files_that_do_not_end_are_refused() {
+    for path in ["/dev/zero", "/dev/urandom"] {
+        for arguments in [&["fleet", path][..], &["show", path], &["fit", path], &["compare", path, path]] {
+            let found = finish_within(command(arguments).spawn().expect("a process"), PATIENCE);
+            found.expect_status(1).expect_error(&format!("'{path}' is larger than 16 MiB"));
+        }
+    }
+    // Empty lines in a pipe are not results either.
+    let mut child = command(&["fleet", "-"]).stdin(Stdio::piped()).spawn().expect("a process");
+    let mut input = child.stdin.take().expect("a pipe");
+    let written = std::thread::spawn(move || {
+        let lines = [b'\n'; 1 << 16];
+        (0..1 << 12).take_while(|_| input.write_all(&lines).is_ok()).count()
+    });
+    let found = child.wait_with_output().expect("a run");
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    assert!(written.join().expect("a thread") < 1 << 12, "all was read");
 }

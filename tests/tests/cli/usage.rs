@@ -154,3 +154,26 @@ fn an_option_behind_the_mark_is_a_file_in_the_message() {
         .expect_error("cannot read '--json': No such file or directory (ENOENT); options go before --");
     finish(&mut directory.command(&["compare", "--json", "a.json", "--", "b.json"])).expect_json(0);
 }
+
+#[test]
+fn a_processor_is_found_by_the_names_that_people_type() {
+    for (words, found) in [
+        (&["icelake"][..], "Ice Lake-SP"),
+        (&["zen4"], "Zen 4"),
+        (&["spr"], "Sapphire Rapids"),
+        (&["granit"], "Granite Rapids"),
+        (&["zen", "4"], "Zen 4"),
+    ] {
+        let text = run(&[&["reference"], words].concat()).expect_status(0).stdout.clone();
+        assert!(text.contains(found) && !text.contains("No reference"), "{words:?}: {text}");
+    }
+    for (words, near) in [
+        (&["granitte"][..], "No reference matches 'granitte'. Near: Granite Rapids."),
+        (&["zen", "9"], "No reference matches 'zen 9'. Near: Zen, "),
+        (&["wombat"], "No reference matches 'wombat'. `latency-bench reference all`"),
+    ] {
+        let found = run(&[&["reference"], words].concat());
+        let text = found.expect_status(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(near), "{words:?}: {text}");
+    }
+}

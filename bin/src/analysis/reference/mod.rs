@@ -14,7 +14,7 @@ mod stated;
 #[cfg(test)]
 mod tests;
 
-pub use list::contains;
+pub use list::{contains, is_called};
 pub use masked::contradiction;
 pub use quantity::PublishedQuantity;
 pub use row::{PublishedRow, Usual};

@@ -298,8 +298,18 @@ fn names_are_found_by_the_words_that_people_use() {
         ("Neoverse V2", REORDER_BUFFER),
         ("emerald", REMOTE),
         ("ZEN 5", REORDER_BUFFER),
+        ("icelake", REORDER_BUFFER),
+        ("ice-lake", LOCAL),
+        ("zen4", REORDER_BUFFER),
+        ("znver4", REORDER_BUFFER),
+        ("SPR", REORDER_BUFFER),
+        ("icx", LOCAL),
+        ("graniterapids", REORDER_BUFFER),
+        ("neoverse-v2", REORDER_BUFFER),
+        ("ampere-altra", LOCAL),
     ] {
-        let mut found = figures(|row| contains(row.name.as_bytes(), words.as_bytes()));
+        let mut found = figures(|row| is_called(row.name.as_bytes(), words.as_bytes()));
         assert!(found.any(|(_, usual)| usual.quantity == quantity), "{words}");
     }
+    assert!(!is_called(b"Zen", b"zen4") && !is_called(b"Zen 3", b"") && !is_called(b"Ice Lake", b"-"));
 }
