@@ -137,6 +137,51 @@ fn a_slower_pair_of_cpus_in_another_tools_table_is_found() {
     }
 }
 
+/// Returns tinymembench's table of these latencies, from 1 KiB on.
+fn tinymembench(latencies: &[f64]) -> String {
+    let mut text =
+        String::from("tinymembench v0.4.9\n\nblock size : single random read / dual random read\n");
+    for (row, ns) in latencies.iter().enumerate() {
+        text += &format!("{:>10} : {ns:>6.1} ns          /  {ns:>6.1} ns \n", 1024_u64 << row);
+    }
+    text
+}
+
+/// The latency of the L1 is left out of this tool's tables, and most of them end before memory.
+#[test]
+fn the_levels_of_tinymembench_have_their_own_names() {
+    let directory = Directory::new("files-tinymembench");
+    for (end, words, memory) in [
+        (
+            [18.0, 26.5, 28.4, 28.6, 28.9, 52.0, 88.7],
+            "L3 28.8 ns, memory not reached: 88.7 ns at 64 MiB and rising.",
+            false,
+        ),
+        ([5.0, 7.0, 9.2, 10.2, 33.0, 62.0, 88.7], "memory not reached: 88.7 ns at 64 MiB and rising.", false),
+        ([5.0, 5.2, 5.1, 88.0, 88.7, 88.6, 88.7], "memory 88.7 ns.", true),
+    ] {
+        let begin = [0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.8, 1.3, 1.6, 1.7];
+        fs::write(directory.path().join("table"), tinymembench(&[&begin[..], &end].concat()))
+            .expect("a file");
+        let found = finish(&mut bounded(&directory, &["fit", "table"]));
+        let text = found.expect_status(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("L2 ") && text.contains(words), "{found}");
+        let found = finish(&mut bounded(&directory, &["fit", "table", "--json"]));
+        let document: Value = serde_json::from_str(&found.expect_status(0).stdout).expect("JSON");
+        assert_eq!(document["summary"]["memory_ns"].is_f64(), memory, "{found}");
+    }
+}
+
+#[test]
+fn a_known_tools_table_without_levels_is_a_table() {
+    let directory = Directory::new("files-no-levels");
+    let desktop = [0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.9, 1.4, 1.9, 6.4, 8.9, 10.2, 10.9, 14.6, 25.9, 28.9, 88.7];
+    fs::write(directory.path().join("table"), tinymembench(&desktop)).expect("a file");
+    let found = finish(&mut bounded(&directory, &["fit", "table"]));
+    let text = &found.expect_status(0).stdout;
+    assert!(text.starts_with("No levels: half of its points") && text.contains("8 MiB"), "{found}");
+}
+
 /// A column that the reader does not know may tell rows apart.
 #[test]
 fn rows_of_one_size_are_compared_in_their_order() {

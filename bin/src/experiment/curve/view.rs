@@ -28,13 +28,11 @@ pub fn answer(
     side_cache: Option<Bytes>,
     apart: Option<Estimate>,
 ) {
-    let memory = match (&analysis.stair, &analysis.memory) {
-        (Ok(_), Some(memory)) => memory.nanoseconds(),
-        (Err(error), _) => return document.answer(format_args!("No levels: {error}.")),
-        (Ok(_), None) => return,
-    };
+    if let Err(error) = &analysis.stair {
+        return document.answer(format_args!("No levels: {error}."));
+    }
     document.answer(format_args!(
-        "{}{}{} {}.",
+        "{}{}.",
         fmt::from_fn(|out| {
             // A level that cannot be distinguished from memory is left out.
             for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
@@ -47,15 +45,7 @@ pub fn answer(
             }
             Ok(())
         }),
-        levels::beyond(analysis),
-        method::through(side_cache),
-        fmt::from_fn(|out| match apart {
-            Some(apart) => {
-                let (own, random) = (Digits(apart.value), Digits(memory.value));
-                write!(out, "{own} ns ({random} ns with address translation)")
-            }
-            None => write!(out, "{} ns", Digits(memory.value)),
-        })
+        last_level(analysis, side_cache, apart)
     ));
     if analysis.caches().is_empty() {
         document.say(Role::Finding, "Latency is the same at all sizes: no cache level visible.");
@@ -146,8 +136,31 @@ fn all_levels(analysis: &Analysis) -> impl Display + '_ {
         for cache in analysis.caches() {
             write!(out, "L{} {} ns, ", cache.number, Digits(analysis.of_cache(cache).value))?;
         }
-        let memory = analysis.memory.map_or(f64::NAN, |memory| memory.nanoseconds().value);
-        write!(out, "{} {} ns", levels::beyond(analysis), Digits(memory))
+        write!(out, "{}", last_level(analysis, None, None))
+    })
+}
+
+/// Shows the level behind the last cache: memory, with its latency without translation if that is known, or the level on which
+/// a curve that does not reach memory ends.
+fn last_level(analysis: &Analysis, side_cache: Option<Bytes>, apart: Option<Estimate>) -> impl Display + '_ {
+    fmt::from_fn(move |out| {
+        if let Some(memory) = &analysis.memory {
+            let through = method::through(side_cache);
+            let (name, ns) = (levels::beyond(analysis), Digits(memory.nanoseconds().value));
+            return match apart {
+                None => write!(out, "{name}{through} {ns} ns"),
+                Some(apart) => {
+                    let own = Digits(apart.value);
+                    write!(out, "{name}{through} {own} ns ({ns} ns with address translation)")
+                }
+            };
+        }
+        if let Some(Some(level)) = &analysis.open_end {
+            let number = analysis.caches().last().map_or(1, |cache| cache.number + 1);
+            write!(out, "L{number} {} ns, ", Digits(level.nanoseconds().value))?;
+        }
+        let ns = analysis.largest_ns.unwrap_or(f64::NAN);
+        write!(out, "memory not reached: {} ns at {} and rising", Digits(ns), analysis.largest)
     })
 }
 
