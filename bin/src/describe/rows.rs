@@ -34,7 +34,7 @@ pub fn table(
             table.number(series.nanoseconds.median);
             table.range(series.nanoseconds.interval, "too few rounds");
             if told_apart {
-                split::cells(table, outcome);
+                split::cells(table, split::parts(outcome));
             }
             if looked {
                 undisturbed::cell(table, series);

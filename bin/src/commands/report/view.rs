@@ -190,7 +190,7 @@ fn apart(document: &mut dyn Document, whole: &Whole<'_, '_>) {
                     )),
                 }
                 table.cell(format_args!("{} ns", headline(measured.series.nanoseconds.into(), 1.0)));
-                split::cells(table, outcome);
+                split::cells(table, split::parts(outcome));
             }
         }
     });
