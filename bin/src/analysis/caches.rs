@@ -106,6 +106,21 @@ impl Cache {
         !self.exact && self.size.interval.is_none_or(|interval| interval.high > WIDE * interval.low)
     }
 
+    /// Returns the effective size in bytes; `None` if its interval is too wide for one size.
+    #[must_use]
+    pub fn middle(&self) -> Option<f64> {
+        /// Largest ratio of the ends of an interval with a middle.
+        const WIDEST: f64 = 4.0;
+        let is_bounded = self.size.interval.is_none_or(|interval| interval.high <= WIDEST * interval.low);
+        (self.exact || is_bounded).then_some(self.size.value)
+    }
+
+    /// Returns the size in bytes that the cache holds at least.
+    #[must_use]
+    pub fn least(&self) -> f64 {
+        self.middle().unwrap_or(self.size.bounds().low)
+    }
+
     fn compare(&self) -> Option<Agreement> {
         let reported = self.claim?.size.0.real();
         let size = self.size.bounds();
@@ -315,6 +330,18 @@ mod tests {
         let level = |knee: &f64| Level { half: *knee, ..Level::default() };
         let levels: Vec<Level> = knees.iter().map(level).collect();
         assign(levels.iter(), &reported)[..knees.len()].to_vec()
+    }
+
+    #[test]
+    fn a_size_between_ends_that_are_far_apart_has_no_middle() {
+        let within = |high| Estimate { value: 20.0, interval: Some(Interval { low: 10.0, high }) };
+        for (cache, middle, least) in [
+            (Cache { size: within(40.0), ..Cache::default() }, Some(20.0), 20.0),
+            (Cache { size: within(41.0), ..Cache::default() }, None, 10.0),
+            (Cache { size: within(90.0), exact: true, ..Cache::default() }, Some(20.0), 20.0),
+        ] {
+            assert_eq!((cache.middle(), cache.least()), (middle, least));
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@
 
 use core::f64::consts::SQRT_2;
 use core::ops::RangeInclusive;
-use latency_core::math::ToReal;
+use latency_core::math::{ToReal, ln};
+use latency_core::sort::sort_by_key;
 
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation;
@@ -67,7 +68,7 @@ impl Analysis {
         let of_stride = |index| samples.get(index).filter(|sample| sample.stride == stride);
         let dense = samples.only(&of_stride);
         let largest = dense.iter().map(|sample| sample.size).max().unwrap_or(Bytes(0));
-        let in_cycles = dense.iter().all(|sample| sample.core_cycles.is_some());
+        let in_cycles = are_smoother_in_cycles(dense);
         let mut points = [Point::default(); MAX_POINTS];
         // Points beyond the capacity are omitted at the end, where the curve is flat.
         let points = collect(&mut points, dense.iter().map(|sample| sample.point(in_cycles)));
@@ -183,11 +184,29 @@ impl Analysis {
     }
 }
 
+/// Returns whether all points have core cycles, and these change no more from one size to the next than nanoseconds do: the
+/// clock of the core that was found at single points may be wrong, as in an emulator.
+fn are_smoother_in_cycles(samples: Samples<'_>) -> bool {
+    /// Largest ratio of the changes in both units at which cycles are used.
+    const MORE: f64 = 1.05;
+    let mut points = [(Bytes(0), 0.0, 0.0); MAX_POINTS];
+    let values = samples
+        .iter()
+        .map(|sample| (sample.size, sample.nanoseconds, sample.core_cycles.unwrap_or(f64::NAN)));
+    let points = collect(&mut points, values);
+    sort_by_key(points, |(size, ..)| *size);
+    let changes = |value: &dyn Fn(&(Bytes, f64, f64)) -> f64| -> f64 {
+        points.iter().zip(points.iter().skip(1)).map(|(one, next)| ln(value(next) / value(one)).abs()).sum()
+    };
+    changes(&|(.., cycles)| *cycles) <= MORE * changes(&|(_, nanoseconds, _)| *nanoseconds)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
     use crate::analysis::tlb::TlbEnd;
+    use latency_core::stats::Interval;
     use std::vec::Vec;
 
     fn analysis(samples: &[Sample], claims: Claims) -> Analysis {
@@ -243,6 +262,43 @@ mod tests {
         assert!((memory.nanoseconds().value - 125.0).abs() < 1.5 && memory.points > 5, "{memory:?}");
         assert_eq!(analysis.still_rising(), None);
         assert!(analysis.reported.unwrap().is_ok());
+    }
+
+    /// A curve of sharp steps, four points an octave: each size is known to lie between two points, and no better.
+    #[test]
+    fn the_size_of_a_sharp_step_lies_between_its_neighbours() {
+        let capacities = [40_000.0, 1e6, 2e7];
+        let sample = |index: i32| {
+            let size = 16384.0 * 2f64.powf(f64::from(index) / 4.0);
+            let steps = capacities.iter().zip([10.0, 36.0, 450.0]);
+            let beyond = steps.filter(|(capacity, _)| size > **capacity).map(|(_, step)| step);
+            let nanoseconds = 4.0 + beyond.sum::<f64>();
+            Sample { size: Bytes(size as u64), nanoseconds, core_cycles: None, ..Sample::EMPTY }
+        };
+        let samples: Vec<_> = (0..60).map(sample).collect();
+        let found = analysis(&samples, Claims::default());
+        assert_eq!(found.caches().len(), 3);
+        for (cache, capacity) in found.caches().iter().zip(capacities) {
+            let Interval { low, high } = cache.size.interval.unwrap();
+            let step = 2f64.powf(0.25);
+            assert!(low <= capacity && capacity <= high && high / low < step * 1.001, "{cache:?}");
+            assert!(cache.middle().is_some());
+        }
+    }
+
+    /// The clock of the core was found wrong at every tenth point, as it happens in an emulator.
+    #[test]
+    fn levels_are_fitted_in_nanoseconds_where_the_clock_of_points_is_wrong() {
+        let off = |(index, sample): (usize, Sample)| match index % 10 {
+            7 => Sample { core_cycles: sample.core_cycles.map(|cycles| cycles * 1.2), ..sample },
+            _ => sample,
+        };
+        let samples: Vec<_> = planted().into_iter().enumerate().map(off).collect();
+        let (found, right) = (analysis(&samples, claims()), analysis(&planted(), claims()));
+        assert_eq!(found.gigahertz, None);
+        for (cache, right) in found.caches().iter().zip(right.caches()) {
+            assert!((cache.size.value / right.size.value - 1.0).abs() < 0.01, "{cache:?}");
+        }
     }
 
     #[test]

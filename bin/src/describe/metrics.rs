@@ -142,7 +142,9 @@ fn conclusions(document: &mut dyn Document, report: &Report<'_, '_>, experiment:
         analysis.iter().flat_map(|found| found.caches().iter().map(move |cache| (found, cache)))
     {
         let labels = [experiment, ("level", u64::from(cache.number).into())];
-        document.sample(&CACHE_SIZE, &labels, cache.size.value.into());
+        if let Some(size) = cache.middle() {
+            document.sample(&CACHE_SIZE, &labels, size.into());
+        }
         document.sample(&CACHE_LATENCY, &labels, (analysis.of_cache(cache).value * 1e-9).into());
     }
     let of_pair = |point: &Point, kind: &'static str| {

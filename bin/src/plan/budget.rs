@@ -320,21 +320,23 @@ impl Budget {
         budget.within(visits_ns.min(budget.point_ns * points.len().real()), points.len())
     }
 
-    /// Returns the budget of `count` random walks in memory, in which memory and translation are told apart, as a part of a
-    /// run with this budget.
+    /// Returns the budget of random walks of `each_ns` over `points`, in which memory and translation are told apart, as a
+    /// part of a run with this budget.
     #[must_use]
-    pub fn telling_apart(self, machine: &Machine, count: usize) -> Budget {
-        /// Nanoseconds of each walk.
-        const POINT_NS: f64 = 1.5e9;
+    pub fn telling_apart(self, machine: &Machine, points: &[Point], each_ns: f64) -> Budget {
+        let count = points.len();
+        let in_memory = points.iter().all(|point| Budget::may_tell_apart(machine, point));
         let budget = Budget {
             memory: Memory::Kept,
             split: Some(machine.page),
-            warm_up: self.warm_up.or(Some(FEW_HOPS.1)),
+            // A set that a cache holds is brought there by a lap.
+            warm_up: self.warm_up.or(in_memory.then_some(FEW_HOPS.1)),
             long_visit_ns: f64::INFINITY,
             after_ns: 0.0,
+            more: 0,
             ..self
         };
-        budget.within(POINT_NS * count.real(), count)
+        budget.within(each_ns * count.real(), count)
     }
 
     /// Returns true if a random walk over a working set can tell memory and translation apart: most of the set is in no cache.

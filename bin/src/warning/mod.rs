@@ -109,8 +109,8 @@ pub enum Warning {
     ThpPartial { wanted: Bytes, found: Bytes },
     /// The TLB behaves as if the pages were small, because a hypervisor backs them with small ones.
     HugePagesWithoutEffect { page: PageSize, base: PageSize },
-    /// The TLB does not hold the pages of a window, so memory and translation were not told apart. `ratio` is the latency
-    /// in windows of half the pages, divided by that in whole windows.
+    /// The TLB was not seen to hold the pages of a window, so memory and translation were not told apart. `ratio` is the
+    /// latency in windows of half the pages, divided by that in whole windows: the end of its interval that is farther from 1.
     TranslationNotSeparated { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
     /// The node of the pages could not be verified.
     PlacementUnverified { node: NodeId, why: &'static str },

@@ -267,7 +267,7 @@ impl Warning {
             Warning::TranslationNotSeparated { from, to, size, ratio } => entry!(
                 "translation-not-separated", Note, Point(from, to, size), percent_off(ratio);
                 "memory and address translation could not be told apart",
-                ": loads within 16 pages and within 32 pages differ by {off:.0}%, so the TLB holds fewer pages";
+                ": loads within 16 pages and within 32 pages differ by up to {off:.0}%, so the TLB may hold fewer pages";
                 "compare latencies of large pages (--pages=2m)";
                 off = percent_off(ratio)
             ),

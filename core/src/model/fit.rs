@@ -5,8 +5,8 @@ use super::law::Law;
 use super::least_squares::Unknowns;
 use super::point::MAX_LEVELS;
 use super::robust;
-use super::search::{Candidate, Range};
-use super::uncertainty::Uncertainty;
+use super::search::Candidate;
+use super::uncertainty::{Range, Uncertainty, WITHIN_95};
 use super::workspace::Workspace;
 use crate::math::ToReal;
 use crate::math::{exp, ln};
@@ -18,9 +18,6 @@ const STEP_OVER_SPREAD: f64 = 3.0;
 const POINTS_BEYOND: usize = 2;
 /// Share of misses at the onset of a step.
 const ONSET: f64 = 0.05;
-
-/// Half-width of a 95 % interval, in standard errors.
-const WITHIN_95: f64 = 1.96;
 
 /// The hardware structure that overflows at a level's capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,6 +93,8 @@ pub struct Fit {
     /// between models of the same points, and smaller is better.
     pub bic: f64,
     levels: [Level; MAX_LEVELS],
+    /// The ln S between which each capacity lies.
+    within: [Range; MAX_LEVELS],
     curve: Curve,
     unknowns: Unknowns,
 }
@@ -121,13 +120,15 @@ impl Fit {
         };
 
         let mut levels = [Level::default(); MAX_LEVELS];
+        let mut within = [(0.0, 0.0); MAX_LEVELS];
         let mut plateau = unknowns[0];
         for (i, (level, step)) in levels.iter_mut().zip(curve.steps()).enumerate() {
             let height = unknowns[i + 1];
             let at = step.ln_capacity;
-            let error = WITHIN_95 * uncertainty.ln_capacity(i);
+            let (interval, ends) = uncertainty.capacity(i, at);
+            within[i] = ends;
             *level = Level {
-                capacity: bounded(exp(at), exp(at - error), exp(at + error)),
+                capacity: bounded(exp(at), exp(interval.0), exp(interval.1)),
                 onset: exp(step.ln_size_at(ONSET)),
                 half: exp(step.ln_size_at(0.5)),
                 latency: estimate(plateau, uncertainty.plateau(i)),
@@ -152,6 +153,7 @@ impl Fit {
             rms_residual: distance.root_mean_square,
             bic: criterion(candidate, capacities_are_given, workspace),
             levels,
+            within,
             curve,
             unknowns,
         }
@@ -160,11 +162,12 @@ impl Fit {
     /// Widens the intervals of capacities to include `ranges`: the ln capacities under other shapes that follow the
     /// points equally well.
     pub(super) fn widen(&mut self, ranges: &[Range; MAX_LEVELS]) {
-        let steps = self.curve.steps().iter().zip(ranges);
-        for (level, (step, (low, high))) in self.levels.iter_mut().zip(steps) {
+        let steps = self.curve.steps().iter().zip(ranges).zip(self.within);
+        for (level, ((step, (low, high)), (least, most))) in self.levels.iter_mut().zip(steps) {
             if let Some(interval) = &mut level.capacity.interval {
-                interval.low *= exp(low - step.ln_capacity);
-                interval.high *= exp(high - step.ln_capacity);
+                let ends = (exp(least.min(*low)), exp(most.max(*high)));
+                interval.low = (interval.low * exp(low - step.ln_capacity)).max(ends.0);
+                interval.high = (interval.high * exp(high - step.ln_capacity)).min(ends.1);
             }
         }
     }

@@ -10,7 +10,7 @@ use super::law::Law;
 use super::least_squares::{MAX_UNKNOWNS, NormalEquations, Unknowns};
 use super::point::MAX_LEVELS;
 use super::robust::{self, Linear};
-use super::uncertainty::ALIKE;
+use super::uncertainty::{ALIKE, Range};
 use super::workspace::Workspace;
 use crate::math;
 use crate::math::ToReal;
@@ -45,9 +45,6 @@ const NEAR: f64 = 0.15;
 const SETTLED: f64 = 0.02;
 /// Threshold of twice the log-likelihood ratio, which one superfluous parameter exceeds in one case of twenty.
 const LIKELY: f64 = 3.84;
-
-/// The natural logarithms of the smallest and the largest of some sizes.
-pub(super) type Range = (f64, f64);
 
 /// A curve with its best-fitting latencies.
 #[derive(Clone, Copy, Debug)]

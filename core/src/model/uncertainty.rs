@@ -5,7 +5,7 @@
 //! is `sigma^2 (J^T W J)^-1`. Capacities have a vague prior (anywhere in the curve), so that a step
 //! without a point in its transition does not make every other error infinite.
 
-use super::curve::Curve;
+use super::curve::{Curve, Step};
 use super::least_squares::{MAX_UNKNOWNS, Unknowns};
 use super::point::MAX_LEVELS;
 use super::workspace::{Row, Workspace};
@@ -17,16 +17,19 @@ const MAX_PARAMETERS: usize = MAX_UNKNOWNS + MAX_LEVELS;
 const CAPACITY_PRIOR: f64 = 5.0;
 /// Minimum standard deviation of the relative residuals: exact data has rounding errors.
 const MIN_DEVIATION: f64 = 1e-9;
+/// Half-width of a 95 % interval, in standard errors.
+pub(super) const WITHIN_95: f64 = 1.96;
 /// Shares of misses at the start and the end of a step's transition.
 const TRANSITION: (f64, f64) = (0.05, 0.95);
-/// Standard deviation of a uniform value, as a share of the width of its interval.
-const UNIFORM: f64 = 0.288_675_134_594_812_9;
 
 /// Number of points that determine a capacity as well as one independent point, about the points of an octave:
 /// neighbouring sizes use the same pages, and a law that is only nearly right has the same error at all of them. With
 /// 6, the true L2 size of 1 MiB was outside the interval for two of nine curves of Zen 4 in a virtual machine with
 /// random 4 KiB pages; with 12, for none.
 pub(super) const ALIKE: f64 = 12.0;
+
+/// The natural logarithms of the smallest and the largest of some sizes.
+pub(super) type Range = (f64, f64);
 
 type MatrixRow = [f64; MAX_PARAMETERS];
 
@@ -35,8 +38,33 @@ pub(super) struct Uncertainty {
     covariance: [MatrixRow; MAX_PARAMETERS],
     latencies: usize,
     levels: usize,
-    /// The uncertainty in ln S of a step that lies between two points of the grid.
-    gaps: [f64; MAX_LEVELS],
+    /// The points around each step, in ln S.
+    around: [Around; MAX_LEVELS],
+}
+
+/// The ln S of the points between which a capacity lies.
+#[derive(Clone, Copy, Debug, Default)]
+struct Around {
+    /// The points around a step whose whole transition lies between them, or else the first and the last point.
+    ends: Range,
+    /// True if no point is within the transition.
+    is_unseen: bool,
+}
+
+impl Around {
+    fn of(rows: &[Row], step: &Step) -> Around {
+        let (from, to) = (step.ln_size_at(TRANSITION.0), step.ln_size_at(TRANSITION.1));
+        let next = rows.partition_point(|row| row.ln_size <= from.midpoint(to));
+        let neighbours = next.checked_sub(1).and_then(|index| rows.get(index)).zip(rows.get(next));
+        let is_between = |(below, above): &(&Row, &Row)| to - from < above.ln_size - below.ln_size;
+        let unseen = neighbours.filter(is_between);
+        let (low, high) = match unseen.or(rows.first().zip(rows.last())) {
+            Some((low, high)) => (low.ln_size, high.ln_size),
+            None => (step.ln_capacity, step.ln_capacity),
+        };
+        let ends = (low.min(step.ln_capacity), high.max(step.ln_capacity));
+        Around { ends, is_unseen: unseen.is_some() }
+    }
 }
 
 impl Uncertainty {
@@ -71,26 +99,25 @@ impl Uncertainty {
         for i in 0..searched {
             information[latencies + i][latencies + i] += 1.0 / (CAPACITY_PRIOR * CAPACITY_PRIOR);
         }
-        let mut gaps = [0.0; MAX_LEVELS];
-        if !capacities_are_given {
-            for (gap, step) in gaps.iter_mut().zip(curve.steps()) {
-                let (from, to) = (step.ln_size_at(TRANSITION.0), step.ln_size_at(TRANSITION.1));
-                *gap = unseen_gap(workspace.rows(), from.midpoint(to), to - from);
-            }
+        let mut around = [Around::default(); MAX_LEVELS];
+        for (around, step) in around.iter_mut().zip(curve.steps()) {
+            *around = Around::of(workspace.rows(), step);
         }
-        Self { covariance: inverse(&information, parameters), latencies, levels: searched, gaps }
+        Self { covariance: inverse(&information, parameters), latencies, levels: searched, around }
     }
 
-    /// Returns the error of the natural logarithm of a level's capacity.
-    pub(super) fn ln_capacity(&self, level: usize) -> f64 {
+    /// Returns the ends of the interval of the natural logarithm of a level's capacity `at`, and the points around it that
+    /// no interval leaves.
+    pub(super) fn capacity(&self, level: usize, at: f64) -> (Range, Range) {
         if level >= self.levels {
-            return 0.0;
+            return ((at, at), (at, at));
         }
+        let Around { ends: (low, high), is_unseen } = self.around[level];
         let variance = self.covariance[self.latencies + level][self.latencies + level];
-        let gap = self.gaps[level] * UNIFORM;
         // An error is never larger than that of the prior.
         let variance = (ALIKE * variance).min(CAPACITY_PRIOR * CAPACITY_PRIOR).max(variance);
-        sqrt_or_infinite(variance + gap * gap)
+        let error = if is_unseen { f64::INFINITY } else { WITHIN_95 * sqrt_or_infinite(variance) };
+        (((at - error).max(low), (at + error).min(high)), (low, high))
     }
 
     /// Returns the error of the step from a level to the next; of the translation step if `level`
@@ -109,19 +136,6 @@ impl Uncertainty {
 /// Returns the root of a sum that may be infinite, or slightly negative because of rounding.
 fn sqrt_or_infinite(variance: f64) -> f64 {
     if variance.is_finite() { sqrt(variance.max(0.0)) } else { f64::INFINITY }
-}
-
-/// Returns the distance between the two points around a step if its whole transition lies between
-/// them; 0 if there are points within the transition.
-fn unseen_gap(rows: &[Row], ln_middle: f64, transition: f64) -> f64 {
-    let next = rows.partition_point(|row| row.ln_size <= ln_middle);
-    let below = next.checked_sub(1).and_then(|index| rows.get(index));
-    match (below, rows.get(next)) {
-        (Some(below), Some(above)) if transition < above.ln_size - below.ln_size => {
-            above.ln_size - below.ln_size
-        }
-        _ => 0.0,
-    }
 }
 
 /// Returns the inverse of a symmetric matrix by Gauss–Jordan elimination on its diagonal.

@@ -106,8 +106,8 @@ impl Listing {
 
     /// Counts the windows of a run (from 0) and a pair of nodes, for which `wanted` returns true, by chain.
     ///
-    /// `owner` returns the number of the chain that owns the line at an offset in the buffer. All windows must be of one
-    /// buffer.
+    /// `owner` returns the number of the chain that owns the line at an offset in the buffer. Windows outside of the buffer
+    /// are left out; there may be few.
     ///
     /// # Errors
     ///
@@ -123,14 +123,13 @@ impl Listing {
         let listed = || self.0.iter().filter(of_pair);
         let windows: Vec<Window> =
             listed().flat_map(|listed| &listed.windows).copied().filter(&wanted).collect();
-        // The hops of other windows are in the same buffer, or `wanted` would be wrong for the wanted ones.
-        let lowest = listed().filter(|listed| listed.windows.iter().any(&wanted)).map(|listed| listed.lowest);
-        let lowest =
-            lowest.min().ok_or_else(|| format!("run {run} has no window of node {from} to node {to}"))?;
-        let base = base(&windows, lowest, &owner)?;
+        if windows.is_empty() {
+            return Err(format!("run {run} has no window of node {from} to node {to}"));
+        }
+        let base = base(&windows, &owner)?;
         let mut chains = std::array::from_fn(|_| Chain::default());
         for window in windows {
-            let chain = owner(window.ends[0] - base).ok_or("a window of no chain")?;
+            let Some(chain) = window.ends[0].checked_sub(base).and_then(&owner) else { continue };
             let into = chains.get_mut(chain).ok_or_else(|| format!("chain {chain} of {N}"))?;
             into.windows.push(window);
         }
@@ -138,7 +137,7 @@ impl Listing {
     }
 }
 
-/// Returns the address of the buffer of these windows; the lowest hop is at `lowest`.
+/// Returns the address of the buffer of these windows.
 ///
 /// A buffer begins on the boundary of a page, at the lowest page that was touched or below it. Random walks touch pages
 /// anywhere, so the buffer begins near the lowest one, but not always at it: over 512 MiB, windows of 15,000 hops leave out
@@ -147,17 +146,22 @@ impl Listing {
 /// on its page; then all of them give the same chains. The highest address that gives each window one owner is
 /// therefore the right one, unless a lower one gives other owners; this is an error.
 ///
+/// A walk elsewhere may by chance have as many hops as those that are wanted: one window of a hundred may lie outside.
+///
 /// # Errors
 ///
 /// If no address, or several that differ in the owner of a window, give each window one owner.
-fn base(windows: &[Window], lowest: u64, owner: impl Fn(u64) -> Option<usize>) -> Result<u64, String> {
-    let highest = lowest / PAGE * PAGE;
+fn base(windows: &[Window], owner: impl Fn(u64) -> Option<usize>) -> Result<u64, String> {
+    let most_outside = windows.len() / 100;
+    let mut ends: Vec<u64> = windows.iter().flat_map(|window| window.ends).collect();
+    ends.sort_unstable();
+    let highest = ends.get(2 * most_outside).copied().unwrap_or_default() / PAGE * PAGE;
     let owners = |base: u64| {
-        let of = |window: &Window| {
-            let [first, last] = window.ends.map(|address| owner(address.checked_sub(base)?));
-            first.filter(|_| first == last)
-        };
-        windows.iter().map(of).collect::<Option<Vec<usize>>>()
+        let of = |window: &Window| window.ends.map(|address| owner(address.checked_sub(base)?));
+        let all = windows.iter().map(of).collect::<Vec<_>>();
+        let is_of_one = all.iter().all(|[first, last]| first == last);
+        let outside = all.iter().filter(|[first, _]| first.is_none()).count();
+        (is_of_one && outside <= most_outside).then_some(all)
     };
     let all = (0..=MOST_UNTOUCHED).map_while(|pages| highest.checked_sub(pages * PAGE));
     let mut found = all.filter_map(|base| Some((base, owners(base)?)));
@@ -259,8 +263,26 @@ mod tests {
             let chains: [Chain; 2] = listing.by_chain(0, [0, 1], |_| true, owner).unwrap();
             assert_eq!(chains.map(|chain| chain.translation()), [0, 30 * 7], "from line {first}");
             let windows = &listing.0[0].windows;
-            assert_eq!(base(windows, listing.0[0].lowest, owner), Ok(BUFFER), "from line {first}");
+            assert_eq!(base(windows, owner), Ok(BUFFER), "from line {first}");
         }
+    }
+
+    /// Probes walk other memory, below and above the buffer, and some of their windows have the wanted length.
+    #[test]
+    fn few_windows_elsewhere_are_left_out() {
+        let listing = |count: usize| {
+            let mut listing = Listing::parse(&report(400, 1000));
+            for index in 0..count {
+                let elsewhere = BUFFER - PAGE * 3 + index as u64 % 2 * (4 * PAGE + 64 * LINES);
+                let ends = [elsewhere, elsewhere + 64];
+                listing.0[0].windows.push(Window { ends, hops: 10, loads: 1, translation: 1, excess: 0.0 });
+            }
+            listing
+        };
+        let chains: [Chain; 2] = listing(4).by_chain(0, [0, 1], |_| true, owner).unwrap();
+        assert_eq!(chains.map(|chain| chain.hops()), [2000, 2000]);
+        let many = listing(9).by_chain::<2>(0, [0, 1], |_| true, owner);
+        assert!(many.unwrap_err().contains("gives each window one chain"));
     }
 
     #[test]

@@ -1,14 +1,16 @@
-//! The mixture of levels at a working set: the share of the lines that each level holds, times its latency, plus the cost
-//! of translation.
+//! The mixture of levels at a working set: the share of the loads that each level serves, times its latency, plus the cost
+//! of translation. The levels are those that `curve` finds.
 //!
 //! It explains an expected latency; the measured points around the size give its value.
 
 use latency_core::math::ToReal;
-use latency_core::model::{Fit, MAX_POINTS, Point, Workspace, fit_mixture};
+use latency_core::model::Cause;
 use latency_core::units::Bytes;
 
-use crate::analysis::tlb::{TlbLevels, knees};
-use crate::result::sample::{Samples, collect};
+use crate::analysis::claims::Claims;
+use crate::analysis::curve::Analysis;
+use crate::analysis::tlb::TlbLevels;
+use crate::result::sample::Samples;
 
 /// Share of memory from which on a working set counts as one in memory: a cache serves at most a quarter of the loads.
 const MOSTLY: f64 = 0.75;
@@ -34,59 +36,61 @@ impl Term {
     }
 }
 
-/// The mixture that follows the points of a curve best.
+/// The levels that `curve` finds in the same points, as a sum.
 pub struct Mixture {
-    fit: Fit,
-    tlb: TlbLevels,
+    analysis: Analysis,
 }
 
 impl Mixture {
-    /// Fits a mixture in nanoseconds to points; `None` if they are too few. `tlb` has the levels of the TLB in the pages of
-    /// the curve, if they are known.
+    /// Finds the levels of points; `None` if they are too few. `tlb` has the levels of the TLB in the pages of the curve, if
+    /// they are known.
     #[must_use]
     pub fn of(samples: Samples<'_>, tlb: TlbLevels) -> Option<Mixture> {
-        let mut points = [Point::default(); MAX_POINTS];
-        let points = collect(&mut points, samples.iter().map(|sample| sample.point(false)));
-        let fit = fit_mixture(points, &mut Workspace::new(&|| false)).ok()?;
-        Some(Mixture { fit, tlb })
+        let analysis = Analysis::new(samples, tlb, Claims::default(), None, &|| false);
+        analysis.stair.is_ok().then_some(Mixture { analysis })
     }
 
     /// Returns whether most of a working set is in memory.
     #[must_use]
     pub fn is_in_memory(&self, size: Bytes) -> bool {
-        self.fit.levels().iter().all(|level| level.missing(size.0.real()) >= MOSTLY)
+        let levels = self.analysis.stair.iter().flat_map(|fit| fit.levels());
+        let mut caches = levels.filter(|level| level.cause != Cause::Translation);
+        caches.all(|level| level.missing(size.0.real()) >= MOSTLY)
     }
 
     /// Passes the terms at a working set to `take`, and returns their sum.
     pub fn each_term(&self, size: Bytes, take: &mut dyn FnMut(Term)) -> f64 {
+        let Ok(fit) = &self.analysis.stair else { return f64::NAN };
         let size = size.0.real();
         let mut sum = 0.0;
-        let mut term = |part, capacity, share, nanoseconds| {
+        let mut term = |part, capacity, share, latency| {
+            let nanoseconds = self.analysis.nanoseconds(latency);
             sum += share * nanoseconds;
             take(Term { part, capacity, share, nanoseconds });
         };
-        let (mut held, mut nearer) = (0.0, 0.0);
-        for level in self.fit.levels() {
-            let end = level.capacity.value.min(size);
-            if end > held {
-                nearer = level.latency.value;
-                term("level", Some(level.capacity.value), (end - held) / size, nearer);
-                held = end;
+        // The latency of a level contains the steps of the TLB before it, which are a term of their own.
+        let (mut reached, mut steps, mut translation) = (1.0_f64, 0.0, 0.0);
+        for level in fit.levels() {
+            let missing = level.missing(size);
+            if level.cause == Cause::Translation {
+                steps += level.step.value;
+                translation += missing * level.step.value;
+                continue;
             }
+            let missing = missing.min(reached);
+            if missing < reached {
+                term("level", Some(level.capacity.value), reached - missing, level.latency.value - steps);
+            }
+            reached = missing;
         }
-        if held < size {
-            let share = 1.0 - held / size;
-            // The latency of memory in the fit includes translation, which is a term of its own where it is known.
-            let miss = |reach: f64| if size > reach { 1.0 - reach / size } else { 0.0 };
-            let steps = knees(&self.tlb, 1.0);
-            let mut translation: f64 = steps.iter().map(|knee| knee.step * miss(knee.reach)).sum();
-            if self.fit.memory.value - translation / share <= nearer {
-                translation = 0.0;
-            }
-            term("memory", None, share, self.fit.memory.value - translation / share);
-            if translation > 0.0 {
-                term("translation", None, 1.0, translation);
-            }
+        if reached > 0.0 {
+            term("memory", None, reached, fit.memory.value - steps);
+        }
+        if let Some(step) = fit.translation {
+            translation += step.cost.value * (1.0 - step.reach / size).max(0.0);
+        }
+        if translation > 0.0 {
+            term("translation", None, 1.0, translation);
         }
         sum
     }

@@ -12,10 +12,15 @@ use std::vec::Vec;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Returns the latency of a mixture of 1, 4 and 100 ns, whose levels hold 32 KiB and 8 MiB.
+/// Returns the latency of levels of 1, 4 and 100 ns, whose loads miss half of the time at 32 KiB and 8 MiB.
 fn planted(size: u64) -> f64 {
-    let missing = |capacity: u64| (1.0 - capacity as f64 / size as f64).max(0.0);
-    1.0 + 3.0 * missing(32 * KIB) + 96.0 * missing(8 * MIB)
+    1.0 + 3.0 * missing(size, 32 * KIB) + 96.0 * missing(size, 8 * MIB)
+}
+
+/// Returns the share of misses of a level: a logistic step.
+fn missing(size: u64, capacity: u64) -> f64 {
+    let power = (size as f64 / capacity as f64).powi(5);
+    power / (1.0 + power)
 }
 
 /// Returns a point with an interval of 1 %.
@@ -179,7 +184,7 @@ fn sizes_outside_of_the_measured_ones_have_no_value() {
     assert!(curve(&[]).at(Bytes(MIB)).is_none() && curve(&[]).range().is_none());
 }
 
-fn mixture(tlb: TlbLevels) -> Mixture {
+fn mixture(tlb: TlbLevels, planted: &dyn Fn(u64) -> f64) -> Mixture {
     let samples: Vec<Sample> = sizes().map(|size| sample(size, planted(size))).collect();
     let get = |index: usize| samples.get(index).copied();
     Mixture::of(Samples::new(samples.len(), &get), tlb).unwrap()
@@ -193,33 +198,35 @@ fn terms(mixture: &Mixture, size: u64) -> (Vec<Term>, f64) {
 
 #[test]
 fn terms_are_the_shares_of_the_levels_times_their_latencies() {
-    let mixture = mixture([None; 2]);
+    let mixture = mixture([None; 2], &planted);
     for size in [16 * KIB, MIB, 64 * MIB, 1024 * MIB] {
         let (terms, sum) = terms(&mixture, size);
         let shares: f64 = terms.iter().map(|term| term.share).sum();
         assert!((shares - 1.0).abs() < 1e-9 && is_near(sum, planted(size), 0.02), "{terms:?}");
     }
-    let (terms, _) = terms(&mixture, 64 * MIB);
-    let [l1, l2, memory] = terms[..] else { panic!("{terms:?}") };
-    assert!(is_near(l1.share, 0.0005, 0.1) && is_near(l2.share, 0.1245, 0.05), "{terms:?}");
-    assert!(memory.part == "memory" && is_near(memory.nanoseconds, 100.0, 0.02), "{terms:?}");
-    assert_eq!([16 * MIB, 40 * MIB].map(|size| mixture.is_in_memory(Bytes(size))), [false, true]);
+    let (terms, _) = terms(&mixture, 12 * MIB);
+    let [.., l2, memory] = terms[..] else { panic!("{terms:?}") };
+    let missing = missing(12 * MIB, 8 * MIB);
+    assert!(is_near(l2.share, 1.0 - missing, 0.05) && is_near(l2.nanoseconds, 4.0, 0.02), "{terms:?}");
+    assert!(is_near(memory.share, missing, 0.02) && is_near(memory.nanoseconds, 100.0, 0.02), "{terms:?}");
+    assert!(memory.part == "memory" && l2.part == "level");
+    assert_eq!([8 * MIB, 12 * MIB].map(|size| mixture.is_in_memory(Bytes(size))), [false, true]);
 }
 
 #[test]
-fn known_translation_is_a_term_and_leaves_the_sum() {
-    let end = |pages: f64, miss_ns: f64| {
-        Some(TlbEnd { entries: Estimate::exact(pages), page: Bytes(4096), miss_ns })
-    };
-    let (found, sum) = terms(&mixture([end(64.0, 2.0), end(2048.0, 10.0)]), 64 * MIB);
-    let translation = found.last().unwrap();
-    // 64 pages are 1/256 of the working set, and 2048 pages an eighth.
-    assert!(is_near(translation.adds(), 2.0 * 255.0 / 256.0 + 8.0 * 7.0 / 8.0, 1e-6), "{found:?}");
-    assert_eq!(translation.part, "translation");
-    assert!(is_near(sum, planted(64 * MIB), 0.02));
-    // More than memory costs cannot be translation.
-    let (found, _) = terms(&mixture([end(64.0, 200.0), None]), 64 * MIB);
-    assert!(found.iter().all(|Term { part, .. }| *part != "translation"), "{found:?}");
+fn a_step_of_a_known_tlb_is_translation_and_no_level() {
+    let with_misses = |size: u64| planted(size) + 2.0 * missing(size, 256 * KIB);
+    let entries = Estimate::exact(64.0);
+    let level = TlbEnd { entries, page: Bytes(4096), miss_ns: 2.0 };
+    for (tlb, is_known) in [([Some(level), None], true), ([None; 2], false)] {
+        let (found, sum) = terms(&mixture(tlb, &with_misses), 64 * MIB);
+        assert!(is_near(sum, with_misses(64 * MIB), 0.02), "{found:?}");
+        let last = found.last().unwrap();
+        assert_eq!(last.part == "translation", is_known, "{found:?}");
+        let memory = found.iter().find(|term| term.part == "memory").unwrap();
+        assert!(is_near(memory.nanoseconds, if is_known { 100.0 } else { 102.0 }, 0.01), "{found:?}");
+        assert!(!is_known || is_near(last.adds(), 2.0, 0.1), "{found:?}");
+    }
 }
 
 #[test]
@@ -310,7 +317,7 @@ fn chains_are_those_of_the_size_or_of_memory() {
     let half = memory.half().unwrap();
     assert!((0.01..0.03).contains(&half), "{half}");
     let elsewhere = |size| Unanswered::ChainsElsewhere { chains: 8, size: Bytes(size) };
-    for size in [64 * KIB, 12 * MIB] {
+    for size in [64 * KIB, 8 * MIB] {
         assert_eq!(with_8(size), Err(elsewhere(size)));
     }
     let refused = |results: &[ResultRows<'_>], chains| answer(results, &of_chains(MIB, &[chains])).err();

@@ -23,6 +23,12 @@ pub fn size(bytes: f64) -> Bytes {
     Bytes(if whole < 1024 { whole } else { (whole + 32) / 64 * 64 })
 }
 
+/// Shows the size of a cache: at least the lower end of an interval that has no middle.
+pub fn size_of(cache: &Cache) -> impl Display {
+    let at_least = if cache.middle().is_some() { "" } else { "at least " };
+    fmt::from_fn(move |out| write!(out, "{at_least}{}", size(cache.least())))
+}
+
 /// Rounds a size to a sixteenth: the share of a shared cache that a chase occupies differs between runs.
 fn about(bytes: f64) -> Bytes {
     let whole = math::whole(bytes.max(0.0));
@@ -55,7 +61,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
         for cache in analysis.caches() {
             table.row();
             table.cell(format_args!("L{}", cache.number));
-            table.show(&size(cache.size.value));
+            table.show(&size_of(cache));
             match (cache.ways, cache.size.interval) {
                 (Some(ways), _) => table.cell(format_args!("{ways} ways")),
                 _ if cache.exact => table.text("exact"),
@@ -64,7 +70,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
             }
             latency(table, analysis.of_cache(cache), cache.latency);
             table.known(cache.claim.map(|claim| {
-                fmt::from_fn(move |out| write!(out, "{}{}", claim.size, excess(cache.size.value, claim.size)))
+                fmt::from_fn(move |out| write!(out, "{}{}", claim.size, excess(cache.middle(), claim.size)))
             }));
         }
         table.row();
@@ -100,11 +106,11 @@ fn ends(Interval { low, high }: Interval) -> impl Display {
 }
 
 /// Shows the difference of a measured size from the reported one, if it is larger than the grid of sizes allows.
-fn excess(measured: f64, reported: Bytes) -> impl Display {
+fn excess(measured: Option<f64>, reported: Bytes) -> impl Display {
     /// Least relative difference that is shown.
     const LEAST: f64 = 0.05;
-    let excess = measured / reported.0.real() - 1.0;
-    optional(Some(excess).filter(|excess| excess.abs() > LEAST), |excess, out| {
+    let excess = measured.map(|measured| measured / reported.0.real() - 1.0);
+    optional(excess.filter(|excess| excess.abs() > LEAST), |excess, out| {
         write!(out, " ({}{:.0}%)", if excess > 0.0 { "+" } else { "" }, 100.0 * excess)
     })
 }
@@ -114,14 +120,14 @@ pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
     /// The reason why a cache that others share may look smaller than it is.
     const SHARED: &str = " while others used it; `residency` tells how long lines stay";
     let caches = analysis.caches();
-    for Cache { number, size: held, onset, claim, agreement, .. } in
-        caches.iter().filter(|cache| cache.disagrees())
-    {
+    for cache in caches.iter().filter(|cache| cache.disagrees()) {
+        let Cache { number, onset, claim, agreement, .. } = cache;
         let Some(claim) = claim else { continue };
         match agreement {
             Some(Agreement::Part) => document.finding(format_args!(
-                "L{number}: a chase held about {} of the reported {}{}.",
-                about(held.value),
+                "L{number}: a chase held {} {} of the reported {}{}.",
+                if cache.middle().is_some() { "about" } else { "at least" },
+                about(cache.least()),
                 claim.size,
                 fmt::from_fn(|out| match analysis.claims.ways.filter(|_| *number == 3) {
                     Some(ways) if ways.is_partial() => write!(out, "; resctrl allows ways {ways}"),

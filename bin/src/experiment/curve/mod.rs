@@ -1,8 +1,9 @@
 //! Latency against working set: the levels of the memory hierarchy, as a program sees them.
 //!
-//! Four passes: a coarse grid, refined where neighbouring points differ; the edge of
-//! the first-level cache; then rounds over all points until they are precise; and the TLB.
+//! Five passes: a coarse grid, refined where neighbouring points differ; the edge of
+//! the first-level cache; then rounds over all points until they are precise; the TLB; and large sizes without translation.
 
+pub mod apart;
 pub mod levels;
 pub mod model;
 mod tlb;
@@ -18,7 +19,7 @@ use super::interface::{Experiment, gathered};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::reference::quantity;
-use crate::describe::{Presentation, Report, method, point, reference};
+use crate::describe::{Presentation, Report, method, point, reference, split};
 use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -33,6 +34,7 @@ use crate::plan::{self, Scope};
 use crate::report::document::Document;
 use crate::result::sample::{Sample, Samples, collect};
 use crate::result::spans::SpanPoint;
+use crate::result::split::LoadParts;
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 
@@ -80,7 +82,7 @@ pub const CURVE: Experiment = Experiment {
         budget.more = OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
         if points.first().is_some_and(plan::curve::is_dense) {
             // The probe decides in which pages the TLB is measured.
-            (budget.after_ns, budget.translation) = (tlb::SPANS_NS, true);
+            (budget.after_ns, budget.translation) = (tlb::SPANS_NS + apart::time_ns(points), true);
         }
         budget
     },
@@ -112,7 +114,9 @@ fn measure<'a>(
     sort_by_key(&mut findings.outcomes, |outcome| outcome.point.size);
     findings.extra = extra;
     if !findings.interrupted {
-        tlb::walk_spans(session, timer, &mut findings, budget)?;
+        let spans_ns = budget.after_ns.min(tlb::SPANS_NS);
+        tlb::walk_spans(session, timer, &mut findings, &Budget { after_ns: spans_ns, ..*budget })?;
+        apart::tell_apart(session, timer, &mut findings, budget, budget.after_ns - spans_ns)?;
     }
     session.progress.say(format_args!("looking for levels"));
     let analysis =
@@ -255,8 +259,26 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             analysis,
             first.and_then(|first| report.warnings.side_cache(first.point.target)),
         );
+        without_translation(document, report);
         usual(document, report, analysis);
     }
+}
+
+/// Returns the largest working set whose memory and translation were told apart.
+fn largest_apart<'r, 'a>(report: &Report<'r, 'a>) -> Option<(&'r Outcome<'a>, LoadParts)> {
+    report.outcomes.iter().rev().find_map(|outcome| Some((outcome, split::parts(outcome)?)))
+}
+
+/// Writes the two parts of the latency at the largest working set.
+fn without_translation(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some((outcome, parts)) = largest_apart(report) else { return };
+    document.finding(format_args!(
+        "These are random loads, and include address translation: at {}, {} without it is {}, and it adds {}.",
+        outcome.point.size,
+        if split::is_memory(report.machine, outcome) { "memory" } else { "a load" },
+        split::with_ends(parts.without_translation),
+        split::with_ends(parts.translation),
+    ));
 }
 
 /// Compares the memory with published figures.
@@ -267,7 +289,9 @@ fn usual(document: &mut dyn Document, report: &Report<'_, '_>, analysis: &Analys
     };
     let is_local = first.point.initiator == first.point.target;
     let published = if is_local { quantity::LOCAL } else { quantity::REMOTE };
-    reference::published(document, report, published, Some(memory.nanoseconds().value));
+    let apart = largest_apart(report).and_then(|(outcome, _)| split::memory(report.machine, outcome));
+    let memory = apart.unwrap_or_else(|| memory.nanoseconds());
+    reference::published(document, report, published, Some(memory.value));
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -276,7 +300,8 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let samples = collect(&mut fitted, measured);
     let subtitle = point::subtitle("latency by working set", report.machine, report.outcomes.first());
-    view::evidence(document, analysis, samples, ["", subtitle.as_str()], report.options.reciprocal);
+    let parts = |size| split::parts(report.outcomes.iter().find(|outcome| outcome.point.size == size)?);
+    view::evidence(document, analysis, samples, &parts, ["", subtitle.as_str()], report.options.reciprocal);
     tlb::details(document, report, &analysis.tlb);
     method::walks(document, report);
 }

@@ -25,7 +25,7 @@ fields! {
     MIXTURE_REPORTED "mixture_reported" "Mixture model with the reported cache sizes; null if no sizes are reported.";
     L1_EDGE "l1_edge" "Search for the capacity of the L1 by bisection; null if it was not searched.";
     NOT_FOUND "not_found" "Reason why the search found no edge; absent if it found one.";
-    CAPACITY "capacity_bytes" "Effective capacity of the cache, in bytes.";
+    CAPACITY "capacity_bytes" "Effective capacity of the cache, in bytes; null if its interval spans more than 4x.";
     CAPACITY_LOW "capacity_bytes_low" "Lower end of the 95% confidence interval of the capacity; null if the points do not bound it.";
     CAPACITY_HIGH "capacity_bytes_high" "Upper end of the 95% confidence interval of the capacity; null if the points do not bound it.";
     EXACT "capacity_exact" "True if the bisection of the L1 found the capacity exactly.";
@@ -60,11 +60,11 @@ fields! {
     MEMORY_NS "memory_ns" "Memory latency in nanoseconds; null if the curve does not reach memory.";
     L1_NS "l1_ns" "Latency of the L1 in nanoseconds; null if the curve does not show it.";
     L1_CYCLES "l1_core_cycles" "Latency of the L1 in core cycles; null if the core clock is unknown.";
-    L1_BYTES "l1_bytes" "Effective capacity of the L1, in bytes; null if the curve does not show it.";
+    L1_BYTES "l1_bytes" "Effective capacity of the L1, in bytes; null if the curve does not show it, or only to more than 4x.";
     L2_NS "l2_ns" "Latency of the L2 in nanoseconds; null if the curve does not show it.";
-    L2_BYTES "l2_bytes" "Effective capacity of the L2, in bytes; null if the curve does not show it.";
+    L2_BYTES "l2_bytes" "Effective capacity of the L2, in bytes; null if the curve does not show it, or only to more than 4x.";
     LAST_NS "last_level_ns" "Latency of the last-level cache in nanoseconds.";
-    LAST_BYTES "last_level_bytes" "Effective capacity of the last-level cache, in bytes.";
+    LAST_BYTES "last_level_bytes" "Effective capacity of the last-level cache, in bytes; null if the curve shows it only to more than 4x.";
     TLB_PAGES "tlb_pages" "Number of entries of the first TLB level; null if unknown.";
 }
 
@@ -124,7 +124,8 @@ fn edge(document: &mut dyn Document, analysis: &Analysis) {
 fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     document.put(&LEVEL, u64::from(cache.number));
     let Interval { low, high } = cache.size.bounds();
-    for (field, bytes) in [(&CAPACITY, cache.size.value), (&CAPACITY_LOW, low), (&CAPACITY_HIGH, high)] {
+    document.put(&CAPACITY, cache.middle().and_then(whole));
+    for (field, bytes) in [(&CAPACITY_LOW, low), (&CAPACITY_HIGH, high)] {
         document.put(field, whole(bytes));
     }
     document.put(&EXACT, cache.exact);
@@ -195,7 +196,7 @@ pub fn summary(document: &mut dyn Document, analysis: &Analysis) {
     let caches = analysis.caches();
     let numbered = |number| caches.iter().find(|cache| cache.number == number);
     let ns = |cache: Option<&Cache>| cache.map(|cache| analysis.of_cache(cache).value);
-    let bytes = |cache: Option<&Cache>| cache.and_then(|cache| whole(cache.size.value));
+    let bytes = |cache: Option<&Cache>| cache.and_then(|cache| whole(cache.middle()?));
     document.put(&L1_NS, ns(numbered(1)));
     document.put(&L1_CYCLES, numbered(1).and_then(|cache| analysis.cycles(cache.latency.value)));
     document.put(&L1_BYTES, bytes(numbered(1)));

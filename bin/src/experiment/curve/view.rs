@@ -4,16 +4,21 @@ use core::fmt::{self, Display};
 use latency_core::math::ToReal;
 
 use latency_core::model::{MAX_LEVELS, MAX_POINTS};
+use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use super::levels;
 use crate::analysis::curve::Analysis;
-use crate::describe::method;
+use crate::describe::{method, split};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::sample::{Sample, collect};
+use crate::result::split::LoadParts;
+
+/// Maximum number of working sets whose latency is told apart: one for each octave.
+const MOST_APART: usize = 64;
 
 /// Writes the levels in one sentence, and the findings about them.
 pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {
@@ -27,9 +32,12 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
         fmt::from_fn(|out| {
             // A level that cannot be distinguished from memory is left out.
             for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
-                let about = if cache.is_vague() { "about " } else { "" };
-                let (size, latency) = (levels::size(cache.size.value), analysis.of_cache(cache).value);
-                write!(out, "L{} {about}{size} {} ns, ", cache.number, Digits(latency))?;
+                let (number, latency) = (cache.number, Digits(analysis.of_cache(cache).value));
+                match (cache.middle(), levels::size(cache.least())) {
+                    (None, size) => write!(out, "L{number} {latency} ns up to at least {size}, ")?,
+                    (_, size) if cache.is_vague() => write!(out, "L{number} about {size} {latency} ns, ")?,
+                    (_, size) => write!(out, "L{number} {size} {latency} ns, ")?,
+                }
             }
             Ok(())
         }),
@@ -43,46 +51,62 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
     levels::findings(document, analysis);
 }
 
-/// Describes the levels under a caption, and the points that were fitted, by ascending size; `reciprocal` plots
-/// accesses per second instead of latencies.
+/// Describes the levels under a caption, and the points that were fitted, by ascending size, with the parts of their
+/// latency that `parts` returns; `reciprocal` plots accesses per second instead of latencies.
 pub fn evidence(
     document: &mut dyn Document,
     analysis: &Analysis,
     samples: &[Sample],
+    parts: &dyn Fn(Bytes) -> Option<LoadParts>,
     [caption, subtitle]: [&str; 2],
     reciprocal: bool,
 ) {
     levels::details(document, analysis);
     levels::table(document, analysis, caption);
-    picture(document, analysis, samples, subtitle, reciprocal);
-    rows(document, samples);
+    picture(document, analysis, samples, parts, subtitle, reciprocal);
+    rows(document, samples, parts);
 }
 
-/// Draws the curve: points with their intervals, the fitted stair, and a mark for each level.
+/// Draws the curve: points with their intervals, the same without address translation, the fitted stair, and a mark for
+/// each level.
 fn picture(
     document: &mut dyn Document,
     analysis: &Analysis,
     samples: &[Sample],
+    parts: &dyn Fn(Bytes) -> Option<LoadParts>,
     subtitle: &str,
     reciprocal: bool,
 ) {
     let value = |nanoseconds: f64| if reciprocal { 1e9 / nanoseconds } else { nanoseconds };
-    let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
-    let measured = samples.iter().map(|sample| {
-        let (x, y) = (sample.size.0.real(), value(sample.nanoseconds));
-        match sample.interval.map(|interval| (value(interval.low), value(interval.high))) {
+    let point = |size: Bytes, nanoseconds: f64, interval: Option<Interval>| {
+        let (x, y) = (size.0.real(), value(nanoseconds));
+        match interval.map(|interval| (value(interval.low), value(interval.high))) {
             Some((one, other)) => ChartPoint::with_band(x, y, one.min(other), one.max(other)),
             None => ChartPoint::new(x, y),
         }
-    });
+    };
+    let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
+    let measured = samples.iter().map(|sample| point(sample.size, sample.nanoseconds, sample.interval));
     let points = collect(&mut points, measured);
+    let mut apart = [ChartPoint::new(f64::NAN, f64::NAN); MOST_APART];
+    let told = samples.iter().filter_map(|sample| {
+        let Estimate { value, interval } = parts(sample.size)?.without_translation;
+        Some(point(sample.size, value, interval))
+    });
+    let apart = collect(&mut apart, told);
     let fit = analysis.stair.as_ref().ok();
     let model = |size: f64| fit.map_or(f64::NAN, |fit| value(analysis.nanoseconds(fit.evaluate(size))));
-    let series = [
+    let all = [
         Series { name: "measured", data: Data::Points(points) },
+        Series { name: "without translation", data: Data::Points(apart) },
         Series { name: "model", data: Data::Curve(&model) },
     ];
-    let series = if fit.is_some() { &series[..] } else { series.get(..1).unwrap_or_default() };
+    let mut series = [all[0]; 3];
+    let is_shown = [true, !apart.is_empty(), fit.is_some()];
+    let series = collect(
+        &mut series,
+        all.into_iter().zip(is_shown).filter(|(_, is_shown)| *is_shown).map(|(one, _)| one),
+    );
 
     let mut marks = [Mark::NONE; 3 * MAX_LEVELS + 1];
     if fit.is_some() {
@@ -128,12 +152,12 @@ fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> 
     };
     let mut start = first.x;
     for cache in analysis.caches() {
-        let (end, ns) = (cache.size.value, analysis.of_cache(cache).value);
+        let (end, ns) = (cache.least(), analysis.of_cache(cache).value);
         let area = MarkKind::Area { end, y: value(ns) };
         let number = cache.number;
         put(start, area, format_args!("L{number} {} ns{}", Digits(ns), cycles(cache.latency.value)));
-        let size = levels::size(end);
-        let claim = cache.claim.map(|claim| claim.size).filter(|claim| *claim != size);
+        let size = levels::size_of(cache);
+        let claim = cache.claim.map(|claim| claim.size).filter(|claim| *claim != levels::size(end));
         let reported = claim.map_or(f64::NAN, |claim| claim.0.real());
         let tick = (reported, MarkKind::Tick);
         let line = (end, MarkKind::Line);
@@ -155,15 +179,22 @@ fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> 
 }
 
 /// Shows every size, for readers who want all of them.
-fn rows(document: &mut dyn Document, samples: &[Sample]) {
+fn rows(document: &mut dyn Document, samples: &[Sample], parts: &dyn Fn(Bytes) -> Option<LoadParts>) {
+    let are_apart = samples.iter().any(|sample| parts(sample.size).is_some());
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.texts(&["working set", "ns", "core cycles", "95% CI within run, ns"]);
+        if are_apart {
+            table.texts(&["without translation", "translation"]);
+        }
         for sample in samples {
             table.row();
             table.show(&sample.size);
             table.number(sample.nanoseconds);
             table.number(sample.core_cycles);
             table.range(sample.interval, "too few rounds");
+            if are_apart {
+                split::cells(table, parts(sample.size));
+            }
         }
     });
 }

@@ -37,8 +37,9 @@ const SPANS_NS: f64 = 7e9;
 const SHORT_SPANS_NS: f64 = 1e9;
 /// Maximum share of the time of the whole run for these walks.
 const SPANS_SHARE: f64 = 0.35;
-/// Nanoseconds of telling memory and translation apart in each kind of pages, with their placement.
+/// Nanoseconds of telling memory and translation apart in each kind of pages, with their placement, and of its visits.
 const APART_NS: f64 = 2e9;
+const APART_VISITS_NS: f64 = 1.5e9;
 /// The largest span by default.
 const SPAN: Bytes = Bytes(64 << 30);
 
@@ -135,7 +136,8 @@ fn tell_apart<'a>(
     if points.is_empty() || timer.counter().is_none_or(Counter::is_coarse) {
         return Ok(());
     }
-    let found = run::measure(session, timer, &points, &budget.telling_apart(session.machine, points.len()))?;
+    let budget = budget.telling_apart(session.machine, &points, APART_VISITS_NS);
+    let found = run::measure(session, timer, &points, &budget)?;
     findings.interrupted |= found.interrupted;
     for apart in found.outcomes.iter() {
         let is_same = |outcome: &&mut Outcome<'_>| {

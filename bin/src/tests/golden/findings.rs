@@ -35,6 +35,7 @@ use crate::commands::report::{self as whole_report, Plans, Whole};
 use crate::describe::output;
 use crate::describe::{CommandRun, Report};
 use crate::error::{Failure, PlacementError};
+use crate::experiment::curve::apart;
 use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
 use crate::experiment::run_experiment::{self, Planned};
@@ -329,7 +330,7 @@ fn made_up(
         _ => points.iter().copied().filter(|point| run.is_allowed(point)).collect(),
     };
     let timer = run.timer();
-    let outcomes: Vec<Outcome<'_>> =
+    let mut outcomes: Vec<Outcome<'_>> =
         points.iter().enumerate().map(|(index, point)| run.outcome(index, *point, &mut warnings)).collect();
     let distributions: Vec<Distribution> = match experiment.descriptor.name {
         "distribution" => outcomes.iter().map(|outcome| distribution(outcome, scene.troubles)).collect(),
@@ -367,6 +368,12 @@ fn made_up(
         (spans, extra.spans) = super::spans::of(scene, machine);
     }
     if experiment.descriptor.name == "curve" {
+        let again: Vec<Bytes> = apart::chosen(points.iter()).map(|point| point.size).collect();
+        for outcome in outcomes.iter_mut().filter(|outcome| !again.contains(&outcome.point.size)) {
+            if let Ok(measured) = &mut outcome.result {
+                measured.series.split = None;
+            }
+        }
         // The scenes of guests have huge pages that the TLB treats as base pages.
         let is_huge = outcomes.iter().any(|outcome| {
             outcome.result.as_ref().is_ok_and(|measured| measured.placed.as_small == Some(false))
@@ -912,8 +919,11 @@ impl Run<'_> {
     fn split(&self, point: &Point, typical: &Summary) -> Option<Split> {
         let budget = Budget::of_pairs(self.options, self.machine, core::slice::from_ref(point));
         let is_split = budget.chain(point).is_ok_and(|chain| chain.is_split());
-        let tells = matches!(self.options.experiment.descriptor.name, "matrix" | "pages");
-        if !tells || !is_split || !self.is_clocked() || !Budget::may_tell_apart(self.machine, point) {
+        let tells = match self.options.experiment.descriptor.name {
+            "matrix" | "pages" => Budget::may_tell_apart(self.machine, point),
+            name => name == "curve",
+        };
+        if !tells || !is_split || !self.is_clocked() {
             return None;
         }
         let part = |share: f64| {
