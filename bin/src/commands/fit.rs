@@ -1,6 +1,5 @@
 //! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
 use latency_core::sort::sort_by;
-use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::text::plural;
 use latency_core::units::{Bytes, PageSize};
@@ -14,7 +13,6 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
 use crate::result::row::{FIELDS, Label, Row, SIZE, STRIDE, fields_that};
 use crate::result::sample::{Sample, Samples};
-use crate::result::split::LoadParts;
 use crate::saved::{self, Saved, Tool, tlb};
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
@@ -240,14 +238,7 @@ impl FileContext<'_> {
             document.finding(format_args!("Unreliable: {why}."));
         }
         let words = [label.as_str(), subtitle.as_str()];
-        let parts = |size| {
-            let (memory, interval, translation) = kind.dense().find(|row| row.sample.size == size)?.parts?;
-            let without_translation = Estimate { value: memory, interval: Some(interval) };
-            Some(LoadParts {
-                without_translation,
-                translation: Estimate { value: translation, interval: None },
-            })
-        };
+        let parts = |size| kind.dense().find(|row| row.sample.size == size)?.parts;
         view::evidence(document, analysis, samples, &parts, words, self.reciprocal);
         levels::models(document, analysis);
         document.put(&CURVE, label.as_str());
