@@ -62,6 +62,7 @@ pub mod warning;
 
 use core::fmt::Write;
 
+use latency_core::cpulist::CpuSet;
 use latency_core::math::ToReal;
 use latency_core::units::NodeId;
 use latency_core::words::When;
@@ -130,7 +131,10 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 /// Returns the machine to measure, with the CPUs that measure it.
 fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> {
     let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
-    let [machine, ..] = detect::machine(options.cpu, node)?.leak() else {
+    let named: CpuSet = options.cpu.iter().map(|cpu| cpu.0).collect();
+    let lists = [options.cpus, options.load_cpus].into_iter().flatten().filter(|cpus| !cpus.is_all());
+    let named = lists.fold(named, |all, cpus| all.union(&cpus));
+    let [machine, ..] = detect::machine(options.cpu, node, &named)?.leak() else {
         return Err(Failure::NOTHING_TO_MEASURE);
     };
     if options.anonymous {

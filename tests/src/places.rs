@@ -37,6 +37,12 @@ pub const PLACES: &[Place] = &[
         "cli::confined::without_proc_and_sys",
     ),
     row(
+        "a kernel without NUMA (WSL2, Android, small boards): no nodes in `/sys`, no `numa_maps`, no calls for policies",
+        "The same result, exit 0, also with `--strict`: all memory is one node, and there is nothing to verify; the note \
+         `no-numa`.",
+        "trees::odd::a_kernel_without_numa_needs_no_proof",
+    ),
+    row(
         "an empty `/proc`",
         "Every experiment has a result with the warning `no-proc`, exit 0.",
         "hostile::files::without_proc",
@@ -187,8 +193,19 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "one CPU allowed",
-        "That CPU is measured, with the warning `cpuset-partial`, exit 0; another `--cpu` is refused, exit 2.",
+        "That CPU is measured, with the warning `cpuset-partial`, exit 0; another `--cpu` is measured if the kernel lets \
+         the process run there, and refused, exit 2, if not.",
         "cli::confined::on_one_cpu",
+    ),
+    row(
+        "`/sys/devices/system/cpu/online` of a container (lxcfs) without the CPUs that it may use",
+        "They are online, and measured, exit 0.",
+        "trees::odd::cpus_that_the_kernel_allows_are_online",
+    ),
+    row(
+        "isolated CPUs (`isolcpus=`, cpuset partitions)",
+        "They are not measured, with the note `cpus-isolated`, unless they are named, exit 0; `system` lists them.",
+        "trees::odd::isolated_cpus_are_pointed_out",
     ),
     row(
         "one CPU allowed, in every experiment",

@@ -204,6 +204,11 @@ impl Caches {
         self.caches.get(..self.count).unwrap_or_default()
     }
 
+    /// Counts caches that the curve lacks in front of its own.
+    pub fn skip(&mut self, count: u32) {
+        self.caches.iter_mut().for_each(|cache| cache.number += count);
+    }
+
     /// Joins the levels of a stair into caches, according to the reported caches as far as there are any.
     fn join(&mut self, fit: &Fit, claims: &Claims) {
         let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);

@@ -44,6 +44,8 @@ pub struct Analysis {
     caches: Caches,
     /// The latency beyond the last level; `None` without a stair.
     pub memory: Option<Reading>,
+    /// The latency of the level on which the curve ends, if the curve ends before memory: the last level that is flat.
+    pub open_end: Option<Option<Reading>>,
     /// The largest working set that was fitted.
     pub largest: Bytes,
     /// The latency at the largest working sets in nanoseconds: the median of the last half of an octave.
@@ -114,9 +116,30 @@ impl Analysis {
             tlb,
             caches,
             memory,
+            open_end: None,
             largest,
             largest_ns,
         }
+    }
+
+    /// Names the levels of another tool's curve, which lacks `skipped` caches in front. Its last level is not memory if the
+    /// last octave rises much, as long as no cache is reported.
+    #[must_use]
+    pub fn of_other_tool(mut self, samples: Samples<'_>, skipped: u32) -> Analysis {
+        /// Least rise over the last octave that is not the noise of a plateau.
+        const RISE: f64 = 1.25;
+        self.caches.skip(skipped);
+        let before = |sample: &Sample| sample.size.0 <= self.largest.0 / 2;
+        let octave = samples.iter().filter(before).max_by_key(|sample| sample.size);
+        let last = samples.iter().filter(|sample| sample.size == self.largest).last();
+        if let (Some(octave), Some(last), true) = (octave, last, self.claims.iter().next().is_none())
+            && last.nanoseconds >= RISE * octave.nanoseconds
+        {
+            self.largest_ns = Some(last.nanoseconds);
+            let is_below = |level: &Reading| level.nanoseconds().value * RISE < last.nanoseconds;
+            self.open_end = Some(self.memory.take().filter(is_below));
+        }
+        self
     }
 
     /// Converts a latency of the fits to nanoseconds.

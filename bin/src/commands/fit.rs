@@ -10,7 +10,7 @@ use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
-use crate::report::document::{Document, Part, Role, fields};
+use crate::report::document::{Document, Level, Part, Role, fields};
 use crate::result::row::{FIELDS, Label, Row, SIZE, STRIDE, fields_that};
 use crate::result::sample::{Sample, Samples};
 use crate::saved::{self, Saved, Tool, tlb};
@@ -94,13 +94,14 @@ impl<'r> CurveRows<'r> {
 
     fn analysis(self, saved: &Saved) -> Analysis {
         let sample = |index: usize| self.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
-        Analysis::new(
-            Samples::new(self.rows.len(), &sample),
-            tlb::of_row(&saved.tlb, self.like),
-            saved.claims,
-            None,
-            &|| false,
-        )
+        let samples = Samples::new(self.rows.len(), &sample);
+        let tlb = tlb::of_row(&saved.tlb, self.like);
+        let analysis = Analysis::new(samples, tlb, saved.claims, None, &|| false);
+        if !saved.experiment.is_empty() {
+            return analysis;
+        }
+        let skips_first = saved.tool == Some(Tool::Tinymembench) && saved.zeros > 0;
+        analysis.of_other_tool(samples, skips_first.into())
     }
 }
 
@@ -153,7 +154,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(no_curve("it has fewer than 6 sizes of one kind"));
     };
     let analysis = first.analysis(&saved);
-    if let Some(why) = analysis.doubt() {
+    // A table that a tool is known by has latencies, also if no model fits them.
+    if let Some(why) = analysis.doubt().filter(|_| saved.tool.is_none()) {
         return Err(no_curve(why));
     }
     let differs = |field| others.iter().any(|kind| !kind.like.agrees(first.like, field));
@@ -228,14 +230,25 @@ impl FileContext<'_> {
         if !label.is_empty() {
             document.answer(format_args!("Curve with {}:", label.as_str()));
         }
-        view::answer(document, analysis, None);
+        if let Some(why) = analysis.doubt() {
+            document.answer(format_args!("No levels: {why}."));
+            document.tabulate("", Level::Quiet, 1, &|table| {
+                table.texts(&["working set", "ns"]);
+                for sample in samples.iter() {
+                    table.row();
+                    table.show(&sample.size);
+                    table.number(sample.nanoseconds);
+                }
+            });
+            document.put(&CURVE, label.as_str());
+            model::model(document, analysis);
+            return;
+        }
+        view::answer(document, analysis, None, None);
         if analysis.may_show_tlb() {
             document.finding(format_args!(
                 "The file has no TLB levels for this curve, so one of these levels may be the TLB's."
             ));
-        }
-        if let Some(why) = analysis.doubt() {
-            document.finding(format_args!("Unreliable: {why}."));
         }
         let words = [label.as_str(), subtitle.as_str()];
         let parts = |size| kind.dense().find(|row| row.sample.size == size)?.parts;

@@ -56,12 +56,9 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         trust::of_command(document, "good", &mut || None);
         let masked = contradiction(&own).filter(|_| words.is_empty());
         match count {
-            0 if let Some(feature) = masked => document.answer(format_args!(
-                    "No reference: the processor reports model {}, which does not have {feature}. A hypervisor \
-                     probably hides the model. `latency-bench reference all` lists what is known.",
-                    own.signature.1
-                ),
-            ),
+            0 if let Some(masked) = masked => document.answer(format_args!(
+                "No reference: {masked}. `latency-bench reference all` lists what is known."
+            )),
             0 => document.say(
                 Role::Answer,
                 "No reference for this processor. `latency-bench reference all` lists those that are known, by \

@@ -9,6 +9,7 @@ use latency_core::words::Worded;
 use super::optional::optional;
 use super::time::Day;
 use super::{attributes, conditions, dimms};
+use crate::analysis::reference::contradiction;
 use crate::machine::processor::CoreKind;
 use crate::machine::{Instead, Machine};
 use crate::options::Labels;
@@ -35,6 +36,7 @@ fields! {
     FAMILY "family" "Family of the processor.";
     MODEL "model" "Model number of the processor.";
     STEPPING "stepping" "Stepping of the processor.";
+    MASKED "model_masked" "True if extensions or sizes of private caches are not of the reported model: a hypervisor hides the real one.";
     CORE_TYPE "core_type" "Core type of the measuring CPU on hybrid processors; null otherwise.";
     PREFETCHER "data_dependent_prefetcher" "True if the processor reports a data-dependent prefetcher.";
     KERNEL "kernel" "Kernel release.";
@@ -227,6 +229,7 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
             document.put(&FAMILY, u64::from(family));
             document.put(&MODEL, u64::from(model));
             document.put(&STEPPING, u64::from(stepping));
+            document.put(&MASKED, contradiction(processor).is_some());
             document.put(&CORE_TYPE, processor.core.map(CoreKind::name));
             document.put(&PREFETCHER, processor.data_dependent_prefetcher);
         });

@@ -15,7 +15,7 @@ use crate::report::figures::{Digits, Seconds};
 use crate::report::words::words;
 use crate::result::counters::Counters;
 use crate::result::words::{OrderWords, PageWords};
-use crate::result::{Counter, KernelClock, Measurement, Point, Repeat, Timer, Walk};
+use crate::result::{Counter, KernelClock, Means, Measurement, Point, Repeat, Timer, Walk};
 use crate::warning::SPARSE;
 use latency_core::words::Worded;
 
@@ -234,6 +234,8 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                 }),
                 fmt::from_fn(|out| match is_verified {
                     // The query of the pages names the node of each address, not the size of its page.
+                    true if first.placed.means == Means::NoNuma =>
+                        out.write_str("this kernel has no other node"),
                     true if !are_known => out.write_str("all of it verified there before and after"),
                     true => {
                         let base = if obtained.are_transparent() { "base " } else { "" };

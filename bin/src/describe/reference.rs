@@ -10,8 +10,8 @@ use latency_core::text::plural;
 use super::optional::optional;
 use super::report::Report;
 use super::unusual;
-use crate::analysis::reference::quantity::{BETWEEN_SOCKETS, REORDER_BUFFER, WITHIN_SOCKET};
-use crate::analysis::reference::{self, PublishedQuantity};
+use crate::analysis::reference::quantity::{BETWEEN_SOCKETS, READ_OF_SOCKET, REORDER_BUFFER, WITHIN_SOCKET};
+use crate::analysis::reference::{self, PublishedQuantity, contradiction};
 use crate::report::document::Document;
 
 /// The shares of a published reorder buffer that are about half of it.
@@ -51,7 +51,15 @@ pub fn published(
     value: Option<f64>,
 ) {
     let processor = &report.machine.processor;
-    let Some((name, usual)) = reference::usual(processor, quantity) else { return };
+    let Some((name, usual)) = reference::usual(processor, quantity) else {
+        // These are the second quantities of their results.
+        if let (Some(masked), false) =
+            (contradiction(processor), matches!(quantity, BETWEEN_SOCKETS | READ_OF_SOCKET))
+        {
+            document.finding(format_args!("No published figure: {masked}."));
+        }
+        return;
+    };
     let of_value = optional(value, |value, out| {
         match relation(quantity, processor.signature.0, usual.ends(), value) {
             Relation::Inside => out.write_str("; this agrees"),

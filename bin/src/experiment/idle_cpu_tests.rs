@@ -10,6 +10,7 @@ use latency_core::topology::Files;
 use latency_core::units::NodeId;
 
 use super::tests::{files_of, fixture, options, surveyed};
+use crate::machine::Instead;
 use crate::machine::idle::choose;
 
 /// The files of a machine with CPUs that were busy for the given ticks of 20 between the first reading and the second.
@@ -57,6 +58,11 @@ fn chosen(
     let watched = Watched { files: &files, busy, waited: &waited };
     let asked = asked.map(|list| NodeSet::parse_list(list.as_bytes()).unwrap());
     choose(&mut machine, &watched, asked, &|| waited.set(waited.get() + 1)).unwrap();
+    // Texts show the CPUs of each choice, so a node without one has no entry.
+    for Instead { first, busy, cpu } in machine.instead {
+        let own = [first, cpu].iter().all(|cpu| machine.cpus.contains(cpu.0));
+        assert!(own && *busy > 0.0, "{:?}", machine.instead);
+    }
     let nodes = machine.initiators();
     (nodes.iter().map(|node| machine.cpu_of(NodeId(node)).unwrap().0).collect(), waited.get())
 }

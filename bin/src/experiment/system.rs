@@ -8,20 +8,24 @@ use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Power, Throttle};
 use latency_core::text::{Text, plural};
 use latency_core::topology::{NodeKind, Source};
-use latency_core::units::{Bytes, LineSize, PageSize};
+use latency_core::units::{Bytes, LineSize, NodeId, PageSize};
 use latency_core::words::Worded;
 
 use super::interface::Experiment;
+use crate::analysis::reference::contradiction;
 use crate::describe::method::optional;
 use crate::describe::{self, Presentation, Report, attributes, dimms};
 use crate::engine::session::Findings;
+use crate::engine::stopwatch::counters::Meter;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
+use crate::plan::sizes::default_size;
 use crate::report::document::{Document, Level, Part, Role, fields};
 use crate::report::words::words;
 use crate::result::Extra;
 use crate::sys::table::Table;
+use crate::warning::Warning;
 
 /// The experiment without a measurement.
 pub const SYSTEM: Experiment = Experiment {
@@ -35,14 +39,16 @@ pub const SYSTEM: Experiment = Experiment {
     },
     plan: |_| Ok(Table::empty()?),
     budget: |options, machine, _| Budget::new(options, machine),
-    measure: |_, _, _, _, _| {
+    measure: |_, session, _, _, _| {
+        let Machine { processor, host, .. } = session.machine;
+        let no_counters = Meter::open(processor, host.perf_event_paranoid).err();
         Ok(Findings {
             outcomes: Table::empty()?,
             distributions: Table::empty()?,
             spans: Table::empty()?,
             residency: Table::empty()?,
             analysis: Table::empty()?,
-            extra: Extra::default(),
+            extra: Extra { no_counters, ..Extra::default() },
             repeat: None,
             audit: None,
             interrupted: false,
@@ -62,7 +68,7 @@ fields! {
 
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     headline(document, report.machine);
-    limits(document, report.machine);
+    limits(document, report);
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -83,7 +89,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
-    document.items(Part::List(&LIMITS), found_limits(machine), |document, limit| {
+    document.items(Part::List(&LIMITS), found_limits(report), |document, limit| {
         document.put(&WHAT, limit.what.as_str());
         document.put(&REMEDY, limit.remedy.as_str());
     });
@@ -134,9 +140,6 @@ fn total_memory(machine: &Machine) -> Bytes {
     Bytes(machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum())
 }
 
-/// Free memory in huge pages with which there is no restriction, unless one page is larger.
-const POOL: Bytes = Bytes(256 << 20);
-
 /// A restriction of this process.
 struct Restriction {
     what: Text<64>,
@@ -144,38 +147,57 @@ struct Restriction {
     remedy: Text<128>,
 }
 
-/// Returns the restriction of too few huge pages.
+/// Returns the size of the pool of a node with which the default run is on its pages: the working set of each node that
+/// walks it, and of the repetition.
+fn pool_size(machine: &Machine) -> Bytes {
+    let all = default_size(machine).times(machine.initiators().len() as u64 + 1);
+    Bytes(all.0.next_multiple_of(machine.huge_page().bytes().0))
+}
+
+/// Returns the restriction of too few huge pages. The pool of the kernel's default size may be another one, and the pool
+/// of all nodes together may be filled from any of them.
 fn pool_limit(machine: &Machine) -> Restriction {
-    let size = machine.huge_page();
-    let (pages, kilobytes) = (size.count(Bytes::GIB).max(1), size.bytes().0 >> 10);
-    let file = fmt::from_fn(|out| match size {
-        // The default size.
-        PageSize::MIB_2 => out.write_str("/proc/sys/vm/nr_hugepages"),
-        _ => write!(out, "/sys/kernel/mm/hugepages/hugepages-{kilobytes}kB/nr_hugepages"),
+    let (size, wanted) = (machine.huge_page(), pool_size(machine));
+    let file = fmt::from_fn(|out| {
+        match (machine.topology.source, machine.targets().first(), machine.targets().len()) {
+            (Source::Sysfs, Some(node), 1) => write!(out, "> /sys/devices/system/node/node{node}"),
+            (Source::Sysfs, ..) => out.write_str("| tee /sys/devices/system/node/node*"),
+            _ => out.write_str("> /sys/kernel/mm"),
+        }?;
+        write!(out, "/hugepages/hugepages-{}kB/nr_hugepages", size.bytes().0 >> 10)
     });
     Restriction {
-        what: Text::of(format_args!("no {} of free {size} huge pages", POOL.max(size.bytes()))),
-        remedy: Text::of(format_args!("as root: echo {pages} > {file}")),
+        what: Text::of(format_args!("no {wanted} of free {size} huge pages")),
+        remedy: Text::of(format_args!("as root: echo {} {file}", size.count(wanted))),
     }
 }
 
 /// Returns the restrictions that this process has.
-fn found_limits(machine: &Machine) -> impl Iterator<Item = Restriction> {
+fn found_limits(report: &Report<'_, '_>) -> impl Iterator<Item = Restriction> {
+    let machine = report.machine;
     let process = &machine.host.process;
-    let mut nodes = machine.topology.nodes().iter();
-    let pool = nodes.any(|node| machine.pool_holds(node.id, machine.huge_page(), POOL));
+    let wanted = pool_size(machine);
+    let pool =
+        machine.targets().iter().all(|node| machine.pool_holds(NodeId(node), machine.huge_page(), wanted));
     let thp = matches!(machine.host.huge_pages.enabled.as_str(), "always" | "madvise");
     let counters = machine.host.perf_event_paranoid.is_none_or(|level| level <= 2)
         && (!process.filtered || process.perfmon);
-    let every_cpu = machine.cpus.len() == machine.topology.online_cpus.len();
+    let every_cpu = machine.cpus.union(&machine.isolated).len() >= machine.topology.online_cpus.len();
     let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len().real());
+    let no_counters = report.extra.no_counters.map(|why| {
+        let warning = Warning::CountersUnavailable { why };
+        Restriction {
+            what: Text::of(format_args!("{}", warning.reason())),
+            remedy: Text::of(format_args!("{}", warning.remedy())),
+        }
+    });
     let one = |what: &str, remedy: &str| Restriction {
         what: Text::from_bytes(what.as_bytes()),
         remedy: Text::from_bytes(remedy.as_bytes()),
     };
     [
         (
-            machine.policy_allowed,
+            machine.policy_allowed || !machine.has_numa,
             one("mbind is not permitted", "in a container: docker run --cap-add=SYS_NICE"),
         ),
         (
@@ -191,12 +213,12 @@ fn found_limits(machine: &Machine) -> impl Iterator<Item = Restriction> {
             ),
         ),
         (
-            counters,
-            one(
+            counters && no_counters.is_none(),
+            no_counters.unwrap_or(one(
                 "hardware counters are not available",
                 "in a container: docker run --cap-add=PERFMON; as root: echo 2 > \
                  /proc/sys/kernel/perf_event_paranoid",
-            ),
+            )),
         ),
         (every_cpu, one("some CPUs are not allowed", "start without taskset, or in a wider cpuset")),
         (
@@ -211,9 +233,9 @@ fn found_limits(machine: &Machine) -> impl Iterator<Item = Restriction> {
     .filter_map(|(is_lifted, restriction)| (!is_lifted).then_some(restriction))
 }
 
-fn limits(document: &mut dyn Document, machine: &Machine) {
+fn limits(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut any = false;
-    for Restriction { what, remedy } in found_limits(machine) {
+    for Restriction { what, remedy } in found_limits(report) {
         any = true;
         document.finding(format_args!("Restriction: {what}; {remedy}"));
     }
@@ -241,6 +263,16 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
             if processor.data_dependent_prefetcher { "reported" } else { "not reported" }
         ),
     );
+    if !machine.isolated.is_empty() {
+        let cpus = machine.isolated;
+        document.sentence(
+            Role::Method("Isolated"),
+            format_args!("CPUs {cpus}, measured only if they are named (--cpu, --load-cpus)"),
+        );
+    }
+    if let Some(masked) = contradiction(processor) {
+        document.sentence(Role::Method("Model"), format_args!("{masked}"));
+    }
     document.sentence(
         Role::Method("Platform"),
         format_args!(
@@ -319,7 +351,11 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 /// Shows a row for each node, and the firmware's distances if there are several nodes.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
     if machine.topology.source == Source::Assumed {
-        document.say(Role::Missing, "No NUMA information from the kernel; treating all memory as one node.");
+        let words = match machine.has_numa {
+            true => "No NUMA information from the kernel; treating all memory as one node.",
+            false => "This kernel has no NUMA: all memory is one node.",
+        };
+        document.say(Role::Missing, words);
     }
     let all = machine.topology.nodes();
     let sum = total_memory(machine);

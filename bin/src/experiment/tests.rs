@@ -94,14 +94,17 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
         memory_nodes: NodeSet::EMPTY,
         bound_to: None,
         policy_allowed: true,
+        has_numa: true,
         has_proc: true,
         sharing: Sharing::EMPTY,
         dimms: None,
         sizing: None,
         instead: &[],
+        isolated: CpuSet::EMPTY,
     });
-    let everything: CpuSet = (0..CpuSet::CAPACITY).collect();
-    machine.topology.read(files, &everything);
+    let everything = || (0..CpuSet::CAPACITY).collect();
+    let online = latency_core::topology::files::set(files, format_args!("/sys/devices/system/cpu/online"));
+    machine.topology.read(files, &online.unwrap_or_else(everything));
     machine.host.read(files, CpuId(0));
     machine.dimms = dimms(files, &machine.topology);
     machine.line = line(&machine.host);

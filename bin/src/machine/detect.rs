@@ -3,7 +3,8 @@
 use latency_core::arch::{self, Atomics};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Dimm, DimmSource, Dimms, Host, TABLE, node_at, read_edac, read_table};
-use latency_core::topology::{Files, Source, Topology};
+use latency_core::text::Text;
+use latency_core::topology::{Files, Source, Topology, files};
 use latency_core::topology::{Groups, Sharing};
 use latency_core::units::{CpuId, LineSize, NodeId};
 
@@ -31,12 +32,13 @@ pub fn sharing(machine: &mut Machine) -> Result<(), Errno> {
 /// Detects the machine, from the CPU that the user gave or the first one of the node: caches and the kind of core
 /// differ between cores of one package. The result is large, so it is in mapped memory.
 ///
-/// The calling thread stays on that CPU if it may run there.
+/// The CPUs in `named` that the kernel lets this process use are its CPUs too: the inherited mask lacks isolated ones.
+/// The calling thread stays on the CPU given if it may run there.
 ///
 /// # Errors
 ///
 /// The error of mapping memory for it; facts that cannot be read are left empty.
-pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine>, Errno> {
+pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>, named: &CpuSet) -> Result<Table<Machine>, Errno> {
     let files = SystemFiles;
     let mut table = Table::filled(
         1,
@@ -52,16 +54,27 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
             memory_nodes: NodeSet::EMPTY,
             bound_to: None,
             policy_allowed: false,
+            has_numa: true,
             has_proc: files.read("/proc/self/stat", &mut [0; 16]).is_some(),
             sharing: Sharing::EMPTY,
             dimms: None,
             sizing: None,
             instead: &[],
+            isolated: CpuSet::EMPTY,
         },
     )?;
     for machine in table.iter_mut() {
         let current = || cpu::current().into_iter().map(|(cpu, _)| cpu.0).collect();
         machine.cpus = cpu::allowed().unwrap_or_else(|_| current());
+        let inherited = machine.cpus;
+        for cpu in named.difference(&inherited).iter().filter(|cpu| cpu::pin_to(CpuId(*cpu)).is_ok()) {
+            machine.cpus.insert(cpu);
+        }
+        if machine.cpus != inherited {
+            // The mask is as before until a CPU is chosen. Nothing depends on it if it cannot be restored.
+            let _ = cpu::pin(&inherited);
+        }
+        machine.isolated = isolated(&files).difference(&machine.cpus);
         machine.topology.read(&files, &machine.cpus);
         machine.nodes = machine.topology.ids();
         let asked = cpu.filter(|cpu| machine.cpus.contains(cpu.0));
@@ -75,9 +88,28 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
         let bound_to = numa::bound_to();
         machine.policy_allowed = bound_to.is_ok();
+        machine.has_numa = !lacks_numa(&files, machine, bound_to.err());
         machine.bound_to = bound_to.ok().flatten();
     }
     Ok(table)
+}
+
+/// Returns whether the kernel was built without NUMA: it has neither the call nor the files, although both file systems
+/// are mounted. A filter of system calls alone does not hide the files.
+fn lacks_numa(files: &impl Files, machine: &Machine, refused: Option<Errno>) -> bool {
+    let has = |path| files.read(path, &mut [0; 16]).is_some();
+    refused == Some(Errno::ENOSYS)
+        && machine.topology.source == Source::Assumed
+        && machine.has_proc
+        && has("/sys/devices/system/cpu/online")
+        && !has("/proc/self/numa_maps")
+}
+
+/// Returns the CPUs that the kernel keeps free of processes, unless these choose them.
+fn isolated(files: &impl Files) -> CpuSet {
+    let listed = |path| files::set(files, path).unwrap_or(CpuSet::EMPTY);
+    let at_start = listed(format_args!("/sys/devices/system/cpu/isolated"));
+    at_start.union(&listed(format_args!("/sys/fs/cgroup/cpuset.cpus.isolated")))
 }
 
 /// Returns the description of the processor that executes the call, without anything else of the machine.
@@ -139,7 +171,9 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     if !machine.has_proc {
         warnings.push(Warning::NoProc);
     }
-    if topology.source == Source::Assumed {
+    if !machine.has_numa {
+        warnings.push(Warning::NoNuma);
+    } else if topology.source == Source::Assumed {
         warnings.push(Warning::NoSys);
     } else if topology.nodes().len() == 1 {
         warnings.push(Warning::OneNode);
@@ -155,7 +189,16 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     if machine.reported_cache().is_none() {
         warnings.push(Warning::CacheUnknown { assumed: machine.last_level_cache() });
     }
-    if allowed < online {
+    let isolated = machine.isolated.intersection(&topology.online_cpus);
+    if let Some(first) = isolated.first() {
+        let list = Text::<64>::of(format_args!("{isolated}"));
+        let words = match ShortText::from_bytes(list.as_str().as_bytes()) {
+            whole if whole.as_str() == list.as_str() => whole,
+            _ => Text::of(format_args!("{first}, ...")),
+        };
+        warnings.push(Warning::CpusIsolated { cpus: words });
+    }
+    if allowed + (isolated.len() as u32) < online {
         warnings.push(Warning::CpusetPartial { allowed, online });
     }
     if let Some(throttle) = host.throttle.filter(|throttle| throttle.cpus < 1.0) {
@@ -189,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_cpus_under_the_test_have_cores() {
-        let [machine] = machine(None, None).unwrap().leak() else { panic!("one machine") };
+        let [machine] = machine(None, None, &CpuSet::EMPTY).unwrap().leak() else { panic!("one machine") };
         assert_eq!(machine.sharing.cores_of(&machine.cpus), machine.cpus);
         sharing(machine).unwrap();
         let cores = machine.sharing.cores_of(&machine.cpus);

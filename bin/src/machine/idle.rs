@@ -10,7 +10,7 @@ use latency_core::units::{CpuId, NodeId};
 
 use super::{Instead, Machine};
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// Nanoseconds between both readings: 20 ticks of the kernel.
 pub const LOOK_NS: u64 = 200_000_000;
@@ -48,14 +48,15 @@ pub fn choose(
         let passed = CpuTime::of_cpu(after, cpu).since(&CpuTime::of_cpu(before, cpu));
         (passed.total > 0).then(|| passed.busy.real() / passed.total.real())
     };
-    let mut found = choices().filter_map(|cpus| {
+    let found = choices().filter_map(|cpus| {
         let first = cpus.first()?;
         let share = busy(first).filter(|share| *share >= BUSY)?;
         let cpu = idle(files, &cpus, first, &busy)?;
         Some(Instead { first: CpuId(first), busy: share, cpu: CpuId(cpu) })
     });
-    let none = Instead { first: CpuId(u32::MAX), busy: 0.0, cpu: CpuId(u32::MAX) };
-    let instead = Table::made(count, |_| found.next().unwrap_or(none))?;
+    let mut instead = List::new(count)?;
+    // There is room for all choices.
+    found.for_each(|one| _ = instead.push(one));
     machine.instead = instead.leak();
     Ok(())
 }

@@ -81,12 +81,17 @@ pub struct Machine {
     pub nodes: NodeSet,
     /// The CPUs that this process was given (affinity within the cpuset).
     pub cpus: CpuSet,
+    /// Isolated CPUs (`isolcpus=`, cpuset partitions) that this process was not given: it may run on them if they are
+    /// named.
+    pub isolated: CpuSet,
     /// The nodes from which it may take memory (cpuset).
     pub memory_nodes: NodeSet,
     /// The nodes to which an inherited policy binds it (`numactl --membind`).
     pub bound_to: Option<NodeSet>,
     /// True if memory policies are allowed (mbind and related calls).
     pub policy_allowed: bool,
+    /// False if the kernel was built without NUMA: all memory is on one node, and nothing can name another.
+    pub has_numa: bool,
     /// True if /proc can be read.
     pub has_proc: bool,
     /// The hardware that the CPUs share; empty unless the experiment needs it.

@@ -14,7 +14,7 @@ mod planning;
 pub mod regions;
 mod scope;
 pub mod single;
-mod sizes;
+pub mod sizes;
 pub mod states;
 pub mod traffic;
 pub mod whole_run;

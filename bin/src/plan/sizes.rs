@@ -37,7 +37,7 @@ pub fn working_set(
             check(options, machine, target, size)?;
             size
         }
-        None => within_half(planning, target, targets, wanted(machine))?,
+        None => within_half(planning, target, targets, default_size(machine))?,
     };
     let asked = options.size.is_some();
     match machine.cache_that_holds(size).filter(|_| asked) {
@@ -54,7 +54,8 @@ pub fn working_set(
 
 /// Returns the working set that reaches memory. If the machine reports a last-level cache, the report alone decides, so
 /// that all runs have the same; otherwise a search does.
-fn wanted(machine: &Machine) -> Bytes {
+#[must_use]
+pub fn default_size(machine: &Machine) -> Bytes {
     let beyond = |cache: Bytes| cache.times(CACHES).max(LEAST_DEFAULT);
     match (machine.reported_cache(), machine.sizing) {
         (Some(reported), _) => beyond(reported),

@@ -139,7 +139,17 @@ pub fn smaps_opens(line: &[u8], address: u64) -> bool {
 /// Returns the amount in an `AnonHugePages:` line of smaps.
 #[must_use]
 pub fn smaps_transparent_huge(line: &[u8]) -> Option<Bytes> {
-    let rest = line.strip_prefix(b"AnonHugePages:")?;
+    kilobytes(line.strip_prefix(b"AnonHugePages:")?)
+}
+
+/// Returns the unit in which the kernel mapped the memory, from a `KernelPageSize:` line of smaps.
+#[must_use]
+pub fn smaps_page(line: &[u8]) -> Option<Bytes> {
+    kilobytes(line.strip_prefix(b"KernelPageSize:")?)
+}
+
+/// Returns the amount behind the key of a line of smaps.
+fn kilobytes(rest: &[u8]) -> Option<Bytes> {
     let number = rest.split(|&byte| byte == b' ').find(|word| !word.is_empty())?;
     parse::<u64>(number)?.checked_mul(1024).map(Bytes)
 }
@@ -166,6 +176,7 @@ mod tests {
         );
         assert!(smaps_opens(b"7f5a00000000-7f5a20000000 rw-p 00000000 00:00 0", 0x7f5a_0000_0000));
         assert!(!smaps_opens(b"AnonHugePages:    524288 kB", 0xa));
+        assert_eq!(smaps_page(b"KernelPageSize:        4 kB"), Some(Bytes(4096)));
         assert_eq!(smaps_transparent_huge(b"AnonHugePages:    524288 kB"), Some(Bytes(512 << 20)));
     }
 

@@ -6,6 +6,7 @@ use latency_core::stats::Interval;
 
 use super::spans::{KINDS, SpanSeries};
 use super::walk::Reach;
+use crate::warning::NoCounters;
 
 /// Findings that are not points, from the experiments that seek them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +18,8 @@ pub struct Extra {
     /// Loads of the same lines as the walks in several orders, but without a chain; `None` without a counter, or
     /// without these loads.
     pub strided: Option<Strided>,
+    /// The reason why there are no hardware counters, if they were sought.
+    pub no_counters: Option<NoCounters>,
     /// The spans of addresses of each kind of pages, if they were measured.
     pub spans: [Option<SpanSeries>; KINDS],
 }

@@ -80,7 +80,6 @@ pub const B: usize = 18;
 /// Index of the hardware that two CPUs share. Every point between CPUs has this field.
 pub const CLASS: usize = 19;
 /// Index of the method by which a CPU sees that it is its turn.
-#[cfg(test)]
 pub const METHOD: usize = 20;
 /// Index of the number of lines.
 pub const LINES: usize = 21;

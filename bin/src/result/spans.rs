@@ -12,6 +12,8 @@ pub const KINDS: usize = 4;
 pub const FEWEST_PAGES: u64 = 8;
 /// Bytes of an entry of a page table, which translates one page.
 pub const ENTRY: u64 = 8;
+/// Maximum loads before the first batch of a visit, which bring tables into the caches.
+pub const WARM_UP: u64 = 1 << 15;
 
 /// The time of a load of one line in each of a number of pages.
 #[derive(Clone, Copy, Debug)]

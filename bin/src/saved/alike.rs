@@ -3,11 +3,13 @@
 //! Nothing here depends on latencies. An unknown condition is like every other value.
 
 use core::fmt::{self, Write};
+use core::ops::Range;
 
 use latency_core::math::{ToReal, ln};
 use latency_core::units::{Bytes, Pages};
 
 use super::rows::Saved;
+use crate::machine::processor::CoreKind;
 use crate::result::row::{KERNEL, ORDER, PATTERN, Row, SIZE, STRIDE};
 use crate::result::words::PageKind;
 
@@ -28,7 +30,7 @@ pub struct ComparedCondition {
 }
 
 /// The conditions, in the order in which texts name them.
-pub const TABLE: [ComparedCondition; 11] = [
+pub const TABLE: [ComparedCondition; 17] = [
     condition("pages", ("pages_obtained", "pages"), None, ["", " pages"], &[]),
     condition("size", ("working_set_bytes", "working set"), Some(SIZE), ["", " working set"], &[]),
     condition(
@@ -58,7 +60,15 @@ pub const TABLE: [ComparedCondition; 11] = [
         &["index", "pointer"],
     ),
     condition("undisturbed", ("undisturbed_ns", "steady value"), None, [""; 2], &[UNDISTURBED]),
+    condition("cpu-family", ("family", "CPU family"), None, ["CPU family ", ""], &[]),
+    condition("cpu-model", ("model", "CPU model number"), None, ["CPU model number ", ""], &[]),
+    condition("cpu-stepping", ("stepping", "CPU stepping"), None, ["CPU stepping ", ""], &[]),
+    condition("core-type", ("core_type", "core type"), None, [""; 2], &CORE_TYPES),
+    condition("l2-size", ("l2_bytes", "L2 cache"), None, ["", " of L2 cache"], &[]),
+    condition("l3-size", ("l3_bytes", "L3 cache"), None, ["", " of L3 cache"], &[]),
 ];
+/// The types of cores. All cores of most processors are of one type, and their documents name none.
+const CORE_TYPES: [&str; 3] = ["one core type", CoreKind::Performance.name(), CoreKind::Efficiency.name()];
 /// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
 const ORDERS: [&str; 8] =
     ["backward", "sequential", "page-local", "2m-local", "grouped-4", "grouped-2", "grouped-1", "random"];
@@ -78,6 +88,19 @@ pub const PLACE_OF_NODES: usize = 7;
 pub const SIDE_CACHE: usize = 8;
 /// Index of the condition of a steady value that was requested and not found.
 pub const DISTURBED: usize = 10;
+
+/// Conditions that identify the processor. A name alone does not: hypervisors give one name to processors of several
+/// generations. A comparison of two sides names them and judges.
+pub const IDENTITY: Range<usize> = 11..TABLE.len();
+/// Index of the size of the L2 cache in [`TABLE`]; the L3 cache is the last one.
+const L2: usize = 15;
+
+/// Returns the value of a type of cores by its word; an empty word if all cores are of one type.
+#[must_use]
+pub fn core_type(word: &str) -> u64 {
+    let known = CORE_TYPES.iter().position(|known| *known == word);
+    if word.is_empty() { 1 } else { known.unwrap_or(CORE_TYPES.len()) as u64 + 1 }
+}
 
 /// Value of a condition that does not apply; 0 is unknown. The larger of the two values is that of the sound result.
 pub const NO: u64 = 1;
@@ -143,7 +166,11 @@ pub fn of_result(saved: &Saved, condition: usize) -> u64 {
         WHOLE => yes(!saved.conditions.partial),
         PLACE_OF_NODES => saved.origin.nodes.into(),
         SIDE_CACHE => saved.origin.side_cache.map_or(0, yes),
-        _ => 0,
+        L2.. => saved.claims.level((condition - L2) as u32 + 2).map_or(0, |claim| claim.size.0),
+        _ => {
+            let part = condition.checked_sub(IDENTITY.start);
+            part.and_then(|part| saved.origin.identity.get(part)).copied().unwrap_or(0)
+        }
     }
 }
 
@@ -195,6 +222,9 @@ pub fn show(condition: usize, value: u64, whole: bool, out: &mut dyn Write) -> f
         _ if condition == PAGES => write!(out, "{}", PageKind(Pages::of_code(value as u8))),
         _ if !entry.words.is_empty() => out.write_str(entry.words.get(place).unwrap_or(&"other")),
         Some(_) => write!(out, "{}", Bytes(value)),
+        None if condition >= L2 => write!(out, "{}", Bytes(value)),
+        // Zero is a number of a family, a model or a stepping.
+        None if IDENTITY.contains(&condition) => write!(out, "{place}"),
         None => write!(out, "{value}"),
     }?;
     out.write_str(match (condition, value) {
@@ -255,5 +285,10 @@ mod tests {
         assert_eq!(shown(5, 128, true), "stride 128 B");
         assert_eq!(shown(6, 1, true), "pattern stream");
         assert_eq!(shown(SIDE_CACHE, YES, true), "a memory-side cache");
+        assert_eq!(shown(11, 1, true), "CPU family 0");
+        assert_eq!(shown(12, 208, false), "207");
+        assert_eq!(["", "efficiency core", "other"].map(core_type), [1, 3, 4]);
+        assert_eq!(shown(14, 3, true), "efficiency core");
+        assert_eq!(shown(L2 + 1, 32 << 20, true), "32 MiB of L3 cache");
     }
 }

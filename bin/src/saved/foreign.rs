@@ -7,15 +7,14 @@
 //! tinymembench `main.c`: `block size : single random read / dual random read`, then bytes and ns.
 //! R. Groot Koerkamp, cpu-benchmarks `src/util.rs`: `n = …B, duration = …, /it: …ns cycles/it: …`, or JSON.
 //! Intel Memory Latency Checker 3.11: `idle latencies (in ns)`, then `Numa node 0 1`, then `0 84.1 139.6`.
-//! N. Viennot, core-to-core-latency `src/bench.rs`, `--csv`: half of the round trip of CPUs `row` and `column`, where
-//! the column is the lower number.
 use latency_core::text::Text;
 
-use super::fields::{fields, separator, sized, timed, word};
+use super::fields::{fields, separator, sized, timed};
 use super::numerals::{Numerals, number};
+use super::pairs::{self, timed_row};
 use super::rows::{Draft, Problem, Tool, bytes, each_line, whole};
 use super::unit;
-use crate::result::row::{A, B, ONE_WAY, OP, ORDER, PAGES_ASKED, Row, Word};
+use crate::result::row::{ORDER, PAGES_ASKED, Row, Word};
 
 /// A text by which the output of each tool is recognised.
 const MARKS: [(&[u8], Tool); 5] = [
@@ -26,20 +25,13 @@ const MARKS: [(&[u8], Tool); 5] = [
     (b"Memory Latency Checker", Tool::Mlc),
 ];
 
+/// Latency in tinymembench's tables that is the noise of zero, in nanoseconds.
+const FIRST_LEVEL_NS: f64 = 0.15;
+
 /// Recognises the tool that printed a text.
 pub fn recognise(text: &str) -> Option<Tool> {
-    if is_triangle(text) {
-        return Some(Tool::CoreToCore);
-    }
-    MARKS.iter().find(|(mark, _)| place(text, mark).is_some()).map(|(_, tool)| *tool)
-}
-
-/// Returns whether a text begins as a lower triangle in CSV: a row without values, then a row with one.
-fn is_triangle(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim_ascii);
-    let (empty, one) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    let is_one = one.trim_end_matches(',');
-    empty.starts_with(',') && empty.bytes().all(|byte| byte == b',') && number(is_one).is_some()
+    let known = MARKS.iter().find(|(mark, _)| place(text, mark).is_some()).map(|(_, tool)| *tool);
+    known.or_else(|| pairs::are_in(text).then_some(Tool::CoreToCore))
 }
 
 /// Returns the index at which a part begins. It compares bytes: the library's search in strings is larger than this
@@ -59,7 +51,7 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
     draft.saved.tool = Some(tool);
     match tool {
         Tool::Mlc => return nodes(text, draft),
-        Tool::CoreToCore => return cpus(text, draft),
+        Tool::CoreToCore => return pairs::read(text, draft),
         _ => {}
     }
     let mut like = Row::EMPTY;
@@ -77,7 +69,8 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
         let mut row = like;
         row.sample.size = bytes(size)?;
         row.sample.nanoseconds = nanoseconds;
-        if tool == Tool::Tinymembench && nanoseconds == 0.0 {
+        // The first-level cache, whose own latency is left out of the table.
+        if tool == Tool::Tinymembench && nanoseconds < FIRST_LEVEL_NS {
             draft.saved.zeros += 1;
             return Ok(());
         }
@@ -156,29 +149,4 @@ fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
         true => Err(Problem::new(1, "output of Intel MLC without the idle latency matrix")),
         false => Ok(()),
     }
-}
-
-/// Reads the triangle of core-to-core-latency.
-fn cpus(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    draft.saved.experiment = Text::from_bytes(b"cores");
-    each_line(text.lines(), &mut |index, line| {
-        for (column, field) in line.split(',').map(str::trim_ascii).enumerate() {
-            if field.is_empty() {
-                continue;
-            }
-            let mut row = timed_row(number(field).ok_or("not a number")?);
-            for (field, cpu) in [(A, column), (B, index)] {
-                row.set(field, word(format_args!("{cpu}")));
-            }
-            row.set(OP, Word::from_bytes(ONE_WAY.as_bytes()));
-            draft.push(row)?;
-        }
-        Ok(())
-    })
-}
-
-fn timed_row(nanoseconds: f64) -> Row {
-    let mut row = Row::EMPTY;
-    row.sample.nanoseconds = nanoseconds;
-    row
 }

@@ -4,6 +4,7 @@ use latency_core::json::{Event, Reader, Reason};
 use latency_core::math;
 use latency_core::text::Text;
 
+use super::alike;
 use super::devices;
 use super::facts::{self, fact};
 use super::host::instant;
@@ -124,10 +125,11 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
             }
         }
         "system" => members(reader, &mut |reader, key| match key {
-            "caches" if all => array_of(reader, draft, cache),
+            "caches" => array_of(reader, draft, cache),
             "nodes" => array_of(reader, draft, origin::node),
             "dimms" => devices::population(reader, draft),
-            "cpu" | "machine" => members(reader, &mut |reader, key| condition(reader, draft, key)),
+            "cpu" => members(reader, &mut |reader, key| processor(reader, draft, key)),
+            "machine" => members(reader, &mut |reader, key| condition(reader, draft, key)),
             _ => condition(reader, draft, key),
         })?,
         "command" if all => command(reader, draft)?,
@@ -232,6 +234,21 @@ fn condition(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Resul
         }
     }
     Ok(())
+}
+
+/// Reads a member of the processor, which may identify it.
+fn processor(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<(), Fault> {
+    let place = ["family", "model", "stepping", "core_type"].iter().position(|known| *known == key);
+    let Some(part) = place.and_then(|place| draft.saved.origin.identity.get_mut(place)) else {
+        return condition(reader, draft, key);
+    };
+    *part = match reader.clone().next_event()? {
+        Event::Number(number) => math::whole(number).saturating_add(1),
+        Event::String(word) => alike::core_type(text::<32>(word).as_str()),
+        Event::Null if key == "core_type" => alike::core_type(""),
+        _ => 0,
+    };
+    Ok(reader.skip_value()?)
 }
 
 fn cache(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {

@@ -11,12 +11,15 @@ pub mod documents;
 mod facts;
 mod fields;
 mod foreign;
+#[cfg(test)]
+mod foreign_tests;
 mod headings;
 pub mod host;
 mod json;
 mod names;
 mod numerals;
 mod origin;
+mod pairs;
 mod point;
 mod rows;
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::analysis::cause::{Fact, SavedFacts};
 use crate::analysis::claims::Claims;
 pub use crate::error::Problem;
 use crate::result::row::{
-    A, CLASS, EXPERIMENT, HOME, LINES, LOAD, MOST, ONE_WAY, OP, PATTERN, Row, STATE, Word,
+    A, B, CLASS, EXPERIMENT, HOME, LINES, LOAD, MOST, ONE_WAY, OP, PATTERN, Row, STATE, Word,
 };
 use crate::result::sample::Sample;
 use crate::result::spans::KINDS;
@@ -324,7 +324,8 @@ impl<'r> Draft<'r> {
             row.pair = None;
             let is_state = row.tells(STATE);
             row.set(if is_state { LINES } else { HOME }, Word::EMPTY);
-        } else {
+        } else if !row.tells(B) {
+            // The CPU that measured does not distinguish points, but the two CPUs of a pair do.
             row.set(A, Word::EMPTY);
         }
         match row.traffic() {

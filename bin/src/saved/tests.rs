@@ -126,7 +126,7 @@ fn pairs(text: &str, unit: Option<u64>) -> Vec<(u64, f64)> {
     draft.rows().iter().map(|row| (row.sample.size.0, row.sample.nanoseconds)).collect()
 }
 
-fn room() -> List<Row> {
+pub fn room() -> List<Row> {
     List::new(MAX_ROWS).unwrap()
 }
 
@@ -344,7 +344,7 @@ fn json_and_csv_of_one_result_have_the_same_points() {
         assert_eq!(json[0].rows.len(), csv[0].rows.len(), "{name}");
         assert_eq!(join.0.count_ones() as usize, FIELDS.len(), "{name}: no field differs");
         for row in json[0].rows {
-            let other = join.find(row, csv[0].rows).unwrap();
+            let other = join.find(&[*row], 0, csv[0].rows).unwrap();
             let ratio = other.sample.nanoseconds / row.sample.nanoseconds;
             assert!((ratio - 1.0).abs() < 1e-6, "{name}: {row:?}");
             assert_eq!(
@@ -465,7 +465,7 @@ fn reads_without_a_pattern_are_streams() {
     assert!(old[0].is_word(PATTERN, "stream") && new[0].is_word(PATTERN, "permuted"));
     // The pattern is a condition that differs: the points are the same, and there is no verdict on them.
     let files = Files { counts: [1, 1], rows: &|side, _| [old, new][side] };
-    assert!(Join::of(&files).is_condition(PATTERN) && Join::of(&files).find(&old[0], new).is_some());
+    assert!(Join::of(&files).is_condition(PATTERN) && Join::of(&files).find(old, 0, new).is_some());
     let label = |rows: &[Row]| Label { row: &rows[0], shown: !3 }.to_string();
     assert!(label(new).contains("pattern permuted, read"), "{}", label(new));
     assert!(!label(old).contains("pattern"), "{}", label(old));

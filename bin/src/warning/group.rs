@@ -77,7 +77,7 @@ impl Warnings {
         let mut out = Ascii { out: &mut wrap, unicode };
         for group in self.groups() {
             match group.worst.severity() {
-                Severity::Note if !notes => {}
+                Severity::Note if !notes && !group.worst.answers_an_option() => {}
                 Severity::Note => writeln!(out, "latency-bench: note: {group}")?,
                 Severity::Fair | Severity::Poor => writeln!(out, "{WARNING}{group}")?,
             }

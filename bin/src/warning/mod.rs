@@ -69,6 +69,8 @@ pub enum Warning {
     TooManyNodes { found: u32, held: u32 },
     /// The process may not use a part of the machine's CPUs.
     CpusetPartial { allowed: u32, online: u32 },
+    /// CPUs are isolated, and were not named.
+    CpusIsolated { cpus: ShortText },
     /// A control group allows less CPU time than one thread needs.
     CpuQuota { cpus: f64 },
     /// The process may not use the memory of a node, so it is not measured.
@@ -77,6 +79,8 @@ pub enum Warning {
     NoProc,
     /// /sys does not exist.
     NoSys,
+    /// The kernel was built without NUMA.
+    NoNuma,
     /// The working set is smaller than it should be.
     SizeClipped { from: Bytes, to: Bytes, why: Clipped },
     /// The working set fits in a reported cache, and the user chose its size: the latency of this cache is measured.
@@ -279,6 +283,12 @@ impl Warning {
                 | Warning::HopMeanDiffers { .. }
                 | Warning::CoreCyclesDiffer { .. }
         )
+    }
+
+    /// Returns whether it says that an option of the user has no effect, which is shown without details as well.
+    #[must_use]
+    pub const fn answers_an_option(&self) -> bool {
+        matches!(self, Warning::CountersUnavailable { .. })
     }
 
     /// Returns the CPU that the warning is about, for kinds of warnings that exist once for each CPU.

@@ -111,6 +111,11 @@ impl Warning {
                 "restricted to {allowed} of {online} CPUs by the affinity mask or cpuset";
                 "widen cpuset.cpus or the affinity mask to use the others"
             ),
+            Warning::CpusIsolated { cpus } => entry!(
+                "cpus-isolated", Note;
+                "isolated CPUs are not measured: {cpus}";
+                "name them to measure them (--cpu=N, --load-cpus=LIST)"
+            ),
             Warning::CpuQuota { cpus } => entry!(
                 "cpu-quota", Note;
                 "cgroup CPU quota is {cpus:.3} CPUs: the kernel throttles this process in every period";
@@ -133,6 +138,11 @@ impl Warning {
                 "/sys is not mounted",
                 ": nodes, caches and huge page pools are unknown";
                 "as root: mount -t sysfs sysfs /sys"
+            ),
+            Warning::NoNuma => entry!(
+                "no-numa", Note;
+                "this kernel has no NUMA: all memory is one node";
+                "`latency-bench curve` measures its caches and memory"
             ),
             Warning::SizeClipped { from, to, why: Clipped::HalfOfFree } => entry!(
                 "size-clipped", Note, Size(from);

@@ -21,8 +21,10 @@ fn every() -> Vec<Warning> {
         Warning::CpusetPartial { allowed: 2, online: 8 },
         Warning::CpuQuota { cpus: 0.5 },
         Warning::NodeLeftOut { node },
+        Warning::CpusIsolated { cpus: ShortText::from_bytes(b"2-47") },
         Warning::NoProc,
         Warning::NoSys,
+        Warning::NoNuma,
         Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::HalfOfFree },
         Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::ControlGroup },
         Warning::CacheLatency { size: Bytes(16 << 10), level: 1, cache: Bytes(32 << 10) },
@@ -248,7 +250,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 87);
+    assert_eq!(codes.len(), 89);
 }
 
 #[test]

@@ -15,15 +15,17 @@ pub(super) const CPUS: &str = "/sys/devices/system/cpu";
 impl Topology {
     /// Reads the topology of a system, and replaces the previous content.
     ///
-    /// If the kernel reports no nodes, one node 0 is assumed, with the online CPUs among `allowed`
-    /// (all of `allowed` if the kernel does not report the online CPUs) and the memory in
-    /// `/proc/meminfo`.
+    /// The CPUs in `allowed`, on which the kernel lets this program run, are online. If the kernel reports no nodes, one
+    /// node 0 is assumed, with these CPUs and the memory in `/proc/meminfo`.
     pub fn read(&mut self, files: &impl Files, allowed: &CpuSet) {
         self.length = 0;
         self.omitted = 0;
         let online_cpus = files::set(files, format_args!("{CPUS}/online"));
         // At least the CPU that runs this program is online, so an empty list is wrong.
         let online_cpus = online_cpus.filter(|cpus| !CpuSet::is_empty(cpus));
+        // A container may have a file of its own here, with other CPUs; those on which the kernel lets this program run
+        // are online.
+        let online_cpus = online_cpus.map(|cpus| cpus.union(allowed));
         self.present_cpus = files::set(files, format_args!("{CPUS}/present")).unwrap_or_default();
         match files::set(files, format_args!("{NODES}/online")) {
             Some(online) if !NodeSet::is_empty(&online) => self.read_nodes(files, &online, online_cpus),
@@ -55,7 +57,7 @@ impl Topology {
         let Some(node) = self.nodes.first_mut() else { return };
         self.length = 1;
         *node = Node::EMPTY;
-        node.cpus = allowed.intersection(&self.online_cpus);
+        node.cpus = *allowed;
         node.package = package_of(files, &node.cpus);
         // This program runs in memory, so the only node has memory.
         node.has_memory = true;

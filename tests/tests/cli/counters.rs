@@ -1,8 +1,9 @@
 //! `--counters` on this machine, with or without hardware counters.
 
 use super::small;
+use latency_tests::confine::Confine;
 use latency_tests::document::{at, number, warnings};
-use latency_tests::run::run;
+use latency_tests::run::{command, finish, run};
 
 #[test]
 fn counters_count_or_the_reason_is_reported() {
@@ -46,6 +47,22 @@ fn kernel_counts_are_always_present() {
     }
     assert_eq!(number(software, "/migrations"), 0, "a pinned thread stays");
     assert_eq!(number(software, "/major_faults"), 0, "everything was touched before");
+}
+
+/// Counters that were asked for and are not there are an answer, not a detail.
+#[test]
+fn missing_counters_are_named_in_every_text() {
+    for errno in [libc::ENOENT, libc::EPERM, libc::ENOSYS] {
+        let refused =
+            |arguments: &[&str]| finish(command(arguments).denied(&[libc::SYS_perf_event_open], errno));
+        let found = refused(&small(&["--counters"]));
+        found.expect_status(0);
+        assert!(found.stderr.contains("no hardware counters: "), "{found}");
+        let found = refused(&small(&[]));
+        assert!(!found.expect_status(0).stderr.contains("no hardware counters"), "{found}");
+        let found = refused(&["system"]);
+        assert!(found.expect_status(0).stdout.contains("no hardware counters: "), "{found}");
+    }
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn text_begins_with_percentiles_and_has_one_mean() {
         for label in ["Node 0 -> Node 0: ", "Trust: "] {
             assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
         }
-        for words in ["Median latency of a single load ", " timed loads were interrupted "] {
+        for words in ["Median latency of a single load", " timed loads were interrupted "] {
             assert!(found.stdout.contains(words), "no {words:?}: {found}");
         }
         let heading = found.stdout.lines().find(|line| line.contains("p99.99")).expect("a table");

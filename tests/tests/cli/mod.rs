@@ -18,6 +18,7 @@ mod fleet;
 mod fleet_history;
 mod fleet_sets;
 mod footprint;
+mod identity;
 mod interrupt;
 mod keys;
 mod labels;

@@ -112,6 +112,88 @@ fn matrices_of_other_tools_are_compared_with_ours() {
 }
 
 #[test]
+fn a_slower_pair_of_cpus_in_another_tools_table_is_found() {
+    let directory = Directory::new("files-pairs");
+    let name = |name: &str| workspace().join("tests/fixtures/tables").join(name).display().to_string();
+    let square = ",53.1,50.2,61.3\n53.2,,52.4,60.1\n50.0,52.1,,58.8\n61.9,60.3,58.7,\n";
+    let named = "CPU 0 1 4\n0 0 24 90\n1 25 0 91\n4 92 93 0\n";
+    fs::write(directory.path().join("square.csv"), square).expect("a file");
+    fs::write(directory.path().join("c2clat.txt"), named).expect("a file");
+    for (table, cell, slower, points, pair) in [
+        (name("core-to-core.csv"), "16.53960813567578", "165.3960813567578", 91, [1, 2]),
+        (name("core-to-core.txt"), "57\u{b1}0", "570\u{b1}0", 15, [1, 3]),
+        ("square.csv".into(), "60.1", "601.0", 12, [3, 1]),
+        ("c2clat.txt".into(), "92", "920", 6, [0, 4]),
+    ] {
+        let text = fs::read_to_string(directory.path().join(&table)).expect("a table");
+        fs::write(directory.path().join("slower"), text.replacen(cell, slower, 1)).expect("a file");
+        let found = finish(&mut bounded(&directory, &["compare", &table, "slower", "--json"]));
+        let document: Value = serde_json::from_str(&found.expect_status(5).stdout).expect("JSON");
+        assert_eq!(array(&document, "/rows").len(), points, "{found}");
+        let is_slower = |row: &&Value| row["ratio"].as_f64() > Some(9.0);
+        let rows: Vec<_> = array(&document, "/rows").iter().filter(is_slower).collect();
+        let cpus: Vec<_> = rows.iter().map(|row| [&row["initiator_cpu"], &row["target_cpu"]]).collect();
+        assert_eq!(cpus, [[&json!(pair[0]), &json!(pair[1])]], "{table}: {found}");
+    }
+}
+
+/// Returns tinymembench's table of these latencies, from 1 KiB on.
+fn tinymembench(latencies: &[f64]) -> String {
+    let mut text =
+        String::from("tinymembench v0.4.9\n\nblock size : single random read / dual random read\n");
+    for (row, ns) in latencies.iter().enumerate() {
+        text += &format!("{:>10} : {ns:>6.1} ns          /  {ns:>6.1} ns \n", 1024_u64 << row);
+    }
+    text
+}
+
+/// The latency of the L1 is left out of this tool's tables, and most of them end before memory.
+#[test]
+fn the_levels_of_tinymembench_have_their_own_names() {
+    let directory = Directory::new("files-tinymembench");
+    for (end, words, memory) in [
+        (
+            [18.0, 26.5, 28.4, 28.6, 28.9, 52.0, 88.7],
+            "L3 28.8 ns, memory not reached: 88.7 ns at 64 MiB and rising.",
+            false,
+        ),
+        ([5.0, 7.0, 9.2, 10.2, 33.0, 62.0, 88.7], "memory not reached: 88.7 ns at 64 MiB and rising.", false),
+        ([5.0, 5.2, 5.1, 88.0, 88.7, 88.6, 88.7], "memory 88.7 ns.", true),
+    ] {
+        let begin = [0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.8, 1.3, 1.6, 1.7];
+        fs::write(directory.path().join("table"), tinymembench(&[&begin[..], &end].concat()))
+            .expect("a file");
+        let found = finish(&mut bounded(&directory, &["fit", "table"]));
+        let text = found.expect_status(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("L2 ") && text.contains(words), "{found}");
+        let found = finish(&mut bounded(&directory, &["fit", "table", "--json"]));
+        let document: Value = serde_json::from_str(&found.expect_status(0).stdout).expect("JSON");
+        assert_eq!(document["summary"]["memory_ns"].is_f64(), memory, "{found}");
+    }
+}
+
+#[test]
+fn a_known_tools_table_without_levels_is_a_table() {
+    let directory = Directory::new("files-no-levels");
+    let desktop = [0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.9, 1.4, 1.9, 6.4, 8.9, 10.2, 10.9, 14.6, 25.9, 28.9, 88.7];
+    fs::write(directory.path().join("table"), tinymembench(&desktop)).expect("a file");
+    let found = finish(&mut bounded(&directory, &["fit", "table"]));
+    let text = &found.expect_status(0).stdout;
+    assert!(text.starts_with("No levels: half of its points") && text.contains("8 MiB"), "{found}");
+}
+
+/// A column that the reader does not know may tell rows apart.
+#[test]
+fn rows_of_one_size_are_compared_in_their_order() {
+    let directory = Directory::new("files-repeated");
+    let table = "bytes,threads,ns\n65536,1,10\n65536,2,20\n65536,4,30\n";
+    fs::write(directory.path().join("a.csv"), table).expect("a file");
+    fs::write(directory.path().join("b.csv"), table.replace("4,30", "4,90")).expect("a file");
+    let found = finish(&mut bounded(&directory, &["compare", "a.csv", "b.csv"]));
+    assert!(found.expect_status(5).stdout.contains("90.0"), "{found}");
+}
+
+#[test]
 fn a_result_without_a_point_is_an_error() {
     let directory = Directory::new("files-empty");
     for text in [

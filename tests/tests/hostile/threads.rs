@@ -126,9 +126,14 @@ fn on_one_cpu_one_core_is_measured() {
         command.on_cpu(second);
     });
     assert_eq!(generators(&found.expect_json(0)), [1], "{found}");
+    // CPUs that are named are tried: the mask alone does not forbid them, and then one more generator runs.
     let cpus = format!("--load-cpus={first},{second}");
     let found = measured(&[&cpus], |command| {
         command.on_cpu(second);
+    });
+    assert_eq!(generators(&found.expect_json(0)), [1, 2], "{found}");
+    let found = measured(&[&cpus], |command| {
+        command.on_cpu(second).denied(&[libc::SYS_sched_setaffinity], libc::EINVAL);
     });
     found.expect_status(2).expect_error(&format!("CPU {first} is not allowed"));
     let found = loaded(|command| {

@@ -2,8 +2,8 @@
 
 use super::body::{MATRIX, PLAN, Root, SYSTEM, WORDS, checked, place};
 use super::tree::{Entry, Tree};
-use latency_tests::confine::Confine;
-use latency_tests::document::{number, warnings};
+use latency_tests::confine::{CONTAINER, Confine, allowed_cpus};
+use latency_tests::document::{number, points, warnings};
 use latency_tests::everywhere::everywhere;
 use serde_json::Value;
 use std::fmt::Write;
@@ -82,6 +82,125 @@ const MACHINES: &[Odd] = &[
         )
     },
 ];
+
+/// A kernel that was built without NUMA has no calls for it either; then nothing is to be proved.
+#[test]
+fn a_kernel_without_numa_needs_no_proof() {
+    let Some(place) = place("trees::odd::a_kernel_without_numa_needs_no_proof") else { return };
+    let mut tree = Tree::of("kernel-without-numa");
+    tree.file("/proc/self/stat", "1 (latency-bench) R 0 0\n");
+    let root = Root::new(&place, &tree);
+    let without = |arguments: &[&str]| {
+        let mut command = root.command(arguments);
+        checked(command.denied(&CONTAINER[..4], libc::ENOSYS)).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let found = without(&[MATRIX, &["--pages=base", "--strict"]].concat());
+    let document = found.expect_json(0);
+    let codes = warnings(&document);
+    assert!(codes.contains(&"no-numa"), "{found}");
+    for code in ["placement-unverified", "no-sys", "no-proc", "one-node"] {
+        assert!(!codes.contains(&code), "{code}: {found}");
+    }
+    let pair = &points(&document)[0];
+    assert_eq!(
+        (&pair["verified"], &pair["placement"]["means"]),
+        (&Value::Bool(true), &"no NUMA".into()),
+        "{found}"
+    );
+    let found = without(&["system"]);
+    let text = &found.expect_status(0).stdout;
+    assert!(text.contains("no NUMA") && !text.contains("SYS_NICE"), "{found}");
+    // A filter alone does not make a kernel one without NUMA.
+    let root = Root::new(&place, &Tree::of("one-node"));
+    let mut command = root.command(MATRIX);
+    let found = checked(command.denied(&CONTAINER[..4], libc::ENOSYS)).expect("a result");
+    assert!(!found.stdout.contains("no-numa"), "{found}");
+}
+
+#[test]
+fn cpus_that_the_kernel_allows_are_online() {
+    let Some(place) = place("trees::odd::cpus_that_the_kernel_allows_are_online") else { return };
+    let own: Vec<u64> = allowed_cpus().into_iter().map(|cpu| cpu as u64).collect();
+    let last = *own.last().expect("a CPU");
+    for (online, cpus) in [("8000\n".to_string(), &own[..]), (format!("{}\n", own[0]), &[last])] {
+        let mut tree = Tree::of("one-node");
+        tree.file(&format!("{CPUS}/online"), &online);
+        tree.file(&format!("{NODES}/node0/cpulist"), "0-8191\n");
+        let root = Root::new(&place, &tree);
+        let mut command = root.command(MATRIX);
+        if let [cpu] = cpus {
+            command.on_cpu(*cpu as usize);
+        }
+        let found = checked(&mut command).unwrap_or_else(|error| panic!("{error}"));
+        let cpu = number(&points(&found.expect_json(0))[0], "/initiator_cpu");
+        assert!(cpus.contains(&cpu), "{online}: {found}");
+        let asked = format!("--cpu={last}");
+        let found = root.run(&[MATRIX, &[&asked]].concat()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(number(&points(&found.expect_json(0))[0], "/initiator_cpu"), last, "{found}");
+    }
+}
+
+/// The pool of the kernel's default size may be one of pages of 1 GiB.
+#[test]
+fn the_advice_for_huge_pages_names_the_pool_of_their_size() {
+    let Some(place) = place("trees::odd::the_advice_for_huge_pages") else { return };
+    let advice = |tree: &Tree| {
+        let root = Root::new(&place, tree);
+        let document = root.run(SYSTEM).unwrap_or_else(|error| panic!("{error}")).expect_json(0);
+        let limits = document["summary"]["limits"].as_array().expect("a list").clone();
+        let remedies = limits.iter().map(|limit| limit["remedy"].as_str().expect("a text").to_string());
+        remedies.clone().find(|remedy| remedy.contains("nr_hugepages")).expect("no pool")
+    };
+    let mut tree = Tree::of("one-node");
+    tree.each_file(|_, content| {
+        let text =
+            String::from_utf8_lossy(content).replace("Hugepagesize:       2048", "Hugepagesize:    1048576");
+        *content = text.into_bytes();
+    });
+    tree.file("/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages", "0\n");
+    tree.file("/sys/devices/system/node/node0/hugepages/hugepages-2048kB/free_hugepages", "0\n");
+    // The default working set is four times the last-level cache of 32 MiB, and at least 256 MiB; it is placed twice.
+    let path = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
+    let text = advice(&tree);
+    let pages =
+        text.strip_prefix("as root: echo ").and_then(|text| text.split_once(" > ")).expect("a command");
+    assert_eq!(pages.1, path, "{text}");
+    assert!((256..4096).contains(&pages.0.parse::<u64>().expect("a number")), "{text}");
+    let root = Root::new(&place, &{
+        tree.file(path, pages.0);
+        tree.file(&path.replace("nr_", "free_"), pages.0);
+        tree
+    });
+    let found = root.run(SYSTEM).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!found.expect_status(0).stdout.contains("nr_hugepages"), "{found}");
+}
+
+#[test]
+fn isolated_cpus_are_pointed_out() {
+    let Some(place) = place("trees::odd::isolated_cpus_are_pointed_out") else { return };
+    let [first, .., last] = allowed_cpus()[..] else { return };
+    let mut tree = Tree::of("one-node");
+    for path in [format!("{CPUS}/online"), format!("{NODES}/node0/cpulist")] {
+        tree.file(&path, format!("{first},{last}\n"));
+    }
+    for path in [format!("{CPUS}/isolated"), format!("{GROUPS}/cpuset.cpus.isolated")] {
+        let mut tree = tree.clone();
+        tree.file(&path, format!("{last}\n"));
+        let root = Root::new(&place, &tree);
+        let run = |arguments: &[&str]| {
+            checked(root.command(arguments).on_cpu(first)).unwrap_or_else(|error| panic!("{error}"))
+        };
+        let document = run(MATRIX).expect_json(0);
+        assert!(warnings(&document).contains(&"cpus-isolated"), "{document:#}");
+        assert!(!warnings(&document).contains(&"cpuset-partial"), "{document:#}");
+        let found = run(&[MATRIX, &[&format!("--cpu={last}")]].concat());
+        let document = found.expect_json(0);
+        assert_eq!(number(&points(&document)[0], "/initiator_cpu"), last as u64, "{found}");
+        assert!(!warnings(&document).contains(&"cpus-isolated"), "{found}");
+        let found = run(WORDS);
+        assert!(found.expect_status(0).stdout.contains(&format!("Isolated: CPUs {last}")), "{found}");
+    }
+}
 
 /// Paths that are not files, or contain something else.
 const FILES: &[Odd] = &[

@@ -48,10 +48,15 @@ impl Join {
         self.0 >> field & 1 == 0
     }
 
-    /// Finds the point in `rows` that is the same as `row`.
+    /// Finds the point in `rows` that is the same as the point `index` of `first`. Of points with the same fields, such
+    /// as those of another tool's repeated runs, each has its own partner, by their order.
     #[must_use]
-    pub fn find(self, row: &Row, rows: &[Row]) -> Option<Row> {
-        rows.iter().find(|other| row.is_same(other, self.0)).copied()
+    pub fn find(self, first: &[Row], index: usize, rows: &[Row]) -> Option<Row> {
+        let row = first.get(index)?;
+        let same = |other: &&Row| row.is_same(other, self.0);
+        let before = first.get(..index)?.iter().filter(same).count();
+        let mut all = rows.iter().filter(same);
+        all.clone().nth(before).or_else(|| all.next()).copied()
     }
 
     /// Interpolates a point of `row`'s size between the nearest two of `rows`, linearly in the logarithms; its interval

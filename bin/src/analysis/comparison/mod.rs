@@ -24,7 +24,7 @@ use groups::Measured;
 use join::ends;
 use significance::{Difference, HALF};
 
-use crate::result::row::{Row, Word};
+use crate::result::row::Word;
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
 
@@ -69,9 +69,10 @@ impl Comparison {
         };
         // Curves are refined around their own knees, so that two curves share at least the coarse grid if they have the
         // same first and last sizes. Otherwise, points are interpolated.
-        let shared = first.iter().filter(|row| join.find(row, files.first(1)).is_some()).count();
-        for row in first {
-            found.join(files, join, row, shared * 2 < first.len());
+        let shared =
+            (0..first.len()).filter(|index| join.find(first, *index, files.first(1)).is_some()).count();
+        for index in 0..first.len() {
+            found.join(files, join, index, shared * 2 < first.len());
         }
         found.measured.arrange()?;
         found.judge(ln(1.0 + threshold))?;
@@ -79,13 +80,15 @@ impl Comparison {
     }
 
     /// Adds a point of the first file, if both sides have it.
-    fn join(&mut self, files: &Files<'_>, join: Join, row: &Row, between: bool) {
+    fn join(&mut self, files: &Files<'_>, join: Join, index: usize, between: bool) {
+        let first = files.first(0);
+        let Some(row) = first.get(index) else { return };
         let [ours, _] = files.counts;
         let mut interpolated = false;
         let mut same = |file: usize| {
-            let (side, index) = if file < ours { (0, file) } else { (1, file - ours) };
-            let rows = (files.rows)(side, index);
-            join.find(row, rows).or_else(|| {
+            let (side, place) = if file < ours { (0, file) } else { (1, file - ours) };
+            let rows = (files.rows)(side, place);
+            join.find(first, index, rows).or_else(|| {
                 let found = join.between(row, rows).filter(|_| between);
                 interpolated |= found.is_some();
                 found

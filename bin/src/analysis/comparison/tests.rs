@@ -1,7 +1,7 @@
 //! Rates of detected differences and of false ones, over many synthetic runs.
 
 use super::*;
-use crate::result::row::{A, B, CLASS, FIELDS, LINES, MEDIAN, METHOD, ONE_WAY, OP, SIZE};
+use crate::result::row::{A, B, CLASS, FIELDS, LINES, MEDIAN, METHOD, ONE_WAY, OP, Row, SIZE};
 use crate::result::sample::Sample;
 use latency_core::units::Bytes;
 use std::format;

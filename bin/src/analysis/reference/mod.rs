@@ -6,6 +6,7 @@
 
 mod cores;
 mod list;
+mod masked;
 mod platforms;
 pub mod quantity;
 mod row;
@@ -14,36 +15,11 @@ mod stated;
 mod tests;
 
 pub use list::contains;
+pub use masked::contradiction;
 pub use quantity::PublishedQuantity;
 pub use row::{PublishedRow, Usual};
 
-use crate::machine::processor::{CacheClaim, CoreKind, Platform, Processor};
-use latency_core::units::Bytes;
-
-/// The family and the models of the processors with AMX: Sapphire, Emerald and Granite Rapids.
-const WITH_TILES: (u16, [u16; 4]) = (6, [0x8f, 0xcf, 0xad, 0xae]);
-
-/// Returns a feature that the reported model does not have: a hypervisor gives a guest another model, and no figure of
-/// that model is one of this processor.
-#[must_use]
-pub fn contradiction(processor: &Processor) -> Option<&'static str> {
-    let (family, model, _) = processor.signature;
-    if processor.tiles && family == WITH_TILES.0 && !WITH_TILES.1.contains(&model) {
-        return Some("AMX");
-    }
-    let is_small = processor.core == Some(CoreKind::Efficiency);
-    let own = |row: &&PublishedRow| row.is_small == is_small && row.has(b"", processor.signature);
-    let mut sizes = cores::CORES.iter().filter(own).flat_map(|row| row.figures).filter_map(|figure| {
-        let level =
-            [quantity::L1_SIZE, quantity::L2_SIZE].iter().position(|size| *size == figure.quantity)?;
-        Some((level, Bytes(u64::from(figure.tenths.1) / 10 * 1024)))
-    });
-    let is_larger = |(level, most): (usize, Bytes)| {
-        let claim: Option<CacheClaim> = *processor.caches.get(level)?;
-        (claim?.size > most).then_some(["a larger L1 cache", "a larger L2 cache"].get(level).copied()?)
-    };
-    sizes.find_map(is_larger)
-}
+use crate::machine::processor::{CoreKind, Platform, Processor};
 
 /// Returns whether a row is one of a processor. A processor that names no kind of core has the performance core of its
 /// model, if there is one.

@@ -92,6 +92,12 @@ pub struct PublishedRow {
 }
 
 impl PublishedRow {
+    /// Returns the family and each model.
+    #[cfg(test)]
+    pub fn models(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
+        self.models.iter().flat_map(|(first, last)| *first..=*last).map(|model| (self.family, model))
+    }
+
     /// Returns whether it is of a processor with this name, family, model and stepping.
     #[must_use]
     pub fn has(&self, brand: &[u8], (family, model, stepping): (u16, u16, u16)) -> bool {

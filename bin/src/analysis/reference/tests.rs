@@ -2,7 +2,9 @@
 
 use super::quantity::{L2_CYCLES, LOCAL, MISSES, REMOTE, REORDER_BUFFER};
 use super::*;
+use crate::machine::processor::{CacheClaim, Extensions};
 use latency_core::text::Text;
+use latency_core::units::Bytes;
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};
@@ -172,30 +174,92 @@ fn a_processor_has_the_rows_of_its_family_model_and_stepping() {
 
 #[test]
 fn a_guest_with_features_that_its_model_does_not_have_has_no_reference() {
-    let guest = |model, tiles, level: usize, kibibytes: u64| {
-        let mut guest = processor("GenuineIntel", "Intel(R) Xeon(R) Processor", (6, model, 1));
-        guest.tiles = tiles;
-        guest.caches[level - 1] =
-            Some(CacheClaim { level: level as u8, size: Bytes(kibibytes << 10), ways: 16 });
+    let haswell = Extensions::WIDE;
+    let skylake_sp = haswell.and(Extensions::FLUSH).and(Extensions::VECTORS_OF_64);
+    let ice_lake = skylake_sp.and(Extensions::ENCRYPTION);
+    let sapphire = ice_lake.and(Extensions::DOT_PRODUCTS).and(Extensions::TILES);
+    let granite = sapphire.and(Extensions::HALF_TILES).and(Extensions::NUMBERED);
+    let guest = |model, extensions, [l1, l2]: [u64; 2]| {
+        let mut guest = processor("GenuineIntel", "Intel(R) Xeon(R) Processor @ 2.50GHz", (6, model, 1));
+        guest.extensions = extensions;
+        for (level, size) in [(1, l1), (2, l2)] {
+            let claim = CacheClaim { level, size: Bytes(size << 10), ways: 16 };
+            guest.caches[usize::from(level) - 1] = (size > 0).then_some(claim);
+        }
         guest
     };
-    for (guest, feature) in [
-        (guest(0xa7, true, 2, 2048), Some("AMX")),
-        (guest(0x55, true, 2, 1024), Some("AMX")),
-        (guest(0x6a, false, 2, 2048), Some("a larger L2 cache")),
-        (guest(0x55, false, 1, 48), Some("a larger L1 cache")),
-        (guest(0x6a, false, 2, 1280), None),
-        (guest(0x6a, false, 2, 512), None),
-        (guest(0xad, true, 2, 2048), None),
-        (guest(0xcf, true, 2, 2048), None),
+    for (guest, words) in [
+        (
+            guest(63, skylake_sp, [32, 1024]),
+            Some(
+                "model 63, but CLFLUSHOPT, AVX-512 and 1 MiB of L2 are not of that model; Skylake-SP or later by its features",
+            ),
+        ),
+        (
+            guest(63, ice_lake, [48, 1280]),
+            Some(
+                "model 63, but CLFLUSHOPT, VAES, AVX-512, 48 KiB of L1 and 1.25 MiB of L2 are not of that model; Ice Lake or later by its features",
+            ),
+        ),
+        (guest(63, haswell, [48, 256]), Some("model 63, but 48 KiB of L1 is not of that model")),
+        (
+            guest(0xa7, granite, [48, 2048]),
+            Some(
+                "model 167, but AVX-VNNI, AMX, AMX-FP16, AVX10 and 2 MiB of L2 are not of that model; Granite Rapids or later by its features",
+            ),
+        ),
+        (
+            guest(0x55, sapphire, [0, 0]),
+            Some(
+                "model 85, but VAES, AVX-VNNI and AMX are not of that model; Sapphire Rapids or later by its features",
+            ),
+        ),
+        (
+            guest(0xb5, sapphire, [0, 0]),
+            Some("model 181, but AMX is not of that model; Sapphire Rapids or later by its features"),
+        ),
+        (guest(0x6a, ice_lake, [48, 512]), Some("model 106, but 512 KiB of L2 is not of that model")),
+        (guest(63, haswell, [32, 256]), None),
+        (guest(0x6a, Extensions(0), [48, 1280]), None),
+        (guest(0x6a, ice_lake, [0, 0]), None),
+        (guest(0xad, granite, [48, 2048]), None),
+        (guest(0xcf, sapphire, [48, 2048]), None),
+        // A model that is in no table.
+        (guest(0xc6, ice_lake, [48, 3072]), None),
+        // The small core of a hybrid, also if it does not name its kind.
+        (guest(0x97, haswell, [32, 2048]), None),
     ] {
-        assert_eq!(contradiction(&guest), feature, "{:?}", guest.signature);
-        assert!(feature.is_none() || names(&guest) == [""; 2], "{:?}", guest.signature);
+        let found = contradiction(&guest).map(|masked| masked.to_string());
+        let expected = words.map(|words| format!("the hypervisor reports {words}"));
+        assert_eq!(found, expected, "{:?}", guest.signature);
+        assert!(words.is_none() || names(&guest) == [""; 2], "{:?}", guest.signature);
     }
-    // The small core of a hybrid is not judged by the large one.
-    let mut small = guest(0x97, false, 1, 32);
-    small.core = Some(CoreKind::Efficiency);
-    assert_eq!(contradiction(&small), None);
+    let mut milan = processor("AuthenticAMD", "AMD EPYC 7R13 Processor", (0x19, 1, 1));
+    milan.extensions = ice_lake;
+    let found = contradiction(&milan).map(|masked| masked.to_string());
+    let words =
+        "the hypervisor reports model 1, but AVX-512 is not of that model; Zen 4 or later by its features";
+    assert_eq!(found.as_deref(), Some(words));
+    milan.platform = Platform::Emulated;
+    assert!(contradiction(&milan).is_none(), "an emulator has the caches and extensions that it likes");
+}
+
+#[test]
+fn published_sizes_are_those_by_which_a_model_is_believed() {
+    for row in &cores::CORES {
+        for (family, model) in row.models().filter(|(family, _)| [6, 0x17, 0x19, 0x1a].contains(family)) {
+            let mut own =
+                processor(if family == 6 { "GenuineIntel" } else { "AuthenticAMD" }, "", (family, model, 1));
+            own.core = Some(if row.is_small { CoreKind::Efficiency } else { CoreKind::Performance });
+            for (level, quantity) in [(1, quantity::L1_SIZE), (2, quantity::L2_SIZE)] {
+                let figure = row.figures.iter().find(|figure| figure.quantity == quantity);
+                let claim = figure.map(|figure| figure.ends()[0] as u64 * 1024);
+                own.caches[level - 1] =
+                    claim.map(|size| CacheClaim { level: level as u8, size: Bytes(size), ways: 8 });
+            }
+            assert!(contradiction(&own).is_none(), "{}", row.name);
+        }
+    }
 }
 
 /// Returns the names of a processor's core and platform, empty where it has no row.

@@ -11,7 +11,7 @@ use crate::error::Typed;
 use crate::report::document::{Document, Part, Role, fields};
 use crate::result::row::{FIELDS, PAGES_ASKED, Row, SIZE};
 use crate::saved::Saved;
-use crate::saved::alike::{self, PAGES, TABLE, VERIFIED, WHOLE, of_result};
+use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, VERIFIED, WHOLE, of_result};
 use crate::saved::conditions::CONDITIONS;
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
@@ -110,7 +110,7 @@ fn of_table(list: &mut List<Differs>, saved: &[Saved], files: Files<'_>, compari
         if one == 0 || other == 0 || (one == other && !interrupted) {
             continue;
         }
-        let blocks = interrupted || !alike::alike(condition, one, other);
+        let blocks = interrupted || !IDENTITY.contains(&condition) && !alike::alike(condition, one, other);
         let rows = rows.map_or([None; 2], |rows| rows.map(Some));
         let [one, other] = [(rows[0], one), (rows[1], other)].map(|(row, value)| {
             fmt::from_fn(move |out| match (row, entry.field) {

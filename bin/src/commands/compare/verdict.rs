@@ -74,8 +74,11 @@ impl<'v> ComparisonView<'v> {
         const NAMED: usize = 6;
         let join = crate::analysis::comparison::Join::of(&self.files);
         for (name, side) in [("A", 0), ("B", 1)] {
-            let other = self.files.first(1 - side);
-            let alone = || self.files.first(side).iter().filter(|row| join.find(row, other).is_none());
+            let [own, other] = [side, 1 - side].map(|side| self.files.first(side));
+            let alone = || {
+                let found = |(index, _): &(usize, &Row)| join.find(own, *index, other).is_none();
+                own.iter().enumerate().filter(found).map(|(_, row)| row)
+            };
             let count = alone().count();
             // Curves that are interpolated between their points have few sizes in common, so missing sizes are not
             // named.

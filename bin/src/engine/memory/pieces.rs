@@ -247,13 +247,16 @@ pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes
         }
     }
     // Base pages are what every kernel gives.
-    if pages.are_transparent() && before.is_there() && !placed.pages_are_verified() {
+    if pages.are_transparent()
+        && (before.is_there() || means == Means::NoNuma)
+        && !placed.pages_are_verified()
+    {
         warnings.push(Warning::PageSizeUnverified { node: target, pages });
     }
     if means == Means::FirstTouch {
         warnings.push(Warning::PlacedByFirstTouch { node: target });
     }
-    if !before.is_there() {
+    if !before.is_there() && means != Means::NoNuma {
         let why = "neither /proc/self/numa_maps nor move_pages is available";
         warnings.push(Warning::PlacementUnverified { node: target, why });
     }

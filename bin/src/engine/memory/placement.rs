@@ -205,6 +205,8 @@ impl Witness {
         let _ = file::for_each_line(b"/proc/self/smaps", &mut buffer, |line| {
             ours = ours || evidence::smaps_opens(line, address);
             if ours {
+                // Kernels without NUMA have no numa_maps, which gives the size elsewhere.
+                evidence.kernel_page = evidence.kernel_page.or(evidence::smaps_page(line));
                 evidence.transparent_huge = evidence::smaps_transparent_huge(line);
             }
             evidence.transparent_huge.is_none()
@@ -323,6 +325,9 @@ fn enough(
 
 /// Moves to a CPU of the node if policies are forbidden, so that pages are taken from that node at the first touch.
 fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means, PlacementError<'_>> {
+    if !machine.has_numa {
+        return Ok(Means::NoNuma);
+    }
     if machine.sole_memory_node() == Some(target) {
         return Ok(Means::SoleNode);
     }

@@ -22,7 +22,7 @@ use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::plan::budget::Budget;
 use crate::result::core_clock;
-use crate::result::spans::{FEWEST_PAGES, KINDS, SpanEnd, SpanPoint};
+use crate::result::spans::{FEWEST_PAGES, KINDS, SpanEnd, SpanPoint, WARM_UP};
 use crate::sys::table::{List, Table};
 use crate::sys::{signal, time};
 
@@ -32,8 +32,6 @@ use zeroes::{Span, between, counts};
 const ROUNDS: (usize, usize) = (15, 7);
 /// Batches of a visit; the time that most of them agree on counts.
 const BATCHES: usize = 8;
-/// Maximum loads before the first batch of a visit, which bring tables into the caches.
-const WARM_UP: u64 = 1 << 15;
 /// Loads of the first batch, which decides the length of the others, and their minimum and maximum.
 const TRIED: u64 = 1 << 10;
 const LOADS: (u64, u64) = (1 << 11, 1 << 16);

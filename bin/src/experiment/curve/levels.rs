@@ -47,7 +47,9 @@ pub fn beyond(analysis: &Analysis) -> &'static str {
 
 /// Shows a row for each level, the memory and the TLB, with the values that the system reports.
 pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
-    let Some(memory) = &analysis.memory else { return };
+    if analysis.stair.is_err() {
+        return;
+    }
     let latency = |table: &mut Rows<'_>, nanoseconds: Estimate, latency: Estimate| {
         table.cell(format_args!("{} ns", Digits(nanoseconds.value)));
         match latency.half() {
@@ -73,11 +75,13 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
                 fmt::from_fn(move |out| write!(out, "{}{}", claim.size, excess(cache.middle(), claim.size)))
             }));
         }
-        table.row();
-        table.text(beyond(analysis));
-        table.texts(&["", ""]);
-        latency(table, memory.nanoseconds(), memory.latency);
-        table.text("");
+        if let Some(memory) = &analysis.memory {
+            table.row();
+            table.text(beyond(analysis));
+            table.texts(&["", ""]);
+            latency(table, memory.nanoseconds(), memory.latency);
+            table.text("");
+        }
         for (level, name) in analysis.tlb.iter().zip(["L1 TLB", "L2 TLB"]) {
             let Some(level) = level else { continue };
             table.row();

@@ -13,6 +13,7 @@ use latency_core::model::MAX_POINTS;
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
 use latency_core::sort::sort_by_key;
+use latency_core::stats::Estimate;
 use latency_core::units::Bytes;
 
 use super::interface::{Experiment, gathered};
@@ -258,6 +259,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             document,
             analysis,
             first.and_then(|first| report.warnings.side_cache(first.point.target)),
+            memory_apart(report),
         );
         without_translation(document, report);
         usual(document, report, analysis);
@@ -269,11 +271,16 @@ fn largest_apart<'r, 'a>(report: &Report<'r, 'a>) -> Option<(&'r Outcome<'a>, Lo
     report.outcomes.iter().rev().find_map(|outcome| Some((outcome, split::parts(outcome)?)))
 }
 
+/// Returns the latency of memory without address translation, if the largest working set that was told apart is in memory.
+fn memory_apart(report: &Report<'_, '_>) -> Option<Estimate> {
+    split::memory(report.machine, largest_apart(report)?.0)
+}
+
 /// Writes the two parts of the latency at the largest working set.
 fn without_translation(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some((outcome, parts)) = largest_apart(report) else { return };
     document.finding(format_args!(
-        "These are random loads, and include address translation: at {}, {} without it is {}, and it adds {}.",
+        "At {}, {} without address translation is {}; translation adds {}.",
         outcome.point.size,
         if split::is_memory(report.machine, outcome) { "memory" } else { "a load" },
         split::with_ends(parts.without_translation),
@@ -289,8 +296,7 @@ fn usual(document: &mut dyn Document, report: &Report<'_, '_>, analysis: &Analys
     };
     let is_local = first.point.initiator == first.point.target;
     let published = if is_local { quantity::LOCAL } else { quantity::REMOTE };
-    let apart = largest_apart(report).and_then(|(outcome, _)| split::memory(report.machine, outcome));
-    let memory = apart.unwrap_or_else(|| memory.nanoseconds());
+    let memory = memory_apart(report).unwrap_or_else(|| memory.nanoseconds());
     reference::published(document, report, published, Some(memory.value));
 }
 

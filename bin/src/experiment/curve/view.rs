@@ -20,15 +20,19 @@ use crate::result::split::LoadParts;
 /// Maximum number of working sets whose latency is told apart: one for each octave.
 const MOST_APART: usize = 64;
 
-/// Writes the levels in one sentence, and the findings about them.
-pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {
-    let memory = match (&analysis.stair, &analysis.memory) {
-        (Ok(_), Some(memory)) => memory.nanoseconds(),
-        (Err(error), _) => return document.answer(format_args!("No levels: {error}.")),
-        (Ok(_), None) => return,
-    };
+/// Writes the levels in one sentence, and the findings about them. `apart` is the latency of memory without address
+/// translation, if it is known.
+pub fn answer(
+    document: &mut dyn Document,
+    analysis: &Analysis,
+    side_cache: Option<Bytes>,
+    apart: Option<Estimate>,
+) {
+    if let Err(error) = &analysis.stair {
+        return document.answer(format_args!("No levels: {error}."));
+    }
     document.answer(format_args!(
-        "{}{}{} {} ns.",
+        "{}{}.",
         fmt::from_fn(|out| {
             // A level that cannot be distinguished from memory is left out.
             for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
@@ -41,9 +45,7 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
             }
             Ok(())
         }),
-        levels::beyond(analysis),
-        method::through(side_cache),
-        Digits(memory.value)
+        last_level(analysis, side_cache, apart)
     ));
     if analysis.caches().is_empty() {
         document.say(Role::Finding, "Latency is the same at all sizes: no cache level visible.");
@@ -112,7 +114,8 @@ fn picture(
     if fit.is_some() {
         levels_of(analysis, points, &value, &mut marks);
     }
-    let title = Text::<96>::of(format_args!("{}", all_levels(analysis)));
+    let with = if apart.is_empty() { "" } else { " with address translation" };
+    let title = Text::<128>::of(format_args!("{}{with}", all_levels(analysis)));
     let y_axis = match reciprocal {
         true => &Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
         false => &Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
@@ -133,8 +136,31 @@ fn all_levels(analysis: &Analysis) -> impl Display + '_ {
         for cache in analysis.caches() {
             write!(out, "L{} {} ns, ", cache.number, Digits(analysis.of_cache(cache).value))?;
         }
-        let memory = analysis.memory.map_or(f64::NAN, |memory| memory.nanoseconds().value);
-        write!(out, "{} {} ns", levels::beyond(analysis), Digits(memory))
+        write!(out, "{}", last_level(analysis, None, None))
+    })
+}
+
+/// Shows the level behind the last cache: memory, with its latency without translation if that is known, or the level on which
+/// a curve that does not reach memory ends.
+fn last_level(analysis: &Analysis, side_cache: Option<Bytes>, apart: Option<Estimate>) -> impl Display + '_ {
+    fmt::from_fn(move |out| {
+        if let Some(memory) = &analysis.memory {
+            let through = method::through(side_cache);
+            let (name, ns) = (levels::beyond(analysis), Digits(memory.nanoseconds().value));
+            return match apart {
+                None => write!(out, "{name}{through} {ns} ns"),
+                Some(apart) => {
+                    let own = Digits(apart.value);
+                    write!(out, "{name}{through} {own} ns ({ns} ns with address translation)")
+                }
+            };
+        }
+        if let Some(Some(level)) = &analysis.open_end {
+            let number = analysis.caches().last().map_or(1, |cache| cache.number + 1);
+            write!(out, "L{number} {} ns, ", Digits(level.nanoseconds().value))?;
+        }
+        let ns = analysis.largest_ns.unwrap_or(f64::NAN);
+        write!(out, "memory not reached: {} ns at {} and rising", Digits(ns), analysis.largest)
     })
 }
 

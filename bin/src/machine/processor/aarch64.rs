@@ -8,7 +8,7 @@ use latency_core::topology::Files;
 use latency_core::topology::files;
 use latency_core::units::CpuId;
 
-use super::{CoreKind, Platform, Processor};
+use super::{CoreKind, Extensions, Platform, Processor};
 use crate::sys::auxv;
 use crate::sys::errno::Errno;
 use crate::sys::perf::{self, Event};
@@ -143,7 +143,7 @@ pub fn described(files: &impl Files, cpu: CpuId, answers: Answers) -> Processor 
         declared_counter: None,
         fence_promised: true,
         data_dependent_prefetcher: false,
-        tiles: false,
+        extensions: Extensions(0),
         core: kind(files, cpu),
         caches: [None; 4],
     }

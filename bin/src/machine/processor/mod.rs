@@ -5,6 +5,7 @@
 
 #[cfg(any(target_arch = "aarch64", test))]
 mod aarch64;
+mod extensions;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -15,6 +16,7 @@ use latency_core::units::{Bytes, Hertz};
 pub use aarch64::identify;
 #[cfg(test)]
 pub use aarch64::{Answers, described};
+pub use extensions::Extensions;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::identify;
 
@@ -96,8 +98,8 @@ pub struct Processor {
     pub fence_promised: bool,
     /// True if a data-dependent prefetcher can be switched off, and therefore exists.
     pub data_dependent_prefetcher: bool,
-    /// True if it has tiles for matrices (AMX).
-    pub tiles: bool,
+    /// Extensions that tell generations of cores apart.
+    pub extensions: Extensions,
     /// The kind of this core, if the processor has several kinds.
     pub core: Option<CoreKind>,
     /// Data and unified caches by level.
@@ -117,7 +119,7 @@ impl Processor {
         declared_counter: None,
         fence_promised: false,
         data_dependent_prefetcher: false,
-        tiles: false,
+        extensions: Extensions(0),
         core: None,
         caches: [None; 4],
     };

@@ -9,7 +9,7 @@ use latency_core::topology::files;
 use latency_core::units::{Bytes, CpuId, Hertz};
 use raw_cpuid::{CacheType, CpuIdReaderNative, Hypervisor};
 
-use super::{CacheClaim, CoreKind, Platform, Processor};
+use super::{CacheClaim, CoreKind, Extensions, Platform, Processor};
 
 /// Reads the description of the processor on which the caller runs, which has to be `cpu`; only the encryption of
 /// hardware is read from a file.
@@ -37,7 +37,7 @@ pub fn identify(files: &impl Files, _: CpuId) -> Processor {
         declared_counter: declared_counter(&cpuid),
         fence_promised: vendor.as_str() == "GenuineIntel" || amd_fence_promised(),
         data_dependent_prefetcher: data_dependent_prefetcher(&cpuid),
-        tiles: tiles(&cpuid),
+        extensions: extensions(&cpuid),
         core: core_kind(&cpuid),
         caches: caches(&cpuid),
     }
@@ -199,9 +199,30 @@ fn data_dependent_prefetcher(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> boo
         && raw_cpuid::cpuid!(7u32, 2u32).edx & (1 << 3) != 0
 }
 
-/// Returns true if the processor has tiles for matrices, from leaf 7 EDX\[24\] (AMX-TILE).
-fn tiles(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> bool {
-    cpuid.get_extended_feature_info().is_some() && raw_cpuid::cpuid!(7u32, 0u32).edx & (1 << 24) != 0
+/// Returns the extensions, from leaf 7.0 EBX\[5\] (AVX2), \[16\] (AVX-512F), \[23\] (CLFLUSHOPT), ECX\[9\] (VAES),
+/// EDX\[24\] (AMX-TILE), and leaf 7.1 EAX\[4\] (AVX-VNNI), \[21\] (AMX-FP16), EDX\[19\] (AVX10).
+fn extensions(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> Extensions {
+    if cpuid.get_extended_feature_info().is_none() {
+        return Extensions(0);
+    }
+    let first = raw_cpuid::cpuid!(7u32, 0u32);
+    // A subleaf that does not exist may have the content of another.
+    let (more, numbered) = match first.eax {
+        0 => (0, 0),
+        _ => (raw_cpuid::cpuid!(7u32, 1u32).eax, raw_cpuid::cpuid!(7u32, 1u32).edx),
+    };
+    [
+        (first.ebx, 5, Extensions::WIDE),
+        (first.ebx, 23, Extensions::FLUSH),
+        (first.ecx, 9, Extensions::ENCRYPTION),
+        (first.ebx, 16, Extensions::VECTORS_OF_64),
+        (more, 4, Extensions::DOT_PRODUCTS),
+        (first.edx, 24, Extensions::TILES),
+        (more, 21, Extensions::HALF_TILES),
+        (numbered, 19, Extensions::NUMBERED),
+    ]
+    .into_iter()
+    .fold(Extensions(0), |all, (register, bit, one)| all.and(one.when(register >> bit & 1 == 1)))
 }
 
 /// Returns the caches from leaf 4, or from 8000_001Dh on AMD. The iterator stops at a type of zero, which is the first

@@ -40,7 +40,7 @@ use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::detect as survey;
-use crate::machine::processor::{CoreKind, Platform, Processor};
+use crate::machine::processor::{CoreKind, Extensions, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
 use crate::plan::Planning;
@@ -416,6 +416,7 @@ fn made_up(
 /// Returns the machine of a fixture, on a processor that is always the same.
 fn machine(scene: &Scene) -> Box<Machine> {
     let mut machine = crate::experiment::tests::machine(scene.machine, None);
+    machine.has_numa = scene.machine != "kernel-without-numa";
     if scene.line.contains("--anonymous") {
         (machine.host.identity.name, machine.host.identity.boot) =
             (Text::from_bytes(SECRET), Text::from_bytes(SECRET));
@@ -438,7 +439,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
         declared_counter: Some(TSC),
         fence_promised: true,
         data_dependent_prefetcher: false,
-        tiles: false,
+        extensions: Extensions(0),
         core: (scene.machine == "cxl-memory").then_some(CoreKind::Performance),
         caches: [None; 4],
     };
@@ -1016,9 +1017,10 @@ impl Run<'_> {
             if elsewhere > 0 {
                 counts.add(point.initiator, elsewhere);
             }
+            let counts = Some(counts).filter(|_| self.machine.has_numa);
             Evidence {
-                numa_maps: Some(counts),
-                page_query: Some(counts),
+                numa_maps: counts,
+                page_query: counts,
                 kernel_page: Some(unit),
                 transparent_huge: pages.are_transparent().then_some(mapped),
             }
@@ -1026,6 +1028,7 @@ impl Run<'_> {
         let moved = self.has(Trouble::Moved) && point.initiator != point.target;
         Placed {
             means: match (self.machine.nodes.len(), self.has(Trouble::FirstTouch)) {
+                _ if !self.machine.has_numa => Means::NoNuma,
                 (1, _) => Means::SoleNode,
                 (_, true) => Means::FirstTouch,
                 (_, false) => Means::Policy,

@@ -164,8 +164,8 @@ fn texts_name_the_pages_and_lines_of_the_machine() {
     }
     let system = written("arm-m1", "system");
     for part in [
-        "no 256 MiB of free 32 MiB huge pages",
-        "echo 32 > /sys/kernel/mm/hugepages/hugepages-32768kB/nr_hugepages",
+        "no 512 MiB of free 32 MiB huge pages",
+        "echo 16 > /sys/devices/system/node/node0/hugepages/hugepages-32768kB/nr_hugepages",
         "2 MiB pages 32 MiB pages 1 GiB pages",
         "base pages of 16 KiB, huge pages of 32 MiB",
         "lines of 128 B",

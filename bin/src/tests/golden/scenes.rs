@@ -31,7 +31,7 @@ type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &
 const WIDE: &[Row] = &[
     ("matrix", PAGES, ONE, "matrix", &[]),
     ("matrix-terminal", TEXT, ONE, "matrix", &[]),
-    ("matrix-unverified-terminal", TEXT, TWO, "matrix", &[Unverified]),
+    ("matrix-unverified-terminal", TEXT, ONE, "matrix", &[Unverified]),
     ("matrix-quiet", TEXT, TWO, "matrix --quiet", &[]),
     ("matrix-verbose", TEXT, TWO, "matrix --verbose --counters", &[]),
     ("matrix-two-nodes", EVERY, TWO, "matrix --counters --heatmap", &[]),
@@ -78,7 +78,7 @@ const WIDE: &[Row] = &[
     ("matrix-early-hwloc", &["sh"], ONE, "matrix", &[Early]),
     ("matrix-hostile-names", &["txt", "json", "csv", "md", "html"], TWO, "matrix", &[HostileNames]),
     ("matrix-moved", TABLES, TWO, "matrix", &[Moved]),
-    ("matrix-unverified", TABLES, TWO, "matrix --verbose", &[Unverified]),
+    ("matrix-unverified", TABLES, ONE, "matrix --verbose", &[Unverified]),
     ("matrix-interrupted", EVERY, FOUR, "matrix", &[Interrupted]),
     ("matrix-kernel-clock", EVERY, ONE, "matrix --verbose", &[KernelClock]),
     ("curve", PAGES, ONE, "curve", &[]),

@@ -25,7 +25,7 @@ const WORDS: [(&str, &[&str]); 12] = [
     ("agreement", &["agrees", "part", "more"]),
     ("cpu_chosen", &["first", "idle", "asked"]),
     ("largest_pages", &["thp", "thp-32m", "thp-512m", "64k", "2m", "32m", "512m", "1g", "16g"]),
-    ("means", &["bind", "first touch", "sole node"]),
+    ("means", &["bind", "first touch", "sole node", "no NUMA"]),
     ("outstanding_misses_bound", &["at_most", "at_least"]),
     ("pacing", &["poisson", "even"]),
     (
