@@ -128,7 +128,13 @@ impl Analysis {
     pub fn of_other_tool(mut self, samples: Samples<'_>, skipped: u32) -> Analysis {
         /// Least rise over the last octave that is not the noise of a plateau.
         const RISE: f64 = 1.25;
-        self.caches.skip(skipped);
+        // A single point before the first step is the end of the last cache that is left out.
+        let is_before = |sample: &Sample, first: &Cache| sample.size.0.real() <= first.size.value;
+        let is_level =
+            |first: &Cache| samples.iter().filter(|sample| is_before(sample, first)).nth(1).is_some();
+        if self.caches().first().is_none_or(is_level) {
+            self.caches.skip(skipped);
+        }
         let before = |sample: &Sample| sample.size.0 <= self.largest.0 / 2;
         let octave = samples.iter().filter(before).max_by_key(|sample| sample.size);
         let last = samples.iter().filter(|sample| sample.size == self.largest).last();

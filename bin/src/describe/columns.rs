@@ -8,6 +8,7 @@ use crate::analysis::traffic::bandwidth;
 use crate::report::document::{Document, Field, Part, Value, fields};
 use crate::result::row::{self, FIELDS, Row};
 use crate::result::sample::Sample;
+use crate::result::split::LoadParts;
 use crate::saved::Saved;
 use latency_core::stats::Estimate;
 
@@ -178,6 +179,14 @@ pub fn start_of(document: &mut dyn Document, field: &Field, of: &Saved) {
     }
 }
 
+/// Describes memory and translation, the parts of a random load; null if they were not told apart.
+pub fn parts(document: &mut dyn Document, parts: Option<LoadParts>, is_memory: bool) {
+    let without_translation = parts.map(|parts| parts.without_translation);
+    document.put(&MEMORY_NS, without_translation.filter(|_| is_memory));
+    document.put(&WITHOUT_TRANSLATION, without_translation);
+    document.put(&TRANSLATION, parts.map(|parts| parts.translation));
+}
+
 /// Describes the points of a saved result, which `next` returns, as rows.
 pub fn saved_rows<'r>(document: &mut dyn Document, of: &Saved, next: &mut dyn FnMut() -> Option<&'r Row>) {
     for row in core::iter::from_fn(next) {
@@ -192,6 +201,9 @@ pub fn saved_rows<'r>(document: &mut dyn Document, of: &Saved, next: &mut dyn Fn
                 // The idle latency of a curve under load.
                 None if row.tells(row::LOAD) => document.put(&OFFERED, 0.0),
                 None => {}
+            }
+            if row.parts.is_some() {
+                parts(document, row.parts, row.is_memory);
             }
             document.put(&CORE_CYCLES, row.sample.core_cycles);
             document.put(

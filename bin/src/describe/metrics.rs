@@ -13,6 +13,7 @@ use crate::analysis::{cores, traffic};
 use crate::report::document::{Attribute, Document, Metric, MetricLabels, Value, metrics};
 use crate::result::row::{CLASS, Row};
 use crate::result::sample::Sample;
+use crate::result::split::LoadParts;
 use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, RoundSeries, Traffic, Undisturbed, Walk};
 use latency_core::stats::Estimate;
@@ -214,7 +215,10 @@ pub fn of_saved(document: &mut dyn Document, row: &Row, labels: MetricLabels<'_>
         None if row.tells(CLASS) => {
             seconds(document, [&CORE_TO_CORE, &CORE_TO_CORE_LOW, &CORE_TO_CORE_HIGH], labels, found);
         }
-        None => seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found),
+        None => {
+            seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found);
+            emit_parts(document, labels, row.parts, row.is_memory);
+        }
     }
 }
 
@@ -251,13 +255,20 @@ fn parts(
     report: &Report<'_, '_>,
     outcome: &Outcome<'_>,
 ) {
-    if let Some(memory) = split::memory(report.machine, outcome) {
-        seconds(document, [&MEMORY, &MEMORY_LOW, &MEMORY_HIGH], labels, memory);
+    emit_parts(document, labels, split::parts(outcome), split::is_memory(report.machine, outcome));
+}
+
+fn emit_parts(
+    document: &mut dyn Document,
+    labels: MetricLabels<'_>,
+    parts: Option<LoadParts>,
+    is_memory: bool,
+) {
+    let Some(LoadParts { without_translation, translation }) = parts else { return };
+    if is_memory {
+        seconds(document, [&MEMORY, &MEMORY_LOW, &MEMORY_HIGH], labels, without_translation);
     }
-    if let Some(parts) = split::parts(outcome) {
-        let metrics = [&TRANSLATION, &TRANSLATION_LOW, &TRANSLATION_HIGH];
-        seconds(document, metrics, labels, parts.translation);
-    }
+    seconds(document, [&TRANSLATION, &TRANSLATION_LOW, &TRANSLATION_HIGH], labels, translation);
 }
 
 /// Emits the latency of a point while neighbours are quiet.

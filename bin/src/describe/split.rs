@@ -4,7 +4,8 @@ use core::fmt::{self, Display};
 
 use latency_core::chain::WINDOWS;
 use latency_core::math::ToReal;
-use latency_core::stats::{Estimate, Interval, Summary};
+use latency_core::stats::{Estimate, Interval};
+use latency_core::units::Bytes;
 
 use super::optional::optional;
 use super::rates::{headline, is_wide};
@@ -12,6 +13,7 @@ use super::{Report, columns};
 use crate::machine::Machine;
 use crate::report::document::{Document, Part, Rows, fields};
 use crate::report::figures::{Digits, Figure};
+use crate::result::row::Row;
 use crate::result::split::{LoadParts, Split};
 use crate::result::words::PageWords;
 use crate::result::{Measurement, Outcome, Walk};
@@ -55,9 +57,7 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &O
     if !matches!(outcome.point.walk, Walk::Chain) || parts.is_none() && !is_pair {
         return;
     }
-    document.put(&columns::MEMORY_NS, memory(report.machine, outcome));
-    document.put(&columns::WITHOUT_TRANSLATION, parts.map(|parts| parts.without_translation));
-    document.put(&columns::TRANSLATION, parts.map(|parts| parts.translation));
+    columns::parts(document, parts, is_memory(report.machine, outcome));
 }
 
 /// Describes the walks of grouped chains.
@@ -94,20 +94,8 @@ pub fn with_ends(Estimate { value, interval }: Estimate) -> impl Display {
 /// if they were not told apart.
 pub fn of_one(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> bool {
     let (Some(parts), Ok(measured)) = (parts(outcome), &outcome.result) else { return false };
-    let first = match is_memory(report.machine, outcome) {
-        true => "memory",
-        false => "load",
-    };
-    document.finding(format_args!(
-        "A random load over {} costs {} ns: {first} {}, address translation {}.",
-        outcome.point.size,
-        fmt::from_fn(|out| match measured.series.nanoseconds {
-            Summary { interval, median, .. } if !is_wide(interval) => write!(out, "{}", Figure(median)),
-            wide => write!(out, "{}", headline(wide.into(), 1.0)),
-        }),
-        with_ends(parts.without_translation),
-        with_ends(parts.translation),
-    ));
+    let random = measured.series.nanoseconds.into();
+    sentence(document, outcome.point.size, random, is_memory(report.machine, outcome), parts);
     let is_much = parts.translation.value > MUCH * parts.without_translation.value;
     if is_much && report.health.pages_behave_as_small == Some(true) {
         document.finding(format_args!(
@@ -118,6 +106,44 @@ pub fn of_one(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Ou
         ));
     }
     true
+}
+
+/// Writes the parts of the latency of a random load over a working set.
+fn sentence(document: &mut dyn Document, size: Bytes, random: Estimate, is_memory: bool, parts: LoadParts) {
+    document.finding(format_args!(
+        "A random load over {size} costs {} ns: {} {}, address translation {}.",
+        fmt::from_fn(|out| match random {
+            Estimate { interval, value } if !is_wide(interval) => write!(out, "{}", Figure(value)),
+            wide => write!(out, "{}", headline(wide, 1.0)),
+        }),
+        if is_memory { "memory" } else { "load" },
+        with_ends(parts.without_translation),
+        with_ends(parts.translation),
+    ));
+}
+
+/// Writes the parts of the latencies of saved points, if all of them have any.
+pub fn of_saved(document: &mut dyn Document, rows: &[Row]) {
+    if let [Row { sample, parts: Some(parts), is_memory, .. }] = rows {
+        let random = Estimate { value: sample.nanoseconds, interval: sample.interval };
+        sentence(document, sample.size, random, *is_memory, *parts);
+        return;
+    }
+    let all = || rows.iter().filter_map(|row| row.parts);
+    if rows.is_empty() || all().count() < rows.len() {
+        return;
+    }
+    let range = |value: fn(LoadParts) -> Estimate| {
+        let values = all().map(move |parts| value(parts).value);
+        let (low, high) = values.fold((f64::MAX, 0.0_f64), |(low, high), ns| (low.min(ns), high.max(ns)));
+        fmt::from_fn(move |out| write!(out, "{} to {} ns", Digits(low), Digits(high)))
+    };
+    document.finding(format_args!(
+        "These latencies are of random loads: {} {}, address translation {}.",
+        if rows.iter().all(|row| row.is_memory) { "memory" } else { "load" },
+        range(|parts| parts.without_translation),
+        range(|parts| parts.translation)
+    ));
 }
 
 /// Pushes the cells of a point in a table of points.

@@ -111,6 +111,30 @@ fn a_step_at_a_reboot_alone_is_listed_and_not_named() {
 }
 
 #[test]
+fn a_step_to_a_usual_state_of_the_kind_is_listed_and_a_larger_one_is_named() {
+    let visit = |day: usize| if (13..21).contains(&day) { 106.0 } else { 98.0 };
+    let step = |day: usize| if day > 20 { 106.0 } else { 98.0 };
+    let mut hosts: Vec<Value> = ["h1", "h2"].iter().flat_map(|name| days(name, 1..=28, visit)).collect();
+    let alone = days("h3", 1..=28, step);
+    judged(&alone, 5, &["--history"]).says("Became slower: 1 of 1 hosts: h3.");
+    hosts.extend(alone);
+    let found = judged(&hosts, 0, &["--history"]);
+    found.says("Became slower: 0 of 3 hosts.");
+    found.says(
+        "h3: not judged: matrix, mean of 2 points has another level, as hosts of its kind often had for a while, since \
+         2026-11-21T01:20:00Z [states].",
+    );
+    assert!(found.of("history", "undecided").contains(&("h3".into(), "states".into())), "{}", found.text);
+    hosts.extend(days("h4", 1..=28, |day| if day > 20 { 130.0 } else { 98.0 }));
+    judged(&hosts, 5, &["--history"]).says("Became slower: 1 of 4 hosts: h4.");
+    // A changed fact explains a step of any size.
+    for (day, result) in (1..).zip(&mut hosts[56..84]) {
+        result["system"]["machine"] = json!({"bios_version": if day > 20 { "2.2" } else { "2.1" }});
+    }
+    judged(&hosts, 5, &["--history"]).says("Became slower: 2 of 4 hosts: h3, h4.");
+}
+
+#[test]
 fn the_step_that_is_found_soon_is_said() {
     let found = judged(&days("h1", 1..=28, |_| 98.0), 0, &["--history"]);
     found.says("robust cumulative sum; a step of ");

@@ -158,6 +158,9 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let without = [load(ours, options, &mut all)?, load(theirs, options, &mut all)?];
     // Everything is kept until the process ends.
     let all = all.leak();
+    let is_curve = all.iter().all(|saved| matches!(saved.experiment.as_str(), "" | "curve"));
+    // Levels are those of random loads at every size.
+    let levels = if is_curve { levels::of(all.split_at(ours.len()).into()) } else { None };
     let of_memory = options.of == Of::Typical && without_translation(all)?;
     let all: &[Saved] = all;
     let mut known = all.iter().map(|saved| &saved.experiment).filter(|name| !name.is_empty());
@@ -168,7 +171,6 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(SavedError::Different { first: *first, second: *second }.into());
     }
     let experiment = named.map_or("", Text::as_str);
-    let is_curve = all.iter().all(|saved| matches!(saved.experiment.as_str(), "" | "curve"));
     let (one, other) = all.split_at(ours.len());
     let sides = [one, other];
     let saved = |side: usize, file: usize| sides.get(side)?.get(file);
@@ -201,7 +203,6 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if options.writes(Purpose::Picture) && !view.is_curve() {
         return Err(SavedError::NoPicture { drawn: "curves are compared" }.into());
     }
-    let levels = if is_curve { levels::of(sides) } else { None };
     let cause = cause::of(sides, experiment, &comparison, differs);
     write(&mut |document| {
         describe::machine::saved_footer(document, &|index| all.get(index));

@@ -44,11 +44,13 @@ const MOST_CORRELATED: f64 = 0.98;
 /// Number of standard errors by which two levels differ.
 const DISTINCT: f64 = 3.0;
 /// Share of a change that an earlier deviation must have had, so that the level is not a new one.
-const SEEN: f64 = 0.8;
+pub const SEEN: f64 = 0.8;
 /// Share of that deviation below which results are back at the level before.
 const NEAR: f64 = 0.5;
 /// Maximum chance of a step at a reboot, if each boot had one of two levels at random.
 const CHANCE: f64 = 0.015;
+/// Least number of results of an episode that was another level.
+const EPISODE: usize = 3;
 /// Number of results in which a [detectable](HistoryScan::detectable) step is found.
 pub const DETECTED_IN: usize = 5;
 
@@ -149,6 +151,16 @@ pub struct LevelChange {
     pub direction: f64,
 }
 
+impl LevelChange {
+    /// Returns whether a fact about the host changed at the same time.
+    pub fn has_changed_fact(&self, results: &[PastResult]) -> bool {
+        match results.get(self.start.saturating_sub(1)..=self.start) {
+            Some([before, after]) => before.of_state[1] != after.of_state[1],
+            _ => false,
+        }
+    }
+}
+
 /// The search for changes in the results of a series, one result after the other.
 #[derive(Clone, Copy)]
 pub struct HistoryScan {
@@ -162,6 +174,8 @@ pub struct HistoryScan {
     recent: Option<LevelChange>,
     /// The first one of the newest results, if they returned to an earlier level.
     returned: Option<usize>,
+    /// The number of changes that did not last, without a changed fact, and the size of the latest one as a logarithm.
+    pub passed: (usize, f64),
     /// The smallest change, and the sum that is an alarm.
     limits: [f64; 2],
 }
@@ -175,6 +189,7 @@ impl HistoryScan {
             confirmed: None,
             recent: None,
             returned: None,
+            passed: (0, 0.0),
             // Alarms become rarer exponentially with the height, so that all series together have as many as one.
             limits: [ln(1.0 + threshold), HEIGHT + ln(series.max(1.0)) / (1.5 * SLACK)],
         }
@@ -192,6 +207,11 @@ impl HistoryScan {
                 .sum();
             if sum * change.level.scale < least * new.len().real() {
                 // It was an episode, and the level before it continues.
+                if new.len() > EPISODE {
+                    let episode = new.get(..new.len() - 1).unwrap_or_default();
+                    let away = PastLevel::of(episode, 0.0, 0.0).middle - change.level.middle;
+                    self.passed = (self.passed.0 + 1, change.direction * away);
+                }
                 self.start = change.before;
                 self.levels = [change.level; WINDOW + 1];
                 self.recent = None;
@@ -244,6 +264,9 @@ impl HistoryScan {
             was_there |= sum > seen;
             was_there && sum < NEAR * seen
         });
+        if is_seen && self.returned.is_none() && !change.has_changed_fact(results) {
+            self.passed = (self.passed.0 + 1, seen / SEEN / newest.len().real() * scale);
+        }
         self.returned = is_seen.then_some(change.start);
         if !is_seen {
             self.start = change.start;
@@ -330,6 +353,8 @@ pub enum Undecided {
     Boot,
     /// A level at which earlier results were too.
     Returned,
+    /// A step of a size at which the hosts of its kind often step and come back.
+    States,
 }
 
 impl Undecided {
@@ -340,12 +365,13 @@ impl Undecided {
             Undecided::Correlated => "correlated",
             Undecided::Boot => "boot",
             Undecided::Returned => "earlier-level",
+            Undecided::States => "states",
         }
     }
 
     /// Returns whether the newest results are at another level than those before them.
     pub const fn is_step(self) -> bool {
-        matches!(self, Undecided::Boot | Undecided::Returned)
+        matches!(self, Undecided::Boot | Undecided::Returned | Undecided::States)
     }
 }
 

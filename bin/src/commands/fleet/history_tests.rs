@@ -6,6 +6,7 @@ use latency_core::math::ln;
 use latency_core::rng::Pcg32;
 
 use super::history::{DETECTED_IN, FEWEST_RESULTS, HistoryScan, PastResult, Undecided};
+use super::passing::PassingChanges;
 
 const DAY: u32 = 86_400;
 const THRESHOLD: f64 = 0.03;
@@ -230,6 +231,101 @@ fn correlated_noise_is_rarely_named() {
 fn two_states_are_rarely_named() {
     for states in [States::Boot(0.5), States::Boot(0.2), States::Result(0.2), States::Result(0.1)] {
         assert_false_alarms(150, SimulatedHost { states, ..HOST }, 1.0);
+    }
+}
+
+/// Returns the false alarms in 1000 host-days of fleets of `count` hosts, by series alone and beside the changes of the
+/// other hosts that did not last; and the shares of hosts with a step whose step is named within five results.
+fn of_fleets(hosts: usize, count: usize, like: SimulatedHost, step: f64) -> ([f64; 2], [f64; 2]) {
+    let (mut days, mut alarms, mut found) = (0_usize, [0_usize; 2], [0_usize; 2]);
+    let fleets = hosts / count;
+    for fleet in 0..fleets {
+        let seed = |host: usize| 5_000_000 + (fleet * count + host) as u64;
+        let begins = 120 + (fleet * 37 % 200) as u32;
+        let level = |host: usize, day: u32| if host == 0 && day >= begins { 1.0 + step } else { 1.0 };
+        let hosts: Vec<_> = (0..count)
+            .map(|host| SimulatedHost { seed: seed(host), ..like }.results(|day| level(host, day)))
+            .collect();
+        let mut scans = std::vec![HistoryScan::new(THRESHOLD, 1.0); count];
+        let mut passing = PassingChanges::new().unwrap();
+        let (mut known, mut faster) = (Vec::new(), Vec::new());
+        for day in 0..like.days {
+            let mut changes = Vec::new();
+            for (host, (results, scan)) in hosts.iter().zip(&mut scans).enumerate() {
+                let end = results.partition_point(|result| result.started <= day * DAY);
+                if end == 0 || results[end - 1].started < day * DAY {
+                    continue;
+                }
+                (days, passing.results) = (days + 1, passing.results + 1);
+                let before = scan.passed.0;
+                scan.add(&results[..end]);
+                if scan.passed.0 > before {
+                    passing.add(scan.passed.1);
+                }
+                if let Some((change, [before, after, _])) = scan.found(&results[..end]) {
+                    changes.push((host, change, (after - before).abs()));
+                    if change.direction < 0.0 && !faster.contains(&(host, change.start)) {
+                        faster.push((host, change.start));
+                        passing.add(before - after);
+                    }
+                }
+            }
+            for (host, change, size) in changes {
+                let is_usual = passing.are_usual(size, usize::from(change.direction < 0.0));
+                for rule in 0..if is_usual { 1 } else { 2 } {
+                    if known.contains(&(host, change.start, rule)) {
+                        continue;
+                    }
+                    known.push((host, change.start, rule));
+                    let started = hosts[host][change.start].started;
+                    let is_step = step > 0.0 && host == 0 && started + 3 * DAY >= begins * DAY;
+                    let in_time = hosts[host]
+                        .iter()
+                        .filter(|result| result.started >= begins * DAY && result.started <= day * DAY);
+                    found[rule] += usize::from(is_step && change.direction > 0.0 && in_time.count() <= 5);
+                    alarms[rule] += usize::from(!is_step);
+                }
+            }
+        }
+    }
+    let rates = alarms.map(|alarms| 1000.0 * alarms as f64 / days as f64);
+    (rates, found.map(|found| 100.0 * found as f64 / fleets as f64))
+}
+
+#[test]
+fn states_that_last_for_weeks_are_rarely_named_in_a_fleet() {
+    for every in [30.0, 60.0] {
+        let states = States::Result(1.0 / every);
+        let ([alone, rate], _) = of_fleets(160, 20, SimulatedHost { states, ..HOST }, 0.0);
+        std::println!("changed at one result in {every}: {alone:.2} alone, {rate:.2} in a fleet of 20");
+        assert!(rate < 1.0, "{rate}");
+    }
+}
+
+#[test]
+fn a_step_of_10_percent_is_found_in_a_fleet_of_steady_hosts() {
+    let ([_, rate], [alone, found]) = of_fleets(240, 4, HOST, 0.1);
+    std::println!("{rate:.2} false alarms; {alone:.1}% found alone, {found:.1}% in a fleet of 4");
+    assert!(rate < 1.0 && found > 90.0 && found + 4.0 > alone, "{rate} {found} {alone}");
+}
+
+#[test]
+#[ignore = "minutes: the table of the guide"]
+fn fleets_of_the_guide() {
+    for every in [20.0, 30.0, 40.0, 60.0] {
+        for count in [1, 5, 10, 20, 100] {
+            let like = SimulatedHost { states: States::Result(1.0 / every), ..HOST };
+            let (rates, _) = of_fleets(400, count, like, 0.0);
+            let (_, found) = of_fleets(400, count, like, 0.2);
+            std::println!("{every} {count}: {rates:.2?} {found:.1?}");
+        }
+    }
+    for count in [1, 4, 20, 100] {
+        std::println!(
+            "steady {count}: {:.2?} {:?}",
+            of_fleets(400, count, HOST, 0.1),
+            of_fleets(400, count, HOST, 0.05).1
+        );
     }
 }
 

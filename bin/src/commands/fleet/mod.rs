@@ -14,6 +14,7 @@ mod history;
 #[cfg(test)]
 mod history_tests;
 mod names;
+mod passing;
 mod programs;
 mod runs;
 mod settled;

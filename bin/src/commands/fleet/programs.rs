@@ -45,7 +45,7 @@ fields! {
     RESULTS "results" "Number of results of the series.";
     CORRELATION "correlation" "Correlation of a result with the next one; 0 if it is not significant.";
     DETECTABLE "detectable_step" "Smallest step that is found within 5 results in 9 of 10 cases, as a fraction of the level; null if the newest results are not judged, or too few since a change.";
-    UNDECIDED "undecided" "Reason why the newest results are not judged: `correlated` (each resembles the one before, so that more are needed), `boot` (another level after a reboot without another changed fact, which further reboots have to confirm) or `earlier-level` (back at a level of older results); null if they are judged.";
+    UNDECIDED "undecided" "Reason why the newest results are not judged: `correlated` (each resembles the one before, so that more are needed), `boot` (another level after a reboot without another changed fact, which further reboots have to confirm), `earlier-level` (back at a level of older results) or `states` (a step of a size at which hosts of its kind often step and come back); null if they are judged.";
     UNDECIDED_SINCE "undecided_since" "Start of the first run that is not judged, in UTC; null if all are judged.";
     MISDATED "wrong_dates" "Results whose date contradicts other results of the host; they count as results without a date.";
     DATE "started" "Wrong date, in UTC.";

@@ -1,11 +1,12 @@
 //! The newest value of each host and point, and the hosts whose results changed.
 
-use latency_core::math::{ToReal, exp};
+use latency_core::math::{ToReal, exp, ln};
 use latency_core::sort::sort_by_key;
 use latency_core::stats::Interval;
 
 use super::history::{FEWEST_RESULTS, HistoryScan, PastResult, Undecided};
 use super::names::{MOST, Name, Names};
+use super::passing::PassingChanges;
 use super::runs::Runs;
 use super::values::{HostSeries, HostValue, Key, MOST_LISTED, Slowed, StoredValue, Values};
 use crate::analysis::comparison::significance::HALF;
@@ -77,14 +78,23 @@ pub fn settle(
         (one.key(), runs.host(one)) == (other.key(), runs.host(other))
     };
     let count = past.chunk_by(is_same).count();
+    // Where there is memory, random loads are not judged.
+    let is_judged = |of_host: &&[StoredValue]| {
+        let key = of_host.first().map(StoredValue::key);
+        key.is_some_and(|key| runs.is_of_memory(key) || runs.twin(key).is_none())
+    };
+    let judged = past.chunk_by(is_same).filter(is_judged).count();
     let (mut values, mut slowed) = (List::new(count)?, List::new(MOST_LISTED)?);
     // One series of each host, and its place plus 1 for each name.
     let mut series = List::new(MOST)?;
     let mut places = Table::<u32>::zeroed(MOST)?;
     let mut room = List::new(past.len())?;
-    let scan = history.map(|threshold| HistoryScan::new(threshold, count.real() / boots.names.real()));
+    let scan = history.map(|threshold| HistoryScan::new(threshold, judged.real() / boots.names.real()));
     let mut translation = List::new(MOST_LISTED)?;
     let least = if history.is_some() { FEWEST_RESULTS } else { 1 };
+    let mut passing = PassingChanges::new()?;
+    // The number of changes that were listed before those of this key.
+    let mut begun = 0;
     let (mut start, end) = (0, past.len());
     while start < end {
         let rest = past.get(start..).unwrap_or_default();
@@ -107,10 +117,14 @@ pub fn settle(
         }
         // Where memory is judged, random loads only show address translation.
         let by_memory = !is_of_memory && with_memory >= least;
-        let list = if by_memory { &mut translation } else { &mut slowed };
         // A host for which a list has no room is only counted.
         if let Some(scan) = scan {
-            let found = search(of_host, runs, scan, &mut room, list);
+            if passing.key != Some(one.key()) {
+                leave_usual(&mut slowed, begun, &mut series, &places, runs, &mut passing);
+                (passing.key, begun) = (Some(one.key()), slowed.len());
+            }
+            let list = if by_memory { &mut translation } else { &mut slowed };
+            let found = search(of_host, runs, scan, &mut room, list, &mut passing);
             if by_memory {
                 continue;
             }
@@ -123,9 +137,10 @@ pub fn settle(
                 }
             }
         } else if let Some(found) = change(older, &one, runs, key.quantity, threshold) {
-            list.push(found);
+            if by_memory { &mut translation } else { &mut slowed }.push(found);
         }
     }
+    leave_usual(&mut slowed, begun, &mut series, &places, runs, &mut passing);
     let place = |slowed: &Slowed| {
         let HostValue { host, key, .. } = slowed.value;
         (names.name(host), !Key::of(names.name(key)).is_mean, names.name(key))
@@ -150,6 +165,42 @@ pub fn settle(
         hosts.ends[part + 1] = hosts.names.len();
     }
     Ok(Settled { values, slowed, hosts, series, translation })
+}
+
+/// Removes the changes from `begun` on whose sizes are usual for their kind of hosts; the hosts are not judged. Steps that
+/// are found in the series of this kind are larger.
+fn leave_usual(
+    slowed: &mut List<Slowed>,
+    begun: usize,
+    series: &mut [HostSeries],
+    places: &[u32],
+    runs: &Runs<'_>,
+    passing: &mut PassingChanges,
+) {
+    let least = passing.largest_usual();
+    let mut kept = begun;
+    for place in begun..slowed.len() {
+        let Some(&found) = slowed.get(place) else { break };
+        let Slowed { value, states: [before, after], is_faster, since, .. } = found;
+        let facts = |state| runs.boots.state(state)[1];
+        let size = ln(found.ratio()).abs();
+        if facts(before) == facts(after) && passing.are_usual(size, usize::from(is_faster)) {
+            let place = places.get(value.host as usize).map_or(0, |place| *place as usize);
+            if let Some(series) = series.get_mut(place.wrapping_sub(1)) {
+                (series.key, series.undecided) = (value.key, Some((Undecided::States, since)));
+            }
+        } else {
+            slowed.iter_mut().skip(kept).take(1).for_each(|slot| *slot = found);
+            kept += 1;
+        }
+    }
+    slowed.pushed -= slowed.len() - kept;
+    slowed.truncate(kept);
+    for known in series.iter_mut().filter(|known| least > 0.0 && Some(known.key) == passing.key) {
+        known.detectable =
+            known.detectable.filter(|_| known.undecided.is_none()).map(|step| step.max(exp(least) - 1.0));
+    }
+    passing.clear();
 }
 
 /// Returns the number of results of a host with memory without address translation at the point of these values, which
@@ -190,6 +241,7 @@ fn search(
     begin: HistoryScan,
     series: &mut List<PastResult>,
     slowed: &mut List<Slowed>,
+    passing: &mut PassingChanges,
 ) -> HostSeries {
     let mut of_newest = None;
     let is_left = |value: &&StoredValue| !value.is_searched() && runs.run(value).started > 0;
@@ -207,7 +259,12 @@ fn search(
             if series.last().is_none_or(|before| before.started != past.started) {
                 // There is room for all values.
                 series.push(past);
+                let before = scan.passed.0;
                 scan.add(series);
+                passing.results += 1;
+                if scan.passed.0 > before {
+                    passing.add(scan.passed.1);
+                }
             }
         }
         let of = |place: usize| series.get(place).map_or((0, 0), |result| (result.started, result.state));
@@ -221,6 +278,10 @@ fn search(
             undecided,
         });
         let Some((change, [before, level, error])) = scan.found(series) else { continue };
+        // A step to a faster level without a reason is often the way back from a slower state.
+        if change.direction < 0.0 && !change.has_changed_fact(series) {
+            passing.add(before - level);
+        }
         // A bandwidth is the reciprocal of a time.
         let sign = if quantity == Quantity::Latency { 1.0 } else { -1.0 };
         let at = |errors: f64| exp(sign * level + errors * HALF * error);

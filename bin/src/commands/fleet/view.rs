@@ -324,6 +324,9 @@ impl FleetView<'_, '_> {
                         "has another level after a reboot alone, which may be another placement of memory until \
                          further reboots confirm it,"
                     }
+                    Undecided::States => {
+                        "has another level, as hosts of its kind often had for a while,"
+                    }
                     _ => "is back at a level of older results",
                 },
                 Utc(since),

@@ -14,7 +14,7 @@ use crate::analysis::cause::LikelyCause;
 use crate::commands::Write;
 use crate::commands::compare::{cause, load};
 use crate::describe::rates::headline;
-use crate::describe::{self, columns, trust};
+use crate::describe::{self, columns, split, trust};
 use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
 use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
@@ -297,6 +297,7 @@ impl File<'_> {
             rows.len(),
             plural(rows.len())
         ));
+        split::of_saved(document, rows);
     }
 
     /// Shows its host, as far as the file names it.
@@ -323,6 +324,7 @@ impl File<'_> {
 /// Shows every point with its distinguishing fields.
 fn points(document: &mut dyn Document, rows: &[Row], level: Level) {
     let unit_of_all = unit(rows);
+    let has_parts = rows.iter().any(|row| row.parts.is_some());
     // A single point differs from no other, and is labelled by its nodes and its size.
     let shown = match rows {
         [_] => 1 << FROM | 1 << TO | 1 << SIZE | 1 << CLASS,
@@ -331,7 +333,11 @@ fn points(document: &mut dyn Document, rows: &[Row], level: Level) {
     document.tabulate("", level, 1, &|table| {
         table.text("point");
         table.text(unit_of_all);
-        table.texts(&["95% CI", "core cycles", "pages"]);
+        table.text("95% CI");
+        if has_parts {
+            table.texts(&["without translation", "translation"]);
+        }
+        table.texts(&["core cycles", "pages"]);
         for row in rows {
             table.row();
             table.show(&Label { row, shown });
@@ -341,6 +347,9 @@ fn points(document: &mut dyn Document, rows: &[Row], level: Level) {
             }
             // The interval of a rate is left out, because it is the interval of the time for a line.
             table.range(row.sample.interval.filter(|_| row.traffic().is_none()), "");
+            if has_parts {
+                split::cells(table, row.parts);
+            }
             match row.sample.core_cycles {
                 Some(cycles) => table.number(cycles),
                 None => table.text(""),

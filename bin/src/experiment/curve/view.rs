@@ -140,18 +140,19 @@ fn all_levels(analysis: &Analysis) -> impl Display + '_ {
     })
 }
 
-/// Shows the level behind the last cache: memory, or the level on which a curve that does not reach memory ends.
+/// Shows the level behind the last cache: memory, with its latency without translation if that is known, or the level on which
+/// a curve that does not reach memory ends.
 fn last_level(analysis: &Analysis, side_cache: Option<Bytes>, apart: Option<Estimate>) -> impl Display + '_ {
     fmt::from_fn(move |out| {
         if let Some(memory) = &analysis.memory {
             let through = method::through(side_cache);
-            let (name, ns) = (levels::beyond(analysis), memory.nanoseconds().value);
+            let (name, ns) = (levels::beyond(analysis), Digits(memory.nanoseconds().value));
             return match apart {
+                None => write!(out, "{name}{through} {ns} ns"),
                 Some(apart) => {
-                    let (own, random) = (Digits(apart.value), Digits(ns));
-                    write!(out, "{name}{through} {own} ns ({random} ns with address translation)")
+                    let own = Digits(apart.value);
+                    write!(out, "{name}{through} {own} ns ({ns} ns with address translation)")
                 }
-                None => write!(out, "{name}{through} {} ns", Digits(ns)),
             };
         }
         if let Some(Some(level)) = &analysis.open_end {

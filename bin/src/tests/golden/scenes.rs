@@ -267,6 +267,13 @@ const WIDE: &[Row] = &[
         &[],
     ),
     (
+        "show-memory",
+        &["txt", "json", "csv", "prom"],
+        ONE,
+        "show ../tests/fixtures/saved/matrix-memory-a.json",
+        &[],
+    ),
+    (
         "show-several",
         &["txt", "json"],
         ONE,
@@ -275,6 +282,7 @@ const WIDE: &[Row] = &[
          ../tests/fixtures/show/every-field.csv",
         &[],
     ),
+    ("report-memory", &["txt", "json"], ONE, "report ../tests/fixtures/saved/matrix-memory-a.json", &[]),
     ("report-joined", &["json"], ONE, "report ../tests/fixtures/saved/joined.csv", &[]),
     (
         "report-curves",
