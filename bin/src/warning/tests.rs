@@ -155,6 +155,7 @@ fn every() -> Vec<Warning> {
         Warning::ChannelsUnequal { dimms: 5, sockets: 1 },
         Warning::TierContradiction { tier: 4, fast: from, slow: to, ratio: 1.8 },
         Warning::Partial { finished: 3, planned: 9 },
+        Warning::BudgetOver { finished: 3, planned: 9 },
     ]
 }
 
@@ -248,7 +249,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 87);
+    assert_eq!(codes.len(), 88);
 }
 
 #[test]
