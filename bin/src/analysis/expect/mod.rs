@@ -19,6 +19,7 @@ use crate::result::row::{
     EXPERIMENT, FIELDS, GENERATORS, KERNEL, LANES, ORDER, PAGES_ASKED, Row, SIZE, TRAFFIC, WORDS,
 };
 use crate::result::sample::{Sample, Samples};
+use crate::result::split::LoadParts;
 use between::{Between, MeasuredCurve};
 use mixture::Mixture;
 
@@ -133,6 +134,15 @@ impl<'r> SavedCurve<'r> {
     fn with_samples(&self, take: &mut dyn FnMut(Samples<'_>)) {
         let sample = |index: usize| self.of.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
         take(Samples::new(self.of.rows.len(), &sample));
+    }
+
+    /// Returns memory and translation of the nearest size that has them, at most an octave away.
+    #[must_use]
+    pub fn parts(&self, size: Bytes) -> Option<(Bytes, LoadParts)> {
+        let near = |other: Bytes| other <= size.times(2) && size <= other.times(2);
+        let all = self.of.rows.iter().filter(|row| near(row.sample.size) && self.has(row));
+        let apart = all.filter_map(|row| Some((row.sample.size, row.parts?)));
+        apart.min_by_key(|(other, _)| other.0.abs_diff(size.0))
     }
 
     fn at(&self, size: Option<Bytes>) -> Result<(Bytes, Between), Unanswered> {

@@ -238,6 +238,25 @@ fn a_question_without_a_size_is_about_the_largest_one() {
 }
 
 #[test]
+fn memory_apart_from_translation_is_that_of_the_nearest_size_within_an_octave() {
+    let apart = |row: Row| match row.sample.size.0 {
+        size @ (MIB | 0x400_0000) => {
+            let without_translation = Estimate::exact(size as f64);
+            Row { parts: Some(LoadParts { without_translation, translation: Estimate::exact(1.0) }), ..row }
+        }
+        _ => row,
+    };
+    let rows: Vec<Row> = rows("4k", 1.0).into_iter().map(apart).collect();
+    let results = [result("curve", &rows)];
+    for (size, found) in [(48, Some(64)), (128, Some(64)), (129, None), (2, Some(1)), (16, None)] {
+        let curve = answer(&results, &of_size(size * MIB)).unwrap().curve;
+        let parts = curve.parts(Bytes(size * MIB));
+        assert_eq!(parts.map(|(size, _)| size), found.map(|size| Bytes(size * MIB)), "{size}");
+        assert!(parts.is_none_or(|(size, parts)| parts.without_translation.value == size.0 as f64));
+    }
+}
+
+#[test]
 fn sizes_beyond_the_curve_are_refused() {
     let rows = rows("4k", 1.0);
     let refused =

@@ -10,7 +10,7 @@ use crate::analysis::expect::{Expectation, ExpectedTime};
 use crate::commands::report::saved::{self, File};
 use crate::commands::show;
 use crate::describe::time::ReadableTime;
-use crate::describe::{self, columns, trust};
+use crate::describe::{self, columns, split, trust};
 use crate::experiment::curve::levels;
 use crate::report::document::{Document, Level, Part, Role, fields};
 use crate::report::figures::Digits;
@@ -45,6 +45,9 @@ pub fn present(document: &mut dyn Document, files: &[File<'_>], file: &File<'_>,
         document.put(&BELOW, below.size);
         document.put(&ABOVE, above.size);
         document.put(&MIXTURE, sum);
+        let parts = found.curve.parts(found.size).map(|(_, parts)| parts);
+        document.put(&columns::WITHOUT_TRANSLATION, parts.map(|parts| parts.without_translation));
+        document.put(&columns::TRANSLATION, parts.map(|parts| parts.translation));
         document.put(&ALIKE, found.alike);
     });
     let sources = || found.sources.iter().filter_map(|index| files.get(index as usize));
@@ -60,6 +63,13 @@ pub fn present(document: &mut dyn Document, files: &[File<'_>], file: &File<'_>,
     let expected = nanoseconds(found.between.expected, " ns");
     document.answer(format_args!("A random load over {}: {expected}{others}.", found.size));
     neighbours(document, found);
+    if let Some((size, parts)) = found.curve.parts(found.size) {
+        document.finding(format_args!(
+            "At {size}, a random load costs {} without address translation, which adds {}.",
+            split::with_ends(parts.without_translation),
+            split::with_ends(parts.translation)
+        ));
+    }
     if let Some(mixture) = &found.mixture {
         terms(document, found, mixture);
     }
