@@ -104,7 +104,9 @@ fn metrics_of_every_saved_result_are_accepted_by_a_collector() {
 #[test]
 fn every_commands_output_from_saved_files_is_valid() {
     let saved = [files("golden", &["json", "csv"]), files("fixtures/saved", &[])].concat();
-    let runs: Vec<_> = COMMANDS.iter().flat_map(|name| saved.iter().map(move |path| (*name, path))).collect();
+    // `expect` refuses most of them.
+    let commands = || COMMANDS.into_iter().chain(["expect"]);
+    let runs: Vec<_> = commands().flat_map(|name| saved.iter().map(move |path| (name, path))).collect();
     let (broken, documents) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     let every = of_everything(3, 1);
     let chosen: Vec<_> = runs.iter().step_by(every).collect();
