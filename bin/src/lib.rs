@@ -413,7 +413,8 @@ fn perform<'o>(
     // Slow checks are left out if their findings would not be shown.
     let is_text = |output: &Output<'_>| output.format.purpose == Purpose::Terminal;
     let checked = options.strict || !(options.quiet && options.outputs().iter().all(is_text));
-    let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns.real() };
+    let end_ns = begun_ns.real() + whole_run::end_ns(options);
+    let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns.real(), end_ns };
     let ran = run_experiment::run_experiment(options, &mut session, experiment, planned, effort);
     progress.clear();
     let ran = ran?;

@@ -5,7 +5,7 @@
 
 use latency_tests::attempts::retried;
 use latency_tests::confine::allowed_cpus;
-use latency_tests::document::{at, number, warnings};
+use latency_tests::document::{array, at, number, warnings};
 use latency_tests::run::{Run, command};
 use latency_tests::schema::assert_valid;
 use serde_json::Value;
@@ -181,4 +181,23 @@ fn a_process_stopped_beyond_its_time_limit_ends() {
         assert!(warnings(&document).contains(&"precision-not-reached"), "{run}");
         assert_eq!(at(&document, "/partial"), false, "{run}");
     });
+}
+
+#[test]
+fn a_process_stopped_beyond_its_budget_ends_and_names_the_rest() {
+    let meddle = |child: &Child, round: usize| {
+        if round == 1 {
+            stop_for(child, Duration::from_secs(5));
+        }
+    };
+    let run = met(&["parallel", "--size=1M", "--budget=3"], &meddle);
+    let document = run.expect_json(0);
+    assert_valid(&document);
+    assert!(warnings(&document).contains(&"budget-over"), "{run}");
+    assert_eq!(at(&document, "/partial"), false, "{run}");
+    let reasons: Vec<&str> = array(&document, "/rows")
+        .iter()
+        .map(|row| at(row, "/not_measured").as_str().expect("text"))
+        .collect();
+    assert!(reasons.iter().any(|reason| reason.contains("--budget was over")), "{run}");
 }

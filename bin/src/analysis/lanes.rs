@@ -276,4 +276,4 @@ pub fn work_reach(floor: Option<WorkingSet<'_, '_>>, memory: WorkingSet<'_, '_>)
 
 #[cfg(test)]
 #[path = "lanes_tests.rs"]
-pub(super) mod tests;
+pub mod tests;

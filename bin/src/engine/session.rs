@@ -11,8 +11,9 @@ use crate::result::distribution::Distribution;
 use crate::result::residency::Residence;
 use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Outcome, Point, Repeat};
-use crate::sys::signal;
+pub use crate::sys::signal::{Deadline, interrupted, requested};
 use crate::sys::table::Table;
+pub use crate::sys::time::now_ns;
 use crate::warning::Warnings;
 
 /// Observations during a measurement.
@@ -70,10 +71,4 @@ pub struct Findings<'a> {
     pub audit: Option<UnderWay>,
     /// An interrupt came before the end.
     pub interrupted: bool,
-}
-
-/// Returns true if the program is asked to stop, for experiments with a long evaluation after the rounds.
-#[must_use]
-pub fn interrupted() -> bool {
-    signal::interrupted()
 }

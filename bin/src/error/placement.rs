@@ -67,6 +67,8 @@ pub enum PlacementError<'a> {
     CpuGenerates { cpu: CpuId },
     /// The time limit of the whole run is too short; the shortest run may last this long.
     BudgetTooShort { seconds: u64 },
+    /// The time limit of the whole run was over before this was measured.
+    BudgetOver,
     /// There is no CPU for a second thread.
     NeedsSecondCpu { experiment: &'static str, why: &'static str },
     /// Single loads need a counter with shorter steps.
@@ -198,6 +200,12 @@ impl fmt::Display for PlacementError<'_> {
                 "this run needs up to {seconds} s, more than --budget; use --budget={seconds}, or measure \
                  less"
             ),
+            PlacementError::BudgetOver => {
+                write!(
+                    out,
+                    "--budget was over before this was measured; increase it, or stop other processes"
+                )
+            }
             PlacementError::NeedsSecondCpu { experiment, why } => {
                 write!(out, "{experiment} needs a second CPU: {why}; widen the cpuset or affinity mask")
             }

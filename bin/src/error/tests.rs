@@ -121,6 +121,11 @@ fn unavailable_processors_have_messages() {
         "this run needs up to 4 s, more than --budget; use --budget=4, or measure less",
     );
     check(
+        PlacementError::BudgetOver,
+        2,
+        "--budget was over before this was measured; increase it, or stop other processes",
+    );
+    check(
         PlacementError::CpuGenerates { cpu: CpuId(3) },
         2,
         "CPU 3 measures latency and cannot also generate load; remove it from --load-cpus, or \

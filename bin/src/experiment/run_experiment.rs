@@ -11,16 +11,16 @@ use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::checks::{find_working_set, repeat, self_test, translation_probe};
 use crate::engine::finish;
 use crate::engine::memory::{placement, second};
-use crate::engine::session::{Findings, Session};
+use crate::engine::session::{Deadline, Findings, Session, now_ns, requested};
 use crate::engine::stopwatch::clock::Timer;
-use crate::error::Failure;
+use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::options::Options;
 use crate::plan::budget::{Budget, Memory};
 use crate::plan::{self, Planning, regions, whole_run};
 use crate::result::conditions::Conditions;
-use crate::result::{Counter, Health, Point};
+use crate::result::{Counter, Exclusion, Health, Outcome, Point};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -35,6 +35,11 @@ pub struct Planned {
     pub warnings: Warnings,
 }
 
+/// Maximum share of the time for a run that the search for the working set has, and nanoseconds that suffice on an idle
+/// machine. If neither does, the usual working set is measured.
+const SEARCH_SHARE: f64 = 0.25;
+const SEARCH_NS: f64 = 1e9;
+
 /// The limits of a run and its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -44,6 +49,8 @@ pub struct Effort {
     pub checked: bool,
     /// The start of the run, by the engine's clock in nanoseconds.
     pub begun_ns: f64,
+    /// The end of the run, by the same clock: what is not measured by then is left out. Infinite without a limit.
+    pub end_ns: f64,
 }
 
 /// An experiment after its run.
@@ -127,14 +134,55 @@ fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
 ///
 /// # Errors
 ///
-/// Returns a [`Failure`] if nothing can be measured. An interrupt ends the visits; the results so far are kept.
+/// Returns a [`Failure`] if nothing can be measured. An interrupt ends the visits, and so does the end of the run; the
+/// results so far are kept.
 pub fn run_experiment<'a>(
+    options: &'a Options<'a>,
+    session: &mut Session<'a, '_>,
+    experiment: &Experiment,
+    planned: Planned,
+    effort: Effort,
+) -> Result<ExperimentRun<'a>, Failure<'a>> {
+    let deadline = Deadline::at(effort.end_ns);
+    let ran = measured(options, session, experiment, planned, effort);
+    drop(deadline);
+    let (mut ran, budget) = match ran {
+        Err(Failure::Interrupted) if !requested() => return Err(PlacementError::BudgetOver.into()),
+        ran => ran?,
+    };
+    if ran.findings.interrupted && !requested() {
+        ran.findings.interrupted = false;
+        leave_out(&mut ran.findings.outcomes, session.warnings)?;
+    }
+    warn(session, &ran, &budget);
+    Ok(ran)
+}
+
+/// Says that the points without a result were left out at the end of the run, and that the others may be less precise.
+///
+/// # Errors
+///
+/// [`PlacementError::BudgetOver`] if no point has a result.
+fn leave_out(outcomes: &mut [Outcome<'_>], warnings: &mut Warnings) -> Result<(), PlacementError<'static>> {
+    let (mut finished, planned) = (0, outcomes.len() as u32);
+    for Outcome { result, .. } in outcomes {
+        if let Err(Exclusion::Interrupted) = result {
+            *result = Err(Exclusion::Placement(PlacementError::BudgetOver));
+        }
+        finished += u32::from(result.is_ok());
+    }
+    warnings.push(Warning::BudgetOver { finished, planned });
+    if finished == 0 { Err(PlacementError::BudgetOver) } else { Ok(()) }
+}
+
+/// Measures the points of a plan, and checks the tool itself; returns the budget, too.
+fn measured<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     experiment: &Experiment,
     mut planned: Planned,
     effort: Effort,
-) -> Result<ExperimentRun<'a>, Failure<'a>> {
+) -> Result<(ExperimentRun<'a>, Budget), Failure<'a>> {
     let timer = timer(options, session, &planned)?;
     let mut health = Health::default();
     self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
@@ -149,6 +197,7 @@ pub fn run_experiment<'a>(
     session.noted.spare.take_if(|(like, _)| !budget.twice || !second::uses(machine, points, like));
     budget.limit(effort.limit_ns, points.len());
     budget.until_ns = effort.begun_ns + budget.whole_ns.min(whole_run::visits_end_ns(options, budget));
+    budget.until_ns = budget.until_ns.min(effort.end_ns);
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let watch = Watch::begin(session.noted, &machine.cpus, points);
     let mut findings = (experiment.measure)(options, session, &timer, points, budget)?;
@@ -158,9 +207,7 @@ pub fn run_experiment<'a>(
     let conditions = watch.and_then(|watch| watch.end(session, &timer));
     let several = regions::have_several_initiators(points);
     let regions = several.then_some(budget.memory);
-    let ran = ExperimentRun { machine, timer, health, conditions, regions, findings };
-    warn(session, &ran, budget);
-    Ok(ran)
+    Ok((ExperimentRun { machine, timer, health, conditions, regions, findings }, *budget))
 }
 
 /// Moves to the CPU of the first point and chooses the clock there.
@@ -192,7 +239,12 @@ fn search<'a>(
         let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
         let like = plan::looked_at(options, session.machine, &planned.points)
             .map(|like| (like, options.point_limit_ns()));
-        if let Some(found) = find_working_set::find(session, timer, like, &planned.points, seeks_cache)? {
+        let begun_ns = now_ns();
+        let end_ns = begun_ns + (SEARCH_SHARE * (effort.end_ns - begun_ns)).max(SEARCH_NS);
+        let deadline = Deadline::at(end_ns.min(effort.end_ns));
+        let found = find_working_set::find(session, timer, like, &planned.points, seeks_cache)?;
+        drop(deadline);
+        if let Some(found) = found {
             session.machine = found;
             *planned = self::planned(options, found, experiment)?;
         }
@@ -252,7 +304,23 @@ fn check<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::lanes::tests::outcome;
     use crate::experiment::tests::{machine, options, planned};
+    use crate::result::Walk;
+    use std::string::ToString;
+
+    #[test]
+    fn points_without_time_are_left_out_and_the_others_are_kept() {
+        let (mut some, mut warnings) = ([outcome(1 << 20, Walk::Chain, 5.0); 2], Warnings::new());
+        some[1].result = Err(Exclusion::Interrupted);
+        leave_out(&mut some, &mut warnings).unwrap();
+        let over = Exclusion::Placement(PlacementError::BudgetOver);
+        assert!(
+            some[0].result.is_ok() && some[1].result.is_err_and(|why| why.to_string() == over.to_string())
+        );
+        assert!(warnings.iter().eq([&Warning::BudgetOver { finished: 1, planned: 2 }]));
+        assert!(leave_out(&mut some[1..], &mut warnings).is_err());
+    }
 
     #[test]
     fn a_fence_that_does_not_wait_weighs_more_where_loads_or_messages_are_timed_singly() {

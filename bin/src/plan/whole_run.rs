@@ -20,6 +20,15 @@ pub fn visits_end_ns(options: &Options<'_>, budget: &Budget) -> f64 {
     (whole_ns - checks_ns).max(0.5 * whole_ns).min(SHARE * whole_ns)
 }
 
+/// Returns the nanoseconds from the start of the run after which it ends with what is measured: an idle machine never
+/// needs them, and conclusions have a moment.
+#[must_use]
+pub fn end_ns(options: &Options<'_>) -> f64 {
+    const SHARE: f64 = 1.1;
+    const CONCLUSIONS_NS: f64 = 0.5e9;
+    SHARE * options.whole_ns() + CONCLUSIONS_NS
+}
+
 /// Returns the time of the search for the working set before a run.
 fn look(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Range {
     looked_at(options, machine, points).map_or(Range::ZERO, |_| LOOK)

@@ -10,8 +10,10 @@
 
 use super::errno::Errno;
 use super::raw::syscall6;
+use super::time;
 use core::mem::size_of;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use latency_core::math;
 use linux_raw_sys::general::{
     __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIG_BLOCK, SIG_UNBLOCK, SIGCHLD, SIGCONT,
     SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGSTOP, SIGSYS, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH,
@@ -91,9 +93,38 @@ fn change(how: u32, set: SignalSet) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Returns true if one of the blocked signals is pending, except SIGPIPE and SIGXFSZ. Once true, it stays true.
+/// The time of the monotonic clock at which a measurement ends as if a signal had come. Its accesses are relaxed, because
+/// nothing else depends on it.
+static END_NS: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// The end of the time for a measurement, which is in force until this is dropped, and then the end before.
+#[derive(Debug)]
+pub struct Deadline(u64);
+
+impl Deadline {
+    /// Ends the measurement at `end_ns` of the monotonic clock; never if that is infinite.
+    #[must_use]
+    pub fn at(end_ns: f64) -> Deadline {
+        Deadline(END_NS.swap(math::whole(end_ns), Ordering::Relaxed))
+    }
+}
+
+impl Drop for Deadline {
+    fn drop(&mut self) {
+        END_NS.store(self.0, Ordering::Relaxed);
+    }
+}
+
+/// Returns true if the measurement must stop: at the request of a signal, or at the [`Deadline`].
 #[must_use]
 pub fn interrupted() -> bool {
+    let end_ns = END_NS.load(Ordering::Relaxed);
+    requested() || (end_ns < u64::MAX && time::monotonic_raw_ns() >= end_ns)
+}
+
+/// Returns true if one of the blocked signals is pending, except SIGPIPE and SIGXFSZ. Once true, it stays true.
+#[must_use]
+pub fn requested() -> bool {
     let mut pending: SignalSet = 0;
     let arguments = [&raw mut pending as usize, size_of::<SignalSet>(), 0, 0, 0, 0];
     // SAFETY: the kernel writes one mask of the size given.
@@ -115,7 +146,7 @@ pub(super) fn pause() -> Timespec {
 
 /// Returns true if the program must not wait any longer for a stream that was not ready during a [`pause`].
 pub(super) fn gives_up() -> bool {
-    let found = interrupted();
+    let found = requested();
     GAVE_UP.fetch_or(found, Ordering::Relaxed);
     found
 }

@@ -250,6 +250,8 @@ pub enum Warning {
     TierContradiction { tier: u32, fast: NodeId, slow: NodeId, ratio: f64 },
     /// The run was interrupted.
     Partial { finished: u32, planned: u32 },
+    /// The time limit of the whole run ended it before all points were measured as planned.
+    BudgetOver { finished: u32, planned: u32 },
 }
 
 impl Warning {

@@ -773,6 +773,13 @@ impl Warning {
                 "rerun without interrupting to measure the remaining points";
                 s = plural(planned)
             ),
+            Warning::BudgetOver { finished, planned } => entry!(
+                "budget-over", Fair;
+                "the budget was over before the end",
+                ": measured {finished} of {planned} point{s}, and perhaps less precisely";
+                "increase --budget, or stop other processes";
+                s = plural(planned)
+            ),
         }
     }
 }

@@ -157,6 +157,7 @@ fn every() -> Vec<Warning> {
         Warning::ChannelsUnequal { dimms: 5, sockets: 1 },
         Warning::TierContradiction { tier: 4, fast: from, slow: to, ratio: 1.8 },
         Warning::Partial { finished: 3, planned: 9 },
+        Warning::BudgetOver { finished: 3, planned: 9 },
     ]
 }
 
@@ -250,7 +251,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 89);
+    assert_eq!(codes.len(), 90);
 }
 
 #[test]

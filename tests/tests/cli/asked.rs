@@ -89,7 +89,7 @@ fn a_report_is_text_on_a_terminal_and_a_page_elsewhere() {
     assert!(saved.1.lines().last().is_some_and(|line| line.starts_with(how)), "{saved:?}");
     let plan = under(&mut directory.command(&["report", "--dry-run"]), 100);
     assert!(plan.0.success() && plan.1.contains(" experiments, "), "{plan:?}");
-    let measured = under(&mut directory.command(&["report", "--size=64K", "--budget=0.5", "--quiet"]), 100);
+    let measured = under(&mut directory.command(&["report", "--size=64K", "--budget=20", "--quiet"]), 100);
     assert!(
         measured.0.success() && measured.1.contains("Memory latency") && !measured.1.contains('<'),
         "{measured:?}"
@@ -150,7 +150,7 @@ fn a_short_run_is_announced_as_short() {
 #[test]
 fn a_report_passes_its_options_to_every_experiment() {
     let directory = Directory::new("asked-handed");
-    let asked = ["report", "--size=64K", "--budget=0.5", "--seed=7", "--label=rack=7", "--json", "--quiet"];
+    let asked = ["report", "--size=64K", "--budget=20", "--seed=7", "--label=rack=7", "--json", "--quiet"];
     let document = finish(&mut directory.command(&asked)).expect_json(0);
     assert_valid(&document);
     assert_eq!(at(&document, "/host/labels/rack"), "7");

@@ -22,7 +22,7 @@ fn a_run_with_a_budget_ends_in_time() {
 
 #[test]
 fn a_budget_that_is_too_short_is_refused_at_once() {
-    for experiment in ["matrix", "curve", "variants", "bandwidth"] {
+    for experiment in ["matrix", "curve", "variants", "bandwidth", "report"] {
         let begun = Instant::now();
         let found = run(&[experiment, "--budget=10ms"]);
         found.expect_status(2).expect_error("more than --budget; use --budget=");

@@ -15,7 +15,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The smallest possible report.
-const SMALL: [&str; 3] = ["report", "--size=64K", "--budget=0.5"];
+const SMALL: [&str; 3] = ["report", "--size=64K", "--budget=20"];
 
 /// Returns a result of a run, as stored by `make golden`.
 fn saved() -> Value {

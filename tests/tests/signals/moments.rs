@@ -41,7 +41,7 @@ const SHORT: &[&[&str]] = &[
     &["loaded", "--size=32M", "--rates=0,1,max", "--traffic=read", "--budget=1"],
     &["cores", "--states", "--budget=1"],
     &["system"],
-    &["report", "--size=64K", "--budget=0.5"],
+    &["report", "--size=64K", "--budget=20"],
     &["fit", CURVE],
     &["compare", CURVE, CURVE],
     &["fleet", CURVE, CURVE],
@@ -74,7 +74,7 @@ const LONG: &[&[&str]] = &[
     &["parallel", "--size=2G", "--time-limit=0.2"],
     &["window", "--size=2G", "--time-limit=0.1"],
     &["distribution", "--size=2G", "--time-limit=1"],
-    &["report", "--size=64K", "--budget=0.5"],
+    &["report", "--size=64K", "--budget=20"],
     &["report", "--size=64M", "--budget=20"],
 ];
 const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");

@@ -20,10 +20,13 @@ use super::Command;
 use crate::describe::{Report, output};
 use crate::error::Failure;
 use crate::experiment::interface::Experiment;
+use crate::experiment::run_experiment::Planned;
 use crate::experiment::{
     bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, residency, window,
 };
+use crate::machine::Machine;
 use crate::options::{self, Descriptor, FLAGS, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
+use crate::plan::duration::{self, Range};
 use crate::report::figures::width;
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
@@ -180,6 +183,15 @@ fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result
         }
     }
     Ok(())
+}
+
+/// Returns the time of the smallest form of a section, which it needs however short its share is.
+#[must_use]
+pub fn least(machine: &Machine, planned: &Planned) -> Range {
+    let Planned { points, budget, .. } = planned;
+    let mut budget = *budget;
+    budget.limit(0.0, points.len());
+    duration::estimate(machine, points, &budget)
 }
 
 /// Returns the duration of all sections together, in nanoseconds.

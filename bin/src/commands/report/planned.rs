@@ -3,9 +3,9 @@
 //! The experiments are planned as in a run, but nothing is measured.
 
 use super::view::{SECTIONS_OF, missing};
-use super::{COUNT, SECTIONS, VISITS, asked, budget_ns};
+use super::{COUNT, SECTIONS, VISITS, asked, budget_ns, least};
 use crate::describe::{self, CommandRun, trust};
-use crate::error::Failure;
+use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;
@@ -14,6 +14,7 @@ use crate::plan::duration::{self, Range};
 use crate::plan::{self, regions};
 use crate::report::document::{Document, Level, PageRole, Part, Role};
 use crate::sys::table::List;
+use latency_core::math;
 
 /// The plans of all sections.
 pub struct Plans {
@@ -28,14 +29,15 @@ impl Plans {
     ///
     /// # Errors
     ///
-    /// No memory; requested nodes or CPUs that cannot measure.
+    /// No memory; requested nodes or CPUs that cannot measure; [`PlacementError::BudgetTooShort`].
     pub fn make(options: &Options<'static>, machine: &'static Machine) -> Result<Plans, Failure<'static>> {
         let mut plans = Plans { sections: List::new(COUNT)?, takes: Range::ZERO };
-        let mut left_ns = budget_ns(options);
+        let (mut left_ns, mut shortest_ns) = (budget_ns(options), 0.0);
         for (index, section) in SECTIONS.iter().enumerate() {
             let (asked, _, limit_ns) = asked(index, options, left_ns)?;
             left_ns -= limit_ns / VISITS;
             let planned = run_experiment::planned(asked, machine, section.experiment).map(|mut planned| {
+                shortest_ns += least(machine, &planned).0;
                 let Planned { points, budget, .. } = &mut planned;
                 budget.limit(limit_ns, points.len());
                 let look = plan::looked_at(asked, machine, points).filter(|_| index == 0);
@@ -49,6 +51,10 @@ impl Plans {
                 Err(failure @ Failure::Usage(_)) if index == 0 => return Err(failure),
                 planned => plans.sections.push(planned),
             };
+        }
+        if shortest_ns > budget_ns(options) {
+            let seconds = math::whole(shortest_ns / 1e9) + 1;
+            return Err(PlacementError::BudgetTooShort { seconds }.into());
         }
         // Sections have less time each if those before took longer. Whole seconds are shown, rounded up.
         plans.takes = plans.takes.at_most(budget_ns(options) - 1.0);

@@ -6,16 +6,19 @@
 
 use latency_core::math::ToReal;
 
-use super::{COUNT, Came, SECTIONS, asked, budget_ns};
+use super::{COUNT, Came, END, SECTIONS, VISITS, asked, budget_ns, least};
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session, interrupted};
-use crate::error::{Failure, TimingError};
+use crate::error::{Failure, PlacementError, TimingError};
 use crate::experiment::run_experiment::{self, Effort, ExperimentRun};
 use crate::machine::{Machine, detect};
 use crate::options::Options;
 use crate::sys::arguments::Arguments;
 use crate::sys::table::List;
 use crate::warning::Warnings;
+
+/// Multiple of its share of the time after which a section ends with what is measured.
+const MOST_SHARES: f64 = 2.0;
 
 /// The result of a section, and the conditions of its run.
 struct Done {
@@ -66,8 +69,16 @@ impl Sections {
             detect::warn(machine, &mut warnings);
             let mut noted = Noted::new();
             let mut session = Session { machine, warnings: &mut warnings, progress, noted: &mut noted };
-            let effort = Effort { limit_ns, checked: index == 0, begun_ns: f64::INFINITY };
             let came = run_experiment::planned(asked, machine, section.experiment).and_then(|planned| {
+                let (least, left_ns) = (least(machine, &planned), left_ns - END * budget_ns(options));
+                if left_ns < least.0 {
+                    return Err(PlacementError::BudgetOver.into());
+                }
+                // A section that needs more than its share, as on a busy machine, has it from the later ones, which
+                // matter less.
+                let longest_ns = (MOST_SHARES / VISITS * limit_ns).max(least.1);
+                let end_ns = begun_ns.real() + longest_ns.min(left_ns);
+                let effort = Effort { limit_ns, checked: index == 0, begun_ns: f64::INFINITY, end_ns };
                 run_experiment::run_experiment(asked, &mut session, section.experiment, planned, effort)
             });
             let came = came.map(|ran| {
