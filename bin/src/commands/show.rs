@@ -14,7 +14,7 @@ use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::report::document::{Document, Level, Part, Role, Value, fields};
 use crate::report::format::Purpose;
-use crate::result::row::{CLASS, FIELDS, FROM, TO, TRAFFIC, Word, differing};
+use crate::result::row::{CLASS, EXPERIMENT, FIELDS, FROM, Row, TO, TRAFFIC, Word, differing};
 use crate::result::sample::collect;
 use crate::saved::Saved;
 
@@ -65,7 +65,7 @@ fn present(document: &mut dyn Document, files: &[File<'_>]) {
     rows(document, files);
     document.part(Part::List(&FILES), |document| {
         for file in files {
-            document.part(Part::Item, |document| contents(document, file, files.len() > 1));
+            document.part(Part::Item, |document| contents(document, file, files));
         }
     });
 }
@@ -90,7 +90,8 @@ pub(super) fn conditions(document: &mut dyn Document, saved: &Saved) {
     document.put(&TRUST, Some(level).filter(|level| !level.is_empty()));
 }
 
-fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: bool) {
+fn contents(document: &mut dyn Document, file: &File<'_>, files: &[File<'_>]) {
+    let is_one_of_several = files.len() > 1;
     let (saved, name) = (&file.saved, file.name());
     let prefix =
         fmt::from_fn(|out| if is_one_of_several { write!(out, "{}: ", name.as_str()) } else { Ok(()) });
@@ -104,23 +105,43 @@ fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: boo
     document.put(&OF, saved.experiment.as_str());
     conditions(document, saved);
     if document.wants_samples() {
-        samples(document, file, is_one_of_several);
+        samples(document, file, files);
     }
 }
 
-/// Emits the value of every point.
-fn samples(document: &mut dyn Document, file: &File<'_>, is_one_of_several: bool) {
+/// Emits the value of every point. Labels name the file and the host of one of several results, and number what they do not
+/// distinguish: a collector refuses two samples with the same labels.
+fn samples(document: &mut dyn Document, file: &File<'_>, files: &[File<'_>]) {
     let (saved, name) = (&file.saved, file.name());
+    let host = saved.named_host();
+    let like = |other: &&File<'_>| other.name().as_str() == name.as_str() && other.saved.named_host() == host;
+    let before = files.iter().take_while(|other| !core::ptr::eq(*other, file)).filter(like).count();
+    let result = (files.iter().filter(like).count() > 1).then_some(before as u64);
     let varied = differing(saved.rows.iter()) | 1 << FROM | 1 << TO | 1 << CLASS | 1 << TRAFFIC;
-    for row in saved.rows {
+    for (index, row) in saved.rows.iter().enumerate() {
+        let same =
+            |other: &&Row| row.is_same(other, varied) && other.traffic().is_some() == row.traffic().is_some();
+        let is_repeated = saved.rows.iter().filter(same).count() > 1;
+        let number = is_repeated.then(|| saved.rows.iter().take(index).filter(same).count() as u64);
         let words: [Word; FIELDS.len()] = core::array::from_fn(|field| row.plain(field));
         let keys = columns::SAVED.map(|column| Text::<32>::of(format_args!("{}", column.key)));
-        let own = [("experiment", Value::Word(file.experiment())), ("file", Value::Word(name.as_str()))];
+        let named = row.experiment();
+        let experiment = if named.is_empty() { file.experiment() } else { named.as_str() };
+        let word = |text| Some(Value::Word(text)).filter(|_| files.len() > 1);
+        let own = [
+            ("experiment", Some(Value::Word(experiment))),
+            ("file", word(name.as_str())),
+            ("host", host.and_then(word)),
+            ("result", result.map(Value::Count)),
+            ("row", number.map(Value::Count)),
+        ];
         let told = words.iter().zip(&keys).enumerate();
-        let told = told.filter(|(field, (word, _))| varied >> field & 1 == 1 && !word.is_empty());
+        let told = told.filter(|(field, (word, _))| {
+            varied >> field & 1 == 1 && *field != EXPERIMENT && !word.is_empty()
+        });
         let told = told.map(|(_, (word, key))| (key.as_str(), Value::Word(word.as_str())));
-        let mut labels = [("", Value::None); FIELDS.len() + 2];
-        let own = own.into_iter().take(1 + usize::from(is_one_of_several));
+        let mut labels = [("", Value::None); FIELDS.len() + 5];
+        let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
         metrics::of_saved(document, row, collect(&mut labels, own.chain(told)));
     }
 }
@@ -133,7 +154,6 @@ mod tests {
     use crate::options;
     use crate::report::FORMATS;
     use crate::report::terminal::Terminal;
-    use crate::result::row::Row;
     use crate::saved::MAX_ROWS;
     use crate::sys::table::List;
     use std::boxed::Box;

@@ -6,7 +6,8 @@
 //! Chips and Cheese, Microbenchmarks, `MemoryLatency.c`: `Region,Latency (ns)`, then KB and ns.
 //! tinymembench `main.c`: `block size : single random read / dual random read`, then bytes and ns.
 //! R. Groot Koerkamp, cpu-benchmarks `src/util.rs`: `n = …B, duration = …, /it: …ns cycles/it: …`, or JSON.
-//! Intel Memory Latency Checker 3.11: `idle latencies (in ns)`, then `Numa node 0 1`, then `0 84.1 139.6`.
+//! Intel Memory Latency Checker 3.11: `idle latencies (in ns)`, then `Numa node 0 1`, then `0 84.1 139.6`; 3.5 and earlier:
+//! `Memory node`, then `Socket 0 1`.
 use latency_core::text::Text;
 
 use super::fields::{fields, separator, sized, timed};
@@ -17,12 +18,13 @@ use super::unit;
 use crate::result::row::{ORDER, PAGES_ASKED, Row, Word};
 
 /// A text by which the output of each tool is recognised.
-const MARKS: [(&[u8], Tool); 5] = [
+const MARKS: [(&[u8], Tool); 6] = [
     (b"\"stride=", Tool::LatMemRd),
     (b"Region,Latency (ns)", Tool::MemoryLatency),
     (b"block size : single random read", Tool::Tinymembench),
     (b"ns cycles/it:", Tool::CpuBenchmarks),
     (b"Memory Latency Checker", Tool::Mlc),
+    (b"Measuring idle latencies", Tool::Mlc),
 ];
 
 /// Latency in tinymembench's tables that is the noise of zero, in nanoseconds.
@@ -121,27 +123,42 @@ fn point(tool: Tool, line: &str) -> Option<(f64, f64)> {
     }
 }
 
-/// Reads the idle latencies that Intel MLC printed: its matrix of nodes, and the one value of `--idle_latency`.
+/// Reads the idle latencies that Intel MLC printed: its matrix of nodes, and the one value of `--idle_latency`. Lines may be
+/// quoted as in a message, and blank lines may stand between them. Bandwidths and latencies under load are left out.
 fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"matrix");
     let (mut targets, mut is_matrix) = ("", false);
     each_line(text.lines(), &mut |_, line| {
+        let line = line.trim_start_matches(['>', '|', ' ', '\t']);
+        if line.is_empty() {
+            return Ok(());
+        }
         let mut values = fields(line, None);
-        if let Some(nanoseconds) = field_after(line, b"base frequency clocks (").and_then(number) {
+        // Version 3.5 and earlier name sockets, and core clocks.
+        let names = ["Numa node", "Memory node", "Socket"].iter().find_map(|begin| line.strip_prefix(begin));
+        if let Some(nanoseconds) = field_after(line, b"clocks (").and_then(number) {
             draft.push(timed_row(nanoseconds))?;
-        } else if place(line, b"idle latencies").is_some() {
-            is_matrix = true;
-        } else if let Some(names) = line.strip_prefix("Numa node") {
+        } else if line.starts_with("Measuring") || line.starts_with("Inject") {
+            is_matrix = place(line, b"idle latencies").is_some();
+        } else if let Some(names) = names {
             targets = names;
         } else if let Some(initiator) = values.next().and_then(number).filter(|_| is_matrix) {
+            let mut any = false;
             for (target, nanoseconds) in fields(targets, None).filter_map(number).zip(values) {
+                any = true;
                 // A target without a value was not measured.
                 let Some(nanoseconds) = number(nanoseconds) else { continue };
                 let pair = Some((whole(initiator)?, whole(target)?));
                 draft.push(Row { pair, ..timed_row(nanoseconds) })?;
             }
+            if !any {
+                return Err("a row of latencies without names of nodes above");
+            }
         } else {
             is_matrix = false;
+            let is_value = |line: &str| fields(line, None).last().and_then(number).is_some();
+            draft.saved.left_out +=
+                usize::from(is_value(line.split_once(':').map_or(line, |(_, value)| value)));
         }
         Ok(())
     })?;

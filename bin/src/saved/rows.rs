@@ -65,6 +65,8 @@ pub struct Saved {
     pub facts: SavedFacts,
     /// The other tool that wrote the file, if it was recognised.
     pub tool: Option<Tool>,
+    /// The number of values of other quantities in another tool's log, which are left out.
+    pub left_out: usize,
     /// The number of rows of 0 ns, which are left out.
     pub zeros: usize,
 }

@@ -6,6 +6,7 @@ use latency_tests::directory::Directory;
 use latency_tests::document::at;
 use latency_tests::lanes::of_everything;
 use latency_tests::program::workspace;
+use latency_tests::prometheus::read as read_metrics;
 use latency_tests::run::{ERROR, Run, command, run};
 use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
@@ -68,10 +69,44 @@ fn on_all_cpus<T: Sync>(items: &[T], each: &(dyn Fn(&T) + Sync)) {
     });
 }
 
+/// A collector refuses a file with two samples of the same labels, or with one label twice.
+#[test]
+fn metrics_of_every_saved_result_are_accepted_by_a_collector() {
+    let directory = Directory::new("documents-metrics");
+    let path = |name: &str| workspace().join("tests/golden").join(name).display().to_string();
+    let text = fs::read_to_string(path("matrix-two-nodes.json")).expect("a document");
+    let mut document: Value = serde_json::from_str(&text).expect("JSON");
+    let mut lines = String::new();
+    for (host, factor) in [("a", 1.0), ("b", 1.1), ("a", 1.2)] {
+        document["host"]["name"] = host.into();
+        document["rows"][0]["ns_high"] = (200.0 * factor).into();
+        lines += &(document.to_string() + "\n");
+    }
+    fs::write(directory.path().join("fleet.jsonl"), lines).expect("a file");
+    let saved = [files("golden", &["json"]), files("fixtures/saved", &["json", "jsonl", "csv"])].concat();
+    let mut paths: Vec<String> = saved.iter().map(|path| path.display().to_string()).collect();
+    paths.push(directory.path().join("fleet.jsonl").display().to_string());
+    let (broken, count) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+    on_all_cpus(&paths, &|path| {
+        let found = run(&["show", path, "--format=prometheus"]);
+        if found.status.code() == Some(0) {
+            count.fetch_add(1, Ordering::Relaxed);
+            if let Err(why) = read_metrics(&found.stdout) {
+                broken.lock().expect("a list").push(format!("{path}: {why}"));
+            }
+        }
+    });
+    let broken = broken.into_inner().expect("a list");
+    assert!(broken.is_empty(), "{} of {paths:?}: {broken:#?}", broken.len());
+    assert!(count.into_inner() > 60, "too few results");
+}
+
 #[test]
 fn every_commands_output_from_saved_files_is_valid() {
     let saved = [files("golden", &["json", "csv"]), files("fixtures/saved", &[])].concat();
-    let runs: Vec<_> = COMMANDS.iter().flat_map(|name| saved.iter().map(move |path| (*name, path))).collect();
+    // `expect` refuses most of them.
+    let commands = || COMMANDS.into_iter().chain(["expect"]);
+    let runs: Vec<_> = commands().flat_map(|name| saved.iter().map(move |path| (name, path))).collect();
     let (broken, documents) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     let every = of_everything(3, 1);
     let chosen: Vec<_> = runs.iter().step_by(every).collect();

@@ -111,6 +111,48 @@ fn matrices_of_other_tools_are_compared_with_ours() {
     refused_by_fit(&directory, &mlc, "is a result of matrix, not a curve");
 }
 
+/// Logs of versions 3.0 to 3.9 have other headings, and people paste them with quotes and blank lines.
+#[test]
+fn logs_of_mlc_are_read_as_people_paste_them() {
+    let directory = Directory::new("files-mlc");
+    let old = "Intel(R) Memory Latency Checker - v3.5\nMeasuring idle latencies (in ns)...\n\tMemory node\n \
+               Socket\t     0\t     1\n     0\t  82.8\t 132.5\n     1\t 132.7\t  83.0\n";
+    let new = "Intel(R) Memory Latency Checker - v3.9a\nMeasuring idle latencies (in ns)...\n\t\tNuma node\nNuma \
+               node\t     0\t     1\n       0\t  82.8\t 132.5\n       1\t 132.7\t  83.0\n";
+    let bandwidth = "\nMeasuring Peak Injection Memory Bandwidths for the system\nBandwidths are in MB/sec (1 MB/sec \
+                     = 1,000,000 Bytes/sec)\nALL Reads        :\t214345.6\n3:1 Reads-Writes :\t191234.5\n\nMeasuring \
+                     Loaded Latencies for the system\nInject\tLatency\tBandwidth\nDelay\t(ns)\tMB/sec\n 00000\t196.86\t 214233.2\n";
+    let whole = new.to_string() + bandwidth;
+    let quoted =
+        |text: &str, quote: &str| text.lines().map(|line| format!("{quote}{line}\n")).collect::<String>();
+    let spaced = whole.replace('\n', "\n\n");
+    for (name, text) in [
+        ("old", old.into()),
+        ("new", new.into()),
+        ("whole", whole.clone()),
+        ("spaced", spaced),
+        ("quoted", quoted(&whole, "> ")),
+        ("headless", whole.split_once('\n').expect("a line").1.into()),
+        ("twice", quoted(&quoted(old, "> "), ">")),
+    ] {
+        let text: String = text;
+        fs::write(directory.path().join("a"), &text).expect("a file");
+        fs::write(directory.path().join("b"), text.replace("132.7", "172.7")).expect("a file");
+        let found = finish(&mut bounded(&directory, &["compare", "a", "b", "--json"]));
+        let document: Value = serde_json::from_str(&found.expect_status(5).stdout).expect("JSON");
+        assert_eq!(array(&document, "/rows").len(), 4, "{name}: {found}");
+        let found = finish(&mut bounded(&directory, &["compare", "a", "b"]));
+        let says = found.expect_status(5).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let more = text.contains("ALL Reads");
+        assert_eq!(says.contains("left out: 3 lines of bandwidths"), more, "{name}: {found}");
+    }
+    let single = "Each iteration took 186.3 core clocks (\t62.1\tns)\n";
+    fs::write(directory.path().join("a"), format!("Intel(R) Memory Latency Checker - v3.0\n{single}"))
+        .expect("a file");
+    let found = finish(&mut bounded(&directory, &["show", "a"]));
+    assert!(found.expect_status(0).stdout.contains("62.1"), "{found}");
+}
+
 #[test]
 fn a_slower_pair_of_cpus_in_another_tools_table_is_found() {
     let directory = Directory::new("files-pairs");

@@ -194,6 +194,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         median,
         options,
         of_memory,
+        left_out: [0, 1].map(|side| saved(side, 0).map_or(0, |saved| saved.left_out)),
         without,
         regression: comparison.by(ComparisonVerdict::Slower)?.filter(|_| judged).map(regression),
         faster_by: comparison.by(ComparisonVerdict::Faster)?.filter(|_| judged),
@@ -297,12 +298,20 @@ impl ComparisonView<'_> {
             document.sentence(
                 Role::Method(label),
                 format_args!(
-                    "{}, {points} point{}{}",
+                    "{}, {points} point{}{}{}",
                     name.as_str(),
                     plural(points),
                     core::fmt::from_fn(|out| match others {
                         0 => Ok(()),
                         others => write!(out, ", and {others} more file{}", plural(others)),
+                    }),
+                    core::fmt::from_fn(|out| match self.left_out[side] {
+                        0 => Ok(()),
+                        count => write!(
+                            out,
+                            "; left out: {count} line{} of bandwidths and of latencies under load",
+                            plural(count)
+                        ),
                     })
                 ),
             );

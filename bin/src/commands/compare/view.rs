@@ -40,6 +40,8 @@ pub struct ComparisonView<'v> {
     pub options: &'v Options<'v>,
     /// Number of points of each side that are left out because they lack the requested value.
     pub without: [usize; 2],
+    /// Number of values of other quantities in the first file of each side, which are left out.
+    pub left_out: [usize; 2],
     /// True if memory without address translation is compared.
     pub of_memory: bool,
     /// The outcome, if B is slower.

@@ -484,6 +484,7 @@ const WIDE: &[Row] = &[
         &[],
     ),
     ("expect-pages", TEXT, ONE, "expect ../tests/fixtures/expect/report.json --size=1G --pages=4k", &[]),
+    ("expect-curve", &["json"], ONE, "expect ../tests/fixtures/saved/curve.json", &[]),
     ("expect-measured", TEXT, ONE, "expect ../tests/fixtures/saved/memory_latency.csv", &[]),
     ("expect-too-large", TEXT, ONE, "expect ../tests/fixtures/expect/report.json --size=3G", &[]),
     ("expect-no-chains", TEXT, ONE, "expect ../tests/fixtures/expect/report.json --chains=32", &[]),
