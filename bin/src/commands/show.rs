@@ -14,7 +14,7 @@ use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::report::document::{Document, Level, Part, Role, Value, fields};
 use crate::report::format::Purpose;
-use crate::result::row::{CLASS, FIELDS, FROM, TO, TRAFFIC, Word, differing};
+use crate::result::row::{CLASS, EXPERIMENT, FIELDS, FROM, TO, TRAFFIC, Word, differing};
 use crate::result::sample::collect;
 use crate::saved::Saved;
 
@@ -65,7 +65,7 @@ fn present(document: &mut dyn Document, files: &[File<'_>]) {
     rows(document, files);
     document.part(Part::List(&FILES), |document| {
         for file in files {
-            document.part(Part::Item, |document| contents(document, file, files.len() > 1));
+            document.part(Part::Item, |document| contents(document, file, files));
         }
     });
 }
@@ -90,8 +90,8 @@ pub(super) fn conditions(document: &mut dyn Document, saved: &Saved) {
     document.put(&TRUST, Some(level).filter(|level| !level.is_empty()));
 }
 
-fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: bool) {
-    let (saved, name) = (&file.saved, file.name());
+fn contents(document: &mut dyn Document, file: &File<'_>, files: &[File<'_>]) {
+    let (saved, name, is_one_of_several) = (&file.saved, file.name(), files.len() > 1);
     let prefix =
         fmt::from_fn(|out| if is_one_of_several { write!(out, "{}: ", name.as_str()) } else { Ok(()) });
     if is_one_of_several {
@@ -104,23 +104,41 @@ fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: boo
     document.put(&OF, saved.experiment.as_str());
     conditions(document, saved);
     if document.wants_samples() {
-        samples(document, file, is_one_of_several);
+        samples(document, file, files);
     }
 }
 
-/// Emits the value of every point.
-fn samples(document: &mut dyn Document, file: &File<'_>, is_one_of_several: bool) {
+/// Emits the value of every point. Several results have labels for their file and host, and for their number if these do
+/// not tell them apart.
+fn samples(document: &mut dyn Document, file: &File<'_>, files: &[File<'_>]) {
+    const OWN: usize = 5;
     let (saved, name) = (&file.saved, file.name());
+    let host = |file: &File<'_>| Text::<64>::of(format_args!("{}", file.saved.host()));
+    let is_alike = |other: &&File<'_>| other.name() == name && host(other) == host(file);
+    let (own_host, is_told) = (host(file), files.iter().filter(is_alike).count() < 2);
+    let number = files.iter().take_while(|other| !core::ptr::eq(*other, file)).count() as u64 + 1;
     let varied = differing(saved.rows.iter()) | 1 << FROM | 1 << TO | 1 << CLASS | 1 << TRAFFIC;
-    for row in saved.rows {
+    let varied = varied & !(1 << EXPERIMENT);
+    for (index, row) in saved.rows.iter().enumerate() {
+        // Readers leave out fields that do not tell points of other runs apart, such as the CPU of one core's bandwidth.
+        let earlier =
+            saved.rows.iter().take(index).filter(|other| other.is_same(row, u32::MAX)).count() as u64;
         let words: [Word; FIELDS.len()] = core::array::from_fn(|field| row.plain(field));
         let keys = columns::SAVED.map(|column| Text::<32>::of(format_args!("{}", column.key)));
-        let own = [("experiment", Value::Word(file.experiment())), ("file", Value::Word(name.as_str()))];
+        let experiment = words.get(EXPERIMENT).map(Word::as_str).filter(|word| !word.is_empty());
+        let own = [
+            ("experiment", Value::Word(experiment.unwrap_or(file.experiment()))),
+            ("file", Value::Word(name.as_str())),
+            ("host", Value::Word(own_host.as_str())),
+            ("result", number.into()),
+        ];
         let told = words.iter().zip(&keys).enumerate();
         let told = told.filter(|(field, (word, _))| varied >> field & 1 == 1 && !word.is_empty());
         let told = told.map(|(_, (word, key))| (key.as_str(), Value::Word(word.as_str())));
-        let mut labels = [("", Value::None); FIELDS.len() + 2];
-        let own = own.into_iter().take(1 + usize::from(is_one_of_several));
+        let mut labels = [("", Value::None); FIELDS.len() + OWN];
+        let count = if files.len() > 1 { own.len() - usize::from(is_told) } else { 1 };
+        let repeat = (earlier > 0).then_some(("repeat", earlier.into()));
+        let own = own.into_iter().take(count).chain(repeat);
         metrics::of_saved(document, row, collect(&mut labels, own.chain(told)));
     }
 }
