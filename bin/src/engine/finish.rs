@@ -19,8 +19,8 @@ use crate::plan::budget::Budget;
 use crate::plan::regions::MOST;
 use crate::report::words::words;
 use crate::result::{
-    Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, Undisturbed, Walk,
-    lack_core_clock,
+    Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, RoundSeries,
+    Undisturbed, Walk, lack_core_clock,
 };
 use crate::warning::{Warning, Warnings};
 
@@ -129,6 +129,9 @@ pub fn measurement(
         Walk::PingPong(pair) => (0, pair.lines.into()),
         _ => schedule.budget.chain(&point).map(|chain| (chain.fingerprint(), chain.end()))?,
     };
+    if is_starved(&point, &series) {
+        return Ok(Err(Exclusion::Starved));
+    }
     let precise = series.is_precise(schedule.budget.precision);
     if let Walk::Chain = point.walk {
         series.undisturbed = undisturbed(schedule.rounds(index), schedule.budget.looked_ns);
@@ -152,6 +155,11 @@ pub fn measurement(
         traffic,
         lines,
     }))
+}
+
+/// Returns true if the load alongside a chain was absent in most rounds.
+fn is_starved(point: &Point, series: &RoundSeries) -> bool {
+    matches!(point.walk, Walk::Loaded(_)) && series.delivered.is_some_and(|found| found.median <= 0.0)
 }
 
 /// Warns about points that are imprecise, disturbed or inconsistent: about each point, or about their number if there

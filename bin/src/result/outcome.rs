@@ -47,6 +47,8 @@ pub enum Exclusion<'a> {
     Placement(PlacementError<'a>),
     /// An interrupt ended the run before the point was measured.
     Interrupted,
+    /// Other programs left the generators no CPU time, so that the load was absent.
+    Starved,
 }
 
 impl Exclusion<'_> {
@@ -62,6 +64,7 @@ impl fmt::Display for Exclusion<'_> {
         match self {
             Exclusion::Placement(error) => error.fmt(out),
             Exclusion::Interrupted => out.write_str("interrupted"),
+            Exclusion::Starved => out.write_str("other programs left the load no CPU time; stop them"),
         }
     }
 }

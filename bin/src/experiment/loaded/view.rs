@@ -3,6 +3,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::text::plural;
 use latency_core::units::NodeId;
 
 use super::levels;
@@ -43,7 +44,10 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Describes the levels of each curve, the picture and the method.
 pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    loadings(report.outcomes).for_each(|loading| levels::table(document, report, &loading));
+    loadings(report.outcomes).for_each(|loading| {
+        levels::table(document, report, &loading);
+        missing(document, &loading);
+    });
     picture::picture(document, report, several(report));
     method::memory(document, report);
     fields(document, report);
@@ -80,6 +84,16 @@ fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
         ([only], _) => document.line(format_args!("{from_to}: {}", latency_at_load(&only.level))),
         ([], Some(exclusion)) => describe::missing(document, Role::Line, &from_to, exclusion),
         ([], None) => {}
+    }
+}
+
+/// Names the levels of a curve that were not measured, if others were.
+fn missing(document: &mut dyn Document, loading: &Loading<'_, '_>) {
+    let reasons = || loading.loaded().filter_map(|outcome| outcome.result.as_ref().err());
+    let (count, steps) = (reasons().count(), loading.steps());
+    if let (Some(reason), [_, ..]) = (reasons().next(), steps.as_slice()) {
+        let (name, s) = (loading.traffic.kind.name, plural(count));
+        describe::missing(document, Role::Missing, &format_args!("{count} level{s} ({name})"), reason);
     }
 }
 

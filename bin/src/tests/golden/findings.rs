@@ -800,6 +800,9 @@ impl Run<'_> {
         if self.has(Trouble::Interrupted) && numbers::scrambled(index as u64).is_multiple_of(3) {
             return Some(Exclusion::Interrupted);
         }
+        if self.has(Trouble::Starved) && matches!(point.walk, Walk::Loaded(_)) {
+            return Some(Exclusion::Starved);
+        }
         if !self.has(Trouble::Excluded) {
             return None;
         }

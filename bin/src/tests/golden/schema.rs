@@ -166,7 +166,7 @@ fn set_constant(schema: &mut Json, key: &str, value: Json) {
 }
 
 /// The commands that describe saved points.
-const COMMANDS: [&str; 5] = ["compare", "fit", "fleet", "report", "show"];
+const COMMANDS: [&str; 6] = ["compare", "expect", "fit", "fleet", "report", "show"];
 
 /// Returns whether a field tells the points of an experiment apart.
 fn tells_points(field: Field) -> bool {
