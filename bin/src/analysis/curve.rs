@@ -128,13 +128,15 @@ impl Analysis {
     pub fn of_other_tool(mut self, samples: Samples<'_>, skipped: u32) -> Analysis {
         /// Least rise over the last octave that is not the noise of a plateau.
         const RISE: f64 = 1.25;
-        // A single point before the first step is the end of the last cache that is left out.
-        let is_before = |sample: &Sample, first: &Cache| sample.size.0.real() <= first.size.value;
-        let is_level =
-            |first: &Cache| samples.iter().filter(|sample| is_before(sample, first)).nth(1).is_some();
-        if self.caches().first().is_none_or(is_level) {
-            self.caches.skip(skipped);
-        }
+        // A single point that is less than half as slow as the next level is the end of the last cache that is left out.
+        let first = self.caches().first().map(|first| (first.size.value, first.latency.value));
+        let next = self.caches().get(1).map(|next| next.latency.value);
+        let next = next.or(self.memory.map(|memory| memory.latency.value));
+        let is_end = first.zip(next).is_some_and(|((size, own), next)| {
+            let points = samples.iter().filter(|sample| sample.size.0.real() <= size).count();
+            points < 2 && own < next / 2.0
+        });
+        self.caches.skip(if is_end { 0 } else { skipped });
         let before = |sample: &Sample| sample.size.0 <= self.largest.0 / 2;
         let octave = samples.iter().filter(before).max_by_key(|sample| sample.size);
         let last = samples.iter().filter(|sample| sample.size == self.largest).last();

@@ -223,14 +223,20 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 headline(series.nanoseconds.into(), 1.0),
             )),
             false => document.finding(format_args!(
-                "Memory latency{through} {} ns, address translation included ({within}fastest trial {fastest}).",
+                "{}{through} {} ns, address translation included ({within}fastest trial {fastest}).",
+                if split::is_memory(report.machine, outcome) { "Memory latency" } else { "Latency" },
                 headline(series.nanoseconds.into(), 1.0),
             )),
         }
         undisturbed::of_one(document, measured);
     } else {
-        if of_memory {
-            random_loads(document, report);
+        match of_memory {
+            true => random_loads(document, report),
+            false if is_random => {
+                document
+                    .finding(format_args!("Latencies are of random loads, address translation included."));
+            }
+            false => {}
         }
         undisturbed::of_several(document, report);
     }

@@ -483,7 +483,6 @@ const WIDE: &[Row] = &[
         "expect ../tests/fixtures/expect/report.json --size=200M --chains=4,8 --cores=2",
         &[],
     ),
-    ("expect-curve", &["json"], ONE, "expect ../tests/fixtures/saved/curve.json", &[]),
     ("fit-old", &["json"], ONE, "fit ../tests/fixtures/saved/schema-1/03e0df7/curve.json", &[]),
     ("expect-pages", TEXT, ONE, "expect ../tests/fixtures/expect/report.json --size=1G --pages=4k", &[]),
     ("expect-curve", &["json"], ONE, "expect ../tests/fixtures/saved/curve.json", &[]),
