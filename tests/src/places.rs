@@ -393,6 +393,11 @@ pub const PLACES: &[Place] = &[
         "meanwhile::a_stopped_process_continues_with_correct_results",
     ),
     row(
+        "stopped for longer than `--budget`",
+        "It ends with what it has and the warning `budget-over`, and names what it left out, exit 0.",
+        "meanwhile::a_process_stopped_beyond_its_budget_ends_and_names_the_rest",
+    ),
+    row(
         "stopped for longer than `--time-limit`",
         "It ends with what it has and the warning `precision-not-reached`, exit 0.",
         "meanwhile::a_process_stopped_beyond_its_time_limit_ends",

@@ -200,7 +200,8 @@ fn every_command_of_the_readme_runs() {
             continue;
         }
         let found = shell(&directory, &programs, &line);
-        assert!(found.status.success(), "{line}\n{found}");
+        // A few hosts allow no verdict.
+        assert!(matches!(found.status.code(), Some(0 | 6)), "{line}\n{found}");
         ran += 1;
     }
     assert!(ran >= 20, "{ran} commands");
@@ -217,7 +218,7 @@ fn the_exit_statuses_of_the_readme_are_those_of_the_help() {
     let rows = markdown.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | "));
     let statuses: Vec<&str> =
         rows.map(|(status, _)| status).filter(|word| word.parse::<u8>().is_ok()).collect();
-    assert_eq!(statuses, ["0", "1", "2", "3", "4", "5", "130"]);
+    assert_eq!(statuses, ["0", "1", "2", "3", "4", "5", "6", "130"]);
     for status in statuses {
         assert!(help.stdout.lines().any(|line| line.trim_start().starts_with(status)), "{status}: {help}");
     }

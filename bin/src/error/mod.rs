@@ -22,7 +22,7 @@ use crate::options::UsageError;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-pub use outcome::{Outliers, OutputError, Regression, TimingError};
+pub use outcome::{NoVerdict, Outliers, OutputError, Regression, TimingError};
 pub use placement::{LONGEST_STEP_NS, PlacementError};
 pub use saved::{Problem, SavedError};
 pub use unanswered::{Differences, PageKinds, Typed, Unanswered};
@@ -44,6 +44,8 @@ pub enum Failure<'a> {
     Slower(&'a Regression),
     /// `fleet`: hosts are slower than others: exit 5.
     SlowHosts(&'a Outliers),
+    /// `compare`, `fleet`: the results allow no verdict: exit 6.
+    NoVerdict(&'static NoVerdict),
     /// A signal ended the run before there was a result: exit 130.
     Interrupted,
     /// A signal ended the run, and the result of the finished points was written: exit 130.
@@ -59,6 +61,7 @@ impl Failure<'_> {
         match self {
             Failure::Slower(_) => "regression",
             Failure::SlowHosts(_) => "slow hosts",
+            Failure::NoVerdict(_) => "no verdict",
             _ => "error",
         }
     }
@@ -72,6 +75,7 @@ impl Failure<'_> {
             Failure::Timing(_) => 3,
             Failure::Output(_) => 4,
             Failure::Slower(_) | Failure::SlowHosts(_) => 5,
+            Failure::NoVerdict(_) => 6,
             Failure::Interrupted | Failure::Partial | Failure::GivenUp => 130,
         }
     }
@@ -87,6 +91,7 @@ impl fmt::Display for Failure<'_> {
             Failure::Output(error) => error.fmt(out),
             Failure::Slower(slower) => slower.fmt(out),
             Failure::SlowHosts(slow) => slow.fmt(out),
+            Failure::NoVerdict(why) => why.fmt(out),
             Failure::Interrupted => write!(out, "interrupted before the first result"),
             Failure::Partial => {
                 write!(out, "interrupted; printed the finished points, and marked the result as partial")

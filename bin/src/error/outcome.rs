@@ -74,6 +74,26 @@ impl fmt::Display for TimingError {
     }
 }
 
+/// The reason why saved results allow no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoVerdict {
+    /// The conditions of two results differ, or one of them is unreliable.
+    Sides,
+    /// No host was judged.
+    Hosts,
+}
+
+impl fmt::Display for NoVerdict {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            NoVerdict::Sides => {
+                "the results cannot be compared; measure both in the same way, or use --force"
+            }
+            NoVerdict::Hosts => "no host was judged; add hosts, or use --baseline",
+        })
+    }
+}
+
 /// The result could not be written. `path` is the file, or `None` for standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message

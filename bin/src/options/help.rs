@@ -40,13 +40,14 @@ pub const VALUES: [(&str, &str); 3] = [
 ];
 
 /// The exit codes, each with its meaning.
-pub const EXIT_CODES: [(&str, &str); 7] = [
+pub const EXIT_CODES: [(&str, &str); 8] = [
     ("0", "success"),
     ("1", "invalid arguments"),
     ("2", "CPU, node, pages or time not available, or placement not verified"),
     ("3", "no usable clock; or --strict, and the result is unreliable"),
     ("4", "the result could not be written"),
     ("5", "compare: B is slower than A; fleet: a host is slower than its peers"),
+    ("6", "compare, fleet: the results allow no verdict"),
     ("130", "interrupted; the finished points were printed"),
 ];
 

@@ -424,7 +424,7 @@ fn compare_names_its_overrides_and_judges_the_requested_value() {
     poor(&mut other, "looks-cached");
     let b = saved("b.json", &other);
     let found = run(&["compare", &a, &b]);
-    found.expect_status(0);
+    found.expect_status(6);
     assert!(found.stdout.contains("Not comparable: pages 2 MiB -> 4 KiB; trust not poor -> poor"), "{found}");
     assert!(found.stdout.contains("(looks-cached)"), "{found}");
     let found = run(&["compare", &a, &b, "--force"]);

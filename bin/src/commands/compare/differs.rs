@@ -5,7 +5,7 @@ use core::fmt;
 use latency_core::text::{Text, joined};
 
 use super::verdict::field_of;
-use super::view::{ComparisonView, Differs};
+use super::view::{ComparisonView, Differs, NOT_POOR, TRUST};
 use crate::analysis::comparison::{Comparison, Files, conditions, median};
 use crate::error::Typed;
 use crate::report::document::{Document, Part, Role, fields};
@@ -57,7 +57,7 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result
         add(&mut list, key, blocks, [&field_of(rows[0], field), &field_of(rows[1], field)]);
     }
     if saved.iter().any(|saved| saved.conditions.poor) {
-        add(&mut list, ("trust", "trust"), true, [&trust(first), &trust(second)]);
+        add(&mut list, (TRUST, TRUST), true, [&trust(first), &trust(second)]);
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
         if saved.iter().all(|saved| saved.conditions.tells(index)) && differ(texts(saved, index)) {
@@ -126,7 +126,7 @@ fn of_table(list: &mut List<Differs>, saved: &[Saved], files: Files<'_>, compari
 fn trust(side: &[Saved]) -> impl fmt::Display {
     fmt::from_fn(|out| {
         let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else {
-            return out.write_str("not poor");
+            return out.write_str(NOT_POOR);
         };
         let evidence = || saved.origin.trust.evidence();
         let end = if evidence().next().is_some() { ")" } else { "" };
@@ -153,9 +153,14 @@ impl ComparisonView<'_> {
             let differs = self.differs.iter().filter(|differs| differs.blocks == blocks);
             let shown = |Differs { words, sides: [one, other], .. }: &Differs| {
                 let (words, one, other) = (*words, *one, *other);
-                fmt::from_fn(move |out| write!(out, "{words} {one} -> {other}"))
+                fmt::from_fn(move |out| match one.as_str() == other.as_str() {
+                    true => write!(out, "{words} {one} on both sides"),
+                    false => write!(out, "{words} {one} -> {other}"),
+                })
             };
-            if differs.clone().next().is_some() {
+            // Without a verdict, the answer has the trust if nothing else forbids one.
+            let is_answer = blocks && !self.judged && differs.clone().all(|differs| differs.what == TRUST);
+            if !is_answer && differs.clone().next().is_some() {
                 let all = joined("", "; ", differs.map(shown));
                 document.sentence(role, format_args!("{begin}: {all}."));
             }

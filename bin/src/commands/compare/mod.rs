@@ -16,7 +16,7 @@ use super::{Command, Write};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::comparison::{CURVE, Comparison, ComparisonVerdict, Files, PointPair, obstacle};
 use crate::describe::{self, columns, trust};
-use crate::error::{Failure, Regression, SavedError};
+use crate::error::{Failure, NoVerdict, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::{ByPercent, Digits};
@@ -41,7 +41,7 @@ pub const COMPARE: Command = Command {
                   Conditions that differ are printed first. Without --force there is no verdict if pages, nodes or \
                   working sets (by 1.41x) differ, if placement was not verified, or if a result is unreliable.\n\
                   The exit status is 5 if B is slower beyond --threshold and the variation between runs: as a whole, \
-                  in one pair, row, column or node of a matrix, or in a range of sizes of a curve.\n\
+                  in one pair, row, column or node of a matrix, or in a range of sizes of a curve. It is 6 without a verdict.\n\
                   With one file per side, a variation between runs of 2% is assumed (3% core to core). Three files \
                   per side measure it, and smaller differences are detected.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Of, FlagId::Force, FlagId::Unit]),
@@ -220,7 +220,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         levels::programs(document, levels.as_ref());
         cause::programs(document, cause.as_ref());
     });
-    Ok(view.regression.map(Failure::from))
+    Ok(match judged {
+        true => view.regression.map(Failure::from),
+        false => Some(Failure::NoVerdict(&NoVerdict::Sides)),
+    })
 }
 
 impl ComparisonView<'_> {

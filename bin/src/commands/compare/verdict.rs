@@ -3,10 +3,10 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Trimmed;
-use latency_core::text::{joined, plural};
+use latency_core::text::{Text, joined, plural};
 
 use super::points::SideValue;
-use super::view::ComparisonView;
+use super::view::{ComparisonView, Differs, NOT_POOR, TRUST};
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
 use crate::commands::listed;
 use crate::report::document::{Document, Part, fields};
@@ -32,7 +32,8 @@ impl<'v> ComparisonView<'v> {
         let median =
             fmt::from_fn(|out| write!(out, "median B/A {:.3} over {of} point{}", self.median, plural(of)));
         if !self.judged {
-            document.answer(format_args!("No verdict: the conditions differ (--force overrides); {median}."));
+            let why = self.why_not();
+            document.answer(format_args!("No verdict: {why} (--force overrides); {median}."));
             return;
         }
         let threshold = Trimmed(self.options.threshold * 100.0);
@@ -66,6 +67,23 @@ impl<'v> ComparisonView<'v> {
             ));
         }
         self.one_sided(document);
+    }
+
+    /// Shows the reason why there is no verdict: unreliable results, or else conditions that differ.
+    fn why_not(&self) -> impl Display {
+        fmt::from_fn(|out| {
+            let mut blocking = self.differs.iter().filter(|differs| differs.blocks);
+            let (Some(Differs { what: TRUST, sides, .. }), None) = (blocking.next(), blocking.next()) else {
+                return out.write_str("the conditions differ");
+            };
+            let [one, other] = [&sides[0], &sides[1]].map(Text::as_str);
+            match [one, other].map(|side| side != NOT_POOR) {
+                [true, true] if one == other => write!(out, "both results are {one}"),
+                [true, true] => write!(out, "both results are poor: A {one}, B {other}"),
+                [true, false] => write!(out, "A is {one}"),
+                _ => write!(out, "B is {other}"),
+            }
+        })
     }
 
     /// Names the points that only one side has.

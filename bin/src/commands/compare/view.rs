@@ -7,6 +7,10 @@ use crate::error::Regression;
 use crate::options::Options;
 use crate::saved;
 
+/// The name of the trust among the conditions, and the words for a side without a poor result.
+pub const TRUST: &str = "trust";
+pub const NOT_POOR: &str = "not poor";
+
 /// A condition that differs between the sides.
 #[derive(Clone, Copy)]
 pub struct Differs {

@@ -25,7 +25,7 @@ mod view;
 
 use super::{Command, Write};
 use crate::describe::columns;
-use crate::error::{Failure, Outliers, SavedError, TimingError};
+use crate::error::{Failure, NoVerdict, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::sys::table::List;
 use runs::{Refused, Runs};
@@ -51,7 +51,7 @@ pub const FLEET: Command = Command {
                   With --history, each host is first compared with its own older results: a host that became slower or \
                   faster is listed with the time, and with what changed in its documents at that time. Results that \
                   resemble the result before need larger steps; hosts that cannot be judged are listed with the reason.\n\
-                  The exit status is 5 if a host is slow, or became slower according to --history. With --strict, it is 3 if hosts are only listed as not \
+                  The exit status is 5 if a host is slow, or became slower according to --history, and 6 if no host could be judged. With --strict, it is 3 if hosts are only listed as not \
                   comparable, and a line that is not a result is an error; without, it is skipped.",
         flags: FlagSet::of(&[
             FlagId::Threshold,
@@ -129,6 +129,7 @@ fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
         _ if found.slow + slowed > 0 => {
             Some(Outliers { hosts: found.slow, of: found.judged, threshold, slowed }.into())
         }
+        _ if found.judged == 0 && !options.history => Some(Failure::NoVerdict(&NoVerdict::Hosts)),
         _ => None,
     }
 }

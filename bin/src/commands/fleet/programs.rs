@@ -77,7 +77,7 @@ fields! {
     HOSTS "hosts" "Number of hosts with a value.";
     JUDGED_HOSTS "judged_hosts" "Number of hosts that were compared with other hosts or with the baseline.";
     SLOW_HOSTS "slow_hosts" "Number of slow hosts.";
-    HEALTHY_HOSTS "healthy_hosts" "Number of judged hosts that are not slow.";
+    HEALTHY_HOSTS "healthy_hosts" "Number of judged hosts that are neither slow nor became slower.";
     UNTRUSTED_RUNS "untrusted_results" "Number of results that were not judged because they are unreliable.";
     SKIPPED "skipped_lines" "Number of lines that are not results.";
     THRESHOLD "threshold" "Difference that is always allowed, as a fraction of the median.";
@@ -113,7 +113,7 @@ pub static COLUMNS: [Field; 21] = [
 /// The metrics for monitoring systems.
 static METRICS: [Metric; 6] = [
     Metric { name: "fleet_hosts", about: "Hosts that have a value." },
-    Metric { name: "fleet_healthy_hosts", about: "Judged hosts that are not slow." },
+    Metric { name: "fleet_healthy_hosts", about: "Judged hosts that are neither slow nor became slower." },
     Metric { name: "fleet_slow_hosts", about: "Hosts that are slow." },
     Metric { name: "fleet_apart_hosts", about: "Hosts that are not comparable with the others." },
     Metric { name: "fleet_slowed_points", about: "Points of hosts that became slower." },
@@ -132,7 +132,7 @@ impl FleetView<'_, '_> {
             document.put(&HOSTS, hosts);
             document.put(&JUDGED_HOSTS, judged);
             document.put(&SLOW_HOSTS, slow);
-            document.put(&HEALTHY_HOSTS, judged - slow);
+            document.put(&HEALTHY_HOSTS, self.healthy());
             document.put(&APART_HOSTS, self.found.apart_hosts);
             document.put(&SLOWED_HOSTS, self.slowed.pushed);
             document.put(&UNTRUSTED_RUNS, self.runs.untrusted.pushed);
@@ -278,9 +278,9 @@ impl FleetView<'_, '_> {
 
     /// Writes the samples for monitoring systems.
     pub fn metrics(&self, document: &mut dyn Document) {
-        let FleetFindings { hosts, judged, slow, apart_hosts, .. } = *self.found;
+        let FleetFindings { hosts, slow, apart_hosts, .. } = *self.found;
         let others = [self.slowed.pushed, self.runs.untrusted.pushed];
-        let counts = [hosts, judged - slow, slow, apart_hosts].into_iter().chain(others);
+        let counts = [hosts, self.healthy(), slow, apart_hosts].into_iter().chain(others);
         for (metric, count) in METRICS.iter().zip(counts) {
             document.sample(metric, &[], count.into());
         }

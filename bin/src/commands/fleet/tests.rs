@@ -228,7 +228,7 @@ fn fewer_than_five_hosts_need_a_baseline_for_a_verdict() {
     let mut files = Files::default();
     let good = files.add(text(&hosts[..1]).as_bytes());
     hosts[2].pairs[3].0 *= 1.3;
-    assert_eq!(found(&hosts, &[]), (Vec::new(), None));
+    assert_eq!(found(&hosts, &[]), (Vec::new(), Some(6)));
     let with = found(&hosts, &[&format!("--baseline={good}")]);
     assert_eq!(with, ([("n0002".into(), "matrix 0 -> 3".into())].into(), Some(5)));
     let path = files.add(text(&hosts).as_bytes());
@@ -239,7 +239,8 @@ fn fewer_than_five_hosts_need_a_baseline_for_a_verdict() {
     let other = files.add(text(&hosts).as_bytes());
     let (shown, failure) = written(&[&other, &format!("--baseline={good}")]);
     assert!(
-        shown.starts_with("None of 4 hosts has a point in common with the baseline.") && failure.is_none(),
+        shown.starts_with("None of 4 hosts has a point in common with the baseline.")
+            && matches!(failure, Some((6, _))),
         "{shown}"
     );
 }
@@ -344,7 +345,8 @@ fn values_of_results_that_are_not_points_are_compared_too() {
         for point in points {
             assert!(json.contains(point), "{name}: {point}\n{json}");
         }
-        assert!(json.contains("\"skipped_lines\":0") && failure.is_none(), "{name}");
+        assert!(json.contains("\"skipped_lines\":0"), "{name}");
+        assert!(matches!(failure, Some((6, _))), "one host is not judged: {name}");
     }
 }
 
@@ -422,4 +424,17 @@ proptest! {
             prop_assert_eq!(failure, other_failure);
         }
     }
+}
+
+#[test]
+fn a_host_that_became_slower_is_not_healthy() {
+    let all = fs::read_to_string("../tests/fixtures/saved/fleet-history.jsonl").unwrap();
+    let own = |line: &&str| line.contains("\"c22\"");
+    let lines: String = all.lines().filter(own).flat_map(|line| [line, "\n"]).collect();
+    let mut files = Files::default();
+    // The newest result of the host is usual for the host itself.
+    let path = files.add(lines.as_bytes());
+    let (shown, _) = written(&["--history", &path, &format!("--baseline={path}")]);
+    assert!(shown.contains("Became slower: 1 of 1 hosts: c22."), "{shown}");
+    assert!(shown.contains("Healthy: 0 of 1 hosts."), "{shown}");
 }

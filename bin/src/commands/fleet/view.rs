@@ -98,6 +98,14 @@ impl FleetView<'_, '_> {
         distinct(self.found.outliers.iter().map(|outlier| outlier.value.host))
     }
 
+    /// Returns the number of judged hosts that are neither slow nor became slower.
+    pub fn healthy(&self) -> usize {
+        let slower = self.hosts.part(SLOWER);
+        let judged = self.found.judged_hosts.iter();
+        let slowed = distinct(judged.filter(|judged| !judged.is_slow).map(|judged| judged.host));
+        self.found.judged - self.found.slow - slowed.filter(|host| slower.contains(host)).count()
+    }
+
     /// Lists the hosts whose address translation alone is slow, or became slower according to the history.
     fn translation(&self, document: &mut dyn Document) {
         let is_slow = |host: &Name| self.slow().any(|slow| slow == *host);
@@ -163,7 +171,7 @@ impl FleetView<'_, '_> {
             }
         }
         if judged > 0 {
-            document.finding(format_args!("Healthy: {healthy} of {judged} hosts.", healthy = judged - slow));
+            document.finding(format_args!("Healthy: {} of {judged} hosts.", self.healthy()));
         }
         let hosts = hosts - only_apart;
         if judged > 0 && hosts > judged {

@@ -71,7 +71,7 @@ impl Drop for Place {
 /// Checks the rules for every outcome of a command.
 fn well_ended(ended: &Ended, format: &str) -> TestCaseResult {
     let Ended { status, output, message } = ended;
-    prop_assert!(matches!(status, 0 | 1 | 5), "status {status}: {message}");
+    prop_assert!(matches!(status, 0 | 1 | 5 | 6), "status {status}: {message}");
     prop_assert_eq!(*status == 0, message.is_empty());
     prop_assert_eq!(steers(message), None);
     prop_assert_eq!(steers(output), None);

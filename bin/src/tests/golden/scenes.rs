@@ -475,6 +475,13 @@ const WIDE: &[Row] = &[
         "compare ../tests/fixtures/saved/report.json ../tests/fixtures/saved/report.json",
         &[],
     ),
+    (
+        "compare-both-poor",
+        TEXT,
+        ONE,
+        "compare ../tests/golden/matrix-unverified.json ../tests/golden/matrix-unverified.json",
+        &[],
+    ),
     ("fit-bandwidth", TEXT, ONE, "fit ../tests/fixtures/saved/bandwidth-a.json", &[]),
     (
         "expect",
