@@ -44,7 +44,7 @@ const SHORT: &[&[&str]] = &[
     &["report", "--size=64K", "--budget=20"],
     &["fit", CURVE],
     &["compare", CURVE, CURVE],
-    &["fleet", CURVE, CURVE],
+    &["fleet", FLEET, "--threshold=90"],
     &["report", CURVE],
 ];
 /// Experiments with the same phases as others, left to `make test-all`.
@@ -78,6 +78,7 @@ const LONG: &[&[&str]] = &[
     &["report", "--size=64M", "--budget=20"],
 ];
 const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
+const FLEET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/fleet-memory.jsonl");
 
 /// Returns the CPU time of a process that has not been waited for; after its end, all of it.
 fn spent(process: u32) -> Duration {
