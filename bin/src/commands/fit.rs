@@ -26,8 +26,7 @@ pub const FIT: Command = Command {
                   nanoseconds, with or without headings, or the output of lat_mem_rd, Chips and Cheese's \
                   MemoryLatency, multichase at many sizes, cpu-benchmarks or tinymembench. `-` reads standard \
                   input.\nThe unit of the sizes comes from their heading, from a suffix (32K) or from --unit. Rows \
-                  with other pages, orders or strides are fitted as separate curves. The number of levels is found \
-                  from the points.",
+                  with other pages, orders or strides are fitted as separate curves.",
         flags: FlagSet::of(&[FlagId::Reciprocal, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },

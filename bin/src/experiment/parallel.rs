@@ -28,9 +28,7 @@ pub const PARALLEL: Experiment = Experiment {
         name: "parallel",
         summary: "memory-level parallelism: 1 to 64 pointer chases",
         details: "Time per load with 1 to 64 independent chains, in half of the L2, a part of the L3 and \
-                  memory, or in --size alone. The number of outstanding misses follows from Little's law: \
-                  the latency of one chain divided by the time per load of many. The buffers of the core \
-                  limit it.",
+                  memory, or in --size alone. The number of outstanding misses follows from Little's law.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Chains),
         picture: true,
         ..Descriptor::OF_VALUES

@@ -21,10 +21,7 @@ pub const EXPECT: Command = Command {
         name: "expect",
         summary: "time of a load of your program's data",
         details: "FILE is a saved curve, a report as JSON, or another tool's table; `-` reads standard input. The latency of \
-             a random load over --size bytes is read between the measured sizes around it. Its interval contains \
-             what a measurement of that size would give, and is wide where a cache ends.\n\
-             The mixture of levels that follows the curve is shown with its terms: the share of the loads that each \
-             level serves, times its latency.\n\
+             a random load over --size bytes is read between the measured sizes around it.\n\
              --chains needs a result of parallel, and --cores one of bandwidth --traffic=random. What was not measured \
              is refused, with the run that would measure it (exit 1).",
         flags: FlagSet::of(&[FlagId::Size, FlagId::Pages, FlagId::Chains, FlagId::Cores]),

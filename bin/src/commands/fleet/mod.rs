@@ -39,9 +39,7 @@ pub const FLEET: Command = Command {
         name: "fleet",
         summary: "find slow hosts among the saved results of many",
         details: "Each FILE contains results of many hosts, saved with --format=jsonl or json, one after the other; \
-                  `-` reads standard input. Hosts with the same CPU model are compared point by point. A host is slow \
-                  if its whole 95% interval is beyond the median of the hosts by more than four robust standard \
-                  deviations and by more than --threshold. At least 5 hosts of a kind are needed, or --baseline with \
+                  `-` reads standard input. Hosts with the same CPU model are compared point by point. At least 5 hosts of a kind are needed, or --baseline with \
                   known-good results.\n\
                   Where results have memory without address translation, it is judged; hosts that are slow in \
                   translation alone are listed. --of=load judges random loads.\n\
@@ -49,8 +47,7 @@ pub const FLEET: Command = Command {
                   reported. Hosts that are too fast, or measured under other conditions than most (pages, size, order, \
                   nodes), are listed with a code and not judged. Unreliable results are excluded without --force.\n\
                   With --history, each host is first compared with its own older results: a host that became slower or \
-                  faster is listed with the time, and with what changed in its documents at that time. Results that \
-                  resemble the result before need larger steps; hosts that cannot be judged are listed with the reason.\n\
+                  faster is listed with the time, and with what changed in its documents at that time.\n\
                   The exit status is 5 if a host is slow, or became slower according to --history, and 6 if no host could be judged. With --strict, it is 3 if hosts are only listed as not \
                   comparable, and a line that is not a result is an error; without, it is skipped.",
         flags: FlagSet::of(&[

@@ -22,7 +22,6 @@ pub const CORES: Experiment = Experiment {
         name: "cores",
         summary: "core-to-core latency of a cache line",
         details: "One-way latency of a cache line from one CPU to another: half of a round trip between two threads. \
-                  The value of a pair is the median over several cache lines; the spread over lines is shown, too. \
                   Pairs are grouped by what they share: a core, a cache, a node, a socket. --states adds the \
                   latency of loads and atomics by coherence state.",
         flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[

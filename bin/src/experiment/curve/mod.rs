@@ -64,8 +64,7 @@ pub const CURVE: Experiment = Experiment {
         summary: "latency by working-set size, and the cache levels",
         details: "The size and latency of each cache level, from a fitted model and as the system reports \
                   them, and a plot of the latency from half of the L1 to several times the last-level \
-                  cache. Each size is measured at several places in memory, because the physical pages \
-                  determine how much of it a cache can hold.",
+                  cache.",
         flags: FlagSet::MEASURING.union(FlagSet::SIZES).union(FlagSet::CHAIN).with(FlagId::Reciprocal),
         picture: true,
         ..Descriptor::OF_VALUES

@@ -30,9 +30,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
         summary: "latency percentiles of single loads: p50 to p99.99",
         details: "Each load is timed alone, and the cost of timing is subtracted. Batches, timed as in \
                   `matrix`, check the mean. Without --cpunode and --memnode, the first node loads from \
-                  its own memory.\nLoads that an interrupt or another task delayed are counted separately: \
-                  a loop without loads and the kernel's count of context switches distinguish them from \
-                  slow memory. Then a search for the period of DRAM refresh.",
+                  its own memory.\nLoads that an interrupt or another task delayed are counted separately. Then a search for the period of DRAM refresh.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN),
         picture: true,
         ..Descriptor::OF_VALUES

@@ -33,12 +33,10 @@ pub const LOADED: Experiment = Experiment {
     descriptor: Descriptor {
         name: "loaded",
         summary: "loaded latency: latency against memory bandwidth",
-        details: "One core walks a chain while the others generate traffic at rates from idle to the maximum. \
-                  Latency and bandwidth are means over the same windows. Then the bandwidths at which latency is \
+        details: "One core walks a chain while the others generate traffic at rates from idle to the maximum. Then the bandwidths at which latency is \
                   1.25x and 2x idle, and whether memory is saturated.\n\
                   Gaps between lines are random (Poisson arrivals), as with independent programs; --pacing=even \
-                  underestimates the queueing. Traffic that only reads is in a permuted order, at every level and \
-                  unthrottled: prefetchers turn read-stream, which is in address order, into bursts.",
+                  underestimates the queueing.",
         flags: FlagSet::PLACEMENT
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::LOAD)

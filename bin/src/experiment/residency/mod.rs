@@ -33,9 +33,7 @@ pub const RESIDENCY: Experiment = Experiment {
         name: "residency",
         summary: "how long the shared cache keeps a working set",
         details: "Sixteen chains load a part of the last-level cache, up to all of it, or --size alone. After a wait \
-                  of up to a second, some of the lines are loaded again, each timed alone: the share that is \
-                  as fast as a hit was still in the cache. The time after which half is gone shows how fast \
-                  other programs insert lines.",
+                  of up to a second, some of the lines are loaded again, each timed alone to see what is still there.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         ..Descriptor::OF_VALUES
