@@ -37,14 +37,14 @@ const SHORT: &[&[&str]] = &[
     &["parallel", "--size=64M", "--time-limit=0.02"],
     &["window", "--size=32M", "--time-limit=0.005"],
     &["distribution", "--size=64M", "--time-limit=0.1", "--spread=0"],
-    &["bandwidth", "--size=32M", "--budget=2"],
-    &["loaded", "--size=32M", "--rates=0,1,max", "--traffic=read", "--budget=1"],
-    &["cores", "--states", "--budget=1"],
+    &["bandwidth", "--size=32M", "--budget=10"],
+    &["loaded", "--size=32M", "--rates=0,1,max", "--traffic=read", "--budget=10"],
+    &["cores", "--states", "--budget=10"],
     &["system"],
     &["report", "--size=64K", "--budget=20"],
     &["fit", CURVE],
     &["compare", CURVE, CURVE],
-    &["fleet", CURVE, CURVE],
+    &["fleet", CURVE, BASELINE],
     &["report", CURVE],
 ];
 /// Experiments with the same phases as others, left to `make test-all`.
@@ -77,6 +77,7 @@ const LONG: &[&[&str]] = &[
     &["report", "--size=64K", "--budget=20"],
     &["report", "--size=64M", "--budget=20"],
 ];
+const BASELINE: &str = concat!("--baseline=", env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
 const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
 
 /// Returns the CPU time of a process that has not been waited for; after its end, all of it.
