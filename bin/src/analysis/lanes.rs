@@ -8,6 +8,8 @@ use latency_core::units::{Bytes, LineSize};
 use super::claims::{Claim, Claims};
 use crate::result::{Outcome, Walk};
 
+/// Largest ratio of loads in flight to chains that is noise.
+const MORE: f64 = 1.1;
 /// Factor of the fastest time within which a time belongs to the plateau.
 const PLATEAU: f64 = 1.05;
 /// Number of the fastest samples whose median is the plateau.
@@ -124,6 +126,11 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
             let single = single.interval?;
             Some(Interval { low: single.low / high, high: single.high / low })
         };
+        // No chain has more than one load in flight: a single chain was slowed.
+        let most = fastest.iter().flatten().map(|(walk, _)| walk.lanes()).max()?;
+        if single.value / plateau > MORE * most.real() {
+            return None;
+        }
         let (best, fastest) = fastest.first().copied().flatten()?;
         let (first, _) = self.times().find(|(_, time)| time.value < PLATEAU * plateau)?;
         Some(Saturation {

@@ -100,6 +100,11 @@ fn lanes_saturate_where_the_buffers_are_full() {
     let interval = found.in_flight.interval.unwrap();
     assert!(interval.low < 11.8 && interval.high > 12.2, "{interval:?}");
     assert_eq!(region.in_flight(48.0), Some(2.0));
+    // More loads in flight than chains: the single chain was slowed.
+    let slowed = |lanes: usize| if lanes == 1 { 96.0 * 8.0 } else { time(lanes) };
+    let point = |kernel| outcome(1 << 28, Walk::Lanes(kernel), slowed(kernel.lanes()));
+    let outcomes: Vec<_> = PARALLEL.iter().map(point).collect();
+    assert!(regions(&outcomes).next().unwrap().saturation().is_none());
 }
 
 #[test]

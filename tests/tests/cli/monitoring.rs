@@ -33,7 +33,7 @@ const EXPERIMENTS: [&[&str]; 13] = [
     &["distribution", "--size=64K"],
     &["bandwidth", "--size=16K", "--budget=10"],
     &["loaded", "--size=16K", "--traffic=read", "--rates=0.1,max", "--budget=10"],
-    &["cores", "--lines=1", "--budget=10"],
+    &["cores", "--lines=1", "--budget=5"],
     &["system"],
 ];
 

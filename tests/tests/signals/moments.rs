@@ -44,7 +44,7 @@ const SHORT: &[&[&str]] = &[
     &["report", "--size=64K", "--budget=20"],
     &["fit", CURVE],
     &["compare", CURVE, CURVE],
-    &["fleet", CURVE, BASELINE],
+    &["fleet", FLEET, "--threshold=90"],
     &["report", CURVE],
 ];
 /// Experiments with the same phases as others, left to `make test-all`.
@@ -77,8 +77,8 @@ const LONG: &[&[&str]] = &[
     &["report", "--size=64K", "--budget=20"],
     &["report", "--size=64M", "--budget=20"],
 ];
-const BASELINE: &str = concat!("--baseline=", env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
 const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
+const FLEET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/fleet-memory.jsonl");
 
 /// Returns the CPU time of a process that has not been waited for; after its end, all of it.
 fn spent(process: u32) -> Duration {

@@ -65,7 +65,11 @@ impl Join {
     pub fn between(self, row: &Row, rows: &[Row]) -> Option<Row> {
         let size = row.sample.size;
         let (mut below, mut above) = (None::<&Row>, None::<&Row>);
-        for other in rows.iter().filter(|other| row.is_same(other, self.0 & !(1 << SIZE))) {
+        // A latency of memory is not one of a random load.
+        let is_alike = |other: &&Row| {
+            row.is_same(other, self.0 & !(1 << SIZE)) && row.parts.is_some() == other.parts.is_some()
+        };
+        for other in rows.iter().filter(is_alike) {
             let its = other.sample.size;
             if its <= size && below.is_none_or(|below| its >= below.sample.size) {
                 below = Some(other);

@@ -306,3 +306,15 @@ fn another_method_and_other_lines_are_conditions_and_pairs_of_one_side_join_noth
     assert_eq!(differing, [METHOD, LINES]);
     assert_eq!(compared(&first, &second).pairs().len(), 5 + 2);
 }
+
+#[test]
+fn the_one_point_of_memory_beside_a_curve_of_random_loads_is_judged() {
+    use crate::result::split::LoadParts;
+    use latency_core::stats::Estimate;
+    let mut first = curve(20);
+    let one = Estimate { value: 1.0, interval: None };
+    first[19].parts = Some(LoadParts { without_translation: one, translation: one });
+    let mut second = first.clone();
+    second[19].sample.nanoseconds *= 1.3;
+    assert_eq!(compared(&[first], &[second]).count(ComparisonVerdict::Slower), 1);
+}

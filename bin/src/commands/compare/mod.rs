@@ -14,14 +14,14 @@ use latency_core::text::{Text, plural};
 
 use super::{Command, Write};
 use crate::analysis::comparison::significance::HALF;
-use crate::analysis::comparison::{CURVE, Comparison, ComparisonVerdict, Files, PointPair, obstacle};
+use crate::analysis::comparison::{CURVE, Comparison, ComparisonVerdict, Files, Join, PointPair, obstacle};
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, NoVerdict, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::{ByPercent, Digits};
 use crate::report::format::Purpose;
-use crate::result::row::{Row, SIZE};
+use crate::result::row::Row;
 use crate::saved::{self, Saved};
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
@@ -56,7 +56,7 @@ pub const COMPARE: Command = Command {
 fields! {
     COMPARABLE "comparable" "True if the conditions agree, so that there is a verdict without --force.";
     FORCED "forced" "True if --force gave the verdict although conditions differ; `differs` lists them.";
-    OF "of" "Judged value: `typical` (whole run), `memory` (the same without address translation, where every file has it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
+    OF "of" "Judged value: `typical` (whole run), `memory` (the same without address translation, where both sides have it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
     VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` if the conditions do not allow one.";
     MEDIAN_RATIO "median_ratio" "Median of all ratios B/A.";
     THRESHOLD "threshold" "Allowed difference, as a fraction of A.";
@@ -122,23 +122,31 @@ fn replaced(rows: &[Row], change: &mut dyn FnMut(&mut Row) -> bool) -> Result<&'
     Ok(list.leak())
 }
 
-/// Replaces each random load by its latency without address translation, where every file that has the point has it.
-/// Returns true if points were replaced.
-fn without_translation(all: &mut [Saved]) -> Result<bool, Failure<'static>> {
-    // Sizes of the default working set differ by some pages.
-    let fields = !(1 << SIZE);
+/// Replaces each random load by its latency without address translation, if it is `wanted` and every file has both;
+/// other points lose their parts. Returns true if points were replaced.
+fn without_translation(
+    all: &mut [Saved],
+    Join(fields): Join,
+    wanted: bool,
+) -> Result<bool, Failure<'static>> {
     let mut is_replaced = false;
-    for file in 0..all.len() {
-        let rows = all.get(file).map_or(&[][..], |saved| saved.rows);
-        let rows = replaced(rows, &mut |row| {
-            let mut same = all.iter().flat_map(|saved| saved.rows).filter(|other| row.is_same(other, fields));
-            let has = row.parts.is_some() && same.all(|other| other.parts.is_some());
-            is_replaced |= has && row.take_memory();
+    // Files that are not replaced yet tell which points have parts.
+    let before = List::of(all.iter().map(|saved| saved.rows))?;
+    for saved in all {
+        saved.rows = replaced(saved.rows, &mut |row| {
+            let has = wanted
+                && row.parts.is_some()
+                && before.iter().all(|rows| {
+                    let mut same = rows.iter().filter(|other| row.is_same(other, fields)).peekable();
+                    same.peek().is_some() && same.all(|other| other.parts.is_some())
+                });
+            if has && row.take_memory() {
+                is_replaced = true;
+            } else {
+                row.parts = None;
+            }
             true
         })?;
-        if let Some(saved) = all.get_mut(file) {
-            saved.rows = rows;
-        }
     }
     Ok(is_replaced)
 }
@@ -152,6 +160,12 @@ fn compared(files: &Files<'_>, threshold: f64) -> Result<(Comparison, f64), Fail
     }
 }
 
+/// Returns the fields by which the points of two sides are joined.
+fn joined(sides: [&[Saved]; 2]) -> Join {
+    let rows = |side: usize, file: usize| sides[side].get(file).map_or(&[][..], |saved| saved.rows);
+    Join::of(&Files { counts: sides.map(<[Saved]>::len), rows: &rows })
+}
+
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let (ours, theirs) = options.sides();
     let mut all = List::new(ours.len() + theirs.len())?;
@@ -161,7 +175,12 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let is_curve = all.iter().all(|saved| matches!(saved.experiment.as_str(), "" | "curve"));
     // Levels are those of random loads at every size.
     let levels = if is_curve { levels::of(all.split_at(ours.len()).into()) } else { None };
-    let of_memory = options.of == Of::Typical && without_translation(all)?;
+    let has_parts =
+        |saved: &[Saved]| saved.iter().flat_map(|saved| saved.rows).any(|row| row.parts.is_some());
+    let (one, other) = all.split_at(ours.len());
+    let parts = [one, other].map(has_parts);
+    let join = joined([one, other]);
+    let of_memory = without_translation(all, join, options.of == Of::Typical)?;
     let all: &[Saved] = all;
     let mut known = all.iter().map(|saved| &saved.experiment).filter(|name| !name.is_empty());
     let named = known.next();
@@ -194,6 +213,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         median,
         options,
         of_memory,
+        join,
+        parts_of: parts,
         left_out: [0, 1].map(|side| saved(side, 0).map_or(0, |saved| saved.left_out)),
         without,
         regression: comparison.by(ComparisonVerdict::Slower)?.filter(|_| judged).map(regression),
@@ -238,12 +259,19 @@ impl ComparisonView<'_> {
     fn translation(&self, document: &mut dyn Document) {
         const NOT_JUDGED: &str = "(not judged; --of=load compares random loads)";
         if !self.of_memory {
+            if self.options.of == Of::Typical && self.parts_of[0] != self.parts_of[1] {
+                document.finding(format_args!(
+                    "Compared: random loads, address translation included, because {} has no memory without \
+                     translation.",
+                    if self.parts_of[0] { "B" } else { "A" }
+                ));
+            }
             return;
         }
         // The translations of the first file of each side.
         let of = |pair: &PointPair| {
             let of = |side: usize| {
-                let found = self.files.first(side).iter().find(|row| row.is_same(&pair.row, !(1 << SIZE)));
+                let found = self.files.first(side).iter().find(|row| row.is_same(&pair.row, self.join.0));
                 found.and_then(|row| row.parts).map(|parts| parts.translation)
             };
             of(0).zip(of(1))
@@ -270,8 +298,10 @@ impl ComparisonView<'_> {
                     all().map(|(one, other)| other.value / one.value).filter(|ratio| ratio.is_finite());
                 let median = stats::median(stats::gather(&mut ratios, found)).unwrap_or(f64::NAN);
                 document.finding(format_args!(
-                    "Compared: memory without address translation, where both have it. {words}: median B/A \
-                     {median:.2} {NOT_JUDGED}."
+                    "Compared: memory without address translation where both have it ({} of {} points). \
+                     {words}: median B/A {median:.2} {NOT_JUDGED}.",
+                    all().count(),
+                    self.comparison.pairs().len()
                 ));
             }
         }

@@ -2,7 +2,7 @@
 
 use latency_core::text::Text;
 
-use crate::analysis::comparison::{Comparison, DifferingPart, Files};
+use crate::analysis::comparison::{Comparison, DifferingPart, Files, Join};
 use crate::error::Regression;
 use crate::options::Options;
 use crate::saved;
@@ -48,6 +48,10 @@ pub struct ComparisonView<'v> {
     pub left_out: [usize; 2],
     /// True if memory without address translation is compared.
     pub of_memory: bool,
+    /// The fields by which points are joined.
+    pub join: Join,
+    /// For each side, true if a point tells memory and address translation apart.
+    pub parts_of: [bool; 2],
     /// The outcome, if B is slower.
     pub regression: Option<Regression>,
     /// The median difference of the faster points, if there are any.

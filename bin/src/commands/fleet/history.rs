@@ -2,7 +2,8 @@
 //!
 //! The results run through a cumulative sum of deviations from the first results at a level, in both directions. The
 //! deviations are limited, so that one result cannot cause an alarm. The correlation of each result with the next one
-//! is estimated from the series, and raises the sum that is an alarm. A return to an earlier level does not count
+//! is estimated from the series, and raises the sum that is an alarm. If few results do not tell it, the largest
+//! likely one does, so that only a large step is found. A return to an earlier level does not count
 //! as a change, and a step at a reboot does not until further reboots have confirmed it.
 //!
 //! # References
@@ -39,6 +40,8 @@ const HEIGHT: f64 = 1.5;
 const ENOUGH: f64 = 8.0;
 /// Number of standard errors by which the correlation may be larger than it was estimated.
 const ERRORS: f64 = 1.5;
+/// The same for results that are said to resemble the one before.
+const LIKELY: f64 = 0.5;
 /// Largest correlation that is estimated.
 const MOST_CORRELATED: f64 = 0.98;
 /// Number of standard errors by which two levels differ.
@@ -78,8 +81,12 @@ pub struct PastLevel {
     scale: f64,
     /// The correlation of a result with the next one, as far as it is significant.
     correlation: f64,
+    /// The largest likely correlation.
+    most: f64,
     /// The number of independent results that tell as much, if the correlation is as large as it may be.
     independent: f64,
+    /// The same, if the correlation is about as large as it was estimated.
+    likely: f64,
 }
 
 impl PastLevel {
@@ -106,19 +113,28 @@ impl PastLevel {
         // Few results show less correlation than there is (Kendall).
         let found = found + (1.0 + 3.0 * found) / count;
         let limited = |correlation: f64| correlation.clamp(0.0, MOST_CORRELATED);
-        let most = limited(found + ERRORS / sqrt(count));
-        let independent = count * (1.0 - most) / (1.0 + most);
+        let [likely, most] = [LIKELY, ERRORS].map(|errors| limited(found + errors / sqrt(count)));
+        let [likely, independent] = [likely, most].map(|correlation| independent(count, correlation));
         // The square of the standard error is 1 / count: a smaller correlation may be none (James and Stein).
         let correlation = if found > 0.0 { limited(found - 1.0 / (count * found)) } else { 0.0 };
         let scale = sqrt(squares / count) * (1.0 + few / independent);
-        PastLevel { middle: norm.median + mean, scale: scale.max(least), correlation, independent }
+        PastLevel {
+            middle: norm.median + mean,
+            scale: scale.max(least),
+            correlation,
+            most,
+            independent,
+            likely,
+        }
     }
 
     /// Returns the standard deviation of the mean of `length` results in a row, divided by that of independent results.
     fn spread(&self, length: usize) -> f64 {
+        // Too few results to tell a correlation from chance: only a step that the largest one allows is a change.
+        let each = if self.independent < ENOUGH { self.most } else { self.correlation };
         let (mut correlation, mut sum) = (1.0, 1.0);
         for distance in 1..length {
-            correlation *= self.correlation;
+            correlation *= each;
             sum += 2.0 * (1.0 - distance.real() / length.real()) * correlation;
         }
         sqrt(sum)
@@ -136,6 +152,17 @@ impl PastLevel {
         let away = direction * (result.log - self.middle) / scale.max(result.error);
         if away < -far { -far } else { away.min(far) }
     }
+}
+
+/// Returns the number of independent results that tell as much as `count` results with a correlation.
+fn independent(count: f64, correlation: f64) -> f64 {
+    count * (1.0 - correlation) / (1.0 + correlation)
+}
+
+/// Returns whether `count` results are too few even if they do not show any correlation.
+fn is_few(count: usize) -> bool {
+    let count = count.real();
+    independent(count, ERRORS / sqrt(count)) < ENOUGH
 }
 
 /// A change of the level of a series.
@@ -229,8 +256,9 @@ impl HistoryScan {
         let start = self.start;
         // One result alone may be an outlier.
         for length in 2..=WINDOW.min(level.len().saturating_sub(FEWEST_BEFORE)) {
+            let count = level.len() - length;
             let level = self.levels.get(length).copied().unwrap_or_default();
-            if level.independent < ENOUGH {
+            if level.independent < ENOUGH && is_few(count) {
                 continue;
             }
             let first = results.len() - length;
@@ -315,12 +343,9 @@ impl HistoryScan {
                 is_by_boot(&change, levels, results).then_some((Undecided::Boot, change.start))
             }
             (_, Some(first)) => Some((Undecided::Returned, first)),
-            _ if count < FEWEST_RESULTS || level.independent < ENOUGH => {
-                let most = ERRORS / sqrt(count.real());
-                let is_few = count.real() * (1.0 - most) < ENOUGH * (1.0 + most);
-                Some((if is_few { Undecided::Few } else { Undecided::Correlated }, start))
-            }
-            _ => None,
+            _ if level.independent >= ENOUGH && count >= FEWEST_RESULTS => None,
+            _ if is_few(count) => Some((Undecided::Few, start)),
+            _ => (level.likely < ENOUGH).then_some((Undecided::Correlated, start)),
         }
     }
 
@@ -338,7 +363,7 @@ impl HistoryScan {
         // The mean of the results after the step scatters too: 1.28 deviations are exceeded in one case of ten.
         let deviations = SLACK + height / count + 1.28 / sqrt(count);
         let step = exp((deviations * level.spread(DETECTED_IN) * level.scale).max(least)) - 1.0;
-        (level.independent >= ENOUGH).then_some(step)
+        (level.likely >= ENOUGH).then_some(step)
     }
 }
 

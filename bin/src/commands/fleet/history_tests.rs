@@ -453,6 +453,31 @@ fn correlated_results_are_too_few_and_then_judged() {
     assert_eq!(judged(&few[..50]).1, None);
 }
 
+/// Returns the number of 200 hosts with 20 independent results, and 5 more after a step, that fulfil `is`.
+fn of_25_results(step: f64, is: impl Fn((bool, Option<Undecided>)) -> bool) -> usize {
+    let of = |seed: &u64| {
+        let mut random = Pcg32::new(*seed, 79);
+        let result = |place: u32| PastResult {
+            started: place * DAY,
+            state: 0,
+            of_state: [0; 2],
+            log: 0.02 * noise(&mut random) + if place < 20 { 0.0 } else { ln(1.0 + step) },
+            error: 0.0025,
+        };
+        is(judged(&(0..25).map(result).collect::<Vec<_>>()))
+    };
+    (0..200).filter(of).count()
+}
+
+#[test]
+fn a_large_step_is_found_after_20_independent_results() {
+    let is_found = |judged: (bool, _)| judged.0;
+    let found = [0.0, 0.25, 0.5].map(|step| of_25_results(step, is_found));
+    let refused = of_25_results(0.0, |judged| judged.1.is_some());
+    std::println!("{found:?} found, {refused} refused");
+    assert!(found[0] <= 1 && found[1] >= 195 && found[2] >= 195 && refused <= 10);
+}
+
 #[test]
 fn the_time_of_a_step_is_found_and_a_step_back_ends_it() {
     let mut near = 0;
