@@ -5,6 +5,7 @@
 //! ever written. Facts are read through [`Files`]; an absent fact is empty or `None`, and never an
 //! error.
 
+mod allowance;
 mod caches;
 mod cgroup;
 mod cpu_time;
@@ -15,6 +16,7 @@ mod process;
 mod uncore;
 mod ways;
 
+pub use allowance::{Allowance, Bound};
 pub use caches::{Cache, CacheKind, Caches, plausible};
 pub use cgroup::{MemoryLimit, Throttle};
 pub use cpu_time::CpuTime;
@@ -74,6 +76,8 @@ pub struct Host {
     pub memory_given_up: Option<Bytes>,
     /// The tightest memory limit of the control groups that this process is in.
     pub memory_limit: Option<MemoryLimit>,
+    /// The memory that this process may map by other limits.
+    pub allowance: Option<Allowance>,
     /// The tightest quota of CPU time of these control groups.
     pub throttle: Option<Throttle>,
     /// The number of tasks that run or wait for a CPU, including this one.
@@ -153,6 +157,7 @@ impl Host {
         self.memory_available = from_meminfo(files, "MemAvailable:");
         self.memory_given_up = from_meminfo(files, "HardwareCorrupted:");
         self.memory_limit = MemoryLimit::read(files);
+        self.allowance = Allowance::read(files);
         self.throttle = Throttle::find(files);
         self.runnable = runnable(files);
     }

@@ -3,7 +3,7 @@
 mod machine;
 
 use latency_core::cpulist::CpuSet;
-use latency_core::host::{CacheKind, Host, MemoryLimit, Power, Throttle, Uncore};
+use latency_core::host::{Bound, CacheKind, Host, MemoryLimit, Power, Throttle, Uncore};
 use latency_core::units::{Bytes, CpuId};
 use machine::Machine;
 use proptest::prelude::*;
@@ -452,4 +452,31 @@ fn the_heat_and_the_lost_memory_are_unknown_without_files() {
     machine.set("/proc/meminfo", "MemTotal: 9 kB\nHardwareCorrupted:    some kB\n");
     machine.set("/sys/class/hwmon/hwmon3/temp1_input", "2147483648\n");
     assert_eq!(facts(&machine), (None, None));
+}
+
+#[test]
+fn the_tightest_limit_of_mappings_is_found() {
+    let mut machine = Machine::load("one-node");
+    let left = |machine: &Machine| read(machine).allowance.map(|found| (found.by, found.left.0 >> 20));
+    assert_eq!(left(&machine), None);
+    machine.set("/proc/meminfo", "MemTotal: 4194304 kB\nCommitLimit: 2097152 kB\nCommitted_AS: 1048576 kB\n");
+    machine.set("/proc/sys/vm/overcommit_memory", "0\n");
+    assert_eq!(left(&machine), None);
+    machine.set("/proc/sys/vm/overcommit_memory", "2\n");
+    assert_eq!(left(&machine), Some((Bound::Commit, 1024)));
+    machine.set("/proc/self/status", "Name:\tx\nVmSize:\t   20480 kB\nVmData:\t   10240 kB\n");
+    let limits = |data: &str, space: &str| {
+        format!(
+            "Limit                     Soft Limit           Hard Limit           Units     \n\
+             Max data size             {data:<20} unlimited            bytes     \n\
+             Max address space         {space:<20} unlimited            bytes     \n"
+        )
+    };
+    machine.set("/proc/self/limits", &limits("unlimited", "440401920"));
+    assert_eq!(left(&machine), Some((Bound::AddressSpace, 400)));
+    machine.set("/proc/self/limits", &limits("220200960", "440401920"));
+    assert_eq!(left(&machine), Some((Bound::Data, 200)));
+    // More may be used than a limit that was set later.
+    machine.set("/proc/self/limits", &limits("4096", "unlimited"));
+    assert_eq!(left(&machine), Some((Bound::Data, 0)));
 }

@@ -267,7 +267,7 @@ pub const PLACES: &[Place] = &[
     // Memory.
     row(
         "address space of 1 to 16 MiB (`ulimit -v`)",
-        "An error, exit 2; below 1 MiB the kernel itself may not start the executable.",
+        "An error that names the limit or the failed call, exit 2; below 1 MiB the kernel itself may not start the executable.",
         "cli::confined::without_memory",
     ),
     row(

@@ -86,9 +86,7 @@ pub enum NoVerdict {
 impl fmt::Display for NoVerdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            NoVerdict::Sides => {
-                "the results cannot be compared; measure both in the same way, or use --force"
-            }
+            NoVerdict::Sides => "the results cannot be compared; measure both alike, or use --force",
             NoVerdict::Hosts => "no host was judged; add hosts, or use --baseline",
         })
     }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::host::Bound;
 use latency_core::math::ToReal;
 use latency_core::text::plural;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, PageSizes, Picoseconds};
@@ -36,8 +37,8 @@ pub enum PlacementError<'a> {
     NodeNotAllowed { node: NodeId, allowed: &'a NodeSet },
     /// The buffer does not fit into the free memory.
     NotEnoughMemory { node: NodeId, wanted: Bytes, free: Bytes, reclaimable: Bytes },
-    /// The buffer does not fit into the rest of the control group's memory limit.
-    NotEnoughInGroup { node: NodeId, wanted: Bytes, headroom: Bytes },
+    /// The buffer does not fit into what the control group's memory limit or another limit has left.
+    NotEnoughInGroup { node: NodeId, wanted: Bytes, headroom: Bytes, by: Bound },
     /// The pool of huge pages is too small; it has `total` pages, used and free.
     PoolTooSmall { page: PageSize, node: NodeId, wanted: u64, free: u64, total: u64 },
     /// The pool of huge pages was large enough in the plan, but not when the memory was touched.
@@ -125,11 +126,14 @@ impl fmt::Display for PlacementError<'_> {
                 }
                 write!(out, "; use a smaller --size, or free memory there")
             }
-            PlacementError::NotEnoughInGroup { node, wanted, headroom } => write!(
-                out,
-                "not enough memory for node {node}: need {wanted}, {headroom} left in the cgroup; use a \
-                 smaller --size, or raise memory.max"
-            ),
+            PlacementError::NotEnoughInGroup { node, wanted, headroom, by } => {
+                let (whose, remedy) = by.words();
+                write!(
+                    out,
+                    "not enough memory for node {node}: need {wanted}, {headroom} {whose}; use a \
+                     smaller --size, or {remedy}"
+                )
+            }
             PlacementError::PoolTooSmall { page, node, wanted, free, total } => write!(
                 out,
                 "need {wanted} free {page} page{s} on node {node}, found {free}; as root: echo {target} > \
@@ -201,10 +205,7 @@ impl fmt::Display for PlacementError<'_> {
                  less"
             ),
             PlacementError::BudgetOver => {
-                write!(
-                    out,
-                    "--budget was over before this was measured; increase it, or stop other processes"
-                )
+                write!(out, "--budget was over; increase it")
             }
             PlacementError::NeedsSecondCpu { experiment, why } => {
                 write!(out, "{experiment} needs a second CPU: {why}; widen the cpuset or affinity mask")

@@ -476,8 +476,7 @@ fn value(outcome: &Outcome<'_>, of_memory: bool) -> Result<Estimate, &'static st
     match &outcome.result {
         Ok(_) => matrix::latency(outcome, of_memory).ok_or("not told apart"),
         Err(Exclusion::Interrupted) => Err("interrupted"),
-        Err(Exclusion::Starved) => Err("no CPU time"),
-        Err(Exclusion::Placement(PlacementError::BudgetOver)) => Err("no time left"),
+        Err(Exclusion::Starved | Exclusion::Placement(PlacementError::BudgetOver)) => Err("no time left"),
         Err(Exclusion::Placement(PlacementError::NotReachable { .. })) => {
             Err("memory policies are forbidden here")
         }

@@ -7,7 +7,7 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
-use latency_core::host::MemoryLimit;
+use latency_core::host::{Allowance, Bound, MemoryLimit};
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use crate::engine::memory::pieces::fits;
@@ -437,5 +437,31 @@ fn bandwidth_is_of_the_cpus_that_were_asked_for() {
         let line = std::format!("bandwidth --memnode=0 {more}");
         let line = if more.contains("--memnode") { std::format!("bandwidth {more}") } else { line };
         assert_eq!(generating(&small, &line), expected, "{line}");
+    }
+}
+
+#[test]
+fn other_limits_of_memory_reduce_the_working_set_and_are_named() {
+    for (by, left, words) in [
+        (Bound::Commit, "left to commit (vm.overcommit_memory=2)", "raise vm.overcommit_ratio"),
+        (Bound::AddressSpace, "left of the address space (RLIMIT_AS)", "raise ulimit -v"),
+        (Bound::Data, "left of the data size (RLIMIT_DATA)", "raise ulimit -d"),
+    ] {
+        let mut one = machine("one-node", None);
+        one.host.allowance = Some(Allowance { left: MIB.times(100), by });
+        let (default, codes) = size(&one, "");
+        assert_eq!((default, codes.contains(&"size-clipped")), (MIB.times(32), true), "{by:?}");
+        let message = refusal(&one, "--size=99M");
+        assert!(message.contains(&std::format!("need 99 MiB, 100 MiB {left}; use a smaller")), "{message}");
+        assert!(message.ends_with(words), "{message}");
+    }
+}
+
+#[test]
+fn residency_has_a_form_for_any_control_group() {
+    for headroom in [8, 64, 256] {
+        let (points, ..) = planned(&limited("one-node", MIB.times(headroom)), "residency").unwrap();
+        assert!(!points.is_empty(), "{headroom} MiB");
+        assert!(points.iter().all(|point| point.size <= MIB.times(headroom / 2)), "{headroom} MiB");
     }
 }

@@ -1,7 +1,7 @@
 //! The memory that a node can give to this process: the free memory there, the memory that the kernel would reclaim,
 //! and the limit of the control group.
 
-use latency_core::host::{MemoryLimit, from_meminfo};
+use latency_core::host::{Allowance, Bound, MemoryLimit, from_meminfo};
 use latency_core::topology::{Files, Node};
 use latency_core::units::{Bytes, NodeId, PageSize};
 
@@ -15,8 +15,10 @@ pub struct Supply {
     pub free: Bytes,
     /// Cached files and slabs that the kernel would reclaim.
     pub reclaimable: Bytes,
-    /// Memory that the control group has left, for all nodes together.
+    /// Memory that the control group or another limit has left, for all nodes together.
     pub headroom: Option<Bytes>,
+    /// The limit that determines the headroom.
+    pub by: Bound,
 }
 
 impl Supply {
@@ -52,7 +54,7 @@ impl Supply {
         }
         match self.headroom {
             Some(headroom) if exceeds(headroom) => {
-                Err(PlacementError::NotEnoughInGroup { node, wanted, headroom })
+                Err(PlacementError::NotEnoughInGroup { node, wanted, headroom, by: self.by })
             }
             _ => Ok(()),
         }
@@ -64,22 +66,34 @@ impl Machine {
     #[must_use]
     pub fn supply(&self, node: NodeId) -> Option<Supply> {
         let found = self.topology.node(node)?;
-        self.supply_of(found, self.host.memory_available, self.host.memory_limit)
+        self.supply_of(found, self.host.memory_available, (self.host.memory_limit, self.host.allowance))
     }
 
     /// Returns the memory of a node that is available now, according to the files of the system.
     #[must_use]
     pub fn supply_now(&self, files: &impl Files, node: NodeId) -> Option<Supply> {
         let found = self.topology.node_now(files, node)?;
-        self.supply_of(&found, from_meminfo(files, "MemAvailable:"), MemoryLimit::read(files))
+        let limits = (MemoryLimit::read(files), Allowance::read(files));
+        self.supply_of(&found, from_meminfo(files, "MemAvailable:"), limits)
     }
 
-    fn supply_of(&self, node: &Node, available: Option<Bytes>, limit: Option<MemoryLimit>) -> Option<Supply> {
+    fn supply_of(
+        &self,
+        node: &Node,
+        available: Option<Bytes>,
+        (limit, allowance): (Option<MemoryLimit>, Option<Allowance>),
+    ) -> Option<Supply> {
+        let group = limit.map(|limit| Allowance { left: limit.headroom, by: Bound::Group });
+        let tightest = match (group, allowance) {
+            (Some(group), Some(other)) if group.left <= other.left => Some(group),
+            (group, other) => other.or(group),
+        };
         let can_give = self.or_of_machine(node.can_give()?, available);
         Some(Supply {
             free: node.memory_free,
             reclaimable: Bytes(can_give.0.saturating_sub(node.memory_free.0)),
-            headroom: limit.map(|limit| limit.headroom),
+            headroom: tightest.map(|limit| limit.left),
+            by: tightest.map_or(Bound::Group, |limit| limit.by),
         })
     }
 

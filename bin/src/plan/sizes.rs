@@ -2,6 +2,7 @@
 
 use latency_core::chain::Order;
 use latency_core::cpulist::NodeSet;
+use latency_core::host::Bound;
 use latency_core::kernel;
 use latency_core::units::{Bytes, NodeId, PageSize, PageSource};
 
@@ -130,7 +131,7 @@ pub fn within_half(
         });
     }
     let why = if half < whole_pages(machine, Bytes(supply.on_node().0 / 2)) {
-        Clipped::ControlGroup
+        Clipped::By(supply.by)
     } else {
         Clipped::HalfOfFree
     };
@@ -145,8 +146,10 @@ fn half_of(machine: &Machine, supply: &Supply, targets: usize) -> Bytes {
     let whole = |bytes: u64| whole_pages(machine, Bytes(bytes));
     let on_node = whole(supply.on_node().0 / 2);
     let Some(headroom) = supply.headroom else { return on_node };
-    let share = whole(headroom.0 / 2 / targets.max(1) as u64);
-    let share = if share < enough { whole(headroom.0 / 2).min(enough) } else { share };
+    // A limit of mappings also counts a second piece of memory, which checks the first.
+    let most = headroom.0 / if supply.by == Bound::Group { 2 } else { 3 };
+    let share = whole(most / targets.max(1) as u64);
+    let share = if share < enough { whole(most).min(enough) } else { share };
     on_node.min(share)
 }
 

@@ -21,12 +21,13 @@ pub fn visits_end_ns(options: &Options<'_>, budget: &Budget) -> f64 {
 }
 
 /// Returns the nanoseconds from the start of the run after which it ends with what is measured: an idle machine never
-/// needs them, and conclusions have a moment.
+/// needs them.
 #[must_use]
 pub fn end_ns(options: &Options<'_>) -> f64 {
-    const SHARE: f64 = 1.1;
-    const CONCLUSIONS_NS: f64 = 0.5e9;
-    SHARE * options.whole_ns() + CONCLUSIONS_NS
+    const SHARE: f64 = 1.2;
+    const LATEST_NS: f64 = 2e9;
+    let whole_ns = options.whole_ns();
+    (SHARE * whole_ns).max(whole_ns + LATEST_NS)
 }
 
 /// Returns the time of the search for the working set before a run.

@@ -64,7 +64,7 @@ impl fmt::Display for Exclusion<'_> {
         match self {
             Exclusion::Placement(error) => error.fmt(out),
             Exclusion::Interrupted => out.write_str("interrupted"),
-            Exclusion::Starved => out.write_str("other programs left the load no CPU time; stop them"),
+            Exclusion::Starved => out.write_str("other programs left the load no CPU time"),
         }
     }
 }

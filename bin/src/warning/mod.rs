@@ -15,6 +15,7 @@ use core::fmt;
 use core::mem::discriminant;
 
 use crate::sys::errno::Errno;
+use latency_core::host::Bound;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, CpuId, Hertz, LineSize, NodeId, PageSize, Pages, Picoseconds};
 
@@ -33,8 +34,18 @@ pub type ShortText = Text<15>;
 pub enum Clipped {
     /// Half of the free memory of the node.
     HalfOfFree,
-    /// The memory limit of the control group.
-    ControlGroup,
+    /// The memory that the control group or another limit has left.
+    By(Bound),
+}
+
+impl Clipped {
+    /// Returns the words for the memory that there is, and the way to more.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Clipped::HalfOfFree => ("available on the node", "free memory there"),
+            Clipped::By(by) => by.words(),
+        }
+    }
 }
 
 /// The reason why there are no hardware counters.

@@ -9,7 +9,7 @@ use latency_core::text::plural;
 use latency_core::units::{Bytes, Picoseconds};
 
 use super::entry::{About, Entry, Facts, percent, percent_off, size_option};
-use super::{Beside, Clipped, NoCounters, Severity, Warning};
+use super::{Beside, NoCounters, Severity, Warning};
 use crate::report::figures::Digits;
 use crate::report::words::words;
 
@@ -144,16 +144,14 @@ impl Warning {
                 "this kernel has no NUMA: all memory is one node";
                 "`latency-bench curve` measures its caches and memory"
             ),
-            Warning::SizeClipped { from, to, why: Clipped::HalfOfFree } => entry!(
-                "size-clipped", Note, Size(from);
-                "working set reduced from {from} to {to} (half of the memory available on the node)";
-                "free memory there, or set --size"
-            ),
-            Warning::SizeClipped { from, to, why: Clipped::ControlGroup } => entry!(
-                "size-clipped", Note, Size(from);
-                "working set reduced from {from} to {to} (half of the memory left in the cgroup)";
-                "raise memory.max, or set --size"
-            ),
+            Warning::SizeClipped { from, to, why } => {
+                let (whose, remedy) = why.words();
+                entry!(
+                    "size-clipped", Note, Size(from);
+                    "working set reduced from {from} to {to} (limited by the memory {whose})";
+                    "{remedy}, or set --size"
+                )
+            }
             Warning::CacheLatency { size, level, cache } => entry!(
                 "cache-latency", Note, Size(size);
                 "{size} fits in the L{level} cache ({cache}): this measures cache, not memory";
@@ -776,7 +774,7 @@ impl Warning {
             Warning::BudgetOver { finished, planned } => entry!(
                 "budget-over", Fair;
                 "the budget was over before the end",
-                ": measured {finished} of {planned} point{s}, and perhaps less precisely";
+                ": measured {finished} of {planned} point{s}";
                 "increase --budget, or stop other processes";
                 s = plural(planned)
             ),

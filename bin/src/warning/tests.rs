@@ -26,7 +26,7 @@ fn every() -> Vec<Warning> {
         Warning::NoSys,
         Warning::NoNuma,
         Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::HalfOfFree },
-        Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::ControlGroup },
+        Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::By(Bound::Group) },
         Warning::CacheLatency { size: Bytes(16 << 10), level: 1, cache: Bytes(32 << 10) },
         Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: false, seen: false },
         Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: true, seen: false },

@@ -139,7 +139,7 @@ fn without_memory() {
         (1472, "mmap of 4 MiB for the stack failed"),
         (4096, "mmap of 4 MiB for the stack failed"),
         (6144, "Cannot allocate memory (ENOMEM)"),
-        (16_384, "Cannot allocate memory (ENOMEM)"),
+        (16_384, "left of the address space (RLIMIT_AS)"),
     ] {
         let arguments = ["--size=64M", "--trials=1", "--quiet"];
         let found = finish(command(&arguments).env_clear().limited(libc::RLIMIT_AS as i32, kilobytes << 10));

@@ -99,7 +99,7 @@ fn every_row_of_a_saved_result_matches_only_itself() {
             let path = directory.path().join("saved");
             std::fs::write(&path, saved).expect("a file");
             let path = path.to_str().expect("a path in UTF-8");
-            let compared = run(&["compare", "--json", path, path]).expect_json(0);
+            let compared = run(&["compare", "--json", "--force", path, path]).expect_json(0);
             for point in at(&compared, "/rows").as_array().expect("points") {
                 assert_eq!(at(point, "/ratio"), 1.0, "{experiment:?} {format}: {point}");
                 assert_eq!(at(point, "/interpolated"), false, "{experiment:?} {format}: {point}");

@@ -31,8 +31,8 @@ const EXPERIMENTS: [&[&str]; 13] = [
     &["parallel", "--size=16K"],
     &["window", "--size=16K"],
     &["distribution", "--size=64K"],
-    &["bandwidth", "--size=16K", "--budget=1"],
-    &["loaded", "--size=16K", "--traffic=read", "--rates=0.1,max", "--budget=1"],
+    &["bandwidth", "--size=16K", "--budget=10"],
+    &["loaded", "--size=16K", "--traffic=read", "--rates=0.1,max", "--budget=10"],
     &["cores", "--lines=1", "--budget=5"],
     &["system"],
 ];

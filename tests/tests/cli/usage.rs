@@ -115,7 +115,10 @@ fn every_usage_line_and_example_can_be_typed() {
     assert!(lines.len() > 48, "{lines:?}");
     for line in lines {
         let found = finish(&mut directory.command(&filled(&line)));
-        let is_expected = |status| status == 0 || status == 3 && line.contains("--strict");
+        // A few hosts allow no verdict.
+        let is_few = line.starts_with("fleet");
+        let is_expected =
+            |status| status == 0 || status == 3 && line.contains("--strict") || status == 6 && is_few;
         assert!(found.status.code().is_some_and(is_expected), "{line}: {found}");
     }
     // Those that measure nothing have written their files.

@@ -14,9 +14,9 @@ use std::process::Command;
 const SCALING: [&str; 4] = ["bandwidth", "--view=scaling", "--size=64K", "--json"];
 /// An experiment with two rates of traffic beside a chain, with time for several windows of each.
 const LOADED: [&str; 6] =
-    ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=4", "--json"];
+    ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=10", "--json"];
 /// An experiment with two cores, which needs a second.
-const CORES: [&str; 4] = ["cores", "--lines=2", "--budget=1", "--json"];
+const CORES: [&str; 4] = ["cores", "--lines=2", "--budget=10", "--json"];
 /// The number of a user without any other process.
 const NOBODY_ELSE: u32 = 64_913;
 

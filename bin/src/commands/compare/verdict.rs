@@ -6,7 +6,7 @@ use latency_core::decimal::Trimmed;
 use latency_core::text::{Text, joined, plural};
 
 use super::points::SideValue;
-use super::view::{ComparisonView, Differs, NOT_POOR, TRUST};
+use super::view::{ComparisonView, Differs, TRUST};
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
 use crate::commands::listed;
 use crate::report::document::{Document, Part, fields};
@@ -77,11 +77,9 @@ impl<'v> ComparisonView<'v> {
                 return out.write_str("the conditions differ");
             };
             let [one, other] = [&sides[0], &sides[1]].map(Text::as_str);
-            match [one, other].map(|side| side != NOT_POOR) {
-                [true, true] if one == other => write!(out, "both results are {one}"),
-                [true, true] => write!(out, "both results are poor: A {one}, B {other}"),
-                [true, false] => write!(out, "A is {one}"),
-                _ => write!(out, "B is {other}"),
+            match one == other {
+                true => write!(out, "both results are {one}"),
+                false => write!(out, "A is {one}, B is {other}"),
             }
         })
     }

@@ -16,7 +16,7 @@ use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan::budget::{Budget, PLACES};
-use crate::plan::{Plan, Planning, single};
+use crate::plan::{self, Plan, Planning, single};
 use crate::result::Point;
 use crate::sys::table::{List, Table};
 
@@ -61,6 +61,8 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let like = single::like(planning)?;
     // What a chase alone can hold is not the size of the cache.
     let cache = machine.largest_cache();
+    // Little memory leaves the smaller sets.
+    let most = plan::most(machine, &like, core::slice::from_ref(&like));
     gathered(&mut |each| {
         let point = |size| Point { order: Order::Random, size, ..like };
         if options.size.is_some() {
@@ -69,8 +71,8 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
         }
         for part in PARTS {
             let size = machine.page.whole(Bytes(cache.0 / part));
-            if size >= single::beyond_private(machine) || part == 1 {
-                each(point(size));
+            if size >= single::beyond_private(machine) && size <= most || part == 1 {
+                each(point(size.min(most)));
             }
         }
         Ok(())

@@ -738,7 +738,7 @@ impl Run<'_> {
             let (least, most) = (Hertz(2_900_000_000), Hertz(3_700_000_000));
             let (from, to) = (Bytes::MIB.times(256), Bytes::MIB.times(50));
             for warning in [
-                Warning::SizeClipped { from, to, why: Clipped::ControlGroup },
+                Warning::SizeClipped { from, to, why: Clipped::By(latency_core::host::Bound::Group) },
                 Warning::PagesFellBack { found: self.machine.page },
                 Warning::CoreClockUnstable { least, most, core: false },
                 Warning::NeighboursFetched { ratio: 0.93, line: self.machine.line },
