@@ -35,7 +35,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
         details: "Indices of four and eight bytes, with and without a bounds check, packed and one per \
                   cache line; raw pointers, packed and one per line; and one per line on 2 MiB pages. Each \
                   is measured in half of the L1, half of the L2, a part of the L3 and in memory (or at each \
-                  doubling from --min-size to --max-size), in nanoseconds and core cycles.",
+                  doubling from --min-size to --max-size).",
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu])
             .union(FlagSet::SAMPLING)
             .union(FlagSet::WORKING_SET)

@@ -38,7 +38,7 @@ pub const COMPARE: Command = Command {
         details: "A and B are results saved with --json or --csv, tables of sizes and nanoseconds, Intel MLC's \
                   latency matrix or core-to-core-latency's CSV. Several runs per side go before and after `--`; `-` \
                   reads standard input.\n\
-                  Conditions that differ are printed first. Without --force there is no verdict if pages, nodes or \
+                  Without --force there is no verdict if pages, nodes or \
                   working sets (by 1.41x) differ, if placement was not verified, or if a result is unreliable.\n\
                   The exit status is 5 if B is slower beyond --threshold and the variation between runs: as a whole, \
                   in one pair, row, column or node of a matrix, or in a range of sizes of a curve. It is 6 without a verdict.\n\

@@ -24,7 +24,7 @@ pub const BANDWIDTH: Experiment = Experiment {
         name: "bandwidth",
         summary: "bandwidth from node to node, one core and all cores",
         details: "Bandwidth in GB/s (10^9 bytes) from every node to every memory, with all cores of a node, half of them \
-                  and one. Each line counts 64 bytes; lines read and lines written count separately. \
+                  and one. \
                   --view=mix compares traffic mixes, --view=scaling core counts, and --view=cores single cores. --cpu measures that CPU alone; with \
                   --load-cpus or --load-threads it is the first of those CPUs. --size is the memory of each core; if \
                   it fits in a cache, the cache bandwidth is measured, and reads load 32 bytes of each line.",

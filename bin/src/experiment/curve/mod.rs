@@ -63,8 +63,7 @@ pub const CURVE: Experiment = Experiment {
         name: "curve",
         summary: "latency by working-set size, and the cache levels",
         details: "The size and latency of each cache level, from a fitted model and as the system reports \
-                  them, and a plot of the latency from half of the L1 to several times the last-level \
-                  cache.",
+                  them, and a plot of the latency.",
         flags: FlagSet::MEASURING.union(FlagSet::SIZES).union(FlagSet::CHAIN).with(FlagId::Reciprocal),
         picture: true,
         ..Descriptor::OF_VALUES
