@@ -15,7 +15,7 @@ fn read(files: &impl Files, allowed: &str) -> Box<Topology> {
 }
 
 fn topology(name: &str) -> Box<Topology> {
-    read(&Machine::load(name), "0-8191")
+    read(&Machine::load(name), "0")
 }
 
 fn cpus(list: &str) -> CpuSet {
@@ -185,8 +185,8 @@ fn without_sysfs_one_node_is_assumed() {
 }
 
 #[test]
-fn a_kernel_without_numa_has_one_node_of_online_cpus() {
-    let topology = read(&Machine::load("kernel-without-numa"), "1-7");
+fn a_kernel_without_numa_has_one_node_of_the_allowed_cpus() {
+    let topology = read(&Machine::load("kernel-without-numa"), "1-3");
     assert_eq!(topology.source, Source::Assumed);
     let node = node(&topology, 0);
     assert_eq!((node.cpus, node.package), (cpus("1-3"), Some(0)));
@@ -198,6 +198,16 @@ fn a_cpuset_does_not_change_the_machine() {
     let part = read(&Machine::load("cpuset-part"), "32-35");
     assert_eq!(node(&part, 0).cpus, cpus("0-31,64-95"));
     assert_eq!(node(&part, 1).cpus, cpus("32-63,96-127"));
+}
+
+/// A container may have a file of online CPUs of its own.
+#[test]
+fn cpus_that_the_process_may_use_are_online_whatever_the_file_says() {
+    let mut machine = Machine::load("offline-cpus");
+    machine.set("/sys/devices/system/cpu/online", "0");
+    let topology = read(&machine, "1,5");
+    assert_eq!(topology.online_cpus, cpus("0-1,5"));
+    assert_eq!((node(&topology, 0).cpus, node(&topology, 1).cpus), (cpus("0-1"), cpus("5")));
 }
 
 #[test]

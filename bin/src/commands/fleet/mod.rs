@@ -44,8 +44,8 @@ pub const FLEET: Command = Command {
                   known-good results.\n\
                   Where results have memory without address translation, it is judged; hosts that are slow in \
                   translation alone are listed. --of=load judges random loads.\n\
-                  The newest result of each host is judged. Others are listed with a code, and unreliable \
-                  ones are left out without --force.\n\
+                  The newest result of each host is judged. Others are listed with a code; unreliable \
+                  ones are excluded without --force.\n\
                   With --history, each host is first compared with its own older results: a host that became \
                   slower or \
                   faster is listed with the time, and with what changed in its documents at that time.\n\
