@@ -229,7 +229,9 @@ fn are_smoother_in_cycles(samples: Samples<'_>) -> bool {
     let changes = |value: &dyn Fn(&(Bytes, f64, f64)) -> f64| -> f64 {
         points.iter().zip(points.iter().skip(1)).map(|(one, next)| ln(value(next) / value(one)).abs()).sum()
     };
-    changes(&|(.., cycles)| *cycles) <= MORE * changes(&|(_, nanoseconds, _)| *nanoseconds)
+    // A point without cycles makes the changes no number, but a single point has no change.
+    let is_known = points.first().is_none_or(|(.., cycles)| cycles.is_finite());
+    is_known && changes(&|(.., cycles)| *cycles) <= MORE * changes(&|(_, nanoseconds, _)| *nanoseconds)
 }
 
 #[cfg(test)]
@@ -422,6 +424,8 @@ mod tests {
             planted().into_iter().map(|sample| Sample { core_cycles: None, ..sample }).collect();
         let analysis = analysis(&samples, Claims::default());
         assert_eq!((analysis.gigahertz, analysis.cycles(1.0)), (None, None));
+        let one = super::tests::analysis(&samples[..1], Claims::default());
+        assert!(matches!(one.stair, Err(FitError::TooFewPoints { found: 1, .. })), "{:?}", one.stair);
         assert!((analysis.caches()[0].latency.value - 1.0).abs() < 0.01);
         assert!(analysis.reported.is_none() && analysis.caches().iter().all(|cache| !cache.disagrees()));
     }
