@@ -108,11 +108,10 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loa
     })
 }
 
-/// Returns the bytes per second that generators delivered while a chain was walked; `None` if they delivered nothing in
-/// most rounds.
+/// Returns the bytes per second that generators delivered while a chain was walked.
 #[must_use]
 pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
-    let found = series.delivered.filter(|found| found.median > 0.0)?;
+    let found = series.delivered?;
     let of = |lines_per_ns: f64| bytes_per_line(traffic.kind) * 1e9 * lines_per_ns;
     let interval =
         found.interval.map(|interval| Interval { low: of(interval.low.max(0.0)), high: of(interval.high) });

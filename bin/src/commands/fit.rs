@@ -23,10 +23,10 @@ pub const FIT: Command = Command {
         name: "fit",
         summary: "cache sizes and latencies from a saved curve",
         details: "FILE is a curve saved with --json or --csv, or the output of another tool: a table of sizes and \
-                  nanoseconds, or the output of lat_mem_rd, Chips and Cheese's \
-                  MemoryLatency, multichase at many sizes, cpu-benchmarks or tinymembench. `-` reads standard \
-                  input.\nThe unit of the sizes comes from their heading, from a suffix (32K) or from --unit. Rows \
-                  with other pages, orders or strides are fitted as separate curves.",
+                  nanoseconds, or the output of lat_mem_rd, Chips and Cheese's MemoryLatency, multichase at many \
+                  sizes, cpu-benchmarks or tinymembench. `-` reads standard input.\n\
+                  The unit of the sizes comes from their heading, from a suffix (32K) or from --unit. Rows with \
+                  other pages, orders or strides are fitted as separate curves.",
         flags: FlagSet::of(&[FlagId::Reciprocal, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },

@@ -43,7 +43,7 @@ const ZEN_3: Extensions = SKYLAKE.and(Extensions::ENCRYPTION);
 /// Intel, Optimization Reference Manual, "Cache Parameters"; AMD, Software Optimization Guides of families 17h, 19h, 1Ah;
 /// `intel-family.h` of Linux.
 static CORES: [CoreIdentity; 19] = [
-    large(
+    core(
         "Nehalem",
         6,
         &[(0x1a, 0x1a), (0x1e, 0x1f), (0x25, 0x25), (0x2c, 0x2c), (0x2e, 0x2f)],
@@ -51,8 +51,8 @@ static CORES: [CoreIdentity; 19] = [
         (256, 256),
         NONE,
     ),
-    large("Sandy Bridge", 6, &[(0x2a, 0x2a), (0x2d, 0x2d), (0x3a, 0x3a), (0x3e, 0x3e)], 32, (256, 256), NONE),
-    large(
+    core("Sandy Bridge", 6, &[(0x2a, 0x2a), (0x2d, 0x2d), (0x3a, 0x3a), (0x3e, 0x3e)], 32, (256, 256), NONE),
+    core(
         "Haswell",
         6,
         &[(0x3c, 0x3d), (0x3f, 0x3f), (0x45, 0x47), (0x4f, 0x4f), (0x56, 0x56)],
@@ -60,7 +60,7 @@ static CORES: [CoreIdentity; 19] = [
         (256, 256),
         HASWELL,
     ),
-    large(
+    core(
         "Skylake",
         6,
         &[(0x4e, 0x4e), (0x5e, 0x5e), (0x8e, 0x8e), (0x9e, 0x9e), (0xa5, 0xa6)],
@@ -68,26 +68,28 @@ static CORES: [CoreIdentity; 19] = [
         (256, 256),
         SKYLAKE,
     ),
-    large("Skylake-SP", 6, &[(0x55, 0x55)], 32, (1024, 1024), SKYLAKE_SP),
-    large("Ice Lake", 6, &[(0x7d, 0x7e), (0xa7, 0xa7)], 48, (512, 512), ICE_LAKE),
-    large("Ice Lake-SP", 6, &[(0x6a, 0x6a), (0x6c, 0x6c), (0x8c, 0x8d)], 48, (1280, 1280), ICE_LAKE),
-    small(
+    core("Skylake-SP", 6, &[(0x55, 0x55)], 32, (1024, 1024), SKYLAKE_SP),
+    core("Ice Lake", 6, &[(0x7d, 0x7e), (0xa7, 0xa7)], 48, (512, 512), ICE_LAKE),
+    core("Ice Lake-SP", 6, &[(0x6a, 0x6a), (0x6c, 0x6c), (0x8c, 0x8d)], 48, (1280, 1280), ICE_LAKE),
+    core(
         "Gracemont",
         6,
         &[(0x97, 0x97), (0x9a, 0x9a), (0xb7, 0xb7), (0xba, 0xba), (0xbe, 0xbf)],
         32,
         (2048, 4096),
         GRACEMONT,
-    ),
-    small(
+    )
+    .small(),
+    core(
         "Crestmont",
         6,
         &[(0xaa, 0xaa), (0xac, 0xac), (0xaf, 0xaf), (0xb6, 0xb6)],
         32,
         (2048, 4096),
         GRACEMONT,
-    ),
-    large(
+    )
+    .small(),
+    core(
         "Alder Lake",
         6,
         &[(0x97, 0x97), (0x9a, 0x9a), (0xb7, 0xb7), (0xba, 0xba), (0xbf, 0xbf)],
@@ -95,14 +97,14 @@ static CORES: [CoreIdentity; 19] = [
         (1280, 2048),
         ALDER_LAKE,
     ),
-    large("Meteor Lake", 6, &[(0xaa, 0xaa), (0xac, 0xac)], 48, (2048, 2048), ALDER_LAKE),
-    large("Sapphire Rapids", 6, &[(0x8f, 0x8f)], 48, (2048, 2048), SAPPHIRE_RAPIDS),
-    large("Emerald Rapids", 6, &[(0xcf, 0xcf)], 48, (2048, 2048), SAPPHIRE_RAPIDS),
-    large("Granite Rapids", 6, &[(0xad, 0xae)], 48, (2048, 2048), GRANITE_RAPIDS),
-    large("", 6, &[(0, u16::MAX)], 0, (0, 0), ALDER_LAKE.and(Extensions::NUMBERED)),
-    large("Zen", 0x17, &[(0, 0xff)], 32, (512, 512), SKYLAKE),
-    large("Zen 3", 0x19, &[(0, 0x0f), (0x20, 0x5f)], 32, (512, 512), ZEN_3),
-    large(
+    core("Meteor Lake", 6, &[(0xaa, 0xaa), (0xac, 0xac)], 48, (2048, 2048), ALDER_LAKE),
+    core("Sapphire Rapids", 6, &[(0x8f, 0x8f)], 48, (2048, 2048), SAPPHIRE_RAPIDS),
+    core("Emerald Rapids", 6, &[(0xcf, 0xcf)], 48, (2048, 2048), SAPPHIRE_RAPIDS),
+    core("Granite Rapids", 6, &[(0xad, 0xae)], 48, (2048, 2048), GRANITE_RAPIDS),
+    core("", 6, &[(0, u16::MAX)], 0, (0, 0), ALDER_LAKE.and(Extensions::NUMBERED)),
+    core("Zen", 0x17, &[(0, 0xff)], 32, (512, 512), SKYLAKE),
+    core("Zen 3", 0x19, &[(0, 0x0f), (0x20, 0x5f)], 32, (512, 512), ZEN_3),
+    core(
         "Zen 4",
         0x19,
         &[(0x10, 0x1f), (0x60, 0xaf)],
@@ -110,10 +112,10 @@ static CORES: [CoreIdentity; 19] = [
         (1024, 1024),
         ZEN_3.and(Extensions::VECTORS_OF_64),
     ),
-    large("Zen 5", 0x1a, &[(0, 0xff)], 48, (1024, 1024), ALDER_LAKE),
+    core("Zen 5", 0x1a, &[(0, 0xff)], 48, (1024, 1024), ALDER_LAKE),
 ];
 
-const fn large(
+const fn core(
     name: &'static str,
     family: u16,
     models: Models,
@@ -124,18 +126,12 @@ const fn large(
     CoreIdentity { name, family, models, is_small: false, l1, l2, extensions }
 }
 
-const fn small(
-    name: &'static str,
-    family: u16,
-    models: Models,
-    l1: u16,
-    l2: (u16, u16),
-    extensions: Extensions,
-) -> CoreIdentity {
-    CoreIdentity { is_small: true, ..large(name, family, models, l1, l2, extensions) }
-}
-
 impl CoreIdentity {
+    /// Returns the same for efficiency cores.
+    const fn small(self) -> CoreIdentity {
+        CoreIdentity { is_small: true, ..self }
+    }
+
     /// Returns the extensions and the sizes of private caches of a processor that are not of this core.
     fn contradiction(&self, processor: &Processor) -> (Extensions, [Option<Bytes>; 2]) {
         let size = |level: usize, (least, most): (u16, u16)| {

@@ -36,14 +36,15 @@ pub const COMPARE: Command = Command {
         name: "compare",
         summary: "compare saved results of A and B (exit 5 on regression)",
         details: "A and B are results saved with --json or --csv, tables of sizes and nanoseconds, Intel MLC's \
-                  latency matrix or core-to-core-latency's CSV. Several runs per side go before and after `--`; `-` \
-                  reads standard input.\n\
-                  Without --force there is no verdict if pages, nodes or \
-                  working sets (by 1.41x) differ, if placement was not verified, or if a result is unreliable.\n\
-                  The exit status is 5 if B is slower beyond --threshold and the variation between runs: as a whole, \
-                  in one pair, row, column or node of a matrix, or in a range of sizes of a curve. It is 6 without a verdict.\n\
-                  With one file per side, a variation between runs of 2% is assumed (3% core to core). Three files \
-                  per side measure it, and smaller differences are detected.",
+                  latency matrix or core-to-core-latency's CSV. Several runs per side go before and after `--`; \
+                  `-` reads standard input.\n\
+                  Without --force there is no verdict if pages, nodes or working sets (by 1.41x) differ, if \
+                  placement was not verified, or if a result is unreliable.\n\
+                  The exit status is 5 if B is slower beyond --threshold and the variation between runs: as a \
+                  whole, in one pair, row, column or node of a matrix, or in a range of sizes of a curve. It is 6 \
+                  without a verdict.\n\
+                  With one file per side, a variation between runs of 2% is assumed (3% core to core). Three \
+                  files per side measure it, and smaller differences are detected.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Of, FlagId::Force, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },

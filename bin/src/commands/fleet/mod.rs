@@ -38,20 +38,18 @@ pub const FLEET: Command = Command {
     descriptor: Descriptor {
         name: "fleet",
         summary: "find slow hosts among the saved results of many",
-        details: "Each FILE contains results of many hosts, saved with --format=jsonl or json, one after the other; \
-                  `-` reads standard input. Hosts with the same CPU model are compared point by point. At least \
-                  5 hosts of a kind are needed, or --baseline with \
-                  known-good results.\n\
+        details: "Each FILE contains results of many hosts, saved with --format=jsonl or json, one after the \
+                  other; `-` reads standard input. Hosts with the same CPU model are compared point by point. At \
+                  least 5 hosts of a kind are needed, or --baseline with known-good results.\n\
                   Where results have memory without address translation, it is judged; hosts that are slow in \
                   translation alone are listed. --of=load judges random loads.\n\
-                  The newest result of each host is judged. Others are listed with a code; unreliable \
-                  ones are excluded without --force.\n\
+                  The newest result of each host is judged. Others are listed with a code; unreliable ones are \
+                  excluded without --force.\n\
                   With --history, each host is first compared with its own older results: a host that became \
-                  slower or \
-                  faster is listed with the time, and with what changed in its documents at that time.\n\
+                  slower or faster is listed with the time, and with what changed in its documents at that time.\n\
                   The exit status is 5 if a host is slow, or became slower according to --history, and 6 if no \
-                  host could be judged. With --strict, it is 3 if hosts are only listed as not \
-                  comparable, and a line that is not a result is an error; without, it is skipped.",
+                  host could be judged. With --strict, it is 3 if hosts are only listed as not comparable, and a \
+                  line that is not a result is an error; without, it is skipped.",
         flags: FlagSet::of(&[
             FlagId::Threshold,
             FlagId::Baseline,

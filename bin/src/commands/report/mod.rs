@@ -41,14 +41,14 @@ pub const REPORT: Command = Command {
     descriptor: Descriptor {
         name: "report",
         summary: "run all experiments in 90 s and write one HTML page",
-        details: "Runs ten experiments within --budget (90 s): idle latency, caches, huge pages, shared cache, loaded \
-                  latency, bandwidth, memory-level parallelism, out-of-order window, tail latency and core-to-core latency. \
-                  Writes one HTML page to standard output or --output=FILE.html: the trust in the result, the answers, \
-                  then a chapter per experiment with pictures, tables, the method and the command that repeats it at \
-                  full length. On a terminal it prints the trust and the answers as text.\n\
-                  \
-                  --size=SIZE sets the working set of each experiment and the largest one of the curve; a small one \
-                  is fast, but measures caches. Experiments of one node pair use the first of several nodes.\n\
+        details: "Runs ten experiments within --budget (90 s): idle latency, caches, huge pages, shared cache, \
+                  loaded latency, bandwidth, memory-level parallelism, out-of-order window, tail latency and \
+                  core-to-core latency. Writes one HTML page to standard output or --output=FILE.html: the trust \
+                  in the result, the answers, then a chapter per experiment with pictures, tables, the method and \
+                  the command that repeats it at full length. On a terminal it prints the trust and the answers \
+                  as text.\n\
+                  --size=SIZE sets the working set of each experiment and the largest one of the curve; a small \
+                  one is fast, but measures caches. Experiments of one node pair use the first of several nodes.\n\
                   With files nothing is measured: saved results (--json, --csv) become one page with a line and a \
                   chapter each.",
         flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::RUN),

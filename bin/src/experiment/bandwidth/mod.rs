@@ -23,11 +23,11 @@ pub const BANDWIDTH: Experiment = Experiment {
     descriptor: Descriptor {
         name: "bandwidth",
         summary: "bandwidth from node to node, one core and all cores",
-        details: "Bandwidth in GB/s (10^9 bytes) from every node to every memory, with all cores of a node, half of them \
-                  and one. \
-                  --view=mix compares traffic mixes, --view=scaling core counts, and --view=cores single cores. --cpu measures that CPU alone; with \
-                  --load-cpus or --load-threads it is the first of those CPUs. --size is the memory of each core; if \
-                  it fits in a cache, the cache bandwidth is measured, and reads load 32 bytes of each line.",
+        details: "Bandwidth in GB/s (10^9 bytes) from every node to every memory, with all cores of a node, half \
+                  of them and one. --view=mix compares traffic mixes, --view=scaling core counts, and \
+                  --view=cores single cores. --cpu measures that CPU alone; with --load-cpus or --load-threads it \
+                  is the first of those CPUs. --size is the memory of each core; if it fits in a cache, the cache \
+                  bandwidth is measured, and reads load 32 bytes of each line.",
         flags: FlagSet::PLACEMENT
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::GENERATORS)

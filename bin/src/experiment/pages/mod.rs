@@ -48,11 +48,11 @@ pub const PAGES: Experiment = Experiment {
     descriptor: Descriptor {
         name: "pages",
         summary: "benefit of huge pages of every size",
-        details: "Random-access latency with each page size, up to the default size, and the share of TLB misses in \
-                  it, which is the difference to the largest pages. Then the benefit of access orders that stay \
-                  within a page.\nThen the cost of address translation alone over spans of up to --max-size, and the \
-                  entries of the TLBs. Page sizes that are not available are listed with the reason. With \
-                  --pages, only that \
+        details: "Random-access latency with each page size, up to the default size, and the share of TLB misses \
+                  in it, which is the difference to the largest pages. Then the benefit of access orders that \
+                  stay within a page.\n\
+                  Then the cost of address translation alone over spans of up to --max-size, and the entries of \
+                  the TLBs. Page sizes that are not available are listed with the reason. With --pages, only that \
                   page size and base pages are measured.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::MaxSize).with(FlagId::Kernel),
         picture: true,

@@ -32,8 +32,9 @@ pub const RESIDENCY: Experiment = Experiment {
     descriptor: Descriptor {
         name: "residency",
         summary: "how long the shared cache keeps a working set",
-        details: "Sixteen chains load a part of the last-level cache, up to all of it, or --size alone. After a wait \
-                  of up to a second, some of the lines are loaded again, each timed alone to see what is still there.",
+        details: "Sixteen chains load a part of the last-level cache, up to all of it, or --size alone. After a \
+                  wait of up to a second, some of the lines are loaded again, each timed alone to see what is \
+                  still there.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         ..Descriptor::OF_VALUES

@@ -26,8 +26,8 @@ pub const WINDOW: Experiment = Experiment {
         name: "window",
         summary: "size of the out-of-order window (reorder buffer)",
         details: "Sixteen chains with 0 to 48 units of dependent work after each load, with and without a \
-                  software prefetch of the next line. Then two chains with up to 768 independent instructions between their loads: \
-                  if the loads no longer overlap, the reorder buffer is full.",
+                  software prefetch of the next line. Then two chains with up to 768 independent instructions \
+                  between their loads: if the loads no longer overlap, the reorder buffer is full.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         ..Descriptor::OF_VALUES

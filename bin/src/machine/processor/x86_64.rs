@@ -207,10 +207,8 @@ fn extensions(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> Extensions {
     }
     let first = raw_cpuid::cpuid!(7u32, 0u32);
     // A subleaf that does not exist may have the content of another.
-    let (more, numbered) = match first.eax {
-        0 => (0, 0),
-        _ => (raw_cpuid::cpuid!(7u32, 1u32).eax, raw_cpuid::cpuid!(7u32, 1u32).edx),
-    };
+    let second = (first.eax > 0).then(|| raw_cpuid::cpuid!(7u32, 1u32));
+    let (more, numbered) = second.map_or((0, 0), |second| (second.eax, second.edx));
     [
         (first.ebx, 5, Extensions::WIDE),
         (first.ebx, 23, Extensions::FLUSH),
