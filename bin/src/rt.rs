@@ -12,6 +12,7 @@ use core::ffi::c_char;
 use core::fmt::Write;
 use core::panic::PanicInfo;
 use latency_bench::sys::arguments::{Arguments, Environment};
+use latency_bench::sys::heap::Heap;
 use latency_bench::sys::out::Messages;
 use latency_bench::sys::terminal::Stream;
 use latency_bench::sys::{auxv, init, signal};
@@ -57,6 +58,16 @@ fn panic(information: &PanicInfo<'_>) -> ! {
     let (file, line) = information.location().map_or(("?", 0), |place| (place.file(), place.line()));
     let _ = writeln!(messages, "latency-bench: error: internal error at {file}:{line} (please report)");
     drop(messages);
+    init::end(DEFECT)
+}
+
+/// The memory of results and their texts.
+#[global_allocator]
+static HEAP: Heap = Heap::new();
+
+/// Satisfies the landing pads of the prebuilt `alloc`; nothing unwinds, so nothing calls it.
+#[unsafe(no_mangle)]
+extern "C" fn _Unwind_Resume() -> ! {
     init::end(DEFECT)
 }
 

@@ -22,6 +22,7 @@ use crate::plan::{self, Planning, regions, whole_run};
 use crate::result::conditions::Conditions;
 use crate::result::{Counter, Exclusion, Health, Outcome, Point};
 use crate::sys::arguments::Arguments;
+use crate::sys::heap::sealed;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
@@ -144,7 +145,7 @@ pub fn run_experiment<'a>(
     effort: Effort,
 ) -> Result<ExperimentRun<'a>, Failure<'a>> {
     let deadline = Deadline::at(effort.end_ns);
-    let ran = measured(options, session, experiment, planned, effort);
+    let ran = sealed(|| measured(options, session, experiment, planned, effort));
     drop(deadline);
     let (mut ran, budget) = match ran {
         Err(Failure::Interrupted) if !requested() => return Err(PlacementError::BudgetOver.into()),

@@ -20,8 +20,9 @@ use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
 use crate::describe::time::Utc;
 use crate::options::Options;
-use crate::report::document::{Document, Level, Role};
+use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 use crate::saved::{self, alike};
 use crate::sys::table::List;
 
@@ -58,7 +59,7 @@ pub struct FleetView<'v, 'a> {
 
 impl FleetView<'_, '_> {
     /// Shows all findings.
-    pub fn present(&self, document: &mut dyn Document) {
+    pub fn present(&self, document: &mut Shown) {
         self.answer(document);
         self.translation(document);
         self.causes(document);
@@ -107,14 +108,14 @@ impl FleetView<'_, '_> {
     }
 
     /// Lists the hosts whose address translation alone is slow, or became slower according to the history.
-    fn translation(&self, document: &mut dyn Document) {
+    fn translation(&self, document: &mut Shown) {
         let is_slow = |host: &Name| self.slow().any(|slow| slow == *host);
         let outliers = self.found.translation.iter().map(|outlier| outlier.value.host);
         let slow = distinct(outliers).filter(|host| !is_slow(host));
         let became_slower = |host: &Name| self.hosts.part(SLOWER).contains(host);
         let slowed = self.slower_translation().map(|slowed| slowed.value.host);
         let slowed = distinct(slowed).filter(|host| !became_slower(host));
-        let say = |document: &mut dyn Document, words: &str, count: usize, names: &dyn fmt::Display| {
+        let say = |document: &mut Shown, words: &str, count: usize, names: &dyn fmt::Display| {
             if count > 0 {
                 document.finding(format_args!(
                     "{words}: {count} of {} hosts: {names} (random loads, not memory; --of=load judges them).",
@@ -139,7 +140,7 @@ impl FleetView<'_, '_> {
         self.translation.iter().filter(|slowed| self.options.history && !slowed.is_faster)
     }
 
-    fn answer(&self, document: &mut dyn Document) {
+    fn answer(&self, document: &mut Shown) {
         let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
         if self.options.history {
             for (part, word) in [(SLOWER, "slower"), (FASTER, "faster")] {
@@ -189,7 +190,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States the likely causes.
-    fn causes(&self, document: &mut dyn Document) {
+    fn causes(&self, document: &mut Shown) {
         for (host, cause) in self.causes.named() {
             document.finding(format_args!("{}: {cause}.", self.name(host)));
         }
@@ -209,7 +210,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Shows a row for each outlier.
-    fn outliers(&self, document: &mut dyn Document) {
+    fn outliers(&self, document: &mut Shown) {
         let outliers = &self.found.outliers;
         let shown = if self.options.verbose { outliers.len() } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
@@ -234,7 +235,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Shows a row for each value, if there are too few for a verdict.
-    fn values(&self, document: &mut dyn Document) {
+    fn values(&self, document: &mut Shown) {
         let values = || self.found.groups.iter().flat_map(HostGroup::shown);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
@@ -253,7 +254,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Shows a row for each group.
-    fn groups(&self, document: &mut dyn Document) {
+    fn groups(&self, document: &mut Shown) {
         document.tabulate("", Level::Verbose, 2, &|table| {
             table.texts(&["kind", "point", "hosts", "median", "allowed ±"]);
             for group in self.found.shown_groups() {
@@ -287,7 +288,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts became slower or faster.
-    fn slowed(&self, document: &mut dyn Document) {
+    fn slowed(&self, document: &mut Shown) {
         // Of a host with a history only the first point is shown, which is the mean of all points if that changed.
         let mut before = None;
         let is_first = |slowed: &&Slowed| {
@@ -316,7 +317,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts have a history that is not judged, and why.
-    fn undecided(&self, document: &mut dyn Document) {
+    fn undecided(&self, document: &mut Shown) {
         let steps = || {
             let all = self.series.iter();
             all.filter_map(|series| {
@@ -356,7 +357,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts differ from the others, and the differences.
-    fn apart(&self, document: &mut dyn Document) {
+    fn apart(&self, document: &mut Shown) {
         let all = &self.found.apart;
         let shown = if self.options.verbose { all.len() } else { NAMED };
         for apart in all.iter().take(shown) {
@@ -372,7 +373,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts share a name.
-    fn shared(&self, document: &mut dyn Document) {
+    fn shared(&self, document: &mut Shown) {
         let shared = &self.runs.boots.shared;
         for name in shared.iter().take(NAMED) {
             let hosts = self.runs.boots.of(&self.runs.names, *name);
@@ -387,7 +388,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which results have wrong dates.
-    fn misdated(&self, document: &mut dyn Document) {
+    fn misdated(&self, document: &mut Shown) {
         let dates = &self.runs.boots.dates;
         let named = dates.iter().map(|date| {
             fmt::from_fn(|out| {
@@ -405,7 +406,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which values have no verdict, and which lines were not understood.
-    fn left_out(&self, document: &mut dyn Document) {
+    fn left_out(&self, document: &mut Shown) {
         let runs = self.runs;
         if runs.untrusted.pushed > 0 {
             let name = |[host, reason]: &[Name; 2]| {
@@ -455,7 +456,7 @@ impl FleetView<'_, '_> {
         write!(out, "{:.1}% is found within {DETECTED_IN} results in 9 of 10 cases", 100.0 * most)
     }
 
-    fn method(&self, document: &mut dyn Document) {
+    fn method(&self, document: &mut Shown) {
         let (documents, hosts) = (self.runs.documents, self.found.hosts);
         document.sentence(
             Role::Method("Hosts"),
@@ -503,7 +504,7 @@ fn distinct(hosts: impl Iterator<Item = Name> + Clone) -> impl Iterator<Item = N
 }
 
 /// States the number of items that are not named.
-fn more(document: &mut dyn Document, what: &str, of: &str, count: usize) {
+fn more(document: &mut Shown, what: &str, of: &str, count: usize) {
     if count > NAMED {
         document.missing(format_args!("{what}: {} more {of}; --format=json lists them.", count - NAMED));
     }

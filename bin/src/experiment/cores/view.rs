@@ -1,5 +1,8 @@
 //! Pairs of CPUs for people: classes, a matrix if there are few CPUs, and every pair on request.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
 use latency_core::math::ToReal;
 use latency_core::sort::sort_by_key;
@@ -20,11 +23,11 @@ use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
 use crate::options::Pairs;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role};
+use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
+use crate::report::shown::{Picture, Shown};
 use crate::result::sample::collect;
 use crate::result::{LineLevel, Outcome, Owned, PerLine};
-use crate::sys::table::Table;
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;
@@ -32,7 +35,7 @@ const MOST_IN_TEXT: usize = 16;
 const MOST_IN_PICTURE: usize = 48;
 
 /// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
-pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn answers(document: &mut Shown, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     // The published figures are medians of all pairs, and most pairs are the farthest of a socket.
     let (mut within, mut between) = (None, None);
@@ -74,7 +77,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the tables, the picture and the method.
-pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
@@ -83,9 +86,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     classes(document, report, found);
     states(document, report);
     every(document, report);
-    if report.options.heatmap || document.wants_pictures() {
-        picture(document, report, found, &cpus);
-    }
+    picture(document, report, found, &cpus);
     method::memory(document, report);
     document.sentence(
         Role::Provenance("Method"),
@@ -150,7 +151,7 @@ fn class_name(class: &SharingClass) -> impl Display {
 }
 
 /// Writes the latencies between CPUs, and the disagreement of their clocks.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &CpuPair<'_>| {
             (pair.a, pair.with.partner, headline(pair.measured.series.nanoseconds.into(), 1.0))
@@ -203,7 +204,7 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
-fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
+fn grid(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let caption = Text::<160>::of(format_args!(
         "One-way latency, ns (half a {} round trip; median of {} cache lines{})",
         short(report.options.method),
@@ -232,7 +233,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConcl
 
 /// Writes the pairs that were not chosen because others of their class represent them: names the first ones, and counts
 /// the rest.
-fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn not_chosen(document: &mut Shown, report: &Report<'_, '_>) {
     const NAMED: usize = 4;
     if !matches!(report.options.pairs, Pairs::Of(_)) {
         return;
@@ -260,7 +261,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each class.
-fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
+fn classes(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     let all = of_classes(&report.machine.cpus, &report.machine.sharing);
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["class", "pairs", "median ns", "95% CI within run", "min to max"]);
@@ -279,7 +280,7 @@ fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCo
 }
 
 /// Shows a row for each state of lines, and a column for the caches that hold them.
-fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn states(document: &mut Shown, report: &Report<'_, '_>) {
     if rows(report.outcomes).next().is_none() {
         return;
     }
@@ -304,7 +305,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes that lines in the shared state were not measured, if other states were.
-fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn states_not_measured(document: &mut Shown, report: &Report<'_, '_>) {
     let mut owned = report.outcomes.iter().filter_map(|outcome| outcome.point.walk.owned());
     if rows(report.outcomes).next().is_some() && owned.all(|owned| owned.third.is_none()) {
         document.say(Role::Missing, "Shared state not measured: it needs a third core.");
@@ -312,7 +313,7 @@ fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each pair.
-fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn every(document: &mut Shown, report: &Report<'_, '_>) {
     let messages = report.options.method == Method::Message;
     document.tabulate("", Level::Verbose, 2, &|table| {
         table.texts(&["CPUs", "class", "ns", "95% CI within run", "fastest", "slowest", "windows"]);
@@ -351,59 +352,62 @@ fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MO
     numbers
 }
 
+/// The quantity of a pair, and its unit.
+const QUANTITY: [&str; 2] = ["one way", "ns"];
+
 /// Draws all pairs: a triangle of few CPUs, else a mark for each pair.
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
+fn picture(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let Some((nearest, farthest)) = found.nearest.zip(found.farthest) else { return };
-    let title = Text::<96>::of(format_args!(
+    let title = format!(
         "Core to core: {}{} ns one way",
         method::optional((nearest.ns() < farthest.ns()).then_some(nearest), |nearest, out| {
             write!(out, "{} to ", Digits(nearest.ns()))
         }),
         Digits(farthest.ns())
-    ));
-    let texts = [title.as_str(), words(report.options.method), "one way", "ns"];
+    );
+    let (texts, in_text) = ([title, words(report.options.method).into()], report.options.heatmap);
     let planned = report.outcomes.iter().filter(|outcome| outcome.point.walk.ping_pong().is_some()).count();
     match cpus.len() {
         2 => {
-            let names = format_args!("CPUs {} and {}", nearest.a, nearest.with.partner);
-            matrix::single(document, texts, names, nearest.measured.series.nanoseconds.into());
+            let names = format!("CPUs {} and {}", nearest.a, nearest.with.partner);
+            matrix::single(document, texts, QUANTITY, names, nearest.measured.series.nanoseconds.into());
         }
         few if few <= MOST_IN_PICTURE && planned == few * (few - 1) / 2 => {
-            triangle(document, report, texts, cpus);
+            triangle(document, report, texts, cpus, in_text);
         }
-        _ => strip(document, report, found, texts),
+        _ => strip(document, report, found, texts, in_text),
     }
 }
 
 fn triangle(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
-    [title, subtitle, _, unit]: [&str; 4],
+    [title, subtitle]: [String; 2],
     cpus: &CpuSet,
+    in_text: bool,
 ) {
     let mut numbers = [0; MOST_IN_PICTURE];
     let numbers = ordered(report, cpus, &mut numbers);
-    let mut groups = [MatrixGroup { first: 0, name: Text::EMPTY }; MOST_IN_PICTURE];
-    let count_of_groups = grouped(report, numbers, &mut groups);
-    let groups = groups.get(..count_of_groups).unwrap_or_default();
     let cell = |row, column| match between(report, row, column) {
         None => Err("not measured"),
         Some(outcome) => pair(outcome).map(|pair| pair.ns()).ok_or("not measured"),
     };
-    document.picture(Picture::Matrix(&Matrix {
+    let [_, unit] = QUANTITY;
+    let matrix = Matrix {
         title,
         subtitle,
         unit,
         noun: "CPU",
-        rows: numbers.get(..numbers.len() - 1).unwrap_or_default(),
-        columns: numbers.get(1..).unwrap_or_default(),
-        groups: Some(groups),
-        cell: &cell,
-    }));
+        rows: numbers.get(..numbers.len() - 1).unwrap_or_default().into(),
+        columns: numbers.get(1..).unwrap_or_default().into(),
+        groups: Some(grouped(report, numbers)),
+        cells: Vec::new(),
+    };
+    document.draw(Picture::Matrix(matrix.filled(cell)), in_text);
 }
 
-/// Fills the groups of CPUs that share a socket and an L3, and returns their number; 0 if all CPUs are in one.
-fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup]) -> usize {
+/// Returns the groups of CPUs that share a socket and an L3; none if all CPUs are in one.
+fn grouped(report: &Report<'_, '_>, numbers: &[u32]) -> Vec<MatrixGroup> {
     let sharing = &report.machine.sharing;
     let of = |kind, index: usize| numbers.get(index).map(|cpu| sharing.lowest(kind, *cpu));
     let begins = |kind, index: usize| index == 0 || of(kind, index) != of(kind, index - 1);
@@ -411,7 +415,7 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup])
     let sockets = count(Shared::Package);
     // If the kernel does not report an L3, each core has its own.
     let caches = Some(count(Shared::L3)).filter(|caches| *caches > sockets && *caches < count(Shared::Core));
-    let (mut socket, mut cache, mut found) = (0, 0, 0);
+    let (mut socket, mut cache, mut groups) = (0, 0, Vec::new());
     for index in 0..numbers.len() {
         let is_socket = begins(Shared::Package, index);
         if !(is_socket || caches.is_some() && begins(Shared::L3, index)) {
@@ -419,60 +423,49 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup])
         }
         socket += usize::from(is_socket && index > 0);
         let of_cache = method::optional(caches.map(|_| cache), |cache, out| write!(out, " L3 {cache}"));
-        if let Some(group) = groups.get_mut(found) {
-            *group = MatrixGroup { first: index, name: Text::of(format_args!("socket {socket}{of_cache}")) };
-        }
+        groups.push(MatrixGroup { first: index, name: Text::of(format_args!("socket {socket}{of_cache}")) });
         cache += 1;
-        found += 1;
     }
-    if found > 1 { found } else { 0 }
+    if groups.len() > 1 { groups } else { Vec::new() }
 }
 
 /// Draws a mark for each measured pair, by class.
 fn strip(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
     found: &CoresConclusion<'_>,
-    [title, subtitle, quantity, unit]: [&str; 4],
+    [title, subtitle]: [String; 2],
+    in_text: bool,
 ) {
     /// The part of the height of a class over which its marks are spread, and the distance from one to the next: the
     /// golden ratio spreads any number of them evenly.
     const SPREAD: f64 = 0.7;
     const GOLDEN: f64 = 0.618_034;
-    // If there is no memory for the points, the picture is left out.
-    let none = ChartPoint::new(f64::NAN, f64::NAN);
-    let Ok(mut points) = Table::filled(pairs(report.outcomes).count(), none) else { return };
-    let mut lines = [(Text::<32>::EMPTY, &[][..]); Shared::ALL.len()];
     let count = found.classes().count();
-    let mut rest = &mut points[..];
-    let mut middle = count.real();
     // The nearest class is at the top.
-    for (class, line) in found.classes().zip(lines.iter_mut().take(count).rev()) {
-        let (own, others) = core::mem::take(&mut rest).split_at_mut_checked(class.pairs).unwrap_or_default();
-        rest = others;
-        middle -= 1.0;
+    let lines = found.classes().enumerate().map(|(index, class)| {
+        let middle = (count - 1 - index).real();
         let members = pairs(report.outcomes).filter(|pair| pair.with.class == class.shared);
-        for (order, (point, pair)) in own.iter_mut().zip(members).enumerate() {
+        let points = members.enumerate().map(|(order, pair)| {
             let part = order.real() * GOLDEN + 0.5;
-            *point = ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5));
-        }
-        *line = (Text::of(format_args!("{} {} ns", class.shared.name(), Digits(class.median))), own);
-    }
-    let names = lines.each_ref().map(|(name, _)| name.as_str());
-    let series = lines.each_ref().map(|(_, row)| Series { name: "", data: Data::Scatter(row) });
-    let subtitle = Text::<160>::of(format_args!(
-        "a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}"
-    ));
-    document.picture(Picture::Chart(&Chart {
+            ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5))
+        });
+        let name = format!("{} {} ns", class.shared.name(), Digits(class.median));
+        (name, Series { name: String::new(), data: Data::Scatter(points.collect()) })
+    });
+    let (mut names, mut series): (Vec<String>, Vec<Series>) = lines.unzip();
+    names.reverse();
+    series.reverse();
+    let [quantity, unit] = QUANTITY;
+    let chart = Chart {
         title,
-        subtitle: subtitle.as_str(),
-        x_axis: &Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto },
-        y_axis: &Axis {
-            title: "",
-            unit: Unit::Names(names.get(..count).unwrap_or_default()),
-            scale: Scale::Linear,
-        },
-        series: series.get(..count).unwrap_or_default(),
-        marks: &[],
-    }));
+        subtitle: format!(
+            "a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}"
+        ),
+        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto },
+        y_axis: Axis { title: "", unit: Unit::Names(names), scale: Scale::Linear },
+        series,
+        marks: Vec::new(),
+    };
+    document.draw(Picture::Chart(chart), in_text);
 }
