@@ -91,7 +91,8 @@ impl fmt::Display for SavedError<'_> {
             }
             SavedError::Malformed { path, ref problem } => {
                 write!(out, "'{path}', line {line}: {problem}", line = problem.line, path = Escaped(path))?;
-                match problem.version.is_empty() {
+                // The defect may name its own remedy.
+                match problem.version.is_empty() && !problem.what.contains("; ") {
                     true => write!(
                         out,
                         "; use a result saved with --json or --csv, or a table of sizes and nanoseconds"
