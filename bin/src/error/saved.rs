@@ -57,7 +57,8 @@ messages! {
             where path = Escaped(path);
         /// A saved result that cannot be understood.
         Malformed { path: &'a [u8], problem: Problem }
-            if problem.version.is_empty() =>
+            // The defect may name its own remedy.
+            if problem.version.is_empty() && !problem.what.contains("; ") =>
             "'{path}', line {line}: {problem}; use a result saved with --json or --csv, or a table of sizes and \
             nanoseconds"; where path = Escaped(path), line = problem.line;
             => "'{path}', line {line}: {problem}"; where path = Escaped(path), line = problem.line;

@@ -16,14 +16,11 @@ mod foreign_tests;
 mod headings;
 pub mod host;
 mod json;
-mod names;
 mod numerals;
 mod origin;
 mod pairs;
 mod point;
 mod rows;
-#[cfg(test)]
-mod schema_1_tests;
 pub mod sections;
 pub mod shape;
 #[cfg(test)]

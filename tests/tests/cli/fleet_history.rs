@@ -198,7 +198,7 @@ fn results_of_different_conditions_are_separate_series() {
         &|result| set(result, "pages_obtained", &json!("4k")),
         &|result| set(result, "working_set_bytes", &json!(1u64 << 30)),
         &|result| result["system"]["nodes"] = json!([{"id": 0}]),
-        &|result| result["schema"] = json!(2),
+        &|result| result["schema"] = Value::Null,
     ];
     for change in changes {
         let mut hosts = days("h1", 1..=28, |day| if day > 14 { 150.0 } else { 98.0 });
@@ -229,11 +229,11 @@ fn a_hundred_thousand_results_take_little_memory() {
         command(&["fleet", "-", "--history", "--json"]).stdin(Stdio::piped()).spawn().expect("a process");
     let mut input = child.stdin.take().expect("a pipe");
     let mut one = result("@", 1, 98.0);
-    let point = one["node_pairs"][0].clone();
-    let points = one["node_pairs"].as_array_mut().expect("points");
+    let point = one["rows"][0].clone();
+    let points = one["rows"].as_array_mut().expect("points");
     *points = vec![point; 4];
-    points.iter_mut().enumerate().for_each(|(to, point)| point["to"] = to.into());
-    for (field, mark) in [("ns", "%"), ("ci95_ns", "$")] {
+    points.iter_mut().enumerate().for_each(|(to, point)| point["target_node"] = to.into());
+    for (field, mark) in [("ns", "%"), ("ns_low", "$"), ("ns_high", "&")] {
         set(&mut one, field, &mark.into());
     }
     one["started"] = "#".into();
@@ -249,7 +249,8 @@ fn a_hundred_thousand_results_take_little_memory() {
                 .replacen("\"@\"", &format!("\"n{host}\""), 1)
                 .replacen("\"#\"", &format!("\"{started}\""), 1)
                 .replace("\"%\"", &ns.to_string())
-                .replace("\"$\"", &format!("[{},{}]", ns - 0.5, ns + 0.5));
+                .replace("\"$\"", &(ns - 0.5).to_string())
+                .replace("\"&\"", &(ns + 0.5).to_string());
         }
         input.write_all(lines.as_bytes()).expect("a reader");
     }

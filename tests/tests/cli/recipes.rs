@@ -59,7 +59,7 @@ fn script(directory: &Directory, name: &str) -> Command {
 /// Makes a result of a host that is as fast as `factor` times another.
 fn saved(host: &str, factor: f64) -> String {
     format!(
-        r#"{{"node_pairs":[{{"from":0,"to":0,"ns":{}}}],"experiment":"matrix","host":{{"name":"{host}","cpu_model":"X"}}}}"#,
+        r#"{{"rows":[{{"initiator_node":0,"target_node":0,"ns":{}}}],"experiment":"matrix","host":{{"name":"{host}","cpu_model":"X"}}}}"#,
         100.0 * factor
     )
 }
