@@ -79,16 +79,44 @@ impl fmt::Display for TimingError {
 pub enum NoVerdict {
     /// The conditions of two results differ, or one of them is unreliable.
     Sides,
+    /// The uncertainty hides differences that matter.
+    Uncertain,
     /// No host was judged.
     Hosts,
+    /// Expected hosts have no result.
+    Missing(MissingHosts),
 }
 
 impl fmt::Display for NoVerdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            NoVerdict::Sides => "the results cannot be compared; measure both alike, or use --force",
-            NoVerdict::Hosts => "no host was judged; add hosts, or use --baseline",
-        })
+        match self {
+            NoVerdict::Sides => "the results cannot be compared; measure both alike, or use --force".fmt(out),
+            NoVerdict::Uncertain => {
+                "the uncertainty hides differences; give several files of each side: A... -- B...".fmt(out)
+            }
+            NoVerdict::Hosts => "no host was judged; add hosts, or use --baseline".fmt(out),
+            NoVerdict::Missing(missing) => missing.fmt(out),
+        }
+    }
+}
+
+/// The hosts without a result that `fleet --expect` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MissingHosts {
+    /// Their number.
+    pub hosts: usize,
+    /// The number of expected hosts.
+    pub of: usize,
+}
+
+impl fmt::Display for MissingHosts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MissingHosts { hosts, of } = *self;
+        write!(
+            out,
+            "{hosts} of {of} expected hosts {}",
+            if hosts == 1 { "is missing" } else { "are missing" }
+        )
     }
 }
 
@@ -172,11 +200,13 @@ pub struct Outliers {
     pub threshold: f64,
     /// The number of hosts that became slower, according to a history.
     pub slowed: usize,
+    /// The expected hosts without a result.
+    pub missing: MissingHosts,
 }
 
 impl fmt::Display for Outliers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outliers { hosts, of, threshold, slowed } = *self;
+        let Outliers { hosts, of, threshold, slowed, missing } = *self;
         if slowed > 0 {
             write!(out, "{slowed} became slower; ")?;
         }
@@ -185,6 +215,7 @@ impl fmt::Display for Outliers {
             "{hosts} of {of} hosts {verb} slow (threshold {threshold}%)",
             verb = if hosts == 1 { "is" } else { "are" },
             threshold = Trimmed(threshold * 100.0)
-        )
+        )?;
+        if missing.hosts > 0 { write!(out, "; {missing}") } else { Ok(()) }
     }
 }

@@ -45,6 +45,8 @@ impl fmt::Display for Problem {
 pub enum SavedError<'a> {
     /// A saved result that cannot be read.
     Unreadable { path: &'a [u8], errno: Errno },
+    /// The file of `fleet --expect` that cannot be read, or that has no names.
+    NoNames { path: &'a [u8], errno: Option<Errno> },
     /// A file that is larger than any saved result.
     TooLarge { path: &'a [u8], limit: Bytes },
     /// A saved result that cannot be understood.
@@ -81,6 +83,14 @@ impl fmt::Display for SavedError<'_> {
                     "cannot read '{path}': {errno}; expected a result saved with -o FILE.json",
                     path = Escaped(path)
                 )
+            }
+            SavedError::NoNames { path, errno } => {
+                write!(out, "--expect: '{path}': ", path = Escaped(path))?;
+                match errno {
+                    Some(errno) => errno.fmt(out)?,
+                    None => out.write_str("no host name")?,
+                }
+                out.write_str("; give a number of hosts, or a file with one host name a line")
             }
             SavedError::TooLarge { path, limit } => {
                 write!(
