@@ -21,7 +21,7 @@ use crate::options::UsageError;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-pub use outcome::{NoVerdict, Outliers, OutputError, Regression, TimingError};
+pub use outcome::{MissingHosts, NoVerdict, Outliers, OutputError, Regression, TimingError};
 pub use placement::{LONGEST_STEP_NS, PlacementError};
 pub use saved::{Problem, SavedError};
 pub use unanswered::{Differences, PageKinds, Typed, Unanswered};
@@ -45,7 +45,7 @@ messages! {
         /// `fleet`: hosts are slower than others: exit 5.
         SlowHosts(slow: &'a Outliers) => "{slow}";
         /// `compare`, `fleet`: the results allow no verdict: exit 6.
-        NoVerdict(why: &'static NoVerdict) => "{why}";
+        NoVerdict(why: &'a NoVerdict) => "{why}";
         /// A signal ended the run before there was a result: exit 130.
         Interrupted => "interrupted before the first result";
         /// A signal ended the run, and the result of the finished points was written: exit 130.
@@ -122,6 +122,7 @@ failures! {
     Timing TimingError;
     Output OutputError<'a>;
     Slower Regression;
+    NoVerdict NoVerdict;
     SlowHosts Outliers;
 }
 

@@ -48,8 +48,12 @@ messages! {
     pub enum NoVerdict {
         /// The conditions of two results differ, or one of them is unreliable.
         Sides => "the results cannot be compared; measure both alike, or use --force";
+        /// The uncertainty hides differences that matter.
+        Uncertain => "the uncertainty hides differences; give several files of each side: A... -- B...";
         /// No host was judged.
         Hosts => "no host was judged; add hosts, or use --baseline";
+        /// Expected hosts have no result.
+        Missing(missing: MissingHosts) => "{missing}";
     }
 
     /// The result could not be written. `path` is the file, or `None` for standard output.
@@ -99,6 +103,23 @@ impl fmt::Display for Regression {
     }
 }
 
+/// The hosts without a result that `fleet --expect` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MissingHosts {
+    /// Their number.
+    pub hosts: usize,
+    /// The number of expected hosts.
+    pub of: usize,
+}
+
+impl fmt::Display for MissingHosts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MissingHosts { hosts, of } = *self;
+        let verb = if hosts == 1 { "is" } else { "are" };
+        write!(out, "{hosts} of {of} expected hosts {verb} missing")
+    }
+}
+
 /// The hosts that `fleet` found to be slower than comparable ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outliers {
@@ -110,11 +131,13 @@ pub struct Outliers {
     pub threshold: f64,
     /// The number of hosts that became slower, according to a history.
     pub slowed: usize,
+    /// The expected hosts without a result.
+    pub missing: MissingHosts,
 }
 
 impl fmt::Display for Outliers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outliers { hosts, of, threshold, slowed } = *self;
+        let Outliers { hosts, of, threshold, slowed, missing } = *self;
         if slowed > 0 {
             write!(out, "{slowed} became slower; ")?;
         }
@@ -123,6 +146,7 @@ impl fmt::Display for Outliers {
             "{hosts} of {of} hosts {verb} slow (threshold {threshold}%)",
             verb = if hosts == 1 { "is" } else { "are" },
             threshold = Trimmed(threshold * 100.0)
-        )
+        )?;
+        if missing.hosts > 0 { write!(out, "; {missing}") } else { Ok(()) }
     }
 }

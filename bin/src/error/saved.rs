@@ -51,6 +51,14 @@ messages! {
             =>
             "cannot read '{path}': {errno}; expected a result saved with -o FILE.json";
             where path = Escaped(path);
+        /// The file of `fleet --expect` that cannot be read.
+        NamesUnreadable { path: &'a [u8], errno: Errno } =>
+            "--expect: '{path}': {errno}; give a number of hosts, or a file with one host name a line";
+            where path = Escaped(path);
+        /// The file of `fleet --expect` that has no names.
+        NoNames { path: &'a [u8] } =>
+            "--expect: '{path}': no host name; give a number of hosts, or a file with one host name a line";
+            where path = Escaped(path);
         /// A file that is larger than any saved result.
         TooLarge { path: &'a [u8], limit: Bytes } =>
             "'{path}' is larger than {limit}; expected a result saved with -o FILE.json";

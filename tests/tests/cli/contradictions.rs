@@ -107,11 +107,13 @@ fn a_difference_too_large_to_show_has_no_hundred_digits() {
     let saved = latency_tests::program::workspace().join("tests/fixtures/saved/unsettled.csv");
     fs::copy(saved, directory.path().join("unsettled.csv")).expect("a file");
     let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv"]));
-    let text = &found.expect_status(0).stdout;
+    // No difference would be seen, so there is no verdict.
+    let text = &found.expect_status(6).stdout;
     assert!(text.contains("Detection limit: above 1000%"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv", "--json"]));
-    let document: serde_json::Value = serde_json::from_str(&found.expect_status(0).stdout).expect("JSON");
+    let document: serde_json::Value = serde_json::from_str(&found.expect_status(6).stdout).expect("JSON");
+    assert_eq!(document["summary"]["verdict"], "none");
     assert!(
         document["summary"]["shows_from"].is_null() && !document["summary"]["median_ratio"].is_null(),
         "{document}"

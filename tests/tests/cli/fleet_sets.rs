@@ -433,3 +433,52 @@ fn compare_names_its_overrides_and_judges_the_requested_value() {
     assert!(found.stdout.contains("Not comparable (overridden by --force): pages"), "{found}");
     assert_eq!(at(&run(&["compare", &a, &b, "--force", "--json"]).expect_json(5), "/forced"), true);
 }
+
+#[test]
+fn expected_hosts_without_a_result_are_named_and_fail() {
+    let mut hosts = like(6);
+    let directory = Directory::new("fleet-expect");
+    let path = directory.path().join("names");
+    let by_name = format!("--expect={}", path.display());
+    fs::write(&path, "# the fleet\nh1\r\n  h2\n\nh3\nh4\nh5\nh6\n").expect("a file");
+    judged(&hosts, 0, &[&by_name]);
+    let found = judged(&hosts, 0, &["--expect=6"]);
+    assert_eq!(at(&found.document, "/summary/missing_hosts"), 0);
+    // A host of the baseline alone has not reported.
+    let baseline = directory.path().join("baseline.jsonl");
+    fs::write(&baseline, result("h9", 1, 98.0).to_string()).expect("a file");
+    let baseline = format!("--baseline={}", baseline.display());
+    fs::write(&path, "h1\nh8\nh9\nh8\n").expect("a file");
+    let found = judged(&hosts, 6, &[&by_name, &baseline]);
+    found.says("Missing: 2 of 4 expected hosts: h8, h9. None of 6 hosts is slow");
+    assert_eq!(found.document["missing"], json!(["h8", "h9"]));
+    assert_eq!(at(&found.document, "/summary/expected_hosts"), 4);
+    let found = judged(&hosts, 6, &["--expect=40"]);
+    found.says("Missing: 34 of 40 expected hosts. None of 6");
+    assert!(found.text.stderr.contains("no verdict: 34 of 40 expected hosts are missing"), "{}", found.text);
+    // A slow host is the stronger finding; both are said.
+    hosts.push(result("h7", 1, 200.0));
+    let found = judged(&hosts, 5, &["--expect=8"]);
+    found.says("Missing: 1 of 8 expected hosts. 1 of 7 hosts is slow: h7");
+    assert!(
+        found.text.stderr.contains("1 of 7 hosts is slow (threshold 10%); 1 of 8 expected hosts is missing"),
+        "{}",
+        found.text
+    );
+    fs::write(&path, "# nothing\n").expect("a file");
+    for path in [path.display().to_string(), "/does/not/exist".into()] {
+        let fleet = ["fleet", env!("CARGO_MANIFEST_DIR"), &format!("--expect={path}")];
+        let file = format!("{}/fixtures/saved/fleet.jsonl", fleet[1]);
+        let found = run(&[fleet[0], &file, fleet[2]]);
+        found.expect_status(1).expect_error("a file with one host name a line");
+    }
+}
+
+#[test]
+fn a_history_without_a_judged_host_has_no_verdict() {
+    judged(&like(3), 6, &["--history"]);
+    // The history of one host may judge it.
+    let days = |days: usize| (1..=days).map(|day| result("h1", day, 98.0 + 0.3 * (day * 7 % 4) as f64));
+    judged(&days(28).collect::<Vec<_>>(), 0, &["--history"]);
+    judged(&days(4).collect::<Vec<_>>(), 6, &["--history"]);
+}

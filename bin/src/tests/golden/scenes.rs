@@ -525,7 +525,13 @@ const WIDE: &[Row] = &[
         &[],
     ),
     ("fleet-one", &["json"], ONE, "fleet ../tests/fixtures/saved/server-b.json", &[]),
-    ("fleet-few", &["txt", "json"], ONE, "fleet ../tests/fixtures/saved/nodes.jsonl", &[]),
+    (
+        "fleet-few",
+        &["txt", "json"],
+        ONE,
+        "fleet ../tests/fixtures/saved/nodes.jsonl --expect=../tests/fixtures/hosts.txt",
+        &[],
+    ),
     (
         "fleet-baseline",
         &["txt", "json"],
