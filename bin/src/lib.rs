@@ -337,8 +337,8 @@ fn command_run<'a>(
 fn refuse_input_as_output<'a>(options: &Options<'a>, output: Option<&'a [u8]>) -> Result<(), UsageError<'a>> {
     let Some(written) = file::identity(output, Stream::Output) else { return Ok(()) };
     let read = |path: &&[u8]| file::identity(Some(*path).filter(|path| path != b"-"), Stream::Input);
-    match options.operands().iter().copied().chain(options.baseline).find(|path| read(path) == Some(written))
-    {
+    let mut inputs = options.operands().iter().copied().chain(options.baseline).chain(options.expected);
+    match inputs.find(|path| read(path) == Some(written)) {
         Some(input) => Err(UsageError::OutputIsInput { output, input }),
         None => Ok(()),
     }

@@ -91,6 +91,7 @@ pub mod host;
 pub mod json;
 pub mod kernel;
 pub mod math;
+pub mod message;
 pub mod model;
 pub mod rng;
 pub mod sort;

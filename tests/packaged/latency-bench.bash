@@ -82,7 +82,7 @@ _latency_bench() {
         formats='text json csv jsonl md svg prometheus html'
         ;;
     fleet)
-        options='--threshold= --baseline= --history --of= --force --strict --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--threshold= --baseline= --expect= --history --of= --force --strict --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     show)
@@ -154,6 +154,7 @@ _latency_bench() {
         compopt -o filenames 2>/dev/null
         return
         ;;
+    --expect) words='' ;;
     --of) words='typical load steady' ;;
     --unit) return ;;
     --format) words=$formats ;;

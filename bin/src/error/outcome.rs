@@ -7,131 +7,73 @@ use crate::report::figures::ByPercent;
 use crate::report::words::words;
 use crate::sys::errno::Errno;
 use latency_core::decimal::Trimmed;
+use latency_core::messages;
 
-/// There is no usable clock, or the result is unreliable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
-pub enum TimingError {
-    /// There is no clock.
-    NoClock { why: &'static str },
-    /// Neither the counter nor clock_gettime is usable.
-    NeitherClock { why: &'static str },
-    /// Timing of something shorter than a batch needs a counter, which is missing; `instead` works without it.
-    NeedsCounter { what: &'static str, instead: &'static str },
-    /// The clock stepped back.
-    SteppedBack,
-    /// The walk did not end at the node that the generator computed: the loop did not make all of its hops.
-    HopsNotProven,
-    /// `--strict` is set, and warnings make the result unreliable; `code` is the code of the first.
-    NotTrusted { code: &'static str, count: usize },
-    /// `--strict` is set, and hosts differ from the others; `code` is the code of the first.
-    HostsApart { code: &'static str, hosts: usize },
-}
-
-impl fmt::Display for TimingError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            TimingError::NoClock { why } => {
-                write!(out, "no usable clock: {why}; use a kernel with CLOCK_MONOTONIC_RAW")
-            }
-            TimingError::NeitherClock { why } => write!(
-                out,
-                "no usable clock: the {counter} is unreliable, and {why}; use a kernel with \
-                 CLOCK_MONOTONIC_RAW",
-                counter = words().counter_name
-            ),
-            TimingError::NeedsCounter { what, instead } => write!(
-                out,
-                "{what} need the {counter}, which is absent, forbidden or unsteady here; run \
-                 `latency-bench {instead}`, which does not need it",
-                counter = words().counter_name
-            ),
-            TimingError::SteppedBack => write!(
-                out,
-                "the clock went backwards during a measurement; pin to one CPU with --cpu, or use a \
-                 machine with synchronized {counter}s",
-                counter = words().counter_name
-            ),
-            TimingError::HopsNotProven => write!(
-                out,
-                "internal check failed: the pointer chain ended at the wrong element; run a memory test; \
-                 if it passes, please report a bug"
-            ),
-            TimingError::NotTrusted { code, count } => {
-                write!(out, "--strict: the result is unreliable ({code}")?;
-                if count > 1 {
-                    write!(out, " and {others} more", others = count - 1)?;
-                }
-                write!(out, "); see the warnings above, or run without --strict")
-            }
-            TimingError::HostsApart { code, hosts } => write!(
-                out,
-                "--strict: {hosts} host{verb} not comparable with the others ({code}); measure all hosts \
-                 in the same way, or run without --strict",
-                verb = if hosts == 1 { " is" } else { "s are" }
-            ),
-        }
+messages! {
+    /// There is no usable clock, or the result is unreliable.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TimingError {
+        /// There is no clock.
+        NoClock { why: &'static str } => "no usable clock: {why}; use a kernel with CLOCK_MONOTONIC_RAW";
+        /// Neither the counter nor clock_gettime is usable.
+        NeitherClock { why: &'static str } =>
+            "no usable clock: the {counter} is unreliable, and {why}; use a kernel with CLOCK_MONOTONIC_RAW";
+            where counter = words().counter_name;
+        /// Timing of something shorter than a batch needs a counter, which is missing; `instead` works without it.
+        NeedsCounter { what: &'static str, instead: &'static str } =>
+            "{what} need the {counter}, which is absent, forbidden or unsteady here; run `latency-bench \
+            {instead}`, which does not need it"; where counter = words().counter_name;
+        /// The clock stepped back.
+        SteppedBack =>
+            "the clock went backwards during a measurement; pin to one CPU with --cpu, or use a machine with \
+            synchronized {counter}s"; where counter = words().counter_name;
+        /// The walk did not end at the node that the generator computed: the loop did not make all of its hops.
+        HopsNotProven =>
+            "internal check failed: the pointer chain ended at the wrong element; run a memory test; if it \
+            passes, please report a bug";
+        /// `--strict` is set, and warnings make the result unreliable; `code` is the code of the first.
+        NotTrusted { code: &'static str, count: usize }
+            if count > 1 =>
+            "--strict: the result is unreliable ({code} and {others} more); see the warnings above, or run without \
+            --strict"; where others = count - 1;
+            => "--strict: the result is unreliable ({code}); see the warnings above, or run without --strict";
+        /// `--strict` is set, and hosts differ from the others; `code` is the code of the first.
+        HostsApart { code: &'static str, hosts: usize } =>
+            "--strict: {hosts} host{verb} not comparable with the others ({code}); measure all hosts in the \
+            same way, or run without --strict"; where verb = if hosts == 1 { " is" } else { "s are" };
     }
-}
 
-/// The reason why saved results allow no verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoVerdict {
-    /// The conditions of two results differ, or one of them is unreliable.
-    Sides,
-    /// No host was judged.
-    Hosts,
-}
-
-impl fmt::Display for NoVerdict {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            NoVerdict::Sides => "the results cannot be compared; measure both alike, or use --force",
-            NoVerdict::Hosts => "no host was judged; add hosts, or use --baseline",
-        })
+    /// The reason why saved results allow no verdict.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum NoVerdict {
+        /// The conditions of two results differ, or one of them is unreliable.
+        Sides => "the results cannot be compared; measure both alike, or use --force";
+        /// The uncertainty hides differences that matter.
+        Uncertain => "the uncertainty hides differences; give several files of each side: A... -- B...";
+        /// No host was judged.
+        Hosts => "no host was judged; add hosts, or use --baseline";
+        /// Expected hosts have no result.
+        Missing(missing: MissingHosts) => "{missing}";
     }
-}
 
-/// The result could not be written. `path` is the file, or `None` for standard output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
-pub enum OutputError<'a> {
-    /// The file could not be created, before anything was measured.
-    Create { path: &'a [u8], errno: Errno },
-    /// The result could not be written completely.
-    Write { path: Option<&'a [u8]>, errno: Errno },
-    /// The file is complete and at its path, but may be lost if the system crashes.
-    Sync { path: &'a [u8], errno: Errno },
-}
-
-impl fmt::Display for OutputError<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            OutputError::Create { path, ref errno } => {
-                write!(
-                    out,
-                    "cannot create '{path}': {errno}; nothing was measured; choose another --output",
-                    path = Escaped(path)
-                )
-            }
-            OutputError::Write { path: Some(path), ref errno } => write!(
-                out,
-                "cannot write '{path}': {errno}; no partial file was left; free disk space, or choose \
-                 another --output",
-                path = Escaped(path)
-            ),
-            OutputError::Write { path: None, ref errno } => write!(
-                out,
-                "cannot write to standard output: {errno}; the printed result is incomplete; use \
-                 --output=FILE"
-            ),
-            OutputError::Sync { path, ref errno } => write!(
-                out,
-                "cannot sync the directory of '{path}': {errno}; the file is complete, but may not survive \
-                 a system crash; check the disk",
-                path = Escaped(path)
-            ),
-        }
+    /// The result could not be written. `path` is the file, or `None` for standard output.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum OutputError<'a> {
+        /// The file could not be created, before anything was measured.
+        Create { path: &'a [u8], errno: Errno } =>
+            "cannot create '{path}': {errno}; nothing was measured; choose another --output";
+            where path = Escaped(path);
+        /// The result could not be written completely.
+        Write { path: Option<&'a [u8]>, errno: Errno }
+            if path.is_none() =>
+            "cannot write to standard output: {errno}; the printed result is incomplete; use --output=FILE";
+            =>
+            "cannot write '{path}': {errno}; no partial file was left; free disk space, or choose another \
+            --output"; where path = Escaped(path.unwrap_or_default());
+        /// The file is complete and at its path, but may be lost if the system crashes.
+        Sync { path: &'a [u8], errno: Errno } =>
+            "cannot sync the directory of '{path}': {errno}; the file is complete, but may not survive a \
+            system crash; check the disk"; where path = Escaped(path);
     }
 }
 
@@ -161,6 +103,23 @@ impl fmt::Display for Regression {
     }
 }
 
+/// The hosts without a result that `fleet --expect` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MissingHosts {
+    /// Their number.
+    pub hosts: usize,
+    /// The number of expected hosts.
+    pub of: usize,
+}
+
+impl fmt::Display for MissingHosts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MissingHosts { hosts, of } = *self;
+        let verb = if hosts == 1 { "is" } else { "are" };
+        write!(out, "{hosts} of {of} expected hosts {verb} missing")
+    }
+}
+
 /// The hosts that `fleet` found to be slower than comparable ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outliers {
@@ -172,11 +131,13 @@ pub struct Outliers {
     pub threshold: f64,
     /// The number of hosts that became slower, according to a history.
     pub slowed: usize,
+    /// The expected hosts without a result.
+    pub missing: MissingHosts,
 }
 
 impl fmt::Display for Outliers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outliers { hosts, of, threshold, slowed } = *self;
+        let Outliers { hosts, of, threshold, slowed, missing } = *self;
         if slowed > 0 {
             write!(out, "{slowed} became slower; ")?;
         }
@@ -185,6 +146,7 @@ impl fmt::Display for Outliers {
             "{hosts} of {of} hosts {verb} slow (threshold {threshold}%)",
             verb = if hosts == 1 { "is" } else { "are" },
             threshold = Trimmed(threshold * 100.0)
-        )
+        )?;
+        if missing.hosts > 0 { write!(out, "; {missing}") } else { Ok(()) }
     }
 }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use latency_core::messages;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
@@ -39,117 +40,67 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A file that `fit` or `compare` cannot use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
-pub enum SavedError<'a> {
-    /// A saved result that cannot be read.
-    Unreadable { path: &'a [u8], errno: Errno },
-    /// A file that is larger than any saved result.
-    TooLarge { path: &'a [u8], limit: Bytes },
-    /// A saved result that cannot be understood.
-    Malformed { path: &'a [u8], problem: Problem },
-    /// Input lines that are not results, with `--strict`: the first, and the number of others.
-    Skipped { path: &'a [u8], problem: Problem, others: usize },
-    /// Sizes that cannot be bytes, and that have no unit.
-    NoUnit { path: &'a [u8] },
-    /// A result of an experiment without curves.
-    OtherExperiment { path: &'a [u8], experiment: Text<32> },
-    /// A file without a curve.
-    NoCurve { path: &'a [u8], why: &'static str },
-    /// Results of different experiments.
-    Different { first: Text<32>, second: Text<32> },
-    /// Results without a common point; `field` is the field that differs, if there is one.
-    NothingCommon { field: &'static str },
-    /// A result without the requested values.
-    NoUndisturbed,
-    /// Results that do not answer a question.
-    Unanswered { path: &'a [u8], why: Unanswered },
-    /// Results without a picture; `drawn` states which results have one.
-    NoPicture { drawn: &'static str },
-}
-
-impl fmt::Display for SavedError<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            SavedError::Unreadable { path, ref errno } if path.starts_with(b"--") => {
-                write!(out, "cannot read '{path}': {errno}; options go before --", path = Escaped(path))
-            }
-            SavedError::Unreadable { path, ref errno } => {
-                write!(
-                    out,
-                    "cannot read '{path}': {errno}; expected a result saved with -o FILE.json",
-                    path = Escaped(path)
-                )
-            }
-            SavedError::TooLarge { path, limit } => {
-                write!(
-                    out,
-                    "'{path}' is larger than {limit}; expected a result saved with -o FILE.json",
-                    path = Escaped(path)
-                )
-            }
-            SavedError::Malformed { path, ref problem } => {
-                write!(out, "'{path}', line {line}: {problem}", line = problem.line, path = Escaped(path))?;
-                match problem.version.is_empty() {
-                    true => write!(
-                        out,
-                        "; use a result saved with --json or --csv, or a table of sizes and nanoseconds"
-                    ),
-                    false => Ok(()),
-                }
-            }
-            SavedError::Skipped { path, ref problem, others } => {
-                write!(
-                    out,
-                    "--strict: '{path}', line {line}: {problem}",
-                    line = problem.line,
-                    path = Escaped(path)
-                )?;
-                if others > 0 {
-                    write!(out, ", and {others} more skipped lines")?;
-                }
-                write!(out, "; save results with --format=jsonl, or run without --strict")
-            }
-            SavedError::NoUnit { path } => write!(
-                out,
-                "'{path}': sizes are too small to be bytes; give their unit, e.g. --unit=K or --unit=M \
-                 (binary)",
-                path = Escaped(path)
-            ),
-            SavedError::OtherExperiment { path, ref experiment } => write!(
-                out,
-                "'{path}' is a result of {experiment}, not a curve; use a result of curve or pages",
-                experiment = experiment.as_str(),
-                path = Escaped(path)
-            ),
-            SavedError::NoCurve { path, why } => {
-                write!(
-                    out,
-                    "'{path}' is not a curve: {why}; a curve has the latency at many sizes",
-                    path = Escaped(path)
-                )
-            }
-            SavedError::Different { ref first, ref second } => write!(
-                out,
-                "cannot compare a {first} result with a {second} result; compare results of one experiment",
-                first = first.as_str(),
-                second = second.as_str()
-            ),
-            SavedError::NothingCommon { field: "" } => {
-                write!(out, "A and B have no point in common; measure both with the same options")
-            }
-            SavedError::NothingCommon { field } => write!(
-                out,
-                "A and B have no point in common: {field} differs; measure both with the same options"
-            ),
-            SavedError::Unanswered { path, ref why } => why.write(out, path),
-            SavedError::NoUndisturbed => {
-                write!(out, "a result has no steady value; run it with --until=quiet")
-            }
-            SavedError::NoPicture { drawn } => {
-                write!(out, "only {drawn} in a picture; use --format=text or html")
-            }
-        }
+messages! {
+    /// A file that `fit` or `compare` cannot use.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SavedError<'a> {
+        /// A saved result that cannot be read.
+        Unreadable { path: &'a [u8], errno: Errno }
+            if path.starts_with(b"--") =>
+            "cannot read '{path}': {errno}; options go before --"; where path = Escaped(path);
+            =>
+            "cannot read '{path}': {errno}; expected a result saved with -o FILE.json";
+            where path = Escaped(path);
+        /// The file of `fleet --expect` that cannot be read.
+        NamesUnreadable { path: &'a [u8], errno: Errno } =>
+            "--expect: '{path}': {errno}; give a number of hosts, or a file with one host name a line";
+            where path = Escaped(path);
+        /// The file of `fleet --expect` that has no names.
+        NoNames { path: &'a [u8] } =>
+            "--expect: '{path}': no host name; give a number of hosts, or a file with one host name a line";
+            where path = Escaped(path);
+        /// A file that is larger than any saved result.
+        TooLarge { path: &'a [u8], limit: Bytes } =>
+            "'{path}' is larger than {limit}; expected a result saved with -o FILE.json";
+            where path = Escaped(path);
+        /// A saved result that cannot be understood.
+        Malformed { path: &'a [u8], problem: Problem }
+            // The defect may name its own remedy.
+            if problem.version.is_empty() && !problem.what.contains("; ") =>
+            "'{path}', line {line}: {problem}; use a result saved with --json or --csv, or a table of sizes and \
+            nanoseconds"; where path = Escaped(path), line = problem.line;
+            => "'{path}', line {line}: {problem}"; where path = Escaped(path), line = problem.line;
+        /// Input lines that are not results, with `--strict`: the first, and the number of others.
+        Skipped { path: &'a [u8], problem: Problem, others: usize }
+            if others > 0 =>
+            "--strict: '{path}', line {line}: {problem}, and {others} more skipped lines; save results with \
+            --format=jsonl, or run without --strict"; where path = Escaped(path), line = problem.line;
+            =>
+            "--strict: '{path}', line {line}: {problem}; save results with --format=jsonl, or run without --strict";
+            where path = Escaped(path), line = problem.line;
+        /// Sizes that cannot be bytes, and that have no unit.
+        NoUnit { path: &'a [u8] } =>
+            "'{path}': sizes are too small to be bytes; give their unit, e.g. --unit=K or --unit=M (binary)";
+            where path = Escaped(path);
+        /// A result of an experiment without curves.
+        OtherExperiment { path: &'a [u8], experiment: Text<32> } =>
+            "'{path}' is a result of {experiment}, not a curve; use a result of curve or pages";
+            where path = Escaped(path);
+        /// A file without a curve.
+        NoCurve { path: &'a [u8], why: &'static str } =>
+            "'{path}' is not a curve: {why}; a curve has the latency at many sizes"; where path = Escaped(path);
+        /// Results of different experiments.
+        Different { first: Text<32>, second: Text<32> } =>
+            "cannot compare a {first} result with a {second} result; compare results of one experiment";
+        /// Results without a common point; `field` is the field that differs, if there is one.
+        NothingCommon { field: &'static str }
+            if field.is_empty() => "A and B have no point in common; measure both with the same options";
+            => "A and B have no point in common: {field} differs; measure both with the same options";
+        /// A result without the requested values.
+        NoUndisturbed => "a result has no steady value; run it with --until=quiet";
+        /// Results that do not answer a question.
+        Unanswered { path: &'a [u8], why: Unanswered } => "'{path}' {why}"; where path = Escaped(path);
+        /// Results without a picture; `drawn` states which results have one.
+        NoPicture { drawn: &'static str } => "only {drawn} in a picture; use --format=text or html";
     }
 }

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
+use latency_core::messages;
+use latency_core::text::joined;
 use latency_core::units::{Bytes, Pages};
-
-use crate::options::tokens::Escaped;
 
 /// The kinds of pages of a file, as far as there is room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,12 +27,10 @@ impl PageKinds {
 
 impl fmt::Display for PageKinds {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut before = "";
-        for pages in self.0.iter().flatten() {
-            write!(out, "{before}{pages}")?;
-            before = ", ";
+        match self.0 {
+            [None, ..] => out.write_str("pages that it does not name"),
+            all => joined("", ", ", all.into_iter().flatten()).fmt(out),
         }
-        if before.is_empty() { out.write_str("pages that it does not name") } else { Ok(()) }
     }
 }
 
@@ -55,37 +53,60 @@ impl Differences {
 
 impl fmt::Display for Differences {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut before = "";
-        for word in self.0.iter().flatten() {
-            write!(out, "{before}{word}")?;
-            before = ", ";
+        match self.0 {
+            [None, ..] => out.write_str("their values alone"),
+            all => joined("", ", ", all.into_iter().flatten()).fmt(out),
         }
-        if before.is_empty() { out.write_str("their values alone") } else { Ok(()) }
     }
 }
 
-/// A question beyond the measured values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
-pub enum Unanswered {
-    /// No latency by size.
-    NoCurve,
-    /// No latency by size in these pages.
-    OtherPages { pages: Pages, known: PageKinds },
-    /// Several curves that could answer, and differ.
-    SeveralCurves { count: usize, differences: Differences },
-    /// A size below the smallest one.
-    TooSmall { size: Bytes, least: Bytes },
-    /// A size above the largest one.
-    TooLarge { size: Bytes, most: Bytes },
-    /// A number of chains that was not measured; `most` is the largest number that was, or 0.
-    NoChains { chains: u32, most: u32 },
-    /// Chains over other sizes, which allow no conclusion because one of both sizes is in a cache.
-    ChainsElsewhere { chains: u32, size: Bytes },
-    /// A number of cores for which no random bandwidth was measured; `most` is the largest number that was, or 0.
-    NoCores { cores: u32, most: u32 },
-    /// Bandwidth of memory, and a size that caches hold.
-    CoresElsewhere { size: Bytes },
+messages! {
+    /// A question beyond the measured values of a file. Its text follows the name of the file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Unanswered {
+        /// No latency by size.
+        NoCurve => "has no latency by size; run `latency-bench curve -o FILE.json`";
+        /// No latency by size in these pages.
+        OtherPages { pages: Pages, known: PageKinds }
+            // A machine has one size of base pages.
+            if pages.are_base() && known.base().is_some() =>
+            "is of a machine with base pages of {base}, not of {pages} (it has latency by size in: {known}); use \
+            --pages=base, or save a result of another machine: `latency-bench curve --pages={pages} -o FILE.json`";
+            where base = known.base().unwrap_or(Pages::AUTO);
+            =>
+            "has no latency by size in {pages} pages (only in: {known}); run `latency-bench curve --pages={pages} \
+            -o FILE.json`";
+        /// Several curves that could answer, and differ.
+        SeveralCurves { count: usize, differences: Differences } =>
+            "has {count} curves that could answer, and they differ in {differences}; use a file with one of them, or \
+            run `latency-bench curve{nodes} -o FILE.json`";
+            where nodes = if differences.is_by_nodes() { " --cpunode=N --memnode=N" } else { "" };
+        /// A size below the smallest one.
+        TooSmall { size: Bytes, least: Bytes } =>
+            "has no size below {least}; run `latency-bench curve --min-size={typed} -o FILE.json`";
+            where typed = Typed(size);
+        /// A size above the largest one.
+        TooLarge { size: Bytes, most: Bytes } =>
+            "has no size above {most}; run `latency-bench curve --max-size={typed} -o FILE.json`";
+            where typed = Typed(size);
+        /// A number of chains that was not measured; `most` is the largest number that was, or 0.
+        NoChains { chains: u32, most: u32 } =>
+            "has no time of {chains} chains{known}; run `latency-bench parallel --chains=1,{chains} -o FILE.json`";
+            where known = at_most(most);
+        /// Chains over other sizes, which allow no conclusion because one of both sizes is in a cache.
+        ChainsElsewhere { chains: u32, size: Bytes } =>
+            "has no time of {chains} chains over this size, and caches differ from memory; run `latency-bench parallel \
+            --chains=1,{chains} --size={typed} -o FILE.json`"; where typed = Typed(size);
+        /// A number of cores for which no random bandwidth was measured; `most` is the largest number that was, or 0.
+        NoCores { cores: u32, most: u32 } =>
+            "has no bandwidth of random loads by {cores} cores{known}; run `latency-bench bandwidth --traffic=random \
+            --view=scaling -o FILE.json`"; where known = at_most(most);
+        /// Bandwidth of memory, and a size that caches hold.
+        CoresElsewhere { size: Bytes } =>
+            "has random loads of several cores in memory only, and a cache serves part of {size}; use a larger --size, \
+            or run `latency-bench parallel --size={typed} -o FILE.json` for loads side by side of one core";
+            where typed = Typed(size);
+    }
 }
 
 /// A size in the form in which it is typed.
@@ -103,87 +124,18 @@ impl fmt::Display for Typed {
     }
 }
 
-impl Unanswered {
-    /// Writes the message about a file.
-    ///
-    /// # Errors
-    ///
-    /// The error of `out`.
-    pub fn write(&self, out: &mut fmt::Formatter<'_>, path: &[u8]) -> fmt::Result {
-        let path = Escaped(path);
-        let mut lacks = |fact: fmt::Arguments<'_>, run: fmt::Arguments<'_>| {
-            write!(out, "'{path}' has no {fact}; run `latency-bench {run} -o FILE.json`")
-        };
-        match *self {
-            Unanswered::NoCurve => lacks(format_args!("latency by size"), format_args!("curve")),
-            // A machine has one size of base pages.
-            Unanswered::OtherPages { ref pages, ref known } if pages.are_base() && known.base().is_some() => {
-                let base = known.base().unwrap_or(Pages::AUTO);
-                write!(
-                    out,
-                    "'{path}' is of a machine with base pages of {base}, not of {pages} (it has latency by size \
-                     in: {known}); use --pages=base, or save a result of another machine: `latency-bench curve \
-                     --pages={pages} -o FILE.json`"
-                )
-            }
-            Unanswered::OtherPages { ref pages, ref known } => lacks(
-                format_args!("latency by size in {pages} pages (only in: {known})"),
-                format_args!("curve --pages={pages}"),
-            ),
-            Unanswered::SeveralCurves { count, ref differences } => write!(
-                out,
-                "'{path}' has {count} curves that could answer, and they differ in {differences}; use a file \
-                 with one of them, or run `latency-bench curve{} -o FILE.json`",
-                if differences.is_by_nodes() { " --cpunode=N --memnode=N" } else { "" }
-            ),
-            Unanswered::TooSmall { size, least } => {
-                lacks(format_args!("size below {least}"), format_args!("curve --min-size={}", Typed(size)))
-            }
-            Unanswered::TooLarge { size, most } => {
-                lacks(format_args!("size above {most}"), format_args!("curve --max-size={}", Typed(size)))
-            }
-            Unanswered::NoChains { chains, most } => lacks(
-                format_args!("time of {chains} chains{}", AtMost(most)),
-                format_args!("parallel --chains=1,{chains}"),
-            ),
-            Unanswered::ChainsElsewhere { chains, size } => lacks(
-                format_args!("time of {chains} chains over this size, and caches differ from memory"),
-                format_args!("parallel --chains=1,{chains} --size={}", Typed(size)),
-            ),
-            Unanswered::NoCores { cores, most } => lacks(
-                format_args!("bandwidth of random loads by {cores} cores{}", AtMost(most)),
-                format_args!("bandwidth --traffic=random --view=scaling"),
-            ),
-            Unanswered::CoresElsewhere { size } => write!(
-                out,
-                "'{path}' has random loads of several cores in memory only, and a cache serves part \
-                     of {size}; use a larger --size, or run `latency-bench parallel --size={typed} -o FILE.json` \
-                     for loads side by side of one core",
-                typed = Typed(size)
-            ),
-        }
-    }
-}
-
-/// The largest number that was measured; nothing for 0.
-struct AtMost(u32);
-
-impl fmt::Display for AtMost {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => Ok(()),
-            most => write!(out, " (at most {most})"),
-        }
-    }
+/// Returns the words for the largest number that was measured; nothing for 0.
+fn at_most(most: u32) -> impl fmt::Display {
+    fmt::from_fn(move |out| if most == 0 { Ok(()) } else { write!(out, " (at most {most})") })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::{String, ToString};
+    use std::string::String;
 
     fn text(why: Unanswered) -> String {
-        fmt::from_fn(|out| why.write(out, b"f.json")).to_string()
+        std::format!("'f.json' {why}")
     }
 
     #[test]

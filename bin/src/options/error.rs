@@ -1,8 +1,7 @@
 //! Errors of the command line, each with its message.
 
-use core::fmt;
-
 use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::messages;
 use latency_core::text::joined;
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId};
 
@@ -10,329 +9,179 @@ use super::tokens::Escaped;
 use super::{Descriptor, Flag, FlagId, MAX_OPERANDS, MOST_OUTPUTS, ValueError, ValueKind};
 use crate::report::format::{Format, Purpose};
 
-/// An invalid argument: invalid alone, together with others, or on this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
-pub enum UsageError<'a> {
-    /// An argument that is not UTF-8.
-    NotUtf8 { argument: &'a [u8] },
-    /// An option that does not exist.
-    UnknownOption { name: &'a [u8], nearest: Option<&'static str> },
-    /// An option of another tool, with the text to type instead.
-    ForeignOption { name: &'a [u8], ours: &'static str },
-    /// An experiment that does not exist.
-    UnknownExperiment { name: &'a [u8], nearest: Option<&'static str> },
-    /// An option without the value that it needs.
-    MissingValue { flag: &'static Flag },
-    /// A switch with a value.
-    UnexpectedValue { flag: &'static Flag, value: &'a [u8] },
-    /// A value that the option does not accept.
-    BadValue { flag: &'static Flag, kind: &'static ValueKind, value: &'a [u8], reason: ValueError<'a> },
-    /// An option that is repeated.
-    Repeated { flag: &'static Flag },
-    /// Two options that exclude each other.
-    Conflict { first: &'static Flag, second: &'static Flag, reason: &'static str },
-    /// An option that the experiment does not have.
-    NotForExperiment {
-        flag: &'static Flag,
-        experiment: &'static Descriptor,
-        experiments: &'static [&'static Descriptor],
-    },
-    /// An option of measurements, together with the names of saved results.
-    NotWithFiles { flag: &'static Flag, experiment: &'static Descriptor },
-    /// A format that the experiment does not have.
-    NoSuchOutput { format: &'static Format, experiment: &'static Descriptor, formats: &'static [Format] },
-    /// A format of rows or metrics for saved results of several experiments.
-    NotOfSaved { format: &'static Format },
-    /// A file with an extension that is not that of a format.
-    UnknownExtension { path: &'a [u8], extension: &'a [u8], formats: &'static [Format] },
-    /// Two outputs that are the same file; `None` for standard output.
-    SameOutput { path: Option<&'a [u8]> },
-    /// More outputs than there is room for.
-    TooManyOutputs,
-    /// A file that would be read and replaced; `output` is `None` for standard output.
-    OutputIsInput { output: Option<&'a [u8]>, input: &'a [u8] },
-    /// One operand too many, or an empty operand.
-    UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor },
-    /// One operand too few.
-    MissingOperand { experiment: &'static Descriptor },
-    /// More than two operands without a `--` that divides them into two sides.
-    NoSides { experiment: &'static Descriptor },
-    /// A working set that is too small for a chain.
-    TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes },
-    /// A stride that does not divide a page into two lines or more.
-    NotPageLocal { stride: Bytes, page: Bytes },
-    /// Grouped order for an experiment other than the matrix.
-    NoGroupedOrder { experiment: &'static Descriptor },
-    /// Visits of a page in a window, with an order that has no windows.
-    VisitsOfNothing,
-    /// A range of sizes with its end below its start.
-    RangeBackwards { least: Bytes, most: Bytes },
-    /// A label with the value of an environment variable that does not exist.
-    NoVariable { name: &'a str },
-    /// A load to hold (`--hold`) that is not exactly one rate of one kind of traffic.
-    HoldsOneLoad,
-    /// A format other than text for the word `help`.
-    HelpIsText { format: &'static Format },
-    /// Traffic that stores to a part of each cache line.
-    PartOfLine { kind: &'static str, line: LineSize },
-    /// Several CPUs for an experiment that measures on one.
-    OneCpuOnly { experiment: &'static Descriptor },
-    /// Several nodes for an experiment that measures one pair.
-    OneNodeOnly { option: &'static str, found: usize },
-    /// A node beyond the last one.
-    NodeTooLarge { node: NodeId, last: NodeId },
-    /// A node id between the existing ones.
-    NodeAbsent { node: NodeId, nodes: &'a NodeSet },
-    /// A CPU that the machine does not have.
-    CpuAbsent { cpu: CpuId, online: &'a CpuSet },
-    /// A CPU that is offline.
-    CpuOffline { cpu: CpuId, online: &'a CpuSet },
-    /// A size, a stride and an order for which there is no chain.
-    NoSuchChain { size: Bytes, stride: Bytes },
-}
-
-impl fmt::Display for UsageError<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            UsageError::NotUtf8 { argument } => {
-                write!(
-                    out,
-                    "the argument '{argument}' is not UTF-8; retype it in UTF-8",
-                    argument = Escaped(argument)
-                )
-            }
-            UsageError::UnknownOption { name, nearest: Some(nearest) } => {
-                write!(out, "unknown option '{name}'; did you mean --{nearest}?", name = Escaped(name))
-            }
-            UsageError::UnknownOption { name, nearest: None } => {
-                write!(
-                    out,
-                    "unknown option '{name}'; `latency-bench --help` lists the options",
-                    name = Escaped(name)
-                )
-            }
-            UsageError::ForeignOption { name, ours } => {
-                write!(out, "unknown option '{name}'; use {ours}", name = Escaped(name))
-            }
-            UsageError::UnknownExperiment { name, nearest: Some(nearest) } => {
-                write!(out, "unknown experiment '{name}'; did you mean {nearest}?", name = Escaped(name))
-            }
-            UsageError::UnknownExperiment { name, nearest: None } => {
-                write!(
-                    out,
-                    "unknown experiment '{name}'; `latency-bench -h` lists the experiments",
-                    name = Escaped(name)
-                )
-            }
-            UsageError::MissingValue { flag } => {
-                write!(out, "--{name} needs a value; use {flag}", name = flag.name)
-            }
-            UsageError::UnexpectedValue { flag, value } => {
-                write!(
-                    out,
-                    "--{name} takes no value, found '{value}'; give --{name} alone",
-                    name = flag.name,
-                    value = Escaped(value)
-                )
-            }
-            UsageError::BadValue { flag, kind, value, reason } => {
-                write!(
-                    out,
-                    "invalid --{name} '{value}': {reason}",
-                    name = flag.name,
-                    value = Escaped(value)
-                )?;
-                match reason {
-                    // The reason already names the remedy.
-                    ValueError::DecimalUnit { .. } => Ok(()),
-                    ValueError::NotAFormat(formats) => {
-                        joined("; use one of ", ", ", formats.iter().map(|format| format.name)).fmt(out)
-                    }
-                    _ => write!(out, "; use {}", kind.expects),
-                }
-            }
-            UsageError::Repeated { flag } => {
-                write!(out, "--{name} given more than once; remove one of them", name = flag.name)
-            }
-            UsageError::Conflict { first, second, reason } => write!(
-                out,
-                "--{first} and --{second} cannot be combined ({reason}); remove one of them",
-                first = first.name,
-                second = second.name
-            ),
-            UsageError::NotForExperiment { flag, experiment, experiments } => {
-                write!(out, "{experiment} has no --{flag}", experiment = experiment.name, flag = flag.name)?;
-                if !experiment.measures() && flag.is_of_measuring() {
-                    return write!(out, " (it measures nothing)");
-                }
-                let has = |known: &&&Descriptor| known.flags.contains(flag.id);
-                let others = experiments.iter().filter(has).map(|known| known.name);
-                joined("; remove it, or use an experiment that has it: ", ", ", others).fmt(out)
-            }
-            UsageError::NotWithFiles { flag, experiment } => write!(
-                out,
-                "{experiment} of saved results has no --{flag} (it measures nothing); remove it, or the \
-                 files",
-                experiment = experiment.name,
-                flag = flag.name
-            ),
-            UsageError::UnknownExtension { path, extension, formats } => {
-                write!(
-                    out,
-                    "--output '{path}': no format has the extension '.{extension}'; add --format, or use \
-                     one of ",
-                    path = Escaped(path),
-                    extension = Escaped(extension)
-                )?;
-                joined("", ", ", formats.iter().map(|format| format.extension)).fmt(out)
-            }
-            UsageError::SameOutput { path: Some(path) } => {
-                write!(
-                    out,
-                    "two outputs go to '{path}'; write each to a file of its own",
-                    path = Escaped(path)
-                )
-            }
-            UsageError::SameOutput { path: None } => {
-                write!(out, "two outputs go to standard output; write each to a file of its own")
-            }
-            UsageError::TooManyOutputs => {
-                write!(out, "there are more than {most} outputs; write fewer at a time", most = MOST_OUTPUTS)
-            }
-            UsageError::OutputIsInput { output: Some(output), input } => write!(
-                out,
-                "the output '{output}' is also the input '{input}' and would replace it; write to another \
-                 file",
-                output = Escaped(output),
-                input = Escaped(input)
-            ),
-            UsageError::OutputIsInput { output: None, input } => write!(
-                out,
-                "standard output is also the input '{input}' and would replace it; write to another file",
-                input = Escaped(input)
-            ),
-            UsageError::NoSuchOutput { format, experiment, formats } => {
-                let missing = match format.purpose {
+messages! {
+    /// An invalid argument: invalid alone, together with others, or on this machine.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum UsageError<'a> {
+        /// An argument that is not UTF-8.
+        NotUtf8 { argument: &'a [u8] } =>
+            "the argument '{argument}' is not UTF-8; retype it in UTF-8"; where argument = Escaped(argument);
+        /// An option that does not exist.
+        UnknownOption { name: &'a [u8], nearest: Option<&'static str> }
+            if nearest.is_none() =>
+            "unknown option '{name}'; `latency-bench --help` lists the options"; where name = Escaped(name);
+            =>
+            "unknown option '{name}'; did you mean --{nearest}?";
+            where name = Escaped(name), nearest = nearest.unwrap_or_default();
+        /// An option of another tool, with the text to type instead.
+        ForeignOption { name: &'a [u8], ours: &'static str } =>
+            "unknown option '{name}'; use {ours}"; where name = Escaped(name);
+        /// An experiment that does not exist.
+        UnknownExperiment { name: &'a [u8], nearest: Option<&'static str> }
+            if nearest.is_none() =>
+            "unknown experiment '{name}'; `latency-bench -h` lists the experiments"; where name = Escaped(name);
+            =>
+            "unknown experiment '{name}'; did you mean {nearest}?";
+            where name = Escaped(name), nearest = nearest.unwrap_or_default();
+        /// An option without the value that it needs.
+        MissingValue { flag: &'static Flag } => "--{name} needs a value; use {flag}"; where name = flag.name;
+        /// A switch with a value.
+        UnexpectedValue { flag: &'static Flag, value: &'a [u8] } =>
+            "--{name} takes no value, found '{value}'; give --{name} alone";
+            where name = flag.name, value = Escaped(value);
+        /// A value that the option does not accept.
+        BadValue { flag: &'static Flag, kind: &'static ValueKind, value: &'a [u8], reason: ValueError<'a> }
+            // The reason already names the remedy.
+            if matches!(reason, ValueError::DecimalUnit { .. }) =>
+            "invalid --{name} '{value}': {reason}"; where name = flag.name, value = Escaped(value);
+            if matches!(reason, ValueError::NotAFormat(_)) =>
+            "invalid --{name} '{value}': {reason}; use one of {formats}";
+            where name = flag.name, value = Escaped(value), formats = reason.formats();
+            =>
+            "invalid --{name} '{value}': {reason}; use {valid}";
+            where name = flag.name, value = Escaped(value), valid = kind.expects;
+        /// An option that is repeated.
+        Repeated { flag: &'static Flag } =>
+            "--{name} given more than once; remove one of them"; where name = flag.name;
+        /// Two options that exclude each other.
+        Conflict { first: &'static Flag, second: &'static Flag, reason: &'static str } =>
+            "--{first} and --{second} cannot be combined ({reason}); remove one of them";
+            where first = first.name, second = second.name;
+        /// An option that the experiment does not have.
+        NotForExperiment {
+            flag: &'static Flag, experiment: &'static Descriptor, experiments: &'static [&'static Descriptor]
+        }
+            if !experiment.measures() && flag.is_of_measuring() =>
+            "{experiment} has no --{flag} (it measures nothing)"; where experiment = experiment.name, flag = flag.name;
+            =>
+            "{experiment} has no --{name}{others}"; where experiment = experiment.name, name = flag.name,
+                has = |known: &&&Descriptor| known.flags.contains(flag.id),
+                names = experiments.iter().filter(has).map(|known| known.name),
+                others = joined("; remove it, or use an experiment that has it: ", ", ", names);
+        /// An option of measurements, together with the names of saved results.
+        NotWithFiles { flag: &'static Flag, experiment: &'static Descriptor } =>
+            "{experiment} of saved results has no --{flag} (it measures nothing); remove it, or the files";
+            where experiment = experiment.name, flag = flag.name;
+        /// A format that the experiment does not have.
+        NoSuchOutput { format: &'static Format, experiment: &'static Descriptor, formats: &'static [Format] } =>
+            "{experiment} has no {missing}, so --format={name} is not available; use one of {others}";
+            where missing = match format.purpose {
                     Purpose::Picture => "chart",
                     _ => "memory attributes of nodes",
-                };
-                write!(
-                    out,
-                    "{experiment} has no {missing}, so --format={format} is not available; use one of ",
-                    experiment = experiment.name,
-                    format = format.name
-                )?;
-                let others = |other: &&Format| **other != *format && experiment.is_written_as(other);
-                joined("", ", ", formats.iter().filter(others).map(|format| format.name)).fmt(out)
-            }
-            UsageError::NotOfSaved { format } => write!(
-                out,
-                "a report of saved results cannot be written as {format} (their values differ); use one of \
-                 text, json, jsonl, md, html",
-                format = format.name
-            ),
-            UsageError::UnexpectedOperand { operand, experiment }
-                if experiment.operands.most > 2 && !operand.is_empty() =>
-            {
-                // The commands with the most arguments read files of several results.
-                let is_of_files = experiment.operands.most == MAX_OPERANDS;
-                write!(
-                    out,
-                    "more than {most} arguments, from '{operand}' on; {remedy}",
-                    most = experiment.operands.most,
-                    operand = Escaped(operand),
-                    remedy = if is_of_files { "join files: cat FILES" } else { "use fewer" }
-                )
-            }
-            UsageError::UnexpectedOperand { operand, experiment } => write!(
-                out,
-                "unexpected argument '{operand}'; usage: {usage}",
-                usage = experiment.typed(" [OPTIONS]"),
-                operand = Escaped(operand)
-            ),
-            UsageError::MissingOperand { experiment } => {
-                let missing = if experiment.operands.sides { "two results, A and B" } else { "a FILE" };
-                write!(
-                    out,
-                    "{experiment} needs {missing}; usage: {usage}",
-                    experiment = experiment.name,
-                    usage = experiment.typed(" [OPTIONS]")
-                )
-            }
-            UsageError::NoSides { experiment } => write!(
-                out,
-                "{experiment} needs `--` between the results of both sides; usage: {usage}",
-                experiment = experiment.name,
-                usage = experiment.typed(" [OPTIONS]")
-            ),
-            UsageError::TooSmall { flag, size, stride, least } => write!(
-                out,
-                "--{flag} of {size} is too small for a stride of {stride}; use {least} or more",
-                flag = flag.name
-            ),
-            UsageError::NotPageLocal { stride, page } => write!(
-                out,
-                "--order=page-local cannot use a stride of {stride}; use a power of two up to {half}K",
-                half = page.0 >> 11
-            ),
-            UsageError::NoGroupedOrder { experiment } => {
-                write!(out, "{experiment} has no --order=grouped; use matrix", experiment = experiment.name)
-            }
-            UsageError::VisitsOfNothing => {
-                write!(out, "--visits needs --order=grouped; add it, or remove --visits")
-            }
-            UsageError::RangeBackwards { least, most } => {
-                write!(out, "--min-size of {least} is above --max-size of {most}; swap them")
-            }
-            UsageError::NoVariable { name } => write!(
-                out,
-                "the environment variable {name} is not set; set it, or remove --label=env:{name}",
-            ),
-            UsageError::PartOfLine { kind, line } => write!(
-                out,
-                "--traffic={kind} stores to a part of each cache line of {line}, and each line would be \
-                 written; use read, 1:1 or copy",
-                line = line.bytes()
-            ),
-            UsageError::HoldsOneLoad => write!(
-                out,
-                "--hold needs exactly one load level; use one non-zero --rates level and one --traffic mix"
-            ),
-            UsageError::HelpIsText { format } => {
-                write!(out, "help cannot be written as {format}; remove the format", format = format.name)
-            }
-            UsageError::OneCpuOnly { experiment } => {
-                let several = experiment.flags.contains(FlagId::LoadCpus);
-                write!(
-                    out,
-                    "--cpu names several CPUs, but {experiment} measures on one CPU; use one CPU{generators}",
-                    experiment = experiment.name,
-                    generators = if several { ", and --load-cpus for the generators" } else { "" }
-                )
-            }
-            UsageError::OneNodeOnly { option, found } => write!(
-                out,
-                "--{option} lists {found} nodes, but this experiment measures one pair; run it once per node"
-            ),
-            // The specification fixes this text exactly.
-            UsageError::NodeTooLarge { node, last } => write!(
-                out,
-                "invalid node id {node} (max node = {last}){only}",
-                only = if last.0 == 0 { "; this machine has one node, 0" } else { "" }
-            ),
-            UsageError::NodeAbsent { node, nodes } => write!(out, "invalid node id {node} (nodes: {nodes})"),
-            UsageError::CpuAbsent { cpu, online } => write!(out, "invalid CPU {cpu} (online: {online})"),
-            UsageError::CpuOffline { cpu, online } => write!(
-                out,
-                "CPU {cpu} is offline (online: {online}); choose another CPU, or as root: echo 1 > \
-                 /sys/devices/system/cpu/cpu{cpu}/online"
-            ),
-            UsageError::NoSuchChain { size, stride } => write!(
-                out,
-                "no chain of this order fits {size} with a stride of {stride}; use a larger --size, or a \
-                 power of two as --stride"
-            ),
-        }
+                },
+                other = |other: &&Format| **other != *format && experiment.is_written_as(other),
+                others = joined("", ", ", formats.iter().filter(other).map(|format| format.name)),
+                name = format.name, experiment = experiment.name;
+        /// A format of rows or metrics for saved results of several experiments.
+        NotOfSaved { format: &'static Format } =>
+            "a report of saved results cannot be written as {format} (their values differ); use one of text, \
+            json, jsonl, md, html"; where format = format.name;
+        /// A file with an extension that is not that of a format.
+        UnknownExtension { path: &'a [u8], extension: &'a [u8], formats: &'static [Format] } =>
+            "--output '{path}': no format has the extension '.{extension}'; add --format, or use one of \
+            {known}"; where path = Escaped(path), extension = Escaped(extension),
+                known = joined("", ", ", formats.iter().map(|format| format.extension));
+        /// Two outputs that are the same file; `None` for standard output.
+        SameOutput { path: Option<&'a [u8]> }
+            if path.is_none() => "two outputs go to standard output; write each to a file of its own";
+            =>
+            "two outputs go to '{path}'; write each to a file of its own";
+            where path = Escaped(path.unwrap_or_default());
+        /// More outputs than there is room for.
+        TooManyOutputs =>
+            "there are more than {most} outputs; write fewer at a time"; where most = MOST_OUTPUTS;
+        /// A file that would be read and replaced; `output` is `None` for standard output.
+        OutputIsInput { output: Option<&'a [u8]>, input: &'a [u8] }
+            if output.is_none() =>
+            "standard output is also the input '{input}' and would replace it; write to another file";
+            where input = Escaped(input);
+            =>
+            "the output '{output}' is also the input '{input}' and would replace it; write to another file";
+            where output = Escaped(output.unwrap_or_default()), input = Escaped(input);
+        /// One operand too many, or an empty operand.
+        UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor }
+            // The commands with the most arguments read files of several results.
+            if experiment.operands.most > 2 && !operand.is_empty() =>
+            "more than {most} arguments, from '{operand}' on; {remedy}";
+            where most = experiment.operands.most, operand = Escaped(operand),
+                remedy = if most == MAX_OPERANDS { "join files: cat FILES" } else { "use fewer" };
+            =>
+            "unexpected argument '{operand}'; usage: {usage}";
+            where usage = experiment.typed(" [OPTIONS]"), operand = Escaped(operand);
+        /// One operand too few.
+        MissingOperand { experiment: &'static Descriptor } =>
+            "{name} needs {missing}; usage: {usage}";
+            where missing = if experiment.operands.sides { "two results, A and B" } else { "a FILE" },
+                name = experiment.name, usage = experiment.typed(" [OPTIONS]");
+        /// More than two operands without a `--` that divides them into two sides.
+        NoSides { experiment: &'static Descriptor } =>
+            "{experiment} needs `--` between the results of both sides; usage: {usage}";
+            where usage = experiment.typed(" [OPTIONS]"), experiment = experiment.name;
+        /// A working set that is too small for a chain.
+        TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes } =>
+            "--{flag} of {size} is too small for a stride of {stride}; use {least} or more";
+            where flag = flag.name;
+        /// A stride that does not divide a page into two lines or more.
+        NotPageLocal { stride: Bytes, page: Bytes } =>
+            "--order=page-local cannot use a stride of {stride}; use a power of two up to {half}K";
+            where half = page.0 >> 11;
+        /// Grouped order for an experiment other than the matrix.
+        NoGroupedOrder { experiment: &'static Descriptor } =>
+            "{experiment} has no --order=grouped; use matrix"; where experiment = experiment.name;
+        /// Visits of a page in a window, with an order that has no windows.
+        VisitsOfNothing => "--visits needs --order=grouped; add it, or remove --visits";
+        /// A range of sizes with its end below its start.
+        RangeBackwards { least: Bytes, most: Bytes } =>
+            "--min-size of {least} is above --max-size of {most}; swap them";
+        /// A label with the value of an environment variable that does not exist.
+        NoVariable { name: &'a str } =>
+            "the environment variable {name} is not set; set it, or remove --label=env:{name}";
+        /// A load to hold (`--hold`) that is not exactly one rate of one kind of traffic.
+        HoldsOneLoad =>
+            "--hold needs exactly one load level; use one non-zero --rates level and one --traffic mix";
+        /// A format other than text for the word `help`.
+        HelpIsText { format: &'static Format } =>
+            "help cannot be written as {format}; remove the format"; where format = format.name;
+        /// Traffic that stores to a part of each cache line.
+        PartOfLine { kind: &'static str, line: LineSize } =>
+            "--traffic={kind} stores to a part of each cache line of {line}, and each line would be written; \
+            use read, 1:1 or copy"; where line = line.bytes();
+        /// Several CPUs for an experiment that measures on one.
+        OneCpuOnly { experiment: &'static Descriptor } =>
+            "--cpu names several CPUs, but {name} measures on one CPU; use one CPU{generators}";
+            where name = experiment.name, generators = match experiment.flags.contains(FlagId::LoadCpus) {
+                true => ", and --load-cpus for the generators",
+                false => "",
+            };
+        /// Several nodes for an experiment that measures one pair.
+        OneNodeOnly { option: &'static str, found: usize } =>
+            "--{option} lists {found} nodes, but this experiment measures one pair; run it once per node";
+        /// A node beyond the last one.
+        // The specification fixes this text exactly.
+        NodeTooLarge { node: NodeId, last: NodeId } =>
+            "invalid node id {node} (max node = {last}){only}";
+            where only = if last.0 == 0 { "; this machine has one node, 0" } else { "" };
+        /// A node id between the existing ones.
+        NodeAbsent { node: NodeId, nodes: &'a NodeSet } => "invalid node id {node} (nodes: {nodes})";
+        /// A CPU that the machine does not have.
+        CpuAbsent { cpu: CpuId, online: &'a CpuSet } => "invalid CPU {cpu} (online: {online})";
+        /// A CPU that is offline.
+        CpuOffline { cpu: CpuId, online: &'a CpuSet } =>
+            "CPU {cpu} is offline (online: {online}); choose another CPU, or as root: echo 1 > \
+            /sys/devices/system/cpu/cpu{cpu}/online";
+        /// A size, a stride and an order for which there is no chain.
+        NoSuchChain { size: Bytes, stride: Bytes } =>
+            "no chain of this order fits {size} with a stride of {stride}; use a larger --size, or a power of \
+            two as --stride";
     }
 }

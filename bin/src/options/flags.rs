@@ -10,9 +10,9 @@ use latency_core::math::ToReal;
 use latency_core::units::{NodeId, Picoseconds};
 
 use super::kinds::{
-    BASELINE, BYTES, CHAINS, COUNT, CPU, CPUS, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM, MEMORY,
-    METHOD, NODE, OF, ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SIZE, THREADS, TIME, UNIT, UNTIL, VIEW,
-    VISITS, ValueKind, WHEN, WHOLE_SECONDS,
+    BASELINE, BYTES, CHAINS, COUNT, CPU, CPUS, EXPECTED, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM,
+    MEMORY, METHOD, NODE, OF, ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SIZE, THREADS, TIME, UNIT, UNTIL,
+    VIEW, VISITS, ValueKind, WHEN, WHOLE_SECONDS,
 };
 use super::values::{self, ValueError};
 use super::{Descriptor, Help, Options, pairs};
@@ -412,6 +412,11 @@ flags! {
         Value(&BASELINE, |options, value| set_some(&mut options.baseline, values::path(value))),
         "compare hosts with known-good results instead of with each other",
         default "none";
+    Expect "expect" Verdict,
+        Value(&EXPECTED, |options, value| set_some(&mut options.expected, values::path(value))),
+        "exit 6 if fewer than N hosts have a result, or one of those that FILE names, one a line",
+        default "none",
+        because "a host that stopped reporting is not healthy";
     History "history" Verdict,
         Switch(|options| options.history = true),
         "first compare each host with its own older results (names changes of 3% or --threshold)";

@@ -47,6 +47,8 @@ pub(super) const TIME: ValueKind =
 pub(super) const UNTIL: ValueKind =
     kind("quiet[=TIME]", "quiet, or quiet=TIME such as quiet=120 or quiet=2m");
 pub(super) const BASELINE: ValueKind = kind("FILE", "the path of results saved with --format=jsonl");
+pub(super) const EXPECTED: ValueKind =
+    kind("N|FILE", "a number of hosts, or the path of a file with one host name a line");
 pub(super) const OF: ValueKind = kind("typical|load|steady", "typical, load or steady");
 pub(super) const FILE: ValueKind = kind("FILE", "the path of a file, or - for standard output");
 pub(super) const LABEL: ValueKind = kind(

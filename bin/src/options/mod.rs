@@ -264,6 +264,8 @@ options! {
         pub threshold: f64 = 0.03,
         /// The file with the results with which hosts are compared.
         pub baseline: Option<&'a [u8]> = None,
+        /// The number of hosts that must have a result, or the file with their names.
+        pub expected: Option<&'a [u8]> = None,
         /// True if each host is first compared with its own older results.
         pub history: bool = false,
         /// The value of saved results that is judged.

@@ -49,6 +49,7 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
         flags: FlagSet::of(&[
             FlagId::Threshold,
             FlagId::Baseline,
+            FlagId::Expect,
             FlagId::History,
             FlagId::Of,
             FlagId::Force,
@@ -166,6 +167,7 @@ fn every_option_is_set_in_both_forms() {
         ("threshold", "0", |o| o.threshold == 0.0),
         ("baseline", "a b", |o| o.baseline == Some(b"a b")),
         ("of", "undisturbed", |o| o.of == Of::Undisturbed),
+        ("expect", "40", |o| o.expected == Some(b"40")),
         ("history", "", |o| o.history),
         ("force", "", |o| o.force),
         ("unit", "KiB", |o| o.unit == Some(Bytes(1024))),

@@ -8,6 +8,8 @@ use core::num::NonZeroU32;
 use latency_core::chain::WINDOWS;
 use latency_core::cpulist::{IdSet, ListError};
 use latency_core::kernel::lanes::PARALLEL;
+use latency_core::messages;
+use latency_core::text::joined;
 use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, PageSize, Pages, Picoseconds};
 use latency_core::words::Worded;
@@ -16,92 +18,61 @@ use super::choices::{Kinds, Rate, Rates};
 use super::tokens::Escaped;
 use crate::report::format::Format;
 
-/// The reason for refusing a value. `Display` writes the reason without the value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueError<'a> {
-    /// The empty text.
-    Empty,
-    /// A text with characters other than digits.
-    NotANumber,
-    /// A number below zero.
-    Negative,
-    /// A fraction in place of a whole number.
-    NotWhole,
-    /// Zero in place of a positive number.
-    Zero,
-    /// A number that does not fit into 64 bits.
-    Overflow,
-    /// A number outside the valid range.
-    OutOfRange {
-        /// The smallest valid value.
-        least: u64,
-        /// The largest valid value.
-        most: u64,
-    },
-    /// A number with too many decimal places.
-    TooFine,
-    /// A size with an unknown unit.
-    UnknownUnit,
-    /// A size with a decimal unit; units are binary.
-    DecimalUnit {
-        /// The number before the unit.
-        number: &'a [u8],
-        /// The first letter of the unit.
-        letter: u8,
-    },
-    /// A size that is not a whole number of bytes.
-    NotWholeBytes,
-    /// A stride with which pointers would be unaligned.
-    Unaligned,
-    /// A stride with which the nodes of the chain begin at many different offsets within cache lines.
-    Straddling,
-    /// A word that is not among the valid ones.
-    NotAChoice,
-    /// A text that is not two different CPUs with a colon between them.
-    NotAPair,
-    /// A text that is neither a key with a value nor the name of a variable.
-    NotALabel,
-    /// A label with the same key as another one.
-    SameKey,
-    /// One label too many.
-    TooManyLabels,
-    /// A word that is not one of these formats.
-    NotAFormat(&'static [Format]),
-    /// A text that is not a list of node ids.
-    List(ListError<'a>),
-    /// A path with a NUL byte. The kernel would cut the path there.
-    HoldsNul,
+messages! {
+    /// The reason for refusing a value. `Display` writes the reason without the value.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ValueError<'a> {
+        /// The empty text.
+        Empty => "it is empty";
+        /// A text with characters other than digits.
+        NotANumber => "not a number";
+        /// A number below zero.
+        Negative => "it is negative";
+        /// A fraction in place of a whole number.
+        NotWhole => "not a whole number";
+        /// Zero in place of a positive number.
+        Zero => "it must be more than zero";
+        /// A number that does not fit into 64 bits.
+        Overflow => "too large for 64 bits";
+        /// A number outside the valid range.
+        OutOfRange { least: u64, most: u64 } => "it must be {least} to {most}";
+        /// A number with too many decimal places.
+        TooFine => "too many decimal places";
+        /// A size with an unknown unit.
+        UnknownUnit => "unknown unit";
+        /// A size with a decimal unit; units are binary. `letter` is the first one of the unit.
+        DecimalUnit { number: &'a [u8], letter: u8 } => "write {number}{letter} (= {number} {letter}iB)";
+            where number = Escaped(number), letter = char::from(letter);
+        /// A size that is not a whole number of bytes.
+        NotWholeBytes => "not a whole number of bytes";
+        /// A stride with which pointers would be unaligned.
+        Unaligned => "pointers need a multiple of 8 bytes";
+        /// A stride with which the nodes of the chain begin at many different offsets within cache lines.
+        Straddling => "a line must not be split unevenly";
+        /// A word that is not among the valid ones.
+        NotAChoice => "no such choice";
+        /// A text that is not two different CPUs with a colon between them.
+        NotAPair => "a pair is two different CPUs, such as 0:1";
+        /// A text that is neither a key with a value nor the name of a variable.
+        NotALabel => "not a key and its value";
+        /// A label with the same key as another one.
+        SameKey => "another label has this key";
+        /// One label too many.
+        TooManyLabels => "there are 16 labels already";
+        /// A word that is not one of these formats.
+        NotAFormat(formats: &'static [Format]) => "no such format";
+        /// A text that is not a list of node ids.
+        List(reason: ListError<'a>) => "{reason}";
+        /// A path with a NUL byte. The kernel would cut the path there.
+        HoldsNul => "it holds a NUL byte";
+    }
 }
 
-impl fmt::Display for ValueError<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = match self {
-            ValueError::Empty => "it is empty",
-            ValueError::NotANumber => "not a number",
-            ValueError::Negative => "it is negative",
-            ValueError::NotWhole => "not a whole number",
-            ValueError::Zero => "it must be more than zero",
-            ValueError::Overflow => "too large for 64 bits",
-            ValueError::OutOfRange { least, most } => return write!(out, "it must be {least} to {most}"),
-            ValueError::TooFine => "too many decimal places",
-            ValueError::UnknownUnit => "unknown unit",
-            ValueError::DecimalUnit { number, letter } => {
-                let (number, letter) = (Escaped(number), char::from(*letter));
-                return write!(out, "write {number}{letter} (= {number} {letter}iB)");
-            }
-            ValueError::NotWholeBytes => "not a whole number of bytes",
-            ValueError::Unaligned => "pointers need a multiple of 8 bytes",
-            ValueError::Straddling => "a line must not be split unevenly",
-            ValueError::NotAChoice => "no such choice",
-            ValueError::NotAPair => "a pair is two different CPUs, such as 0:1",
-            ValueError::NotALabel => "not a key and its value",
-            ValueError::SameKey => "another label has this key",
-            ValueError::TooManyLabels => "there are 16 labels already",
-            ValueError::NotAFormat(_) => "no such format",
-            ValueError::List(reason) => return reason.fmt(out),
-            ValueError::HoldsNul => "it holds a NUL byte",
-        };
-        reason.fmt(out)
+impl ValueError<'_> {
+    /// Returns the names of the formats, if the word is not one of them.
+    pub fn formats(&self) -> impl fmt::Display + use<> {
+        let formats = if let ValueError::NotAFormat(formats) = *self { formats } else { &[] };
+        joined("", ", ", formats.iter().map(|format| format.name))
     }
 }
 

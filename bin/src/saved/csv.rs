@@ -1,11 +1,12 @@
 //! Results in columns: tables with the header of this program, and sizes with nanoseconds from any other tool.
 
 use super::conditions::escaped;
-use super::fields::{fields, is_missing, separator, sized, timed, word};
+use super::fields::{fields, is_missing, separator, sized, timed};
 use super::headings;
 use super::numerals::{Numerals, number};
 use super::point::{Column, LOADED, PointDraft};
 use super::rows::{Draft, Problem, each_line};
+use super::shape::OF_SCHEMA_1;
 use super::values::line_of;
 use super::{foreign, origin, unit};
 use crate::result::row::{A, EXPERIMENT};
@@ -25,10 +26,8 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
-    let columns = [Column::Other; MAX_COLUMNS];
     let mut table = TableLayout {
-        columns,
-        under_load: false,
+        columns: [Column::Other; MAX_COLUMNS],
         most: None,
         separator: None,
         numerals: Numerals::PLAIN,
@@ -59,9 +58,6 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         let first = fields(line, table.separator).next().unwrap_or_default();
         let begins_a_number = |first: u8| first.is_ascii_digit() || b"-+.".contains(&first);
         let names = !first.bytes().next().is_some_and(begins_a_number);
-        let has = |wanted| names && fields(line, table.separator).any(|name| name == wanted);
-        // Tables of schema 1 do not name their experiment.
-        table.under_load = has("offered_bytes_per_second") && !has("experiment");
         table.head(line, names, comment)?;
         if table.is_foreign() {
             let all = lines(text).skip(index + usize::from(names));
@@ -83,8 +79,6 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 /// The layout of the rows of a table.
 struct TableLayout {
     columns: [Column; MAX_COLUMNS],
-    /// True if every row is a level of load.
-    under_load: bool,
     /// The number of fields in a row of another tool's table; `None` for a table of this program.
     most: Option<usize>,
     separator: Option<u8>,
@@ -97,7 +91,8 @@ impl TableLayout {
     fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), &'static str> {
         // The headings of this program name every column; those of another tool are understood as far as possible.
         if names && self.name(line) {
-            return Ok(());
+            let is_old = fields(line, self.separator).any(|name| name.starts_with("ci95_low_"));
+            return if is_old { Err(OF_SCHEMA_1) } else { Ok(()) };
         }
         let count = fields(line, self.separator).count();
         let marks = separator(comment);
@@ -196,9 +191,6 @@ impl TableLayout {
         if self.is_foreign() && nanoseconds == 0.0 {
             draft.saved.zeros += 1;
             return Ok(());
-        }
-        if self.under_load {
-            point.row.set(EXPERIMENT, word(format_args!("{LOADED}")));
         }
         if point.row.is_word(EXPERIMENT, LOADED) {
             return origin::of_table(&mut point, draft);

@@ -8,7 +8,6 @@ use super::alike;
 use super::devices;
 use super::facts::{self, fact};
 use super::host::instant;
-use super::names::today;
 use super::origin;
 use super::point::{describe, is_level, point};
 use super::rows::{Draft, Problem, Tool, bytes, whole};
@@ -21,11 +20,6 @@ use crate::result::row::{KERNEL, LANES, Row};
 
 /// The word for saved points, where other documents have the name of an experiment.
 const SHOW: &str = "show";
-/// The complete points of a document.
-const ROWS: &str = "rows";
-/// The other arrays that contain points. The first of a document counts, but [`ROWS`] replaces it: programs that rewrite
-/// JSON sort the members, and these points lack intervals and conditions.
-const BRIEF: [&str; 2] = ["node_pairs", "points"];
 
 /// Reads a document.
 pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
@@ -55,45 +49,27 @@ const fn defect(reason: Reason) -> &'static str {
 
 fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     reader.begin_object()?;
-    // The array that contains the points of this document, once it is known.
-    let mut held = None;
-    // The points that a brief array added.
-    let mut replaceable = 0..0;
     // Conditions and caches do not matter if hosts are compared.
     let all = !draft.of_hosts;
     // The skipped points of a report, and whether it has parts with these points.
     let (mut skipped, mut has_parts) = (None, false);
     rest(reader, &mut |reader, key| {
-        let (name, key) = (key, today(key));
-        let brief = BRIEF.into_iter().find(|array| *array == key);
         let element: Element = match key {
-            ROWS => {
-                held = Some(ROWS);
-                draft.forget(core::mem::take(&mut replaceable));
-                // A report has the rows of its parts, and pairs of CPUs are many.
-                if draft.skips_rows() || draft.in_brief && name == "pairs" {
-                    skipped = Some(reader.clone());
-                    return Ok(reader.skip_value()?);
-                }
-                each_point
+            // A report has the rows of its parts, and pairs of CPUs are many.
+            "rows" if draft.skips_rows() => {
+                skipped = Some(reader.clone());
+                return Ok(reader.skip_value()?);
             }
-            _ if brief.is_some_and(|brief| *held.get_or_insert(brief) == brief) => each_point,
+            "rows" => each_point,
             "curves" => origin::curve,
             "warnings" => origin::warning,
             "classes" if draft.in_brief => origin::class,
-            "idle_latencies" if draft.of_hosts => each_point,
-            "states" if !draft.in_brief => each_point,
             _ => {
                 has_parts |= key == "sections";
                 return member(reader, draft, key, all);
             }
         };
-        let begun = draft.rows().len();
-        array_of(reader, draft, element)?;
-        if brief.is_some() {
-            replaceable = begun..draft.rows().len();
-        }
-        Ok(())
+        array_of(reader, draft, element)
     })?;
     if let Some(mut reader) = skipped
         && all
@@ -141,8 +117,7 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
         "model" if all => members(reader, &mut |reader, key| {
             let [SavedTlb { levels: [first, second], .. }, ..] = &mut draft.saved.tlb;
             match key {
-                // Schema 1 calls it translation.
-                "tlb" | "translation" => tlb::level(reader, false, first),
+                "tlb" => tlb::level(reader, false, first),
                 "l2_tlb" => tlb::level(reader, false, second),
                 "levels" => array_of(reader, draft, facts::level),
                 "memory" => members(reader, &mut |reader, key| fact(reader, draft, "memory", key)),
@@ -227,7 +202,7 @@ fn condition(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Resul
     // Only strings are conditions; other values, also nested ones, are skipped.
     let before = reader.clone();
     match reader.next_event()? {
-        Event::String(value) => draft.saved.conditions.set(today(key), text::<96>(value).as_str()),
+        Event::String(value) => draft.saved.conditions.set(key, text::<96>(value).as_str()),
         _ => {
             *reader = before;
             reader.skip_value()?;

@@ -16,14 +16,11 @@ mod foreign_tests;
 mod headings;
 pub mod host;
 mod json;
-mod names;
 mod numerals;
 mod origin;
 mod pairs;
 mod point;
 mod rows;
-#[cfg(test)]
-mod schema_1_tests;
 pub mod sections;
 pub mod shape;
 #[cfg(test)]
@@ -44,6 +41,7 @@ use rows::Draft;
 use crate::error::{Failure, SavedError};
 use crate::result::row::Row;
 
+use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::List;
 use crate::sys::terminal::Stream;
@@ -141,9 +139,16 @@ pub fn is_repeatable(path: &[u8]) -> bool {
 }
 
 /// Returns the text of a file, or of standard input.
+///
+/// # Errors
+///
+/// The errors of [`file::load`].
+pub fn loaded(path: &[u8]) -> Result<file::Contents, Errno> {
+    file::load(Some(path).filter(|path| *path != b"-"), LARGEST_FILE)
+}
+
 fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
-    let file = Some(path).filter(|path| *path != b"-");
-    file::load(file, LARGEST_FILE).map_err(|errno| documents::unreadable(path, errno).into())
+    loaded(path).map_err(|errno| documents::unreadable(path, errno).into())
 }
 
 /// Parses a text of any format.

@@ -14,10 +14,9 @@ use super::devices;
 use super::facts::{self, fact};
 use super::fields::word;
 use super::host::SEPARATOR;
-use super::names::{is_interval_of, today};
-use super::point::{PointDraft, point};
+use super::point::PointDraft;
 use super::rows::{Draft, Saved, whole};
-use super::values::{Fault, each_object, interval, members, optional, rest, text};
+use super::values::{Fault, each_object, members, optional, rest, text};
 use crate::analysis::traffic::bandwidth;
 use crate::result::row::{
     CLASS, EXPERIMENT, FIELDS, GENERATORS, HOME, LOAD, MEDIAN, MOST, OP, PATTERN, Row, TRAFFIC, Word,
@@ -91,7 +90,6 @@ pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<
                 poor = Some(severity == "poor");
                 is_note = severity == "note";
             }
-            "untrusted" if poor.is_none() => poor = Some(reader.next_event()? == Event::Bool(true)),
             _ => reader.skip_value()?,
         }
         Ok(())
@@ -114,7 +112,7 @@ pub(super) fn conditions(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Resu
 
 /// Reads a member that may be a share of other work, and keeps the largest.
 fn share(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<(), Fault> {
-    if today(key) != "other_processes_share" {
+    if key != "other_processes_share" {
         return Ok(reader.skip_value()?);
     }
     let most = &mut draft.saved.origin.trust.other_work;
@@ -164,41 +162,35 @@ pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
             "ns" => row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN),
             "ns_low" => ends.0 = optional(reader)?,
             "ns_high" => ends.1 = optional(reader)?,
-            _ if is_interval_of(key, "ns") => row.sample.interval = interval(reader)?,
             _ => reader.skip_value()?,
         }
         Ok(())
     })?;
-    row.sample.interval = between(ends)?.or(row.sample.interval);
+    row.sample.interval = between(ends)?;
     Ok(draft.push(row)?)
 }
 
-/// Reads the ends of a curve under load, after the start of its object: the limit of the traffic, and the idle latency
-/// if the curve has its levels. The rates between them are shares of that limit, and so they differ in every run.
+/// Reads the limit of the traffic of a curve under load, after the start of its object. The rates below it are shares of
+/// it, and so they differ in every run.
 pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let (mut idle, mut limit) = (None, Row::EMPTY);
+    let mut limit = Row::EMPTY;
     // The number of generators that reached the limit is an outcome, so it does not identify a point.
     let brief = draft.in_brief;
-    let (mut from, mut to, mut load, mut kind) = (None, None, None, None);
+    let (mut from, mut to, mut load) = (None, None, None);
     let mut rate = Estimate { value: f64::NAN, interval: None };
     let mut ends = (None, None);
     rest(reader, &mut |reader, key| {
-        match today(key) {
+        match key {
             "initiator_node" => from = Some(whole(reader.number()?)?),
             "target_node" => to = Some(whole(reader.number()?)?),
             "load_node" if !brief => load = Some(whole(reader.number()?)?),
-            "traffic" => {
-                let name = text(reader.string()?);
-                kind = Kind::parse(name.as_str());
-                limit.set(TRAFFIC, name);
-            }
+            "traffic" => limit.set(TRAFFIC, text(reader.string()?)),
             "pattern" => limit.set(PATTERN, text(reader.string()?)),
             "peak_bandwidth" => members(reader, &mut |reader, key| {
-                match today(key) {
+                match key {
                     "bytes_per_second" => rate.value = optional(reader)?.unwrap_or(f64::NAN),
                     "bytes_per_second_low" => ends.0 = optional(reader)?,
                     "bytes_per_second_high" => ends.1 = optional(reader)?,
-                    _ if is_interval_of(key, "bytes_per_second") => rate.interval = interval(reader)?,
                     "cores" if brief => {
                         limit.set(GENERATORS, word(format_args!("{}", whole(reader.number()?)?)));
                     }
@@ -206,23 +198,13 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
                 }
                 Ok(())
             })?,
-            "points" => each_object(reader, |reader| level(reader, &mut idle))?,
             _ => reader.skip_value()?,
         }
         Ok(())
     })?;
     limit.pair = from.zip(to);
-    if !brief {
-        // The limit gets the working set of the chain that was measured during the traffic.
-        limit.sample.size = idle.as_ref().map_or(limit.sample.size, |idle: &Row| idle.sample.size);
-    }
-    rate.interval = between(ends)?.or(rate.interval);
-    draft.push(self::limit(limit, load, rate, brief))?;
-    if let Some(found) = idle {
-        let found = Row { pair: limit.pair, ..found };
-        draft.push(self::idle(found, kind, brief))?;
-    }
-    Ok(())
+    rate.interval = between(ends)?;
+    Ok(draft.push(self::limit(limit, load, rate, brief))?)
 }
 
 /// Returns the limit of the traffic that a row names, to the memory of the node `load`; without a latency if the rate is
@@ -288,21 +270,4 @@ fn between(ends: (Option<f64>, Option<f64>)) -> Result<Option<Interval>, &'stati
         (Some(low), Some(high)) if low <= high => Ok(Some(Interval { low, high })),
         _ => Err("an interval that is not a pair of numbers"),
     }
-}
-
-/// Reads one level of load, after the start of its object. Stores it in `idle` if its load is zero.
-fn level(reader: &mut Reader<'_>, idle: &mut Option<Row>) -> Result<(), Fault> {
-    let mut begun = reader.clone();
-    let mut offered = None;
-    rest(reader, &mut |reader, key| {
-        match key {
-            "offered_bytes_per_second" => offered = optional(reader)?,
-            _ => reader.skip_value()?,
-        }
-        Ok(())
-    })?;
-    if offered == Some(0.0) {
-        *idle = Some(point(&mut begun)?);
-    }
-    Ok(())
 }

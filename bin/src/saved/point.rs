@@ -5,9 +5,8 @@ use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 
 use super::fields::word;
-use super::names::{is_interval_of, today};
 use super::rows::{bytes, relative, whole};
-use super::values::{Fault, interval, optional, rest, text};
+use super::values::{Fault, optional, rest, text};
 use crate::result::row::{EXPERIMENT, FIELDS, LOAD, Row, WORDS};
 use crate::result::split::LoadParts;
 
@@ -95,7 +94,6 @@ const COLUMNS: [(&str, Column); 32] = [
 impl Column {
     /// Returns the content of a member or a column by its name.
     pub fn of(name: &str) -> Column {
-        let name = today(name);
         if let Some(field) = FIELDS.iter().skip(WORDS).position(|(key, _)| *key == name) {
             return Column::Word(WORDS + field);
         }
@@ -184,7 +182,7 @@ impl PointDraft {
         }
         row.sample.interval = match *ends {
             [Some(low), Some(high)] if low <= high => Some(Interval { low, high }),
-            [None, None] => row.sample.interval,
+            [None, None] => None,
             _ => return Err("interval is not a pair of numbers"),
         };
         let positive = |(value, interval): (f64, Interval)| (interval.low > 0.0).then_some((value, interval));
@@ -231,16 +229,12 @@ pub(super) fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
     rest(reader, &mut |reader, key| {
         let row = &mut draft.row;
         match Column::of(key) {
-            _ if is_interval_of(key, "ns") => row.sample.interval = interval(reader)?,
-            _ if key == "placement" => {
-                reader.begin_object()?;
-                row.verified = None;
-                rest(reader, &mut |reader, key| match key {
-                    "verified" => proven(reader, row),
-                    _ => Ok(reader.skip_value()?),
-                })?;
+            Column::Verified => {
+                row.verified = match reader.next_event()? {
+                    Event::Bool(verified) => Some(verified),
+                    _ => None,
+                };
             }
-            Column::Verified => proven(reader, row)?,
             Column::Pages => {
                 if let Event::String(pages) = reader.next_event()? {
                     row.pages = text(pages);
@@ -272,14 +266,5 @@ pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> 
         Event::Null => {}
         _ => return Err(Fault::Meaning("expected a string, found a list")),
     }
-    Ok(())
-}
-
-/// Reads the member that tells if the placement was verified.
-fn proven(reader: &mut Reader<'_>, row: &mut Row) -> Result<(), Fault> {
-    row.verified = match reader.next_event()? {
-        Event::Bool(proven) => Some(proven),
-        _ => None,
-    };
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! The rows of a saved result, which are added while its text is parsed, and the defects of a row.
 
-use core::ops::Range;
-
 use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
@@ -72,7 +70,7 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// Returns the name of its host; documents of earlier versions have it among the conditions.
+    /// Returns the name of its host; tables have it among the conditions.
     #[must_use]
     pub fn host(&self) -> &str {
         self.named_host().unwrap_or("unnamed")
@@ -267,15 +265,6 @@ impl<'r> Draft<'r> {
         Ok(Saved { rows: Table::of(self.rows())?.leak(), ..self.saved })
     }
 
-    /// Removes the points at these places.
-    pub fn forget(&mut self, places: Range<usize>) {
-        let Range { start, end } = places;
-        if let Some(rows) = self.rows_mut().get_mut(start..) {
-            rows.rotate_left(end - start);
-            self.all.truncate(self.all.len() - (end - start));
-        }
-    }
-
     /// Adds the limit of traffic. Of the limits of several numbers of cores, which follow each other, only the highest is
     /// kept.
     pub fn push_limit(&mut self, limit: Row) -> Result<(), &'static str> {
@@ -333,7 +322,7 @@ impl<'r> Draft<'r> {
         match row.traffic() {
             // If the kind of traffic has only one pattern, its name implies the pattern.
             Some(kind) if core::ptr::eq(kind, kind.permuted()) => row.set(PATTERN, Word::EMPTY),
-            // Old files have no pattern, because all reads were streams.
+            // All reads are streams where nothing else is said.
             Some(_) if !row.tells(PATTERN) => {
                 row.set(PATTERN, word(format_args!("{}", Pattern::Stream.name())));
             }

@@ -11,8 +11,12 @@ use latency_core::text::Text;
 use super::rows::Problem;
 use super::values::line_of;
 
-/// Version of the schema of written documents, and the latest version that can be read.
+/// Version of the schema of written documents, and the only version that can be read.
 pub const SCHEMA: u32 = 2;
+
+/// The defect of a result of schema 1, which has other names.
+pub const OF_SCHEMA_1: &str =
+    "schema 1 has other names and is no longer read; measure again with this version";
 
 /// The name of the program in its documents.
 pub const NAME: &str = "latency-bench";
@@ -24,7 +28,7 @@ const MOST_MEMBERS: usize = 512;
 ///
 /// # Errors
 ///
-/// A schema that is later than [`SCHEMA`] or not a number, a document of another program, or two members of the same
+/// Another schema than [`SCHEMA`], or one that is not a number, a document of another program, or two members of the same
 /// name.
 pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
     let mut names: [&[u8]; MOST_MEMBERS] = [b""; MOST_MEMBERS];
@@ -64,6 +68,7 @@ pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
                 let value = scalar(value.trim_ascii_start());
                 match (depth, path) {
                     (1, [b"schema", _]) => match decimal::read(value) {
+                        Some(schema) if schema < f64::from(SCHEMA) => return problem(OF_SCHEMA_1),
                         Some(schema) => is_later = schema > f64::from(SCHEMA),
                         None => return problem("schema is not a number"),
                     },

@@ -23,15 +23,15 @@ fn rejected(text: &str) -> (u32, &'static str) {
 }
 
 const OURS: &str =
-    "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,mad_ns,working_set_bytes,stride_bytes,kernel
+    "initiator_node,target_node,cycles,ns,core_cycles,ns_low,ns_high,mad_ns,working_set_bytes,stride_bytes,kernel
 0,1,2.8,1.083,4.001,1.08,1.09,0.001,16384,64,pointer
 0,1,,,,,,,32768,64,pointer
 0,1,9.8,3.797,14.02,3.7,3.8,0.002,65536,64,pointer
 ";
 
-const DOCUMENT: &str = r#"{"points":[
-{"from":0,"to":1,"cycles":2.8,"ns":1.083,"working_set_bytes":16384,"stride_bytes":64,"kernel":"pointer","mad_ns":0.001,"ci95_ns":[1.08,1.09],"core_cycles":4.001,"placement":{"before":{"nodes":[]}}},
-{"from":0,"to":1,"cycles":null,"ns":null,"working_set_bytes":32768,"not_measured":"interrupted"}],
+const DOCUMENT: &str = r#"{"rows":[
+{"initiator_node":0,"target_node":1,"cycles":2.8,"ns":1.083,"working_set_bytes":16384,"stride_bytes":64,"kernel":"pointer","mad_ns":0.001,"ns_low":1.08,"ns_high":1.09,"core_cycles":4.001,"placement":{"before":{"nodes":[]}}},
+{"initiator_node":0,"target_node":1,"cycles":null,"ns":null,"working_set_bytes":32768,"not_measured":"interrupted"}],
 "experiment":"curve","system":{"cpu":{"family":25},"caches":[{"level":1,"type":"Data","bytes":32768,"ways":8},{"level":1,"type":"Instruction","bytes":65536,"ways":4}]}}
 "#;
 
@@ -52,7 +52,7 @@ fn reads_what_it_writes() {
 }
 
 #[test]
-fn the_tlb_of_a_curve_is_read_from_every_schema() {
+fn the_tlb_of_a_curve_is_read() {
     let read = |model: &str| {
         let text = DOCUMENT.replacen('{', &format!(r#"{{"model":{model},"#), 1);
         parse(text.as_bytes())
@@ -66,7 +66,7 @@ fn the_tlb_of_a_curve_is_read_from_every_schema() {
     assert_eq!(model(&format!(r#""tlb":{level}"#), "null").unwrap(), [first, None]);
     assert_eq!(model(r#""tlb":null"#, level).unwrap(), [None, first]);
     let old = Some((Estimate { interval: None, ..entries }, 2.5));
-    assert_eq!(read(&format!(r#"{{"translation":{without}}}"#)).unwrap(), [old, None]);
+    assert_eq!(read(&format!(r#"{{"tlb":{without}}}"#)).unwrap(), [old, None]);
     // What cannot be the end of a TLB is unknown.
     for (given, other) in [("96.0", "0"), ("96.0", "null"), ("96.0", "1e300"), ("4096", "0"), ("2.5", "-2.5")]
     {
@@ -226,11 +226,11 @@ fn reads_what_other_tools_print() {
 
 #[test]
 fn the_conditions_of_a_run_are_read() {
-    let text = r#"{"node_pairs":[{"from":0,"to":0,"ns":90,"working_set_bytes":1048576,"pages_obtained":"2m","seed":7,
-        "placement":{"verified":true,"before":{"nodes":[]}},"core_ghz":3.5}],"points":[{"from":0,"to":0,"ns":90}],
+    let text = r#"{"rows":[{"initiator_node":0,"target_node":0,"ns":90,"working_set_bytes":1048576,"pages_obtained":"2m","seed":7,
+        "verified":true,"placement":{"before":{"nodes":[]}},"core_ghz":3.5}],"points":[{"row":0,"ns":90}],
         "partial":true,"trust":{"level":"poor","reasons":["busy"]},"tool":{"name":"latency-bench","version":"0.2.0"},
         "command":["latency-bench","matrix","--size","1M","--json","-o","a.json","--pages=2m"],"clock":{"source":"tsc"},
-        "system":{"hostname":"a\u001b17","cpu":{"brand":"Imaginary","family":6,"microcode":"0x1"},"kernel":"6.1"}}"#;
+        "host":{"name":"a\u001b17"},"system":{"cpu":{"brand":"Imaginary","family":6,"microcode":"0x1"},"kernel":"6.1"}}"#;
     let saved = parse(text.as_bytes()).unwrap();
     assert_eq!(saved.rows.len(), 1, "the same points under two keys are read once");
     let row = &saved.rows[0];
@@ -257,7 +257,7 @@ fn the_conditions_of_a_run_are_read() {
 fn memory_devices_and_their_errors_are_conditions() {
     let told = |dimms: &str, errors: &str| {
         let text = format!(
-            r#"{{"node_pairs":[{{"from":0,"to":0,"ns":90}}],"system":{{"dimms":{dimms},"kernel":"6.1"}},
+            r#"{{"rows":[{{"initiator_node":0,"target_node":0,"ns":90}}],"system":{{"dimms":{dimms},"kernel":"6.1"}},
             "conditions":{{"hardware_errors":{{"memory_devices":{errors}}}}}}}"#
         );
         let saved = parse(text.as_bytes()).unwrap();
@@ -298,12 +298,12 @@ fn a_refusal_names_the_line_and_the_defect() {
         ("16384 -1\n", 1, "latency is not a positive number of nanoseconds"),
         ("16384 inf\n", 1, "not a number"),
         ("{", 1, "the document is cut off"),
-        ("{\"points\":[\n{\"ns\":1,\"working_set_bytes\":0}]}", 2, "size is not a positive number of bytes"),
-        ("{\"points\":[3]}", 1, "point is not an object"),
-        ("{\"points\":[]}{}", 1, "text after the end of the document"),
-        ("ns,offered_bytes_per_second\n1,2\n", 1, "no measured point"),
+        ("{\"rows\":[\n{\"ns\":1,\"working_set_bytes\":0}]}", 2, "size is not a positive number of bytes"),
+        ("{\"rows\":[3]}", 1, "point is not an object"),
+        ("{\"rows\":[]}{}", 1, "text after the end of the document"),
+        ("experiment,ns,offered_bytes_per_second\nloaded,1,2\n", 1, "no measured point"),
         ("{\"curves\":[]}", 1, "no measured point"),
-        ("{\"points\":[]}", 1, "no measured point"),
+        ("{\"rows\":[]}", 1, "no measured point"),
     ] {
         assert_eq!(rejected(text), (line, what), "{text}");
     }
@@ -314,7 +314,7 @@ fn a_refusal_names_the_line_and_the_defect() {
 
 #[test]
 fn no_text_of_a_file_can_control_a_terminal() {
-    for text in ["{\"points\":[{\"ns\":1,\"order\":\"\\u001b[2J\"}]}", "ns,order\n1,\u{1b}[2J\n"] {
+    for text in ["{\"rows\":[{\"ns\":1,\"walk_order\":\"\\u001b[2J\"}]}", "ns,walk_order\n1,\u{1b}[2J\n"] {
         let saved = parse(text.as_bytes()).unwrap();
         assert_eq!(saved.rows[0].words[ORDER - WORDS].as_str(), "\\u{1b}[2J");
     }
@@ -356,12 +356,12 @@ fn json_and_csv_of_one_result_have_the_same_points() {
     }
 }
 
-const CORES: &str = r#"{"method":"cas","pairs":[
-{"a":0,"b":4,"class":"same core","method":"cas","lines":16,"homes":[0],"ns":7.8,"ci95_ns":[7.7,7.9],"pages_obtained":"4k","placement":{"verified":true}},
-{"a":0,"b":1,"class":"same L3","method":"cas","lines":16,"homes":[0],"ns":null,"ci95_ns":null,"not_measured":"interrupted"}],
-"states":[{"cpu":0,"owner":null,"third":null,"class":"own","op":"read","state":"exclusive","level":"L1","home":0,"lines":256,"ns":1.1,"ci95_ns":[1,1.2]},
-{"cpu":0,"owner":4,"third":null,"class":"same core","op":"read","state":"modified","level":"L2","home":0,"lines":2048,"ns":9.5,"ci95_ns":[9,10]}],
-"classes":[{"class":"same core","pairs":1,"ns":7.8,"ci95_ns":[7.7,7.9],"min_ns":7.8,"max_ns":7.8}],"experiment":"cores"}"#;
+const CORES: &str = r#"{"method":"cas","rows":[
+{"initiator_cpu":0,"target_cpu":4,"class":"same core","method":"cas","lines":16,"home_node":0,"ns":7.8,"ns_low":7.7,"ns_high":7.9,"pages_obtained":"4k","verified":true},
+{"initiator_cpu":0,"target_cpu":1,"class":"same L3","method":"cas","lines":16,"home_node":0,"ns":null,"not_measured":"interrupted"},
+{"initiator_cpu":0,"target_cpu":null,"third_cpu":null,"class":"own","op":"read","state":"exclusive","level":"L1","home_node":0,"lines":256,"ns":1.1,"ns_low":1,"ns_high":1.2},
+{"initiator_cpu":0,"target_cpu":4,"third_cpu":null,"class":"same core","op":"read","state":"modified","level":"L2","home_node":0,"lines":2048,"ns":9.5,"ns_low":9,"ns_high":10}],
+"classes":[{"class":"same core","pairs":1,"ns":7.8,"ns_low":7.7,"ns_high":7.9,"min_ns":7.8,"max_ns":7.8}],"experiment":"cores"}"#;
 
 #[test]
 fn pairs_of_cpus_their_states_and_their_classes_are_points() {
@@ -444,9 +444,9 @@ proptest! {
 
     #[test]
     fn deep_and_odd_documents_are_refused(depth in 0usize..2000, object: bool) {
-        let open = if object { "{\"points\":" } else { "[" };
+        let open = if object { "{\"rows\":" } else { "[" };
         let text: String = core::iter::repeat_n(open, depth).collect();
-        let text = format!("{{\"points\":[{text}");
+        let text = format!("{{\"rows\":[{text}");
         prop_assert!(parse(text.as_bytes()).is_err());
     }
 }
@@ -456,8 +456,8 @@ fn reads_without_a_pattern_are_streams() {
     const PATTERN: usize = crate::result::row::PATTERN;
     let curve = |told: &str, kind: &str| {
         let text = format!(
-            r#"{{"curves":[{{"from":0,"to":0,"traffic":"{kind}",{told}"limit":{{"bytes_per_second":64e9}},"points":[
-            {{"from":0,"to":0,"traffic":"{kind}",{told}"offered_bytes_per_second":0,"ns":100}}]}}],"experiment":"loaded"}}"#
+            r#"{{"curves":[{{"initiator_node":0,"target_node":0,"traffic":"{kind}",{told}"peak_bandwidth":{{"bytes_per_second":64e9}}}}],
+            "experiment":"loaded"}}"#
         );
         parse(text.as_bytes()).unwrap().rows
     };
@@ -472,67 +472,19 @@ fn reads_without_a_pattern_are_streams() {
     // Points of a kind of traffic with only one pattern are the same, whether or not the file contains the pattern.
     let told = curve(r#""pattern":"stream","#, "2:1");
     assert!(!told[0].tells(PATTERN) && !curve("", "2:1")[0].tells(PATTERN));
-    let bandwidth = r#"{"bandwidths":[{"from":0,"to":0,"traffic":"read","generators":8,"ns":1}],"experiment":"bandwidth"}"#;
+    let bandwidth = r#"{"rows":[{"initiator_node":0,"target_node":0,"traffic":"read","cores":8,"ns":1}],"experiment":"bandwidth"}"#;
     assert!(parse(bandwidth.as_bytes()).unwrap().rows[0].is_word(PATTERN, "stream"));
 }
 
 #[test]
-fn both_schemas_have_the_same_points() {
-    for (older, newer) in [
-        (
-            r#"{"points":[{"from":0,"to":1,"ns":90,"ci95_ns":[89,91],"cpu":3,"order":"random","lanes":4,
-            "undisturbed_ns":85,"undisturbed_ns_low":84,"undisturbed_ns_high":86,"placement":{"verified":true}}],
-            "experiment":"parallel","system":{"hostname":"a"}}"#,
-            r#"{"schema":2,"experiment":"parallel","host":{"name":"a"},"rows":[{"experiment":"parallel",
-            "initiator_node":0,"target_node":1,"initiator_cpu":3,"ns":90.0,"ns_low":89.0,"ns_high":91.0,
-            "walk_order":"random","chains":4,"undisturbed_ns":85.0,"undisturbed_ns_low":84.0,
-            "undisturbed_ns_high":86.0,"verified":true}],"points":[{"row":0,"placement":{"means":"bind"}}]}"#,
-        ),
-        (
-            r#"{"bandwidths":[{"from":0,"to":1,"traffic":"read","pattern":"stream","generators":8,"ns":1}],
-            "idle_latencies":[{"from":0,"to":1,"ns":90}],"experiment":"bandwidth"}"#,
-            r#"{"experiment":"bandwidth","rows":[{"experiment":"bandwidth","initiator_node":0,"target_node":1,
-            "traffic":"read","pattern":"stream","cores":8,"ns":1.0},
-            {"experiment":"bandwidth","initiator_node":0,"target_node":1,"ns":90.0}]}"#,
-        ),
-        (
-            r#"{"pairs":[{"a":0,"b":4,"class":"same core","method":"cas","lines":16,"homes":[0],"ns":7.8}],
-            "states":[{"cpu":0,"owner":4,"class":"same core","op":"read","state":"modified","level":"L2","home":1,
-            "lines":99,"ns":9.5,"ci95_ns":[9,10]}],"experiment":"cores"}"#,
-            r#"{"experiment":"cores","rows":[{"experiment":"cores","initiator_node":0,"target_node":0,
-            "initiator_cpu":0,"target_cpu":4,"class":"same core","method":"cas","home_node":0,"lines":16,"ns":7.8},
-            {"experiment":"cores","initiator_node":0,"target_node":1,"initiator_cpu":0,"target_cpu":4,
-            "class":"same core","op":"read","state":"modified","level":"L2","home_node":1,"lines":99,"ns":9.5,
-            "ns_low":9.0,"ns_high":10.0}]}"#,
-        ),
-        (
-            r#"{"curves":[{"from":0,"to":0,"traffic":"2:1","load_node":1,"limit":{"bytes_per_second":64e9,
-            "ci95_bytes_per_second":[60e9,66e9]},"points":[{"from":0,"to":0,"offered_bytes_per_second":0,"ns":100,
-            "working_set_bytes":4096},{"from":0,"to":0,"offered_bytes_per_second":9,"ns":120}]}],
-            "experiment":"loaded"}"#,
-            r#"{"experiment":"loaded","rows":[{"experiment":"loaded","initiator_node":0,"target_node":0,
-            "traffic":"2:1","working_set_bytes":4096,"footprint_bytes":9999,"offered_bytes_per_second":0.0,"ns":100.0},
-            {"experiment":"loaded","initiator_node":0,"target_node":0,"traffic":"2:1",
-            "offered_bytes_per_second":9.0,"ns":120.0},{"experiment":"loaded","initiator_node":0,"target_node":0,
-            "traffic":"2:1","offered_bytes_per_second":null,"ns":150.0}],"curves":[{"initiator_node":0,
-            "target_node":0,"traffic":"2:1","load_node":1,"peak_bandwidth":{"bytes_per_second":64e9,
-            "bytes_per_second_low":60e9,"bytes_per_second_high":66e9}}]}"#,
-        ),
-        (
-            r#"{"points":[{"from":0,"to":0,"ns":90}],"experiment":"distribution"}"#,
-            r#"{"experiment":"distribution","rows":[{"initiator_node":0,"target_node":0,"ns":90.0,
-            "percentile":null},{"initiator_node":0,"target_node":0,"ns":99.0,"percentile":99.0}]}"#,
-        ),
-    ] {
-        let [older, newer] = [older, newer].map(|text| parse(text.as_bytes()).unwrap());
-        let shown = |saved: &Saved| {
-            let mut rows: Vec<String> = saved.rows.iter().map(|row| format!("{row:?}")).collect();
-            rows.sort();
-            rows
-        };
-        assert_eq!(shown(&older), shown(&newer));
-        assert_eq!(older.experiment, newer.experiment);
-        assert_eq!(older.named_host(), newer.named_host());
+fn results_of_schema_1_are_refused_and_say_what_to_do() {
+    let json = "{\n\"schema\":1,\"experiment\":\"matrix\",\"node_pairs\":[{\"from\":0,\"to\":0,\"ns\":90}]}";
+    let csv =
+        "from,to,cycles,ns,ci95_low_ns,ci95_high_ns,working_set_bytes,verified\n0,0,189,90,89,91,4096,true\n";
+    let cores =
+        "a,b,class,method,ns,ci95_low_ns,ci95_high_ns,lines,pages_obtained\n0,1,same L3,cas,28,27,29,16,4k\n";
+    for (text, line) in [(json, 2), (csv, 1), (cores, 1)] {
+        assert_eq!(rejected(text), (line, shape::OF_SCHEMA_1), "{text}");
     }
 }
 
@@ -589,28 +541,11 @@ fn the_limit_in_a_table_of_loads_is_the_highest_rate_without_a_pace() {
 }
 
 #[test]
-fn rows_replace_only_the_points_of_a_brief_array() {
-    let curves = r#""curves":[{"initiator_node":0,"target_node":0,"traffic":"read","peak_bandwidth":{"bytes_per_second":64e9}}]"#;
-    let points = r#""points":[{"row":0,"initiator_node":0,"target_node":0,"ns":77.0}]"#;
-    let rows = r#""rows":[{"experiment":"loaded","initiator_node":0,"target_node":0,"traffic":"read",
-        "working_set_bytes":4096,"offered_bytes_per_second":0.0,"ns":100.0}]"#;
-    let found = [[curves, points, rows], [rows, points, curves]].map(|members| {
-        let text = format!(r#"{{"experiment":"loaded",{}}}"#, members.join(","));
-        let mut values: Vec<f64> =
-            parse(text.as_bytes()).unwrap().rows.iter().map(|row| row.sample.nanoseconds).collect();
-        values.sort_by(f64::total_cmp);
-        values
-    });
-    assert_eq!(found[0], [1.0, 100.0]);
-    assert_eq!(found[0], found[1]);
-}
-
-#[test]
 fn the_order_of_members_does_not_matter() {
     let rows = r#""rows":[{"experiment":"matrix","initiator_node":0,"target_node":1,"ns":90.0,"ns_low":89.0,
         "ns_high":91.0,"working_set_bytes":4096,"pages_obtained":"2m","verified":false}]"#;
-    let brief = r#""node_pairs":[{"from":0,"to":1,"cycles":189.0,"ns":90.0}]"#;
-    for members in [[rows, brief], [brief, rows]] {
+    let pairs = r#""node_pairs":[{"from":0,"to":1,"cycles":189.0,"ns":90.0}]"#;
+    for members in [[rows, pairs], [pairs, rows]] {
         let text = format!(r#"{{"experiment":"matrix",{}}}"#, members.join(","));
         let saved = parse(text.as_bytes()).unwrap();
         assert_eq!(saved.rows.len(), 1, "{text}");

@@ -3,7 +3,6 @@
 //! This module depends on JSON, but not on results.
 
 use latency_core::json::{Error, Event, Reader, Str};
-use latency_core::stats::Interval;
 use latency_core::text::Text;
 
 use crate::options::tokens::escape;
@@ -72,20 +71,6 @@ pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
         Event::Number(number) => Ok(Some(number)),
         Event::Null => Ok(None),
         _ => Err(Fault::Meaning("not a number")),
-    }
-}
-
-/// Reads two numbers, or null.
-pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Fault> {
-    match reader.next_event()? {
-        Event::Null => return Ok(None),
-        Event::BeginArray => {}
-        _ => return Err(Fault::Meaning("interval is not a pair of numbers")),
-    }
-    let interval = Interval { low: reader.number()?, high: reader.number()? };
-    match reader.next_event()? {
-        Event::EndArray if interval.low <= interval.high => Ok(Some(interval)),
-        _ => Err(Fault::Meaning("interval is not a pair of numbers")),
     }
 }
 

@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::report::words::{AARCH64, speak};
+use crate::sys::errno::Errno;
 use crate::tests::plain::assert_plain;
-use latency_core::units::LineSize;
+use latency_core::host::Bound;
+use latency_core::text::Text;
+use latency_core::units::{Hertz, LineSize, PageSize, Pages, Picoseconds};
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};
@@ -129,7 +132,7 @@ fn every() -> Vec<Warning> {
         Warning::CountersUnavailable { why: NoCounters::Paranoid },
         Warning::CountersUnavailable { why: NoCounters::Filtered },
         Warning::CountersUnavailable { why: NoCounters::Absent },
-        Warning::ThreadsRefused { wanted: 23, started: 5, errno: crate::sys::errno::Errno::new(11) },
+        Warning::ThreadsRefused { wanted: 23, started: 5, errno: Errno::new(11) },
         Warning::GeneratorMoved { times: 2 },
         Warning::NotSettled { windows: 3, of: 90 },
         Warning::NotSettled { windows: 60, of: 90 },

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::messages;
+
 /// The members of a set in rising order.
 #[derive(Clone, Debug)]
 pub struct Ids<'a> {
@@ -24,40 +26,25 @@ impl Iterator for Ids<'_> {
     }
 }
 
-/// The reason why a list could not be read, with the wrong part of the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListError<'a> {
-    /// There is no text at all.
-    Empty,
-    /// An item is empty: nothing before, between or after commas.
-    EmptyItem {
-        /// The whole list, since there is no piece to show.
-        list: &'a [u8],
-    },
-    /// An item is neither a number nor a range of two numbers.
-    NotANumber {
-        /// The text between two commas.
-        piece: &'a [u8],
-    },
-    /// A range whose end lies before its start.
-    Backwards {
-        /// The text between two commas.
-        piece: &'a [u8],
-    },
-    /// A number that an earlier item has named.
-    Repeated {
-        /// The text between two commas.
-        piece: &'a [u8],
-        /// The repeated number.
-        id: u32,
-    },
-    /// A number that is too large for any Linux kernel of this architecture.
-    TooLarge {
-        /// The text between two commas.
-        piece: &'a [u8],
-        /// The largest number that is possible.
-        largest: u32,
-    },
+messages! {
+    /// The reason why a list could not be read, with the wrong part of the text: the list, or the text between two commas.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ListError<'a> {
+        /// There is no text at all.
+        Empty => "the list is empty";
+        /// An item is empty: nothing before, between or after commas.
+        EmptyItem { list: &'a [u8] } => "empty item in '{list}'"; where list = shown(list);
+        /// An item is neither a number nor a range of two numbers.
+        NotANumber { piece: &'a [u8] } => "'{piece}' is neither a number nor a range such as 2-3";
+            where piece = shown(piece);
+        /// A range whose end lies before its start.
+        Backwards { piece: &'a [u8] } => "the range '{piece}' runs backwards"; where piece = shown(piece);
+        /// A number that an earlier item has named.
+        Repeated { piece: &'a [u8], id: u32 } => "'{piece}' names {id} a second time"; where piece = shown(piece);
+        /// A number that is larger than any that a Linux kernel of this architecture can have.
+        TooLarge { piece: &'a [u8], largest: u32 } => "'{piece}' is too large (at most {largest})";
+            where piece = shown(piece);
+    }
 }
 
 /// Formats typed text in ASCII, cut to a length that is useful in a message.
@@ -66,25 +53,6 @@ fn shown(text: &[u8]) -> impl fmt::Display + '_ {
     let cut = if text.len() > LONGEST { "..." } else { "" };
     let text = text.get(..LONGEST).unwrap_or(text);
     fmt::from_fn(move |out| write!(out, "{}{cut}", text.escape_ascii()))
-}
-
-impl fmt::Display for ListError<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Empty => out.write_str("the list is empty"),
-            Self::EmptyItem { list } => write!(out, "empty item in '{}'", shown(list)),
-            Self::NotANumber { piece } => {
-                write!(out, "'{}' is neither a number nor a range such as 2-3", shown(piece))
-            }
-            Self::Backwards { piece } => write!(out, "the range '{}' runs backwards", shown(piece)),
-            Self::Repeated { piece, id } => {
-                write!(out, "'{}' names {id} a second time", shown(piece))
-            }
-            Self::TooLarge { piece, largest } => {
-                write!(out, "'{}' is too large (at most {largest})", shown(piece))
-            }
-        }
-    }
 }
 
 /// The rule for a list that names a number twice.

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::messages;
+
 /// Maximum depth of nested objects and arrays, for reading and for writing.
 ///
 /// The kinds of the open containers are stored as the bits of one word.
@@ -16,47 +18,33 @@ pub struct Error {
     pub reason: Reason,
 }
 
-/// The kinds of defects of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The document ends too early.
-    Truncated,
-    /// Something follows the document.
-    Trailing,
-    /// A byte that the grammar does not allow here; the text describes the expected one.
-    Expected(&'static str),
-    /// A number with a leading zero, a bare point or no digits.
-    Number,
-    /// A number that is not finite in double precision.
-    NumberRange,
-    /// A backslash before a character that it cannot escape, or half of a surrogate pair.
-    Escape,
-    /// A control character that is not escaped.
-    Control,
-    /// Bytes that are not UTF-8.
-    Encoding,
-    /// More than [`MAX_DEPTH`] nested containers.
-    Depth,
-}
-
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "byte {}: {}", self.offset, self.reason)
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Truncated => out.write_str("the document ends too early"),
-            Self::Trailing => out.write_str("something follows the document"),
-            Self::Expected(what) => write!(out, "expected {what}"),
-            Self::Number => out.write_str("malformed number"),
-            Self::NumberRange => out.write_str("number out of range"),
-            Self::Escape => out.write_str("invalid escape in a string"),
-            Self::Control => out.write_str("control character in a string"),
-            Self::Encoding => out.write_str("invalid UTF-8 in a string"),
-            Self::Depth => write!(out, "nested deeper than {} levels", MAX_DEPTH),
-        }
+messages! {
+    /// The kinds of defects of a document.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Reason {
+        /// The document ends too early.
+        Truncated => "the document ends too early";
+        /// Something follows the document.
+        Trailing => "something follows the document";
+        /// A byte that the grammar does not allow here; the text describes the expected one.
+        Expected(what: &'static str) => "expected {what}";
+        /// A number with a leading zero, a bare point or no digits.
+        Number => "malformed number";
+        /// A number that is not finite in double precision.
+        NumberRange => "number out of range";
+        /// A backslash before a character that it cannot escape, or half of a surrogate pair.
+        Escape => "invalid escape in a string";
+        /// A control character that is not escaped.
+        Control => "control character in a string";
+        /// Bytes that are not UTF-8.
+        Encoding => "invalid UTF-8 in a string";
+        /// More than [`MAX_DEPTH`] nested containers.
+        Depth => "nested deeper than {MAX_DEPTH} levels";
     }
 }

@@ -1,6 +1,6 @@
 //! The points of a curve, and the reasons why points cannot be fitted.
 
-use core::fmt;
+use crate::messages;
 
 /// Maximum number of points of a fit.
 pub const MAX_POINTS: usize = 512;
@@ -29,63 +29,27 @@ impl Point {
     }
 }
 
-/// The reason why points could not be fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FitError {
-    /// There are fewer different working sets than the model has parameters.
-    TooFewPoints {
-        /// The number of different working sets that the model needs.
-        needed: usize,
-        /// The number of different working sets among the points.
-        found: usize,
-    },
-    /// More than [`MAX_POINTS`] points.
-    TooManyPoints {
-        /// The number of points.
-        found: usize,
-    },
-    /// A working set or latency is outside the valid range (1e-9 to 1e18), or a spread is negative
-    /// or not a number.
-    InvalidPoint {
-        /// The position of the first invalid point.
-        index: usize,
-    },
-    /// A given capacity or reach is outside the valid range.
-    InvalidCapacity {
-        /// The position of the first invalid capacity; 0 for a reach.
-        index: usize,
-    },
-    /// The caller stopped the search.
-    Stopped,
-    /// More than [`MAX_LEVELS`] levels were requested.
-    TooManyLevels {
-        /// The number of levels that were requested.
-        found: usize,
-    },
-}
-
-impl fmt::Display for FitError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            FitError::TooFewPoints { needed, found } => {
-                write!(out, "{found} different working sets are too few (the model needs {needed})")
-            }
-            FitError::TooManyPoints { found } => {
-                write!(out, "{found} points are too many (at most {MAX_POINTS})")
-            }
-            FitError::InvalidPoint { index } => {
-                write!(out, "point {} has no positive, finite size and latency", index + 1)
-            }
-            FitError::InvalidCapacity { index } => {
-                write!(out, "capacity {} is not a positive, finite size", index + 1)
-            }
-            FitError::Stopped => {
-                out.write_str("interrupted; `latency-bench fit FILE` fits the points of a saved result")
-            }
-            FitError::TooManyLevels { found } => {
-                write!(out, "{found} levels are too many (at most {MAX_LEVELS})")
-            }
-        }
+messages! {
+    /// The reason why points could not be fitted.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FitError {
+        /// There are fewer different working sets than the model has parameters.
+        TooFewPoints { needed: usize, found: usize } =>
+            "{found} different working sets are too few (the model needs {needed})";
+        /// More than [`MAX_POINTS`] points.
+        TooManyPoints { found: usize } => "{found} points are too many (at most {MAX_POINTS})";
+        /// A working set or latency is outside the valid range (1e-9 to 1e18), or a spread is negative or not a number.
+        /// `index` is the position of the first invalid point.
+        InvalidPoint { index: usize } => "point {number} has no positive, finite size and latency";
+            where number = index + 1;
+        /// A given capacity or reach is outside the valid range. `index` is the position of the first invalid capacity,
+        /// and 0 for a reach.
+        InvalidCapacity { index: usize } => "capacity {number} is not a positive, finite size";
+            where number = index + 1;
+        /// The caller stopped the search.
+        Stopped => "interrupted; `latency-bench fit FILE` fits the points of a saved result";
+        /// More than [`MAX_LEVELS`] levels were requested.
+        TooManyLevels { found: usize } => "{found} levels are too many (at most {MAX_LEVELS})";
     }
 }
 

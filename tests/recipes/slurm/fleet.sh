@@ -10,4 +10,5 @@ mkdir "$results" || exit 1
 srun --ntasks-per-node=1 --exclusive --output="$results/%N.jsonl" --error="$results/%N.log" \
     latency-bench --format=jsonl --label=env:SLURM_JOB_ID
 
-latency-bench fleet "$results"/*.jsonl
+# A node without a result is named by its absence: the exit status is 6.
+latency-bench fleet --expect="${SLURM_JOB_NUM_NODES:-0}" "$results"/*.jsonl

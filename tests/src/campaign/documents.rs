@@ -307,11 +307,6 @@ fn with_other_intervals(name: &str, text: &str) -> Option<String> {
             let value = &text[place.value.clone()];
             let found = match place.name.as_str() {
                 "ns_low" | "ns_high" => tenfold(value).ok(),
-                "ci95_ns" if place.kind == Kind::Many => {
-                    let bounds: Result<Vec<String>, _> =
-                        value[1..value.len() - 1].split(',').map(tenfold).collect();
-                    bounds.ok().map(|bounds| format!("[{}]", bounds.join(",")))
-                }
                 _ => None,
             };
             if let Some(found) = found {
@@ -320,11 +315,8 @@ fn with_other_intervals(name: &str, text: &str) -> Option<String> {
         }
     } else if name.ends_with(".csv") {
         let headings: Vec<&str> = text.lines().next()?.split(',').collect();
-        let is_bound = |index: usize| {
-            headings.get(index).is_some_and(|name| {
-                matches!(*name, "ns_low" | "ns_high") || name.starts_with("ci95_") && name.ends_with("_ns")
-            })
-        };
+        let is_bound =
+            |index: usize| headings.get(index).is_some_and(|name| matches!(*name, "ns_low" | "ns_high"));
         let line = |line: &str| {
             let fields = line.split(',').enumerate();
             let fields = fields.map(|(index, field)| match (is_bound(index), tenfold(field)) {

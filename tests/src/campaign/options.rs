@@ -140,6 +140,7 @@ fn value(random: &mut Random, name: &str, shape: &str, dry: bool) -> Option<Stri
         "--warmup-iters" => &["0", "100"],
         "--threshold" => &["0.1", "3", "50"],
         "--baseline" => &["b.jsonl"],
+        "--expect" => &["3", "40", "b.jsonl"],
         "--label" => &["site=a", "rack=12", "home=env:HOME"],
         _ if shape.contains('|') => {
             let words: Vec<&str> = shape.split('|').collect();

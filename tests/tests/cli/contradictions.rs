@@ -7,7 +7,7 @@ use std::fs;
 /// Makes a matrix of one pair, with `more` among the members of its point and `rest` among its own.
 fn matrix(more: &str, rest: &str) -> String {
     format!(
-        r#"{{"node_pairs":[{{"from":0,"to":0,{more}"ns":150,"working_set_bytes":268435456}}],{rest}"experiment":"matrix"}}"#
+        r#"{{"rows":[{{"initiator_node":0,"target_node":0,{more}"ns":150,"working_set_bytes":268435456}}],{rest}"experiment":"matrix"}}"#
     )
 }
 
@@ -28,7 +28,7 @@ fn refused_by_all(directory: &Directory, name: &str, document: &str, reason: &st
 }
 
 #[test]
-fn a_later_schema_is_refused_with_the_version_that_reads_it() {
+fn another_schema_is_refused_with_its_remedy() {
     let directory = Directory::new("contradictions-schema");
     for (schema, tool, reason) in [
         (
@@ -41,10 +41,11 @@ fn a_later_schema_is_refused_with_the_version_that_reads_it() {
             r#""schema":99,"#,
             "use latency-bench 9.1.0 or later",
         ),
+        (r#""schema":1,"#, "", "is no longer read; measure again with this version"),
         (r#""schema":2.5,"#, "", "schema is newer than this version reads; use a result saved with"),
         (r#""schema":"x","#, "", "schema is not a number"),
         (r#""schema":null,"#, "", "schema is not a number"),
-        (r#""schema":1,"#, r#""tool":{"name":"mlc","version":"3.11"},"#, "not a document of latency-bench"),
+        (r#""schema":2,"#, r#""tool":{"name":"mlc","version":"3.11"},"#, "not a document of latency-bench"),
     ] {
         refused_by_all(&directory, "later.json", &matrix("", &[schema, tool].concat()), reason);
     }
@@ -55,7 +56,7 @@ fn a_supported_schema_is_not_refused() {
     let directory = Directory::new("contradictions-read");
     for rest in [
         "",
-        r#""schema":1,"tool":{"name":"latency-bench","version":"0.1.0"},"#,
+        r#""schema":2,"tool":{"name":"latency-bench","version":"0.1.0"},"#,
         r#""system":{"schema":99,"name":"mlc","tool":{"name":"x"}},"#,
     ] {
         fs::write(directory.path().join("a.json"), matrix("", rest)).expect("a file");
@@ -67,11 +68,12 @@ fn a_supported_schema_is_not_refused() {
 fn a_value_outside_of_its_interval_is_refused() {
     let directory = Directory::new("contradictions-interval");
     let reason = "line 1: value outside its own interval";
-    refused_by_all(&directory, "a.json", &matrix(r#""ci95_ns":[10,20],"#, ""), reason);
-    refused_by_all(&directory, "b.json", &matrix(r#""ci95_ns":[151,160],"#, ""), reason);
-    fs::write(directory.path().join("c.json"), matrix(r#""ci95_ns":[150.1,160],"#, "")).expect("a file");
+    refused_by_all(&directory, "a.json", &matrix(r#""ns_low":10,"ns_high":20,"#, ""), reason);
+    refused_by_all(&directory, "b.json", &matrix(r#""ns_low":151,"ns_high":160,"#, ""), reason);
+    fs::write(directory.path().join("c.json"), matrix(r#""ns_low":150.1,"ns_high":160,"#, ""))
+        .expect("a file");
     finish(&mut directory.command(&["compare", "c.json", "c.json"])).expect_status(0);
-    let rows = "from,to,ns,ci95_low_ns,ci95_high_ns\n0,0,150,149,151\n0,1,150,10,20\n";
+    let rows = "initiator_node,target_node,ns,ns_low,ns_high\n0,0,150,149,151\n0,1,150,10,20\n";
     refused_by_all(&directory, "d.csv", rows, "line 3: value outside its own interval");
 }
 
@@ -79,8 +81,7 @@ fn a_value_outside_of_its_interval_is_refused() {
 fn two_values_of_one_pair_are_refused() {
     let directory = Directory::new("contradictions-twice");
     let reason = "two values for one point";
-    let pairs =
-        r#"{"node_pairs":[{"from":0,"to":1,"ns":98},{"from":0,"to":1,"ns":500}],"experiment":"matrix"}"#;
+    let pairs = r#"{"rows":[{"initiator_node":0,"target_node":1,"ns":98},{"initiator_node":0,"target_node":1,"ns":500}],"experiment":"matrix"}"#;
     refused_by_all(&directory, "a.json", pairs, reason);
     let reason = "duplicate key in an object";
     refused_by_all(&directory, "c.json", &matrix(r#""ns":98,"#, ""), reason);
@@ -106,11 +107,13 @@ fn a_difference_too_large_to_show_has_no_hundred_digits() {
     let saved = latency_tests::program::workspace().join("tests/fixtures/saved/unsettled.csv");
     fs::copy(saved, directory.path().join("unsettled.csv")).expect("a file");
     let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv"]));
-    let text = &found.expect_status(0).stdout;
+    // No difference would be seen, so there is no verdict.
+    let text = &found.expect_status(6).stdout;
     assert!(text.contains("Detection limit: above 1000%"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv", "--json"]));
-    let document: serde_json::Value = serde_json::from_str(&found.expect_status(0).stdout).expect("JSON");
+    let document: serde_json::Value = serde_json::from_str(&found.expect_status(6).stdout).expect("JSON");
+    assert_eq!(document["summary"]["verdict"], "none");
     assert!(
         document["summary"]["shows_from"].is_null() && !document["summary"]["median_ratio"].is_null(),
         "{document}"

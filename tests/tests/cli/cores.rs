@@ -154,7 +154,7 @@ fn two_results_are_compared_pair_by_pair() {
 
 /// Makes a table of all pairs of `cpus` CPUs; those of the last CPU are slower by the factor `slower`.
 fn table(cpus: u32, slower: f64) -> String {
-    let mut text = String::from("a,b,class,method,ns,ci95_low_ns,ci95_high_ns,lines\n");
+    let mut text = String::from("initiator_cpu,target_cpu,class,method,ns,ns_low,ns_high,lines\n");
     for (a, b) in (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| (a, b))) {
         let (class, ns) = if b == a + cpus / 2 { ("same core", 8.0) } else { ("same L3", 50.0) };
         let ns = if b + 1 == cpus { ns * slower } else { ns };

@@ -59,7 +59,7 @@ fn an_oversized_file_is_read_only_up_to_the_limit() {
     let directory = Directory::new("files-large");
     let path = |name: &str| directory.path().join(name);
     let point = "{\"ns\":1.5,\"working_set_bytes\":65536},";
-    repeated(&path("100MB.json"), "{\"points\":[", point, 2_800_000, "{}]}");
+    repeated(&path("100MB.json"), "{\"rows\":[", point, 2_800_000, "{}]}");
     assert!(fs::metadata(path("100MB.json")).expect("a file").len() > 100_000_000);
     // A hole occupies no space; a file system may allow no files of this size.
     let holes = File::create(path("1TiB")).expect("a file");
@@ -86,8 +86,8 @@ fn a_file_of_the_largest_size_is_read_in_time() {
     let files = [
         ("brackets.json", "", "[", 1_000_000, "", "'brackets.json', line 1: point is not an object"),
         ("deep.json", "{\"x\":", "[", 1_000_000, "", "line 1: nested too deep"),
-        ("points.json", "{\"points\":[", "{\"ns\":null},", 1_200_000, "{}]}", "no measured point"),
-        ("digits.json", "{\"points\":[{\"ns\":", "7", 16_000_000, "}]}", "line 1: number out of range"),
+        ("points.json", "{\"rows\":[", "{\"ns\":null},", 1_200_000, "{}]}", "no measured point"),
+        ("digits.json", "{\"rows\":[{\"ns\":", "7", 16_000_000, "}]}", "line 1: number out of range"),
         ("string.json", "{\"command\":[\"", "a", 16_000_000, "\"]}", "no measured point"),
         (
             "members.json",
@@ -124,7 +124,7 @@ fn results_with_the_most_points_are_read_in_time() {
     for (name, factor) in [("a.csv", 1.0), ("b.csv", 1.02)] {
         write(name, &|index| {
             let (from, to) = (index / 64, index % 64);
-            let heading = if index == 0 { "from,to,ns,working_set_bytes\n" } else { "" };
+            let heading = if index == 0 { "initiator_node,target_node,ns,working_set_bytes\n" } else { "" };
             let scatter = (index * 7919 % 101) as f64 / 5000.0;
             let ns = if from == to { 100.0 } else { 160.0 } * factor * (1.0 + scatter);
             format!("{heading}{from},{to},{ns:.3},268435456\n")

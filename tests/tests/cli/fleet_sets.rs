@@ -14,13 +14,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub fn result(name: &str, day: usize, ns: f64) -> Value {
     let point = |to: usize| {
         json!({
-            "from": 0, "to": to, "ns": ns, "working_set_bytes": 256 << 20, "stride_bytes": 64, "order": "random",
-            "kernel": "pointer", "pages_asked": "auto", "pages_obtained": "2m", "placement": {"verified": true},
-            "ci95_ns": [ns * 0.995, ns * 1.005]
+            "initiator_node": 0, "target_node": to, "ns": ns, "working_set_bytes": 256 << 20, "stride_bytes": 64, "walk_order": "random",
+            "kernel": "pointer", "pages_asked": "auto", "pages_obtained": "2m", "verified": true,
+            "ns_low": ns * 0.995, "ns_high": ns * 1.005
         })
     };
     json!({
-        "node_pairs": [point(0), point(1)], "schema": 1, "experiment": "matrix",
+        "rows": [point(0), point(1)], "schema": 2, "experiment": "matrix",
         "started": format!("2026-11-{day:02}T01:20:00Z"), "duration_s": 5.0, "partial": false,
         "host": {"name": name, "boot_id": "11111111-0000", "cpu_model": "Imaginary 8000", "labels": {}},
         "system": {"nodes": [{"id": 0}, {"id": 1}]},
@@ -35,9 +35,15 @@ pub fn like(count: usize) -> Vec<Value> {
 
 /// Sets a field of both points.
 pub fn set(result: &mut Value, field: &str, value: &Value) {
-    for point in result["node_pairs"].as_array_mut().expect("points") {
+    for point in result["rows"].as_array_mut().expect("points") {
         point[field] = value.clone();
     }
+}
+
+/// Sets the interval of both points.
+fn interval(result: &mut Value, [low, high]: [f64; 2]) {
+    set(result, "ns_low", &json!(low));
+    set(result, "ns_high", &json!(high));
 }
 
 /// Makes a result poor for this reason, in the form of documents.
@@ -125,15 +131,9 @@ fn a_host_that_was_not_measured_like_the_others_is_apart() {
         ("pages_obtained", json!("4k"), 150.0, "pages", "4 KiB pages (7 hosts have 2 MiB)"),
         ("working_set_bytes", json!(1u64 << 30), 120.0, "size", "1 GiB working set (7 hosts have 256 MiB)"),
         ("working_set_bytes", json!(24 << 20), 30.0, "size", "24 MiB working set (7 hosts have 256 MiB)"),
-        ("order", json!("sequential"), 10.0, "order", "order sequential (7 hosts have random)"),
+        ("walk_order", json!("sequential"), 10.0, "order", "order sequential (7 hosts have random)"),
         ("stride_bytes", json!(4096), 130.0, "stride", "stride 4 KiB (7 hosts have 64 B)"),
-        (
-            "placement",
-            json!({"verified": false}),
-            160.0,
-            "unverified",
-            "placement not verified (7 hosts are verified)",
-        ),
+        ("verified", json!(false), 160.0, "unverified", "placement not verified (7 hosts are verified)"),
     ] {
         let mut hosts = like(7);
         let mut other = result("h8", 1, ns);
@@ -154,7 +154,7 @@ fn a_fast_host_is_pointed_out() {
 fn unproven_and_interrupted_results_are_marked_by_their_conditions() {
     let mut hosts = like(7);
     let mut other = result("h8", 1, 160.0);
-    set(&mut other, "placement", &json!({"verified": false}));
+    set(&mut other, "verified", &json!(false));
     poor(&mut other, "placement-unverified");
     hosts.push(other);
     one_apart(&hosts, "unverified", "placement not verified (7 hosts are verified)");
@@ -192,12 +192,11 @@ fn another_pattern_of_traffic_is_apart() {
     let bandwidth = |host: usize, pattern: &str, ns: f64| {
         let mut result = result(&format!("h{host}"), 1, ns);
         let point = |to: usize| {
-            json!({"from": 0, "to": to, "traffic": "read", "pattern": pattern, "generators": 8, "ns": ns,
-                "ci95_ns": [ns * 0.995, ns * 1.005]})
+            json!({"initiator_node": 0, "target_node": to, "traffic": "read", "pattern": pattern, "cores": 8, "ns": ns,
+                "ns_low": ns * 0.995, "ns_high": ns * 1.005})
         };
         let all = result.as_object_mut().expect("an object");
-        all.remove("node_pairs");
-        all.insert("bandwidths".into(), json!([point(0), point(1)]));
+        all.insert("rows".into(), json!([point(0), point(1)]));
         all.insert("experiment".into(), "bandwidth".into());
         result
     };
@@ -279,9 +278,9 @@ fn fair_results_are_judged_by_their_intervals() {
     found.says("None of 8 hosts is slow (");
     assert_eq!(found.strict, Some(0));
     set(&mut hosts[7], "ns", &json!(150.0));
-    set(&mut hosts[7], "ci95_ns", &json!([90.0, 210.0]));
+    interval(&mut hosts[7], [90.0, 210.0]);
     judged(&hosts, 0, &[]).says("None of 8 hosts is slow (");
-    set(&mut hosts[7], "ci95_ns", &json!([140.0, 160.0]));
+    interval(&mut hosts[7], [140.0, 160.0]);
     judged(&hosts, 5, &[]).says("1 of 8 hosts is slow: h8 (");
 }
 
@@ -292,15 +291,17 @@ fn documents_of_older_versions_are_judged_by_their_reasons() {
     poor(&mut hosts[0], "disturbed");
     poor(&mut hosts[1], "precision-not-reached");
     poor(&mut hosts[2], "other-work");
-    hosts[2]["conditions"] = json!({"other_work_share": 0.2, "cpus": [{"cpu": 0, "other_work_share": 0.2}]});
+    hosts[2]["conditions"] =
+        json!({"other_processes_share": 0.2, "cpus": [{"cpu": 0, "other_processes_share": 0.2}]});
     let found = judged(&hosts, 0, &[]);
     found.says("None of 9 hosts is slow (");
     // With evidence the host is not judged, and the reason is reported.
-    hosts[2]["conditions"]["cpus"][0]["other_work_share"] = 0.4.into();
+    hosts[2]["conditions"]["cpus"][0]["other_processes_share"] = 0.4.into();
     poor(&mut hosts[8], "looks-cached");
     set(&mut hosts[8], "ns", &json!(200.0));
-    set(&mut hosts[8], "ci95_ns", &json!([199.0, 201.0]));
-    set(&mut hosts[1], "ci95_ns", &Value::Null);
+    interval(&mut hosts[8], [199.0, 201.0]);
+    set(&mut hosts[1], "ns_low", &Value::Null);
+    set(&mut hosts[1], "ns_high", &Value::Null);
     let found = judged(&hosts, 0, &[]);
     found.says("None of 6 hosts is slow (");
     found.says("Excluded as unreliable (--force includes them): h2 (precision-not-reached), h3 (other-work), h9 (looks-cached).");
@@ -431,4 +432,53 @@ fn compare_names_its_overrides_and_judges_the_requested_value() {
     found.expect_status(5);
     assert!(found.stdout.contains("Not comparable (overridden by --force): pages"), "{found}");
     assert_eq!(at(&run(&["compare", &a, &b, "--force", "--json"]).expect_json(5), "/forced"), true);
+}
+
+#[test]
+fn expected_hosts_without_a_result_are_named_and_fail() {
+    let mut hosts = like(6);
+    let directory = Directory::new("fleet-expect");
+    let path = directory.path().join("names");
+    let by_name = format!("--expect={}", path.display());
+    fs::write(&path, "# the fleet\nh1\r\n  h2\n\nh3\nh4\nh5\nh6\n").expect("a file");
+    judged(&hosts, 0, &[&by_name]);
+    let found = judged(&hosts, 0, &["--expect=6"]);
+    assert_eq!(at(&found.document, "/summary/missing_hosts"), 0);
+    // A host of the baseline alone has not reported.
+    let baseline = directory.path().join("baseline.jsonl");
+    fs::write(&baseline, result("h9", 1, 98.0).to_string()).expect("a file");
+    let baseline = format!("--baseline={}", baseline.display());
+    fs::write(&path, "h1\nh8\nh9\nh8\n").expect("a file");
+    let found = judged(&hosts, 6, &[&by_name, &baseline]);
+    found.says("Missing: 2 of 4 expected hosts: h8, h9. None of 6 hosts is slow");
+    assert_eq!(found.document["missing"], json!(["h8", "h9"]));
+    assert_eq!(at(&found.document, "/summary/expected_hosts"), 4);
+    let found = judged(&hosts, 6, &["--expect=40"]);
+    found.says("Missing: 34 of 40 expected hosts. None of 6");
+    assert!(found.text.stderr.contains("no verdict: 34 of 40 expected hosts are missing"), "{}", found.text);
+    // A slow host is the stronger finding; both are said.
+    hosts.push(result("h7", 1, 200.0));
+    let found = judged(&hosts, 5, &["--expect=8"]);
+    found.says("Missing: 1 of 8 expected hosts. 1 of 7 hosts is slow: h7");
+    assert!(
+        found.text.stderr.contains("1 of 7 hosts is slow (threshold 10%); 1 of 8 expected hosts is missing"),
+        "{}",
+        found.text
+    );
+    fs::write(&path, "# nothing\n").expect("a file");
+    for path in [path.display().to_string(), "/does/not/exist".into()] {
+        let fleet = ["fleet", env!("CARGO_MANIFEST_DIR"), &format!("--expect={path}")];
+        let file = format!("{}/fixtures/saved/fleet.jsonl", fleet[1]);
+        let found = run(&[fleet[0], &file, fleet[2]]);
+        found.expect_status(1).expect_error("a file with one host name a line");
+    }
+}
+
+#[test]
+fn a_history_without_a_judged_host_has_no_verdict() {
+    judged(&like(3), 6, &["--history"]);
+    // The history of one host may judge it.
+    let days = |days: usize| (1..=days).map(|day| result("h1", day, 98.0 + 0.3 * (day * 7 % 4) as f64));
+    judged(&days(28).collect::<Vec<_>>(), 0, &["--history"]);
+    judged(&days(4).collect::<Vec<_>>(), 6, &["--history"]);
 }

@@ -99,7 +99,10 @@ fn every_row_of_a_saved_result_matches_only_itself() {
             let path = directory.path().join("saved");
             std::fs::write(&path, saved).expect("a file");
             let path = path.to_str().expect("a path in UTF-8");
-            let compared = run(&["compare", "--json", "--force", path, path]).expect_json(0);
+            let compared = run(&["compare", "--json", "--force", path, path]);
+            // Points that another program disturbed may hide every difference.
+            let is_blind = compared.stdout.contains(r#""summary":{"verdict":"none""#);
+            let compared = compared.expect_json(if is_blind { 6 } else { 0 });
             for point in at(&compared, "/rows").as_array().expect("points") {
                 assert_eq!(at(point, "/ratio"), 1.0, "{experiment:?} {format}: {point}");
                 assert_eq!(at(point, "/interpolated"), false, "{experiment:?} {format}: {point}");

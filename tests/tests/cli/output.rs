@@ -224,6 +224,7 @@ fn an_output_that_is_an_input_is_refused_and_keeps_it() {
             &["compare", "b.json", "a.json"],
             &["report", "a.json"],
             &["fleet", "b.json", "--baseline=a.json"],
+            &["fleet", "b.json", "--expect=a.json"],
         ] {
             let words = format!("the output '{name}' is also the input 'a.json' and would replace it");
             refused(&mut directory.command(&[arguments, &["-o", name]].concat()), &words);

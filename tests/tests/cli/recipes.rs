@@ -59,7 +59,7 @@ fn script(directory: &Directory, name: &str) -> Command {
 /// Makes a result of a host that is as fast as `factor` times another.
 fn saved(host: &str, factor: f64) -> String {
     format!(
-        r#"{{"node_pairs":[{{"from":0,"to":0,"ns":{}}}],"experiment":"matrix","host":{{"name":"{host}","cpu_model":"X"}}}}"#,
+        r#"{{"rows":[{{"initiator_node":0,"target_node":0,"ns":{}}}],"experiment":"matrix","host":{{"name":"{host}","cpu_model":"X"}}}}"#,
         100.0 * factor
     )
 }
@@ -85,6 +85,10 @@ fn slurm_measures_nodes_and_names_the_slow_ones() {
     let job = |id: &str| finish(script(&directory, "slurm/fleet.sh").env("SLURM_JOB_ID", id));
     others(6);
     job("7").expect_status(0);
+    let found = finish(
+        script(&directory, "slurm/fleet.sh").envs([("SLURM_JOB_ID", "6"), ("SLURM_JOB_NUM_NODES", "9")]),
+    );
+    assert!(found.expect_status(6).stdout.starts_with("Missing: 2 of 9 expected hosts."), "{found}");
     // A node has become slow since then: results of an older job would hide it.
     others(4);
     let found = job("8");
@@ -111,8 +115,7 @@ fn a_health_check_drains_nodes_that_are_slow() {
         let path = std::env::var("PATH").unwrap_or_default();
         script.env("PATH", format!("{}:{}:{path}", wrapped.display(), directory.path().display()));
         let script = script.env("BUDGET", "3").env("BASELINE", baseline);
-        finish(script).expect_status(0);
-        fs::read_to_string(&drained).ok()
+        (finish(script).status.code(), fs::read_to_string(&drained).ok())
     };
     // The same node, and one that never existed.
     let own = directory.path().join("own.jsonl");
@@ -121,9 +124,11 @@ fn a_health_check_drains_nodes_that_are_slow() {
     finish(&mut directory.command(&arguments)).expect_status(0);
     let text = fs::read_to_string(&own).expect("a result");
     fs::write(&own, fast(&text, 1e-3)).expect("a result");
-    assert_eq!(check(&own), None, "faster than a slow baseline");
+    assert_eq!(check(&own), (Some(6), None), "faster than a slow baseline");
     fs::write(&own, fast(&text, 1e3)).expect("a result");
-    let reason = check(&own).expect("a call of scontrol");
+    let (status, reason) = check(&own);
+    let reason = reason.expect("a call of scontrol");
+    assert_eq!(status, Some(0));
     assert!(reason.contains("State=DRAIN") && reason.contains("NodeName="), "{reason}");
 }
 
@@ -274,7 +279,8 @@ fn ansible_unpacks_measures_and_compares() {
     let compare = task(1, 1, "ansible.builtin.command");
     assert_eq!(task(1, 0, "ansible.builtin.unarchive")["src"], archive["src"]);
     let program = "{{ release }}-{{ ansible_architecture }}-linux/bin/latency-bench";
-    assert_eq!(words(&compare["argv"]), [program, "fleet", "-"]);
+    assert_eq!(words(&compare["argv"]), [program, "fleet", "--expect={{ groups['all'] | length }}", "-"]);
+    assert_eq!(task(1, 1, "failed_when").as_str(), Some("compared.rc not in [0, 5]"));
     for play in 0..2 {
         // The fact that chooses the archive.
         assert_eq!(plays[play]["gather_facts"].as_bool(), Some(true));

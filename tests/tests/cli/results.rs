@@ -210,7 +210,7 @@ fn a_slower_result_is_an_outcome_and_not_an_error() {
 fn the_slow_target_is_named_and_not_its_first_initiator() {
     let directory = Directory::new("slow-node");
     for (name, slower) in [("a.csv", 1.0), ("b.csv", 1.3)] {
-        let mut text = String::from("from,to,ns,working_set_bytes\n");
+        let mut text = String::from("initiator_node,target_node,ns,working_set_bytes\n");
         for (from, to) in (0..6).flat_map(|from| (0..6).map(move |to| (from, to))) {
             let ns = if from == to { 100.0 } else { 150.0 };
             text +=

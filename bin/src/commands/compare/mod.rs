@@ -59,7 +59,7 @@ fields! {
     COMPARABLE "comparable" "True if the conditions agree, so that there is a verdict without --force.";
     FORCED "forced" "True if --force gave the verdict although conditions differ; `differs` lists them.";
     OF "of" "Judged value: `typical` (whole run), `memory` (the same without address translation, where both sides have it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
-    VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` if the conditions do not allow one.";
+    VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` if the conditions or the uncertainty do not allow one.";
     MEDIAN_RATIO "median_ratio" "Median of all ratios B/A.";
     THRESHOLD "threshold" "Allowed difference, as a fraction of A.";
     SLOWER_BY "slower_by" "Median difference of the slower points, as a fraction of A; null without slower points or without a verdict.";
@@ -244,12 +244,21 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         cause::programs(document, cause.as_ref());
     });
     Ok(match judged {
+        true if view.is_blind() => Some(Failure::NoVerdict(&NoVerdict::Uncertain)),
         true => view.regression.map(Failure::from),
         false => Some(Failure::NoVerdict(&NoVerdict::Sides)),
     })
 }
 
+/// The detectable difference above which a comparison is useless, because it would miss differences that matter.
+const BLIND: f64 = 0.2;
+
 impl ComparisonView<'_> {
+    /// Returns whether nothing is slower, and differences that matter would be missed.
+    pub fn is_blind(&self) -> bool {
+        self.regression.is_none() && self.shows_from().is_none_or(|from| from >= BLIND)
+    }
+
     /// Returns the smallest relative difference of the whole that would be significant; `None` if it is above tenfold.
     pub fn shows_from(&self) -> Option<f64> {
         const LARGEST: f64 = 10.0;
@@ -381,7 +390,7 @@ impl ComparisonView<'_> {
             document.put(
                 &VERDICT,
                 match () {
-                    () if !self.judged => "none",
+                    () if !self.judged || self.is_blind() => "none",
                     () if slower > 0 => "slower",
                     () if faster > 0 => "faster",
                     () => "same",

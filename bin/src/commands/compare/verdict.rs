@@ -22,9 +22,6 @@ fields! {
     BY "by" "Median difference of these points, as a fraction of A.";
 }
 
-/// The detectable difference above which a comparison is useless, because it would miss differences that matter.
-const BLIND: f64 = 0.2;
-
 impl<'v> ComparisonView<'v> {
     /// States the conclusion of the comparison.
     pub fn answer(&self, document: &mut Shown) {
@@ -48,12 +45,12 @@ impl<'v> ComparisonView<'v> {
                 "REGRESSION: {regression}{}.",
                 self.differing(ComparisonVerdict::Slower, self.parts[0])
             )),
-            (None, _) => match self.shows_from() {
-                Some(from) if from < BLIND => document.answer(format_args!(
+            (None, _) => match self.shows_from().filter(|_| !self.is_blind()) {
+                Some(from) => document.answer(format_args!(
                     "No regression of {} or more: {median} (threshold {threshold}%).",
                     ByPercent(from)
                 )),
-                _ => document.answer(format_args!(
+                None => document.answer(format_args!(
                     "Inconclusive: the uncertainty far exceeds the {threshold}% threshold; {median}."
                 )),
             },

@@ -15,8 +15,8 @@ const CURVES: [&str; 6] = [
     "expect/small-pages.csv",
     "expect/four-gibibytes.csv",
     "expect/to-64-mebibytes.csv",
-    "saved/schema-1/35538b3/curve.csv",
-    "saved/schema-1/03e0df7/curve.csv",
+    "expect/virtual-machine.csv",
+    "expect/shared-host.json",
     "saved/curve.csv",
 ];
 

@@ -10,7 +10,7 @@ use super::tests::{Files, written};
 /// Returns the result of a host with these facts.
 fn line(host: usize, ns: f64, bios: &str, kernel: &str, label: &str) -> String {
     format!(
-        r#"{{"node_pairs":[{{"from":0,"to":0,"ns":{ns},"ci95_ns":[{},{}]}}],"experiment":"matrix","host":{{"name":"n{host:03}","cpu_model":"X","labels":{{"rack":"{label}"}}}},"system":{{"machine":{{"bios_version":"{bios}"}},"kernel":"{kernel}"}}}}"#,
+        r#"{{"rows":[{{"initiator_node":0,"target_node":0,"ns":{ns},"ns_low":{},"ns_high":{}}}],"experiment":"matrix","host":{{"name":"n{host:03}","cpu_model":"X","labels":{{"rack":"{label}"}}}},"system":{{"machine":{{"bios_version":"{bios}"}},"kernel":"{kernel}"}}}}"#,
         ns - 0.3,
         ns + 0.3
     ) + "\n"

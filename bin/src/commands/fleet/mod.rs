@@ -8,6 +8,7 @@ mod causes;
 mod dates;
 #[cfg(test)]
 mod dates_tests;
+mod expected;
 mod facts;
 mod findings;
 mod history;
@@ -28,6 +29,7 @@ use crate::describe::columns;
 use crate::error::{Failure, NoVerdict, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::sys::table::List;
+use expected::Expected;
 use runs::{Refused, Runs};
 use settled::{Settled, settle};
 use values::MOST_VALUES;
@@ -48,11 +50,12 @@ pub const FLEET: Command = Command {
                   With --history, each host is first compared with its own older results: a host that became \
                   slower or faster is listed with the time, and with what changed in its documents at that time.\n\
                   The exit status is 5 if a host is slow, or became slower according to --history, and 6 if no \
-                  host could be judged. With --strict, it is 3 if hosts are only listed as not comparable, and a \
+                  host could be judged, or hosts that --expect asks for have no result. With --strict, it is 3 if hosts are only listed as not comparable, and a \
                   line that is not a result is an error; without, it is skipped.",
         flags: FlagSet::of(&[
             FlagId::Threshold,
             FlagId::Baseline,
+            FlagId::Expect,
             FlagId::History,
             FlagId::Of,
             FlagId::Force,
@@ -75,7 +78,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if let Some(path) = options.baseline {
         runs.read(path, &mut baseline)?;
     }
-    let of_baseline = core::mem::take(&mut runs.documents);
+    let (of_baseline, first) = (core::mem::take(&mut runs.documents), runs.runs.len());
     let mut past = List::new(MOST_VALUES)?;
     for path in options.operands() {
         runs.read(path, &mut past)?;
@@ -83,7 +86,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if let (0, Some(&Refused { path, problem })) = (runs.documents, runs.refused.first()) {
         return Err(SavedError::Malformed { path, problem }.into());
     }
-    runs.settle()?;
+    let expected = Expected::find(&mut runs, first)?;
     let history = options.history.then_some(options.threshold);
     let Settled { mut values, slowed, hosts, series, translation } =
         settle(&mut past, &runs, threshold, history)?;
@@ -103,6 +106,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         series: &series,
         associations: &associations,
         causes: &causes,
+        expected: &expected,
         threshold,
         of_baseline,
     };
@@ -113,6 +117,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 /// Returns the failure that the findings mean, if they mean one.
 fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
     let FleetView { options, runs, found, threshold, .. } = *view;
+    let missing = view.expected.missing;
     let slowed = view.hosts.part(settled::SLOWER).len();
     match runs.refused.first() {
         Some(&Refused { path, problem }) if options.strict => {
@@ -124,9 +129,13 @@ fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
             Some(TimingError::HostsApart { code, hosts: found.apart_hosts }.into())
         }
         _ if found.slow + slowed > 0 => {
-            Some(Outliers { hosts: found.slow, of: found.judged, threshold, slowed }.into())
+            Some(Outliers { hosts: found.slow, of: found.judged, threshold, slowed, missing }.into())
         }
-        _ if found.judged == 0 && !options.history => Some(Failure::NoVerdict(&NoVerdict::Hosts)),
+        _ if missing.hosts > 0 => Some(NoVerdict::Missing(missing).into()),
+        // A host may be judged by its own history alone.
+        _ if found.judged == 0 && view.series.iter().all(|series| series.undecided.is_some()) => {
+            Some(Failure::NoVerdict(&NoVerdict::Hosts))
+        }
         _ => None,
     }
 }

@@ -59,6 +59,9 @@ fields! {
     OTHERS_WITH "other_hosts_with" "Number of other hosts with this value.";
     OTHERS_KNOWN "other_hosts" "Number of other hosts whose fact is known.";
     CHANCE "chance" "Probability of these shares by chance, adjusted for the number of facts (Fisher, Holm).";
+    EXPECTED "expected_hosts" "Number of hosts that `--expect` asks for; null without it.";
+    MISSING_HOSTS "missing_hosts" "Number of expected hosts without a result; null without `--expect`.";
+    MISSING "missing" "Names of expected hosts without a result; empty if `--expect` is a number.";
     SHARED "same_name" "Host names that belong to several hosts, according to boot IDs.";
     NAMES "names" "Names that distinguish these hosts in this document.";
     APART_HOSTS "apart_hosts" "Number of hosts that differ from the others in a condition.";
@@ -112,13 +115,14 @@ pub static COLUMNS: [Field; 21] = [
 ];
 
 /// The metrics for monitoring systems.
-static METRICS: [Metric; 6] = [
+static METRICS: [Metric; 7] = [
     Metric { name: "fleet_hosts", about: "Hosts that have a value." },
     Metric { name: "fleet_healthy_hosts", about: "Judged hosts that are neither slow nor became slower." },
     Metric { name: "fleet_slow_hosts", about: "Hosts that are slow." },
     Metric { name: "fleet_apart_hosts", about: "Hosts that are not comparable with the others." },
     Metric { name: "fleet_slowed_points", about: "Points of hosts that became slower." },
     Metric { name: "fleet_untrusted_results", about: "Results that were excluded as unreliable." },
+    Metric { name: "fleet_missing_hosts", about: "Expected hosts without a result." },
 ];
 static METRIC_RATIO: Metric =
     Metric { name: "fleet_outlier_ratio", about: "Value of a slow host divided by the median of its kind." };
@@ -136,6 +140,9 @@ impl FleetView<'_, '_> {
             document.put(&HEALTHY_HOSTS, self.healthy());
             document.put(&APART_HOSTS, self.found.apart_hosts);
             document.put(&SLOWED_HOSTS, self.slowed.pushed);
+            let missing = self.options.expected.map(|_| self.expected.missing);
+            document.put(&EXPECTED, missing.map(|missing| missing.of));
+            document.put(&MISSING_HOSTS, missing.map(|missing| missing.hosts));
             document.put(&UNTRUSTED_RUNS, self.runs.untrusted.pushed);
             document.put(&SKIPPED, self.runs.refused.pushed);
         });
@@ -182,6 +189,7 @@ impl FleetView<'_, '_> {
             document.put(&columns::HOST, self.name(host));
             cause::of_programs(document, likely);
         });
+        document.values(&MISSING, self.expected.names.iter().map(|host| self.name(*host)));
         document.items(Part::List(&SHARED), self.runs.boots.shared.iter(), |document, name| {
             document.put(&columns::HOST, self.name(*name));
             document.values(&NAMES, self.runs.boots.of(&self.runs.names, *name));
@@ -280,9 +288,10 @@ impl FleetView<'_, '_> {
     /// Writes the samples for monitoring systems.
     pub fn metrics(&self, document: &mut Shown) {
         let FleetFindings { hosts, slow, apart_hosts, .. } = *self.found;
-        let others = [self.slowed.pushed, self.runs.untrusted.pushed];
+        let others = [self.slowed.pushed, self.runs.untrusted.pushed, self.expected.missing.hosts];
         let counts = [hosts, self.healthy(), slow, apart_hosts].into_iter().chain(others);
-        for (metric, count) in METRICS.iter().zip(counts) {
+        let shown = METRICS.len() - usize::from(self.options.expected.is_none());
+        for (metric, count) in METRICS.iter().zip(counts).take(shown) {
             document.sample(metric, &[], count.into());
         }
         for outlier in self.found.outliers.iter() {

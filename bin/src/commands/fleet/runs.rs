@@ -54,7 +54,7 @@ pub struct Runs<'a> {
     /// Room for the rows of a document.
     pub rows: List<Row>,
     /// The runs of values.
-    runs: List<ValueRun>,
+    pub runs: List<ValueRun>,
     /// By the key of a random load, that of memory without address translation, plus 1; the reverse with [`MEMORY`].
     twins: Table<u32>,
 }

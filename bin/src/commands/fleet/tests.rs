@@ -78,7 +78,7 @@ impl Host {
     fn line(&self) -> String {
         let pairs = self.pairs.iter().enumerate().map(|(to, (ns, half))| {
             format!(
-                r#"{{"from":0,"to":{to},"ns":{ns},"working_set_bytes":268435456,"ci95_ns":[{},{}]}}"#,
+                r#"{{"initiator_node":0,"target_node":{to},"ns":{ns},"working_set_bytes":268435456,"ns_low":{},"ns_high":{}}}"#,
                 ns - half,
                 ns + half
             )
@@ -87,7 +87,7 @@ impl Host {
         let nodes = ["{\"id\":0}"].repeat(self.nodes).join(",");
         let name = self.name.replace('\\', "\\\\").replace('"', "\\\"");
         format!(
-            r#"{{"node_pairs":[{}],"experiment":"matrix","host":{{"name":"{name}","boot_id":"","cpu_model":"{}","labels":{{}}}},"system":{{"nodes":[{nodes}]}},"trust":{{"level":"{}","reasons":["other-work"]}}}}"#,
+            r#"{{"rows":[{}],"experiment":"matrix","host":{{"name":"{name}","boot_id":"","cpu_model":"{}","labels":{{}}}},"system":{{"nodes":[{nodes}]}},"trust":{{"level":"{}","reasons":["other-work"]}}}}"#,
             pairs.join(","),
             self.cpu,
             self.trust
@@ -253,13 +253,13 @@ fn a_line_that_is_not_a_result_is_named_and_the_rest_is_used() {
     let mut files = Files::default();
     for (garbage, what) in [
         ("not JSON at all", "not JSON, or not a result"),
-        ("{\"node_pairs\":[{\"from\":0,", "the document is cut off"),
-        ("{\"node_pairs\":[{\"fro", "the document is cut off"),
-        ("{\"node_pairs\":[]}", "the document names no experiment"),
+        ("{\"rows\":[{\"initiator_node\":0,", "the document is cut off"),
+        ("{\"rows\":[{\"fro", "the document is cut off"),
+        ("{\"rows\":[]}", "the document names no experiment"),
         ("[1,2]", "not JSON, or not a result"),
         ("{\"experiment\":\"matrix\"} {}", "text after the end of the document"),
         (
-            "{\"experiment\":\"matrix\",\"node_pairs\":[{\"from\":-1,\"to\":0,\"ns\":1}]}",
+            "{\"experiment\":\"matrix\",\"rows\":[{\"initiator_node\":-1,\"target_node\":0,\"ns\":1}]}",
             "node is not a whole number",
         ),
         ("\u{1b}[2J\0", "not JSON, or not a result"),
@@ -308,8 +308,8 @@ fn lower_bandwidths_are_slower() {
     let host = |name: usize, rate: f64| {
         let ns = 64.0 / rate;
         format!(
-            "{{\"bandwidths\":[{{\"from\":0,\"to\":0,\"traffic\":\"read\",\"generators\":8,\"ns\":{ns},\
-             \"ci95_ns\":[{},{}]}}],\"experiment\":\"bandwidth\",\"system\":{{\"hostname\":\"n{name}\",\
+            "{{\"rows\":[{{\"initiator_node\":0,\"target_node\":0,\"traffic\":\"read\",\"cores\":8,\"ns\":{ns},\
+             \"ns_low\":{},\"ns_high\":{}}}],\"experiment\":\"bandwidth\",\"host\":{{\"name\":\"n{name}\"}},\"system\":{{\
              \"cpu\":{{\"brand\":\"X\"}},\"nodes\":[{{}}]}}}}\n",
             ns * 0.99,
             ns * 1.01

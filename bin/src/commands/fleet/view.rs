@@ -9,6 +9,7 @@ use latency_core::text::plural;
 use super::association::Association;
 use super::causes::HostCauses;
 use super::dates::WrongDate;
+use super::expected::Expected;
 use super::facts;
 use super::findings::{self, Apart, FleetFindings, HostGroup};
 use super::history::{DETECTED_IN, Undecided};
@@ -51,6 +52,8 @@ pub struct FleetView<'v, 'a> {
     pub associations: &'v List<Association<'v>>,
     /// The likely causes of the differences of hosts.
     pub causes: &'v HostCauses,
+    /// The expected hosts without a result.
+    pub expected: &'v Expected,
     /// The allowed excess over the usual value.
     pub threshold: f64,
     /// The number of documents of the baseline.
@@ -142,6 +145,15 @@ impl FleetView<'_, '_> {
 
     fn answer(&self, document: &mut Shown) {
         let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
+        let Expected { names, missing } = self.expected;
+        if missing.hosts > 0 {
+            let colon = if names.is_empty() { "" } else { ": " };
+            let named = listed(NAMED, names.len(), names.iter().map(|host| self.name(*host)));
+            document.answer(format_args!(
+                "Missing: {} of {} expected hosts{colon}{named}.",
+                missing.hosts, missing.of
+            ));
+        }
         if self.options.history {
             for (part, word) in [(SLOWER, "slower"), (FASTER, "faster")] {
                 let changed = self.hosts.part(part);

@@ -7,6 +7,7 @@
 use latency_core::arch;
 use latency_core::clock;
 use latency_core::math::ToReal;
+use latency_core::sort::sort_by_key;
 use latency_core::stats;
 use latency_core::units::Ticks;
 
@@ -197,7 +198,7 @@ fn operations_per_tick(
 /// Fills the samples with ticks in ascending order, and returns their median.
 pub(super) fn median_of(samples: &mut [u64], ticks: &mut dyn FnMut() -> u64) -> u64 {
     samples.fill_with(ticks);
-    samples.sort_unstable();
+    sort_by_key(samples, |sample| *sample);
     samples.get(samples.len() / 2).copied().unwrap_or(0)
 }
 

@@ -73,7 +73,7 @@ const WORDS: [&[u8]; 62] = [
 ];
 
 /// Texts that open a container.
-const OPEN: [&[u8]; 3] = [b"[", b"{\"a\":", b"{\"points\":["];
+const OPEN: [&[u8]; 3] = [b"[", b"{\"a\":", b"{\"rows\":["];
 
 /// One kind of damage; positions are fractions of the text.
 #[derive(Clone, Debug)]

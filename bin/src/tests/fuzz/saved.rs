@@ -19,20 +19,20 @@ use crate::sys::table::List;
 
 /// Short documents of each kind, so that the damage often hits content that is read.
 const SHORT: [&str; 11] = [
-    r#"{"points":[{"from":0,"to":1,"ns":1.083,"working_set_bytes":16384,"stride_bytes":64,"kernel":"pointer","mad_ns":0.001,"ci95_ns":[1.08,1.09],"core_cycles":4.001,"core_ghz":3.5,"seed":42,"pages_obtained":"2m","placement":{"verified":true,"before":{"nodes":[]}}},
-{"from":0,"to":1,"ns":null,"working_set_bytes":32768}],"experiment":"curve","partial":true,"trust":{"level":"poor","reasons":["busy"]},
+    r#"{"rows":[{"initiator_node":0,"target_node":1,"ns":1.083,"working_set_bytes":16384,"stride_bytes":64,"kernel":"pointer","mad_ns":0.001,"ns_low":1.08,"ns_high":1.09,"core_cycles":4.001,"core_ghz":3.5,"seed":42,"pages_obtained":"2m","verified":true,"placement":{"before":{"nodes":[]}}},
+{"initiator_node":0,"target_node":1,"ns":null,"working_set_bytes":32768}],"experiment":"curve","partial":true,"trust":{"level":"poor","reasons":["busy"]},
 "tool":{"name":"latency-bench","version":"0.1.0"},"command":["latency-bench","curve","--size","1M","-o","a.json","--pages=2m"],"clock":{"source":"tsc"},
-"system":{"hostname":"a\u001b17","cpu":{"brand":"Imaginary","family":25},"kernel":"6.1","caches":[{"level":1,"type":"Data","bytes":32768,"ways":8},{"level":1,"type":"Instruction","bytes":65536,"ways":4}]}}"#,
-    r#"{"method":"cas","pairs":[{"a":0,"b":4,"class":"same core","method":"cas","lines":16,"homes":[0],"ns":7.8,"ci95_ns":[7.7,7.9],"pages_obtained":"4k","placement":{"verified":true}},
-{"a":0,"b":1,"class":"same L3","method":"cas","lines":16,"ns":null,"ci95_ns":null}],
-"states":[{"cpu":0,"owner":4,"third":null,"class":"same core","op":"read","state":"modified","level":"L1","home":0,"lines":256,"ns":9.5,"ci95_ns":[9,10]}],
-"classes":[{"class":"same core","pairs":1,"ns":7.8,"ci95_ns":null}],"experiment":"cores"}"#,
-    r#"{"curves":[{"from":0,"to":1,"cpu":0,"load_node":0,"traffic":"read","limit":{"bytes_per_second":51312889109,"ci95_bytes_per_second":[51e9,52e9],"generators":3},"points":[
-{"from":0,"to":1,"traffic":"read","generators":0,"offered_bytes_per_second":0,"ns":153.8,"ci95_ns":[153,154],"core_ghz":3.7,"working_set_bytes":268435456,"pages_obtained":"2m","verified":true},
-{"from":0,"to":1,"traffic":"read","generators":3,"offered_bytes_per_second":null,"ns":900.5,"ci95_ns":null}]}],"experiment":"loaded"}"#,
-    "a,b,class,method,ns,ci95_low_ns,ci95_high_ns,lines,verified\n0,4,same core,cas,7.8,7.7,7.9,16,true\n0,1,same L3,cas,,,,16,\n0,2,other socket,cas,135,134,136,16,true\n",
-    r#"{"node_pairs":[{"from":0,"to":0,"cycles":395,"ns":132},{"from":0,"to":1,"ns":2.1e2}],"iters":10000000,"seed":42,"freq_ghz":3.0}"#,
-    "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,mad_ns,working_set_bytes,stride_bytes,kernel,pages_obtained,verified,core_ghz,seed\n0,1,2.8,1.083,4.001,1.08,1.09,0.001,16384,64,pointer,4k,true,3.7,42\n0,1,,,,,,,32768,64,pointer,,,,\n0,1,9.8,3.797,14.02,3.7,3.8,0.002,65536,64,pointer,2m,false,,7\n",
+"host":{"name":"a\u001b17"},"system":{"cpu":{"brand":"Imaginary","family":25},"kernel":"6.1","caches":[{"level":1,"type":"Data","bytes":32768,"ways":8},{"level":1,"type":"Instruction","bytes":65536,"ways":4}]}}"#,
+    r#"{"method":"cas","rows":[{"initiator_cpu":0,"target_cpu":4,"class":"same core","method":"cas","lines":16,"homes":[0],"ns":7.8,"ns_low":7.7,"ns_high":7.9,"pages_obtained":"4k","verified":true},
+{"initiator_cpu":0,"target_cpu":1,"class":"same L3","method":"cas","lines":16,"ns":null},
+{"initiator_cpu":0,"target_cpu":4,"third_cpu":null,"class":"same core","op":"read","state":"modified","level":"L1","home_node":0,"lines":256,"ns":9.5,"ns_low":9,"ns_high":10}],
+"classes":[{"class":"same core","pairs":1,"ns":7.8}],"experiment":"cores"}"#,
+    r#"{"curves":[{"initiator_node":0,"target_node":1,"initiator_cpu":0,"load_node":0,"traffic":"read","peak_bandwidth":{"bytes_per_second":51312889109,"bytes_per_second_low":51e9,"bytes_per_second_high":52e9,"cores":3}}],"rows":[
+{"experiment":"loaded","initiator_node":0,"target_node":1,"traffic":"read","cores":0,"offered_bytes_per_second":0,"ns":153.8,"ns_low":153,"ns_high":154,"core_ghz":3.7,"working_set_bytes":268435456,"pages_obtained":"2m","verified":true},
+{"experiment":"loaded","initiator_node":0,"target_node":1,"traffic":"read","cores":3,"offered_bytes_per_second":null,"ns":900.5}],"experiment":"loaded"}"#,
+    "initiator_cpu,target_cpu,class,method,ns,ns_low,ns_high,lines,verified\n0,4,same core,cas,7.8,7.7,7.9,16,true\n0,1,same L3,cas,,,,16,\n0,2,other socket,cas,135,134,136,16,true\n",
+    r#"{"rows":[{"initiator_node":0,"target_node":0,"cycles":395,"ns":132},{"initiator_node":0,"target_node":1,"ns":2.1e2}],"iters":10000000,"seed":42,"freq_ghz":3.0}"#,
+    "initiator_node,target_node,cycles,ns,core_cycles,ns_low,ns_high,mad_ns,working_set_bytes,stride_bytes,kernel,pages_obtained,verified,core_ghz,seed\n0,1,2.8,1.083,4.001,1.08,1.09,0.001,16384,64,pointer,4k,true,3.7,42\n0,1,,,,,,,32768,64,pointer,,,,\n0,1,9.8,3.797,14.02,3.7,3.8,0.002,65536,64,pointer,2m,false,,7\n",
     "Size (KB);\"Latency (ns)\"\n16;1.08\n32 KiB;1.25\n1e3;4\n",
     "\"stride=64\n0.00049 1.584\n0.00293 1.585\n64.00000 92.100\n\n",
     "Usage: x\nRegion,Latency (ns)\n2,0.874067\n600,5.582734\nIf you run this, press a key\n",
@@ -94,7 +94,7 @@ pub fn is_measured(row: &Row) -> bool {
 /// Writes rows as a table in this program's format, with enough digits to distinguish numbers.
 fn table(rows: &[Row]) -> String {
     let mut text = String::from(
-        "from,to,ns,core_cycles,ci95_low_ns,ci95_high_ns,working_set_bytes,stride_bytes,core_ghz,seed,verified\n",
+        "initiator_node,target_node,ns,core_cycles,ns_low,ns_high,working_set_bytes,stride_bytes,core_ghz,seed,verified\n",
     );
     let shown = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:e}"));
     for row in rows {

@@ -2,6 +2,7 @@
 
 use latency_core::buffer::TimedHops;
 use latency_core::math::ToReal;
+use latency_core::sort::sort_by_key;
 use latency_core::units::Bytes;
 
 use crate::engine::seam::{RUSHING_LANES, Walkable};
@@ -104,7 +105,7 @@ impl LookRoom {
             count += 1;
         }
         let ticks = self.ticks.get_mut(..count).unwrap_or_default();
-        ticks.sort_unstable();
+        sort_by_key(ticks, |ticks| *ticks);
         Ok(Some((middle_ns, ticks)))
     }
 }

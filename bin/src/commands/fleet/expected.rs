@@ -1,0 +1,67 @@
+//! The hosts that are expected to have a result (`--expect`). Nothing is shown here.
+
+use super::names::{MOST, Name};
+use super::runs::Runs;
+use crate::error::{Failure, MissingHosts, SavedError};
+use crate::saved::{self, conditions::escaped};
+use crate::sys::errno::Errno;
+use crate::sys::table::{List, Table};
+use latency_core::text::Text;
+
+/// The expected hosts without a result.
+pub struct Expected {
+    /// The names of the missing hosts, in the order of the file.
+    pub names: List<Name>,
+    /// The number of missing hosts, and of expected ones.
+    pub missing: MissingHosts,
+}
+
+impl Expected {
+    /// Reads the names of the expected hosts, and [settles](Runs::settle) the results. Those from the run `first` on
+    /// count.
+    ///
+    /// # Errors
+    ///
+    /// A file of names that cannot be read or has none; no memory.
+    pub fn find<'a>(runs: &mut Runs<'a>, first: usize) -> Result<Expected, Failure<'a>> {
+        let mut found = Expected { names: List::new(MOST)?, missing: MissingHosts::default() };
+        let Some(given) = runs.options.expected else { return Ok(runs.settle().map(|()| found)?) };
+        if let Some(of) = core::str::from_utf8(given).ok().and_then(|number| number.parse().ok()) {
+            runs.settle()?;
+            // Hosts that share a name are several hosts once they are settled.
+            let hosts = seen(runs, first)?.iter().filter(|seen| **seen).count();
+            found.missing = MissingHosts { hosts: usize::saturating_sub(of, hosts), of };
+            return Ok(found);
+        }
+        let failed = |errno: Option<Errno>| match errno {
+            Some(errno) => Failure::from(SavedError::NamesUnreadable { path: given, errno }),
+            None => SavedError::NoNames { path: given }.into(),
+        };
+        let contents = saved::loaded(given).map_err(|errno| failed(Some(errno)))?;
+        let mut seen = seen(runs, first)?;
+        for line in contents.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+            let host: Text<96> = escaped(line);
+            if host.is_empty() || host.as_str().starts_with('#') {
+                continue;
+            }
+            found.missing.of += 1;
+            let name = runs.names.number(host.as_str()).ok_or(Errno::ENOMEM)?;
+            if seen.get_mut(name as usize).is_some_and(|seen| !core::mem::replace(seen, true)) {
+                // There is room for all names.
+                found.names.push(name);
+            }
+        }
+        found.missing.hosts = found.names.len();
+        runs.settle()?;
+        if found.missing.of == 0 { Err(failed(None)) } else { Ok(found) }
+    }
+}
+
+/// Returns for each name whether it is a host of a run from `first` on.
+fn seen(runs: &Runs<'_>, first: usize) -> Result<Table<bool>, Errno> {
+    let mut seen = Table::zeroed(MOST)?;
+    for run in runs.runs.iter().skip(first) {
+        seen.get_mut(runs.boots.host(run.state) as usize).into_iter().for_each(|seen| *seen = true);
+    }
+    Ok(seen)
+}
