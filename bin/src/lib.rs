@@ -3,7 +3,7 @@
 //! Data runs one way, and each stage ends before the next one begins:
 //!
 //! ```text
-//! arguments -> options -> machine -> plan -> measure -> conclude -> document -> format
+//! arguments -> options -> machine -> plan -> measure -> conclude -> shown -> format
 //! ```
 //!
 //! - `options` is the parsed command line, and the checks of it. No system call is made.
@@ -12,9 +12,9 @@
 //! - `engine` is the only code that times, and the only one that places memory. It takes points, never options. Its
 //!   page describes the course of a measurement.
 //! - `analysis` draws conclusions from results, as plain data: levels, ratios, verdicts. No format computes.
-//! - `describe` is the vocabulary of every report and the order of its parts. An experiment describes its result once;
-//!   `report` makes text, JSON, CSV, pictures, pages and metrics from that description, without any knowledge of
-//!   latency.
+//! - `describe` is the vocabulary of every report and the order of its parts. An experiment presents its result once, as
+//!   `report::shown::Shown`; from that, `report` makes text, JSON, CSV, pictures, pages and metrics, without any knowledge
+//!   of latency.
 //!
 //! A file imports only from floors below its own; `tests/tests/structure.rs` enforces that:
 //!

@@ -5,17 +5,17 @@ use alloc::format;
 use super::report::{Present, Report};
 use super::trust;
 use crate::report::document::Role;
-use crate::report::shown::{Entry, Shown};
+use crate::report::shown::{Shown, ShownPart};
 
 /// Writes the answer. The first conclusion of an unreliable result begins with "Inconclusive".
 pub fn sentences(document: &mut Shown, report: &Report<'_, '_>, answer: Present) {
     let mut unproven = trust::is_poor(report.warnings);
     for entry in Shown::of(|document| answer(document, report)).into_entries() {
         document.push(match entry {
-            Entry::Sentence(role @ (Role::Answer | Role::Finding), words)
+            ShownPart::Sentence(role @ (Role::Answer | Role::Finding), words)
                 if core::mem::take(&mut unproven) =>
             {
-                Entry::Sentence(role, format!("Inconclusive: {words}"))
+                ShownPart::Sentence(role, format!("Inconclusive: {words}"))
             }
             entry => entry,
         });

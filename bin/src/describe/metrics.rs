@@ -13,7 +13,7 @@ use crate::analysis::loaded::{delivered, loadings};
 use crate::analysis::traffic::{bandwidth, groups};
 use crate::analysis::{cores, traffic};
 use crate::report::document::{Attribute, Metric, MetricLabel, Value, metrics};
-use crate::report::shown::{Entry, Shown};
+use crate::report::shown::{Shown, ShownPart};
 use crate::result::row::{CLASS, Row};
 use crate::result::sample::Sample;
 use crate::result::split::LoadParts;
@@ -64,7 +64,7 @@ pub fn metrics(document: &mut Shown, report: &Report<'_, '_>) {
     // The processor has a sample of its own.
     let mut left = if whole { usize::MAX } else { MOST - 1 };
     for entry in Shown::of(|document| samples(document, report, name, whole)).into_entries() {
-        if let Entry::Metric(..) = entry {
+        if let ShownPart::Metric(..) = entry {
             if left == 0 {
                 continue;
             }
@@ -218,7 +218,7 @@ fn attributes(document: &mut Shown, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
             let (Some(nanoseconds), point) = (outcome.nanoseconds(), &outcome.point) else { continue };
-            document.push(Entry::Attribute(
+            document.push(ShownPart::Attribute(
                 Attribute::ReadLatency,
                 [point.initiator, point.target],
                 nanoseconds,
@@ -230,7 +230,7 @@ fn attributes(document: &mut Shown, report: &Report<'_, '_>) {
         for group in groups(report.outcomes).filter(|_| report.options.view != View::Cores) {
             let Traffic { from, node, .. } = group.traffic;
             let Some((_, rate)) = group.best().filter(|_| group.traffic.kind.name == kind) else { continue };
-            document.push(Entry::Attribute(attribute, [from, node], rate.value));
+            document.push(ShownPart::Attribute(attribute, [from, node], rate.value));
         }
     }
 }

@@ -6,6 +6,7 @@ use latency_core::cores::Method;
 
 use super::interface::Experiment;
 use crate::describe::Report;
+use crate::engine;
 use crate::engine::checks::conditions::Watch;
 use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::checks::{find_working_set, repeat, self_test, translation_probe};
@@ -22,7 +23,6 @@ use crate::plan::{self, Planning, regions, whole_run};
 use crate::result::conditions::Conditions;
 use crate::result::{Counter, Exclusion, Health, Outcome, Point};
 use crate::sys::arguments::Arguments;
-use crate::sys::heap::sealed;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
@@ -145,7 +145,7 @@ pub fn run_experiment<'a>(
     effort: Effort,
 ) -> Result<ExperimentRun<'a>, Failure<'a>> {
     let deadline = Deadline::at(effort.end_ns);
-    let ran = sealed(|| measured(options, session, experiment, planned, effort));
+    let ran = engine::sealed(|| measured(options, session, experiment, planned, effort));
     drop(deadline);
     let (mut ran, budget) = match ran {
         Err(Failure::Interrupted) if !requested() => return Err(PlacementError::BudgetOver.into()),

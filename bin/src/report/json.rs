@@ -8,7 +8,7 @@ use latency_core::json::{Layout, Writer};
 use super::document::{ENDS, Field, Part, Value};
 use super::figures::{PRECISE, decimals};
 use super::format::{Format, Purpose};
-use super::shown::Entry;
+use super::shown::ShownPart;
 
 /// One object over several lines.
 pub const JSON: Format = Format {
@@ -30,7 +30,7 @@ pub const JSON_LINES: Format = Format {
 pub(super) fn write<'e>(
     out: &mut dyn Write,
     layout: Layout,
-    entries: impl IntoIterator<Item = &'e Entry>,
+    entries: impl IntoIterator<Item = &'e ShownPart>,
 ) -> fmt::Result {
     let mut json = Json { writer: Writer::new(out, layout) };
     json.writer.begin_object()?;
@@ -64,34 +64,34 @@ impl Json<'_> {
         }
     }
 
-    fn entry(&mut self, entry: &Entry) -> fmt::Result {
+    fn entry(&mut self, entry: &ShownPart) -> fmt::Result {
         match entry {
-            Entry::Value(field, value) if field.has_interval => {
+            ShownPart::Value(field, value) if field.has_interval => {
                 let endings = ["", ENDS[0], ENDS[1]].into_iter().zip(value.parts());
                 endings.into_iter().try_for_each(|(ending, value)| {
                     self.key(field, ending)?;
                     self.value(&value)
                 })
             }
-            Entry::Value(field, value) => {
+            ShownPart::Value(field, value) => {
                 self.key(field, "")?;
                 self.value(value)
             }
-            Entry::Named(name, value) => {
+            ShownPart::Named(name, value) => {
                 self.writer.key(name)?;
                 self.value(value)
             }
-            Entry::Begin(Part::Object(field)) => {
+            ShownPart::Begin(Part::Object(field)) => {
                 self.key(field, "")?;
                 self.writer.begin_object()
             }
-            Entry::Begin(Part::List(field) | Part::Records(field)) => {
+            ShownPart::Begin(Part::List(field) | Part::Records(field)) => {
                 self.key(field, "")?;
                 self.writer.begin_array()
             }
-            Entry::Begin(Part::Item) => self.writer.begin_object(),
-            Entry::End if self.writer.in_object() => self.writer.end_object(),
-            Entry::End => self.writer.end_array(),
+            ShownPart::Begin(Part::Item) => self.writer.begin_object(),
+            ShownPart::End if self.writer.in_object() => self.writer.end_object(),
+            ShownPart::End => self.writer.end_array(),
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use super::document::{Level, PageRole, Role};
 use super::escape::{Escaping, markdown};
 use super::format::{Format, Purpose};
-use super::shown::{Entry, ShownTable};
+use super::shown::{ShownPart, ShownTable};
 
 /// GitHub's Markdown.
 pub const MARKDOWN: Format = Format {
@@ -14,8 +14,10 @@ pub const MARKDOWN: Format = Format {
     purpose: Purpose::Document,
     write: |out, style, shown| {
         shown.entries().iter().try_for_each(|entry| match entry {
-            Entry::Sentence(role, words) => sentence(out, style.level, *role, words),
-            Entry::Table(table) if style.level >= table.level && table.has_rows() => write_table(out, table),
+            ShownPart::Sentence(role, words) => sentence(out, style.level, *role, words),
+            ShownPart::Table(table) if style.level >= table.level && table.has_rows() => {
+                write_table(out, table)
+            }
             _ => Ok(()),
         })
     },

@@ -15,7 +15,7 @@ use latency_core::decimal::Trimmed;
 use super::document::{Metric, MetricLabel, Value};
 use super::escape::{Escaping, label};
 use super::format::{Format, Purpose};
-use super::shown::{Entry, Shown};
+use super::shown::{Shown, ShownPart};
 
 /// Gauges, for example for the textfile collector of node_exporter.
 pub const PROMETHEUS: Format = Format {
@@ -32,7 +32,7 @@ type MetricSample<'s> = (&'s [MetricLabel], &'s Value);
 fn write(out: &mut dyn Write, shown: &Shown) -> fmt::Result {
     let mut known: Vec<(&Metric, Vec<MetricSample<'_>>)> = Vec::new();
     for entry in shown.entries() {
-        let Entry::Metric(metric, labels, value) = entry else { continue };
+        let ShownPart::Metric(metric, labels, value) = entry else { continue };
         let sample = (labels.as_slice(), value);
         match known.iter_mut().find(|(other, _)| core::ptr::eq(*other, *metric)) {
             Some((_, samples)) => samples.push(sample),

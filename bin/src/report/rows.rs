@@ -12,7 +12,7 @@ use core::fmt::{self, Write};
 use super::document::{ENDS, Field, Part, Value};
 use super::figures::Precise;
 use super::format::{Format, Purpose};
-use super::shown::{Entry, Shown};
+use super::shown::{Shown, ShownPart};
 
 /// Comma-separated values (RFC 4180), but with plain line feeds.
 pub const CSV: Format = Format {
@@ -39,16 +39,16 @@ fn header(out: &mut dyn Write, columns: &[Field]) -> fmt::Result {
 }
 
 /// Returns the parts of each record of the list that is not within another part.
-fn records(shown: &Shown) -> impl Iterator<Item = &[Entry]> {
+fn records(shown: &Shown) -> impl Iterator<Item = &[ShownPart]> {
     let (mut depth, mut is_list, mut begun, mut found) = (0_usize, false, 0, Vec::new());
     for (index, entry) in shown.entries().iter().enumerate() {
         match entry {
-            Entry::Begin(part) => {
+            ShownPart::Begin(part) => {
                 depth += 1;
                 is_list |= depth == 1 && matches!(part, Part::Records(_));
                 begun = if depth == 2 { index } else { begun };
             }
-            Entry::End => {
+            ShownPart::End => {
                 if is_list && depth == 2 {
                     found.push(begun..index);
                 }
@@ -62,10 +62,10 @@ fn records(shown: &Shown) -> impl Iterator<Item = &[Entry]> {
 }
 
 /// Writes one record.
-fn row(out: &mut dyn Write, columns: &[Field], record: &[Entry]) -> fmt::Result {
+fn row(out: &mut dyn Write, columns: &[Field], record: &[ShownPart]) -> fmt::Result {
     let mut cells = vec![&Value::None; columns.len()];
     for entry in record {
-        if let Entry::Value(field, value) = entry
+        if let ShownPart::Value(field, value) = entry
             && let Some(place) = columns.iter().position(|column| column.key == field.key)
             && let Some(cell) = cells.get_mut(place)
         {

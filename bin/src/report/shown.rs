@@ -19,12 +19,12 @@ use super::figures::Digits;
 
 /// One part of a result.
 #[derive(Debug)]
-pub enum Entry {
+pub enum ShownPart {
     /// A named value of the innermost object, or a nameless value of the innermost list.
     Value(&'static Field, Value),
     /// A value of the innermost object under a name that the user chose.
     Named(String, Value),
-    /// The beginning of a container: everything up to its [`End`](Entry::End) belongs to it.
+    /// The beginning of a container: everything up to its [`End`](ShownPart::End) belongs to it.
     Begin(Part),
     /// The end of the innermost container.
     End,
@@ -123,7 +123,7 @@ impl ShownTable {
 /// A result as it is shown.
 #[derive(Debug, Default)]
 pub struct Shown {
-    entries: Vec<Entry>,
+    entries: Vec<ShownPart>,
 }
 
 impl Shown {
@@ -143,12 +143,12 @@ impl Shown {
 
     /// Returns every part, in order.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ShownPart] {
         &self.entries
     }
 
     /// Returns the parts by value.
-    pub fn into_entries(self) -> impl Iterator<Item = Entry> {
+    pub fn into_entries(self) -> impl Iterator<Item = ShownPart> {
         self.entries.into_iter()
     }
 
@@ -158,7 +158,7 @@ impl Shown {
     }
 
     /// Adds a part.
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: ShownPart) {
         self.entries.push(entry);
     }
 
@@ -169,12 +169,12 @@ impl Shown {
 
     /// Adds a value.
     pub fn value(&mut self, field: &'static Field, value: Value) {
-        self.push(Entry::Value(field, value));
+        self.push(ShownPart::Value(field, value));
     }
 
     /// Adds a value of the innermost object under a name that the user chose.
     pub fn named(&mut self, name: &str, value: Value) {
-        self.push(Entry::Named(name.into(), value));
+        self.push(ShownPart::Named(name.into(), value));
     }
 
     /// Adds a value that is composed of parts.
@@ -184,7 +184,7 @@ impl Shown {
 
     /// Adds a sentence for people.
     pub fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        self.push(Entry::Sentence(role, alloc::fmt::format(words)));
+        self.push(ShownPart::Sentence(role, alloc::fmt::format(words)));
     }
 
     /// Adds a sentence without values.
@@ -216,7 +216,7 @@ impl Shown {
     pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, fill: &dyn Fn(&mut ShownTable)) {
         let mut table = ShownTable { caption: caption.into(), level, words, rows: Vec::from([Vec::new()]) };
         fill(&mut table);
-        self.push(Entry::Table(Box::new(table)));
+        self.push(ShownPart::Table(Box::new(table)));
     }
 
     /// Adds a picture.
@@ -227,13 +227,13 @@ impl Shown {
     /// Adds a picture that a terminal shows only if `in_text` is true.
     pub fn draw(&mut self, picture: Picture, in_text: bool) {
         let picture = Box::new(picture);
-        self.push(if in_text { Entry::Picture(picture) } else { Entry::PagePicture(picture) });
+        self.push(if in_text { ShownPart::Picture(picture) } else { ShownPart::PagePicture(picture) });
     }
 
     /// Adds a sample of a metric.
     pub fn sample(&mut self, metric: &'static Metric, labels: &[MetricLabel], value: Value) {
         if Metric::is_number(&value) {
-            self.push(Entry::Metric(metric, labels.into(), value));
+            self.push(ShownPart::Metric(metric, labels.into(), value));
         }
     }
 
@@ -273,16 +273,16 @@ impl Shown {
 
     /// Adds a container with all of its members.
     pub fn part(&mut self, part: Part, members: impl FnOnce(&mut Shown)) {
-        self.push(Entry::Begin(part));
+        self.push(ShownPart::Begin(part));
         members(self);
-        self.push(Entry::End);
+        self.push(ShownPart::End);
     }
 }
 
 /// Returns every sentence of some parts with its role.
-pub fn sentences(entries: &[Entry]) -> impl Iterator<Item = (Role, &str)> {
+pub fn sentences(entries: &[ShownPart]) -> impl Iterator<Item = (Role, &str)> {
     entries.iter().filter_map(|entry| match entry {
-        Entry::Sentence(role, words) => Some((*role, words.as_str())),
+        ShownPart::Sentence(role, words) => Some((*role, words.as_str())),
         _ => None,
     })
 }

@@ -10,7 +10,7 @@ use super::ascii::{Ascii, ascii};
 use super::document::{Level, PageRole, Role, Style};
 use super::figures::width;
 use super::format::{Format, Purpose};
-use super::shown::{Entry, Picture, ShownTable};
+use super::shown::{Picture, ShownPart, ShownTable};
 use super::terminal::Terminal;
 use super::wrap::{self, Wrap};
 use super::{heatmap, plot};
@@ -24,9 +24,9 @@ pub const TEXT: Format = Format {
         let mut out = Ascii { out, unicode: style.terminal.unicode };
         let mut text = Text { out: &mut out, style, section: None, is_summed_up: None };
         in_order(shown.entries(), style).into_iter().try_for_each(|entry| match entry {
-            Entry::Sentence(role, words) => text.sentence(*role, words),
-            Entry::Table(table) => text.table(table),
-            Entry::Picture(picture) => text.picture(picture),
+            ShownPart::Sentence(role, words) => text.sentence(*role, words),
+            ShownPart::Table(table) => text.table(table),
+            ShownPart::Picture(picture) => text.picture(picture),
             _ => Ok(()),
         })
     },
@@ -34,16 +34,16 @@ pub const TEXT: Format = Format {
 
 /// Returns the parts in the order of a terminal. A person who reads it now finds the answer and the trust in it before the
 /// lines that scripts search for, if there are several.
-fn in_order<'s>(entries: &'s [Entry], style: &Style) -> Vec<&'s Entry> {
-    let mut ordered: Vec<&Entry> = Vec::new();
+fn in_order<'s>(entries: &'s [ShownPart], style: &Style) -> Vec<&'s ShownPart> {
+    let mut ordered: Vec<&ShownPart> = Vec::new();
     let is_screen = style.terminal.screen && style.level > Level::Quiet;
-    let is = |entry: &Entry, wanted| matches!(entry, Entry::Sentence(role, _) if *role == wanted);
-    let is_chapter = |entry: &Entry| is(entry, Role::Page(PageRole::Chapter));
+    let is = |entry: &ShownPart, wanted| matches!(entry, ShownPart::Sentence(role, _) if *role == wanted);
+    let is_chapter = |entry: &ShownPart| is(entry, Role::Page(PageRole::Chapter));
     for chapter in entries.chunk_by(|_, next| !is_chapter(next)) {
-        let is_line = |entry: &&Entry| is(entry, Role::Line);
+        let is_line = |entry: &&ShownPart| is(entry, Role::Line);
         let trust = chapter.iter().position(|entry| is(entry, Role::Trust));
         let (front, rest) = chapter.split_at(trust.map_or(0, |trust| trust + 1));
-        let lines: Vec<&Entry> = front.iter().filter(is_line).collect();
+        let lines: Vec<&ShownPart> = front.iter().filter(is_line).collect();
         if is_screen && lines.len() > 1 {
             ordered.extend(front.iter().filter(|entry| !is_line(entry)).chain(lines).chain(rest));
         } else {

@@ -18,7 +18,7 @@ use latency_core::json::Layout;
 use super::document::{Level, PageRole, Part, Role};
 use super::escape::{Escaping, InMarkup, markup_lines};
 use super::format::{Format, Purpose};
-use super::shown::{Entry, Picture, Shown, ShownTable, sentences};
+use super::shown::{Picture, Shown, ShownPart, ShownTable, sentences};
 use super::{json, svg};
 
 /// A self-contained page.
@@ -48,17 +48,18 @@ struct Chapter<'s> {
     /// The sentences that belong to it.
     sentences: Vec<(Role, &'s str)>,
     /// All its parts.
-    entries: &'s [Entry],
+    entries: &'s [ShownPart],
 }
 
 impl<'s> Chapter<'s> {
     /// Returns the part before the first chapter, then the chapters. Sentences of the method, and notes with their remedies,
     /// that several chapters have belong to the part before.
-    fn all(entries: &'s [Entry]) -> Vec<Chapter<'s>> {
-        let is_chapter = |entry: &Entry| matches!(entry, Entry::Sentence(Role::Page(PageRole::Chapter), _));
+    fn all(entries: &'s [ShownPart]) -> Vec<Chapter<'s>> {
+        let is_chapter =
+            |entry: &ShownPart| matches!(entry, ShownPart::Sentence(Role::Page(PageRole::Chapter), _));
         let first = entries.iter().position(is_chapter).unwrap_or(entries.len());
         let (before, chapters) = entries.split_at(first);
-        let chapters: Vec<&[Entry]> = chapters.chunk_by(|_, next| !is_chapter(next)).collect();
+        let chapters: Vec<&[ShownPart]> = chapters.chunk_by(|_, next| !is_chapter(next)).collect();
         let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         for (role, words) in chapters.iter().flat_map(|chapter| sentences(chapter)) {
             if let Some(label) = shared_label(role) {
@@ -155,7 +156,9 @@ impl<'s> Chapter<'s> {
     /// Returns the markup of the tables, of those for readers who want everything or of the others.
     fn tables(&self, long: bool) -> Vec<String> {
         let tables = self.entries.iter().filter_map(|entry| match entry {
-            Entry::Table(table) if (table.level == Level::Verbose) == long && table.has_rows() => Some(table),
+            ShownPart::Table(table) if (table.level == Level::Verbose) == long && table.has_rows() => {
+                Some(table)
+            }
             _ => None,
         });
         tables.map(|one| table(one)).collect()
@@ -163,7 +166,7 @@ impl<'s> Chapter<'s> {
 
     fn pictures(&self) -> impl Iterator<Item = &'s Picture> + use<'s> {
         self.entries.iter().filter_map(|entry| match entry {
-            Entry::Picture(picture) | Entry::PagePicture(picture) => Some(&**picture),
+            ShownPart::Picture(picture) | ShownPart::PagePicture(picture) => Some(&**picture),
             _ => None,
         })
     }
@@ -434,19 +437,21 @@ impl<'p> Page<'p> {
 }
 
 /// Returns everything but the lists of points.
-fn without_points(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
+fn without_points(entries: &[ShownPart]) -> impl Iterator<Item = &ShownPart> {
     // The depth within a list of points; 0 outside.
     let mut depth = 0_usize;
     entries.iter().filter(move |entry| {
         let is_list = match entry {
-            Entry::Begin(Part::Records(_)) => true,
-            Entry::Begin(Part::List(field)) => matches!(field.key, "node_pairs" | "points" | "distributions"),
+            ShownPart::Begin(Part::Records(_)) => true,
+            ShownPart::Begin(Part::List(field)) => {
+                matches!(field.key, "node_pairs" | "points" | "distributions")
+            }
             _ => false,
         };
         let is_inside = depth > 0 || is_list;
         match entry {
-            Entry::Begin(_) if is_inside => depth += 1,
-            Entry::End if is_inside => depth -= 1,
+            ShownPart::Begin(_) if is_inside => depth += 1,
+            ShownPart::End if is_inside => depth -= 1,
             _ => {}
         }
         !is_inside

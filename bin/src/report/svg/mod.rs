@@ -15,7 +15,7 @@ use core::fmt::{self, Write};
 
 use super::document::{PageRole, Role};
 use super::format::{Format, Purpose};
-use super::shown::{Entry, Picture};
+use super::shown::{Picture, ShownPart};
 
 pub use frame::FramePlace;
 pub use style::SHEET;
@@ -27,7 +27,7 @@ pub const SVG: Format = Format {
     purpose: Purpose::Picture,
     write: |out, _, shown| {
         let pictures = shown.entries().iter().filter_map(|entry| match entry {
-            Entry::Picture(picture) | Entry::PagePicture(picture) => Some(picture),
+            ShownPart::Picture(picture) | ShownPart::PagePicture(picture) => Some(picture),
             _ => None,
         });
         let Some(picture) = pictures.into_iter().next() else { return Ok(()) };

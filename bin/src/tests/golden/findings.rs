@@ -47,7 +47,7 @@ use crate::plan::Planning;
 use crate::plan::budget::Budget;
 use crate::plan::whole_run;
 use crate::report::FORMATS;
-use crate::report::shown::{Entry, Shown, ShownTable};
+use crate::report::shown::{Shown, ShownPart, ShownTable};
 use crate::report::terminal::Terminal;
 use crate::report::words::speak;
 use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors, OnCpu};
@@ -124,12 +124,12 @@ pub fn without_pictures(scene: &Scene) -> String {
         let shown = Shown::of(|document| {
             for entry in shown.entries() {
                 match entry {
-                    Entry::Sentence(role, words) => document.say(*role, words),
-                    Entry::Table(table) => {
+                    ShownPart::Sentence(role, words) => document.say(*role, words),
+                    ShownPart::Table(table) => {
                         let cells: Vec<usize> = table.rows.iter().map(Vec::len).collect();
                         assert!(cells.iter().all(|count| *count == cells[0]), "{}: {cells:?}", table.caption);
                         let rows = table.rows.clone();
-                        document.push(Entry::Table(Box::new(ShownTable {
+                        document.push(ShownPart::Table(Box::new(ShownTable {
                             caption: table.caption.clone(),
                             rows,
                             ..**table

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::vec::Vec;
 
 use crate::report::document::{ENDS, Field, Part, Value};
-use crate::report::shown::{Entry, Shown};
+use crate::report::shown::{Shown, ShownPart};
 
 /// One description as a tree.
 pub enum Seen {
@@ -38,21 +38,21 @@ impl Tree {
         whole
     }
 
-    fn entry(&mut self, entry: &Entry) {
+    fn entry(&mut self, entry: &ShownPart) {
         match entry {
-            Entry::Value(field, value) => {
+            ShownPart::Value(field, value) => {
                 let parts = [**field].into_iter().chain(ends(**field).into_iter().flatten());
                 for (field, value) in parts.zip(value.parts()) {
                     self.add(Some(field), single(value));
                 }
             }
-            Entry::Named(..) => self.open.last_mut().unwrap().1 = Seen::Names,
-            Entry::Begin(part) => self.open.push(match part {
+            ShownPart::Named(..) => self.open.last_mut().unwrap().1 = Seen::Names,
+            ShownPart::Begin(part) => self.open.push(match part {
                 Part::Object(field) => (Some(**field), Seen::Object(Vec::new())),
                 Part::List(field) | Part::Records(field) => (Some(**field), Seen::List(Vec::new())),
                 Part::Item => (None, Seen::Object(Vec::new())),
             }),
-            Entry::End => {
+            ShownPart::End => {
                 let (field, seen) = self.open.pop().unwrap();
                 self.add(field, seen);
             }
