@@ -61,7 +61,7 @@ pub fn published(
         return;
     };
     let of_value = optional(value, |value, out| {
-        match relation(quantity, processor.signature.0, usual.ends(), value) {
+        match relation(quantity, processor.signature.0, usual.ends, value) {
             Relation::Inside => out.write_str("; this agrees"),
             Relation::Half => fmt::Display::fmt(
                 &"; this is about half, as when the sibling thread of the core is active",
