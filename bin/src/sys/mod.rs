@@ -21,7 +21,6 @@ pub mod perf;
 pub mod raw;
 mod shared;
 pub mod signal;
-pub mod system;
 pub mod table;
 pub mod terminal;
 pub mod thread;
