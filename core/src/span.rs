@@ -89,7 +89,6 @@ impl<'m> SpanWalk<'m> {
     }
 
     /// Returns whether a run of `loads` loads from `self` ends in the state `after`, at the address `ended`.
-    #[must_use]
     pub fn proves(&self, loads: u64, after: &SpanWalk<'m>, ended: usize) -> bool {
         let Some(before_last) = loads.checked_sub(1) else { return *after.all() == self.words };
         let mut words = self.words;

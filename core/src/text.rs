@@ -18,7 +18,6 @@ impl<const N: usize> Text<N> {
 
     /// Returns as much of `bytes` as fits, without leading and trailing white space. Bytes that are
     /// not UTF-8, and characters that control a terminal, are replaced by `?`.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
         for chunk in bytes.trim_ascii().utf8_chunks() {
@@ -33,7 +32,6 @@ impl<const N: usize> Text<N> {
     }
 
     /// Returns the formatted text, up to the first part that does not fit.
-    #[must_use]
     pub fn of(words: fmt::Arguments<'_>) -> Self {
         let mut text = Self::EMPTY;
         let _ = text.write_fmt(words);
@@ -50,13 +48,11 @@ impl<const N: usize> Text<N> {
     }
 
     /// Returns the characters.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(self.bytes.get(..self.length).unwrap_or_default()).unwrap_or_default()
     }
 
     /// Returns whether the text is empty.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -124,7 +120,6 @@ impl<const N: usize> fmt::Debug for Text<N> {
 ///
 /// These are Unicode's categories of control, format and private-use characters, the fillers and
 /// the joiners. A table of all invisible characters would need some kilobytes.
-#[must_use]
 pub const fn steers(character: char) -> bool {
     matches!(character,
         '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}'
@@ -151,7 +146,6 @@ pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
 }
 
 /// Returns the ending of a noun for this count: `s`, or nothing for one.
-#[must_use]
 pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
     if count == T::from(1) { "" } else { "s" }
 }

@@ -8,13 +8,11 @@ pub trait Worded: Copy + PartialEq + 'static {
     const WORDS: &'static [(&'static str, Self)];
 
     /// Returns the value with the word `text`.
-    #[must_use]
     fn from_word(text: &[u8]) -> Option<Self> {
         Self::WORDS.iter().find(|(word, _)| word.as_bytes() == text).map(|&(_, choice)| choice)
     }
 
     /// Returns the word of this value, as it appears in options and results.
-    #[must_use]
     fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, choice)| *choice == self).map_or("", |&(word, _)| word)
     }

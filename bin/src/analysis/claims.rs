@@ -49,7 +49,6 @@ pub struct Claims {
 impl Claims {
     /// Returns the caches that sysfs reports, and those that the processor reports for levels that sysfs lacks; returns
     /// none under an emulator.
-    #[must_use]
     pub fn of(machine: &Machine) -> Claims {
         let mut claims = Claims::default();
         if machine.processor.platform == Platform::Emulated {
@@ -80,7 +79,6 @@ impl Claims {
     }
 
     /// Returns the claim for a level.
-    #[must_use]
     pub fn level(&self, level: u32) -> Option<&Claim> {
         self.iter().find(|claim| claim.level == level)
     }

@@ -25,20 +25,17 @@ pub struct CpuPair<'r> {
 
 impl CpuPair<'_> {
     /// Returns the one-way time of a line, in nanoseconds.
-    #[must_use]
     pub fn ns(&self) -> f64 {
         self.measured.series.nanoseconds.median
     }
 
     /// Returns the comparison of the time stamps of both CPUs by messages.
-    #[must_use]
     pub fn messages(&self) -> Option<ClockOffset> {
         self.measured.lines?.messages
     }
 }
 
 /// Returns the pair of an outcome, if it was measured.
-#[must_use]
 pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
     let with = *outcome.point.walk.ping_pong()?;
     Some(CpuPair { a: outcome.point.cpu, with, measured: outcome.result.as_ref().ok()? })
@@ -72,7 +69,6 @@ pub fn rows<'r, 'a>(
 
 /// Returns the time of the walk that differs from `like` only in the cache that the lines are in, in nanoseconds, if it
 /// was measured.
-#[must_use]
 pub fn in_cache(outcomes: &[Outcome<'_>], like: &Outcome<'_>, level: LineLevel) -> Option<f64> {
     let is_there = |owned: &Owned| owned.level == level;
     let same = outcomes.iter().filter(|other| other.point.walk.owned().is_some_and(is_there));
@@ -118,7 +114,6 @@ impl CoresConclusion<'_> {
 }
 
 /// Draws the conclusions from all pairs.
-#[must_use]
 pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> CoresConclusion<'r> {
     let classes = Shared::ALL.map(|shared| class(outcomes, shared));
     let mut found = CoresConclusion { classes, nearest: None, farthest: None, spread: None, apart: None };
@@ -150,7 +145,6 @@ fn nearer<'r>(one: CpuPair<'r>, other: CpuPair<'r>) -> CpuPair<'r> {
 }
 
 /// Returns the numbers of pairs of `cpus` in each class, in the order of [`Shared::ALL`].
-#[must_use]
 pub fn of_classes(cpus: &CpuSet, sharing: &Sharing<'_>) -> [usize; Shared::ALL.len()] {
     let mut counts = [0; Shared::ALL.len()];
     for a in cpus {
@@ -178,7 +172,6 @@ pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(Cp
 }
 
 /// Returns the closest pair that is nearer than two cores can be, although the system reports two cores.
-#[must_use]
 pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<CpuPair<'r>> {
     let of_two_cores = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);
     of_two_cores.reduce(nearer).filter(|pair| pair.ns() < WITHIN_CORE_NS)

@@ -57,7 +57,6 @@ messages! {
 
 impl Failure<'_> {
     /// Returns the word before the message: a slower result is an outcome, not an error.
-    #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
             Failure::Slower(_) => "regression",
@@ -68,7 +67,6 @@ impl Failure<'_> {
     }
 
     /// Returns the exit code of the process.
-    #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) | Failure::Saved(_) => 1,
@@ -84,7 +82,6 @@ impl Failure<'_> {
 
 impl Failure<'_> {
     /// Returns the failure of a size, a stride and an order for which there is no chain.
-    #[must_use]
     pub fn no_such_chain(size: Bytes, stride: Bytes) -> Failure<'static> {
         UsageError::NoSuchChain { size, stride }.into()
     }

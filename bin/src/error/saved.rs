@@ -23,7 +23,6 @@ pub struct Problem {
 
 impl Problem {
     /// Returns a problem in a line.
-    #[must_use]
     pub const fn new(line: u32, what: &'static str) -> Problem {
         Problem { line, what, version: Text::EMPTY }
     }

@@ -113,7 +113,6 @@ fn isolated(files: &impl Files) -> CpuSet {
 }
 
 /// Returns the description of the processor that executes the call, without anything else of the machine.
-#[must_use]
 pub fn processor() -> Processor {
     processor::identify(&SystemFiles, CpuId(0))
 }

@@ -111,7 +111,6 @@ impl Rates {
     }
 
     /// Returns the rates as a slice.
-    #[must_use]
     pub fn as_slice(&self) -> &[Rate] {
         self.rates.get(..self.count).unwrap_or_default()
     }

@@ -51,7 +51,6 @@ pub struct Axis<'a> {
 const LARGEST: f64 = 1e100;
 
 /// Returns whether a number can be drawn: it is finite and not absurdly large.
-#[must_use]
 pub fn is_drawable(value: f64) -> bool {
     value.abs() <= LARGEST
 }
@@ -71,25 +70,21 @@ pub struct ChartPoint {
 
 impl ChartPoint {
     /// Makes a point without an interval.
-    #[must_use]
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y, band: None, whiskers: None }
     }
 
     /// Makes a point with a confidence interval.
-    #[must_use]
     pub const fn with_band(x: f64, y: f64, low: f64, high: f64) -> Self {
         Self { x, y, band: Some((low, high)), whiskers: None }
     }
 
     /// Makes a point of an estimate, with its confidence interval if that is known.
-    #[must_use]
     pub fn of(x: f64, y: Estimate) -> Self {
         Self { band: y.interval.map(|interval| (interval.low, interval.high)), ..Self::new(x, y.value) }
     }
 
     /// Returns whether it can be drawn.
-    #[must_use]
     pub fn is_drawable(&self) -> bool {
         is_drawable(self.x) && is_drawable(self.y)
     }
@@ -149,7 +144,6 @@ impl Mark {
     pub const NONE: Mark = Mark { x: f64::NAN, label: Text::EMPTY, kind: MarkKind::Line, series: None };
 
     /// Makes a vertical line that belongs to no series.
-    #[must_use]
     pub fn line(x: f64, label: fmt::Arguments<'_>) -> Self {
         Self { x, label: Text::of(label), ..Self::NONE }
     }
@@ -218,7 +212,6 @@ impl<'a> Matrix<'a> {
     }
 
     /// Returns the number of columns that the row of this index leaves out.
-    #[must_use]
     pub fn left_out(&self, row: usize) -> usize {
         if self.groups.is_some() { row } else { 0 }
     }
@@ -237,7 +230,6 @@ impl<'a> Matrix<'a> {
 
     /// Returns the mark of a cell without a number, which also precedes the reason in the list: a letter if there are
     /// several reasons, else a dash.
-    #[must_use]
     pub fn mark(&self, reason: &str) -> char {
         let reasons = self.reasons();
         let known = reasons.iter().flatten().zip(REASON_MARKS).find(|(known, _)| **known == reason);
@@ -246,7 +238,6 @@ impl<'a> Matrix<'a> {
     }
 
     /// Returns the first few different reasons for which numbers are missing.
-    #[must_use]
     pub fn reasons(&self) -> [Option<&'a str>; REASON_MARKS.len()] {
         let mut found = [None; REASON_MARKS.len()];
         for reason in self.cells().filter_map(|(_, _, cell)| cell.err()) {

@@ -32,7 +32,6 @@ pub struct Field {
 
 impl Field {
     /// Makes a field from its key and its meaning.
-    #[must_use]
     #[cfg_attr(test, track_caller)]
     #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not write the schema"))]
     pub const fn new(key: &'static str, has_interval: bool, about: &'static str) -> Field {
@@ -130,7 +129,6 @@ from! {
 
 impl Value<'_> {
     /// Returns the number, and both ends of its interval.
-    #[must_use]
     pub fn parts(self) -> [Self; 3] {
         let Value::Estimate(Estimate { value, interval }) = self else {
             return [self, Value::None, Value::None];
@@ -258,7 +256,6 @@ impl DocumentTable<'_> {
     }
 
     /// Returns whether there is a row below the headings.
-    #[must_use]
     pub fn has_rows(&self) -> bool {
         self.each(&mut |row, _, _| if row > 0 { Err(fmt::Error) } else { Ok(()) }).is_err()
     }
@@ -346,7 +343,6 @@ pub struct Metric {
 
 impl Metric {
     /// Returns whether a value is a number, and thus a sample.
-    #[must_use]
     pub fn is_number(value: Value<'_>) -> bool {
         match value {
             Value::Count(_) => true,

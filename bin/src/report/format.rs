@@ -44,19 +44,16 @@ impl Eq for Format {}
 
 impl Format {
     /// Returns the format with this name.
-    #[must_use]
     pub fn named(formats: &'static [Format], name: &[u8]) -> Option<&'static Format> {
         formats.iter().find(|format| format.name.as_bytes() == name)
     }
 
     /// Returns whether it shows only measured values, so that a plan cannot be written in it.
-    #[must_use]
     pub const fn shows_values_alone(&self) -> bool {
         matches!(self.purpose, Purpose::Picture | Purpose::Attributes | Purpose::Metrics)
     }
 
     /// Returns the extension of a file, without the dot. A dot at the beginning or the end of a name does not count.
-    #[must_use]
     pub fn extension_of(path: &[u8]) -> Option<&[u8]> {
         let name = path.rsplit(|&byte| byte == b'/').next()?;
         let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;
@@ -64,7 +61,6 @@ impl Format {
     }
 
     /// Returns the format of an extension, in upper or lower case.
-    #[must_use]
     pub fn of_extension(formats: &'static [Format], extension: &[u8]) -> Option<&'static Format> {
         formats.iter().find(|format| format.extension.as_bytes().eq_ignore_ascii_case(extension))
     }

@@ -53,7 +53,6 @@ pub enum Exclusion<'a> {
 
 impl Exclusion<'_> {
     /// Returns whether the exclusion fails the run: memory that left its proven node.
-    #[must_use]
     pub const fn is_fatal(&self) -> bool {
         matches!(self, Exclusion::Placement(PlacementError::MovedDuringRun { .. }))
     }
@@ -79,7 +78,6 @@ pub struct Outcome<'a> {
 }
 
 /// Returns whether the core's clock is unknown at a measured point of dependent loads.
-#[must_use]
 pub fn lack_core_clock(outcomes: &[Outcome<'_>]) -> bool {
     outcomes.iter().any(|Outcome { point, result }| {
         let loads = !matches!(point.walk, Walk::Traffic(_)) && !point.walk.is_of_cores();
@@ -88,7 +86,6 @@ pub fn lack_core_clock(outcomes: &[Outcome<'_>]) -> bool {
 }
 
 /// Returns the core clock in gigahertz of the first point that has one.
-#[must_use]
 pub fn core_clock(outcomes: &[Outcome<'_>]) -> Option<f64> {
     let clock = outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
     clock.map(|clock| clock.median)
@@ -96,13 +93,11 @@ pub fn core_clock(outcomes: &[Outcome<'_>]) -> Option<f64> {
 
 impl Outcome<'_> {
     /// Returns the latency, or the time per load; `None` if it was not measured.
-    #[must_use]
     pub fn nanoseconds(&self) -> Option<f64> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median)
     }
 
     /// Returns the latency, or the time per load, with its interval; `None` if it was not measured.
-    #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.into())
     }

@@ -49,7 +49,6 @@ pub struct Placed {
 impl Placed {
     /// Returns whether the kernel had every page on `node`, before and after the measurement. A kernel without NUMA has no
     /// other place for a page.
-    #[must_use]
     pub fn is_verified(&self, node: NodeId) -> bool {
         self.means == Means::NoNuma
             || self.before.proves(node, self.mapped) && self.after.proves(node, self.mapped)
@@ -57,7 +56,6 @@ impl Placed {
 
     /// Returns the number of pages that are now on other nodes than `node`, if there are any; `None` also if the kernel
     /// does not report it.
-    #[must_use]
     pub fn moved(&self, node: NodeId) -> Option<u64> {
         if !self.after.is_there() || self.after.proves(node, self.mapped) {
             return None;
@@ -67,7 +65,6 @@ impl Placed {
     }
 
     /// Returns the part in transparent huge pages before and after, if the kernel has merged or split pages.
-    #[must_use]
     pub fn huge_pages_changed(&self) -> Option<(Bytes, Bytes)> {
         let (before, after) = (self.before.transparent_huge?, self.after.transparent_huge?);
         (before != after).then_some((before, after))
@@ -77,7 +74,6 @@ impl Placed {
     ///
     /// A mapping from a pool either has pages of the pool's size or fails; for other mappings, only /proc shows the
     /// size.
-    #[must_use]
     pub const fn pages_are_verified(&self) -> bool {
         match self.pages.source() {
             PageSource::Pool => true,
@@ -87,7 +83,6 @@ impl Placed {
     }
 
     /// Returns the share of the buffer in transparent huge pages after the measurement, if it was mapped with them.
-    #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
         let huge = self.after.transparent_huge.filter(|_| self.pages.are_transparent())?;
         Some(huge.0.real() / self.mapped.0.real())
@@ -107,7 +102,6 @@ pub struct PlacedField {
 
 impl PlacedField {
     /// Returns the same facts for memory with full evidence.
-    #[must_use]
     pub fn of(placed: &Placed, node: NodeId) -> PlacedField {
         PlacedField { means: placed.means, pages: placed.pages, verified: placed.is_verified(node) }
     }

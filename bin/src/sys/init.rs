@@ -28,7 +28,6 @@ use rustix::system::{RebootCommand, reboot};
 
 /// Prepares the environment of the program, and returns the effective arguments: those `passed` by the kernel or, as a
 /// machine's first process, those after `--` on the kernel's command line.
-#[must_use]
 pub fn begin(passed: Arguments) -> Arguments {
     let first = is_first_process();
     if first {

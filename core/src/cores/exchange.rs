@@ -111,7 +111,6 @@ impl<'m> Exchange<'m> {
     /// Prepares an exchange by `atomics` in `memory`, which starts at a page boundary; its content is overwritten.
     ///
     /// There is one place for every two pages, up to [`MOST_PLACES`](Self::MOST_PLACES).
-    #[must_use]
     pub fn new(memory: &'m mut [Line], counter: Stamp, atomics: Atomics) -> Self {
         let lines = SharedLine::share(memory);
         let places = (lines.len() / PAGE / PAIR).min(Self::MOST_PLACES);

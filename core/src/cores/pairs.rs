@@ -46,7 +46,6 @@ impl Choice {
     pub const MOST_OF_CLASS: usize = 8;
 
     /// Returns the largest number of pairs that may be chosen of `cpus` CPUs.
-    #[must_use]
     pub const fn most(self, cpus: usize) -> usize {
         let all = cpus * cpus.saturating_sub(1) / 2;
         let few = Shared::ALL.len() * Self::MOST_OF_CLASS;

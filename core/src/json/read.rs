@@ -59,26 +59,22 @@ enum Next {
 
 impl<'a> Reader<'a> {
     /// Returns a reader at the start of `input`.
-    #[must_use]
     pub const fn new(input: &'a [u8]) -> Self {
         Self { input, offset: 0, depth: 0, objects: 0, next: Next::Value, failed: None, hasty: false }
     }
 
     /// Returns a reader that looks only at brackets, quotes and commas when it skips members: this is several times
     /// as fast, but does not detect errors in skipped members.
-    #[must_use]
     pub const fn hasty(input: &'a [u8]) -> Self {
         Self { hasty: true, ..Self::new(input) }
     }
 
     /// Returns the number of bytes that were read.
-    #[must_use]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
     /// Returns the number of open objects and arrays.
-    #[must_use]
     pub const fn depth(&self) -> usize {
         self.depth
     }

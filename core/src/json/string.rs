@@ -13,7 +13,6 @@ pub struct Str<'a> {
 
 impl<'a> Str<'a> {
     /// Returns the text, if it has no escape.
-    #[must_use]
     pub fn unescaped(self) -> Option<&'a str> {
         Some(self.raw).filter(|_| !self.escaped)
     }

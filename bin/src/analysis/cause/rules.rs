@@ -156,7 +156,6 @@ pub struct LikelyCause {
 
 impl LikelyCause {
     /// Returns its name, for programs.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.cause.word()
     }
@@ -232,7 +231,6 @@ impl Display for LikelyCause {
 }
 
 /// Returns the likely cause, if the evidence has the signature of exactly one.
-#[must_use]
 pub fn find(evidence: &CauseEvidence) -> Option<LikelyCause> {
     let mut found = None::<LikelyCause>;
     for (index, rule) in RULES.iter().enumerate() {

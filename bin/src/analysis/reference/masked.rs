@@ -155,7 +155,6 @@ pub struct MaskedModel {
 }
 
 /// Returns the reasons why the reported model is not the real one, if there are any.
-#[must_use]
 pub fn contradiction(processor: &Processor) -> Option<MaskedModel> {
     let (family, model, _) = processor.signature;
     let of_maker = |core: &&CoreIdentity| match processor.vendor.as_str() {

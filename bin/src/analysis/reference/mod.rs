@@ -24,7 +24,6 @@ use crate::machine::processor::{CoreKind, Platform, Processor};
 ///
 /// The name of the processor is to be its maker's: an emulator gives made names, `Intel Xeon Processor (Cascadelake)`
 /// or `AMD EPYC-Milan Processor`, to processors whose cores are others.
-#[must_use]
 pub fn is_of(row: &PublishedRow, processor: &Processor) -> bool {
     let brand = processor.brand.as_str().as_bytes();
     let is_own_name = match processor.signature.0 {
@@ -45,7 +44,6 @@ pub fn is_of(row: &PublishedRow, processor: &Processor) -> bool {
 
 /// Returns the name of the core or platform of a processor for which a quantity is published, and the range of all its
 /// figures, with all their conditions and sources.
-#[must_use]
 pub fn usual(processor: &Processor, quantity: PublishedQuantity) -> Option<(&'static str, Usual)> {
     figures(&|row| is_of(row, processor))
         .filter(|(_, figure)| figure.quantity == quantity)

@@ -44,7 +44,6 @@ pub struct PublishedQuantity(pub u8);
 
 impl PublishedQuantity {
     /// Returns whether it depends on more than the core.
-    #[must_use]
     pub const fn depends_on_machine(self) -> bool {
         self.0 >= LOCAL.0
     }
@@ -55,13 +54,11 @@ impl PublishedQuantity {
     }
 
     /// Returns the name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.words().1
     }
 
     /// Returns the unit.
-    #[must_use]
     pub fn unit(self) -> &'static str {
         self.words().2
     }

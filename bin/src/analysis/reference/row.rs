@@ -114,7 +114,6 @@ impl PublishedRow {
     }
 
     /// Returns whether it is of a processor with this name, family, model and stepping.
-    #[must_use]
     pub fn has(&self, brand: &[u8], (family, model, stepping): (u16, u16, u16)) -> bool {
         let holds = |(first, last): (u16, u16), number| (first..=last).contains(&number);
         self.family == family

@@ -88,31 +88,26 @@ impl Stated {
     }
 
     /// Returns whether there are conditions.
-    #[must_use]
     pub const fn has_conditions(self) -> bool {
         self.conditions != 0
     }
 
     /// Returns whether some figures are of virtual machines.
-    #[must_use]
     pub fn is_virtual(self) -> bool {
         Stated::default().with("VIRTUAL").is_some_and(|guest| self.conditions & guest.conditions != 0)
     }
 
     /// Returns the number of sources.
-    #[must_use]
     pub const fn sources(self) -> u32 {
         self.sources.count_ones()
     }
 
     /// Shows the conditions.
-    #[must_use]
     pub fn conditions(self) -> impl Display {
         texts(&CONDITIONS, self.conditions, ", ")
     }
 
     /// Shows the addresses of the sources.
-    #[must_use]
     pub fn addresses(self) -> impl Display {
         texts(&SOURCES, self.sources, " ")
     }

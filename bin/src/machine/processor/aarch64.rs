@@ -115,7 +115,6 @@ impl Answers {
 }
 
 /// Reads the description of the processor that executes the call.
-#[must_use]
 pub fn identify(files: &impl Files, cpu: CpuId) -> Processor {
     let identification = || latency_core::arch::identification(auxv::hardware_capabilities());
     described(files, cpu, Answers { identification, try_event: perf::try_event })

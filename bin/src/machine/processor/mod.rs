@@ -42,7 +42,6 @@ pub enum CoreKind {
 
 impl CoreKind {
     /// Returns the word that reports use.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             CoreKind::Performance => "performance core",
@@ -64,7 +63,6 @@ pub enum Platform {
 
 impl Platform {
     /// Returns the word that reports use.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Platform::Hardware => "hardware",
@@ -125,7 +123,6 @@ impl Processor {
     };
 
     /// Returns the largest described cache.
-    #[must_use]
     pub fn last_level_cache(&self) -> Option<CacheClaim> {
         self.caches.iter().flatten().max_by_key(|cache| cache.level).copied()
     }

@@ -43,7 +43,6 @@ enum TickKind {
 
 impl Ticks {
     /// Returns ticks at multiples of a round step. If the range is a single value, returns that value.
-    #[must_use]
     pub fn linear(range: AxisRange, most: usize, unit: Unit<'_>) -> Self {
         if range.low >= range.high {
             return Self::single(range.low);
@@ -60,7 +59,6 @@ impl Ticks {
     /// value, returns that value.
     ///
     /// Up to twice `most` round numbers are kept, because the next step, one per decade, gives too few.
-    #[must_use]
     pub fn logarithmic(range: AxisRange, most: usize, unit: Unit<'_>) -> Self {
         if range.low >= range.high {
             return Self::single(range.low);
