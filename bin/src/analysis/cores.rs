@@ -2,11 +2,12 @@
 //! pair.
 
 use latency_core::cpulist::CpuSet;
-use latency_core::stats::Interval;
+use latency_core::stats::{self, Interval};
 use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
 
 use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong};
+use crate::sys::table::List;
 
 /// Latency below which two CPUs are likely threads of one core, which exchange a line within its own caches: two cores
 /// are hardly ever as close, in nanoseconds.
@@ -192,24 +193,10 @@ fn class(outcomes: &[Outcome<'_>], shared: Shared) -> Option<SharingClass> {
     })
 }
 
-/// Returns the median of values that are not stored, by comparing each with all others. `None` without values, or if
-/// one of them is not a number.
+/// Returns the median; `None` without values, if one of them is not a number, or without memory for them.
 fn median(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let count = values.clone().count();
-    let (mut lower, mut upper) = (None, None);
-    for value in values.clone() {
-        let (below, not_above) = values.clone().fold((0, 0), |(below, not_above), other| {
-            (below + usize::from(other < value), not_above + usize::from(other <= value))
-        });
-        let has = |rank: usize| below <= rank && rank < not_above;
-        if has((count - 1) / 2) {
-            lower = Some(value);
-        }
-        if has(count / 2) {
-            upper = Some(value);
-        }
-    }
-    lower.zip(upper).map(|(lower, upper)| lower + (upper - lower) / 2.0)
+    let mut values = List::of(values).ok().filter(|values| !values.iter().any(|value| value.is_nan()))?;
+    stats::median(&mut values)
 }
 
 #[cfg(test)]
