@@ -213,6 +213,16 @@ pub const PLACES: &[Place] = &[
         "trees::odd::isolated_cpus_are_pointed_out",
     ),
     row(
+        "a guest whose hypervisor draws a package for each CPU",
+        "CPUs of one node are in no other socket, whatever the packages, exit 0.",
+        "trees::cpus::packages_of_a_hypervisor_do_not_count_as_sockets",
+    ),
+    row(
+        "a processor with several kinds of cores (hybrids, big.LITTLE)",
+        "The kind of the measured core is said, and `cores` has classes for each kind, exit 0.",
+        "trees::cpus::kinds_of_cores_are_told_apart",
+    ),
+    row(
         "one CPU allowed, in every experiment",
         "All points are measured on it, exit 0; `loaded` and `cores` need two and are refused, exit 2.",
         "hostile::start::on_one_cpu_of_the_machine",

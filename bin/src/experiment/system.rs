@@ -397,7 +397,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
                     None => table.text("-"),
                 }
             }
-            table.known(node.package);
+            table.known(Some(node.packages).filter(|packages| !packages.is_empty()));
             others.iter().for_each(|to| table.known(machine.topology.distance(node.id, to.id)));
         }
     });
