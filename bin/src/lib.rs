@@ -106,6 +106,9 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         Ok(options) => options,
         Err(error) => return fail(&mut messages, &error.into()),
     };
+    if options.probe && options.help.is_none() && !options.version {
+        return fail(&mut messages, &UsageError::ProbeAlone.into());
+    }
     let is_report = options.experiment.descriptor.name == REPORT.descriptor.name;
     if is_report {
         options.prefer_page(Stream::Output.is_terminal());

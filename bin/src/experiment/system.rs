@@ -34,7 +34,7 @@ pub const SYSTEM: Experiment = Experiment {
         summary: "detected hardware, topology and permissions",
         details: "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
                   command that removes it.",
-        flags: FlagSet::of(&[FlagId::Strict]).union(FlagSet::IDENTITY),
+        flags: FlagSet::of(&[FlagId::Strict, FlagId::Probe]).union(FlagSet::IDENTITY),
         ..Descriptor::OF_VALUES
     },
     plan: |_| Ok(Table::empty()?),
