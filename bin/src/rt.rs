@@ -14,7 +14,7 @@ use core::panic::PanicInfo;
 use latency_bench::sys::arguments::{Arguments, Environment};
 use latency_bench::sys::out::Messages;
 use latency_bench::sys::terminal::Stream;
-use latency_bench::sys::{auxv, init, signal};
+use latency_bench::sys::{auxv, init, probe, raw, signal};
 
 latency_bench::assemble!("start.s");
 latency_bench::assemble!("mem.s");
@@ -42,6 +42,9 @@ unsafe extern "C" fn lb_start(stack: *const usize) -> ! {
         auxv::keep(end.add(1).cast());
         (Arguments::from_vector(count, vector), Environment::from_vector(variables))
     };
+    if let Some(status) = probe::run(passed) {
+        raw::exit(status);
+    }
     // If blocking fails, a signal ends the program as usual; nothing depends on it.
     let _ = signal::block();
     let arguments = init::begin(passed);

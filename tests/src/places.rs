@@ -109,6 +109,16 @@ pub const PLACES: &[Place] = &[
         "hostile::calls::a_call_that_is_answered_with_a_signal_is_one_that_fails",
     ),
     row(
+        "a filter that ends the process at any one system call (systemd's `SystemCallFilter=`, sandboxes)",
+        "The end by SIGSYS; `system --probe` names the call, exit 2.",
+        "hostile::calls::a_call_that_ends_the_process_is_named_by_the_probe",
+    ),
+    row(
+        "the same, at calls that only a measurement needs",
+        "Help, saved results and references are shown, exit 0.",
+        "hostile::calls::a_call_that_the_answer_does_not_need_is_not_made",
+    ),
+    row(
         "a system call that the tool is not known to make",
         "It makes no other: the list of calls is complete.",
         "hostile::calls::no_other_call_is_made",
@@ -211,6 +221,16 @@ pub const PLACES: &[Place] = &[
         "isolated CPUs (`isolcpus=`, cpuset partitions)",
         "They are not measured, with the note `cpus-isolated`, unless they are named, exit 0; `system` lists them.",
         "trees::odd::isolated_cpus_are_pointed_out",
+    ),
+    row(
+        "a guest whose hypervisor draws a package for each CPU",
+        "CPUs of one node are in no other socket, whatever the packages, exit 0.",
+        "trees::cpus::packages_of_a_hypervisor_do_not_count_as_sockets",
+    ),
+    row(
+        "a processor with several kinds of cores (hybrids, big.LITTLE)",
+        "The kind of the measured core is said, and `cores` has classes for each kind, exit 0.",
+        "trees::cpus::kinds_of_cores_are_told_apart",
     ),
     row(
         "one CPU allowed, in every experiment",

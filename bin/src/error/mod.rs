@@ -6,6 +6,7 @@
 //! Functions that can fail return a failure. It occurs rarely, so it has only two machine words; the data of its
 //! message are stored elsewhere, for the rest of the process.
 
+pub mod advice;
 mod outcome;
 mod placement;
 mod saved;

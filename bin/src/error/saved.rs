@@ -47,6 +47,9 @@ messages! {
         Unreadable { path: &'a [u8], errno: Errno }
             if path.starts_with(b"--") =>
             "cannot read '{path}': {errno}; options go before --"; where path = Escaped(path);
+            if errno == Errno::ENOMEM =>
+            "cannot read '{path}': {errno}; free memory, or raise memory.max, ulimit -v or ulimit -d";
+            where path = Escaped(path);
             =>
             "cannot read '{path}': {errno}; expected a result saved with -o FILE.json";
             where path = Escaped(path);
@@ -96,7 +99,7 @@ messages! {
             if field.is_empty() => "A and B have no point in common; measure both with the same options";
             => "A and B have no point in common: {field} differs; measure both with the same options";
         /// A result without the requested values.
-        NoUndisturbed => "a result has no steady value; run it with --until=quiet";
+        NoUndisturbed => "a result has no steady value; use `latency-bench matrix --until=quiet`";
         /// Results that do not answer a question.
         Unanswered { path: &'a [u8], why: Unanswered } => "'{path}' {why}"; where path = Escaped(path);
         /// Results without a picture; `drawn` states which results have one.

@@ -16,7 +16,7 @@ use latency_core::topology::Sharing;
 use latency_core::topology::{Node, Source, Topology};
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
 
-use self::processor::{Platform, Processor};
+use self::processor::{CoreKind, Platform, Processor};
 pub use memory::Supply;
 
 /// Assumed size of a last-level cache that is not reported: larger than most, so that the working set reaches memory.
@@ -84,6 +84,8 @@ pub struct Machine {
     /// Isolated CPUs (`isolcpus=`, cpuset partitions) that this process was not given: it may run on them if they are
     /// named.
     pub isolated: CpuSet,
+    /// The efficiency cores; `None` if the kernel does not report several kinds of cores.
+    pub small: Option<CpuSet>,
     /// The nodes from which it may take memory (cpuset).
     pub memory_nodes: NodeSet,
     /// The nodes to which an inherited policy binds it (`numactl --membind`).
@@ -125,7 +127,29 @@ impl Machine {
             let of_package = nodes.iter().find(|other| self.topology.same_package(other.id, node.id));
             of_package.is_some_and(|first| first.id == node.id)
         };
-        nodes.iter().filter(is_first).count()
+        let beyond_first = |node: &Node| node.packages.len().saturating_sub(1);
+        nodes.iter().filter(is_first).count() + nodes.iter().map(beyond_first).sum::<usize>()
+    }
+
+    /// Returns the kind of a CPU's core; `None` if the kernel does not report several kinds.
+    #[must_use]
+    pub fn kind_of(&self, cpu: CpuId) -> Option<CoreKind> {
+        Some(CoreKind::of(self.small.as_ref()?.contains(cpu.0)))
+    }
+
+    /// Returns a node with CPUs of several packages, and their number, if the machine is not a guest: hypervisors draw
+    /// packages as they like.
+    #[must_use]
+    pub fn node_of_packages(&self) -> Option<(NodeId, u32)> {
+        let spans = |node: &&Node| node.packages.len() > 1 && self.processor.platform == Platform::Hardware;
+        self.topology.nodes().iter().find(spans).map(|node| (node.id, node.packages.len() as u32))
+    }
+
+    /// Returns whether the packages are not those of the hardware: a guest has several in one node.
+    #[must_use]
+    pub fn draws_packages(&self) -> bool {
+        let mut nodes = self.topology.nodes().iter();
+        self.processor.platform != Platform::Hardware && nodes.any(|node| node.packages.len() > 1)
     }
 
     /// Returns whether a package has several nodes with CPUs: sub-NUMA clusters, NPS2 or NPS4.

@@ -431,6 +431,9 @@ flags! {
     Strict "strict" Verdict,
         Switch(|options| options.strict = true),
         "exit 3 if the result is unreliable";
+    Probe "probe" Verdict,
+        Switch(|options| options.probe = true),
+        "only try each system call in a process of its own, and name those at which a filter ends it (exit 2)";
     DryRun "dry-run" Sampling COMMON,
         Switch(|options| options.dry_run = true),
         "print the plan and estimated duration, then exit";

@@ -274,6 +274,8 @@ options! {
         pub unit: Option<Bytes> = None,
         /// True if an unreliable result makes the run fail.
         pub strict: bool = false,
+        /// True to try system calls; the entry of the program does, so that nothing else is called.
+        pub probe: bool = false,
         /// True to print the plan and stop.
         pub dry_run: bool = false,
         /// All formats.

@@ -18,6 +18,7 @@ pub mod out;
 mod output_file;
 pub mod path;
 pub mod perf;
+pub mod probe;
 pub mod raw;
 mod shared;
 pub mod signal;

@@ -13,7 +13,7 @@ use latency_core::topology::Shared;
 
 use super::super::matrix;
 use crate::analysis::cores::{
-    CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
+    CoresConclusion, CpuPair, MOST_CLASSES, SharingClass, conclude, in_cache, left_out, pair, pairs, rows,
 };
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, in_parentheses};
@@ -33,13 +33,14 @@ const MOST_IN_PICTURE: usize = 48;
 
 /// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let found = &conclude(report.outcomes);
+    let found = &conclude(report.outcomes, report.machine.small.as_ref());
     // The published figures are medians of all pairs, and most pairs are the farthest of a socket.
     let (mut within, mut between) = (None, None);
     for class in found.classes() {
         match class.shared {
             Shared::Core => {}
             Shared::Machine => between = Some(class.median),
+            _ if class.small.unwrap_or_default() > 0 => {}
             _ => within = Some(class.median),
         }
         document.line(format_args!(
@@ -75,7 +76,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Describes the tables, the picture and the method.
 pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let found = &conclude(report.outcomes);
+    let found = &conclude(report.outcomes, report.machine.small.as_ref());
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
         grid(document, report, found, &cpus);
@@ -141,9 +142,10 @@ const fn words(method: Method) -> &'static str {
 }
 
 /// Writes the name of a class, capitalised for the start of a sentence.
-fn class_name(class: &SharingClass) -> impl Display {
-    let (first, rest) = class.shared.name().split_at_checked(1).unwrap_or_default();
+fn class_name(class: &SharingClass) -> impl Display + use<> {
+    let class = Text::<64>::of(format_args!("{class}"));
     fmt::from_fn(move |out| {
+        let (first, rest) = class.as_str().split_at_checked(1).unwrap_or_default();
         first.chars().try_for_each(|first| out.write_char(first.to_ascii_uppercase()))?;
         out.write_str(rest)
     })
@@ -261,14 +263,14 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Shows a row for each class.
 fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
-    let all = of_classes(&report.machine.cpus, &report.machine.sharing);
+    let machine = report.machine;
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["class", "pairs", "median ns", "95% CI within run", "min to max"]);
         for class in found.classes() {
             table.row();
-            table.text(class.shared.name());
-            match all.get(class.shared as usize) {
-                Some(all) if *all > class.pairs => table.cell(format_args!("{} of {all}", class.pairs)),
+            table.show(class);
+            match class.most(&machine.cpus, &machine.sharing, machine.small.as_ref()) {
+                all if all > class.pairs => table.cell(format_args!("{} of {all}", class.pairs)),
                 _ => table.show(&class.pairs),
             }
             table.number(class.median);
@@ -442,7 +444,7 @@ fn strip(
     // If there is no memory for the points, the picture is left out.
     let none = ChartPoint::new(f64::NAN, f64::NAN);
     let Ok(mut points) = Table::filled(pairs(report.outcomes).count(), none) else { return };
-    let mut lines = [(Text::<32>::EMPTY, &[][..]); Shared::ALL.len()];
+    let mut lines = [(Text::<64>::EMPTY, &[][..]); MOST_CLASSES];
     let count = found.classes().count();
     let mut rest = &mut points[..];
     let mut middle = count.real();
@@ -451,12 +453,14 @@ fn strip(
         let (own, others) = core::mem::take(&mut rest).split_at_mut_checked(class.pairs).unwrap_or_default();
         rest = others;
         middle -= 1.0;
-        let members = pairs(report.outcomes).filter(|pair| pair.with.class == class.shared);
+        let small = report.machine.small.as_ref();
+        let members = pairs(report.outcomes)
+            .filter(|pair| class.has(small, pair.with.class, [pair.a.0, pair.with.partner.0]));
         for (order, (point, pair)) in own.iter_mut().zip(members).enumerate() {
             let part = order.real() * GOLDEN + 0.5;
             *point = ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5));
         }
-        *line = (Text::of(format_args!("{} {} ns", class.shared.name(), Digits(class.median))), own);
+        *line = (Text::of(format_args!("{class} {} ns", Digits(class.median))), own);
     }
     let names = lines.each_ref().map(|(name, _)| name.as_str());
     let series = lines.each_ref().map(|(_, row)| Series { name: "", data: Data::Scatter(row) });
