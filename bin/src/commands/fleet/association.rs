@@ -92,7 +92,7 @@ pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Ass
             known.push((facts::cpu(text), fact, is_slow));
         }
     }
-    known.sort_unstable();
+    sort_by(&mut known, Ord::cmp);
     let mut tried = List::new(known.len())?;
     for hosts in known.chunk_by(|one, other| (one.0, one.1.0) == (other.0, other.1.0)) {
         let [all, slow] = counts(hosts);

@@ -125,7 +125,7 @@ impl Boots {
         let told = boots.iter().filter(|(boot, _)| !id(names.name(*boot)).is_empty());
         let spans = told.filter_map(|(boot, _)| self.seen.get(*boot as usize).copied());
         let mut spans = List::of(spans.filter(|[first, ..]| *first > 0))?;
-        spans.sort_unstable();
+        sort_by(&mut spans, Ord::cmp);
         let mut end = 0;
         Ok(spans.iter().any(|[first, last, _]| {
             let overlaps = *first <= end;
