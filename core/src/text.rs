@@ -20,14 +20,7 @@ impl<const N: usize> Text<N> {
     /// not UTF-8, and characters that control a terminal, are replaced by `?`.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
-        for chunk in bytes.trim_ascii().utf8_chunks() {
-            let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
-            for character in chunk.valid().chars().chain(replaced.chars()) {
-                if !text.push(if steers(character) { '?' } else { character }) {
-                    return text;
-                }
-            }
-        }
+        shown(bytes.trim_ascii(), &mut |character| text.push(character));
         text
     }
 
@@ -116,6 +109,30 @@ impl<const N: usize> fmt::Debug for Text<N> {
     }
 }
 
+/// Passes the characters of a text to `take` while it returns true, with `?` for those that would not be shown.
+fn shown(bytes: &[u8], take: &mut dyn FnMut(char) -> bool) {
+    for chunk in bytes.utf8_chunks() {
+        let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
+        for character in chunk.valid().chars().chain(replaced.chars()) {
+            if !take(if steers(character) { '?' } else { character }) {
+                return;
+            }
+        }
+    }
+}
+
+/// Returns the parts of a text between the places of a separator.
+pub fn split<'t>(text: &'t str, separator: &'t str) -> impl Iterator<Item = &'t str> {
+    let mut rest = Some(text);
+    core::iter::from_fn(move || {
+        let whole = rest?;
+        let mut places = whole.as_bytes().windows(separator.len());
+        let place = places.position(|bytes| bytes == separator.as_bytes());
+        rest = place.and_then(|place| whole.get(place + separator.len()..));
+        whole.get(..place.unwrap_or(whole.len()))
+    })
+}
+
 /// Returns true if a character is invisible, but may move or hide other characters.
 ///
 /// These are Unicode's categories of control, format and private-use characters, the fillers and
@@ -176,6 +193,13 @@ mod tests {
         assert_eq!(text, Text::<6>::from_bytes(b"node"));
         text.truncate(5);
         assert_eq!(text, "node");
+    }
+
+    #[test]
+    fn a_text_is_split_like_the_library_does() {
+        for text in ["", "; ", "a; b", "a;b; ", "; ; c", "ä; ö"] {
+            assert!(split(text, "; ").eq(text.split("; ")), "{text}");
+        }
     }
 
     #[test]

@@ -2,18 +2,20 @@
 
 use core::fmt;
 
+use latency_core::text::split;
+
 use crate::options::{FLAGS, FlagId, FlagSet};
 
 /// Shows a message for a command with these options. The parts behind semicolons are its advice.
 pub fn suited(message: &str, accepted: FlagSet) -> impl fmt::Display {
     fmt::from_fn(move |out| {
-        for (part, clause) in message.split("; ").enumerate() {
+        for (part, clause) in split(message, "; ").enumerate() {
             if part == 0 {
                 out.write_str(clause)?;
                 continue;
             }
             let mut before = "; ";
-            for advice in clause.split(", or ") {
+            for advice in split(clause, ", or ") {
                 // Of the commands that measure, some have a largest size in place of one.
                 let size = match accepted.contains(FlagId::Size) || !accepted.contains(FlagId::MaxSize) {
                     true => "--size",
@@ -21,7 +23,7 @@ pub fn suited(message: &str, accepted: FlagSet) -> impl fmt::Display {
                 };
                 if has_all(advice, size, accepted) {
                     out.write_str(core::mem::replace(&mut before, ", or "))?;
-                    for (piece, text) in advice.split("--size").enumerate() {
+                    for (piece, text) in split(advice, "--size").enumerate() {
                         out.write_str(if piece > 0 { size } else { "" })?;
                         out.write_str(text)?;
                     }
@@ -35,7 +37,7 @@ pub fn suited(message: &str, accepted: FlagSet) -> impl fmt::Display {
 /// Returns whether a command has all options in an advice; those of command lines in backticks are of other commands.
 fn has_all(advice: &str, size: &str, accepted: FlagSet) -> bool {
     let own = advice.split('`').step_by(2);
-    own.flat_map(|text| text.split("--").skip(1)).all(|text| {
+    own.flat_map(|text| split(text, "--").skip(1)).all(|text| {
         let end = text.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(text.len());
         let name = text.get(..end).unwrap_or_default();
         let name = if name == "size" { size.trim_start_matches('-') } else { name };

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use latency_core::messages;
-use latency_core::text::Text;
+use latency_core::text::{Text, split};
 use latency_core::units::Bytes;
 
 use super::Unanswered;
@@ -68,7 +68,7 @@ messages! {
         /// A saved result that cannot be understood.
         Malformed { path: &'a [u8], problem: Problem }
             // The defect may name its own remedy.
-            if problem.version.is_empty() && !problem.what.contains("; ") =>
+            if problem.version.is_empty() && split(problem.what, "; ").count() == 1 =>
             "'{path}', line {line}: {problem}; use a result saved with --json or --csv, or a table of sizes and \
             nanoseconds"; where path = Escaped(path), line = problem.line;
             => "'{path}', line {line}: {problem}"; where path = Escaped(path), line = problem.line;
