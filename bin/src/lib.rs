@@ -32,6 +32,9 @@
 //! report  sys       one file a format; the kernel, one concern a file
 //! ```
 //!
+//! The heap (`sys::heap`) is for documents and reports: it is sealed while an experiment measures, and folders whose code
+//! runs then do not name it.
+//!
 //! `tests` is built only for tests: those of the whole program, and what tests of several folders share.
 //!
 //! Below all of them is the package `latency-core`, which needs no system call. A new experiment is a file in `experiment`
@@ -39,6 +42,7 @@
 
 #![no_std]
 
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 

@@ -1,7 +1,7 @@
 //! A short string of fixed capacity that is stored in place.
 //!
-//! It stores names of governors, clock sources and kernels by value, and builds paths, without an
-//! allocator.
+//! It stores names of governors, clock sources and kernels by value, and builds paths, without a
+//! heap.
 
 use core::fmt::{self, Write};
 

@@ -93,8 +93,8 @@ impl Failure<'_> {
     /// The failure of a pointer chase that did not end at the expected node, or could not start.
     pub const HOPS_NOT_PROVEN: Failure<'static> = Failure::Timing(&TimingError::HopsNotProven);
 
-    /// The failure if memory is too short to store another failure.
-    const NO_MEMORY: Failure<'static> =
+    /// The failure if memory is too short.
+    pub const NO_MEMORY: Failure<'static> =
         Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
 }
 

@@ -1,7 +1,5 @@
 //! A saved result that cannot be used.
 
-use core::fmt;
-
 use latency_core::messages;
 use latency_core::text::{Text, split};
 use latency_core::units::Bytes;
@@ -15,27 +13,14 @@ use crate::sys::errno::Errno;
 pub struct Problem {
     /// The line, from 1.
     pub line: u32,
-    /// The defect.
+    /// The defect, and its own remedy if it has one.
     pub what: &'static str,
-    /// The version of this program that can read the file, if this version is too old.
-    pub version: Text<24>,
 }
 
 impl Problem {
     /// Returns a problem in a line.
     pub const fn new(line: u32, what: &'static str) -> Problem {
-        Problem { line, what, version: Text::EMPTY }
-    }
-}
-
-/// Writes the defect.
-impl fmt::Display for Problem {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.what.fmt(out)?;
-        match self.version.is_empty() {
-            true => Ok(()),
-            false => write!(out, "; use latency-bench {version} or later", version = self.version.as_str()),
-        }
+        Problem { line, what }
     }
 }
 
@@ -68,18 +53,18 @@ messages! {
         /// A saved result that cannot be understood.
         Malformed { path: &'a [u8], problem: Problem }
             // The defect may name its own remedy.
-            if problem.version.is_empty() && split(problem.what, "; ").count() == 1 =>
-            "'{path}', line {line}: {problem}; use a result saved with --json or --csv, or a table of sizes and \
-            nanoseconds"; where path = Escaped(path), line = problem.line;
-            => "'{path}', line {line}: {problem}"; where path = Escaped(path), line = problem.line;
+            if split(problem.what, "; ").count() == 1 =>
+            "'{path}', line {line}: {what}; use a result saved with --json or --csv, or a table of sizes and \
+            nanoseconds"; where path = Escaped(path), line = problem.line, what = problem.what;
+            => "'{path}', line {line}: {what}"; where path = Escaped(path), line = problem.line, what = problem.what;
         /// Input lines that are not results, with `--strict`: the first, and the number of others.
         Skipped { path: &'a [u8], problem: Problem, others: usize }
             if others > 0 =>
-            "--strict: '{path}', line {line}: {problem}, and {others} more skipped lines; save results with \
-            --format=jsonl, or run without --strict"; where path = Escaped(path), line = problem.line;
+            "--strict: '{path}', line {line}: {what}, and {others} more skipped lines; save results with \
+            --format=jsonl, or run without --strict"; where path = Escaped(path), line = problem.line, what = problem.what;
             =>
-            "--strict: '{path}', line {line}: {problem}; save results with --format=jsonl, or run without --strict";
-            where path = Escaped(path), line = problem.line;
+            "--strict: '{path}', line {line}: {what}; save results with --format=jsonl, or run without --strict";
+            where path = Escaped(path), line = problem.line, what = problem.what;
         /// Sizes that cannot be bytes, and that have no unit.
         NoUnit { path: &'a [u8] } =>
             "'{path}': sizes are too small to be bytes; give their unit, e.g. --unit=K or --unit=M (binary)";

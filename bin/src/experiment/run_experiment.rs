@@ -6,6 +6,7 @@ use latency_core::cores::Method;
 
 use super::interface::Experiment;
 use crate::describe::Report;
+use crate::engine;
 use crate::engine::checks::conditions::Watch;
 use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::checks::{find_working_set, repeat, self_test, translation_probe};
@@ -144,7 +145,7 @@ pub fn run_experiment<'a>(
     effort: Effort,
 ) -> Result<ExperimentRun<'a>, Failure<'a>> {
     let deadline = Deadline::at(effort.end_ns);
-    let ran = measured(options, session, experiment, planned, effort);
+    let ran = engine::sealed(|| measured(options, session, experiment, planned, effort));
     drop(deadline);
     let (mut ran, budget) = match ran {
         Err(Failure::Interrupted) if !requested() => return Err(PlacementError::BudgetOver.into()),

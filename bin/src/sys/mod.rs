@@ -10,6 +10,7 @@ pub mod auxv;
 pub mod cpu;
 pub mod errno;
 pub mod file;
+pub mod heap;
 pub mod init;
 pub mod mailbox;
 pub mod map;

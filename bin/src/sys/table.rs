@@ -1,4 +1,5 @@
-//! Arrays for results and workspaces, in mapped memory: there is no allocator, and the stack is too small for them.
+//! Arrays for results and workspaces, in mapped memory: nothing is allocated while anything is timed, and the stack is too
+//! small for them.
 //!
 //! The module does not interpret the stored values.
 //!

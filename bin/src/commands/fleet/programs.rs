@@ -230,7 +230,7 @@ impl FleetView<'_, '_> {
             |document, Refused { path, problem }| {
                 document.put(&FILE, saved::shown(path).as_str());
                 document.put(&LINE, problem.line);
-                document.put(&WHAT, Value::Shown(problem));
+                document.put(&WHAT, Value::Word(problem.what));
             },
         );
         document.put(&THRESHOLD, self.threshold);
