@@ -18,19 +18,33 @@ pub trait Worded: Copy + PartialEq + 'static {
     }
 }
 
-/// The condition under which something is shown (`--progress`, `--color`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum When {
-    /// Only on a terminal.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
+/// Declares enumerations, each value with its meaning and its word.
+#[macro_export]
+macro_rules! worded {
+    ($($(#[$about:meta])+ $seen:vis enum $name:ident {
+        $($(#[$doc:meta])* $variant:ident = $word:expr,)+
+    })+) => {$(
+        $(#[$about])+
+        $seen enum $name {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl $crate::words::Worded for $name {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, $name::$variant)),+];
+        }
+    )+};
 }
 
-impl Worded for When {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
+worded! {
+    /// The condition under which something is shown (`--progress`, `--color`).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum When {
+        /// Only on a terminal.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
 }

@@ -1,7 +1,6 @@
 //! A point and its outcome: a measurement, or the reason why there is none.
 
-use core::fmt;
-
+use latency_core::messages;
 use latency_core::stats::Estimate;
 
 use super::placed::{Placed, PlacedField};
@@ -40,31 +39,23 @@ pub struct Measurement {
     pub lines: Option<PerLine>,
 }
 
-/// The reason why a point has no value.
-#[derive(Clone, Copy, Debug)]
-pub enum Exclusion<'a> {
-    /// The memory could not be obtained, or its required placement could not be proven.
-    Placement(PlacementError<'a>),
-    /// An interrupt ended the run before the point was measured.
-    Interrupted,
-    /// Other programs left the generators no CPU time, so that the load was absent.
-    Starved,
+messages! {
+    /// The reason why a point has no value.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Exclusion<'a> {
+        /// The memory could not be obtained, or its required placement could not be proven.
+        Placement(error: PlacementError<'a>) => "{error}";
+        /// An interrupt ended the run before the point was measured.
+        Interrupted => "interrupted";
+        /// Other programs left the generators no CPU time, so that the load was absent.
+        Starved => "other programs left the load no CPU time";
+    }
 }
 
 impl Exclusion<'_> {
     /// Returns whether the exclusion fails the run: memory that left its proven node.
     pub const fn is_fatal(&self) -> bool {
         matches!(self, Exclusion::Placement(PlacementError::MovedDuringRun { .. }))
-    }
-}
-
-impl fmt::Display for Exclusion<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Exclusion::Placement(error) => error.fmt(out),
-            Exclusion::Interrupted => out.write_str("interrupted"),
-            Exclusion::Starved => out.write_str("other programs left the load no CPU time"),
-        }
     }
 }
 

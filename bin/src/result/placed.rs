@@ -2,30 +2,23 @@
 
 use latency_core::math::ToReal;
 use latency_core::units::{Bytes, NodeId, PageSource, Pages};
-use latency_core::words::Worded;
+use latency_core::worded;
 
 use super::evidence::{Evidence, PageCounts};
 
-/// The means by which a buffer was placed on its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Means {
-    /// A memory policy: set_mempolicy and mbind.
-    Policy,
-    /// A first touch by a CPU of the node, because policies are forbidden.
-    FirstTouch,
-    /// No means: there is only one node.
-    SoleNode,
-    /// No means: the kernel was built without NUMA.
-    NoNuma,
-}
-
-impl Worded for Means {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("bind", Means::Policy),
-        ("first touch", Means::FirstTouch),
-        ("sole node", Means::SoleNode),
-        ("no NUMA", Means::NoNuma),
-    ];
+worded! {
+    /// The means by which a buffer was placed on its node.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Means {
+        /// A memory policy: set_mempolicy and mbind.
+        Policy = "bind",
+        /// A first touch by a CPU of the node, because policies are forbidden.
+        FirstTouch = "first touch",
+        /// No means: there is only one node.
+        SoleNode = "sole node",
+        /// No means: the kernel was built without NUMA.
+        NoNuma = "no NUMA",
+    }
 }
 
 /// Facts about the memory of a point.

@@ -6,6 +6,7 @@
 use crate::cpulist::CpuSet;
 use crate::topology::{Files, files};
 use crate::units::{Bytes, CpuId, LineSize};
+use crate::worded;
 use crate::words::Worded;
 
 /// Maximum number of caches of one CPU: two of the first level, one for each further level, and
@@ -38,16 +39,18 @@ pub struct Cache {
     pub shared_by: CpuSet,
 }
 
-/// The content of a cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CacheKind {
-    /// Data and instructions.
-    #[default]
-    Unified,
-    /// Data only.
-    Data,
-    /// Instructions only.
-    Instruction,
+worded! {
+    /// The content of a cache.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum CacheKind {
+        /// Data and instructions.
+        #[default]
+        Unified = "Unified",
+        /// Data only.
+        Data = "Data",
+        /// Instructions only.
+        Instruction = "Instruction",
+    }
 }
 
 impl Caches {
@@ -111,12 +114,6 @@ impl CacheKind {
     pub const fn holds_data(self) -> bool {
         !matches!(self, Self::Instruction)
     }
-}
-
-/// The words that the kernel uses.
-impl Worded for CacheKind {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("Data", Self::Data), ("Instruction", Self::Instruction), ("Unified", Self::Unified)];
 }
 
 impl Cache {

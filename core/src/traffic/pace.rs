@@ -8,7 +8,7 @@
 use crate::math;
 use crate::math::ln;
 use crate::rng::Pcg32;
-use crate::words::Worded;
+use crate::worded;
 
 /// Number of fractional bits of a mean gap in ticks.
 pub const FRACTION_BITS: u32 = 20;
@@ -55,17 +55,15 @@ static GAPS: [u16; 1 << INDEX_BITS] = {
     gaps
 };
 
-/// The distribution of the gaps between deadlines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pacing {
-    /// Exponential gaps.
-    Poisson,
-    /// Equal gaps.
-    Even,
-}
-
-impl Worded for Pacing {
-    const WORDS: &'static [(&'static str, Self)] = &[("poisson", Pacing::Poisson), ("even", Pacing::Even)];
+worded! {
+    /// The distribution of the gaps between deadlines.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Pacing {
+        /// Exponential gaps.
+        Poisson = "poisson",
+        /// Equal gaps.
+        Even = "even",
+    }
 }
 
 /// A series of deadlines.
