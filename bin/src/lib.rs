@@ -481,6 +481,9 @@ fn perform_all(
         started,
         seconds: seconds_since(begun_ns),
     };
+    if !sections.interrupted && !sections.has_result() {
+        return sections.verdict(false);
+    }
     let nothing = sections.interrupted && sections.is_empty();
     let failed = sections.verdict(false).is_err();
     outputs.save(output::COLUMNS, [failed, nothing], &mut |document| {

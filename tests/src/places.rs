@@ -286,6 +286,18 @@ pub const PLACES: &[Place] = &[
     ),
     // Memory.
     row(
+        "`vm.overcommit_memory=2`, or a limit of address space (`ulimit -v`, RLIMIT_AS) or data (`ulimit -d`, RLIMIT_DATA) \
+         below what the default needs",
+        "The default working set is smaller, with the warning `size-clipped`, exit 0; a larger `--size` is refused with the \
+         name of the limit, exit 2.",
+        "trees::odd::limits_of_memory_reduce_the_default_and_are_named",
+    ),
+    row(
+        "CPUs of two packages in one node (NPS0, node interleaving, `numa=off`)",
+        "The note `node-spans-packages`, and no published figure of memory, exit 0; `system` lists both packages.",
+        "trees::cpus::packages_within_a_node_are_listed",
+    ),
+    row(
         "address space of 1 to 16 MiB (`ulimit -v`)",
         "An error that names the limit or the failed call, exit 2; below 1 MiB the kernel itself may not start the executable.",
         "cli::confined::without_memory",

@@ -3,6 +3,7 @@
 use super::body::{MATRIX, Root, place};
 use super::tree::Tree;
 use latency_tests::confine::allowed_cpus;
+use latency_tests::document::warnings;
 use serde_json::Value;
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -37,6 +38,18 @@ fn packages_of_a_hypervisor_do_not_count_as_sockets() {
     let document = document(&Root::new(&place, &tree), &CORES);
     let class = if document["system"]["platform"] == "hardware" { "other socket" } else { "same node" };
     assert_eq!(document["rows"][0]["class"], class, "{document:#}");
+}
+
+#[test]
+fn packages_within_a_node_are_listed() {
+    let Some(place) = place("trees::cpus::packages_within_a_node_are_listed") else { return };
+    let root = Root::new(&place, &Tree::of("node-interleaving"));
+    let found = root.run(&["system"]).unwrap_or_else(|error| panic!("{error}"));
+    let rows = found.expect_status(0).stdout.lines().skip_while(|line| !line.contains("package"));
+    assert!(rows.clone().nth(1).is_some_and(|row| row.ends_with("0-1")), "{found}");
+    let document = document(&root, MATRIX);
+    let spans = warnings(&document).contains(&"node-spans-packages");
+    assert_eq!(spans, document["system"]["platform"] == "hardware", "{document:#}");
 }
 
 #[test]
