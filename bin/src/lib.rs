@@ -32,6 +32,9 @@
 //! report  sys       one file a format; the kernel, one concern a file
 //! ```
 //!
+//! The heap (`sys::heap`) is for documents and reports: it is sealed while an experiment measures, and folders whose code
+//! runs then do not name it.
+//!
 //! `tests` is built only for tests: those of the whole program, and what tests of several folders share.
 //!
 //! Below all of them is the package `latency-core`, which needs no system call. A new experiment is a file in `experiment`
@@ -65,6 +68,7 @@ use core::fmt::Write;
 
 use latency_core::cpulist::CpuSet;
 use latency_core::math::ToReal;
+use latency_core::text::Text;
 use latency_core::units::NodeId;
 use latency_core::words::When;
 
@@ -74,7 +78,7 @@ use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
 use describe::{CommandRun, output};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
-use error::{Failure, OutputError, TimingError};
+use error::{Failure, OutputError, TimingError, advice};
 use experiment::dry_run;
 use experiment::run_experiment::{self, Effort, Planned};
 use machine::{Machine, detect, idle};
@@ -105,8 +109,11 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         .and_then(|options| options.with_variables(&|name| environment.get(name)));
     let mut options = match parsed {
         Ok(options) => options,
-        Err(error) => return fail(&mut messages, &error.into()),
+        Err(error) => return fail(&mut messages, &error.into(), FlagSet::ALL),
     };
+    if options.probe && options.help.is_none() && !options.version {
+        return fail(&mut messages, &UsageError::ProbeAlone.into(), FlagSet::ALL);
+    }
     let is_report = options.experiment.descriptor.name == REPORT.descriptor.name;
     if is_report {
         options.prefer_page(Stream::Output.is_terminal());
@@ -125,7 +132,10 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     };
     match result {
         Ok(()) => 0,
-        Err(failure) => fail(&mut messages, &failure),
+        Err(failure) => {
+            let flags = options.experiment.descriptor.flags;
+            fail(&mut messages, &failure, flags.union(FlagSet::ALWAYS))
+        }
     }
 }
 
@@ -163,11 +173,19 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
     Ok(machine)
 }
 
-fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
+/// Writes a failure of a command with these options.
+fn fail(messages: &mut Messages, failure: &Failure<'_>, accepted: FlagSet) -> i32 {
+    let text = Text::<8192>::of(format_args!("{failure}"));
+    // A message that does not fit, because of long paths, is shown as it is.
+    let is_whole = text.as_str().len() < 8192 - 4;
     let _ = writeln!(
         Wrap::new(messages, message_columns().unwrap_or(usize::MAX), 2, 0),
-        "latency-bench: {}: {failure}",
-        failure.label()
+        "latency-bench: {}: {}",
+        failure.label(),
+        core::fmt::from_fn(|out| match is_whole {
+            true => write!(out, "{}", advice::suited(text.as_str(), accepted)),
+            false => write!(out, "{failure}"),
+        })
     );
     i32::from(failure.exit_code())
 }
@@ -462,6 +480,9 @@ fn perform_all(
         started,
         seconds: seconds_since(begun_ns),
     };
+    if !sections.interrupted && !sections.has_result() {
+        return sections.verdict(false);
+    }
     let nothing = sections.interrupted && sections.is_empty();
     let failed = sections.verdict(false).is_err();
     let shown = Shown::of(|document| whole_report::present(document, &whole));

@@ -6,16 +6,18 @@
 //! # Safety
 //!
 //! The entry is assembly, and maps the stack that all code uses; it calls [`lb_start`] once, with the initial stack
-//! pointer, and `lb_start` follows the vectors that the kernel put there.
+//! pointer, and `lb_start` follows the vectors that the kernel put there. The allocator passes blocks on.
 
+use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::c_char;
-use core::fmt::Write;
+use core::fmt::{Arguments, Write};
 use core::panic::PanicInfo;
-use latency_bench::sys::arguments::{Arguments, Environment};
-use latency_bench::sys::heap::Heap;
+use latency_bench::error::Failure;
+use latency_bench::sys::arguments::{Arguments as Vector, Environment};
+use latency_bench::sys::heap::HEAP;
 use latency_bench::sys::out::Messages;
 use latency_bench::sys::terminal::Stream;
-use latency_bench::sys::{auxv, init, signal};
+use latency_bench::sys::{auxv, init, probe, raw, signal};
 
 latency_bench::assemble!("start.s");
 latency_bench::assemble!("mem.s");
@@ -41,8 +43,11 @@ unsafe extern "C" fn lb_start(stack: *const usize) -> ! {
             end = end.add(1);
         }
         auxv::keep(end.add(1).cast());
-        (Arguments::from_vector(count, vector), Environment::from_vector(variables))
+        (Vector::from_vector(count, vector), Environment::from_vector(variables))
     };
+    if let Some(status) = probe::run(passed) {
+        raw::exit(status);
+    }
     // If blocking fails, a signal ends the program as usual; nothing depends on it.
     let _ = signal::block();
     let arguments = init::begin(passed);
@@ -54,23 +59,50 @@ const DEFECT: i32 = 70;
 
 #[panic_handler]
 fn panic(information: &PanicInfo<'_>) -> ! {
-    let mut messages = Messages::on(Stream::Error);
     let (file, line) = information.location().map_or(("?", 0), |place| (place.file(), place.line()));
-    let _ = writeln!(messages, "latency-bench: error: internal error at {file}:{line} (please report)");
-    drop(messages);
-    init::end(DEFECT)
+    end(DEFECT, format_args!("internal error at {file}:{line} (please report)"))
 }
 
-/// The memory of results and their texts.
-#[global_allocator]
-static HEAP: Heap = Heap::new();
+/// Prints an error and ends the process.
+fn end(status: i32, error: Arguments<'_>) -> ! {
+    // A failed write cannot be reported anywhere.
+    let _ = writeln!(Messages::on(Stream::Error), "latency-bench: error: {error}");
+    init::end(status)
+}
 
-/// Satisfies the landing pads of the prebuilt `alloc`; nothing unwinds, so nothing calls it.
-#[unsafe(no_mangle)]
-extern "C" fn _Unwind_Resume() -> ! {
-    init::end(DEFECT)
+/// The allocator: the heap of the library, without which the program ends.
+struct Allocator;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+// SAFETY: blocks are those of the heap, and nothing unwinds.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let block = HEAP.allocate(layout);
+        if !block.is_null() {
+            return block;
+        }
+        if HEAP.is_sealed() {
+            end(
+                DEFECT,
+                format_args!("internal error: memory was allocated during a measurement (please report)"),
+            );
+        }
+        let failure = Failure::NO_MEMORY;
+        end(failure.exit_code().into(), format_args!("{failure}"))
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller has the block from `alloc`, with this layout, and does not use it any more.
+        unsafe { HEAP.free(block, layout) }
+    }
 }
 
 /// Satisfies the unwind tables of the prebuilt `core`, which refer to it; nothing unwinds, so nothing calls it.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
+
+/// Satisfies the landing pads of the prebuilt `alloc`, as above.
+#[unsafe(no_mangle)]
+extern "C" fn _Unwind_Resume() {}

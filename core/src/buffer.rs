@@ -129,13 +129,11 @@ impl<'m> Buffer<'m> {
     }
 
     /// Returns the chain that the buffer holds.
-    #[must_use]
     pub const fn chain(&self) -> &Chain {
         self.chain
     }
 
     /// Returns the form in which each node names the next one.
-    #[must_use]
     pub const fn encoding(&self) -> Encoding {
         self.encoding
     }

@@ -19,13 +19,11 @@ pub struct Sandwich {
 
 impl Sandwich {
     /// Returns the ticks that passed while the kernel's clock was read.
-    #[must_use]
     pub const fn width(&self) -> u64 {
         self.after.saturating_sub(self.before)
     }
 
     /// Returns the reading with the smallest width, which is the least disturbed one.
-    #[must_use]
     pub fn narrowest(readings: impl IntoIterator<Item = Sandwich>) -> Option<Sandwich> {
         readings.into_iter().min_by_key(Sandwich::width)
     }
@@ -38,7 +36,6 @@ impl Sandwich {
 /// Returns the counter's frequency between two readings, computed from the midpoints of their counter values.
 ///
 /// Returns `None` if either clock stood still or ran backwards.
-#[must_use]
 pub fn frequency(first: &Sandwich, last: &Sandwich) -> Option<Hertz> {
     let ticks = last.middle().checked_sub(first.middle())?;
     let nanoseconds = last.nanoseconds.checked_sub(first.nanoseconds)?;
@@ -51,14 +48,12 @@ pub fn frequency(first: &Sandwich, last: &Sandwich) -> Option<Hertz> {
 
 /// Returns the nanoseconds between two readings of a counter, less the ticks of reading it; NaN if the rest is
 /// negative.
-#[must_use]
 pub fn elapsed_ns(start: u64, end: u64, overhead: Ticks, frequency: Hertz) -> f64 {
     let ticks = end.checked_sub(start).and_then(|ticks| ticks.checked_sub(overhead.0));
     ticks.map_or(f64::NAN, |ticks| nanoseconds(ticks.real(), frequency))
 }
 
 /// Returns the deviation of `other` from `reference` in parts per million.
-#[must_use]
 pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
     if reference.0 == 0 {
         return f64::INFINITY;
@@ -67,7 +62,6 @@ pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
 }
 
 /// Returns the nanoseconds of a number of ticks, which may have a fraction.
-#[must_use]
 pub fn nanoseconds(ticks: f64, frequency: Hertz) -> f64 {
     if frequency.0 == 0 {
         return f64::NAN;
@@ -80,7 +74,6 @@ pub fn nanoseconds(ticks: f64, frequency: Hertz) -> f64 {
 /// `short` and `long` are a small and a large number of additions, each with the ticks that they
 /// took; in the difference, the cost of the stamps and of entering and leaving the loop cancels.
 /// Returns `None` if the longer run did not take longer.
-#[must_use]
 pub fn cycles_per_tick(short: (u64, Ticks), long: (u64, Ticks)) -> Option<f64> {
     let additions = long.0.checked_sub(short.0)?;
     let ticks = long.1.0.checked_sub(short.1.0)?;

@@ -40,45 +40,38 @@ impl<const WORDS: usize> IdSet<WORDS> {
     }
 
     /// Returns whether `id` is a member.
-    #[must_use]
     pub fn contains(&self, id: u32) -> bool {
         let (word, bit) = split(id);
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
     /// Returns whether every number is a member.
-    #[must_use]
     pub fn is_all(&self) -> bool {
         self.words.iter().all(|word| *word == u64::MAX)
     }
 
     /// Returns the number of members.
-    #[must_use]
     pub fn len(&self) -> usize {
         words::count(&self.words)
     }
 
     /// Returns whether the set has no member.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
     /// Returns the smallest member.
-    #[must_use]
     pub fn first(&self) -> Option<u32> {
         self.iter().next()
     }
 
     /// Returns the largest member.
-    #[must_use]
     pub fn last(&self) -> Option<u32> {
         let (index, word) = self.words.iter().enumerate().rev().find(|(_, word)| **word != 0)?;
         Some(index as u32 * 64 + word.ilog2())
     }
 
     /// Returns the members in rising order.
-    #[must_use]
     pub fn iter(&self) -> Ids<'_> {
         words::iter(&self.words)
     }
@@ -102,7 +95,6 @@ impl<const WORDS: usize> IdSet<WORDS> {
     }
 
     /// Returns the bitmap, in the layout of the kernel's masks on a 64-bit machine.
-    #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
     }

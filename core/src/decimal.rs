@@ -14,7 +14,6 @@ const MOST_DIGITS: usize = 17;
 ///
 /// The text is a sign, digits with or without a point, and an exponent: `-1.5e3`. Returns `None` for any other text,
 /// including white space and the words `inf` and `nan`, which the core library would read.
-#[must_use]
 pub fn read(text: &[u8]) -> Option<f64> {
     // The words have no digit, and every number has one.
     let text =

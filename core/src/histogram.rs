@@ -64,19 +64,16 @@ impl Histogram {
     }
 
     /// Returns the number of values.
-    #[must_use]
     pub const fn total(&self) -> u64 {
         self.total
     }
 
     /// Returns the smallest value, exactly; `None` without values.
-    #[must_use]
     pub fn minimum(&self) -> Option<u64> {
         (self.total > 0).then_some(self.minimum)
     }
 
     /// Returns the largest value, exactly; `None` without values.
-    #[must_use]
     pub fn maximum(&self) -> Option<u64> {
         (self.total > 0).then_some(self.maximum)
     }
@@ -85,7 +82,6 @@ impl Histogram {
     /// of at most 0.4 %; `None` without values.
     ///
     /// Percentages outside 0 to 100 are replaced by the nearer of the two.
-    #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let millionths = (percent.clamp(0.0, 100.0) * MILLIONTHS_PER_PERCENT + 0.5) as u128;
         let rank = (u128::from(self.total) * millionths).div_ceil(1_000_000).max(1) as u64;

@@ -38,7 +38,6 @@ pub struct Watch<'t> {
 
 impl Watch<'_> {
     /// Returns the expected number of hops that were interrupted for `ticks` or longer.
-    #[must_use]
     pub fn expected(&self, ticks: u64) -> f64 {
         self.gaps_from(ticks) + self.switches.real()
     }
@@ -54,7 +53,6 @@ impl Watch<'_> {
 /// equally long gaps in a loop that accesses no memory, in total and in each half octave. Hops that
 /// are more frequent than these gaps are caused by memory, regardless of their length. Returns
 /// `None` if no hop is that long.
-#[must_use]
 pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<u64> {
     let gap = |ticks: u64| ticks.saturating_sub(median) / COLD.1 * COLD.0;
     let by_chance = |found: u64, expected: f64| found.real() <= expected + CHANCE * sqrt(expected) + STRAY;
@@ -71,7 +69,6 @@ pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<
 }
 
 /// Returns the largest value below `below`, with an error of at most 1/128, or the exact maximum for `None`.
-#[must_use]
 pub fn maximum(histogram: &Histogram, below: Option<u64>) -> Option<u64> {
     let last = buckets_below(histogram, below).last()?;
     Some(last.high.min(histogram.maximum()?))

@@ -164,7 +164,6 @@ impl Host {
 }
 
 /// Returns one current amount from `/proc/meminfo`, such as `MemAvailable:`.
-#[must_use]
 pub fn from_meminfo(files: &impl Files, name: &str) -> Option<Bytes> {
     kilobytes_after(files.read("/proc/meminfo", &mut [0; 4 << 10])?, name)
 }

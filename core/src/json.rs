@@ -1,4 +1,4 @@
-//! JSON (RFC 8259) without an allocator: a streaming writer and a pull reader.
+//! JSON (RFC 8259) without a heap: a streaming writer and a pull reader.
 //!
 //! The writer saves results; the reader reads saved results, which may have been edited, truncated
 //! or made by another tool. Neither depends on the structure of a result.
@@ -8,7 +8,7 @@ mod read;
 mod string;
 mod write;
 
-pub use error::{Error, MAX_DEPTH, Reason};
+pub use error::{Error, MAX_DEPTH, NOT_A_RESULT};
 pub use read::{Event, Reader};
 pub use string::Str;
 pub use write::{Layout, Writer};

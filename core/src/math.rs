@@ -31,7 +31,6 @@ const RECIPROCALS: [f64; EXPONENTIAL_TERMS] = {
 /// Conversion to real numbers at the end of a chain of calls, where `as` would need parentheses.
 pub trait ToReal {
     /// Returns the nearest real number.
-    #[must_use]
     fn real(self) -> f64;
 }
 
@@ -86,7 +85,6 @@ const fn without_logarithm(value: f64) -> Option<f64> {
 /// Returns the logarithm to base 2, exact for powers of two.
 ///
 /// It is negative infinity for zero, and NaN for a negative number.
-#[must_use]
 pub fn log2(value: f64) -> f64 {
     if let Some(special) = without_logarithm(value) {
         return special;
@@ -96,7 +94,6 @@ pub fn log2(value: f64) -> f64 {
 }
 
 /// Returns the natural logarithm; see [`log2`] for zero and negative numbers.
-#[must_use]
 pub const fn ln(value: f64) -> f64 {
     if let Some(special) = without_logarithm(value) {
         return special;
@@ -117,7 +114,6 @@ fn scaled(rest: f64, power: f64) -> f64 {
 }
 
 /// Returns 2 to a power, exact for whole powers; 0 if the result would be subnormal.
-#[must_use]
 pub fn exp2(power: f64) -> f64 {
     match power {
         _ if power >= 1024.0 => f64::INFINITY,
@@ -130,7 +126,6 @@ pub fn exp2(power: f64) -> f64 {
 }
 
 /// Returns e to a power; see [`exp2`] for the limits.
-#[must_use]
 pub fn exp(power: f64) -> f64 {
     match power {
         _ if power > 709.78 => f64::INFINITY,
@@ -143,7 +138,6 @@ pub fn exp(power: f64) -> f64 {
 }
 
 /// Returns the square root; NaN for a negative number.
-#[must_use]
 pub fn sqrt(value: f64) -> f64 {
     if value == 0.0 || value == f64::INFINITY {
         return value;
@@ -154,20 +148,17 @@ pub fn sqrt(value: f64) -> f64 {
 }
 
 /// Returns the largest whole number that is not above `value`.
-#[must_use]
 pub fn floor(value: f64) -> f64 {
     let towards_zero = truncate(value);
     if towards_zero > value { towards_zero - 1.0 } else { towards_zero }
 }
 
 /// Returns the smallest whole number that is not below `value`.
-#[must_use]
 pub fn ceil(value: f64) -> f64 {
     -floor(-value)
 }
 
 /// Returns the nearest whole number, halves away from zero.
-#[must_use]
 pub fn round(value: f64) -> f64 {
     let towards_zero = truncate(value);
     // The difference is exact, whereas adding a half first is not.
@@ -183,7 +174,6 @@ fn truncate(value: f64) -> f64 {
 }
 
 /// Returns the largest number that divides both without a remainder.
-#[must_use]
 pub const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -197,13 +187,11 @@ fn power_of_two(exponent: i64) -> f64 {
 }
 
 /// Returns the whole part of a number: zero of a negative one and of NaN, the largest whole number of one above it.
-#[must_use]
 pub const fn whole(value: f64) -> u64 {
     value as u64
 }
 
 /// Returns the distance of a positive number from the nearest integer that is not zero.
-#[must_use]
 pub fn distance_from_whole(number: f64) -> f64 {
     let below = whole(number).real();
     (number - below.max(1.0)).abs().min((below + 1.0 - number).abs())

@@ -20,7 +20,6 @@ pub struct Pcg32 {
 
 impl Pcg32 {
     /// Returns a generator: `stream` selects one of 2^63 sequences, and `seed` the start in this sequence.
-    #[must_use]
     pub const fn new(seed: u64, stream: u64) -> Self {
         let increment = (stream << 1) | 1;
         let state = increment.wrapping_add(seed).wrapping_mul(MULTIPLIER).wrapping_add(increment);

@@ -13,7 +13,7 @@
 
 use core::marker::PhantomData;
 
-use crate::arch::{self, SpanWords, portable};
+use crate::arch::{self, SpanWords};
 use crate::math::greatest_common_divisor;
 use crate::rng::Pcg32;
 use crate::units::Bytes;
@@ -89,7 +89,6 @@ impl<'m> SpanWalk<'m> {
     }
 
     /// Returns whether a run of `loads` loads from `self` ends in the state `after`, at the address `ended`.
-    #[must_use]
     pub fn proves(&self, loads: u64, after: &SpanWalk<'m>, ended: usize) -> bool {
         let Some(before_last) = loads.checked_sub(1) else { return *after.all() == self.words };
         let mut words = self.words;
@@ -98,13 +97,24 @@ impl<'m> SpanWalk<'m> {
         let index = words.outer.wrapping_add(span) / self.part;
         let steps = words.outer_step / self.part * (before_last % self.parts);
         words.outer = ((index + steps) % self.parts * self.part).wrapping_sub(span);
-        let last = portable::span_step(&mut words);
+        let last = step(&mut words);
         last == ended as u64 && words == *after.all()
     }
 
     const fn all(&self) -> &SpanWords {
         &self.words
     }
+}
+
+/// Advances the sequence of a walk over pages by one load, and returns its address.
+pub const fn step(walk: &mut SpanWords) -> u64 {
+    walk.time = walk.time.wrapping_add(walk.step);
+    let x = walk.time & walk.mask;
+    let x = (x ^ x >> 2).wrapping_mul(walk.multiplier) & walk.mask;
+    let page = x ^ x >> 3;
+    let (next, ended) = walk.outer.overflowing_add(walk.outer_step);
+    walk.outer = if ended { walk.outer.wrapping_add(walk.back) } else { next };
+    walk.base.wrapping_add(walk.outer).wrapping_add(page * walk.page)
 }
 
 #[cfg(test)]
@@ -139,7 +149,7 @@ mod tests {
                 let (mut after, mut expected) = (before, before.words);
                 let mut last = expected.base;
                 for _ in 0..loads {
-                    last = portable::span_step(&mut expected);
+                    last = step(&mut expected);
                 }
                 let ended = after.run(loads, kind);
                 prop_assert_eq!((ended as u64, after.words), (last, expected));

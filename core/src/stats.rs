@@ -41,7 +41,6 @@ pub struct Interval {
 
 impl Interval {
     /// Returns half of the width divided by `centre`; zero for a centre of zero.
-    #[must_use]
     pub fn relative_half_width(&self, centre: f64) -> f64 {
         if centre == 0.0 {
             return 0.0;
@@ -69,7 +68,6 @@ pub struct Summary {
 
 impl Summary {
     /// Returns the median with its interval; with fewer than six samples, with their whole range.
-    #[must_use]
     pub fn or_range(self) -> Estimate {
         let range = Interval { low: self.minimum, high: self.maximum };
         Estimate { value: self.median, interval: self.interval.or(Some(range)) }
@@ -163,7 +161,6 @@ fn width(sorted: &[f64]) -> f64 {
 /// The number of samples below the median is binomial with p = 1/2 for any distribution of the
 /// samples. For 7 samples the interval is the whole range (98.4 %), for 15 it is the 4th to the
 /// 12th (96.5 %), for 31 the 10th to the 22nd (97.1 %).
-#[must_use]
 pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
     if count < 6 {
         return None;
@@ -199,7 +196,6 @@ pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
 /// The step is the greatest common divisor of the differences, or the largest number that divides
 /// nearly all differences to within one: a hypervisor that scales a counter with a step of 26 gives
 /// differences of 25, 26, 51 and 52, which have the greatest common divisor 1.
-#[must_use]
 pub fn counter_step(differences: &[u64]) -> u64 {
     /// Maximum step of a counter that can time single hops.
     const LARGEST: u64 = 1024;
@@ -224,7 +220,6 @@ pub fn counter_step(differences: &[u64]) -> u64 {
 /// greatest common divisor of these.
 ///
 /// If each reading takes the same time, the differences of neighbouring readings are multiples of that time.
-#[must_use]
 pub fn confirmed_step(step: u64, differences: &[u64]) -> u64 {
     /// Maximum distance from a multiple, as the reciprocal of a fraction of the step: a third of all numbers are nearer.
     const NEAR: u64 = 6;

@@ -1,7 +1,7 @@
 //! A short string of fixed capacity that is stored in place.
 //!
-//! It stores names of governors, clock sources and kernels by value, and builds paths, without an
-//! allocator.
+//! It stores names of governors, clock sources and kernels by value, and builds paths, without a
+//! heap.
 
 use core::fmt::{self, Write};
 
@@ -18,22 +18,13 @@ impl<const N: usize> Text<N> {
 
     /// Returns as much of `bytes` as fits, without leading and trailing white space. Bytes that are
     /// not UTF-8, and characters that control a terminal, are replaced by `?`.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
-        for chunk in bytes.trim_ascii().utf8_chunks() {
-            let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
-            for character in chunk.valid().chars().chain(replaced.chars()) {
-                if !text.push(if steers(character) { '?' } else { character }) {
-                    return text;
-                }
-            }
-        }
+        shown(bytes.trim_ascii(), &mut |character| text.push(character));
         text
     }
 
     /// Returns the formatted text, up to the first part that does not fit.
-    #[must_use]
     pub fn of(words: fmt::Arguments<'_>) -> Self {
         let mut text = Self::EMPTY;
         let _ = text.write_fmt(words);
@@ -50,13 +41,11 @@ impl<const N: usize> Text<N> {
     }
 
     /// Returns the characters.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(self.bytes.get(..self.length).unwrap_or_default()).unwrap_or_default()
     }
 
     /// Returns whether the text is empty.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -120,11 +109,34 @@ impl<const N: usize> fmt::Debug for Text<N> {
     }
 }
 
+/// Passes the characters of a text to `take` while it returns true, with `?` for those that would not be shown.
+fn shown(bytes: &[u8], take: &mut dyn FnMut(char) -> bool) {
+    for chunk in bytes.utf8_chunks() {
+        let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
+        for character in chunk.valid().chars().chain(replaced.chars()) {
+            if !take(if steers(character) { '?' } else { character }) {
+                return;
+            }
+        }
+    }
+}
+
+/// Returns the parts of a text between the places of a separator.
+pub fn split<'t>(text: &'t str, separator: &'t str) -> impl Iterator<Item = &'t str> {
+    let mut rest = Some(text);
+    core::iter::from_fn(move || {
+        let whole = rest?;
+        let mut places = whole.as_bytes().windows(separator.len());
+        let place = places.position(|bytes| bytes == separator.as_bytes());
+        rest = place.and_then(|place| whole.get(place + separator.len()..));
+        whole.get(..place.unwrap_or(whole.len()))
+    })
+}
+
 /// Returns true if a character is invisible, but may move or hide other characters.
 ///
 /// These are Unicode's categories of control, format and private-use characters, the fillers and
 /// the joiners. A table of all invisible characters would need some kilobytes.
-#[must_use]
 pub const fn steers(character: char) -> bool {
     matches!(character,
         '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}'
@@ -151,7 +163,6 @@ pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
 }
 
 /// Returns the ending of a noun for this count: `s`, or nothing for one.
-#[must_use]
 pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
     if count == T::from(1) { "" } else { "s" }
 }
@@ -182,6 +193,13 @@ mod tests {
         assert_eq!(text, Text::<6>::from_bytes(b"node"));
         text.truncate(5);
         assert_eq!(text, "node");
+    }
+
+    #[test]
+    fn a_text_is_split_like_the_library_does() {
+        for text in ["", "; ", "a; b", "a;b; ", "; ; c", "ä; ö"] {
+            assert!(split(text, "; ").eq(text.split("; ")), "{text}");
+        }
     }
 
     #[test]

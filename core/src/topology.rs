@@ -83,6 +83,8 @@ pub struct Node {
     pub failed_pages: Option<u64>,
     /// The physical package (socket) of its first CPU; `None` without CPUs.
     pub package: Option<u32>,
+    /// The packages of all of its CPUs; of numbers above those of a [`NodeSet`], none.
+    pub packages: NodeSet,
     /// The claims of the firmware and the kernel about the node's memory.
     pub attributes: Attributes,
     pools: [Option<(PageSize, PagePool)>; MOST_POOLS],
@@ -192,6 +194,7 @@ impl Node {
         page_tables: None,
         failed_pages: None,
         package: None,
+        packages: NodeSet::EMPTY,
         attributes: Attributes::EMPTY,
         pools: [None; MOST_POOLS],
         distances: [0; MAX_NODES],

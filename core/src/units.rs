@@ -46,7 +46,6 @@ impl LineSize {
     pub const LEAST: LineSize = LineSize(NonZeroU16::new(LINE.0 as u16).unwrap());
 
     /// Returns the line of this many bytes; `None` if no line has that size.
-    #[must_use]
     pub const fn of(size: Bytes) -> Option<LineSize> {
         if !size.0.is_power_of_two() || size.0 < LINE.0 || size.0 > 2 << 10 {
             return None;
@@ -58,19 +57,16 @@ impl LineSize {
     }
 
     /// Returns the size.
-    #[must_use]
     pub const fn bytes(self) -> Bytes {
         Bytes(self.0.get() as u64)
     }
 
     /// Returns the size of this many lines.
-    #[must_use]
     pub const fn times(self, count: u64) -> Bytes {
         self.bytes().times(count)
     }
 
     /// Returns the number of whole lines of an amount of memory.
-    #[must_use]
     pub const fn within(self, size: Bytes) -> u64 {
         size.0 >> self.0.trailing_zeros()
     }
@@ -115,13 +111,11 @@ pub struct Hertz(pub u64);
 
 impl Hertz {
     /// Returns the frequency in gigahertz.
-    #[must_use]
     pub fn gigahertz(self) -> f64 {
         self.0.real() / 1e9
     }
 
     /// Returns the frequency in megahertz.
-    #[must_use]
     pub fn megahertz(self) -> f64 {
         self.0.real() / 1e6
     }

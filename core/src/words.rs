@@ -8,31 +8,43 @@ pub trait Worded: Copy + PartialEq + 'static {
     const WORDS: &'static [(&'static str, Self)];
 
     /// Returns the value with the word `text`.
-    #[must_use]
     fn from_word(text: &[u8]) -> Option<Self> {
         Self::WORDS.iter().find(|(word, _)| word.as_bytes() == text).map(|&(_, choice)| choice)
     }
 
     /// Returns the word of this value, as it appears in options and results.
-    #[must_use]
     fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, choice)| *choice == self).map_or("", |&(word, _)| word)
     }
 }
 
-/// The condition under which something is shown (`--progress`, `--color`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum When {
-    /// Only on a terminal.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
+/// Declares enumerations, each value with its meaning and its word.
+#[macro_export]
+macro_rules! worded {
+    ($($(#[$about:meta])+ $seen:vis enum $name:ident {
+        $($(#[$doc:meta])* $variant:ident = $word:expr,)+
+    })+) => {$(
+        $(#[$about])+
+        $seen enum $name {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl $crate::words::Worded for $name {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, $name::$variant)),+];
+        }
+    )+};
 }
 
-impl Worded for When {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
+worded! {
+    /// The condition under which something is shown (`--progress`, `--color`).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum When {
+        /// Only on a terminal.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
 }

@@ -80,9 +80,6 @@ proptest! {
         let layout = if lines { Layout::Lines } else { Layout::OneLine };
         let document = written(layout, |writer| write(&tree, writer, &mut expected));
         prop_assert_eq!(events(document.as_bytes()), Ok(expected));
-        let mut reader = Reader::new(document.as_bytes());
-        reader.skip_value().unwrap();
-        prop_assert_eq!(reader.next_event(), Ok(Event::End));
     }
 
     #[test]
@@ -95,7 +92,6 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(document in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = events(&document);
-        let _ = Reader::new(&document).skip_value();
     }
 
     #[test]
@@ -103,14 +99,12 @@ proptest! {
         if let Err((offset, _)) = events(document.as_bytes()) {
             prop_assert!(offset <= document.len());
         }
-        let mut reader = Reader::new(document.as_bytes());
-        let _ = reader.begin_object().and_then(|()| reader.skip_value());
     }
 
     #[test]
     fn numbers_survive(number in any::<u64>()) {
         let mut document = String::new();
         write!(document, "{number}").unwrap();
-        prop_assert_eq!(Reader::new(document.as_bytes()).number(), Ok(number as f64));
+        prop_assert_eq!(Reader::new(document.as_bytes()).next_event(), Ok(Event::Number(number as f64)));
     }
 }

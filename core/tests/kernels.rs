@@ -1,6 +1,8 @@
 //! Every assembly kernel compared with the plain Rust walk and with the generator.
 
-use latency_core::arch::{Cycles, Line, Stamp, WORDS, portable};
+mod portable;
+
+use latency_core::arch::{Cycles, Line, Stamp, WORDS};
 use latency_core::buffer::{Buffer, BuildError, TimedHops, WalkError};
 use latency_core::chain::{Chain, GROUPED, Order};
 use latency_core::kernel::variants::VARIANTS;

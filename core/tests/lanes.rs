@@ -1,6 +1,8 @@
 //! Kernels with several lanes, and loads without any chain, compared with the generator.
 
-use latency_core::arch::{Cycles, Line, Stamp, WORDS, portable};
+mod portable;
+
+use latency_core::arch::{Cycles, Line, Stamp, WORDS};
 use latency_core::buffer::{Buffer, Cursor, WalkError};
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel::Encoding;

@@ -62,7 +62,7 @@ fn with(files: &impl Files, allowed: &str, check: impl FnOnce(&Sharing<'_>)) {
     let mut topology = Box::new(Topology::EMPTY);
     topology.read(files, &allowed);
     let mut places = vec![Groups::EMPTY; Sharing::places(&allowed)];
-    check(&Sharing::read(files, &topology, &allowed, &mut places));
+    check(&Sharing::read(files, &topology, &allowed, true, &mut places));
 }
 
 /// Returns two sockets, each with two caches for two cores of two threads.
@@ -210,7 +210,7 @@ fn each_list_is_read_once_for_all_that_it_names() {
     let counted = Counted(&tree.0, Cell::new(0));
     let allowed = cpus(all);
     let mut places = vec![Groups::EMPTY; Sharing::places(&allowed)];
-    let sharing = Sharing::read(&counted, &Topology::EMPTY, &allowed, &mut places);
+    let sharing = Sharing::read(&counted, &Topology::EMPTY, &allowed, true, &mut places);
     assert_eq!(sharing.cores_of(&allowed).len() as u32, CORES);
     // The threads, level and list of each core, and once the three of the third level and of the package.
     assert_eq!(counted.1.get() as u32, 3 * CORES + 3);

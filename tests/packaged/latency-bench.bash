@@ -66,7 +66,7 @@ _latency_bench() {
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     system)
-        options='--strict --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--strict --probe --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     fit)

@@ -87,6 +87,7 @@ complete -c latency-bench -n '__latency_bench_is compare fleet' -l of -x -a 'typ
 complete -c latency-bench -n '__latency_bench_is compare fleet' -l force -d 'give a verdict even if conditions differ or results are unreliable'
 complete -c latency-bench -n '__latency_bench_is fit compare' -l unit -x -d 'unit of the sizes in the table of another tool'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded system fleet report' -l strict -d 'exit 3 if the result is unreliable'
+complete -c latency-bench -n '__latency_bench_is system' -l probe -d 'only try each system call in a process of its own, and name those at which a filter ends it (exit 2)'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded report' -l dry-run -d 'print the plan and estimated duration, then exit'
 complete -c latency-bench -n '__latency_bench_is matrix bandwidth loaded' -l format -x -a 'text json csv jsonl md svg hwloc prometheus html' -d 'write the result as'
 complete -c latency-bench -n '__latency_bench_is curve parallel window distribution pages residency cores fit compare show' -l format -x -a 'text json csv jsonl md svg prometheus html' -d 'write the result as'

@@ -109,6 +109,16 @@ pub const PLACES: &[Place] = &[
         "hostile::calls::a_call_that_is_answered_with_a_signal_is_one_that_fails",
     ),
     row(
+        "a filter that ends the process at any one system call (systemd's `SystemCallFilter=`, sandboxes)",
+        "The end by SIGSYS; `system --probe` names the call, exit 2.",
+        "hostile::calls::a_call_that_ends_the_process_is_named_by_the_probe",
+    ),
+    row(
+        "the same, at calls that only a measurement needs",
+        "Help, saved results and references are shown, exit 0.",
+        "hostile::calls::a_call_that_the_answer_does_not_need_is_not_made",
+    ),
+    row(
         "a system call that the tool is not known to make",
         "It makes no other: the list of calls is complete.",
         "hostile::calls::no_other_call_is_made",
@@ -213,6 +223,16 @@ pub const PLACES: &[Place] = &[
         "trees::odd::isolated_cpus_are_pointed_out",
     ),
     row(
+        "a guest whose hypervisor draws a package for each CPU",
+        "CPUs of one node are in no other socket, whatever the packages, exit 0.",
+        "trees::cpus::packages_of_a_hypervisor_do_not_count_as_sockets",
+    ),
+    row(
+        "a processor with several kinds of cores (hybrids, big.LITTLE)",
+        "The kind of the measured core is said, and `cores` has classes for each kind, exit 0.",
+        "trees::cpus::kinds_of_cores_are_told_apart",
+    ),
+    row(
         "one CPU allowed, in every experiment",
         "All points are measured on it, exit 0; `loaded` and `cores` need two and are refused, exit 2.",
         "hostile::start::on_one_cpu_of_the_machine",
@@ -265,6 +285,18 @@ pub const PLACES: &[Place] = &[
         "emulator::kernels::every_experiment_runs_with_the_newest_kernel",
     ),
     // Memory.
+    row(
+        "`vm.overcommit_memory=2`, or a limit of address space (`ulimit -v`, RLIMIT_AS) or data (`ulimit -d`, RLIMIT_DATA) \
+         below what the default needs",
+        "The default working set is smaller, with the warning `size-clipped`, exit 0; a larger `--size` is refused with the \
+         name of the limit, exit 2.",
+        "trees::odd::limits_of_memory_reduce_the_default_and_are_named",
+    ),
+    row(
+        "CPUs of two packages in one node (NPS0, node interleaving, `numa=off`)",
+        "The note `node-spans-packages`, and no published figure of memory, exit 0; `system` lists both packages.",
+        "trees::cpus::packages_within_a_node_are_listed",
+    ),
     row(
         "address space of 1 to 16 MiB (`ulimit -v`)",
         "An error that names the limit or the failed call, exit 2; below 1 MiB the kernel itself may not start the executable.",

@@ -93,13 +93,11 @@ pub struct Cache {
 
 impl Cache {
     /// Returns whether the reported size differs from the measured one.
-    #[must_use]
     pub fn disagrees(&self) -> bool {
         matches!(self.agreement, Some(Agreement::Part | Agreement::More))
     }
 
     /// Returns whether the measured size is an approximation: its interval is wide or unknown.
-    #[must_use]
     pub fn is_vague(&self) -> bool {
         /// Least ratio of the ends of a wide interval.
         const WIDE: f64 = 1.5;
@@ -107,7 +105,6 @@ impl Cache {
     }
 
     /// Returns the effective size in bytes; `None` if its interval is too wide for one size.
-    #[must_use]
     pub fn middle(&self) -> Option<f64> {
         /// Largest ratio of the ends of an interval with a middle.
         const WIDEST: f64 = 4.0;
@@ -116,7 +113,6 @@ impl Cache {
     }
 
     /// Returns the size in bytes that the cache holds at least.
-    #[must_use]
     pub fn least(&self) -> f64 {
         self.middle().unwrap_or(self.size.bounds().low)
     }
@@ -199,7 +195,6 @@ impl Caches {
     }
 
     /// Returns the caches, nearest first.
-    #[must_use]
     pub fn as_slice(&self) -> &[Cache] {
         self.caches.get(..self.count).unwrap_or_default()
     }

@@ -3,7 +3,7 @@
 use latency_core::arch;
 use latency_core::host::Ways;
 use latency_core::units::Bytes;
-use latency_core::words::Worded;
+use latency_core::worded;
 
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
@@ -11,20 +11,17 @@ use crate::machine::processor::Platform;
 /// Largest number of levels that are kept.
 pub const MAX_CLAIMS: usize = 4;
 
-/// The source of the claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The kernel.
-    Sysfs,
-    /// The processor, or the hypervisor in its place.
-    Processor,
-    /// The file that a curve was read from.
-    File,
-}
-
-impl Worded for Source {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("sysfs", Source::Sysfs), (arch::WORDS.claims_name, Source::Processor), ("the file", Source::File)];
+worded! {
+    /// The source of the claim.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Source {
+        /// The kernel.
+        Sysfs = "sysfs",
+        /// The processor, or the hypervisor in its place.
+        Processor = arch::WORDS.claims_name,
+        /// The file that a curve was read from.
+        File = "the file",
+    }
 }
 
 /// One reported cache that holds data.
@@ -49,7 +46,6 @@ pub struct Claims {
 impl Claims {
     /// Returns the caches that sysfs reports, and those that the processor reports for levels that sysfs lacks; returns
     /// none under an emulator.
-    #[must_use]
     pub fn of(machine: &Machine) -> Claims {
         let mut claims = Claims::default();
         if machine.processor.platform == Platform::Emulated {
@@ -80,7 +76,6 @@ impl Claims {
     }
 
     /// Returns the claim for a level.
-    #[must_use]
     pub fn level(&self, level: u32) -> Option<&Claim> {
         self.iter().find(|claim| claim.level == level)
     }

@@ -1,12 +1,14 @@
 //! Conclusions from all pairs of CPUs: medians by the hardware that a pair shares, and the nearest and the farthest
 //! pair.
 
+use core::fmt;
 use latency_core::cpulist::CpuSet;
-use latency_core::stats::Interval;
+use latency_core::stats::{self, Interval};
 use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
 
 use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong};
+use crate::sys::table::List;
 
 /// Latency below which two CPUs are likely threads of one core, which exchange a line within its own caches: two cores
 /// are hardly ever as close, in nanoseconds.
@@ -25,20 +27,17 @@ pub struct CpuPair<'r> {
 
 impl CpuPair<'_> {
     /// Returns the one-way time of a line, in nanoseconds.
-    #[must_use]
     pub fn ns(&self) -> f64 {
         self.measured.series.nanoseconds.median
     }
 
     /// Returns the comparison of the time stamps of both CPUs by messages.
-    #[must_use]
     pub fn messages(&self) -> Option<ClockOffset> {
         self.measured.lines?.messages
     }
 }
 
 /// Returns the pair of an outcome, if it was measured.
-#[must_use]
 pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
     let with = *outcome.point.walk.ping_pong()?;
     Some(CpuPair { a: outcome.point.cpu, with, measured: outcome.result.as_ref().ok()? })
@@ -72,18 +71,22 @@ pub fn rows<'r, 'a>(
 
 /// Returns the time of the walk that differs from `like` only in the cache that the lines are in, in nanoseconds, if it
 /// was measured.
-#[must_use]
 pub fn in_cache(outcomes: &[Outcome<'_>], like: &Outcome<'_>, level: LineLevel) -> Option<f64> {
     let is_there = |owned: &Owned| owned.level == level;
     let same = outcomes.iter().filter(|other| other.point.walk.owned().is_some_and(is_there));
     same.filter(|other| row(other) == row(like)).find_map(Outcome::nanoseconds)
 }
 
-/// The pairs of CPUs that share the same hardware.
+/// Maximum number of classes: a pair has no, one or two efficiency cores.
+const MOST_CLASSES: usize = 3 * Shared::ALL.len();
+
+/// The pairs of CPUs that share the same hardware, and are of the same kinds of cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharingClass {
     /// The hardware that they share.
     pub shared: Shared,
+    /// The number of efficiency cores in a pair; `None` if the processor has one kind of core.
+    pub small: Option<usize>,
     /// Number of pairs.
     pub pairs: usize,
     /// The median of the pairs' values, in nanoseconds.
@@ -98,7 +101,7 @@ pub struct SharingClass {
 /// The conclusions from all pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct CoresConclusion<'r> {
-    classes: [Option<SharingClass>; Shared::ALL.len()],
+    classes: [Option<SharingClass>; MOST_CLASSES],
     /// The pair with the smallest value.
     pub nearest: Option<CpuPair<'r>>,
     /// The pair with the largest value.
@@ -117,10 +120,53 @@ impl CoresConclusion<'_> {
     }
 }
 
-/// Draws the conclusions from all pairs.
+impl SharingClass {
+    /// Returns whether a pair is in the class; `small` has the efficiency cores.
+    #[must_use]
+    pub fn has(&self, small: Option<&CpuSet>, shared: Shared, cpus: [u32; 2]) -> bool {
+        shared == self.shared && (self.small.is_none() || self.small == of_kind(small, cpus))
+    }
+
+    /// Returns the number of pairs of `cpus` in the class.
+    #[must_use]
+    pub fn most(&self, cpus: &CpuSet, sharing: &Sharing<'_>, small: Option<&CpuSet>) -> usize {
+        let of = |a| cpus.iter().skip_while(move |b| *b <= a).map(move |b| [a, b]);
+        let is_in = |pair: &[u32; 2]| self.has(small, sharing.between(pair[0], pair[1]), *pair);
+        cpus.iter().flat_map(of).filter(is_in).count()
+    }
+
+    /// Returns the kinds of the cores in words; empty if the processor has one kind.
+    #[must_use]
+    pub fn kinds(&self) -> &'static str {
+        match self.small {
+            None => "",
+            Some(0) => "performance cores",
+            Some(1) => "performance and efficiency core",
+            Some(_) => "efficiency cores",
+        }
+    }
+}
+
+/// Writes the name.
+impl fmt::Display for SharingClass {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let comma = if self.small.is_some() { ", " } else { "" };
+        write!(out, "{}{comma}{}", self.shared.name(), self.kinds())
+    }
+}
+
+/// Returns the number of efficiency cores in a pair.
+fn of_kind(small: Option<&CpuSet>, cpus: [u32; 2]) -> Option<usize> {
+    small.map(|small| cpus.into_iter().filter(|cpu| small.contains(*cpu)).count())
+}
+
+/// Draws the conclusions from all pairs; `small` has the efficiency cores of a processor with several kinds of cores.
 #[must_use]
-pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> CoresConclusion<'r> {
-    let classes = Shared::ALL.map(|shared| class(outcomes, shared));
+pub fn conclude<'r>(outcomes: &'r [Outcome<'_>], small: Option<&CpuSet>) -> CoresConclusion<'r> {
+    let classes = core::array::from_fn(|place| {
+        let of_kind = Some(place % 3).filter(|of_kind| small.is_some() || *of_kind == 0)?;
+        class(outcomes, *Shared::ALL.get(place / 3)?, small.map(|small| (small, of_kind)))
+    });
     let mut found = CoresConclusion { classes, nearest: None, farthest: None, spread: None, apart: None };
     for pair in pairs(outcomes) {
         let ns = pair.ns();
@@ -149,20 +195,6 @@ fn nearer<'r>(one: CpuPair<'r>, other: CpuPair<'r>) -> CpuPair<'r> {
     if other.ns() < one.ns() { other } else { one }
 }
 
-/// Returns the numbers of pairs of `cpus` in each class, in the order of [`Shared::ALL`].
-#[must_use]
-pub fn of_classes(cpus: &CpuSet, sharing: &Sharing<'_>) -> [usize; Shared::ALL.len()] {
-    let mut counts = [0; Shared::ALL.len()];
-    for a in cpus {
-        for b in cpus.iter().skip_while(|b| *b <= a) {
-            if let Some(count) = counts.get_mut(sharing.between(a, b) as usize) {
-                *count += 1;
-            }
-        }
-    }
-    counts
-}
-
 /// Calls `each` with each of `cpus` for which pairs were not planned, and the CPUs with larger numbers that it was not
 /// to be paired with.
 pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(CpuId, &CpuSet)) {
@@ -178,20 +210,31 @@ pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(Cp
 }
 
 /// Returns the closest pair that is nearer than two cores can be, although the system reports two cores.
-#[must_use]
 pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<CpuPair<'r>> {
     let of_two_cores = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);
     of_two_cores.reduce(nearer).filter(|pair| pair.ns() < WITHIN_CORE_NS)
 }
 
-fn class(outcomes: &[Outcome<'_>], shared: Shared) -> Option<SharingClass> {
-    let members = || pairs(outcomes).filter(move |pair| pair.with.class == shared);
+/// Returns the class of the pairs that share this hardware: of all of them, or of a number of efficiency cores.
+#[must_use]
+pub fn class(
+    outcomes: &[Outcome<'_>],
+    shared: Shared,
+    kinds: Option<(&CpuSet, usize)>,
+) -> Option<SharingClass> {
+    let members = || {
+        pairs(outcomes).filter(move |pair| {
+            let own = of_kind(kinds.map(|(small, _)| small), [pair.a.0, pair.with.partner.0]);
+            pair.with.class == shared && own == kinds.map(|(_, count)| count)
+        })
+    };
     let middle = |of: fn(CpuPair<'_>) -> f64| median(members().map(of));
     let low = middle(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, |it| it.low));
     let high = middle(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, |it| it.high));
     let values = || members().map(|pair| pair.ns());
     Some(SharingClass {
         shared,
+        small: kinds.map(|(_, count)| count),
         pairs: members().count(),
         median: middle(|pair| pair.ns())?,
         interval: low.zip(high).map(|(low, high)| Interval { low, high }),
@@ -199,24 +242,10 @@ fn class(outcomes: &[Outcome<'_>], shared: Shared) -> Option<SharingClass> {
     })
 }
 
-/// Returns the median of values that are not stored, by comparing each with all others. `None` without values, or if
-/// one of them is not a number.
+/// Returns the median; `None` without values, if one of them is not a number, or without memory for them.
 fn median(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let count = values.clone().count();
-    let (mut lower, mut upper) = (None, None);
-    for value in values.clone() {
-        let (below, not_above) = values.clone().fold((0, 0), |(below, not_above), other| {
-            (below + usize::from(other < value), not_above + usize::from(other <= value))
-        });
-        let has = |rank: usize| below <= rank && rank < not_above;
-        if has((count - 1) / 2) {
-            lower = Some(value);
-        }
-        if has(count / 2) {
-            upper = Some(value);
-        }
-    }
-    lower.zip(upper).map(|(lower, upper)| lower + (upper - lower) / 2.0)
+    let mut values = List::of(values).ok().filter(|values| !values.iter().any(|value| value.is_nan()))?;
+    stats::median(&mut values)
 }
 
 #[cfg(test)]
@@ -252,7 +281,7 @@ mod tests {
             exchanged(1, 2, Shared::Machine, 120.0),
             Outcome { result: Err(Exclusion::Interrupted), ..exchanged(1, 3, Shared::L3, 9.0) },
         ];
-        let found = conclude(&outcomes);
+        let found = conclude(&outcomes, None);
         let classes: std::vec::Vec<_> = found.classes().collect();
         let of = |class: &SharingClass| (class.shared, class.pairs, class.median, class.range);
         assert_eq!(classes.len(), 2);
@@ -262,7 +291,7 @@ mod tests {
         let cpus = |pair: Option<CpuPair<'_>>| pair.map(|pair| (pair.a.0, pair.with.partner.0));
         assert_eq!((cpus(found.nearest), cpus(found.farthest)), (Some((0, 1)), Some((0, 2))));
         assert_eq!(found.spread, Some(5.0));
-        assert!(conclude(&[]).classes().next().is_none());
+        assert!(conclude(&[], None).classes().next().is_none());
     }
 
     #[test]

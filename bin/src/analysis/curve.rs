@@ -58,7 +58,6 @@ impl Analysis {
     /// The points of the smallest stride are fitted: a saved curve may have others, with one line on each page. The
     /// levels of the TLB distinguish their steps from those of caches. Once `stop` returns true, no further fits are
     /// made.
-    #[must_use]
     pub fn new(
         samples: Samples<'_>,
         tlb: TlbLevels,
@@ -151,26 +150,22 @@ impl Analysis {
     }
 
     /// Converts a latency of the fits to nanoseconds.
-    #[must_use]
     pub fn nanoseconds(&self, latency: f64) -> f64 {
         self.gigahertz.map_or(latency, |gigahertz| latency / gigahertz)
     }
 
     /// Converts a latency of the fits to core cycles, if these are known.
-    #[must_use]
     pub fn cycles(&self, latency: f64) -> Option<f64> {
         self.gigahertz.map(|_| latency)
     }
 
     /// Returns the latency of a cache in nanoseconds, by the clock at which its own points were measured.
-    #[must_use]
     pub fn of_cache(&self, cache: &Cache) -> Estimate {
         cache.latency.scaled(1.0 / cache.gigahertz.or(self.gigahertz).unwrap_or(1.0))
     }
 
     /// Returns the largest working set and its latency, if the latency is more than a tenth above the one found for
     /// memory, and above the interval of the latter.
-    #[must_use]
     pub fn still_rising(&self) -> Option<(Bytes, f64)> {
         const RISEN: f64 = 1.1;
         let latency = self.largest_ns?;
@@ -179,7 +174,6 @@ impl Analysis {
     }
 
     /// Returns the reason why no levels can be read from the points, if there is one.
-    #[must_use]
     pub fn doubt(&self) -> Option<&'static str> {
         /// Largest median residual of a stair that is believed: half of the points of measured curves lie within 5 % of
         /// the stair; for random sizes and times, they lie beyond 30 %.
@@ -197,19 +191,16 @@ impl Analysis {
     }
 
     /// Returns whether a level may be that of a TLB: there are levels, and no level of the TLB is known.
-    #[must_use]
     pub fn may_show_tlb(&self) -> bool {
         self.tlb.iter().all(Option::is_none) && !self.caches().is_empty()
     }
 
     /// Returns whether the curve extends far enough beyond a reported cache to show it.
-    #[must_use]
     pub fn reaches(&self, claim: &Claim) -> bool {
         self.largest.0 / 2 >= claim.size.0
     }
 
     /// Returns the caches as a program sees them, nearest first.
-    #[must_use]
     pub fn caches(&self) -> &[Cache] {
         self.caches.as_slice()
     }

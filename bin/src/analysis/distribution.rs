@@ -15,19 +15,16 @@ const CERTAIN: f64 = 0.02;
 
 /// Returns the number of timed windows that are in no percentile because the system interrupted them: windows in which
 /// the kernel was entered, and windows that took longer than any load from memory.
-#[must_use]
 pub fn left_out(found: &Distribution) -> u64 {
     found.interruptions.marked + found.interrupted()
 }
 
 /// Returns whether the means of single loads and of batches agree; `None` with too few rounds.
-#[must_use]
 pub fn agrees(found: &Distribution) -> Option<bool> {
     found.ratio.map(|ratio| (ratio.median - 1.0).abs() <= AGREEMENT)
 }
 
 /// Returns whether visits differ in a percentile by more than the resolution of the counter and the histogram.
-#[must_use]
 pub fn is_wide(found: &Distribution, quantile: &Percentile) -> bool {
     let Some(interval) = quantile.interval else { return true };
     interval.high - interval.low > found.time(found.step.real()).max(CERTAIN * quantile.value)

@@ -17,7 +17,6 @@ const OF_ANOTHER_TIER: f64 = 1.5;
 
 /// Returns the lowest measured latency of a node's memory, in nanoseconds: from the nodes that the claim is for, if
 /// there is a claim.
-#[must_use]
 pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
     let holds = |from: NodeId| {
         let claim = node.attributes.claim();

@@ -30,7 +30,6 @@ pub enum Worth {
 impl Worth {
     /// Returns the verdict for the `ratio` of the time of a load in base pages to that in larger ones; `like_small` is
     /// true if the TLB was found to treat both alike.
-    #[must_use]
     pub fn of(ratio: Estimate, like_small: bool) -> Worth {
         match ratio.side(PAYS) {
             Side::Above if like_small => Worth::LikeSmall,
@@ -43,7 +42,6 @@ impl Worth {
 
     /// Returns whether larger pages are worthwhile; `None` if the verdict is open, or if the findings about the TLB
     /// contradict it.
-    #[must_use]
     pub const fn pays(self) -> Option<bool> {
         match self {
             Worth::Pay => Some(true),
@@ -83,14 +81,12 @@ pub struct Larger {
 
 impl Larger {
     /// Returns the part of the time in base pages that translation takes; negative where larger pages are slower.
-    #[must_use]
     pub fn share(&self) -> Option<f64> {
         self.ratio.map(|ratio| 1.0 - 1.0 / ratio.value)
     }
 
     /// Returns the least part of the time in base pages that translation takes, by the lower end of the interval. It
     /// is a lower bound, since a walk in larger pages needs translation too.
-    #[must_use]
     pub fn least_share(&self) -> Option<f64> {
         least(self.ratio?)
     }
@@ -112,14 +108,12 @@ pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator
 }
 
 /// Returns the number of pages that a point's working set spans, if it has the pages that were requested.
-#[must_use]
 pub fn spanned(outcome: &Outcome<'_>) -> u64 {
     let page = outcome.point.pages.size().unwrap_or(PageSize::LEAST);
     outcome.point.size.0.div_ceil(page.bytes().0)
 }
 
 /// Returns whether the TLB was found to treat the memory in these pages as base pages.
-#[must_use]
 pub fn behaves_as_small(outcomes: &[Outcome<'_>], pages: Pages) -> bool {
     let mut mine = outcomes.iter().filter(|outcome| outcome.point.pages == pages);
     mine.any(|outcome| outcome.result.as_ref().is_ok_and(|measured| measured.placed.as_small == Some(true)))
@@ -127,7 +121,6 @@ pub fn behaves_as_small(outcomes: &[Outcome<'_>], pages: Pages) -> bool {
 
 /// Returns the conclusions from the walks; `like_small` is true if the TLB was found to treat the measured pages as
 /// base pages. `None` if no walk in base pages was measured.
-#[must_use]
 pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<HugePagesConclusion> {
     let page = base_page(outcomes);
     let base = Pages::base(page);

@@ -50,7 +50,6 @@ pub struct Saturation {
 
 impl Saturation {
     /// Returns the bandwidth of cache lines of this size in gigabytes per second.
-    #[must_use]
     pub fn gigabytes_per_second(&self, line: LineSize) -> f64 {
         line.bytes().0.real() / self.fastest_ns
     }
@@ -64,19 +63,16 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
     }
 
     /// Returns the time per load with this number of lanes and no other instructions between their loads.
-    #[must_use]
     pub fn with_lanes(&self, lanes: usize) -> Option<Estimate> {
         self.times().find(|(walk, _)| walk.lanes() == lanes).map(|(_, time)| time)
     }
 
     /// Returns the time per load of a single lane, in nanoseconds.
-    #[must_use]
     pub fn alone(&self) -> Option<f64> {
         Some(self.with_lanes(1)?.value)
     }
 
     /// Returns the time per load with this amount of work between loads, with or without a prefetch.
-    #[must_use]
     pub fn with_work(&self, work: usize, prefetch: bool) -> Option<Estimate> {
         self.times().find_map(|(walk, time)| match walk {
             Walk::Lanes(kernel) if (kernel.work(), kernel.prefetch) == (work, prefetch) => Some(time),
@@ -85,14 +81,12 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
     }
 
     /// Returns the loads in flight, by Little's law, in a walk with this time per load.
-    #[must_use]
     pub fn in_flight(&self, nanoseconds: f64) -> Option<f64> {
         Some(self.alone()? / nanoseconds)
     }
 
     /// Returns the loads in flight on the plateau: the time of a single lane over the median of the fastest times.
     /// Without some numbers of lanes, the fastest times are a plateau only if they are alike.
-    #[must_use]
     pub fn saturation(&self) -> Option<Saturation> {
         let single = self.with_lanes(1)?;
         let mut fastest = [None::<(Walk, Estimate)>; FASTEST];
@@ -159,7 +153,6 @@ pub enum HierarchyPlace {
 /// and the times of the working sets of a report: a working set that is as slow as memory is not in a reported cache.
 ///
 /// If memory was not measured, more than half of the largest cache may be in it or not: others use that cache too.
-#[must_use]
 pub fn place(
     claims: &Claims,
     outcomes: &[Outcome<'_>],
@@ -210,7 +203,6 @@ fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes)
 /// The last-level cache is near enough for memory not to be the limit, and far enough for the buffers to fill up:
 /// a working set larger than `near`, the cache before it, and no larger than `last`. Memory alone gives a lower
 /// bound, and a nearer cache nothing.
-#[must_use]
 pub fn misses_in_flight(
     outcomes: &[Outcome<'_>],
     near: Bytes,
@@ -247,7 +239,6 @@ pub struct WorkReach {
 
 impl WorkReach {
     /// Returns the number of instructions at which loads no longer overlap; `None` if they always did.
-    #[must_use]
     pub fn ends_at(&self) -> Option<Estimate> {
         let (low, high) = (self.hidden.real(), self.exposed?.real());
         Some(Estimate { value: (low + high) / 2.0, interval: Some(Interval { low, high }) })
@@ -256,7 +247,6 @@ impl WorkReach {
 
 /// Returns the amount of work at which the time of a load in memory exceeds both the time without work and the floor,
 /// without a prefetch. Points with an interval that leaves this open do not count.
-#[must_use]
 pub fn work_reach(floor: Option<WorkingSet<'_, '_>>, memory: WorkingSet<'_, '_>) -> Option<WorkReach> {
     let bare = memory.with_work(0, false)?;
     let mut reach = None;

@@ -55,14 +55,12 @@ pub struct BandwidthLimit {
 
 impl BandwidthLimit {
     /// Returns whether the generators are the limit, so that the memory may deliver more.
-    #[must_use]
     pub const fn is_of_generators(&self) -> bool {
         matches!(self.verdict, Verdict::OneGenerator | Verdict::GeneratorsExhausted)
     }
 
     /// Returns another number of generators than that of the limit, and their rate: all generators if fewer reach the
     /// limit, half of them otherwise.
-    #[must_use]
     pub fn others(&self) -> Option<(u32, Estimate)> {
         match self.verdict {
             Verdict::OverSaturated => Some((self.all, self.whole)),
@@ -79,7 +77,6 @@ pub struct Steps {
 
 impl Steps {
     /// Returns the levels.
-    #[must_use]
     pub fn as_slice(&self) -> &[Step] {
         self.steps.get(..self.count).unwrap_or_default()
     }
@@ -109,7 +106,6 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loa
 }
 
 /// Returns the bytes per second that generators delivered while a chain was walked.
-#[must_use]
 pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
     let found = series.delivered?;
     let of = |lines_per_ns: f64| bytes_per_line(traffic.kind) * 1e9 * lines_per_ns;
@@ -121,7 +117,6 @@ pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
 impl<'r, 'a> Loading<'r, 'a> {
     /// Returns the measured levels by offered load, idle first; levels without pacing come last, by the number of
     /// generators.
-    #[must_use]
     pub fn steps(&self) -> Steps {
         let mut all = Steps { steps: [Step::NONE; MOST_LEVELS], count: 0 };
         for (index, outcome) in self.outcomes.iter().enumerate() {
@@ -149,7 +144,6 @@ impl<'r, 'a> Loading<'r, 'a> {
     }
 
     /// Returns the curve through the levels of all generators.
-    #[must_use]
     pub fn curve(&self) -> Option<Curve> {
         let (mut levels, mut count) = ([LoadLevel::NONE; MOST_LEVELS], 0);
         let steps = self.steps();
@@ -162,7 +156,6 @@ impl<'r, 'a> Loading<'r, 'a> {
     }
 
     /// Returns the lowest latency and the fastest level, if idle memory is slower than that level.
-    #[must_use]
     pub fn slow_idle(&self) -> Option<(f64, LoadLevel)> {
         let curve = self.curve()?;
         Some((curve.lowest.value, curve.fastest?))
@@ -170,14 +163,12 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns whether a step is a level of the curve; fewer generators without pacing only show the cause of the
     /// limit.
-    #[must_use]
     pub fn is_level(&self, step: &Step) -> bool {
         step.level.offered.is_some() || step.generators == self.traffic.generators
     }
 
     /// Returns the bandwidth at which latency reaches a multiple of the lowest one; `None` if the generators end the
     /// curve, or if that bandwidth is not known.
-    #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Estimate> {
         if self.limit()?.is_of_generators() {
             return None;
@@ -187,7 +178,6 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the rate of all generators without pacing, or of fewer that deliver more beyond both intervals, with the
     /// number of generators and the rate of half of all generators. `None` if it was not requested.
-    #[must_use]
     pub fn limit(&self) -> Option<BandwidthLimit> {
         let steps = self.steps();
         let unpaced = || steps.as_slice().iter().filter(|step| step.level.offered.is_none());
@@ -214,7 +204,6 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the lines that each generator has in flight, by Little's law with the latency of the chain; `None` if
     /// the generators do not read.
-    #[must_use]
     pub fn in_flight(&self, step: &Step) -> Option<f64> {
         let (read, line) = (step.level.delivered.value * shares(self.traffic.kind).read, self.traffic.line);
         let lines = lines_in_flight(read, step.level.latency.value, step.generators.max(1) as usize, line);
@@ -223,7 +212,6 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the clock of the uncore that serves the generators' memory; `None` if it was not read. It is not read
     /// while idle memory of another node is measured.
-    #[must_use]
     pub fn uncore_gigahertz(&self, step: &Step) -> Option<f64> {
         let own = step.generators > 0 || self.point.target == self.traffic.node;
         self.measured(step)?.series.uncore_gigahertz.filter(|_| own)
@@ -238,13 +226,11 @@ impl<'r, 'a> Loading<'r, 'a> {
     }
 
     /// Returns the measurement of a step.
-    #[must_use]
     pub fn measured(&self, step: &Step) -> Option<&'r Measurement> {
         self.outcomes.get(step.index)?.result.as_ref().ok()
     }
 
     /// Returns the memory of the generators: the proof of its placement, and the pages.
-    #[must_use]
     pub fn field(&self) -> Option<PlacedField> {
         self.loaded().find_map(|outcome| outcome.result.as_ref().ok()?.traffic)
     }

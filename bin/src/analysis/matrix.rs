@@ -26,7 +26,6 @@ impl Class {
     pub const FAR: [Class; 3] = [Class::OtherPackage, Class::SamePackage, Class::MemoryOnly];
 
     /// Returns the class of two nodes.
-    #[must_use]
     pub fn of(topology: &Topology, from: NodeId, to: NodeId) -> Class {
         if from == to {
             Class::Local
@@ -40,7 +39,6 @@ impl Class {
     }
 
     /// Returns the name for machine-readable output.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Class::Local => "local",
@@ -51,7 +49,6 @@ impl Class {
     }
 
     /// Returns the beginning of a sentence about the latency at this distance: subject and verb.
-    #[must_use]
     pub const fn words(self) -> [&'static str; 2] {
         match self {
             Class::Local => ["Local latency", " is"],
@@ -82,7 +79,6 @@ pub struct Pair {
 
 impl Pair {
     /// Returns the latency with its interval.
-    #[must_use]
     pub const fn estimate(&self) -> Estimate {
         Estimate { value: self.ns, interval: self.interval }
     }
@@ -154,13 +150,11 @@ impl DistanceGroup {
     }
 
     /// Returns the mean latency with its interval.
-    #[must_use]
     pub const fn estimate(&self) -> Estimate {
         Estimate { value: self.mean, interval: self.interval }
     }
 
     /// Returns whether the pairs differ by more than two medians that are each certain to 1 %.
-    #[must_use]
     pub fn differs(&self) -> bool {
         self.most > self.least * 1.02
     }
@@ -188,27 +182,23 @@ impl MatrixConclusion {
     }
 
     /// Returns the mean latency of nodes to remote memory: memory in other packages, if there is any.
-    #[must_use]
     pub fn remote_ns(&self) -> Option<f64> {
         self.far().next().map(|(_, ns)| ns)
     }
 
     /// Returns [`MatrixConclusion::local_ns`] with its interval.
-    #[must_use]
     pub fn local(&self) -> Option<Estimate> {
         let [local, ..] = self.means;
         local
     }
 
     /// Returns [`MatrixConclusion::remote_ns`] with its interval.
-    #[must_use]
     pub fn remote(&self) -> Option<Estimate> {
         let [_, far @ ..] = self.means;
         far.into_iter().flatten().next()
     }
 
     /// Returns the latency of remote memory over that of local memory.
-    #[must_use]
     pub fn remote_over_local(&self) -> Option<f64> {
         Some(self.remote_ns()? / self.local_ns?)
     }
@@ -216,14 +206,12 @@ impl MatrixConclusion {
 
 /// Returns true if memory and translation were told apart for every measured pair: then memory alone is compared, since
 /// page tables may lie on another node than the memory.
-#[must_use]
 pub fn is_of_memory(outcomes: &[Outcome<'_>]) -> bool {
     let mut measured = outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok()).peekable();
     measured.peek().is_some() && measured.all(|measured| measured.series.parts().is_some())
 }
 
 /// Returns the latency of a pair: of memory alone if it [is told apart](is_of_memory) for all pairs, else of a random load.
-#[must_use]
 pub fn latency(outcome: &Outcome<'_>, of_memory: bool) -> Option<Estimate> {
     let series = &outcome.result.as_ref().ok()?.series;
     match of_memory {

@@ -37,13 +37,11 @@ impl Norm {
 
     /// Returns the allowed distance from the median: four robust standard deviations, but at least `threshold` as a
     /// share of the median.
-    #[must_use]
     pub fn allowed(&self, threshold: f64) -> f64 {
         (FAR * DEVIATION * self.mad).max(threshold * self.median)
     }
 
     /// Returns by how many robust standard deviations a value is slower; `None` if all hosts have the same value.
-    #[must_use]
     pub fn deviations(&self, of: Quantity, value: f64) -> Option<f64> {
         let away = match of {
             Quantity::Latency => value - self.median,
@@ -53,7 +51,6 @@ impl Norm {
     }
 
     /// Returns whether the whole interval is slower than is allowed.
-    #[must_use]
     pub fn is_slower(&self, of: Quantity, interval: Interval, threshold: f64) -> bool {
         let allowed = self.allowed(threshold);
         match of {
@@ -63,7 +60,6 @@ impl Norm {
     }
 
     /// Returns whether the whole interval is faster than the same bound on the other side.
-    #[must_use]
     pub fn is_faster(&self, of: Quantity, interval: Interval, threshold: f64) -> bool {
         let allowed = self.allowed(threshold);
         match of {

@@ -22,7 +22,6 @@ pub struct OrdersConclusion {
 }
 
 /// Draws the conclusions from the walks and the independent loads.
-#[must_use]
 pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> OrdersConclusion {
     let of = |order| outcomes.iter().find(|outcome| outcome.point.order == order).and_then(Outcome::estimate);
     let (random, sequential, backward) = (of(Order::Random), of(Order::Sequential), of(Order::Backward));

@@ -52,14 +52,12 @@ impl Reading {
     }
 
     /// Returns the latency in nanoseconds.
-    #[must_use]
     pub fn nanoseconds(&self) -> Estimate {
         self.latency.scaled(1.0 / self.gigahertz.unwrap_or(1.0))
     }
 }
 
 /// Returns the median core clock of points in gigahertz.
-#[must_use]
 pub fn clock(samples: Samples<'_>) -> Option<f64> {
     let mut clocks = [0.0; MAX_POINTS];
     stats::median(samples.values(&mut clocks, &|sample| Some(sample.core_cycles? / sample.nanoseconds)))

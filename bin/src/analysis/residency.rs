@@ -70,7 +70,6 @@ pub fn all(points: &[Residence]) -> impl Iterator<Item = Residency> + Clone + '_
 }
 
 /// Returns the conclusion from the points of one working set.
-#[must_use]
 pub fn of_set(points: &[Residence]) -> Option<Residency> {
     let first = points.first()?;
     let at_once = first.share;
@@ -163,7 +162,6 @@ fn fitted(points: &[Residence], least: f64) -> Option<f64> {
 
 /// Returns the bytes per nanosecond that others insert, if all of a cache of `cache` bytes takes part; `None` if
 /// working sets contradict each other.
-#[must_use]
 pub fn insertions(points: &[Residence], cache: Bytes) -> Option<Estimate> {
     let mut smallest = None;
     let (mut low, mut high) = (0.0_f64, f64::INFINITY);
@@ -185,20 +183,17 @@ pub fn insertions(points: &[Residence], cache: Bytes) -> Option<Estimate> {
 
 /// Returns the bytes per nanosecond of the largest stream that would not show beside others that insert `rate`: the width
 /// of the interval, since two runs that differ by less do not differ; all of the rate without one.
-#[must_use]
 pub fn hidden(rate: Estimate) -> f64 {
     rate.interval.map_or(rate.value, |Interval { low, high }| high - low)
 }
 
 /// Returns the largest number of bytes of a working set that were held at once.
-#[must_use]
 pub fn most_held(points: &[Residence]) -> Option<f64> {
     let firsts = points.iter().filter(|point| point.wait_ns == 0.0);
     firsts.map(|first| first.size.0.real() * first.share.value).reduce(f64::max)
 }
 
 /// Returns true if about `allowed` bytes are held, and the last working set is larger.
-#[must_use]
 pub fn holds_what_is_allowed(points: &[Residence], held: f64, allowed: f64) -> bool {
     let is_larger = points.last().is_some_and(|last| last.size.0.real() > NEAR.1 * allowed);
     is_larger && held > NEAR.0 * allowed && held < NEAR.1 * allowed
@@ -206,7 +201,6 @@ pub fn holds_what_is_allowed(points: &[Residence], held: f64, allowed: f64) -> b
 
 /// Returns the share that a second look found, if the loads of the first look have thrown lines out: if a wait that ends
 /// no earlier leaves more, beyond both intervals.
-#[must_use]
 pub fn left_by_a_look(points: &[Residence]) -> Option<f64> {
     points.iter().find_map(|first| {
         let again = first.again;

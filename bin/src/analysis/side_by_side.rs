@@ -38,13 +38,11 @@ pub struct ComparedLevel {
 
 impl ComparedLevel {
     /// Returns the ratio of the second latency to the first, in nanoseconds.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.nanoseconds[1] / self.nanoseconds[0]
     }
 
     /// Returns the ratio of the second latency to the first, in core cycles.
-    #[must_use]
     pub fn ratio_in_cycles(&self) -> f64 {
         self.cycles[1] / self.cycles[0]
     }
@@ -60,7 +58,6 @@ pub struct Levels {
 
 impl Levels {
     /// Returns the levels of an analysis, if there are any, with the same values on both sides.
-    #[must_use]
     pub fn of(analysis: &Analysis) -> Option<Levels> {
         let memory = analysis.memory?;
         // A level that cannot be distinguished from memory may be a part of it.
@@ -91,19 +88,16 @@ impl Levels {
     }
 
     /// Returns the levels, nearest first.
-    #[must_use]
     pub fn as_slice(&self) -> &[ComparedLevel] {
         self.levels.get(..self.count).unwrap_or_default()
     }
 
     /// Returns the factor by which the second curve's core clock is slower, if it is large enough to report.
-    #[must_use]
     pub fn clock_ratio(&self) -> Option<f64> {
         self.gigahertz.filter(|ratio| distance(*ratio, 1.0) > ln(APART))
     }
 
     /// Returns the behaviour of a level of joined curves; `None` if the clocks are the same or not known.
-    #[must_use]
     pub fn follows(&self, level: &ComparedLevel) -> Option<Follows> {
         let clock = self.clock_ratio()?;
         let near = ln(NEAR);

@@ -52,14 +52,12 @@ pub fn of_kind(points: &[SpanPoint], pages: Pages) -> &[SpanPoint] {
 }
 
 /// Returns the cost of translation of a point: its time beyond that of the fewest pages of its kind.
-#[must_use]
 pub fn cost(points: &[SpanPoint], point: &SpanPoint) -> Option<Estimate> {
     let base = of_kind(points, point.pages).iter().find(|base| base.count == FEWEST_PAGES)?;
     Some(time(point).less(time(base)))
 }
 
 /// Returns the cost of translation over the largest measured span of at most `span` bytes, and that span.
-#[must_use]
 pub fn at(points: &[SpanPoint], pages: Pages, page: Bytes, span: Bytes) -> Option<(Bytes, Estimate)> {
     let within = of_kind(points, pages).iter().filter(|point| page.times(point.count) <= span);
     let point = within.max_by_key(|point| point.count)?;
@@ -67,7 +65,6 @@ pub fn at(points: &[SpanPoint], pages: Pages, page: Bytes, span: Bytes) -> Optio
 }
 
 /// Returns the first and the second level of the TLB for one kind of pages, at this core clock.
-#[must_use]
 pub fn levels(points: &[SpanPoint], pages: Pages, gigahertz: Option<f64>) -> [Option<TlbLevel>; 2] {
     let points = of_kind(points, pages);
     let Some(hit) = points.first().map(|point| point.nanoseconds) else { return [None; 2] };
@@ -120,7 +117,6 @@ const fn time(point: &SpanPoint) -> Estimate {
 }
 
 /// Orders points by kind of pages and number of pages.
-#[must_use]
 pub fn ascending(one: &SpanPoint, other: &SpanPoint) -> cmp::Ordering {
     (one.pages.code(), one.count).cmp(&(other.pages.code(), other.count))
 }

@@ -24,14 +24,12 @@ pub struct TlbEnd {
 
 impl TlbEnd {
     /// Returns the bytes that the entries cover.
-    #[must_use]
     pub fn reach(&self) -> f64 {
         self.entries.value * self.page.0.real()
     }
 }
 
 /// Returns the levels for one kind of pages, from walks over spans at this core clock.
-#[must_use]
 pub fn of_spans(points: &[SpanPoint], pages: Pages, page: Bytes, gigahertz: Option<f64>) -> TlbLevels {
     levels(points, pages, gigahertz).map(|level| {
         let level = level?;
@@ -43,7 +41,6 @@ pub fn of_spans(points: &[SpanPoint], pages: Pages, page: Bytes, gigahertz: Opti
 }
 
 /// Returns the steps of a curve that the levels cause, in a unit that has `per_ns` in a nanosecond.
-#[must_use]
 pub fn knees(levels: &TlbLevels, per_ns: f64) -> [PageKnee; 2] {
     let mut nearer = 0.0;
     levels.map(|level| {

@@ -24,13 +24,11 @@ pub struct Shares {
 }
 
 /// Returns the bytes moved per line of 64 bytes for a kind of traffic: the line is read, written, or both.
-#[must_use]
 pub fn bytes_per_line(kind: &Kind) -> f64 {
     kind.bytes(STEPS).real() / STEPS as f64
 }
 
 /// Returns the rate in bytes per second from the time per line in nanoseconds, or the time from the rate.
-#[must_use]
 pub fn bandwidth(kind: &Kind, of: Estimate) -> Estimate {
     let inverse = |value: f64| bytes_per_line(kind) * 1e9 / value;
     let interval = of.interval.map(|ends| Interval { low: inverse(ends.high), high: inverse(ends.low) });
@@ -40,7 +38,6 @@ pub fn bandwidth(kind: &Kind, of: Estimate) -> Estimate {
 /// Returns the ticks from step to step of each generator at a total rate, and the number of lines in a burst. That
 /// number is `asked`, or else the smallest with which reading the counter, and fences, take a quarter of the time, and
 /// with which gaps span some steps of a coarse counter.
-#[must_use]
 pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32>) -> (f64, u32) {
     /// Time of a fence, which waits for stores to leave the core, in nanoseconds: 90 to 140 ns on Zen 3.
     const FENCE_NS: f64 = 120.0;
@@ -58,7 +55,6 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
 }
 
 /// Returns the composition of the bytes of a kind of traffic.
-#[must_use]
 pub fn shares(kind: &Kind) -> Shares {
     let all = (kind.reads(STEPS) + kind.writes(STEPS)).real();
     Shares {
@@ -69,7 +65,6 @@ pub fn shares(kind: &Kind) -> Shares {
 }
 
 /// Returns the bytes per second of an outcome with traffic.
-#[must_use]
 pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Estimate)> {
     let Walk::Traffic(traffic) = outcome.point.walk else { return None };
     let found = outcome.result.as_ref().ok()?.series.nanoseconds;
@@ -93,7 +88,6 @@ pub struct TrafficGroup<'r, 'a> {
 /// Returns the index of the limit among the rates of several numbers of generators: the rate of all generators, unless
 /// another one is larger beyond both intervals. The largest of similar medians is larger by chance, and so too large. `at`
 /// returns the number of generators and the rate at an index, `None` behind the last one.
-#[must_use]
 pub fn limit(at: &dyn Fn(usize) -> Option<(u32, Estimate)>) -> Option<usize> {
     let rates = || (0..).map_while(|place| Some((place, at(place)?)));
     let (mut limit, (mut most, mut whole)) = (0, at(0)?);
@@ -139,7 +133,6 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Traff
 
 /// Returns the mean of the largest rates between a node and its own memory, and the mean of those between nodes and the
 /// memory of other nodes, both for the first kind of traffic. `None` if either is missing.
-#[must_use]
 pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
     let first = groups(outcomes).next()?.traffic.kind.name;
     let mean = |remote: bool| {
@@ -161,39 +154,33 @@ impl<'r, 'a> TrafficGroup<'r, 'a> {
     }
 
     /// Returns the CPU of the first generator.
-    #[must_use]
     pub fn cpu(&self) -> CpuId {
         self.outcomes.first().map_or(CpuId(0), |outcome| outcome.point.cpu)
     }
 
     /// Returns the rate of all generators, or of fewer that deliver more beyond both intervals.
-    #[must_use]
     pub fn best(&self) -> Option<(u32, Estimate)> {
         self.rates().nth(limit(&|place| self.rates().nth(place))?)
     }
 
     /// Returns the rate of one generator.
-    #[must_use]
     pub fn of_one(&self) -> Option<Estimate> {
         self.rates().find(|(generators, _)| *generators == 1).map(|(_, rate)| rate)
     }
 
     /// Returns the smallest number of generators tried that reaches nearly the largest rate.
-    #[must_use]
     pub fn knee(&self) -> Option<u32> {
         let (_, best) = self.best()?;
         self.rates().find(|(_, rate)| rate.value >= NEARLY * best.value).map(|(generators, _)| generators)
     }
 
     /// Returns a rate, divided by the sum of the rates of the same number of generators that run alone.
-    #[must_use]
     pub fn efficiency(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         Some(rate.value / (f64::from(generators) * self.of_one()?.value))
     }
 
     /// Returns the lines that each generator has in flight at a rate, by Little's law: those read, at the latency of
     /// one chain.
-    #[must_use]
     pub fn in_flight(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         let reads = rate.value * shares(self.traffic.kind).read;
         let lines = reads * 1e-9 * self.latency_ns? / self.traffic.line.bytes().0.real();

@@ -27,14 +27,12 @@ pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + C
 }
 
 /// Returns the size of base pages; 4 KiB if none were planned.
-#[must_use]
 pub fn base_page(outcomes: &[Outcome<'_>]) -> PageSize {
     let base = outcomes.iter().find(|outcome| outcome.point.pages.are_base());
     base.and_then(|outcome| outcome.point.pages.size()).unwrap_or(PageSize::LEAST)
 }
 
 /// Returns the outcome of a walk.
-#[must_use]
 pub fn find<'o, 'a>(
     outcomes: &'o [Outcome<'a>],
     pages: Pages,
@@ -48,7 +46,6 @@ pub fn find<'o, 'a>(
 
 /// Returns the ratio of the time of a walk to that of the same walk in the largest pages that were obtained; `None` for
 /// the latter walk itself.
-#[must_use]
 pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate> {
     let point = &outcome.point;
     let huge = kinds(outcomes).filter(|pages| !pages.are_base());
@@ -62,7 +59,6 @@ pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate
 
 /// Returns the share of translation in the time of a walk, by comparison with the largest pages that were obtained;
 /// `None` for a walk in those pages.
-#[must_use]
 pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
     ratio(outcomes, outcome).map(|ratio| 1.0 - 1.0 / ratio.value)
 }
@@ -82,21 +78,18 @@ pub struct InMemory {
 
 impl InMemory {
     /// Returns the cost of translation in memory.
-    #[must_use]
     pub fn cost(&self) -> Option<Estimate> {
         Some(self.memory.less(self.data?))
     }
 
     /// Returns the part of that cost which is not that of translation alone: data and page tables compete for the
     /// caches, and in a guest the host translates, too.
-    #[must_use]
     pub fn rest(&self) -> Option<Estimate> {
         Some(self.cost()?.less(self.alone?))
     }
 }
 
 /// Returns the walk over one line on each of `lines` base pages of memory; `None` if it was not measured.
-#[must_use]
 pub fn in_memory(outcomes: &[Outcome<'_>], spans: &[SpanPoint], line: Bytes, lines: u64) -> Option<InMemory> {
     let page = base_page(outcomes);
     let (base, span) = (Pages::base(page), page.bytes().times(lines));

@@ -16,13 +16,11 @@ pub struct VariantGrid<'o, 'a> {
 
 impl<'o, 'a> VariantGrid<'o, 'a> {
     /// Returns the points in the order of the plan: by variant, and then by working set.
-    #[must_use]
     pub const fn of(outcomes: &'o [Outcome<'a>]) -> VariantGrid<'o, 'a> {
         VariantGrid { outcomes, columns: outcomes.len() / VARIANTS.len() }
     }
 
     /// Returns the point at a row and a column.
-    #[must_use]
     pub fn at(&self, row: usize, column: usize) -> Option<&'o Outcome<'a>> {
         self.outcomes.get(row * self.columns + column).filter(|_| column < self.columns)
     }
@@ -33,14 +31,12 @@ impl<'o, 'a> VariantGrid<'o, 'a> {
     }
 
     /// Returns the first and the last column.
-    #[must_use]
     pub const fn ends(&self) -> [usize; 2] {
         [0, self.columns.saturating_sub(1)]
     }
 
     /// Returns whether a working set other than the largest takes nearly as long as the largest, so that no cache
     /// serves it.
-    #[must_use]
     pub fn is_like_memory(&self, column: usize) -> bool {
         let [_, last] = self.ends();
         let of = |column| self.named("pointer-padded", column).and_then(Outcome::nanoseconds);
@@ -49,7 +45,6 @@ impl<'o, 'a> VariantGrid<'o, 'a> {
     }
 
     /// Returns the row with the smallest latency in a column, and that latency.
-    #[must_use]
     pub fn fastest(&self, column: usize) -> Option<(usize, f64)> {
         let rows = (0..VARIANTS.len()).filter_map(|row| Some((row, self.at(row, column)?.nanoseconds()?)));
         rows.min_by(|one, other| one.1.total_cmp(&other.1))
@@ -81,7 +76,6 @@ const ALIKE: f64 = 1.05;
 
 impl VariantsConclusion {
     /// Returns the ratio of the time of a load in base pages to that in huge pages.
-    #[must_use]
     pub fn small_over_huge(&self) -> Option<Estimate> {
         let (small, huge) = self.pages?;
         small.over(huge)
@@ -89,7 +83,6 @@ impl VariantsConclusion {
 }
 
 /// Draws the conclusions from the points of two columns: about core cycles from the first, about pages from the last.
-#[must_use]
 pub fn conclude(grid: &VariantGrid<'_, '_>, [first, last]: [usize; 2]) -> VariantsConclusion {
     let huge = grid.named("pointer-padded-2m", last).filter(|outcome| {
         let pages = |measured: &Measurement| measured.placed.pages;

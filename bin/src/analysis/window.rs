@@ -24,7 +24,6 @@ pub struct Room {
 }
 
 /// Returns the room that a search found.
-#[must_use]
 pub fn room(reach: &Reach) -> Room {
     let Reach { overlaps, alone, .. } = *reach;
     let Some(alone) = alone else { return Room { instructions: None, converged: false } };
@@ -59,7 +58,6 @@ pub enum ReorderBuffer {
 
 impl ReorderBuffer {
     /// Returns the number of instructions, if it is known.
-    #[must_use]
     pub const fn holds(&self) -> Option<Estimate> {
         match self {
             ReorderBuffer::Holds(instructions) => Some(*instructions),
@@ -73,7 +71,6 @@ impl ReorderBuffer {
 /// A `nop` takes one entry only, `lea` also an integer register, and the mixture fewer of each kind of register. In the
 /// order `nop`, mixed, `lea`, none can therefore reach farther than the one before it. If a `nop` takes no entry of its
 /// own, the mixture determines the size.
-#[must_use]
 pub fn reorder_buffer(reaches: &[Option<Reach>]) -> ReorderBuffer {
     let of = |filler| room_for(reaches, filler);
     let (Some(nop), Some(mixed), Some(lea)) = (of(Filler::Nop), of(Filler::Mixed), of(Filler::Lea)) else {
@@ -91,7 +88,6 @@ pub fn reorder_buffer(reaches: &[Option<Reach>]) -> ReorderBuffer {
 }
 
 /// Returns the number of integer registers for instructions in flight, if these run out before the reorder buffer.
-#[must_use]
 pub fn integer_registers(reaches: &[Option<Reach>]) -> Option<Estimate> {
     let lea = room_for(reaches, Filler::Lea)?.instructions?;
     match reorder_buffer(reaches) {
@@ -129,7 +125,6 @@ pub enum Prefetch {
 
 impl Prefetch {
     /// Returns the gain, if there is one.
-    #[must_use]
     pub const fn gain(self) -> Option<Gain> {
         match self {
             Prefetch::Gains(gain) => Some(gain),
@@ -139,7 +134,6 @@ impl Prefetch {
 }
 
 /// Returns the gain of a prefetch at the amount of work where it is largest; `None` if prefetches were not measured.
-#[must_use]
 pub fn prefetch_gain(memory: WorkingSet<'_, '_>) -> Option<Prefetch> {
     let mut best = None::<Gain>;
     let (mut pays_from, mut is_measured, mut is_open) = (None, false, false);
@@ -186,7 +180,6 @@ pub struct WindowConclusion {
 }
 
 /// Draws the conclusions from the points in the first-level cache and in memory, and the reach over fillers.
-#[must_use]
 pub fn conclude(
     floor: Option<WorkingSet<'_, '_>>,
     memory: WorkingSet<'_, '_>,

@@ -46,7 +46,7 @@ static COLUMNS: [Field; 7] = [PROCESSOR, QUANTITY, LEAST, MOST, UNIT, STATED, SO
 
 /// Returns the names that are near some words: those with one of them, or with a word of few typing errors.
 fn near<'w>(words: &'w [&'w [u8]]) -> impl Iterator<Item = &'static str> + 'w {
-    let all = || figures(|_| true).map(|(name, _)| name);
+    let all = || figures(&|_| true).map(|(name, _)| name);
     // Each name once.
     let names = all().enumerate().filter(move |(index, name)| all().take(*index).all(|other| other != *name));
     let parts = |name: &'static str| name.split([' ', '-']);
@@ -69,7 +69,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         [b"all"] => true,
         words => words.iter().all(|word| is_called(row.name.as_bytes(), word)),
     };
-    let count = figures(is_wanted).count();
+    let count = figures(&is_wanted).count();
     write(&mut |document| {
         document.part(Part::Object(&describe::SUMMARY), |document| document.put(&FIGURES, count));
         trust::of_command(document, "good", &mut || None);
@@ -100,9 +100,9 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
             count => document.answer(format_args!("{count} published figure{}.", plural(count))),
         }
         document.part(Part::Records(&describe::ROWS), |document| {
-            for (name, usual) in figures(is_wanted) {
+            for (name, usual) in figures(&is_wanted) {
                 document.part(Part::Item, |document| {
-                    let [least, most] = usual.ends();
+                    let [least, most] = usual.ends;
                     document.put(&PROCESSOR, name);
                     document.put(&QUANTITY, usual.quantity.name());
                     document.put(&LEAST, least);

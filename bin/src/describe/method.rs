@@ -9,6 +9,7 @@ use latency_core::units::Bytes;
 
 use super::{Report, conditions, split};
 use crate::machine::Machine;
+use crate::machine::processor::CoreKind;
 use crate::plan::budget::Memory;
 use crate::report::document::{Part, Role, fields};
 use crate::report::figures::{Digits, Seconds};
@@ -124,14 +125,34 @@ pub fn processor(document: &mut Shown, report: &Report<'_, '_>, cpus: &CpuSet) {
             optional(Some(processor.brand.as_str()).filter(|brand| !brand.is_empty()), |brand, out| {
                 write!(out, ", {brand}")
             }),
-            optional(processor.core, |core, out| write!(out, ", {}", core.name())),
-            if speaks_for_others(report.machine, cpus, &nodes) {
-                "; other CPUs of a node may differ by a few ns"
-            } else {
-                ""
+            optional(kind(report.machine, cpus), |kind, out| write!(out, ", {kind}")),
+            match speaks_for_others(report.machine, cpus, &nodes) {
+                true if has_others(report.machine, cpus, &nodes) =>
+                    "; the node has cores of another kind, whose latency differs (--cpu=N)",
+                true => "; other CPUs of a node may differ by a few ns",
+                false => "",
             }
         ),
     );
+}
+
+/// Returns the kind of the cores of some CPUs, if there are several kinds.
+fn kind(machine: &Machine, cpus: &CpuSet) -> Option<&'static str> {
+    let Some(small) = &machine.small else { return machine.processor.core.map(CoreKind::name) };
+    Some(match (small.intersection(cpus).len(), cpus.len()) {
+        (0, 1) => CoreKind::Performance.name(),
+        (1, 1) => CoreKind::Efficiency.name(),
+        (0, _) => "performance cores",
+        (few, all) if few == all => "efficiency cores",
+        _ => "performance and efficiency cores",
+    })
+}
+
+/// Returns whether nodes have cores of another kind than these CPUs.
+fn has_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool {
+    let own = cpus.first().and_then(|cpu| machine.kind_of(latency_core::units::CpuId(cpu)));
+    let mut all = machine.topology.nodes().iter().filter(|node| nodes.contains(node.id.0));
+    all.any(|node| node.cpus.iter().any(|cpu| machine.kind_of(latency_core::units::CpuId(cpu)) != own))
 }
 
 /// Writes the busy CPUs that did not measure.
@@ -315,6 +336,7 @@ fn brief(document: &mut Shown, report: &Report<'_, '_>) {
         outcomes.filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed)))
     };
     let Some((_, first)) = measured().next() else { return };
+    let cpus: CpuSet = measured().map(|(point, _)| point.cpu.0).collect();
     let is_verified = measured().all(|(point, placed)| placed.is_verified(point.target));
     let nodes: NodeSet = measured().map(|(point, _)| point.target.0).collect();
     let pages = Some(first.pages).filter(|pages| measured().all(|(_, placed)| placed.pages == *pages));
@@ -322,7 +344,7 @@ fn brief(document: &mut Shown, report: &Report<'_, '_>) {
     document.sentence(
         Role::Brief(if is_verified { "Verified" } else { "Not verified" }),
         format_args!(
-            "{} on node{} {nodes}{}, self-test {}{}; details: -v",
+            "{} on node{} {nodes}{}, self-test {}{}{}; details: -v",
             sizes(measured().map(|(point, _)| point.size)),
             plural(nodes.len()),
             optional(pages, |pages, out| match pages.are_transparent() {
@@ -333,6 +355,10 @@ fn brief(document: &mut Shown, report: &Report<'_, '_>) {
             passed(report),
             optional(report.conditions.and_then(|found| found.core_gigahertz), |[_, middle, _], out| {
                 write!(out, ", core {middle:.2} GHz")
+            }),
+            optional(report.machine.small.and(kind(report.machine, &cpus)), |kind, out| match cpus.len() {
+                1 => write!(out, ", on CPU {cpus} ({kind})"),
+                _ => write!(out, ", on {kind}"),
             })
         ),
     );

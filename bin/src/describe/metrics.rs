@@ -150,11 +150,12 @@ fn conclusions(document: &mut Shown, report: &Report<'_, '_>, experiment: &Metri
         document.sample(&PEAK, &labels, loading.limit().map(|limit| limit.rate.value).into());
         document.sample(&KNEE, &labels, loading.knee(2.0).map(|knee| knee.value).into());
     }
-    let of_cores = cores::conclude(report.outcomes);
+    let of_cores = cores::conclude(report.outcomes, report.machine.small.as_ref());
     for class in of_cores.classes() {
         let word = fmt::from_fn(|out| {
+            let name = latency_core::text::Text::<64>::of(format_args!("{class}"));
             let one = |c: char| if c == ' ' { '_' } else { c.to_ascii_lowercase() };
-            class.shared.name().chars().try_for_each(|c| out.write_char(one(c)))
+            name.as_str().chars().filter(|c| *c != ',').try_for_each(|c| out.write_char(one(c)))
         });
         let labels = [experiment.clone(), ("class", Value::shown(&word))];
         let found = Estimate { value: class.median, interval: class.interval };

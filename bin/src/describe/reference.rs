@@ -11,7 +11,7 @@ use super::optional::optional;
 use super::report::Report;
 use super::unusual;
 use crate::analysis::reference::quantity::{BETWEEN_SOCKETS, READ_OF_SOCKET, REORDER_BUFFER, WITHIN_SOCKET};
-use crate::analysis::reference::{self, PublishedQuantity, contradiction};
+use crate::analysis::reference::{self, PublishedQuantity, Usual, contradiction};
 use crate::report::shown::Shown;
 
 /// The shares of a published reorder buffer that are about half of it.
@@ -51,17 +51,22 @@ pub fn published(
     value: Option<f64>,
 ) {
     let processor = &report.machine.processor;
-    let Some((name, usual)) = reference::usual(processor, quantity) else {
+    let Some((name, usual)) = usual(report, quantity) else {
         // These are the second quantities of their results.
-        if let (Some(masked), false) =
-            (contradiction(processor), matches!(quantity, BETWEEN_SOCKETS | READ_OF_SOCKET))
-        {
+        if matches!(quantity, BETWEEN_SOCKETS | READ_OF_SOCKET) {
+            return;
+        }
+        if let Some(masked) = contradiction(processor) {
             document.finding(format_args!("No published figure: {masked}."));
+        } else if let (Some((node, packages)), Some(_)) =
+            (report.machine.node_of_packages(), reference::usual(processor, quantity))
+        {
+            document.finding(format_args!("No published figure: node {node} spans {packages} packages."));
         }
         return;
     };
     let of_value = optional(value, |value, out| {
-        match relation(quantity, processor.signature.0, usual.ends(), value) {
+        match relation(quantity, processor.signature.0, usual.ends, value) {
             Relation::Inside => out.write_str("; this agrees"),
             Relation::Half => fmt::Display::fmt(
                 &"; this is about half, as when the sibling thread of the core is active",
@@ -84,9 +89,18 @@ pub fn published(
     document.finding(format_args!("Published for {name}: {usual}, {sources} source{s}{of_value}."));
 }
 
+/// Returns what is published for a quantity of the processor. Figures of memory are those of one package.
+fn usual(report: &Report<'_, '_>, quantity: PublishedQuantity) -> Option<(&'static str, Usual)> {
+    let of_memory = quantity.depends_on_machine() && !matches!(quantity, WITHIN_SOCKET | BETWEEN_SOCKETS);
+    match report.machine.node_of_packages() {
+        Some(_) if of_memory => None,
+        _ => reference::usual(&report.machine.processor, quantity),
+    }
+}
+
 /// Shows what is published for a quantity of the processor, for a place behind the measured figure.
 pub fn beside(report: &Report<'_, '_>, quantity: Option<PublishedQuantity>) -> impl fmt::Display {
-    let usual = quantity.and_then(|quantity| reference::usual(&report.machine.processor, quantity));
+    let usual = quantity.and_then(|quantity| usual(report, quantity));
     optional(usual, |(_, usual), out| write!(out, ", published {usual}"))
 }
 

@@ -367,7 +367,6 @@ pub fn warn_of_side_caches(machine: &Machine, warnings: &mut Warnings, outcomes:
 }
 
 /// Returns the latency of the first pass, in nanoseconds, if the rounds were faster: then a cache serves some loads.
-#[must_use]
 pub fn served(measured: &Measurement) -> Option<f64> {
     let series = &measured.series;
     match series.warm_over_cold {

@@ -23,7 +23,6 @@ pub struct Progress {
 
 impl Progress {
     /// Returns a progress line that is shown on a terminal, always, or never.
-    #[must_use]
     pub fn new(when: When) -> Self {
         let wanted = match when {
             When::Auto => Stream::Error.is_terminal(),
@@ -67,7 +66,6 @@ pub struct LiveLines {
 
 impl LiveLines {
     /// Returns live lines that are written if `wanted`.
-    #[must_use]
     pub fn new(wanted: bool) -> LiveLines {
         LiveLines { messages: wanted.then(|| Messages::on(Stream::Error)) }
     }

@@ -33,7 +33,6 @@ pub struct Noted {
 
 impl Noted {
     /// Returns empty observations.
-    #[must_use]
     pub const fn new() -> Noted {
         Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, times: None, spare: None }
     }

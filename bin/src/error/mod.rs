@@ -6,6 +6,7 @@
 //! Functions that can fail return a failure. It occurs rarely, so it has only two machine words; the data of its
 //! message are stored elsewhere, for the rest of the process.
 
+pub mod advice;
 mod outcome;
 mod placement;
 mod saved;
@@ -57,7 +58,6 @@ messages! {
 
 impl Failure<'_> {
     /// Returns the word before the message: a slower result is an outcome, not an error.
-    #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
             Failure::Slower(_) => "regression",
@@ -68,7 +68,6 @@ impl Failure<'_> {
     }
 
     /// Returns the exit code of the process.
-    #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) | Failure::Saved(_) => 1,
@@ -84,7 +83,6 @@ impl Failure<'_> {
 
 impl Failure<'_> {
     /// Returns the failure of a size, a stride and an order for which there is no chain.
-    #[must_use]
     pub fn no_such_chain(size: Bytes, stride: Bytes) -> Failure<'static> {
         UsageError::NoSuchChain { size, stride }.into()
     }
@@ -95,8 +93,8 @@ impl Failure<'_> {
     /// The failure of a pointer chase that did not end at the expected node, or could not start.
     pub const HOPS_NOT_PROVEN: Failure<'static> = Failure::Timing(&TimingError::HopsNotProven);
 
-    /// The failure if memory is too short to store another failure.
-    const NO_MEMORY: Failure<'static> =
+    /// The failure if memory is too short.
+    pub const NO_MEMORY: Failure<'static> =
         Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
 }
 

@@ -80,7 +80,12 @@ messages! {
         /// A system call failed; `call` is its name.
         CallFailed { call: &'static str, errno: Errno, node: Option<NodeId> } =>
             "{call}{target} failed: {errno}; {remedy}";
-            where target = joined(" for node ", "", node.into_iter()), remedy = remedy(errno);
+            where target = joined(" for node ", "", node.into_iter()),
+                remedy = match (node, errno) {
+                    // The program's own tables.
+                    (None, Errno::ENOMEM) => "free memory, or raise memory.max, ulimit -v or ulimit -d",
+                    _ => remedy(errno),
+                };
         /// Memory policies are forbidden, and the process may not use a CPU of the node for first touch.
         NotReachable { node: NodeId, errno: Errno } =>
             "cannot measure node {node} (mbind: {errno}; no allowed CPU); {remedy}";
@@ -135,7 +140,7 @@ messages! {
 const fn remedy(errno: Errno) -> &'static str {
     match errno {
         Errno::EPERM | Errno::ENOSYS => "in a container: grant CAP_SYS_NICE (docker run --cap-add=SYS_NICE)",
-        Errno::ENOMEM | Errno::EFAULT => "use a smaller --size, or other --pages",
+        Errno::ENOMEM | Errno::EFAULT => "use a smaller --size, or use other --pages",
         Errno::EINVAL => "check the nodes against Mems_allowed_list in /proc/self/status",
         _ => "`latency-bench system` lists the restrictions here",
     }

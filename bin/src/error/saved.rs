@@ -1,9 +1,7 @@
 //! A saved result that cannot be used.
 
-use core::fmt;
-
 use latency_core::messages;
-use latency_core::text::Text;
+use latency_core::text::{Text, split};
 use latency_core::units::Bytes;
 
 use super::Unanswered;
@@ -15,28 +13,14 @@ use crate::sys::errno::Errno;
 pub struct Problem {
     /// The line, from 1.
     pub line: u32,
-    /// The defect.
+    /// The defect, and its own remedy if it has one.
     pub what: &'static str,
-    /// The version of this program that can read the file, if this version is too old.
-    pub version: Text<24>,
 }
 
 impl Problem {
     /// Returns a problem in a line.
-    #[must_use]
     pub const fn new(line: u32, what: &'static str) -> Problem {
-        Problem { line, what, version: Text::EMPTY }
-    }
-}
-
-/// Writes the defect.
-impl fmt::Display for Problem {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.what.fmt(out)?;
-        match self.version.is_empty() {
-            true => Ok(()),
-            false => write!(out, "; use latency-bench {version} or later", version = self.version.as_str()),
-        }
+        Problem { line, what }
     }
 }
 
@@ -48,6 +32,9 @@ messages! {
         Unreadable { path: &'a [u8], errno: Errno }
             if path.starts_with(b"--") =>
             "cannot read '{path}': {errno}; options go before --"; where path = Escaped(path);
+            if errno == Errno::ENOMEM =>
+            "cannot read '{path}': {errno}; free memory, or raise memory.max, ulimit -v or ulimit -d";
+            where path = Escaped(path);
             =>
             "cannot read '{path}': {errno}; expected a result saved with -o FILE.json";
             where path = Escaped(path);
@@ -66,18 +53,18 @@ messages! {
         /// A saved result that cannot be understood.
         Malformed { path: &'a [u8], problem: Problem }
             // The defect may name its own remedy.
-            if problem.version.is_empty() && !problem.what.contains("; ") =>
-            "'{path}', line {line}: {problem}; use a result saved with --json or --csv, or a table of sizes and \
-            nanoseconds"; where path = Escaped(path), line = problem.line;
-            => "'{path}', line {line}: {problem}"; where path = Escaped(path), line = problem.line;
+            if split(problem.what, "; ").count() == 1 =>
+            "'{path}', line {line}: {what}; use a result saved with --json or --csv, or a table of sizes and \
+            nanoseconds"; where path = Escaped(path), line = problem.line, what = problem.what;
+            => "'{path}', line {line}: {what}"; where path = Escaped(path), line = problem.line, what = problem.what;
         /// Input lines that are not results, with `--strict`: the first, and the number of others.
         Skipped { path: &'a [u8], problem: Problem, others: usize }
             if others > 0 =>
-            "--strict: '{path}', line {line}: {problem}, and {others} more skipped lines; save results with \
-            --format=jsonl, or run without --strict"; where path = Escaped(path), line = problem.line;
+            "--strict: '{path}', line {line}: {what}, and {others} more skipped lines; save results with \
+            --format=jsonl, or run without --strict"; where path = Escaped(path), line = problem.line, what = problem.what;
             =>
-            "--strict: '{path}', line {line}: {problem}; save results with --format=jsonl, or run without --strict";
-            where path = Escaped(path), line = problem.line;
+            "--strict: '{path}', line {line}: {what}; save results with --format=jsonl, or run without --strict";
+            where path = Escaped(path), line = problem.line, what = problem.what;
         /// Sizes that cannot be bytes, and that have no unit.
         NoUnit { path: &'a [u8] } =>
             "'{path}': sizes are too small to be bytes; give their unit, e.g. --unit=K or --unit=M (binary)";
@@ -97,7 +84,7 @@ messages! {
             if field.is_empty() => "A and B have no point in common; measure both with the same options";
             => "A and B have no point in common: {field} differs; measure both with the same options";
         /// A result without the requested values.
-        NoUndisturbed => "a result has no steady value; run it with --until=quiet";
+        NoUndisturbed => "a result has no steady value; use `latency-bench matrix --until=quiet`";
         /// Results that do not answer a question.
         Unanswered { path: &'a [u8], why: Unanswered } => "'{path}' {why}"; where path = Escaped(path);
         /// Results without a picture; `drawn` states which results have one.

@@ -69,7 +69,11 @@ fn requests_beyond_the_machine_are_usage_errors() {
         1,
         "A and B have no point in common; measure both with the same options",
     );
-    check(SavedError::NoUndisturbed, 1, "a result has no steady value; run it with --until=quiet");
+    check(
+        SavedError::NoUndisturbed,
+        1,
+        "a result has no steady value; use `latency-bench matrix --until=quiet`",
+    );
     check(
         SavedError::NoPicture { drawn: "curves are compared" },
         1,
@@ -219,7 +223,7 @@ fn failed_calls_and_missing_verification_have_messages() {
     check(
         PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None },
         2,
-        "mmap failed: Cannot allocate memory (ENOMEM); use a smaller --size, or other --pages",
+        "mmap failed: Cannot allocate memory (ENOMEM); free memory, or raise memory.max, ulimit -v or ulimit -d",
     );
     check(
         PlacementError::CallFailed { call: "madvise", errno: Errno::new(999), node: None },

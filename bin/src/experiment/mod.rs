@@ -22,6 +22,8 @@ mod aarch64_tests;
 #[cfg(test)]
 mod cores_tests;
 #[cfg(test)]
+mod cpu_kind_tests;
+#[cfg(test)]
 mod dimms_tests;
 #[cfg(test)]
 mod forecast_tests;

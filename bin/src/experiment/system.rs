@@ -35,7 +35,7 @@ pub const SYSTEM: Experiment = Experiment {
         summary: "detected hardware, topology and permissions",
         details: "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
                   command that removes it.",
-        flags: FlagSet::of(&[FlagId::Strict]).union(FlagSet::IDENTITY),
+        flags: FlagSet::of(&[FlagId::Strict, FlagId::Probe]).union(FlagSet::IDENTITY),
         ..Descriptor::OF_VALUES
     },
     plan: |_| Ok(Table::empty()?),
@@ -398,7 +398,7 @@ fn nodes(document: &mut Shown, machine: &Machine) {
                     None => table.text("-"),
                 }
             }
-            table.known(node.package);
+            table.known(Some(node.packages).filter(|packages| !packages.is_empty()));
             others.iter().for_each(|to| table.known(machine.topology.distance(node.id, to.id)));
         }
     });

@@ -11,7 +11,7 @@ use std::vec::Vec;
 use latency_core::arch::Atomics;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Host, Uncore};
-use latency_core::topology::{Files, Groups, Node, Sharing, Topology};
+use latency_core::topology::{Files, Node, Sharing, Topology};
 
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
 
@@ -20,8 +20,8 @@ use crate::engine::memory::placement::node_of;
 use crate::error::Failure;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;
-use crate::machine::detect::{dimms, line};
-use crate::machine::processor::identify;
+use crate::machine::detect::{dimms, line, sharing_of};
+use crate::machine::processor::{Platform, identify, small_cores};
 use crate::options::{self, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Planning, Scope, duration, matrix, whole_run, working_set};
@@ -82,6 +82,8 @@ fn base_page(files: &impl Files) -> PageSize {
 pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     let mut processor = identify(files, CpuId(0));
     processor.caches = [None; 4];
+    // Guests have other packages, and this machine may be one.
+    processor.platform = Platform::Hardware;
     let mut machine = Box::new(Machine {
         topology: Topology::EMPTY,
         host: Host::default(),
@@ -101,6 +103,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
         sizing: None,
         instead: &[],
         isolated: CpuSet::EMPTY,
+        small: None,
     });
     let everything = || (0..CpuSet::CAPACITY).collect();
     let online = latency_core::topology::files::set(files, format_args!("/sys/devices/system/cpu/online"));
@@ -111,8 +114,8 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     machine.nodes = machine.topology.ids();
     let given = cpus.map(|list| CpuSet::parse_list(list.as_bytes()).unwrap());
     machine.cpus = given.unwrap_or(machine.topology.online_cpus);
-    let places = std::vec![Groups::EMPTY; Sharing::places(&machine.cpus)].leak();
-    machine.sharing = Sharing::read(files, &machine.topology, &machine.cpus, places);
+    machine.small = small_cores(files, &machine.topology.online_cpus);
+    sharing_of(&mut machine, files).unwrap();
     let allowed = machine.host.process.mems_allowed;
     machine.memory_nodes = if allowed.is_empty() { machine.nodes } else { allowed };
     machine

@@ -24,8 +24,18 @@ use crate::warning::{ShortText, Warning, Warnings};
 ///
 /// The error of mapping memory for it.
 pub fn sharing(machine: &mut Machine) -> Result<(), Errno> {
+    sharing_of(machine, &SystemFiles)
+}
+
+/// Detects it by these files.
+///
+/// # Errors
+///
+/// The error of mapping memory for it.
+pub fn sharing_of(machine: &mut Machine, files: &impl Files) -> Result<(), Errno> {
+    let packages = !machine.draws_packages();
     let places = Table::filled(Sharing::places(&machine.cpus), Groups::EMPTY)?;
-    machine.sharing = Sharing::read(&SystemFiles, &machine.topology, &machine.cpus, places.leak());
+    machine.sharing = Sharing::read(files, &machine.topology, &machine.cpus, packages, places.leak());
     Ok(())
 }
 
@@ -61,6 +71,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>, named: &CpuSet) -> Resu
             sizing: None,
             instead: &[],
             isolated: CpuSet::EMPTY,
+            small: None,
         },
     )?;
     for machine in table.iter_mut() {
@@ -83,6 +94,8 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>, named: &CpuSet) -> Resu
         // A processor describes the core that asks. A later check reports that the process may not run on that CPU.
         let _ = measured.map(cpu::pin_to);
         machine.processor = processor::identify(&files, measured.unwrap_or(CpuId(0)));
+        machine.small = processor::small_cores(&files, &machine.topology.online_cpus);
+        machine.processor.core = measured.and_then(|cpu| machine.kind_of(cpu)).or(machine.processor.core);
         machine.line = line(&machine.host);
         machine.dimms = dimms(&files, &machine.topology);
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
@@ -113,7 +126,6 @@ fn isolated(files: &impl Files) -> CpuSet {
 }
 
 /// Returns the description of the processor that executes the call, without anything else of the machine.
-#[must_use]
 pub fn processor() -> Processor {
     processor::identify(&SystemFiles, CpuId(0))
 }
@@ -175,8 +187,11 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
         warnings.push(Warning::NoNuma);
     } else if topology.source == Source::Assumed {
         warnings.push(Warning::NoSys);
-    } else if topology.nodes().len() == 1 {
+    } else if topology.nodes().len() == 1 && machine.node_of_packages().is_none() {
         warnings.push(Warning::OneNode);
+    }
+    if let Some((node, packages)) = machine.node_of_packages() {
+        warnings.push(Warning::NodeOfPackages { node, packages });
     }
     if topology.omitted > 0 {
         let held = topology.nodes().len() as u32;

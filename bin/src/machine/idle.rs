@@ -51,7 +51,9 @@ pub fn choose(
     let found = choices().filter_map(|cpus| {
         let first = cpus.first()?;
         let share = busy(first).filter(|share| *share >= BUSY)?;
-        let cpu = idle(files, &cpus, first, &busy)?;
+        // A core of another kind may share the cache, and its latency differs.
+        let alike = cpus.iter().filter(|cpu| machine.kind_of(CpuId(*cpu)) == machine.kind_of(CpuId(first)));
+        let cpu = idle(files, &alike.collect(), first, &busy)?;
         Some(Instead { first: CpuId(first), busy: share, cpu: CpuId(cpu) })
     });
     let mut instead = List::new(count)?;

@@ -23,20 +23,17 @@ pub struct Supply {
 
 impl Supply {
     /// Returns the memory of the node, without the limit of the control group.
-    #[must_use]
     pub fn on_node(&self) -> Bytes {
         Bytes(self.free.0.saturating_add(self.reclaimable.0))
     }
 
     /// Returns the available memory.
-    #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.headroom.map_or(self.on_node(), |headroom| headroom.min(self.on_node()))
     }
 
     /// Returns true if half of the node's memory has room for `on_node` bytes, and nine tenths of the memory that the
     /// control group has left have room for `all` bytes.
-    #[must_use]
     pub fn has_room(&self, on_node: u64, all: u64) -> bool {
         on_node <= self.on_node().0 / 2 && self.headroom.is_none_or(|headroom| all <= headroom.0 / 10 * 9)
     }
@@ -63,14 +60,12 @@ impl Supply {
 
 impl Machine {
     /// Returns the memory of a node that was available when the machine was detected; `None` if that is unknown.
-    #[must_use]
     pub fn supply(&self, node: NodeId) -> Option<Supply> {
         let found = self.topology.node(node)?;
         self.supply_of(found, self.host.memory_available, (self.host.memory_limit, self.host.allowance))
     }
 
     /// Returns the memory of a node that is available now, according to the files of the system.
-    #[must_use]
     pub fn supply_now(&self, files: &impl Files, node: NodeId) -> Option<Supply> {
         let found = self.topology.node_now(files, node)?;
         let limits = (MemoryLimit::read(files), Allowance::read(files));
@@ -105,20 +100,17 @@ impl Machine {
     }
 
     /// Returns the total memory of a node.
-    #[must_use]
     pub fn memory_of(&self, node: &Node) -> Bytes {
         self.or_of_machine(node.memory_total, self.host.memory_total.filter(|_| node.has_memory))
     }
 
     /// Returns true if a node's pool of pages of that size has `size` bytes left.
-    #[must_use]
     pub fn pool_holds(&self, node: NodeId, page: PageSize, size: Bytes) -> bool {
         let pool = self.topology.node(node).and_then(|node| node.page_pool(page));
         pool.is_some_and(|pool| pool.free >= size.0.div_ceil(page.bytes().0))
     }
 
     /// Returns the available memory of a node; zero if that is unknown.
-    #[must_use]
     pub fn free_memory(&self, node: NodeId) -> Bytes {
         self.supply(node).map_or(Bytes(0), |supply| supply.bytes())
     }

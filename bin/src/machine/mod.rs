@@ -16,7 +16,7 @@ use latency_core::topology::Sharing;
 use latency_core::topology::{Node, Source, Topology};
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
 
-use self::processor::{Platform, Processor};
+use self::processor::{CoreKind, Platform, Processor};
 pub use memory::Supply;
 
 /// Assumed size of a last-level cache that is not reported: larger than most, so that the working set reaches memory.
@@ -84,6 +84,8 @@ pub struct Machine {
     /// Isolated CPUs (`isolcpus=`, cpuset partitions) that this process was not given: it may run on them if they are
     /// named.
     pub isolated: CpuSet,
+    /// The efficiency cores; `None` if the kernel does not report several kinds of cores.
+    pub small: Option<CpuSet>,
     /// The nodes from which it may take memory (cpuset).
     pub memory_nodes: NodeSet,
     /// The nodes to which an inherited policy binds it (`numactl --membind`).
@@ -113,52 +115,67 @@ impl Machine {
 
     /// Returns an upper bound of the bytes per second of the memory devices of a node, or of all devices; `None` if it is
     /// unknown: a hypervisor's tables do not describe the hardware.
-    #[must_use]
     pub fn most_bytes_per_second(&self, node: Option<NodeId>) -> Option<u64> {
         let dimms = self.dimms.filter(|_| self.processor.platform == Platform::Hardware)?;
         dimms.most_bytes_per_second(node)
     }
 
     /// Returns the number of packages with CPUs that the kernel names.
-    #[must_use]
     pub fn packages(&self) -> usize {
         let nodes = self.topology.nodes();
         let is_first = |node: &&Node| {
             let of_package = nodes.iter().find(|other| self.topology.same_package(other.id, node.id));
             of_package.is_some_and(|first| first.id == node.id)
         };
-        nodes.iter().filter(is_first).count()
+        let beyond_first = |node: &Node| node.packages.len().saturating_sub(1);
+        nodes.iter().filter(is_first).count() + nodes.iter().map(beyond_first).sum::<usize>()
+    }
+
+    /// Returns the kind of a CPU's core; `None` if the kernel does not report several kinds.
+    #[must_use]
+    pub fn kind_of(&self, cpu: CpuId) -> Option<CoreKind> {
+        Some(CoreKind::of(self.small.as_ref()?.contains(cpu.0)))
+    }
+
+    /// Returns a node with CPUs of several packages, and their number, if the machine is not a guest: hypervisors draw
+    /// packages as they like.
+    #[must_use]
+    pub fn node_of_packages(&self) -> Option<(NodeId, u32)> {
+        let spans = |node: &&Node| node.packages.len() > 1 && self.processor.platform == Platform::Hardware;
+        self.topology.nodes().iter().find(spans).map(|node| (node.id, node.packages.len() as u32))
+    }
+
+    /// Returns whether the packages are not those of the hardware: a guest has several in one node.
+    #[must_use]
+    pub fn draws_packages(&self) -> bool {
+        let mut nodes = self.topology.nodes().iter();
+        self.processor.platform != Platform::Hardware && nodes.any(|node| node.packages.len() > 1)
     }
 
     /// Returns whether a package has several nodes with CPUs: sub-NUMA clusters, NPS2 or NPS4.
-    #[must_use]
     pub fn divides_packages(&self) -> bool {
         let named = self.topology.nodes().iter().filter(|node| node.package.is_some());
         named.count() > self.packages()
     }
 
     /// Returns the CPUs of a node that this process may run on.
-    #[must_use]
     pub fn cpus_of(&self, node: &Node) -> CpuSet {
         node.cpus.intersection(&self.cpus)
     }
 
     /// Returns the CPU that measures for a node: the first that this process may run on, or an idle one in its place.
-    #[must_use]
     pub fn cpu_of(&self, node: NodeId) -> Option<CpuId> {
         let first = self.topology.node(node).and_then(|node| self.cpus_of(node).first()).map(CpuId)?;
         Some(self.instead.iter().find(|instead| instead.first == first).map_or(first, |instead| instead.cpu))
     }
 
     /// Returns the nodes on which this process may run.
-    #[must_use]
     pub fn initiators(&self) -> NodeSet {
         let nodes = self.topology.nodes().iter();
         nodes.filter(|node| !self.cpus_of(node).is_empty()).map(|node| node.id.0).collect()
     }
 
     /// Returns the nodes from which this process may take memory.
-    #[must_use]
     pub fn targets(&self) -> NodeSet {
         let nodes = self.topology.nodes().iter();
         let all: NodeSet = nodes.filter(|node| node.has_memory).map(|node| node.id.0).collect();
@@ -166,7 +183,6 @@ impl Machine {
     }
 
     /// Returns the only node on which memory can lie, if there is only one: placement cannot go wrong then.
-    #[must_use]
     pub fn sole_memory_node(&self) -> Option<NodeId> {
         let mut with_memory = self.topology.nodes().iter().filter(|node| node.has_memory);
         match (with_memory.next(), with_memory.next()) {
@@ -177,20 +193,17 @@ impl Machine {
 
     /// Returns whether the kernel shows its nodes: it lists them, or has neither their directory nor `numa_maps` although
     /// /proc is mounted, since it was built without NUMA.
-    #[must_use]
     pub fn knows_its_nodes(&self) -> bool {
         self.topology.source == Source::Sysfs || self.has_proc
     }
 
     /// Returns the size of the last-level cache that sysfs or the processor reports, if either does.
-    #[must_use]
     pub fn reported_cache(&self) -> Option<Bytes> {
         let sysfs = self.host.caches.last_level().map(|cache| cache.size);
         sysfs.or_else(|| self.processor.last_level_cache().map(|cache| cache.size)).filter(|size| size.0 > 0)
     }
 
     /// Returns the level and the size of the smallest reported cache that holds a working set.
-    #[must_use]
     pub fn cache_that_holds(&self, size: Bytes) -> Option<(u32, Bytes)> {
         let sysfs = self.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data());
         let claimed = self.processor.caches.iter().flatten();
@@ -206,7 +219,6 @@ impl Machine {
     /// This size is for the positions of small working sets and for estimates. Other processes use the rest of the
     /// cache, and may leave more of it a second later: a working set that must exceed the cache, or fill it, uses
     /// [`largest_cache`](Self::largest_cache).
-    #[must_use]
     pub fn last_level_cache(&self) -> Bytes {
         let found = self.sizing.and_then(|sizing| sizing.cache);
         found.or_else(|| self.reported_cache()).unwrap_or(UNKNOWN_CACHE)
@@ -216,13 +228,11 @@ impl Machine {
     ///
     /// This size is for trails, the memory of generators, working sets that no search has shown to be clear, and stores
     /// that leave lines in caches.
-    #[must_use]
     pub fn largest_cache(&self) -> Bytes {
         self.last_level_cache().max(self.reported_cache().unwrap_or(Bytes(0)))
     }
 
     /// Returns the smallest working set that is mostly in memory.
-    #[must_use]
     pub fn least_in_memory(&self) -> Bytes {
         self.last_level_cache().times(MEMORY_CACHES)
     }
@@ -234,13 +244,11 @@ impl Machine {
     }
 
     /// Returns true if a search has shown that no cache serves a working set of that size.
-    #[must_use]
     pub fn is_clear(&self, size: Bytes) -> bool {
         self.sizing.is_some_and(|sizing| sizing.clear == Some(true) && size >= sizing.size)
     }
 
     /// Returns true if a search has shown that a cache serves a working set of that size in part.
-    #[must_use]
     pub fn is_served(&self, size: Bytes) -> bool {
         self.sizing.is_some_and(|sizing| {
             let grew = sizing.first <= size && size < sizing.size;
@@ -249,7 +257,6 @@ impl Machine {
     }
 
     /// Returns true if most of a working set is in no cache.
-    #[must_use]
     pub fn reaches_memory(&self, size: Bytes) -> bool {
         size >= self.least_in_memory()
     }

@@ -8,31 +8,26 @@ use crate::error::PlacementError;
 
 impl Machine {
     /// Returns the kind of base pages.
-    #[must_use]
     pub const fn base_pages(&self) -> Pages {
         Pages::base(self.page)
     }
 
     /// Returns the size of a kind of pages; that of base pages for a kind that is not chosen yet.
-    #[must_use]
     pub fn size_of(&self, pages: Pages) -> PageSize {
         pages.size().unwrap_or(self.page)
     }
 
     /// Returns a kind of pages, or base pages for a kind that is not chosen yet.
-    #[must_use]
     pub const fn pages_or_base(&self, pages: Pages) -> Pages {
         if matches!(pages, Pages::AUTO) { self.base_pages() } else { pages }
     }
 
     /// Returns the size of a transparent huge page.
-    #[must_use]
     pub fn huge_page(&self) -> PageSize {
         self.host.huge_pages.size.unwrap_or(self.page.of_a_table())
     }
 
     /// Returns the kind of huge pages of that size: from the pool if it holds `size` bytes, otherwise transparent ones.
-    #[must_use]
     pub fn huge_pages(&self, node: NodeId, size: Bytes) -> Pages {
         match self.pool_holds(node, self.huge_page(), size) {
             true => Pages::of_pool(self.huge_page()),
@@ -42,7 +37,6 @@ impl Machine {
 
     /// Returns the sizes of huge pages that are shown and compared: those of the kernel's pools. Two sizes are always
     /// among them if base pages have 4 KiB: kernels with those pages have both, unless the processor lacks them.
-    #[must_use]
     pub fn pool_sizes(&self) -> PageSizes {
         let usual = match self.page {
             PageSize::KIB_4 => PageSizes::NONE.with(PageSize::MIB_2).with(PageSize::GIB_1),
@@ -52,7 +46,6 @@ impl Machine {
     }
 
     /// Returns true for the kinds of pages that are compared.
-    #[must_use]
     pub fn has_pages(&self, pages: Pages) -> bool {
         match pages.pool() {
             Some(size) => self.pool_sizes().has(size),
@@ -80,7 +73,6 @@ impl Machine {
 
     /// Returns true if a transparent huge page is too large for a working set of that size: it is larger than half of
     /// the working set, and than the memory that every machine has to spare.
-    #[must_use]
     pub fn thp_is_too_large(&self, size: Bytes) -> bool {
         /// Memory that one buffer may leave unused: one page with base pages of 4 or 16 KiB, and less than one with
         /// 64 KiB.

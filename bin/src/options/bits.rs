@@ -8,6 +8,9 @@ impl FlagSet {
     /// The empty set.
     pub const EMPTY: FlagSet = FlagSet(0);
 
+    /// The set of all options.
+    pub const ALL: FlagSet = FlagSet(u64::MAX);
+
     /// Returns the options that are in either set.
     #[must_use]
     pub const fn union(self, other: FlagSet) -> FlagSet {

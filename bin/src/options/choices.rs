@@ -3,6 +3,7 @@
 //! Each enumeration lists its words once. The core contains the words that results use too.
 
 use latency_core::traffic::{KINDS, Kind};
+use latency_core::worded;
 use latency_core::words::Worded;
 
 /// The length of a help text.
@@ -16,44 +17,32 @@ pub enum Help {
     Shared,
 }
 
-/// The order in which the chain visits its nodes (`--order`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// One random cycle over the whole working set.
-    #[default]
-    Random,
-    /// Random within a base page, page after page. Prefetchers and the TLB reduce its latency.
-    PageLocal,
-    /// Ascending addresses.
-    Sequential,
-    /// Descending addresses.
-    Backward,
-    /// Random within windows of pages, each visited several times (`--visits`). The TLB reduces its latency.
-    Grouped,
-}
+worded! {
+    /// The order in which the chain visits its nodes (`--order`).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Order {
+        /// One random cycle over the whole working set.
+        #[default]
+        Random = "random",
+        /// Random within a base page, page after page. Prefetchers and the TLB reduce its latency.
+        PageLocal = "page-local",
+        /// Ascending addresses.
+        Sequential = "sequential",
+        /// Descending addresses.
+        Backward = "backward",
+        /// Random within windows of pages, each visited several times (`--visits`). The TLB reduces its latency.
+        Grouped = "grouped",
+    }
 
-impl Worded for Order {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("random", Order::Random),
-        ("page-local", Order::PageLocal),
-        ("sequential", Order::Sequential),
-        ("backward", Order::Backward),
-        ("grouped", Order::Grouped),
-    ];
-}
-
-/// The chase loop (`--kernel`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kernel {
-    /// Each node contains the address of the next one: one load per hop, and no other instruction.
-    #[default]
-    Pointer,
-    /// Each node contains the index of the next one: a load and its address arithmetic per hop.
-    Index,
-}
-
-impl Worded for Kernel {
-    const WORDS: &'static [(&'static str, Self)] = &[("pointer", Kernel::Pointer), ("index", Kernel::Index)];
+    /// The chase loop (`--kernel`).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Kernel {
+        /// Each node contains the address of the next one: one load per hop, and no other instruction.
+        #[default]
+        Pointer = "pointer",
+        /// Each node contains the index of the next one: a load and its address arithmetic per hop.
+        Index = "index",
+    }
 }
 
 /// Some kinds of traffic (`--traffic`), in the order of their table.
@@ -111,7 +100,6 @@ impl Rates {
     }
 
     /// Returns the rates as a slice.
-    #[must_use]
     pub fn as_slice(&self) -> &[Rate] {
         self.rates.get(..self.count).unwrap_or_default()
     }

@@ -57,6 +57,8 @@ messages! {
         Conflict { first: &'static Flag, second: &'static Flag, reason: &'static str } =>
             "--{first} and --{second} cannot be combined ({reason}); remove one of them";
             where first = first.name, second = second.name;
+        /// Another option beside `--probe`.
+        ProbeAlone => "--probe allows no other option; use `latency-bench system --probe`";
         /// An option that the experiment does not have.
         NotForExperiment {
             flag: &'static Flag, experiment: &'static Descriptor, experiments: &'static [&'static Descriptor]

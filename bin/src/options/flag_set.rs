@@ -51,7 +51,6 @@ impl FlagSet {
     pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(Help).with(Version);
 
     /// Returns the set of these options.
-    #[must_use]
     pub const fn of(flags: &[FlagId]) -> FlagSet {
         let mut bits = 0;
         let mut rest = flags;
@@ -69,7 +68,6 @@ impl FlagSet {
     }
 
     /// Returns whether `flag` is in the set.
-    #[must_use]
     pub const fn contains(self, flag: FlagId) -> bool {
         self.0 & (1 << flag as u8) != 0
     }
@@ -78,14 +76,12 @@ impl FlagSet {
 impl Options<'_> {
     /// Returns whether one CPU of each node measures, so that the choice of this CPU matters. Bandwidth and pairs of
     /// CPUs need many.
-    #[must_use]
     pub const fn runs_on_one_cpu(&self) -> bool {
         let flags = self.experiment.descriptor.flags;
         flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View) && !flags.contains(FlagId::Pairs)
     }
 
     /// Returns whether the program chooses the CPU that measures.
-    #[must_use]
     pub fn chooses_cpu(&self) -> bool {
         let asked = FlagSet::of(&[FlagId::Cpu, FlagId::LoadCpus, FlagId::DryRun]);
         self.runs_on_one_cpu() && self.given.intersection(asked) == FlagSet::EMPTY
@@ -93,7 +89,6 @@ impl Options<'_> {
 
     /// Returns the time over which the rounds of a point are spread, in nanoseconds. If the user gave a number of
     /// trials and no time, the trials follow each other without a pause.
-    #[must_use]
     pub const fn spread_ns(&self) -> f64 {
         match self.trials {
             Some(_) if !self.given.contains(FlagId::Spread) => 0.0,

@@ -87,7 +87,6 @@ impl FlagText {
     const EMPTY: FlagText = FlagText { general: "", others: &[] };
 
     /// Returns the text for an experiment.
-    #[must_use]
     pub fn of(&self, experiment: &str) -> &'static str {
         let other = self.others.iter().find(|(name, _)| *name == experiment);
         other.map_or(self.general, |(_, text)| text)
@@ -132,7 +131,6 @@ impl Flag {
     };
 
     /// Returns the kind of its value, if it has one.
-    #[must_use]
     pub const fn kind(&self) -> Option<&'static ValueKind> {
         match self.set {
             Setter::Switch(_) => None,
@@ -141,14 +139,12 @@ impl Flag {
     }
 
     /// Returns whether it concerns only a measurement or its record.
-    #[must_use]
     pub fn is_of_measuring(&self) -> bool {
         !matches!(self.group, Group::Verdict | Group::Output | Group::General)
             || matches!(self.id, FlagId::Strict | FlagId::Label | FlagId::Anonymous)
     }
 
     /// Returns whether `typed`, dashes included, is this option.
-    #[must_use]
     pub fn is_called(&self, typed: &[u8]) -> bool {
         match typed {
             [b'-', b'-', name @ ..] => name == self.name.as_bytes(),
@@ -435,6 +431,9 @@ flags! {
     Strict "strict" Verdict,
         Switch(|options| options.strict = true),
         "exit 3 if the result is unreliable";
+    Probe "probe" Verdict,
+        Switch(|options| options.probe = true),
+        "only try each system call in a process of its own, and name those at which a filter ends it (exit 2)";
     DryRun "dry-run" Sampling COMMON,
         Switch(|options| options.dry_run = true),
         "print the plan and estimated duration, then exit";
@@ -553,7 +552,6 @@ fn percentage<'a>(option: &mut f64, value: &'a [u8], zero_allowed: bool) -> Resu
 
 impl Options<'_> {
     /// Returns the time that the user gave the whole run, in nanoseconds; infinite without it, and if a load is held.
-    #[must_use]
     pub fn whole_ns(&self) -> f64 {
         match self.given.contains(FlagId::Budget) && self.hold.is_none() {
             true => self.budget.0.real() / 1e3,
@@ -564,7 +562,6 @@ impl Options<'_> {
 
 impl Descriptor {
     /// Returns whether it measures: everything that measures can print its plan instead.
-    #[must_use]
     pub const fn measures(&self) -> bool {
         self.flags.contains(FlagId::DryRun)
     }

@@ -83,7 +83,6 @@ impl Descriptor {
     };
 
     /// Returns whether its result can be written in `format`.
-    #[must_use]
     pub const fn is_written_as(&self, format: &Format) -> bool {
         match format.purpose {
             Purpose::Picture => self.picture,
@@ -148,7 +147,6 @@ macro_rules! options {
 
         impl<'a> Options<'a> {
             /// Returns the options of `experiment` with every default, and the output format `format`.
-            #[must_use]
             pub const fn new($($given: $of),*) -> Self {
                 Options { $($name: $default,)* }
             }
@@ -276,6 +274,8 @@ options! {
         pub unit: Option<Bytes> = None,
         /// True if an unreliable result makes the run fail.
         pub strict: bool = false,
+        /// True to try system calls; the entry of the program does, so that nothing else is called.
+        pub probe: bool = false,
         /// True to print the plan and stop.
         pub dry_run: bool = false,
         /// All formats.
@@ -312,37 +312,31 @@ options! {
 
 impl<'a> Options<'a> {
     /// Returns the time limit of a point, in nanoseconds.
-    #[must_use]
     pub const fn point_limit_ns(&self) -> f64 {
         self.time_limit.0 as f64 / 1e3
     }
 
     /// Returns the maximum wait for values with quiet neighbours, in nanoseconds; `None` without `--until`.
-    #[must_use]
     pub fn until_ns(&self) -> Option<f64> {
         self.until.map(|until| until.0 as f64 / 1e3)
     }
 
     /// Returns whether the user gave an end of a range of working sets.
-    #[must_use]
     pub const fn gave_range(&self) -> bool {
         self.min_size.is_some() || self.max_size.is_some()
     }
 
     /// Returns whether the user wants walks of as many chains as this kernel has.
-    #[must_use]
     pub fn has_chains(&self, kernel: &LaneKernel) -> bool {
         self.chains.is_none_or(|chains| chains.contains(kernel.lanes() as u32))
     }
 
     /// Returns the operands, which are valid UTF-8 and not empty.
-    #[must_use]
     pub fn operands(&self) -> &[&'a [u8]] {
         self.operands.get(..self.operand_count).unwrap_or(&[])
     }
 
     /// Returns the operands of both sides: those before and after `--`, or one operand for each side.
-    #[must_use]
     pub fn sides(&self) -> (&[&'a [u8]], &[&'a [u8]]) {
         let operands = self.operands();
         operands.split_at_checked(self.mark().unwrap_or(1)).unwrap_or((operands, &[]))

@@ -19,13 +19,11 @@ pub struct Output<'a> {
 
 impl<'a> Options<'a> {
     /// Returns the outputs; there is at least one.
-    #[must_use]
     pub fn outputs(&self) -> &[Output<'a>] {
         self.outputs.get(..self.output_count).unwrap_or(&self.outputs)
     }
 
     /// Returns whether an output has a format for this purpose.
-    #[must_use]
     pub fn writes(&self, purpose: Purpose) -> bool {
         self.outputs().iter().any(|output| output.format.purpose == purpose)
     }

@@ -61,7 +61,8 @@ fn read<'a>(
     while let Some(token) = tokens.next() {
         match token.map_err(not_utf8)? {
             Token::Option { name, value } => {
-                let flag = FLAGS.iter().find(|flag| flag.is_called(name)).ok_or_else(|| unknown(name))?;
+                let flag =
+                    FLAGS.iter().find(|flag| flag.is_called(name)).ok_or_else(|| unknown(name, options))?;
                 let value = match (flag.kind(), value) {
                     (Some(_), None) => tokens.value().map_err(not_utf8)?,
                     (_, value) => value,
@@ -111,12 +112,14 @@ fn read<'a>(
     Ok(())
 }
 
-fn unknown(name: &[u8]) -> UsageError<'_> {
+fn unknown<'a>(name: &'a [u8], options: &Options<'_>) -> UsageError<'a> {
     if let Some(ours) = foreign::ours(name) {
         return UsageError::ForeignOption { name, ours };
     }
-    let nearest =
-        name.strip_prefix(b"--").and_then(|word| nearest(word, &mut FLAGS.iter().map(|flag| flag.name)));
+    let Selection { descriptor, named, .. } = options.experiment;
+    let accepted = descriptor.flags.union(FlagSet::ALWAYS);
+    let mut names = FLAGS.iter().filter(|flag| !named || accepted.contains(flag.id)).map(|flag| flag.name);
+    let nearest = name.strip_prefix(b"--").and_then(|word| nearest(word, &mut names));
     UsageError::UnknownOption { name, nearest }
 }
 

@@ -54,6 +54,7 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
             FlagId::Of,
             FlagId::Force,
             FlagId::Unit,
+            FlagId::Probe,
         ]),
         operands: Operands { names: "A... -- B...", least: 2, most: 48, sides: true },
         ..Descriptor::OF_VALUES
@@ -172,6 +173,7 @@ fn every_option_is_set_in_both_forms() {
         ("force", "", |o| o.force),
         ("unit", "KiB", |o| o.unit == Some(Bytes(1024))),
         ("strict", "", |o| o.strict),
+        ("probe", "", |o| o.probe),
         ("dry-run", "", |o| o.dry_run),
         ("format", "json", |o| o.format.name == "json"),
         ("output", "a b", |o| outputs(o) == "text:a b"),

@@ -123,7 +123,6 @@ pub enum Optional {
 
 impl Optional {
     /// Returns true if the run continues without `point`, whose memory could not be placed for the reason `why`.
-    #[must_use]
     pub fn covers(self, point: &Point, why: &PlacementError<'_>) -> bool {
         match self {
             Optional::Nothing => false,
@@ -250,7 +249,6 @@ impl Budget {
     };
 
     /// Returns the default budget, changed by the options.
-    #[must_use]
     pub fn new(options: &Options<'_>, machine: &Machine) -> Budget {
         let (bounded, point_ns) = (options.given.contains(FlagId::TimeLimit), options.point_limit_ns());
         let most_ns = if bounded { SPREAD_SHARE * point_ns } else { f64::INFINITY };
@@ -270,7 +268,6 @@ impl Budget {
 
     /// Returns the budget of pairs of nodes. Chains stay as they are written if a cache holds little of them; smaller
     /// chains are rewritten at one of several positions for each visit, as in a curve.
-    #[must_use]
     pub fn of_pairs(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         // Points that the defaults select may be left out; points that the user selected may not.
         let optional = match options.memnode {
@@ -340,13 +337,11 @@ impl Budget {
     }
 
     /// Returns true if a random walk over a working set can tell memory and translation apart: most of the set is in no cache.
-    #[must_use]
     pub fn may_tell_apart(machine: &Machine, point: &Point) -> bool {
         machine.reaches_memory(point.size) || point.size >= LEAST_DEFAULT
     }
 
     /// Returns the budget of lanes.
-    #[must_use]
     pub fn of_lanes(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         /// Nanoseconds after which points keep the rounds that they have. If the last-level cache is large, trails use
         /// most of this time.
@@ -357,7 +352,6 @@ impl Budget {
     }
 
     /// Returns the budget of traffic: each window is a round, and there are enough rounds for an interval.
-    #[must_use]
     pub fn of_traffic(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         /// Nanoseconds after which points keep the rounds that they have.
         const RUN_NS: f64 = 20e9;
@@ -371,7 +365,6 @@ impl Budget {
 
     /// Returns the budget of chains alongside traffic, to which `more` points may be added. Their chains stay warm, so
     /// the warm-up before each window is short.
-    #[must_use]
     pub fn of_loaded(options: &Options<'_>, machine: &Machine, points: &[Point], more: usize) -> Budget {
         const RUN_NS: f64 = 36e9;
         /// Number of hops that fill the TLBs.
@@ -397,7 +390,6 @@ impl Budget {
     }
 
     /// Returns the budget of pairs of CPUs: a window over all lines is a round.
-    #[must_use]
     pub fn of_cores(options: &Options<'_>, _: &Machine, points: &[Point]) -> Budget {
         /// Nanoseconds over which the windows of few pairs are spread; otherwise they would end within a moment.
         const SPREAD_NS: f64 = 0.7e9;
@@ -429,7 +421,6 @@ impl Budget {
     }
 
     /// Returns the number of pairs of CPUs that the time allows.
-    #[must_use]
     pub fn most_pairs(options: &Options<'_>) -> usize {
         math::whole(budget_ns(options) / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
     }
@@ -477,7 +468,6 @@ impl Budget {
     }
 
     /// Returns true if there is time to place and write memory for `placing_ns` from `now_ns` on, and then for visits.
-    #[must_use]
     pub fn has_time_to_place(&self, now_ns: f64, placing_ns: f64) -> bool {
         /// Minimum time of visits to two pieces of memory, as a multiple of that to one.
         const TWO: f64 = 1.5;
@@ -505,13 +495,11 @@ impl Budget {
     }
 
     /// Returns the number of rounds that each of `points` points has room for.
-    #[must_use]
     pub fn room(&self, points: usize) -> usize {
         self.most.min((ROUNDS_KEPT / points.max(1)).max(2 * ROUNDS))
     }
 
     /// Returns the time that a point has left after `spent_ns`; infinite if the user gave trials and no limit.
-    #[must_use]
     pub fn left_ns(&self, spent_ns: f64) -> f64 {
         match self.trials {
             Some(_) if !self.bounded => f64::INFINITY,

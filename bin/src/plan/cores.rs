@@ -92,7 +92,6 @@ where
 }
 
 /// Returns true if two CPUs that seem to be two cores may be threads of one core: a hypervisor need not report that.
-#[must_use]
 pub fn core_unknown(machine: &Machine) -> bool {
     machine.processor.platform == Platform::Virtual
         && machine.sharing.cores_of(&machine.cpus).len() == machine.cpus.len()

@@ -30,7 +30,6 @@ pub const REFINEMENTS: usize = 24;
 const MOST_POINTS: usize = 400;
 
 /// Returns the first-level data cache that sysfs or the processor reports, or else the assumed size.
-#[must_use]
 pub fn first_level_cache(machine: &Machine) -> Bytes {
     single::cache(machine, 1).unwrap_or(UNKNOWN_L1)
 }
@@ -98,7 +97,6 @@ pub fn sizes(
 }
 
 /// Returns the unit of sizes: whole nodes, and whole regions of a local order.
-#[must_use]
 pub fn granule(options: &Options<'_>, machine: &Machine) -> Bytes {
     match options.order {
         crate::options::Order::PageLocal => machine.page.bytes(),
@@ -108,7 +106,6 @@ pub fn granule(options: &Options<'_>, machine: &Machine) -> Bytes {
 
 /// Returns true if a chain visits every line in random order. With other orders and strides the edge of the first level
 /// and the TLB do not apply.
-#[must_use]
 pub fn is_dense(like: &Point) -> bool {
     like.order == Order::Random && like.stride == like.line.bytes()
 }
@@ -147,7 +144,6 @@ pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = 
 }
 
 /// Returns the size of the region for all points: the largest point, and room for other positions.
-#[must_use]
 pub fn region(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
     let page = pages.size().map_or(Bytes(0), PageSize::bytes).max(Bytes(2 << 20));
     let roomy = Bytes((largest.0 + largest.0 / 4).div_ceil(page.0) * page.0);

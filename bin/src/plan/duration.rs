@@ -116,7 +116,6 @@ fn around(points: &[Point], mapped: f64) -> Range {
 
 /// Returns the maximum expected nanoseconds if a time limit of the whole run ends the visits and the audit, so that a
 /// slow start leaves less time for them.
-#[must_use]
 pub fn longest_ns(machine: &Machine, points: &[Point], budget: &Budget) -> f64 {
     let Range(least, most) = START + audit(points);
     estimate(machine, points, budget).1 - (most - least)
@@ -236,7 +235,6 @@ fn exchanges(pairs: f64, budget: &Budget) -> Range {
 }
 
 /// Returns the expected duration of `points` under `budget`.
-#[must_use]
 pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     /// Minimum share of the time after the visits that is used.
     const AFTER: f64 = 0.1;

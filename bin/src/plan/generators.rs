@@ -20,7 +20,6 @@ const LEAST_PART: Bytes = Bytes(16 << 20);
 const BLOCK: Bytes = LINE.times(PERMUTED_LINES as u64);
 
 /// Returns the CPUs that may generate from a node: those that the user gave, or one of each core, or all.
-#[must_use]
 pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     let own = || match options.load_from {
         LoadFrom::All => machine.cpus,
@@ -35,7 +34,6 @@ pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
 
 /// Returns the CPUs whose bandwidth is measured from a node: a CPU that the user gave generates by itself, unless the
 /// user gave others in addition.
-#[must_use]
 pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     let alone = options.load_cpus.is_none() && !options.given.contains(FlagId::LoadThreads);
     match options.cpu.filter(|_| alone) {
@@ -46,13 +44,11 @@ pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSe
 
 /// Returns the CPU of one of several generators. Generators are spread over all CPUs, because neighbours share a cache
 /// and a path to memory.
-#[must_use]
 pub fn spread(cpus: &CpuSet, index: usize, count: usize) -> Option<CpuId> {
     cpus.iter().nth(index * cpus.len() / count.max(1)).map(CpuId)
 }
 
 /// Returns the CPUs of a point of traffic: the point's own, and the CPUs of its other generators.
-#[must_use]
 pub fn generating(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
     let others = others(options, machine, point, traffic);
     let count = traffic.generators.saturating_sub(1) as usize;
@@ -62,7 +58,6 @@ pub fn generating(options: &Options<'_>, machine: &Machine, point: &Point, traff
 
 /// Returns the CPUs for the generators of a point that are not on its own CPU. The core of that CPU has no generator,
 /// unless the user wants all threads of cores, or some CPUs, to generate.
-#[must_use]
 pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
     let core = |cpu: u32| machine.sharing.core_of(cpu);
     let (cpus, shared) = match point.walk {
@@ -77,7 +72,6 @@ pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: 
 }
 
 /// Returns the node whose CPUs generate the load of a pair.
-#[must_use]
 pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> NodeId {
     match options.load_from {
         LoadFrom::Target => target,
@@ -86,7 +80,6 @@ pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> N
 }
 
 /// Returns the CPU of the first generator from a node: the CPU that the user gave, or the first of all.
-#[must_use]
 pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<CpuId> {
     options.cpu.or_else(|| cpus(options, machine, from).first().map(CpuId))
 }
@@ -158,7 +151,6 @@ pub fn footprint_in_memory(
 
 /// Returns `wanted`, limited to two fifths of the available memory of a node, one of `targets`, which share a control
 /// group. Two fifths remain for a chain alongside generators, and a fifth for other processes.
-#[must_use]
 pub fn two_fifths(machine: &Machine, (node, targets): (NodeId, usize), wanted: Bytes) -> Bytes {
     let fifths = |bytes: Bytes| bytes.0 / 5 * 2;
     let most = machine.supply(node).map_or(u64::MAX, |supply| {

@@ -200,7 +200,6 @@ pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
 }
 
 /// Returns the number of curves among some points.
-#[must_use]
 pub fn curves(points: &[Point]) -> usize {
     let key = |point: &Point| Some((point.target, point.walk.traffic()?.kind.name));
     let begins = |(index, point): &(usize, &Point)| {
@@ -211,7 +210,6 @@ pub fn curves(points: &[Point]) -> usize {
 }
 
 /// Returns the maximum number of points that may be added to the curve of one pair and kind.
-#[must_use]
 pub fn most_added(options: &Options<'_>) -> usize {
     let mut count = 0;
     levels(options, 1.0, &mut |_| count += 1);

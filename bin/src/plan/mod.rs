@@ -35,7 +35,6 @@ use crate::warning::Warning;
 use latency_core::words::Worded;
 
 /// Returns the order of a chain that the options select, on a machine with base pages of this size.
-#[must_use]
 pub const fn order(options: &Options<'_>, page: PageSize) -> Order {
     match options.order {
         options::Order::Random => Order::Random,
@@ -47,7 +46,6 @@ pub const fn order(options: &Options<'_>, page: PageSize) -> Order {
 }
 
 /// Returns the kernel that an option selects.
-#[must_use]
 pub const fn kernel(option: options::Kernel) -> &'static Kernel {
     match option {
         options::Kernel::Pointer => &kernel::POINTER,
@@ -56,7 +54,6 @@ pub const fn kernel(option: options::Kernel) -> &'static Kernel {
 }
 
 /// Returns the kind of pages that an option selects.
-#[must_use]
 pub fn pages(options: &Options<'_>, machine: &Machine) -> Pages {
     match options.pages.size() {
         None => Pages::AUTO,
@@ -67,7 +64,6 @@ pub fn pages(options: &Options<'_>, machine: &Machine) -> Pages {
 }
 
 /// Returns the distance between the lines of a chain: the option's, or a cache line.
-#[must_use]
 pub fn stride(options: &Options<'_>, machine: &Machine) -> Bytes {
     options.stride.unwrap_or(machine.line.bytes())
 }
@@ -75,7 +71,6 @@ pub fn stride(options: &Options<'_>, machine: &Machine) -> Bytes {
 impl Point {
     /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second node's memory;
     /// everything else is from the options and the machine.
-    #[must_use]
     pub fn like(
         options: &Options<'_>,
         machine: &Machine,

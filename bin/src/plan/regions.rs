@@ -46,7 +46,6 @@ pub struct PlannedRegion {
 
 impl PlannedRegion {
     /// Returns the region of a point's chain or of the lines that its CPUs exchange, and the region of its traffic.
-    #[must_use]
     pub fn of(point: &Point) -> [Option<PlannedRegion>; 2] {
         let Point { initiator, target, pages, size, walk, .. } = *point;
         let chain = PlannedRegion { from: initiator, on: target, pages, size, is_of_traffic: false };
@@ -58,7 +57,6 @@ impl PlannedRegion {
     }
 
     /// Returns true if one piece of memory serves both regions.
-    #[must_use]
     pub fn is_one_with(&self, other: &PlannedRegion, memory: Memory) -> bool {
         let grows = self.is_of_traffic || matches!(memory, Memory::Rewritten { .. });
         (self.on, self.pages, self.is_of_traffic) == (other.on, other.pages, other.is_of_traffic)
@@ -98,7 +96,6 @@ impl Regions {
     }
 
     /// Returns true if the list of [`MOST`] had room for all regions.
-    #[must_use]
     pub fn are_few(&self) -> bool {
         self.is_complete && self.iter().count() <= MOST
     }
@@ -150,7 +147,6 @@ impl Regions {
 
 /// Returns the arrangement of chains and of the lines of traffic: a region for each initiator of a target, if memory
 /// has room for all.
-#[must_use]
 pub fn memory(machine: &Machine, points: &[Point]) -> Memory {
     match have_several_initiators(points) && !Regions::of_points(Memory::Kept, points).fit(machine) {
         true => Memory::Shared,
@@ -159,7 +155,6 @@ pub fn memory(machine: &Machine, points: &[Point]) -> Memory {
 }
 
 /// Returns true if memory is walked from several nodes; lines that CPUs exchange do not count.
-#[must_use]
 pub fn have_several_initiators(points: &[Point]) -> bool {
     let mut first = None;
     points
@@ -168,7 +163,6 @@ pub fn have_several_initiators(points: &[Point]) -> bool {
 }
 
 /// Returns the number of bytes that `points` need together.
-#[must_use]
 pub fn bytes(memory: Memory, points: &[Point]) -> Bytes {
     let of_cores = points.iter().any(|point| point.walk.is_of_cores());
     Regions::of_points(if of_cores { Memory::Shared } else { memory }, points).bytes(&|_| true)

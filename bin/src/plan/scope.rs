@@ -70,7 +70,6 @@ impl Scope {
     }
 
     /// Returns the nodes whose memory an initiator walks.
-    #[must_use]
     pub fn targets_of(&self, initiator: NodeId) -> NodeSet {
         if self.local { self.targets.intersection(&only(initiator)) } else { self.targets }
     }
@@ -103,7 +102,6 @@ impl Scope {
     }
 
     /// Returns the CPU that measures for an initiator.
-    #[must_use]
     pub fn cpu(&self, machine: &Machine, initiator: NodeId) -> Option<CpuId> {
         self.cpu.or_else(|| machine.cpu_of(initiator))
     }

@@ -25,7 +25,6 @@ pub fn like<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
 }
 
 /// Returns the size of a data cache that sysfs or the processor reports, if either does.
-#[must_use]
 pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
     let sysfs = machine.host.caches.data(level.into()).map(|cache| cache.size);
     let claims = || machine.processor.caches.iter().flatten();
@@ -34,20 +33,17 @@ pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
 }
 
 /// Returns the size of the largest cache that the core does not share.
-#[must_use]
 pub fn private_cache(machine: &Machine) -> Bytes {
     cache(machine, 2).or_else(|| cache(machine, 1)).unwrap_or_default()
 }
 
 /// Returns the least working set that is for the most part beyond that cache.
-#[must_use]
 pub fn beyond_private(machine: &Machine) -> Bytes {
     private_cache(machine).times(2)
 }
 
 /// Returns a working set that the last-level cache serves: the size that a search found, or else a third of the
 /// reported cache, because the cache is shared. Returns `None` if a search found none.
-#[must_use]
 pub fn in_last_level(machine: &Machine) -> Option<Bytes> {
     match machine.sizing {
         Some(sizing) if sizing.cache_sought => sizing.in_cache,

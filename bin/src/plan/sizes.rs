@@ -55,7 +55,6 @@ pub fn working_set(
 
 /// Returns the working set that reaches memory. If the machine reports a last-level cache, the report alone decides, so
 /// that all runs have the same; otherwise a search does.
-#[must_use]
 pub fn default_size(machine: &Machine) -> Bytes {
     let beyond = |cache: Bytes| cache.times(CACHES).max(LEAST_DEFAULT);
     match (machine.reported_cache(), machine.sizing) {
@@ -68,7 +67,6 @@ pub fn default_size(machine: &Machine) -> Bytes {
 }
 
 /// Returns the point of the search before the run: the largest, if the program chooses its size.
-#[must_use]
 pub fn looked_at(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Option<Point> {
     let chosen = options.size.is_none() && options.max_size.is_none();
     let is_walked = |point: &&Point| chosen && !point.walk.is_of_cores();
@@ -80,7 +78,6 @@ pub fn looked_at(options: &Options<'_>, machine: &Machine, points: &[Point]) -> 
 }
 
 /// Returns the largest available working set for `like` and the other targets of `points`.
-#[must_use]
 pub fn most(machine: &Machine, like: &Point, points: &[Point]) -> Bytes {
     let targets: NodeSet = points.iter().map(|point| point.target.0).collect();
     let half = |supply| half_of(machine, &supply, targets.len());
@@ -155,7 +152,6 @@ fn half_of(machine: &Machine, supply: &Supply, targets: usize) -> Bytes {
 
 /// Rounds down to whole huge pages, so that every kind of page can serve the working set; to whole 2 MiB where this would
 /// lose much of it.
-#[must_use]
 pub fn whole_pages(machine: &Machine, size: Bytes) -> Bytes {
     /// Least number of huge pages in a working set that may lose one by rounding.
     const MANY: u64 = 16;

@@ -83,7 +83,6 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
 }
 
 /// Returns the kinds of traffic that the user gave, or those of `usual` whose counts are exact on this machine.
-#[must_use]
 pub fn kinds(options: &Options<'_>, machine: &Machine, usual: &'static [&'static str]) -> Kinds {
     options.traffic.unwrap_or_else(|| {
         let line = machine.line;

@@ -11,7 +11,6 @@ use latency_core::math;
 
 /// Returns the nanoseconds from the start of the run after which no visit begins: the rest is for the last checks, which
 /// runs of windows do not have.
-#[must_use]
 pub fn visits_end_ns(options: &Options<'_>, budget: &Budget) -> f64 {
     const SHARE: f64 = 0.9;
     const CHECKS_NS: f64 = 1e9;
@@ -22,7 +21,6 @@ pub fn visits_end_ns(options: &Options<'_>, budget: &Budget) -> f64 {
 
 /// Returns the nanoseconds from the start of the run after which it ends with what is measured: an idle machine never
 /// needs them.
-#[must_use]
 pub fn end_ns(options: &Options<'_>) -> f64 {
     const SHARE: f64 = 1.2;
     const LATEST_NS: f64 = 2e9;
@@ -36,7 +34,6 @@ fn look(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Range {
 }
 
 /// Returns the expected duration of the whole run.
-#[must_use]
 pub fn expected(options: &Options<'_>, machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns());
     (takes + look(options, machine, points)).at_most(options.whole_ns())

@@ -54,7 +54,6 @@ pub struct Axis {
 const LARGEST: f64 = 1e100;
 
 /// Returns whether a number can be drawn: it is finite and not absurdly large.
-#[must_use]
 pub fn is_drawable(value: f64) -> bool {
     value.abs() <= LARGEST
 }
@@ -74,25 +73,21 @@ pub struct ChartPoint {
 
 impl ChartPoint {
     /// Makes a point without an interval.
-    #[must_use]
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y, band: None, whiskers: None }
     }
 
     /// Makes a point with a confidence interval.
-    #[must_use]
     pub const fn with_band(x: f64, y: f64, low: f64, high: f64) -> Self {
         Self { x, y, band: Some((low, high)), whiskers: None }
     }
 
     /// Makes a point of an estimate, with its confidence interval if that is known.
-    #[must_use]
     pub fn of(x: f64, y: Estimate) -> Self {
         Self { band: y.interval.map(|interval| (interval.low, interval.high)), ..Self::new(x, y.value) }
     }
 
     /// Returns whether it can be drawn.
-    #[must_use]
     pub fn is_drawable(&self) -> bool {
         is_drawable(self.x) && is_drawable(self.y)
     }
@@ -160,7 +155,6 @@ impl Mark {
     pub const NONE: Mark = Mark { x: f64::NAN, label: Text::EMPTY, kind: MarkKind::Line, series: None };
 
     /// Makes a vertical line that belongs to no series.
-    #[must_use]
     pub fn line(x: f64, label: fmt::Arguments<'_>) -> Self {
         Self { x, label: Text::of(label), ..Self::NONE }
     }
@@ -223,7 +217,6 @@ pub struct Matrix {
 impl Matrix {
     /// Fills the cells: `cell` returns the number of an initiator and a target, or the reason why it is missing. A number
     /// that is not finite counts as missing.
-    #[must_use]
     pub fn filled<R: Into<String>>(mut self, cell: impl Fn(u32, u32) -> Result<f64, R>) -> Matrix {
         for (index, &row) in self.rows.iter().enumerate() {
             for &column in self.columns.iter().skip(self.left_out(index)) {
@@ -254,13 +247,11 @@ impl Matrix {
     }
 
     /// Returns the number of columns that the row of this index leaves out.
-    #[must_use]
     pub fn left_out(&self, row: usize) -> usize {
         if self.groups.is_some() { row } else { 0 }
     }
 
     /// Returns the first few different reasons for which numbers are missing.
-    #[must_use]
     pub fn reasons(&self) -> Vec<&str> {
         let mut found = Vec::new();
         for reason in self.cells.iter().filter_map(|cell| cell.as_ref().err()) {
@@ -274,7 +265,6 @@ impl Matrix {
 
 /// Returns the mark of a cell without a number, which also precedes the reason in the list: a letter if there are several
 /// reasons, else a dash.
-#[must_use]
 pub fn mark(reasons: &[&str], reason: &str) -> char {
     let known = reasons.iter().zip(REASON_MARKS).find(|(known, _)| **known == reason);
     known.filter(|_| reasons.len() > 1).map_or('-', |(_, mark)| mark)

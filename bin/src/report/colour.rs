@@ -14,7 +14,6 @@ impl fmt::Display for Colour {
 }
 
 /// Returns the contrast ratio of two colours (WCAG 2.1), from 1 to 21.
-#[must_use]
 pub fn contrast(one: Colour, other: Colour) -> f64 {
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
@@ -22,7 +21,6 @@ pub fn contrast(one: Colour, other: Colour) -> f64 {
 
 /// Returns the relative luminance of a colour. A square approximates the transfer function of sRGB, which has an
 /// offset and the exponent 2.4.
-#[must_use]
 pub fn luminance(colour: Colour) -> f64 {
     let [red, green, blue] = colour.0.map(|part| {
         let part = f64::from(part) / 255.0;

@@ -27,7 +27,6 @@ pub struct Field {
 
 impl Field {
     /// Makes a field from its key and its meaning.
-    #[must_use]
     #[cfg_attr(test, track_caller)]
     #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not write the schema"))]
     pub const fn new(key: &'static str, has_interval: bool, about: &'static str) -> Field {
@@ -128,7 +127,6 @@ impl Value {
     }
 
     /// Returns the number, and both ends of its interval.
-    #[must_use]
     pub fn parts(&self) -> [Value; 3] {
         let Value::Estimate(Estimate { value, interval }) = self else {
             return [self.clone(), Value::None, Value::None];
@@ -245,7 +243,6 @@ pub struct Metric {
 
 impl Metric {
     /// Returns whether a value is a number, and thus a sample.
-    #[must_use]
     pub fn is_number(value: &Value) -> bool {
         match value {
             Value::Count(_) => true,

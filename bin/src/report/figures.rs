@@ -53,7 +53,6 @@ impl Display for ByPercent {
 }
 
 /// Returns the number of decimals, up to nine, with which a number has `significant` significant digits.
-#[must_use]
 pub fn decimals(value: f64, significant: usize) -> usize {
     const MOST: usize = 9;
     let mut decimals = significant.saturating_sub(1);
@@ -72,7 +71,6 @@ pub fn decimals(value: f64, significant: usize) -> usize {
 }
 
 /// Returns a number rounded to `significant` significant digits, or to a whole number if it is larger.
-#[must_use]
 pub fn rounded(value: f64, significant: usize) -> f64 {
     let power = power_of_ten(decimals(value, significant));
     round(value * power) / power
@@ -127,7 +125,6 @@ impl Display for Precise {
 }
 
 /// Returns the columns that a value needs in a terminal, one for each character.
-#[must_use]
 pub fn width(shown: &dyn Display) -> usize {
     struct CharacterCounter(usize);
     impl Write for CharacterCounter {

@@ -45,33 +45,23 @@ impl Eq for Format {}
 
 impl Format {
     /// Returns the format with this name.
-    #[must_use]
     pub fn named(formats: &'static [Format], name: &[u8]) -> Option<&'static Format> {
         formats.iter().find(|format| format.name.as_bytes() == name)
     }
 
     /// Returns whether it shows only measured values, so that a plan cannot be written in it.
-    #[must_use]
     pub const fn shows_values_alone(&self) -> bool {
         matches!(self.purpose, Purpose::Picture | Purpose::Attributes | Purpose::Metrics)
     }
 
     /// Returns the extension of a file, without the dot. A dot at the beginning or the end of a name does not count.
-    #[must_use]
     pub fn extension_of(path: &[u8]) -> Option<&[u8]> {
         let name = path.rsplit(|&byte| byte == b'/').next()?;
         let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;
         name.get(dot + 1..).filter(|extension| !extension.is_empty())
     }
 
-    /// Returns the format that a file has by its extension.
-    #[must_use]
-    pub fn of_file(formats: &'static [Format], path: &[u8]) -> Option<&'static Format> {
-        Format::of_extension(formats, Format::extension_of(path)?)
-    }
-
     /// Returns the format of an extension, in upper or lower case.
-    #[must_use]
     pub fn of_extension(formats: &'static [Format], extension: &[u8]) -> Option<&'static Format> {
         formats.iter().find(|format| format.extension.as_bytes().eq_ignore_ascii_case(extension))
     }
@@ -98,7 +88,7 @@ mod tests {
         ] {
             let found = Format::extension_of(path);
             assert_eq!(found, extension, "{}", path.escape_ascii());
-            let format = Format::of_file(&FORMATS, path);
+            let format = found.and_then(|extension| Format::of_extension(&FORMATS, extension));
             assert_eq!(format.map(|format| format.name), name, "{}", path.escape_ascii());
         }
     }

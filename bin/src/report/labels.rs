@@ -24,7 +24,6 @@ pub struct LabelPlace {
 
 impl<const LINES: usize> Shelves<LINES> {
     /// Makes empty lines from 0 to `right`, which keep at least `gap` between two labels.
-    #[must_use]
     pub const fn new(right: f64, gap: f64) -> Self {
         Self { free: [0.0; LINES], right, gap }
     }
@@ -39,7 +38,6 @@ impl<const LINES: usize> Shelves<LINES> {
     }
 
     /// Returns the number of lines in use.
-    #[must_use]
     pub fn lines(&self) -> usize {
         self.free.iter().filter(|&&free| free > 0.0).count()
     }

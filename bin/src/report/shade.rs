@@ -19,7 +19,6 @@ pub struct Shades {
 
 impl Shades {
     /// Returns the shades of a matrix; `None` if it has no number.
-    #[must_use]
     pub fn of(matrix: &Matrix) -> Option<Self> {
         let AxisRange { low, high } =
             AxisRange::of(&mut |value| matrix.cells().filter_map(|(_, _, cell)| cell.ok()).for_each(value))?;
@@ -27,20 +26,17 @@ impl Shades {
     }
 
     /// Returns the depth of a number: 0 for the smallest, 1 for the largest.
-    #[must_use]
     pub fn depth(&self, value: f64) -> f64 {
         let AxisRange { low, high } = self.range;
         if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
     /// Returns the step of a number among `steps` equal ones, from the lightest.
-    #[must_use]
     pub fn step(&self, value: f64, steps: usize) -> usize {
         (math::whole(self.depth(value) * steps.real()) as usize).min(steps.saturating_sub(1))
     }
 
     /// Returns the numbers at both ends.
-    #[must_use]
     pub const fn ends(&self) -> (f64, f64) {
         (self.range.low, self.range.high)
     }

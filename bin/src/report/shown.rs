@@ -66,7 +66,6 @@ pub struct ShownTable {
 
 impl ShownTable {
     /// Returns whether there is a row below the headings.
-    #[must_use]
     pub fn has_rows(&self) -> bool {
         self.rows.len() > 1
     }
@@ -128,13 +127,11 @@ pub struct Shown {
 
 impl Shown {
     /// Returns a result without parts.
-    #[must_use]
     pub fn new() -> Shown {
         Shown::default()
     }
 
     /// Presents a result.
-    #[must_use]
     pub fn of(present: impl FnOnce(&mut Shown)) -> Shown {
         let mut shown = Shown::new();
         present(&mut shown);
@@ -142,7 +139,6 @@ impl Shown {
     }
 
     /// Returns every part, in order.
-    #[must_use]
     pub fn entries(&self) -> &[ShownPart] {
         &self.entries
     }

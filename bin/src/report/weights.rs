@@ -7,7 +7,6 @@ const TOLERANCE: f64 = 0.05;
 
 /// Returns the largest weight of a set: the smallest weights whose ratios are within 5 % of those of the rates, or the
 /// nearest weights if there are none.
-#[must_use]
 pub fn scale(rates: &[f64]) -> u32 {
     let error = |scale: &u32| error(rates, *scale);
     let nearest = || (1..=LARGEST).min_by(|one, other| error(one).total_cmp(&error(other)));
@@ -15,7 +14,6 @@ pub fn scale(rates: &[f64]) -> u32 {
 }
 
 /// Returns the weight of one of the rates, if `scale` is the largest weight.
-#[must_use]
 pub fn weight(rates: &[f64], rate: f64, scale: u32) -> u32 {
     let share = rate / largest(rates) * f64::from(scale);
     ((share + 0.5) as u32).max(1)

@@ -4,7 +4,6 @@
 
 /// Returns the words of results.
 #[cfg(not(test))]
-#[must_use]
 pub const fn words() -> latency_core::arch::Words {
     latency_core::arch::WORDS
 }
@@ -29,7 +28,6 @@ mod in_tests {
     }
 
     /// Returns the words of results on this thread.
-    #[must_use]
     pub fn words() -> Words {
         SPOKEN.get()
     }

@@ -22,7 +22,6 @@ pub enum Timer {
 const FINE: Hertz = Hertz(500_000_000);
 
 /// Returns whether the instruction set has counters whose ticks are many core cycles long.
-#[must_use]
 pub fn may_be_coarse() -> bool {
     words().cycles_are == Cycles::Core
 }
@@ -64,14 +63,12 @@ pub struct KernelClock {
 
 impl Counter {
     /// Returns whether measurements must be longer than with a fine counter.
-    #[must_use]
     pub fn is_coarse(&self) -> bool {
         let steps = || self.frequency < FINE || self.nanoseconds(self.step) > LONGEST_STEP_NS as f64;
         may_be_coarse() && (self.trapped || steps())
     }
 
     /// Returns the nanoseconds of a number of ticks.
-    #[must_use]
     pub fn nanoseconds(&self, ticks: Ticks) -> f64 {
         clock::nanoseconds(ticks.0.real(), self.frequency)
     }
@@ -79,7 +76,6 @@ impl Counter {
     /// Returns the minimum nanoseconds of a measurement that must span a number of steps: its error is at most one step
     /// at each end. If readings are emulated, a step is as long as a pair of them, because their cost varies. Returns
     /// zero for a fine counter.
-    #[must_use]
     pub fn at_least(&self, steps: u32) -> f64 {
         match self.ticks_at_least(steps) {
             0 => 0.0,
@@ -88,7 +84,6 @@ impl Counter {
     }
 
     /// Returns the ticks of [`at_least`](Self::at_least).
-    #[must_use]
     pub fn ticks_at_least(&self, steps: u32) -> u64 {
         let step = if self.trapped { self.step.max(self.overhead) } else { self.step };
         if self.is_coarse() { u64::from(steps) * step.0 } else { 0 }
@@ -97,7 +92,6 @@ impl Counter {
 
 impl Timer {
     /// Returns the counter, if it is the clock that times.
-    #[must_use]
     pub const fn counter(&self) -> Option<&Counter> {
         match self {
             Timer::Counter(counter) => Some(counter),
@@ -106,7 +100,6 @@ impl Timer {
     }
 
     /// Returns the smallest difference between two readings, in nanoseconds.
-    #[must_use]
     pub fn step_ns(&self) -> f64 {
         match self {
             Timer::Counter(counter) => counter.nanoseconds(counter.step),
@@ -115,7 +108,6 @@ impl Timer {
     }
 
     /// Returns the ticks of the counter in this number of nanoseconds; `None` without a counter.
-    #[must_use]
     pub fn ticks(&self, nanoseconds: f64) -> Option<f64> {
         self.counter().map(|counter| nanoseconds * counter.frequency.gigahertz())
     }

@@ -72,7 +72,6 @@ impl OnCpu {
 
 /// Returns the nanoseconds that a task ran, and the nanoseconds that it waited for a CPU: the first two words of
 /// /proc/self/schedstat.
-#[must_use]
 pub fn ran_and_waited(schedstat: &[u8]) -> Option<(u64, u64)> {
     let mut words = schedstat.split(|&byte| byte == b' ');
     Some((number(words.next()?)?, number(words.next()?)?))
@@ -94,7 +93,6 @@ const PER_GIGAHERTZ: f64 = 100.0;
 
 impl Clocks {
     /// Returns a histogram without clocks.
-    #[must_use]
     pub const fn new() -> Clocks {
         Clocks { counts: [0; CLOCKS], total: 0 }
     }
@@ -110,7 +108,6 @@ impl Clocks {
 
     /// Returns the clocks that a tenth, half and nine tenths of the rounds do not exceed, in gigahertz; `None` without
     /// rounds.
-    #[must_use]
     pub fn spread(&self) -> Option<[f64; 3]> {
         (self.total > 0).then(|| [1, 5, 9].map(|tenths| self.reached_by(tenths)))
     }

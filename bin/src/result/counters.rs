@@ -81,7 +81,6 @@ pub struct Counters {
 
 impl Counters {
     /// Returns the instructions of a core cycle, if both were counted.
-    #[must_use]
     pub fn instructions_per_cycle(&self) -> Option<f64> {
         let [cycles, instructions, ..] = self.per_hop;
         Some(instructions? / cycles.filter(|cycles| *cycles > 0.0)?)

@@ -103,7 +103,6 @@ pub struct Interruptions {
 
 impl Distribution {
     /// Returns an empty distribution.
-    #[must_use]
     pub fn new(frequency: Hertz, step: u64) -> Distribution {
         Distribution {
             frequency,
@@ -126,19 +125,16 @@ impl Distribution {
     }
 
     /// Returns the nanoseconds per hop of a window in ticks, without the timer's overhead.
-    #[must_use]
     pub fn nanoseconds(&self, window: f64) -> f64 {
         self.time((window - self.overhead).max(0.0)) / f64::from(self.each)
     }
 
     /// Converts ticks to nanoseconds, without subtracting the overhead.
-    #[must_use]
     pub fn time(&self, ticks: f64) -> f64 {
         clock::nanoseconds(ticks, self.frequency)
     }
 
     /// Returns the hops that were not interrupted.
-    #[must_use]
     pub fn sample(&self) -> Sample<'_> {
         Sample {
             histogram: &self.windows,
@@ -150,7 +146,6 @@ impl Distribution {
     }
 
     /// Returns the nanoseconds per hop that `percent` of the hops do not exceed, without interrupted hops.
-    #[must_use]
     pub fn quantile_ns(&self, percent: f64) -> Option<Percentile> {
         let Quantile { value: of_all, low, high, on_step } = self.sample().quantile(percent)?;
         let visits = PERCENTAGES.iter().zip(&self.over_visits).find(|(known, _)| **known == percent);
@@ -169,37 +164,31 @@ impl Distribution {
     }
 
     /// Returns the value of a percentile, without its interval.
-    #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<f64> {
         self.quantile_ns(percent).map(|quantile| quantile.value)
     }
 
     /// Returns the time of the slowest hop that was not interrupted.
-    #[must_use]
     pub fn maximum_ns(&self) -> Option<f64> {
         hops::maximum(&self.windows, self.interrupted_from).map(|window| self.nanoseconds(window.real()))
     }
 
     /// Returns the time of the slowest window without a mark, interrupted or not.
-    #[must_use]
     pub fn longest_ns(&self) -> Option<f64> {
         self.windows.maximum().map(|window| self.nanoseconds(window.real()))
     }
 
     /// Returns the mean of the hops that were not interrupted.
-    #[must_use]
     pub fn mean_ns(&self) -> f64 {
         self.nanoseconds(self.mean)
     }
 
     /// Returns the number of windows.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.windows.total() + self.interruptions.marked
     }
 
     /// Returns the number of windows that were interrupted without a mark.
-    #[must_use]
     pub fn interrupted(&self) -> u64 {
         let calm: u64 =
             hops::buckets_below(&self.windows, self.interrupted_from).map(|bucket| bucket.count).sum();
@@ -207,14 +196,12 @@ impl Distribution {
     }
 
     /// Returns the ticks that `percent` of the empty windows do not exceed, in whole steps of the counter.
-    #[must_use]
     pub fn empty_ticks(&self, percent: f64) -> Option<u64> {
         self.empties.percentile(percent)
     }
 
     /// Returns the period in microseconds at which slow hops recur, and the name of a known period near it, if it is
     /// significant.
-    #[must_use]
     pub fn refresh(&self) -> Option<(f64, Option<&'static str>)> {
         let period = self.period.filter(Period::is_significant)?;
         let microseconds = self.time(period.ticks) / 1e3;

@@ -36,19 +36,16 @@ impl PageCounts {
     }
 
     /// Returns the nodes and their counts, in the order of their first page.
-    #[must_use]
     pub fn nodes(&self) -> &[(NodeId, u64)] {
         self.nodes.get(..self.length).unwrap_or_default()
     }
 
     /// Returns the pages on `node`.
-    #[must_use]
     pub fn on(&self, node: NodeId) -> u64 {
         self.nodes().iter().find(|(known, _)| *known == node).map_or(0, |(_, count)| *count)
     }
 
     /// Returns the number of all pages.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.nodes().iter().fold(self.others, |sum, (_, count)| sum.saturating_add(*count))
     }
@@ -69,7 +66,6 @@ pub struct Evidence {
 
 impl Evidence {
     /// Returns whether there is evidence and all of it places every page of `size` bytes on `node`.
-    #[must_use]
     pub fn proves(&self, node: NodeId, size: Bytes) -> bool {
         let complete = |counts: &PageCounts, page: Bytes| {
             counts.on(node) == counts.total() && counts.total().saturating_mul(page.0) >= size.0
@@ -83,13 +79,11 @@ impl Evidence {
     }
 
     /// Returns whether the kernel reported the nodes of the pages at all.
-    #[must_use]
     pub const fn is_there(&self) -> bool {
         self.numa_maps.is_some() || self.page_query.is_some()
     }
 
     /// Returns the source of the evidence, in the words of reports.
-    #[must_use]
     pub const fn source(&self) -> &'static str {
         match (self.numa_maps.is_some(), self.page_query.is_some()) {
             (true, true) => "numa_maps and page query",
@@ -100,7 +94,6 @@ impl Evidence {
     }
 
     /// Returns the counts that reports show: those of numa_maps, or those of the query without them.
-    #[must_use]
     pub fn counts(&self) -> Option<&PageCounts> {
         self.numa_maps.as_ref().or(self.page_query.as_ref())
     }
@@ -109,7 +102,6 @@ impl Evidence {
 /// Returns the counts and the page size from a line of numa_maps, if the line describes the mapping at `address`.
 ///
 /// An example is `7f0000000000 bind:1 anon=4 dirty=4 N1=4 kernelpagesize_kB=2048`.
-#[must_use]
 pub fn numa_maps_line(line: &[u8], address: u64) -> Option<(PageCounts, Option<Bytes>)> {
     let mut words = line.split(|&byte| byte == b' ');
     if hexadecimal(words.next()?)? != address {
@@ -130,20 +122,17 @@ pub fn numa_maps_line(line: &[u8], address: u64) -> Option<(PageCounts, Option<B
 }
 
 /// Returns whether a line of smaps begins the description of the mapping at `address`.
-#[must_use]
 pub fn smaps_opens(line: &[u8], address: u64) -> bool {
     let start = line.split(|&byte| byte == b'-').next().unwrap_or_default();
     hexadecimal(start) == Some(address)
 }
 
 /// Returns the amount in an `AnonHugePages:` line of smaps.
-#[must_use]
 pub fn smaps_transparent_huge(line: &[u8]) -> Option<Bytes> {
     kilobytes(line.strip_prefix(b"AnonHugePages:")?)
 }
 
 /// Returns the unit in which the kernel mapped the memory, from a `KernelPageSize:` line of smaps.
-#[must_use]
 pub fn smaps_page(line: &[u8]) -> Option<Bytes> {
     kilobytes(line.strip_prefix(b"KernelPageSize:")?)
 }

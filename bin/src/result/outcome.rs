@@ -1,7 +1,6 @@
 //! A point and its outcome: a measurement, or the reason why there is none.
 
-use core::fmt;
-
+use latency_core::messages;
 use latency_core::stats::Estimate;
 
 use super::placed::{Placed, PlacedField};
@@ -40,32 +39,23 @@ pub struct Measurement {
     pub lines: Option<PerLine>,
 }
 
-/// The reason why a point has no value.
-#[derive(Clone, Copy, Debug)]
-pub enum Exclusion<'a> {
-    /// The memory could not be obtained, or its required placement could not be proven.
-    Placement(PlacementError<'a>),
-    /// An interrupt ended the run before the point was measured.
-    Interrupted,
-    /// Other programs left the generators no CPU time, so that the load was absent.
-    Starved,
+messages! {
+    /// The reason why a point has no value.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Exclusion<'a> {
+        /// The memory could not be obtained, or its required placement could not be proven.
+        Placement(error: PlacementError<'a>) => "{error}";
+        /// An interrupt ended the run before the point was measured.
+        Interrupted => "interrupted";
+        /// Other programs left the generators no CPU time, so that the load was absent.
+        Starved => "other programs left the load no CPU time";
+    }
 }
 
 impl Exclusion<'_> {
     /// Returns whether the exclusion fails the run: memory that left its proven node.
-    #[must_use]
     pub const fn is_fatal(&self) -> bool {
         matches!(self, Exclusion::Placement(PlacementError::MovedDuringRun { .. }))
-    }
-}
-
-impl fmt::Display for Exclusion<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Exclusion::Placement(error) => error.fmt(out),
-            Exclusion::Interrupted => out.write_str("interrupted"),
-            Exclusion::Starved => out.write_str("other programs left the load no CPU time"),
-        }
     }
 }
 
@@ -79,7 +69,6 @@ pub struct Outcome<'a> {
 }
 
 /// Returns whether the core's clock is unknown at a measured point of dependent loads.
-#[must_use]
 pub fn lack_core_clock(outcomes: &[Outcome<'_>]) -> bool {
     outcomes.iter().any(|Outcome { point, result }| {
         let loads = !matches!(point.walk, Walk::Traffic(_)) && !point.walk.is_of_cores();
@@ -88,7 +77,6 @@ pub fn lack_core_clock(outcomes: &[Outcome<'_>]) -> bool {
 }
 
 /// Returns the core clock in gigahertz of the first point that has one.
-#[must_use]
 pub fn core_clock(outcomes: &[Outcome<'_>]) -> Option<f64> {
     let clock = outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
     clock.map(|clock| clock.median)
@@ -96,13 +84,11 @@ pub fn core_clock(outcomes: &[Outcome<'_>]) -> Option<f64> {
 
 impl Outcome<'_> {
     /// Returns the latency, or the time per load; `None` if it was not measured.
-    #[must_use]
     pub fn nanoseconds(&self) -> Option<f64> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median)
     }
 
     /// Returns the latency, or the time per load, with its interval; `None` if it was not measured.
-    #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.into())
     }

@@ -2,30 +2,23 @@
 
 use latency_core::math::ToReal;
 use latency_core::units::{Bytes, NodeId, PageSource, Pages};
-use latency_core::words::Worded;
+use latency_core::worded;
 
 use super::evidence::{Evidence, PageCounts};
 
-/// The means by which a buffer was placed on its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Means {
-    /// A memory policy: set_mempolicy and mbind.
-    Policy,
-    /// A first touch by a CPU of the node, because policies are forbidden.
-    FirstTouch,
-    /// No means: there is only one node.
-    SoleNode,
-    /// No means: the kernel was built without NUMA.
-    NoNuma,
-}
-
-impl Worded for Means {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("bind", Means::Policy),
-        ("first touch", Means::FirstTouch),
-        ("sole node", Means::SoleNode),
-        ("no NUMA", Means::NoNuma),
-    ];
+worded! {
+    /// The means by which a buffer was placed on its node.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Means {
+        /// A memory policy: set_mempolicy and mbind.
+        Policy = "bind",
+        /// A first touch by a CPU of the node, because policies are forbidden.
+        FirstTouch = "first touch",
+        /// No means: there is only one node.
+        SoleNode = "sole node",
+        /// No means: the kernel was built without NUMA.
+        NoNuma = "no NUMA",
+    }
 }
 
 /// Facts about the memory of a point.
@@ -49,7 +42,6 @@ pub struct Placed {
 impl Placed {
     /// Returns whether the kernel had every page on `node`, before and after the measurement. A kernel without NUMA has no
     /// other place for a page.
-    #[must_use]
     pub fn is_verified(&self, node: NodeId) -> bool {
         self.means == Means::NoNuma
             || self.before.proves(node, self.mapped) && self.after.proves(node, self.mapped)
@@ -57,7 +49,6 @@ impl Placed {
 
     /// Returns the number of pages that are now on other nodes than `node`, if there are any; `None` also if the kernel
     /// does not report it.
-    #[must_use]
     pub fn moved(&self, node: NodeId) -> Option<u64> {
         if !self.after.is_there() || self.after.proves(node, self.mapped) {
             return None;
@@ -67,7 +58,6 @@ impl Placed {
     }
 
     /// Returns the part in transparent huge pages before and after, if the kernel has merged or split pages.
-    #[must_use]
     pub fn huge_pages_changed(&self) -> Option<(Bytes, Bytes)> {
         let (before, after) = (self.before.transparent_huge?, self.after.transparent_huge?);
         (before != after).then_some((before, after))
@@ -77,7 +67,6 @@ impl Placed {
     ///
     /// A mapping from a pool either has pages of the pool's size or fails; for other mappings, only /proc shows the
     /// size.
-    #[must_use]
     pub const fn pages_are_verified(&self) -> bool {
         match self.pages.source() {
             PageSource::Pool => true,
@@ -87,7 +76,6 @@ impl Placed {
     }
 
     /// Returns the share of the buffer in transparent huge pages after the measurement, if it was mapped with them.
-    #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
         let huge = self.after.transparent_huge.filter(|_| self.pages.are_transparent())?;
         Some(huge.0.real() / self.mapped.0.real())
@@ -107,7 +95,6 @@ pub struct PlacedField {
 
 impl PlacedField {
     /// Returns the same facts for memory with full evidence.
-    #[must_use]
     pub fn of(placed: &Placed, node: NodeId) -> PlacedField {
         PlacedField { means: placed.means, pages: placed.pages, verified: placed.is_verified(node) }
     }

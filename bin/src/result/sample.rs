@@ -39,7 +39,6 @@ impl Sample {
     };
 
     /// Returns the sample of an outcome that has a value.
-    #[must_use]
     pub fn of(outcome: &Outcome<'_>) -> Option<Sample> {
         let series = &outcome.result.as_ref().ok()?.series;
         let clocked = series.core_cycles.filter(|cycles| cycles.median > 0.0);
@@ -55,7 +54,6 @@ impl Sample {
     }
 
     /// Returns the spread of repeated measurements, as a share of the latency; 0 if it is not known.
-    #[must_use]
     pub fn spread(&self) -> f64 {
         /// Minimum relative spread: no measurement repeats better than the clock that times it.
         const LEAST: f64 = 5e-4;
@@ -66,7 +64,6 @@ impl Sample {
     }
 
     /// Returns the point for a fit: latency in core cycles or in nanoseconds, against bytes.
-    #[must_use]
     pub fn point(&self, in_cycles: bool) -> model::Point {
         let latency = if in_cycles { self.core_cycles.unwrap_or(f64::NAN) } else { self.nanoseconds };
         model::Point { working_set: self.size.0.real(), latency, spread: self.spread() }
@@ -87,13 +84,11 @@ impl<'s> Samples<'s> {
     }
 
     /// Returns the sample at an index, if there is one.
-    #[must_use]
     pub fn get(self, index: usize) -> Option<Sample> {
         (self.get)(index)
     }
 
     /// Returns the samples with another getter, which selects some of them.
-    #[must_use]
     pub const fn only<'o>(self, get: &'o dyn Fn(usize) -> Option<Sample>) -> Samples<'o> {
         Samples { length: self.length, get }
     }

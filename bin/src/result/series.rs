@@ -96,7 +96,6 @@ pub struct ClockOffset {
 
 impl ClockOffset {
     /// Returns the upper end of the interval, which bounds offset and asymmetry together.
-    #[must_use]
     pub fn most_ns(&self) -> f64 {
         self.interval.map_or(self.apart_ns, |interval| interval.high)
     }
@@ -184,21 +183,18 @@ impl RoundSeries {
     }
 
     /// Returns half of the confidence interval's width, relative to the median; NaN without an interval.
-    #[must_use]
     pub fn half_width(&self) -> f64 {
         let median = self.nanoseconds.median;
         self.nanoseconds.interval.map_or(f64::NAN, |interval| interval.relative_half_width(median))
     }
 
     /// Returns memory and translation, if they were told apart.
-    #[must_use]
     pub fn parts(&self) -> Option<LoadParts> {
         self.split?.parts
     }
 
     /// Returns whether a cache serves much of the working set, by the ratio to hops over lines that no cache contained;
     /// `None` if that is not known. A bound of 5 % is more than the scatter of both on shared memory.
-    #[must_use]
     pub fn is_served(&self) -> Option<bool> {
         const MUCH: f64 = 0.95;
         let ratio = self.warm_over_cold?;
@@ -206,20 +202,17 @@ impl RoundSeries {
     }
 
     /// Returns the ratio of the core cycles by counters to those derived from dependent additions.
-    #[must_use]
     pub fn core_cycles_ratio(&self) -> Option<f64> {
         let [cycles, ..] = self.counters?.per_hop;
         Some(cycles? / self.core_cycles?.median).filter(|ratio| ratio.is_finite())
     }
 
     /// Returns the share of the trials that were interrupted.
-    #[must_use]
     pub fn disturbed_share(&self) -> f64 {
         self.disturbed.real() / self.batches.max(1).real()
     }
 
     /// Returns whether half of the confidence interval of the median is within `precision`, a fraction.
-    #[must_use]
     pub fn is_precise(&self, precision: f64) -> bool {
         self.half_width() <= precision
     }

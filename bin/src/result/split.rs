@@ -57,7 +57,6 @@ impl Split {
     /// of memory and prefetchers help, and the less a walk is extrapolated. The value is the first one, which scatters
     /// least; its interval reaches to the second. If the chains differ by much more than translation, a part of the
     /// difference is not translation, and the interval reaches to the chain of four visits.
-    #[must_use]
     pub fn of(rounds: &PairedRounds) -> Split {
         let PairedRounds { random, grouped, by_four, by_two, translation, narrow_over_whole } = rounds;
         let [four, two, ..] = grouped;

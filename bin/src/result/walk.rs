@@ -47,7 +47,6 @@ pub struct PingPong {
 
 impl PingPong {
     /// Returns the node of a line, and its index there.
-    #[must_use]
     pub fn home(&self, line: u32) -> (NodeId, u32) {
         let [first, second] = self.homes;
         match first == second {
@@ -92,7 +91,6 @@ impl LineLevel {
     pub const ALL: [LineLevel; 4] = [LineLevel::L1, LineLevel::L2, LineLevel::L3, LineLevel::Memory];
 
     /// Returns the word for reports.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             LineLevel::L1 => "L1",
@@ -124,7 +122,6 @@ pub struct Traffic {
 
 impl Traffic {
     /// Returns the number of lines of 64 bytes that one step of a generator moves.
-    #[must_use]
     pub const fn lines_per_step(&self) -> u64 {
         self.kind.lines_per_step(self.line)
     }
@@ -132,7 +129,6 @@ impl Traffic {
 
 impl Walk {
     /// Returns the traffic of the walk, measured itself or concurrent with a chain, if there is any.
-    #[must_use]
     pub const fn traffic(&self) -> Option<&Traffic> {
         match self {
             Walk::Traffic(traffic) | Walk::Loaded(traffic) => Some(traffic),
@@ -142,13 +138,11 @@ impl Walk {
 
     /// Returns whether the walk is over lines that threads of several CPUs share, and so can need threads that take
     /// turns.
-    #[must_use]
     pub const fn is_of_cores(&self) -> bool {
         matches!(self, Walk::PingPong(_) | Walk::Owned(_))
     }
 
     /// Returns the CPUs other than the point's own.
-    #[must_use]
     pub fn partners(&self) -> [Option<CpuId>; 2] {
         match self {
             Walk::PingPong(pair) => [Some(pair.partner), None],
@@ -158,7 +152,6 @@ impl Walk {
     }
 
     /// Returns the walk over lines in a known state, if it is one.
-    #[must_use]
     pub const fn owned(&self) -> Option<&Owned> {
         match self {
             Walk::Owned(owned) => Some(owned),
@@ -167,7 +160,6 @@ impl Walk {
     }
 
     /// Returns the exchange of lines between two CPUs, if it is one.
-    #[must_use]
     pub const fn ping_pong(&self) -> Option<&PingPong> {
         match self {
             Walk::PingPong(pair) => Some(pair),
@@ -176,7 +168,6 @@ impl Walk {
     }
 
     /// Returns the number of chains walked side by side.
-    #[must_use]
     pub const fn lanes(&self) -> usize {
         match self {
             Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => 1,

@@ -7,7 +7,7 @@ use super::numerals::{Numerals, number};
 use super::point::{Column, LOADED, PointDraft};
 use super::rows::{Draft, Problem, each_line};
 use super::shape::OF_SCHEMA_1;
-use super::values::line_of;
+use super::tree::line_of;
 use super::{foreign, origin, unit};
 use crate::result::row::{A, EXPERIMENT};
 use latency_core::math;

@@ -1,87 +1,60 @@
 //! The memory devices of the host of a saved result, as conditions: which slots have one, and whether they had errors.
 
-use latency_core::json::{Event, Reader};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 use latency_core::math;
-use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use super::rows::Draft;
-use super::values::{Fault, each_object, members, optional, rest};
+use super::rows::Problem;
+use super::tree::JsonValue;
 
-/// Reads the populated slots: their number, capacity and rates, as far as these are known of every device.
-pub(super) fn population(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let (mut slots, mut populated) = (None, 0_u32);
-    let mut capacity = Some(0.0);
-    let mut rates = Some((f64::INFINITY, 0.0_f64));
-    members(reader, &mut |reader, key| {
-        match key {
-            "slots" => slots = optional(reader)?,
-            "devices" => each_object(reader, |reader| {
-                populated += 1;
-                let (mut size, mut rate) = (None, None);
-                rest(reader, &mut |reader, key| {
-                    match key {
-                        "bytes" => size = optional(reader)?,
-                        "mt_per_s" => rate = optional(reader)?,
-                        _ => reader.skip_value()?,
-                    }
-                    Ok(())
-                })?;
-                capacity = capacity.zip(size).map(|(sum, size)| sum + size);
-                rates = rates.zip(rate).map(|((least, most), rate)| (rate.min(least), rate.max(most)));
-                Ok(())
-            })?,
-            _ => reader.skip_value()?,
-        }
-        Ok(())
-    })?;
-    if populated == 0 {
-        return Ok(());
+/// Returns the populated slots: their number, capacity and rates, as far as these are known of every device; empty if no
+/// slot is.
+pub(super) fn population(dimms: JsonValue<'_>) -> Result<String, Problem> {
+    let devices: Vec<JsonValue<'_>> = dimms.at("devices").objects()?.collect();
+    let all = |key: &str| -> Result<Option<Vec<f64>>, Problem> {
+        let values: Result<Vec<_>, _> = devices.iter().map(|device| device.at(key).number()).collect();
+        values.map(|values| values.into_iter().collect())
+    };
+    if devices.is_empty() {
+        return Ok(String::new());
     }
-    let mut text = Text::<96>::of(format_args!("{populated}"));
-    // The text is long enough for all of it.
-    if let Some(slots) = slots {
-        let _ = write!(text, " of {}", math::whole(slots));
+    let mut text = devices.len().to_string();
+    if let Some(slots) = dimms.at("slots").number()? {
+        text += &format!(" of {}", math::whole(slots));
     }
-    if let Some(capacity) = capacity {
-        let _ = write!(text, ", {}", Bytes(math::whole(capacity)));
+    if let Some(sizes) = all("bytes")? {
+        text += &format!(", {}", Bytes(math::whole(sizes.iter().sum())));
     }
-    if let Some((least, most)) = rates {
-        let _ = write!(text, ", {}", math::whole(least));
+    if let Some(rates) = all("mt_per_s")? {
+        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = rates.iter().copied().fold(0.0, f64::max);
+        text += &format!(", {}", math::whole(least));
         if least < most {
-            let _ = write!(text, " to {}", math::whole(most));
+            text += &format!(" to {}", math::whole(most));
         }
-        let _ = write!(text, " MT/s");
+        text += " MT/s";
     }
-    draft.saved.conditions.set("dimms", text.as_str());
-    Ok(())
+    Ok(text)
 }
 
-/// Reads the errors of devices since boot: the worst kind, or none. Without a driver that counts them they are unknown.
-pub(super) fn errors(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    members(reader, &mut |reader, key| {
-        if key != "memory_devices" || reader.clone().next_event()? != Event::BeginArray {
-            return Ok(reader.skip_value()?);
+/// Returns the errors of devices since boot: the worst kind, or none; empty without a driver that counts them.
+pub(super) fn errors(devices: JsonValue<'_>) -> Result<&'static str, Problem> {
+    if devices.is_null() {
+        return Ok("");
+    }
+    let (mut worst, mut is_known) = ("none", true);
+    for device in devices.objects()? {
+        for kind in ["corrected", "uncorrected"] {
+            let Some(count) = device.member(kind) else { continue };
+            match count.number()? {
+                None => is_known = false,
+                Some(count) if count > 0.0 && worst != "uncorrected" => worst = kind,
+                Some(_) => {}
+            }
         }
-        let (mut worst, mut is_known) = ("none", true);
-        each_object(reader, |reader| {
-            rest(reader, &mut |reader, key| {
-                if !matches!(key, "corrected" | "uncorrected") {
-                    return Ok(reader.skip_value()?);
-                }
-                match optional(reader)? {
-                    None => is_known = false,
-                    Some(count) if count > 0.0 && worst != "uncorrected" => {
-                        worst = if key == "corrected" { "corrected" } else { "uncorrected" };
-                    }
-                    Some(_) => {}
-                }
-                Ok(())
-            })
-        })?;
-        if is_known || worst != "none" {
-            draft.saved.conditions.set("memory_errors", worst);
-        }
-        Ok(())
-    })
+    }
+    Ok(if is_known || worst != "none" { worst } else { "" })
 }

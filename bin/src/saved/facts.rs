@@ -1,41 +1,28 @@
 //! The facts of a document from which the cause of a difference is read.
 
 use latency_core::cpulist::CpuSet;
-use latency_core::json::{Event, Reader, Str};
+use latency_core::json::{Event, Str};
 use latency_core::math::ToReal;
 
-use super::rows::Draft;
-use super::values::{Fault, rest};
+use super::tree::JsonValue;
 use crate::analysis::cause::{CACHES, Fact, SavedFacts};
 
-/// Reads a member that may be a fact: only numbers and flags are.
-pub(super) fn fact(
-    reader: &mut Reader<'_>,
-    draft: &mut Draft<'_>,
-    object: &str,
-    key: &str,
-) -> Result<(), Fault> {
-    if draft.of_hosts {
-        return Ok(reader.skip_value()?);
+/// Reads the members of an object that may be facts: only numbers and flags are.
+pub(super) fn facts(facts: &mut SavedFacts, name: &str, object: JsonValue<'_>) {
+    for (key, member) in object.members() {
+        match member.event() {
+            Event::Number(number) => facts.set(name, &key, number),
+            // A property that applies halves its fact.
+            Event::Bool(flag) => facts.set(name, &key, if flag { 0.5 } else { 1.0 }),
+            _ => {}
+        }
     }
-    let value = match reader.clone().next_event()? {
-        Event::Number(number) => number,
-        // A property that applies halves its fact.
-        Event::Bool(true) => 0.5,
-        Event::Bool(false) => 1.0,
-        _ => f64::NAN,
-    };
-    if value.is_finite() {
-        draft.saved.facts.set(object, key, value);
-    }
-    Ok(reader.skip_value()?)
 }
 
-/// Reads the next cache of a curve, after the start of its object.
-pub(super) fn level(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let next = CACHES.iter().find(|(_, fact)| draft.saved.facts.get(*fact).is_none());
-    let name = next.map_or("", |(name, _)| name);
-    rest(reader, &mut |reader, key| fact(reader, draft, name, key))
+/// Reads the next cache of a curve.
+pub(super) fn level(found: &mut SavedFacts, level: JsonValue<'_>) {
+    let next = CACHES.iter().find(|(_, fact)| found.get(*fact).is_none());
+    facts(found, next.map_or("", |(name, _)| name), level);
 }
 
 /// Counts the CPUs of a node.

@@ -26,9 +26,9 @@ pub mod shape;
 #[cfg(test)]
 mod tests;
 pub mod tlb;
+pub mod tree;
 mod trust;
 mod unit;
-mod values;
 
 pub use rows::{Problem, Saved, Tool};
 
@@ -37,6 +37,7 @@ use documents::LARGEST_FILE;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 use rows::Draft;
+use tree::{JsonTree, JsonValue};
 
 use crate::error::{Failure, SavedError};
 use crate::result::row::Row;
@@ -85,21 +86,22 @@ impl Saved {
         };
         let found = documents::each_in(&contents, &mut |text| {
             let mut draft = Draft::reading(&mut room, in_brief);
-            understood(text, None, &mut draft)?;
+            let tree = understood(text, None, &mut draft)?;
             let found = draft.has_rows();
             // Tables of several experiments that were joined have rows, but no sections.
-            if found.is_ok() || !sections::are_in(draft.saved.experiment.as_str()) {
-                return found.map(|()| keep(draft));
-            }
-            sections::each(text, &mut |section| {
+            let tree = match tree {
+                Some(tree) if found.is_err() && sections::are_in(draft.saved.experiment.as_str()) => tree,
+                _ => return found.map(|()| keep(draft)),
+            };
+            for section in sections::of(tree.root())? {
                 let mut draft = Draft::reading(&mut room, in_brief);
-                understood(section, None, &mut draft)?;
+                json::read(section, &mut draft)?;
                 // A result without a measured point is left out, because it has nothing to show.
                 if draft.has_rows().is_ok() {
                     keep(draft);
                 }
-                Ok(())
-            })
+            }
+            Ok(())
         });
         found.map_err(|problem| malformed(path, problem))?;
         taken
@@ -112,19 +114,23 @@ impl Saved {
         rows: &'r mut List<Row>,
     ) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::reading(rows, false);
-        understood(text, unit, &mut draft)?;
-        if sections::are_in(draft.saved.experiment.as_str()) {
-            sections::each(text, &mut |section| draft.pool(|part| json::read(section, part)))?;
+        let tree = understood(text, unit, &mut draft)?;
+        if let Some(tree) = tree.filter(|_| sections::are_in(draft.saved.experiment.as_str())) {
+            sections::of(tree.root())?
+                .try_for_each(|section| draft.pool(|part| json::read(section, part)))?;
         }
         draft.has_rows()?;
         Ok(draft)
     }
 
-    /// Parses a document of one of many hosts into `rows`. A document without rows is accepted.
-    pub(crate) fn parse_of_host<'r>(text: &[u8], rows: &'r mut List<Row>) -> Result<Draft<'r>, Problem> {
+    /// Reads a document of one of many hosts into `rows`. A document without rows is accepted.
+    pub(crate) fn of_host<'r>(
+        document: JsonValue<'_>,
+        rows: &'r mut List<Row>,
+    ) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::reading(rows, true);
         draft.of_hosts = true;
-        json::read(text, &mut draft)?;
+        json::read(document, &mut draft)?;
         match draft.saved.experiment.is_empty() {
             true => Err(Problem::new(1, "the document names no experiment")),
             false => Ok(draft),
@@ -151,15 +157,23 @@ fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
     loaded(path).map_err(|errno| documents::unreadable(path, errno).into())
 }
 
-/// Parses a text of any format.
-fn understood(text: &[u8], unit: Option<Bytes>, draft: &mut Draft<'_>) -> Result<(), Problem> {
+/// Reads a text of any format; returns the tree of a document.
+fn understood<'t>(
+    text: &'t [u8],
+    unit: Option<Bytes>,
+    draft: &mut Draft<'_>,
+) -> Result<Option<JsonTree<'t>>, Problem> {
     // Some editors write a byte-order mark.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     match text.trim_ascii_start().first() {
         None => Err(documents::EMPTY),
-        Some(b'{' | b'[') => json::read(text, draft),
+        Some(b'{' | b'[') => {
+            let tree = JsonTree::of(text)?;
+            json::read(tree.root(), draft)?;
+            Ok(Some(tree))
+        }
         Some(b'<') => Err(Problem::new(1, "HTML pages cannot be read; save the result with --json too")),
-        Some(_) => csv::read(text, unit.map(|unit| unit.0 as f64), draft),
+        Some(_) => csv::read(text, unit.map(|unit| unit.0 as f64), draft).map(|()| None),
     }
 }
 

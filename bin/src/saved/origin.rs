@@ -1,22 +1,23 @@
 //! The host of a saved result, and parts of results that are not points: classes of pairs of CPUs, and the ends of
 //! curves under load.
 
+use alloc::format;
 use core::fmt::Write;
 
-use latency_core::json::{Event, Reader};
+use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::traffic::Kind;
 use latency_core::units::Bytes;
 
 use super::conditions::escaped;
-use super::devices;
-use super::facts::{self, fact};
+use super::facts;
 use super::fields::word;
 use super::host::SEPARATOR;
 use super::point::PointDraft;
-use super::rows::{Draft, Saved, whole};
-use super::values::{Fault, each_object, members, optional, rest, text};
+use super::rows::{Draft, Problem, Saved, whole};
+use super::tree::{JsonValue, shown};
+use super::trust::Trust;
 use crate::analysis::traffic::bandwidth;
 use crate::result::row::{
     CLASS, EXPERIMENT, FIELDS, GENERATORS, HOME, LOAD, MEDIAN, MOST, OP, PATTERN, Row, TRAFFIC, Word,
@@ -24,187 +25,105 @@ use crate::result::row::{
 use crate::result::sample::Sample;
 
 /// Reads the members that identify the host.
-pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let mut boot = Text::<96>::EMPTY;
-    let origin = &mut draft.saved.origin;
-    members(reader, &mut |reader, key| {
-        match key {
-            "name" => {
-                origin.name = text(reader.string()?);
-                draft.saved.conditions.set("host", origin.name.as_str());
-            }
-            "boot_id" => boot = text(reader.string()?),
-            "cpu_model" => origin.cpu = text(reader.string()?),
-            "labels" => members(reader, &mut |reader, key| {
-                let Event::String(value) = reader.clone().next_event()? else {
-                    return Ok(reader.skip_value()?);
-                };
-                let (key, value) = (escaped::<40>(key.as_bytes()), text::<96>(value));
-                let label = Text::<160>::of(format_args!("{SEPARATOR}label {key}={value}"));
-                // It is appended completely or not at all.
-                let _ = origin.labels.write_str(label.as_str());
-                Ok(reader.skip_value()?)
-            })?,
-            _ => reader.skip_value()?,
+pub(super) fn host(host: JsonValue<'_>, saved: &mut Saved) -> Result<(), Problem> {
+    let origin = &mut saved.origin;
+    origin.name = host.at("name").text()?;
+    origin.cpu = host.at("cpu_model").text()?;
+    origin.boot = host.at("boot_id").text()?;
+    saved.conditions.set("host", origin.name.as_str());
+    for (key, label) in host.at("labels").members() {
+        if let Some(value) = label.string() {
+            let (key, value) = (escaped::<40>(key.as_bytes()), shown::<96>(value));
+            let label = Text::<160>::of(format_args!("{SEPARATOR}label {key}={value}"));
+            // It is appended completely or not at all.
+            let _ = origin.labels.write_str(label.as_str());
         }
-        Ok(())
-    })?;
+    }
     if origin.name.is_empty() {
-        origin.name = boot;
-    }
-    origin.boot = Text::from_bytes(boot.as_str().as_bytes());
-    Ok(())
-}
-
-/// Reads the trust that the document states.
-pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let trust = &mut draft.saved.origin.trust;
-    members(reader, &mut |reader, key| {
-        match key {
-            "level" => {
-                let level = reader.string()?;
-                let known = ["poor", "fair", "good"].into_iter().find(|known| level == *known);
-                trust.said = known.ok_or(Fault::Meaning("trust level is none of good, fair, poor"))?;
-            }
-            "reasons" => {
-                reader.begin_array()?;
-                while let Event::String(reason) = reader.next_event()? {
-                    trust.add(text::<32>(reason).as_str(), None);
-                }
-            }
-            "omitted" => trust.omitted = optional(reader)?.is_some_and(|count| count > 0.0),
-            _ => reader.skip_value()?,
-        }
-        Ok(())
-    })
-}
-
-/// Reads the severity of a warning, after the start of its object.
-pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let (mut code, mut poor, mut is_note) = (Text::<32>::EMPTY, None, false);
-    rest(reader, &mut |reader, key| {
-        match key {
-            "code" => code = text(reader.string()?),
-            "severity" => {
-                let severity = reader.string()?;
-                poor = Some(severity == "poor");
-                is_note = severity == "note";
-            }
-            _ => reader.skip_value()?,
-        }
-        Ok(())
-    })?;
-    // A note is not a reason for distrust.
-    if poor.is_some() && !is_note {
-        draft.saved.origin.trust.add(code.as_str(), poor);
+        origin.name = host.at("boot_id").text()?;
     }
     Ok(())
 }
 
-/// Reads the errors of memory, and the share of other work, of the run and of each of its CPUs.
-pub(super) fn conditions(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    members(reader, &mut |reader, key| match key {
-        "hardware_errors" => devices::errors(reader, draft),
-        "cpus" => each_object(reader, |reader| rest(reader, &mut |reader, key| share(reader, draft, key))),
-        _ => share(reader, draft, key),
-    })
-}
-
-/// Reads a member that may be a share of other work, and keeps the largest.
-fn share(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<(), Fault> {
-    if key != "other_processes_share" {
-        return Ok(reader.skip_value()?);
+/// Reads the trust that the document states, the severities of its warnings, and the values by which it is judged again.
+pub(super) fn trust(document: JsonValue<'_>, trust: &mut Trust) -> Result<(), Problem> {
+    let said = document.at("trust");
+    let level = said.at("level");
+    if let Some(word) = level.string() {
+        let known = ["poor", "fair", "good"].into_iter().find(|known| word == *known);
+        trust.said = known.ok_or_else(|| level.problem("trust level is none of good, fair, poor"))?;
     }
-    let most = &mut draft.saved.origin.trust.other_work;
-    *most = optional(reader)?.map(|share| most.unwrap_or(0.0).max(share)).or(*most);
+    for reason in said.at("reasons").items() {
+        trust.add(reason.text::<32>()?.as_str(), None);
+    }
+    trust.omitted = said.at("omitted").number()?.is_some_and(|count| count > 0.0);
+    for warning in document.at("warnings").objects()? {
+        // A note is not a reason for distrust.
+        if let Some(severity) = warning.at("severity").string().filter(|severity| *severity != "note") {
+            trust.add(warning.at("code").text::<32>()?.as_str(), Some(severity == "poor"));
+        }
+    }
+    trust.repeat = document.at("health").at("repeat").at("ratio").number()?;
+    let conditions = document.at("conditions");
+    for object in core::iter::once(conditions).chain(conditions.at("cpus").objects()?) {
+        let share = object.at("other_processes_share").number()?;
+        trust.other_work = share.map(|share| trust.other_work.unwrap_or(0.0).max(share)).or(trust.other_work);
+    }
     Ok(())
 }
 
-/// Reads the result of the repeated measurement of a point.
-pub(super) fn health(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    members(reader, &mut |reader, key| match key {
-        "repeat" => members(reader, &mut |reader, key| {
-            match key {
-                "ratio" => draft.saved.origin.trust.repeat = optional(reader)?,
-                _ => reader.skip_value()?,
-            }
-            Ok(())
-        }),
-        _ => fact(reader, draft, "health", key),
-    })
-}
-
-/// Counts a node, after the start of its object.
-pub(super) fn node(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let Saved { origin, facts, .. } = &mut draft.saved;
-    origin.nodes += 1;
-    rest(reader, &mut |reader, key| {
-        let value = reader.clone().next_event()?;
-        match (key, value) {
-            ("memory_side_cache", value) => {
-                origin.side_cache = Some(origin.side_cache == Some(true) || value != Event::Null);
-            }
-            ("cpus", Event::String(cpus)) if !draft.of_hosts => facts::cpus(facts, cpus),
-            _ => {}
+/// Reads the nodes of the host.
+pub(super) fn nodes(nodes: JsonValue<'_>, saved: &mut Saved) -> Result<(), Problem> {
+    let Saved { origin, facts, .. } = saved;
+    for node in nodes.objects()? {
+        origin.nodes += 1;
+        if let Some(cache) = node.member("memory_side_cache") {
+            origin.side_cache = Some(origin.side_cache == Some(true) || !cache.is_null());
         }
-        Ok(reader.skip_value()?)
-    })
+        if let Some(cpus) = node.at("cpus").string() {
+            facts::cpus(facts, cpus);
+        }
+    }
+    Ok(())
 }
 
-/// Reads a class of pairs of CPUs, after the start of its object.
-pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+/// Reads the value of a name and its interval.
+fn estimate(object: JsonValue<'_>, name: &str) -> Result<Estimate, Problem> {
+    let part = |end: &str| object.at(&format!("{name}{end}")).number();
+    let ends = (part("_low")?, part("_high")?);
+    let interval = between(ends).map_err(|what| object.problem(what))?;
+    Ok(Estimate { value: part("")?.unwrap_or(f64::NAN), interval })
+}
+
+/// Reads a class of pairs of CPUs.
+pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
     let mut row = Row::EMPTY;
     row.set(OP, word(format_args!("{MEDIAN}")));
-    let mut ends = (None, None);
-    rest(reader, &mut |reader, key| {
-        match key {
-            "class" => row.set(CLASS, text(reader.string()?)),
-            "ns" => row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN),
-            "ns_low" => ends.0 = optional(reader)?,
-            "ns_high" => ends.1 = optional(reader)?,
-            _ => reader.skip_value()?,
-        }
-        Ok(())
-    })?;
-    row.sample.interval = between(ends)?;
-    Ok(draft.push(row)?)
+    row.set(CLASS, class.at("class").text()?);
+    let Estimate { value, interval } = estimate(class, "ns")?;
+    (row.sample.nanoseconds, row.sample.interval) = (value, interval);
+    draft.push(row).map_err(|what| class.problem(what))
 }
 
-/// Reads the limit of the traffic of a curve under load, after the start of its object. The rates below it are shares of
-/// it, and so they differ in every run.
-pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let mut limit = Row::EMPTY;
-    // The number of generators that reached the limit is an outcome, so it does not identify a point.
+/// Reads the limit of the traffic of a curve under load. The rates below it are shares of it, and so they differ in every
+/// run.
+pub(super) fn curve(curve: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
     let brief = draft.in_brief;
-    let (mut from, mut to, mut load) = (None, None, None);
-    let mut rate = Estimate { value: f64::NAN, interval: None };
-    let mut ends = (None, None);
-    rest(reader, &mut |reader, key| {
-        match key {
-            "initiator_node" => from = Some(whole(reader.number()?)?),
-            "target_node" => to = Some(whole(reader.number()?)?),
-            "load_node" if !brief => load = Some(whole(reader.number()?)?),
-            "traffic" => limit.set(TRAFFIC, text(reader.string()?)),
-            "pattern" => limit.set(PATTERN, text(reader.string()?)),
-            "peak_bandwidth" => members(reader, &mut |reader, key| {
-                match key {
-                    "bytes_per_second" => rate.value = optional(reader)?.unwrap_or(f64::NAN),
-                    "bytes_per_second_low" => ends.0 = optional(reader)?,
-                    "bytes_per_second_high" => ends.1 = optional(reader)?,
-                    "cores" if brief => {
-                        limit.set(GENERATORS, word(format_args!("{}", whole(reader.number()?)?)));
-                    }
-                    _ => reader.skip_value()?,
-                }
-                Ok(())
-            })?,
-            _ => reader.skip_value()?,
-        }
-        Ok(())
-    })?;
-    limit.pair = from.zip(to);
-    rate.interval = between(ends)?;
-    Ok(draft.push(self::limit(limit, load, rate, brief))?)
+    let node = |name| {
+        let member = curve.at(name);
+        member.number()?.map(whole).transpose().map_err(|what| member.problem(what))
+    };
+    let mut row = Row { pair: node("initiator_node")?.zip(node("target_node")?), ..Row::EMPTY };
+    row.set(TRAFFIC, curve.at("traffic").text()?);
+    row.set(PATTERN, curve.at("pattern").text()?);
+    let peak = curve.at("peak_bandwidth");
+    // The number of generators that reached the limit is an outcome, so it does not identify a point.
+    if let Some(cores) = peak.at("cores").number()?.filter(|_| brief) {
+        row.set(GENERATORS, word(format_args!("{}", math::whole(cores))));
+    }
+    let load = node("load_node")?.filter(|_| !brief);
+    let row = limit(row, load, estimate(peak, "bytes_per_second")?, brief);
+    draft.push(row).map_err(|what| curve.problem(what))
 }
 
 /// Returns the limit of the traffic that a row names, to the memory of the node `load`; without a latency if the rate is

@@ -108,7 +108,9 @@ pub(super) fn read(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
         if line.is_empty() {
             return Ok(());
         }
-        if let Some((_, title)) = line.split_once(") ").filter(|(order, _)| cpu(order).is_some()) {
+        if let Some((_, title)) = line.split_once(')').filter(|(order, _)| cpu(order).is_some())
+            && let Some(title) = title.strip_prefix(' ')
+        {
             // A title that does not fit is cut.
             method = Word::from_bytes(title.as_bytes());
         }

@@ -1,12 +1,12 @@
 //! One point of a document or of a table. The members of a document have the names of the columns of a table.
 
-use latency_core::json::{Event, Reader};
+use latency_core::json::Event;
 use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 
 use super::fields::word;
-use super::rows::{bytes, relative, whole};
-use super::values::{Fault, optional, rest, text};
+use super::rows::{Problem, bytes, relative, whole};
+use super::tree::{JsonValue, shown};
 use crate::result::row::{EXPERIMENT, FIELDS, LOAD, Row, WORDS};
 use crate::result::split::LoadParts;
 
@@ -223,48 +223,42 @@ pub(super) fn is_level(row: &Row) -> bool {
     row.is_word(EXPERIMENT, LOADED) && !row.tells(LOAD)
 }
 
-/// Reads a point to its end, after the start of its object.
-pub(super) fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
+/// Reads a point.
+pub(super) fn point(object: JsonValue<'_>) -> Result<Row, Problem> {
     let mut draft = PointDraft::new();
-    rest(reader, &mut |reader, key| {
+    for (key, member) in object.members() {
         let row = &mut draft.row;
-        match Column::of(key) {
+        match Column::of(&key) {
             Column::Verified => {
-                row.verified = match reader.next_event()? {
+                row.verified = match member.event() {
                     Event::Bool(verified) => Some(verified),
                     _ => None,
                 };
             }
-            Column::Pages => {
-                if let Event::String(pages) = reader.next_event()? {
-                    row.pages = text(pages);
+            Column::Pages => row.pages = member.text().unwrap_or_default(),
+            Column::Word(field) => describe(row, field, member)?,
+            Column::Other | Column::Host | Column::Tool => {}
+            column => match member.number()? {
+                Some(value) => draft.take(column, value).map_err(|what| member.problem(what))?,
+                None if matches!(column, Column::Size(_) | Column::Stride) => {
+                    return Err(member.problem("not a number"));
                 }
-            }
-            Column::Word(field) => describe(reader, row, field)?,
-            Column::Other | Column::Host | Column::Tool => reader.skip_value()?,
-            column @ (Column::Size(_) | Column::Stride) => {
-                draft.take(column, reader.number()?)?;
-            }
-            column => {
-                if let Some(value) = optional(reader)? {
-                    draft.take(column, value)?;
-                }
-            }
+                None => {}
+            },
         }
-        Ok(())
-    })?;
-    draft.finish()?;
+    }
+    draft.finish().map_err(|what| object.problem(what))?;
     Ok(draft.row)
 }
 
 /// Reads a field whose value is a word, a number, or null.
-pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> Result<(), Fault> {
-    match reader.next_event()? {
-        Event::String(value) => row.set(field, text(value)),
+pub(super) fn describe(row: &mut Row, field: usize, member: JsonValue<'_>) -> Result<(), Problem> {
+    match member.event() {
+        Event::String(value) => row.set(field, shown(value)),
         Event::Number(value) => row.set(field, word(format_args!("{}", math::whole(value)))),
         Event::Bool(value) => row.set(field, word(format_args!("{value}"))),
         Event::Null => {}
-        _ => return Err(Fault::Meaning("expected a string, found a list")),
+        _ => return Err(member.problem("expected a string, found a list")),
     }
     Ok(())
 }

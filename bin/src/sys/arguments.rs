@@ -29,7 +29,6 @@ impl Arguments {
     /// # Safety
     /// `vector` must point at `count` pointers to NUL-terminated strings, which
     /// all stay there unchanged for the rest of the process.
-    #[must_use]
     pub unsafe fn from_vector(count: usize, vector: *const *const c_char) -> Arguments {
         // SAFETY: the caller promises `count` pointers that stay valid.
         let vector = unsafe { core::slice::from_raw_parts(vector, count) };
@@ -38,7 +37,6 @@ impl Arguments {
     }
 
     /// Returns arguments that are stored one after another, each terminated by a NUL: `b"curve\0--json\0"`.
-    #[must_use]
     pub const fn packed(text: &'static [u8]) -> Arguments {
         Arguments { source: ArgumentSource::Packed(text) }
     }
@@ -82,14 +80,12 @@ impl Environment {
     /// # Safety
     /// `vector` must point at pointers to NUL-terminated strings, ended by a null
     /// pointer, and all stay there unchanged for the rest of the process.
-    #[must_use]
     pub unsafe fn from_vector(vector: *const *const c_char) -> Environment {
         // SAFETY: the caller promises at least the final null pointer there.
         Environment { vector: Some(unsafe { &*vector }) }
     }
 
     /// Returns the value of the variable `name`, without the `name=`.
-    #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<&'static [u8]> {
         let mut at: *const *const c_char = self.vector?;
         loop {

@@ -44,7 +44,6 @@ pub unsafe fn keep(mut vector: *const [usize; 2]) {
 }
 
 /// Returns the size of a base page, the unit in which the kernel maps memory (`AT_PAGESZ`).
-#[must_use]
 pub fn page_size() -> PageSize {
     #[cfg(test)]
     tests::keep_own();
@@ -52,7 +51,6 @@ pub fn page_size() -> PageSize {
 }
 
 /// Returns the capabilities of the processor in the kernel's words for this instruction set (`AT_HWCAP`).
-#[must_use]
 pub fn hardware_capabilities() -> u64 {
     CAPABILITIES.load(Ordering::Relaxed)
 }

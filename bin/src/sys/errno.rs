@@ -66,19 +66,16 @@ errnos! {
 
 impl Errno {
     /// Returns the error with the kernel's number `code` (positive).
-    #[must_use]
     pub const fn new(code: i32) -> Errno {
         Errno(code)
     }
 
     /// Returns the number.
-    #[must_use]
     pub const fn code(self) -> i32 {
         self.0
     }
 
     /// Returns the symbolic name, such as `EPERM`.
-    #[must_use]
     pub fn name(self) -> Option<&'static str> {
         self.entry().map(|(name, _)| name)
     }

@@ -35,7 +35,6 @@ fn read_some(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
 pub type Identity = (u64, u64);
 
 /// Returns the identity of `path`, or of `stream` without a path; `None` if that is not a regular file.
-#[must_use]
 pub fn identity(path: Option<&[u8]>, stream: Stream) -> Option<Identity> {
     let found = match path {
         Some(path) => stat(Path::new(path).ok()?.as_c_str()),

@@ -12,8 +12,8 @@
 use super::arguments::Arguments;
 use super::file::read_into;
 use super::out::Messages;
+use super::raw::process_id;
 use super::raw::{exit, syscall6};
-use super::system::process_id;
 use super::table::Table;
 use super::terminal::Stream;
 use core::cell::Cell;
@@ -28,7 +28,6 @@ use rustix::system::{RebootCommand, reboot};
 
 /// Prepares the environment of the program, and returns the effective arguments: those `passed` by the kernel or, as a
 /// machine's first process, those after `--` on the kernel's command line.
-#[must_use]
 pub fn begin(passed: Arguments) -> Arguments {
     let first = is_first_process();
     if first {

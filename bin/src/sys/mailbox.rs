@@ -58,7 +58,6 @@ pub enum Wait {
 
 impl<O: Copy, A: Copy> Mailbox<O, A> {
     /// Returns a mailbox without an order, for a worker that sleeps.
-    #[must_use]
     pub const fn empty() -> Mailbox<O, A> {
         Mailbox {
             state: AtomicU32::new(IDLE),
@@ -105,14 +104,12 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
     }
 
     /// Returns true if the worker waits: the last order is done, and all that the worker wrote for it is visible.
-    #[must_use]
     pub fn is_obeyed(&self) -> bool {
         // Acquire: pairs with the worker's step to Idle, for results outside of the mailbox.
         self.state.load(Ordering::Acquire) == IDLE
     }
 
     /// Returns the answer to the last order; `None` before there is one.
-    #[must_use]
     pub fn answer(&self) -> Option<A> {
         if !self.enter(IDLE, READING) {
             return None;
@@ -130,7 +127,6 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
     }
 
     /// Returns the word that ends the execution of an order when it is not zero.
-    #[must_use]
     pub const fn stop_word(&self) -> &AtomicU32 {
         &self.stop
     }

@@ -112,7 +112,6 @@ impl Region {
     }
 
     /// Returns the first address.
-    #[must_use]
     pub fn address(&self) -> usize {
         self.base.as_ptr() as usize
     }
@@ -123,7 +122,6 @@ impl Region {
     }
 
     /// Returns the length in bytes: the requested size, rounded up.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a region is never empty")]
     pub fn len(&self) -> usize {
         self.length

@@ -24,7 +24,6 @@ use linux_raw_sys::mempolicy::{
 };
 
 /// Returns the set of `node` only; the empty set if the number is too large for any kernel.
-#[must_use]
 pub fn only(node: NodeId) -> NodeSet {
     [node.0].into_iter().collect()
 }

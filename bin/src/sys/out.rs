@@ -94,7 +94,6 @@ impl Sink {
     }
 
     /// Returns whether both write the same file, or both standard output.
-    #[must_use]
     pub fn is_same(&self, other: &Sink) -> bool {
         match (&self.file, &other.file) {
             (Some(one), Some(other)) => one.is_same(other),
@@ -161,7 +160,6 @@ pub struct Messages {
 
 impl Messages {
     /// Returns messages on `stream`.
-    #[must_use]
     pub const fn on(stream: Stream) -> Messages {
         Messages { stream, buffer: [0; 1024], used: 0 }
     }

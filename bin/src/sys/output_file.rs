@@ -9,8 +9,8 @@
 
 use super::errno::{Errno, patiently};
 use super::path::Path;
+use super::raw::process_id;
 use super::signal;
-use super::system::process_id;
 use super::terminal::Stream;
 use latency_core::text::Text;
 use rustix::event::poll;

@@ -46,20 +46,17 @@ impl Path {
     }
 
     /// Returns the path without its NUL.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
     /// Returns the path for a system call.
-    #[must_use]
     pub fn as_c_str(&self) -> &CStr {
         // There is always a NUL; the empty path would be an ENOENT wherever it is used.
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
     }
 
     /// Returns the directory part with its final slash (empty if there is none) and the name in it.
-    #[must_use]
     pub fn split(&self) -> (&[u8], &[u8]) {
         let text = self.as_bytes();
         let name = text.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);

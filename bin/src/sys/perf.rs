@@ -118,7 +118,6 @@ impl ThreadCounters {
     /// Opens the `wanted` events for this thread, on whatever CPU it runs. Counting does not start yet.
     ///
     /// `walk` is the raw code of [`Event::WalkCycles`] on this processor, if it has one.
-    #[must_use]
     pub fn open(wanted: &[Event], walk: Option<u64>) -> ThreadCounters {
         let mut members = [const { Err(Errno::ENOENT) }; COUNT];
         let mut leader = None;
@@ -235,7 +234,6 @@ impl Totals {
     }
 
     /// Returns the events between `earlier` and these totals.
-    #[must_use]
     pub fn since(&self, earlier: &Totals) -> EventCounts {
         let enabled = self.enabled.saturating_sub(earlier.enabled);
         let running = self.running.saturating_sub(earlier.running);

@@ -103,7 +103,6 @@ pub struct Deadline(u64);
 
 impl Deadline {
     /// Ends the measurement at `end_ns` of the monotonic clock; never if that is infinite.
-    #[must_use]
     pub fn at(end_ns: f64) -> Deadline {
         Deadline(END_NS.swap(math::whole(end_ns), Ordering::Relaxed))
     }
@@ -116,14 +115,12 @@ impl Drop for Deadline {
 }
 
 /// Returns true if the measurement must stop: at the request of a signal, or at the [`Deadline`].
-#[must_use]
 pub fn interrupted() -> bool {
     let end_ns = END_NS.load(Ordering::Relaxed);
     requested() || (end_ns < u64::MAX && time::monotonic_raw_ns() >= end_ns)
 }
 
 /// Returns true if one of the blocked signals is pending, except SIGPIPE and SIGXFSZ. Once true, it stays true.
-#[must_use]
 pub fn requested() -> bool {
     let mut pending: SignalSet = 0;
     let arguments = [&raw mut pending as usize, size_of::<SignalSet>(), 0, 0, 0, 0];

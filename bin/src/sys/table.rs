@@ -1,4 +1,5 @@
-//! Arrays for results and workspaces, in mapped memory: there is no allocator, and the stack is too small for them.
+//! Arrays for results and workspaces, in mapped memory: nothing is allocated while anything is timed, and the stack is too
+//! small for them.
 //!
 //! The module does not interpret the stored values.
 //!
@@ -107,7 +108,6 @@ impl<T> Table<T> {
     }
 
     /// Returns the elements without ever unmapping them, for data that lives as long as the process.
-    #[must_use]
     pub fn leak<'a>(self) -> &'a mut [T] {
         let table = ManuallyDrop::new(self);
         // SAFETY: `length` initialised elements; the mapping is never released and this is its only user.
@@ -206,7 +206,6 @@ impl<T> List<T> {
     }
 
     /// Returns the values without ever unmapping them, for data that lives as long as the process.
-    #[must_use]
     pub fn leak<'a>(self) -> &'a mut [T] {
         let mut list = ManuallyDrop::new(self);
         let values: *mut [T] = &mut **list;

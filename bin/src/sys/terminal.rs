@@ -31,13 +31,11 @@ impl Stream {
     }
 
     /// Returns true if the stream is a terminal, so that a person probably reads it.
-    #[must_use]
     pub fn is_terminal(self) -> bool {
         isatty(self.descriptor())
     }
 
     /// Returns the columns of the terminal; `None` if the stream is not a terminal or its width is unknown.
-    #[must_use]
     pub fn width(self) -> Option<u16> {
         tcgetwinsize(self.descriptor()).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
     }

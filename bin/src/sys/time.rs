@@ -27,25 +27,21 @@ const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 /// It is read by a system call and not by the vDSO, although the call is 0.1 us slower: the vDSO reads the time-stamp
 /// counter, which kills a process that must not read it, and valgrind hides the vDSO's pages while the kernel still
 /// names their address.
-#[must_use]
 pub fn monotonic_raw_ns() -> u64 {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().find_map(read).unwrap_or(0)
 }
 
 /// Returns the same time as a floating-point number.
-#[must_use]
 pub fn now_ns() -> f64 {
     monotonic_raw_ns().real()
 }
 
 /// Returns true if there is a clock at all: a filter of system calls may forbid it.
-#[must_use]
 pub fn clock_is_there() -> bool {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().any(|clock| read(clock).is_some())
 }
 
 /// Returns the nanoseconds that this thread has run, if the kernel reports them.
-#[must_use]
 pub fn thread_ran_ns() -> Option<u64> {
     read(CLOCK_THREAD_CPUTIME_ID)
 }
@@ -56,21 +52,18 @@ pub fn thread_ran_ns() -> Option<u64> {
 /// # References
 /// `make_thread_cpuclock` in the kernel's `include/linux/posix-timers_types.h`: the thread's number inverted, and
 /// `CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED`. The format is a stable interface: C libraries use it too.
-#[must_use]
 pub fn thread_clock() -> u32 {
     const OF_A_THREAD_BY_THE_SCHEDULER: u32 = 6;
     !(gettid().as_raw_nonzero().get() as u32) << 3 | OF_A_THREAD_BY_THE_SCHEDULER
 }
 
 /// Returns the seconds since 1970, UTC, according to the kernel; 0 if the kernel does not report them.
-#[must_use]
 pub fn seconds_since_1970() -> u64 {
     read(CLOCK_REALTIME).unwrap_or(0) / NANOSECONDS_PER_SECOND
 }
 
 /// Returns the nanoseconds on the clock with this number; `None` if the kernel does not have it, for example after its
 /// thread has ended, or if a filter of system calls forbids it.
-#[must_use]
 pub fn read(clock: u32) -> Option<u64> {
     let mut time = __kernel_timespec { tv_sec: 0, tv_nsec: 0 };
     let arguments = [clock as usize, &raw mut time as usize, 0, 0, 0, 0];
@@ -94,7 +87,6 @@ pub fn sleep_ns(nanoseconds: u64) {
 ///
 /// # References
 /// `PR_GET_TSC` in `prctl(2)`.
-#[must_use]
 pub fn tsc_readable() -> bool {
     // A kernel without this call cannot forbid the counter.
     !matches!(time_stamp_counter_readability(), Ok(TimeStampCounterReadability::RaiseSIGSEGV))

@@ -66,13 +66,11 @@ impl ZeroPages {
     }
 
     /// Returns the first address.
-    #[must_use]
     pub fn address(&self) -> usize {
         self.base.as_ptr() as usize
     }
 
     /// Returns the length in bytes.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a range is never empty")]
     pub const fn len(&self) -> usize {
         self.length

@@ -17,7 +17,6 @@ pub enum Severity {
 
 impl Severity {
     /// Returns the word for the severity in documents.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Note => "note",

@@ -26,25 +26,21 @@ pub use table::{MUCH_OTHER_WORK, SPARSE, Warning};
 
 impl Warning {
     /// Returns the word for programs, in kebab-case; it does not change between versions.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         self.facts().code
     }
 
     /// Returns the effect of the warning on trust.
-    #[must_use]
     pub fn severity(&self) -> Severity {
         self.facts().severity
     }
 
     /// Returns whether the warning is evidence that a value is wrong or not verified, so that `--strict` fails.
-    #[must_use]
     pub fn untrusted(&self) -> bool {
         self.severity() == Severity::Poor
     }
 
     /// Returns whether the warning is from a self-test, which measures a known quantity.
-    #[must_use]
     pub const fn is_of_self_test(&self) -> bool {
         matches!(
             self,
@@ -58,13 +54,11 @@ impl Warning {
     }
 
     /// Returns whether it says that an option of the user has no effect, which is shown without details as well.
-    #[must_use]
     pub const fn answers_an_option(&self) -> bool {
         matches!(self, Warning::CountersUnavailable { .. })
     }
 
     /// Returns the CPU that the warning is about, for kinds of warnings that exist once for each CPU.
-    #[must_use]
     pub fn cpu(&self) -> Option<CpuId> {
         match self.facts().about {
             About::Cpu(cpu) => Some(cpu),
@@ -73,7 +67,6 @@ impl Warning {
     }
 
     /// Returns the node and the size of the memory-side cache that the warning is about.
-    #[must_use]
     pub const fn side_cache(&self) -> Option<(NodeId, Bytes)> {
         match *self {
             Warning::SideCache { node, cache, .. } => Some((node, cache)),
@@ -82,7 +75,6 @@ impl Warning {
     }
 
     /// Returns the working set and the core cycles of the point, if the warning is about a core that was slowed.
-    #[must_use]
     pub const fn slowed_point(&self) -> Option<(Bytes, f64)> {
         match *self {
             Warning::CoreSlowed { size, cycles, .. } => Some((size, cycles)),
@@ -91,13 +83,11 @@ impl Warning {
     }
 
     /// Returns the first clause of the text, for the line with the verdict, which contains several of them.
-    #[must_use]
     pub fn reason(&self) -> impl fmt::Display + '_ {
         self.shown(|entry, out| out.write_fmt(entry.reason))
     }
 
     /// Returns an option or a command that helps.
-    #[must_use]
     pub fn remedy(&self) -> impl fmt::Display + '_ {
         self.shown(|entry, out| out.write_fmt(entry.remedy))
     }

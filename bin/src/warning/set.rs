@@ -28,7 +28,6 @@ impl Warnings {
     pub const EMPTY: Warnings = Warnings::new();
 
     /// Returns an empty set.
-    #[must_use]
     pub const fn new() -> Warnings {
         Warnings { slots: [None; CAPACITY], dropped: 0, dropped_untrusted: (None, 0) }
     }
@@ -99,20 +98,17 @@ impl Warnings {
     }
 
     /// Returns the memory-side cache through which the memory of a node was measured.
-    #[must_use]
     pub fn side_cache(&self, node: NodeId) -> Option<Bytes> {
         let mut found = self.iter().filter_map(Warning::side_cache);
         found.find(|(of, _)| *of == node).map(|(_, cache)| cache)
     }
 
     /// Returns the number of warnings for which there was no room.
-    #[must_use]
     pub const fn dropped(&self) -> usize {
         self.dropped
     }
 
     /// Returns the code of the first warning that makes the result unreliable, and the number of these warnings.
-    #[must_use]
     pub fn untrusted(&self) -> Option<(&'static str, usize)> {
         let (dropped, more) = self.dropped_untrusted;
         let held = || self.iter().filter(|warning| warning.untrusted());

@@ -105,6 +105,10 @@ warnings! {
     OneNode = "one-node" => Note;
         "single NUMA node: there is no remote latency";
         "`latency-bench curve` measures its caches and memory";
+    /// A node has CPUs of several packages, so that its memory may be of several, too.
+    NodeOfPackages { node: NodeId, packages: u32 } = "node-spans-packages" => Note;
+        "node {node} spans {packages} packages: part of its memory may be remote";
+        "switch off node interleaving (NPS0) in the firmware, and numa=off of the kernel";
     /// There are more nodes than the program can measure.
     TooManyNodes { found: u32, held: u32 } = "too-many-nodes" => Note;
         "found {found} nodes, measuring only the first {held}";

@@ -20,6 +20,7 @@ fn every() -> Vec<Warning> {
     let governor = ShortText::from_bytes(b"powersave\n");
     std::vec![
         Warning::OneNode,
+        Warning::NodeOfPackages { node: NodeId(0), packages: 2 },
         Warning::TooManyNodes { found: 200, held: 128 },
         Warning::CpusetPartial { allowed: 2, online: 8 },
         Warning::CpuQuota { cpus: 0.5 },
@@ -254,7 +255,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 90);
+    assert_eq!(codes.len(), 91);
 }
 
 #[test]

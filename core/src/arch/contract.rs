@@ -2,7 +2,7 @@
 //!
 //! If a port lacks a name or gives it another type, this file does not compile; if it lacks one of the routines that
 //! `chases.rs` and `traffic.rs` name, no program links. The documentation of each item describes its behaviour, and
-//! the tests compare this behaviour with `portable.rs`.
+//! the tests compare this behaviour with `core/tests/portable`.
 
 use super::*;
 use crate::units::{Hertz, LINE, LineSize};

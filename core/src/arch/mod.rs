@@ -27,7 +27,9 @@ mod contract;
 #[cfg(test)]
 mod cores_tests;
 mod data;
-pub mod portable;
+#[cfg(test)]
+#[path = "../../tests/portable/mod.rs"]
+pub(crate) mod portable;
 mod routine;
 #[cfg(test)]
 pub(crate) mod tests;

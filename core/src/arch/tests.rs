@@ -9,6 +9,7 @@ use super::calls_for_tests::{MARKS, call_marked};
 use crate::arch::{self, Atomics, SpanWords, portable};
 use crate::kernel::lanes::{Filler, Gap, PARALLEL, WINDOW};
 use crate::kernel::{Encoding, KERNELS};
+use crate::span;
 
 unsafe extern "C" {
     fn getauxval(kind: usize) -> usize;
@@ -110,7 +111,7 @@ fn span_routines_preserve_the_callee_saved_registers() {
                 value: 0,
             };
             let mut expected = words;
-            let last = (0..loads).fold(words.base, |_, _| portable::span_step(&mut expected));
+            let last = (0..loads).fold(words.base, |_, _| span::step(&mut expected));
             let arguments = [(&raw mut words).expose_provenance(), loads, 0, 0];
             // SAFETY: two words in each of three parts are the zeros.
             let (ended, found) = unsafe { call_marked(routine as usize, arguments) };

@@ -54,7 +54,6 @@ pub struct Window {
 
 impl Window {
     /// Returns the number of loads in a window.
-    #[must_use]
     pub const fn loads(self) -> u64 {
         self.visits * self.pages
     }

@@ -60,32 +60,27 @@ impl NodeLayout {
     }
 
     /// Returns the distance between neighbouring nodes.
-    #[must_use]
     pub const fn stride(&self) -> Bytes {
         Bytes(self.stride)
     }
 
     /// Returns the size of a cache line.
-    #[must_use]
     pub const fn line(&self) -> Bytes {
         self.line.bytes()
     }
 
     /// Returns whether the nodes lie in lines drawn at random, and not at equal distances.
-    #[must_use]
     pub const fn is_scattered(&self) -> bool {
         self.lines > 1
     }
 
     /// Returns the working set: nodes times stride.
-    #[must_use]
     pub const fn size(&self) -> Bytes {
         Bytes(self.nodes * self.stride)
     }
 
     /// Returns the offset in bytes of a node from the start of the working set.
     #[inline(always)]
-    #[must_use]
     pub fn offset(&self, node: u64) -> u64 {
         let first = node * self.stride;
         if self.lines == 1 {

@@ -134,32 +134,27 @@ impl Chain {
     }
 
     /// Returns the places of the nodes, without those of grouped chains.
-    #[must_use]
     pub const fn layout(&self) -> &NodeLayout {
         &self.layout
     }
 
     /// Returns the number of nodes, which is also the number of hops in a lap; without those of grouped chains.
-    #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.layout.nodes
     }
 
     /// Returns the number behind the last node of all chains.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.grouped.as_ref().map_or(self.layout.nodes, Grouped::end)
     }
 
     /// Returns true if grouped chains lie beside the random one.
-    #[must_use]
     pub const fn is_split(&self) -> bool {
         self.grouped.is_some()
     }
 
     /// Returns the first node and the number of nodes of a chain: 0 is the only or the random one, and a grouped chain has
     /// one more than its index in [`WINDOWS`].
-    #[must_use]
     pub fn cycle(&self, number: usize) -> Option<(u64, u64)> {
         match number.checked_sub(1) {
             None => Some((self.start(0, 1), self.nodes())),
@@ -168,7 +163,6 @@ impl Chain {
     }
 
     /// Returns the offset in bytes of a node from the start of the working set.
-    #[must_use]
     pub fn offset(&self, node: u64) -> u64 {
         match &self.grouped {
             Some(grouped) if node >= self.layout.nodes => self.other_of(grouped.pair(node)),
@@ -183,7 +177,6 @@ impl Chain {
 
     /// Returns the number of the chain, as in [`cycle`](Self::cycle), that has the line at an offset; `None` for a line of
     /// no chain.
-    #[must_use]
     pub fn owner_of(&self, offset: u64) -> Option<usize> {
         let pair = offset / self.layout.stride().0;
         let line = offset - offset % self.layout.line().0;
@@ -225,7 +218,6 @@ impl Chain {
     }
 
     /// Returns the node that follows `node`, which must be below [`end`](Self::end).
-    #[must_use]
     pub fn next(&self, node: u64) -> u64 {
         let nodes = self.layout.nodes;
         if node >= nodes {
@@ -247,7 +239,6 @@ impl Chain {
     ///
     /// Every timed run is checked against this node: a chase that made a different number of hops,
     /// or loaded a damaged pointer, ends elsewhere.
-    #[must_use]
     pub fn advance(&self, node: u64, hops: u64) -> u64 {
         let nodes = self.layout.nodes;
         if let Some(grouped) = self.grouped.as_ref().filter(|_| node >= nodes) {
@@ -267,7 +258,6 @@ impl Chain {
     }
 
     /// Returns the start node of the `part`-th of `parts` chases; the starts are at equal distances on the cycle.
-    #[must_use]
     pub fn start(&self, part: u64, parts: u64) -> u64 {
         let parts = parts.max(1);
         let share = |of: u64| (u128::from(part) * u128::from(of) / u128::from(parts)) as u64 % of.max(1);
@@ -295,7 +285,6 @@ impl Chain {
     /// Returns a number that identifies the chain, and is the same for the same chain on every machine.
     ///
     /// It is an FNV-1a hash of the shape and of the nodes at 64 equally spaced places.
-    #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let fold = |hash: u64, word: u64| {
             word.to_le_bytes()

@@ -41,13 +41,11 @@ impl Mixer {
     }
 
     /// Returns `G(x)`.
-    #[must_use]
     pub const fn mix(&self, x: u64) -> u64 {
         self.rounds(x, self.multipliers)
     }
 
     /// Returns `G⁻¹(x)`; its rounds have the same form as the rounds of `G`.
-    #[must_use]
     pub const fn unmix(&self, x: u64) -> u64 {
         self.rounds(x, self.inverses)
     }
@@ -73,7 +71,6 @@ impl Mixer {
 ///
 /// Newton's iteration doubles the number of correct low bits; an odd number is
 /// its own inverse modulo 8, so five steps give 96 ≥ 64 of them.
-#[must_use]
 pub const fn inverse_of_odd(odd: u64) -> u64 {
     let mut inverse = odd;
     let mut step = 0;
@@ -104,13 +101,11 @@ impl Weyl {
     }
 
     /// Returns the node that follows `node`.
-    #[must_use]
     pub fn next(&self, node: u64) -> u64 {
         self.after(node, 1)
     }
 
     /// Returns the node that a chase from `node` reaches after `hops` hops.
-    #[must_use]
     pub fn after(&self, node: u64, hops: u64) -> u64 {
         self.mixer.mix(self.advance(self.mixer.unmix(node), hops))
     }
@@ -119,7 +114,6 @@ impl Weyl {
     ///
     /// For a power of two nodes this is one multiplication. Otherwise the elements that the cycle
     /// leaves out have to be counted, which takes about 1 ns per hop and needs no memory.
-    #[must_use]
     pub fn advance(&self, time: u64, hops: u64) -> u64 {
         let mask = self.mixer.mask;
         if self.nodes == mask + 1 {
@@ -169,7 +163,6 @@ impl Weyl {
     ///
     /// Parts have equal numbers of steps of the full cycle. So their numbers of nodes differ by
     /// about the square root of this number, or not at all for a power of two.
-    #[must_use]
     pub fn part(&self, part: u64, parts: u64) -> u64 {
         let mask = self.mixer.mask;
         let index = (u128::from(part) * (u128::from(mask) + 1) / u128::from(parts.max(1))) as u64;

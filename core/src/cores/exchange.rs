@@ -11,7 +11,7 @@
 
 use crate::arch::{Atomics, Delays, EndStamp, ExchangeRoutine, Flusher, Line, SharedLine, Stamp, exchanges};
 use crate::units::Bytes;
-use crate::words::Worded;
+use crate::worded;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Number of lines in a page of 4 KiB, which the prefetchers of the cores do not cross.
@@ -22,31 +22,24 @@ const STEP: usize = PAGE + 1;
 /// Number of lines at one place, one for each side.
 const PAIR: usize = 2;
 
-/// The way in which a side passes the turn to the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// An atomic compare and swap of one line, repeated until it succeeds, as in many tools.
-    #[default]
-    Cas,
-    /// An atomic compare and swap of one line, once a plain load has seen that it will succeed.
-    ///
-    /// The core first reads the line and then acquires it for writing: if the caches need two transfers for this, an
-    /// exchange takes nearly twice the time of [`Method::Cas`].
-    ReadCas,
-    /// A plain store to the side's own line, which the other side polls.
-    Flag,
-    /// A plain store of the time of sending to the side's own line: the only method that compares the counters of the
-    /// two CPUs.
-    Message,
-}
-
-impl Worded for Method {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("cas", Method::Cas),
-        ("read-cas", Method::ReadCas),
-        ("flag", Method::Flag),
-        ("message", Method::Message),
-    ];
+worded! {
+    /// The way in which a side passes the turn to the other.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Method {
+        /// An atomic compare and swap of one line, repeated until it succeeds, as in many tools.
+        #[default]
+        Cas = "cas",
+        /// An atomic compare and swap of one line, once a plain load has seen that it will succeed.
+        ///
+        /// The core first reads the line and then acquires it for writing: if the caches need two transfers for this, an
+        /// exchange takes nearly twice the time of [`Method::Cas`].
+        ReadCas = "read-cas",
+        /// A plain store to the side's own line, which the other side polls.
+        Flag = "flag",
+        /// A plain store of the time of sending to the side's own line: the only method that compares the counters of the
+        /// two CPUs.
+        Message = "message",
+    }
 }
 
 impl Method {
@@ -111,7 +104,6 @@ impl<'m> Exchange<'m> {
     /// Prepares an exchange by `atomics` in `memory`, which starts at a page boundary; its content is overwritten.
     ///
     /// There is one place for every two pages, up to [`MOST_PLACES`](Self::MOST_PLACES).
-    #[must_use]
     pub fn new(memory: &'m mut [Line], counter: Stamp, atomics: Atomics) -> Self {
         let lines = SharedLine::share(memory);
         let places = (lines.len() / PAGE / PAIR).min(Self::MOST_PLACES);

@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::arch::tests::best_atomics;
+use crate::words::Worded;
 use proptest::prelude::*;
 use std::thread;
 use std::vec;

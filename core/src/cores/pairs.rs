@@ -8,7 +8,7 @@ use crate::rng::Pcg32;
 use crate::sort::sort_by_key;
 use crate::topology::Shared;
 use crate::units::CpuId;
-use crate::words::Worded;
+use crate::worded;
 
 /// Maximum number of CPUs for which all pairs are measured by default: 2016 pairs of 3 ms each.
 const ALL_UP_TO: usize = 64;
@@ -24,21 +24,18 @@ pub struct Pair {
     pub class: Shared,
 }
 
-/// The rule by which pairs are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
-    /// All pairs of up to 64 CPUs; [`Choice::Classes`] for more.
-    #[default]
-    Auto,
-    /// All pairs.
-    All,
-    /// A few pairs of each class, at random.
-    Classes,
-}
-
-impl Worded for Choice {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("auto", Choice::Auto), ("all", Choice::All), ("classes", Choice::Classes)];
+worded! {
+    /// The rule by which pairs are chosen.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Choice {
+        /// All pairs of up to 64 CPUs; [`Choice::Classes`] for more.
+        #[default]
+        Auto = "auto",
+        /// All pairs.
+        All = "all",
+        /// A few pairs of each class, at random.
+        Classes = "classes",
+    }
 }
 
 impl Choice {
@@ -46,7 +43,6 @@ impl Choice {
     pub const MOST_OF_CLASS: usize = 8;
 
     /// Returns the largest number of pairs that may be chosen of `cpus` CPUs.
-    #[must_use]
     pub const fn most(self, cpus: usize) -> usize {
         let all = cpus * cpus.saturating_sub(1) / 2;
         let few = Shared::ALL.len() * Self::MOST_OF_CLASS;

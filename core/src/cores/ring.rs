@@ -29,7 +29,6 @@ pub enum Walk {
 
 impl Walk {
     /// Returns the name that is printed.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Walk::Read => "read",
@@ -63,7 +62,6 @@ impl State {
     pub const ALL: [State; 3] = [State::Modified, State::Exclusive, State::Shared];
 
     /// Returns the name that is printed.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             State::Modified => "modified",
@@ -73,7 +71,6 @@ impl State {
     }
 
     /// Returns whether a third core has to walk over the prepared lines, by [`Walk::Read`].
-    #[must_use]
     pub const fn takes_another(self) -> bool {
         matches!(self, State::Shared)
     }
@@ -108,7 +105,6 @@ impl<'m> Ring<'m> {
     }
 
     /// Returns the number of nodes: a walk of more hops visits lines again.
-    #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.chain.nodes()
     }

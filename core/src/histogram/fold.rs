@@ -55,7 +55,6 @@ impl Search {
     ///
     /// JEDEC's average refresh interval is 7.8 µs (DDR4) or 3.9 µs (DDR5). It is halved at high
     /// temperature, at fine granularity, or if two ranks are refreshed in turn.
-    #[must_use]
     pub fn refresh(ticks: Hertz) -> Self {
         let microsecond = ticks.0.real() / 1e6;
         Self {
@@ -78,7 +77,6 @@ pub struct Period {
 
 impl Period {
     /// Returns true if the period is real; even noise has a best period.
-    #[must_use]
     pub fn is_significant(&self) -> bool {
         self.significance > SIGNIFICANT
     }
@@ -93,7 +91,6 @@ impl Period {
 /// the range of refresh; ten thousand stamps are enough.
 ///
 /// Returns `None` if the range is empty, if no segment has two slow stamps, or as soon as `stop` returns true.
-#[must_use]
 pub fn find_period(
     slow: &[u64],
     ordinary: &[u64],

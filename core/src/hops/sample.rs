@@ -58,7 +58,6 @@ pub struct Quantile {
 }
 
 /// Returns the weight of a hop of `ticks`, given the kernel entries per tick.
-#[must_use]
 pub fn weight(ticks: f64, entries: f64) -> f64 {
     1.0 / (1.0 - (ticks * entries).clamp(0.0, MOST_INTERRUPTED))
 }
@@ -85,7 +84,6 @@ impl Sample<'_> {
     /// A counter that moves in steps rounds each difference up or down to a multiple of the step.
     /// So a value represents an interval around it that is one step wide, and the percentile is
     /// interpolated within this interval. Returns `None` without values.
-    #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<f64> {
         self.at(percent / 100.0 * self.total())
     }
@@ -111,7 +109,6 @@ impl Sample<'_> {
     /// If the interval spans two clusters, chance decides whether the rank falls into one of them or between them,
     /// where there are no hops. The upper cluster contains the slowest hops, and its end is reported, so that a tail
     /// stays visible.
-    #[must_use]
     pub fn quantile(&self, percent: f64) -> Option<Quantile> {
         let timed: u64 = buckets_below(self.histogram, self.below).map(|bucket| bucket.count).sum();
         let (total, share) = (self.total(), percent / 100.0);

@@ -39,19 +39,16 @@ impl Tally {
     }
 
     /// Returns the number of values in the half octave of `least` and all higher ones.
-    #[must_use]
     pub fn count_from(&self, least: u64) -> u64 {
         self.cells.get(cell_of(least)..).unwrap_or_default().iter().map(|cell| cell.count).sum()
     }
 
     /// Returns the mean of the values below the half octave of `below`; `None` if there are no values.
-    #[must_use]
     pub fn mean_below(&self, below: Option<u64>) -> Option<f64> {
         self.weighted_mean(below, |_| 1.0)
     }
 
     /// Returns this mean with weights: the values of each half octave get the `weight` of the half octave's mean.
-    #[must_use]
     pub fn weighted_mean(&self, below: Option<u64>, weight: impl Fn(f64) -> f64) -> Option<f64> {
         let cells = self.cells.get(..below.map_or(CELLS, cell_of)).unwrap_or_default();
         let (mut total, mut sum) = (0.0, 0.0);
@@ -65,7 +62,6 @@ impl Tally {
     }
 
     /// Returns the sum of all values.
-    #[must_use]
     pub fn sum(&self) -> u64 {
         self.cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.sum))
     }

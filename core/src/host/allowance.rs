@@ -19,7 +19,6 @@ pub enum Bound {
 
 impl Bound {
     /// Returns the words for the memory that the limit leaves, and the way to raise the limit.
-    #[must_use]
     pub const fn words(self) -> (&'static str, &'static str) {
         match self {
             Bound::Group => ("left in the cgroup", "raise memory.max"),
@@ -45,7 +44,6 @@ impl Allowance {
     /// # References
     ///
     /// Linux `Documentation/mm/overcommit-accounting.rst`; `proc_pid_limits(5)`, `proc_pid_status(5)`.
-    #[must_use]
     pub fn read(files: &impl Files) -> Option<Self> {
         let (mut meminfo, mut limits, mut status) = ([0; 4 << 10], [0; 2 << 10], [0; 4 << 10]);
         let meminfo = files.read("/proc/meminfo", &mut meminfo).unwrap_or_default();

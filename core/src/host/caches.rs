@@ -6,6 +6,7 @@
 use crate::cpulist::CpuSet;
 use crate::topology::{Files, files};
 use crate::units::{Bytes, CpuId, LineSize};
+use crate::worded;
 use crate::words::Worded;
 
 /// Maximum number of caches of one CPU: two of the first level, one for each further level, and
@@ -38,16 +39,18 @@ pub struct Cache {
     pub shared_by: CpuSet,
 }
 
-/// The content of a cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CacheKind {
-    /// Data and instructions.
-    #[default]
-    Unified,
-    /// Data only.
-    Data,
-    /// Instructions only.
-    Instruction,
+worded! {
+    /// The content of a cache.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum CacheKind {
+        /// Data and instructions.
+        #[default]
+        Unified = "Unified",
+        /// Data only.
+        Data = "Data",
+        /// Instructions only.
+        Instruction = "Instruction",
+    }
 }
 
 impl Caches {
@@ -69,20 +72,17 @@ impl Caches {
     }
 
     /// Returns the caches, nearest first.
-    #[must_use]
     pub fn as_slice(&self) -> &[Cache] {
         self.caches.get(..self.length).unwrap_or_default()
     }
 
     /// Returns the cache of this level that holds data.
-    #[must_use]
     pub fn data(&self, level: u32) -> Option<&Cache> {
         self.as_slice().iter().find(|cache| cache.level == level && cache.kind.holds_data())
     }
 
     /// Returns the size of the longest line of the caches that hold data, which is the unit of transfers between
     /// caches; `shortest` if no longer one is reported.
-    #[must_use]
     pub fn line(&self, shortest: LineSize) -> LineSize {
         let mut longest = shortest;
         for cache in self.as_slice().iter().filter(|cache| cache.kind.holds_data()) {
@@ -92,7 +92,6 @@ impl Caches {
     }
 
     /// Returns the cache of the highest level that holds data.
-    #[must_use]
     pub fn last_level(&self) -> Option<&Cache> {
         self.as_slice().iter().filter(|cache| cache.kind.holds_data()).max_by_key(|cache| cache.level)
     }
@@ -102,7 +101,6 @@ impl Caches {
 ///
 /// First-level caches of this century have 8 KiB to 192 KiB, second-level caches 64 KiB to 64 MiB; the largest
 /// last-level cache that one core can use has 1.1 GiB.
-#[must_use]
 pub const fn plausible(level: u32, size: Bytes) -> bool {
     let (least, most) = match level {
         0 | 1 => (Bytes::KIB.times(4), Bytes::MIB.times(4)),
@@ -113,16 +111,9 @@ pub const fn plausible(level: u32, size: Bytes) -> bool {
 
 impl CacheKind {
     /// Returns true if loads of data go through a cache of this kind.
-    #[must_use]
     pub const fn holds_data(self) -> bool {
         !matches!(self, Self::Instruction)
     }
-}
-
-/// The words that the kernel uses.
-impl Worded for CacheKind {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("Data", Self::Data), ("Instruction", Self::Instruction), ("Unified", Self::Unified)];
 }
 
 impl Cache {

@@ -51,7 +51,6 @@ const UNLIMITED: Bytes = Bytes(1 << 60);
 
 impl MemoryLimit {
     /// Finds the limit of the calling process; returns `None` if it has none.
-    #[must_use]
     pub fn read(files: &impl Files) -> Option<Self> {
         let mut tightest: Option<Self> = None;
         visit_groups(files, "memory", &["/sys/fs/cgroup/memory"], &mut |version, directory| {
@@ -114,7 +113,6 @@ pub struct Throttle {
 
 impl Throttle {
     /// Finds the quota of the calling process; returns `None` if it has none.
-    #[must_use]
     pub fn find(files: &impl Files) -> Option<Self> {
         let mut found: Option<Self> = None;
         visit_groups(
@@ -149,7 +147,6 @@ impl Throttle {
 
     /// Returns the number of stops of the groups so far, which it reads from one small file for each group with a
     /// quota; `None` if no file contains it.
-    #[must_use]
     pub fn count(&self, files: &impl Files) -> Option<u64> {
         let groups =
             self.groups.iter().filter_map(|length| self.innermost.as_str().get(..usize::from(*length)));

@@ -26,7 +26,6 @@ const TICK_NS: u64 = 10_000_000;
 impl CpuTime {
     /// Parses a line such as `cpu3 1393280 32966 572056 13343292 6130 0 17875 0 23933 0`, and returns the CPU's number
     /// and its time.
-    #[must_use]
     pub fn of_line(line: &[u8]) -> Option<(u32, CpuTime)> {
         // The fields of idle time and of waiting for a disk. The time of guests is already part of user time.
         const IDLE: [usize; 2] = [3, 4];
@@ -44,7 +43,6 @@ impl CpuTime {
     }
 
     /// Returns the time of a CPU from the text of /proc/stat; zero if the CPU is missing.
-    #[must_use]
     pub fn of_cpu(stat: &[u8], cpu: u32) -> CpuTime {
         let is_its = |line: &&[u8]| {
             let mut words = line.strip_prefix(b"cpu").unwrap_or_default().split(|&byte| byte == b' ');
@@ -75,21 +73,18 @@ impl CpuTime {
     }
 
     /// Returns the share of `part` in the total time; `None` for fewer ticks than half a second.
-    #[must_use]
     pub fn share(&self, part: u64) -> Option<f64> {
         (self.total >= FEWEST).then(|| part.real() / self.total.real())
     }
 
     /// Returns the share of non-idle time during which the hypervisor kept the CPU waiting: an idle CPU has no stolen
     /// time.
-    #[must_use]
     pub fn stolen_share(&self) -> Option<f64> {
         (self.busy >= FEWEST).then(|| self.stolen.real() / self.busy.real())
     }
 
     /// Returns the share of the time during which threads of other processes ran, given that threads of this process
     /// ran for `own_ns`.
-    #[must_use]
     pub fn busy_with_others(&self, own_ns: u64) -> Option<f64> {
         let ran = self.busy.saturating_sub(self.stolen);
         self.share(ran.saturating_sub(own_ns / TICK_NS))

@@ -94,7 +94,6 @@ impl Dimms<'_> {
     ///
     /// It is an upper bound: devices of one channel share its rate. `None` if no device is known to be on the node, or if
     /// the width or the rate of a device is unknown.
-    #[must_use]
     pub fn most_bytes_per_second(&self, node: Option<NodeId>) -> Option<u64> {
         let (mut sum, mut any) = (0_u64, false);
         for dimm in self.populated {
@@ -114,7 +113,6 @@ impl Dimms<'_> {
     ///
     /// A channel has at most four devices, and the number of channels of a processor has no factors but 2 and 3: there are
     /// processors with 1, 2, 3, 4, 6, 8, 12 and 16. Only devices of DDR3 to DDR5 are judged.
-    #[must_use]
     pub fn are_unequal(&self, sockets: u32) -> bool {
         let all = self.populated;
         let count = all.len() as u32;

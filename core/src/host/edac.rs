@@ -65,7 +65,6 @@ impl ErrorCounts {
     }
 
     /// Returns true if both are counts of one device.
-    #[must_use]
     pub fn is_of(&self, other: &ErrorCounts) -> bool {
         (&self.directory, &self.locator) == (&other.directory, &other.locator)
     }

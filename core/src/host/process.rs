@@ -53,7 +53,6 @@ pub struct Footprint {
 
 impl Footprint {
     /// Reads the memory of the calling process; `None` if the kernel does not tell.
-    #[must_use]
     pub fn read(files: &impl Files) -> Option<Footprint> {
         let mut buffer = [0; 4 << 10];
         let status = files.read("/proc/self/status", &mut buffer)?;

@@ -48,7 +48,6 @@ impl Uncore {
     ///
     /// Only the domains of these dies that serve memory count. Older kernels report neither the parts that a domain
     /// serves nor its die: all domains of the package then count.
-    #[must_use]
     pub fn find(files: &impl Files, cpus: &CpuSet) -> Option<Self> {
         let mut found = Self { dies: dies_of(files, cpus), domains: 0 };
         for domain in 0..MOST_DOMAINS {
@@ -64,7 +63,6 @@ impl Uncore {
     }
 
     /// Reads the clock, or the mean of several clocks. Returns `None` unless each clock has a possible value.
-    #[must_use]
     pub fn gigahertz(&self, files: &impl Files) -> Option<f64> {
         let (mut sum, mut count) = (0.0, 0.0);
         let mut add = |directory: fmt::Arguments<'_>| {

@@ -27,7 +27,6 @@ pub struct Ways {
 impl Ways {
     /// Reads the masks of the third-level cache of `cpu` for the resctrl group of this process; returns `None` if
     /// resctrl is not mounted, or if its files cannot be parsed.
-    #[must_use]
     pub fn read(files: &impl Files, cpu: CpuId) -> Option<Self> {
         let separate = full(files, "L3DATA");
         let all = separate.or_else(|| full(files, "L3"))?;
@@ -53,13 +52,11 @@ impl Ways {
     }
 
     /// Returns the share of the cache that data may fill.
-    #[must_use]
     pub fn share(&self) -> f64 {
         f64::from(self.allowed.count_ones()) / f64::from(self.all.count_ones())
     }
 
     /// Returns true if data may not fill the whole cache.
-    #[must_use]
     pub const fn is_partial(&self) -> bool {
         self.allowed != self.all
     }

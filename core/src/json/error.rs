@@ -1,9 +1,5 @@
 //! The reason why a document was rejected, and the offset of the defect.
 
-use core::fmt;
-
-use crate::messages;
-
 /// Maximum depth of nested objects and arrays, for reading and for writing.
 ///
 /// The kinds of the open containers are stored as the bits of one word.
@@ -14,37 +10,25 @@ pub const MAX_DEPTH: usize = 64;
 pub struct Error {
     /// The offset of the byte at which reading stopped.
     pub offset: usize,
-    /// The kind of defect.
-    pub reason: Reason,
+    /// The defect, in words for people.
+    pub what: &'static str,
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "byte {}: {}", self.offset, self.reason)
-    }
-}
-
-messages! {
-    /// The kinds of defects of a document.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Reason {
-        /// The document ends too early.
-        Truncated => "the document ends too early";
-        /// Something follows the document.
-        Trailing => "something follows the document";
-        /// A byte that the grammar does not allow here; the text describes the expected one.
-        Expected(what: &'static str) => "expected {what}";
-        /// A number with a leading zero, a bare point or no digits.
-        Number => "malformed number";
-        /// A number that is not finite in double precision.
-        NumberRange => "number out of range";
-        /// A backslash before a character that it cannot escape, or half of a surrogate pair.
-        Escape => "invalid escape in a string";
-        /// A control character that is not escaped.
-        Control => "control character in a string";
-        /// Bytes that are not UTF-8.
-        Encoding => "invalid UTF-8 in a string";
-        /// More than [`MAX_DEPTH`] nested containers.
-        Depth => "nested deeper than {MAX_DEPTH} levels";
-    }
-}
+/// The document ends too early.
+pub(super) const TRUNCATED: &str = "the document is cut off";
+/// Something follows the document.
+pub(super) const TRAILING: &str = "text after the end of the document";
+/// A byte that the grammar does not allow here, or a value of another kind than in a result.
+pub const NOT_A_RESULT: &str = "not JSON, or not a result";
+/// A number with a leading zero, a bare point or no digits.
+pub(super) const NUMBER: &str = "malformed number";
+/// A number that is not finite in double precision.
+pub(super) const NUMBER_RANGE: &str = "number out of range";
+/// A backslash before a character that it cannot escape, or half of a surrogate pair.
+pub(super) const ESCAPE: &str = "invalid escape in a string";
+/// A control character that is not escaped.
+pub(super) const CONTROL: &str = "control character in a string";
+/// Bytes that are not UTF-8.
+pub(super) const ENCODING: &str = "invalid UTF-8 in a string";
+/// More than [`MAX_DEPTH`] nested containers.
+pub(super) const DEPTH: &str = "nested too deep";

@@ -3,7 +3,7 @@
 //! The reader is strict: everything that RFC 8259 does not allow is an error with its offset, and every call after an
 //! error returns the same error.
 
-use super::error::{Error, MAX_DEPTH, Reason};
+use super::error::{DEPTH, Error, MAX_DEPTH, NOT_A_RESULT, NUMBER, NUMBER_RANGE, TRAILING, TRUNCATED};
 use super::string::Str;
 use crate::decimal;
 
@@ -42,8 +42,8 @@ pub struct Reader<'a> {
     objects: u64,
     next: Next,
     failed: Option<Error>,
-    /// True if skipped values are not checked.
-    hasty: bool,
+    /// The offset of the first byte of the last event.
+    begun: usize,
 }
 
 /// The part of the grammar that comes next.
@@ -59,26 +59,22 @@ enum Next {
 
 impl<'a> Reader<'a> {
     /// Returns a reader at the start of `input`.
-    #[must_use]
     pub const fn new(input: &'a [u8]) -> Self {
-        Self { input, offset: 0, depth: 0, objects: 0, next: Next::Value, failed: None, hasty: false }
-    }
-
-    /// Returns a reader that looks only at brackets, quotes and commas when it skips members: this is several times
-    /// as fast, but does not detect errors in skipped members.
-    #[must_use]
-    pub const fn hasty(input: &'a [u8]) -> Self {
-        Self { hasty: true, ..Self::new(input) }
+        Self { input, offset: 0, depth: 0, objects: 0, next: Next::Value, failed: None, begun: 0 }
     }
 
     /// Returns the number of bytes that were read.
-    #[must_use]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Returns the number of open objects and arrays.
+    /// Returns the offset of the first byte of the last event.
     #[must_use]
+    pub const fn begun(&self) -> usize {
+        self.begun
+    }
+
+    /// Returns the number of open objects and arrays.
     pub const fn depth(&self) -> usize {
         self.depth
     }
@@ -96,114 +92,38 @@ impl<'a> Reader<'a> {
         event
     }
 
-    /// Skips the next value of any kind. Does nothing at the end of a container or of the document.
-    ///
-    /// # Errors
-    /// The errors of [`Reader::next_event`].
-    pub fn skip_value(&mut self) -> Result<(), Error> {
-        if self.hasty && self.next == Next::Value && self.failed.is_none() {
-            self.offset = end_of_member(self.input, self.offset);
-            self.next = Next::Continuation;
-            return Ok(());
-        }
-        let outside = self.depth;
-        loop {
-            // An end here is not part of a value, so it is left for the caller.
-            let before = self.clone();
-            match self.next_event()? {
-                Event::EndObject | Event::EndArray if self.depth < outside => {
-                    *self = before;
-                    return Ok(());
-                }
-                Event::Key(_) => {}
-                _ if self.depth <= outside => return Ok(()),
-                _ => {}
-            }
-        }
-    }
-
-    /// Reads the next event, which has to be the beginning of an object.
-    ///
-    /// # Errors
-    /// The errors of [`Reader::next_event`], and an error for any other event.
-    pub fn begin_object(&mut self) -> Result<(), Error> {
-        self.expect("an object", |event| matches!(event, Event::BeginObject).then_some(()))
-    }
-
-    /// Reads the next event, which has to be the beginning of an array.
-    ///
-    /// # Errors
-    /// The errors of [`Reader::next_event`], and an error for any other event.
-    pub fn begin_array(&mut self) -> Result<(), Error> {
-        self.expect("an array", |event| matches!(event, Event::BeginArray).then_some(()))
-    }
-
-    /// Reads the next event, which has to be a number, and returns the number.
-    ///
-    /// # Errors
-    /// The errors of [`Reader::next_event`], and an error for any other event.
-    pub fn number(&mut self) -> Result<f64, Error> {
-        self.expect("a number", |event| match event {
-            Event::Number(number) => Some(number),
-            _ => None,
-        })
-    }
-
-    /// Reads the next event, which has to be a string, and returns the string.
-    ///
-    /// # Errors
-    /// The errors of [`Reader::next_event`], and an error for any other event.
-    pub fn string(&mut self) -> Result<Str<'a>, Error> {
-        self.expect("a string", |event| match event {
-            Event::String(string) => Some(string),
-            _ => None,
-        })
-    }
-
-    fn expect<T>(
-        &mut self,
-        what: &'static str,
-        choose: impl FnOnce(Event<'a>) -> Option<T>,
-    ) -> Result<T, Error> {
-        self.skip_white_space();
-        let start = self.offset;
-        let event = self.next_event()?;
-        choose(event).ok_or_else(|| self.fail(start, Reason::Expected(what)))
-    }
-
     fn step(&mut self) -> Result<Event<'a>, Error> {
         self.skip_white_space();
+        self.begun = self.offset;
         match (self.next, self.peek()) {
             (Next::Value, _) => self.value(),
             (Next::Continuation, None) if self.depth == 0 => Ok(Event::End),
-            (Next::Continuation, Some(_)) if self.depth == 0 => Err(self.error(Reason::Trailing)),
+            (Next::Continuation, Some(_)) if self.depth == 0 => Err(self.error(TRAILING)),
             (_, Some(b'}')) if self.in_object() => Ok(self.close(Event::EndObject)),
             (_, Some(b']')) if !self.in_object() => Ok(self.close(Event::EndArray)),
-            (Next::FirstMember, _) => self.member("a string or '}'"),
+            (Next::FirstMember, _) => self.member(),
             (Next::Continuation, Some(b',')) => {
                 self.offset += 1;
                 self.skip_white_space();
-                self.member("a string")
+                self.begun = self.offset;
+                self.member()
             }
-            (Next::Continuation, _) => {
-                Err(self.expected(if self.in_object() { "',' or '}'" } else { "',' or ']'" }))
-            }
+            (Next::Continuation, _) => Err(self.unexpected()),
         }
     }
 
-    fn member(&mut self, what: &'static str) -> Result<Event<'a>, Error> {
+    fn member(&mut self) -> Result<Event<'a>, Error> {
         if !self.in_object() {
             return self.value();
         }
-        match self.peek() {
-            Some(b'"') => {}
-            _ => return Err(self.expected(what)),
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected());
         }
         let key = self.scan_string()?;
         self.skip_white_space();
         match self.peek() {
             Some(b':') => self.offset += 1,
-            _ => return Err(self.expected("':'")),
+            _ => return Err(self.unexpected()),
         }
         self.next = Next::Value;
         Ok(Event::Key(key))
@@ -218,7 +138,7 @@ impl<'a> Reader<'a> {
             Some(b't') => self.literal(b"true", Event::Bool(true))?,
             Some(b'f') => self.literal(b"false", Event::Bool(false))?,
             Some(b'n') => self.literal(b"null", Event::Null)?,
-            _ => return Err(self.expected("a value")),
+            _ => return Err(self.unexpected()),
         };
         self.next = Next::Continuation;
         Ok(event)
@@ -226,7 +146,7 @@ impl<'a> Reader<'a> {
 
     fn open(&mut self, object: bool, event: Event<'a>) -> Result<Event<'a>, Error> {
         if self.depth == MAX_DEPTH {
-            return Err(self.error(Reason::Depth));
+            return Err(self.error(DEPTH));
         }
         let bit = 1 << self.depth;
         self.objects = if object { self.objects | bit } else { self.objects & !bit };
@@ -245,7 +165,7 @@ impl<'a> Reader<'a> {
 
     fn scan_string(&mut self) -> Result<Str<'a>, Error> {
         let (string, end) =
-            Str::scan(self.input, self.offset + 1).map_err(|(offset, reason)| Error { offset, reason })?;
+            Str::scan(self.input, self.offset + 1).map_err(|(offset, what)| Error { offset, what })?;
         self.offset = end + 1;
         Ok(string)
     }
@@ -255,11 +175,11 @@ impl<'a> Reader<'a> {
         let rest = self.input.get(start..).unwrap_or_default();
         let length = number_length(rest).map_err(|length| Error {
             offset: start + length,
-            reason: if length == rest.len() { Reason::Truncated } else { Reason::Number },
+            what: if length == rest.len() { TRUNCATED } else { NUMBER },
         })?;
-        let value = rest.get(..length).and_then(decimal::read).ok_or_else(|| self.error(Reason::Number))?;
+        let value = rest.get(..length).and_then(decimal::read).ok_or_else(|| self.error(NUMBER))?;
         if !value.is_finite() {
-            return Err(self.error(Reason::NumberRange));
+            return Err(self.error(NUMBER_RANGE));
         }
         self.offset += length;
         Ok(value)
@@ -271,9 +191,9 @@ impl<'a> Reader<'a> {
             self.offset += word.len();
             Ok(event)
         } else if word.starts_with(rest) {
-            Err(self.error(Reason::Truncated))
+            Err(self.error(TRUNCATED))
         } else {
-            Err(self.error(Reason::Expected("a value")))
+            Err(self.error(NOT_A_RESULT))
         }
     }
 
@@ -292,58 +212,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the error for an unexpected byte here, or for the end of the input.
-    fn expected(&self, what: &'static str) -> Error {
-        self.error(self.peek().map_or(Reason::Truncated, |_| Reason::Expected(what)))
+    fn unexpected(&self) -> Error {
+        self.error(if self.peek().is_some() { NOT_A_RESULT } else { TRUNCATED })
     }
 
-    const fn error(&self, reason: Reason) -> Error {
-        Error { offset: self.offset, reason }
+    const fn error(&self, what: &'static str) -> Error {
+        Error { offset: self.offset, what }
     }
-
-    fn fail(&mut self, offset: usize, reason: Reason) -> Error {
-        *self.failed.insert(Error { offset, reason })
-    }
-}
-
-/// Returns the offset just after the value that begins at `start`: that of the first comma or closing bracket outside
-/// the value, or the end of the input.
-fn end_of_member(input: &[u8], start: usize) -> usize {
-    /// The bytes that have a meaning for this scan; all other bytes are skipped.
-    static DECIDES: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut bytes: &[u8] = b"\",{}[]";
-        while let [first, rest @ ..] = bytes {
-            table[*first as usize] = true;
-            bytes = rest;
-        }
-        table
-    };
-    let (mut at, mut depth) = (start, 0_usize);
-    while let Some(&byte) = input.get(at) {
-        match byte {
-            _ if !DECIDES.get(usize::from(byte)).is_some_and(|decides| *decides) => {}
-            b'"' => {
-                at += 1;
-                while let Some(&inside) = input.get(at) {
-                    match inside {
-                        b'"' => break,
-                        b'\\' => at += 1,
-                        _ => {}
-                    }
-                    at += 1;
-                }
-            }
-            b',' if depth == 0 => return at,
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => match depth.checked_sub(1) {
-                Some(less) => depth = less,
-                None => return at,
-            },
-            _ => {}
-        }
-        at += 1;
-    }
-    at.min(input.len())
 }
 
 /// Returns the length of the number at the start of `text`, or, as an error, the length of the valid part before a

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use super::error::Reason;
+use super::error::{CONTROL, ENCODING, ESCAPE, TRUNCATED};
 
 /// The text between the quotes of a string, with its escapes; both the escapes and the UTF-8 have been checked.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,6 @@ pub struct Str<'a> {
 
 impl<'a> Str<'a> {
     /// Returns the text, if it has no escape.
-    #[must_use]
     pub fn unescaped(self) -> Option<&'a str> {
         Some(self.raw).filter(|_| !self.escaped)
     }
@@ -41,32 +40,32 @@ impl<'a> Str<'a> {
 
     /// Checks the string that begins at `start`, just after the quote, and
     /// returns it with the offset of its closing quote.
-    pub(super) fn scan(input: &'a [u8], start: usize) -> Result<(Self, usize), (usize, Reason)> {
+    pub(super) fn scan(input: &'a [u8], start: usize) -> Result<(Self, usize), (usize, &'static str)> {
         let (mut at, mut escaped) = (start, false);
         loop {
             match input.get(at) {
-                None => return Err((at, Reason::Truncated)),
+                None => return Err((at, TRUNCATED)),
                 Some(b'"') => break,
                 Some(b'\\') => {
                     escaped = true;
                     let rest = input.get(at + 1..).unwrap_or_default();
-                    let (_, length) = unescape(rest).map_err(|reason| (at, reason))?;
+                    let (_, length) = unescape(rest).map_err(|what| (at, what))?;
                     at += 1 + length;
                 }
-                Some(0..=0x1f) => return Err((at, Reason::Control)),
+                Some(0..=0x1f) => return Err((at, CONTROL)),
                 Some(_) => at += 1,
             }
         }
         match core::str::from_utf8(input.get(start..at).unwrap_or_default()) {
             Ok(raw) => Ok((Self { raw, escaped }, at)),
-            Err(error) => Err((start + error.valid_up_to(), Reason::Encoding)),
+            Err(error) => Err((start + error.valid_up_to(), ENCODING)),
         }
     }
 }
 
 /// Decodes the escape that starts after the backslash, and returns its character and its length without the backslash.
-fn unescape(rest: &[u8]) -> Result<(char, usize), Reason> {
-    let decoded = match *rest.first().ok_or(Reason::Truncated)? {
+fn unescape(rest: &[u8]) -> Result<(char, usize), &'static str> {
+    let decoded = match *rest.first().ok_or(TRUNCATED)? {
         itself @ (b'"' | b'\\' | b'/') => char::from(itself),
         b'b' => '\u{8}',
         b'f' => '\u{c}',
@@ -78,32 +77,32 @@ fn unescape(rest: &[u8]) -> Result<(char, usize), Reason> {
                 high @ 0xd800..=0xdbff => (0x1_0000 + ((high & 0x3ff) << 10) + low_surrogate(rest)?, 11),
                 unit => (unit, 5),
             };
-            return Ok((char::from_u32(code).ok_or(Reason::Escape)?, length));
+            return Ok((char::from_u32(code).ok_or(ESCAPE)?, length));
         }
-        _ => return Err(Reason::Escape),
+        _ => return Err(ESCAPE),
     };
     Ok((decoded, 1))
 }
 
 /// Returns the ten bits of the second half of a surrogate pair; its first half is the escape at the start of `rest`.
-fn low_surrogate(rest: &[u8]) -> Result<u32, Reason> {
+fn low_surrogate(rest: &[u8]) -> Result<u32, &'static str> {
     match (rest.get(5), rest.get(6)) {
         (Some(b'\\'), Some(b'u')) => match code_unit(rest.get(7..))? {
             low @ 0xdc00..=0xdfff => Ok(low & 0x3ff),
-            _ => Err(Reason::Escape),
+            _ => Err(ESCAPE),
         },
-        (None, _) | (Some(b'\\'), None) => Err(Reason::Truncated),
-        _ => Err(Reason::Escape),
+        (None, _) | (Some(b'\\'), None) => Err(TRUNCATED),
+        _ => Err(ESCAPE),
     }
 }
 
 /// Returns the value of the four hexadecimal digits at the start of `digits`.
-fn code_unit(digits: Option<&[u8]>) -> Result<u32, Reason> {
+fn code_unit(digits: Option<&[u8]>) -> Result<u32, &'static str> {
     let digits = digits.unwrap_or_default();
     let mut value = 0;
     for place in 0..4 {
-        let digit = digits.get(place).ok_or(Reason::Truncated)?;
-        value = value * 16 + char::from(*digit).to_digit(16).ok_or(Reason::Escape)?;
+        let digit = digits.get(place).ok_or(TRUNCATED)?;
+        value = value * 16 + char::from(*digit).to_digit(16).ok_or(ESCAPE)?;
     }
     Ok(value)
 }

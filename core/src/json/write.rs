@@ -234,7 +234,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Returns whether the innermost container is an object.
-    #[must_use]
     pub const fn in_object(&self) -> bool {
         self.objects & self.innermost() != 0
     }

@@ -21,7 +21,6 @@ pub enum Encoding {
 
 impl Encoding {
     /// Returns the number of bytes in which a node stores this form.
-    #[must_use]
     pub const fn width(self) -> Bytes {
         match self {
             Encoding::Pointer | Encoding::Index | Encoding::LineIndex => Bytes(8),
@@ -30,7 +29,6 @@ impl Encoding {
     }
 
     /// Returns the number of bytes by which the place moves if the stored value increases by one.
-    #[must_use]
     pub const fn unit(self) -> Bytes {
         match self {
             Encoding::Pointer => Bytes(1),
@@ -41,7 +39,6 @@ impl Encoding {
     }
 
     /// Returns true if this form can name all nodes of a working set of `size` bytes with nodes `stride` bytes apart.
-    #[must_use]
     pub const fn reaches(self, size: Bytes, stride: Bytes) -> bool {
         let largest = size.0 / self.unit().0;
         stride.0 >= self.width().0

@@ -22,13 +22,11 @@ pub struct LaneKernel {
 
 impl LaneKernel {
     /// Returns the number of chains that the loop walks side by side.
-    #[must_use]
     pub const fn lanes(&self) -> usize {
         self.lanes as usize
     }
 
     /// Returns the units of work between the loads: dependent additions of one cycle. The first waits for the load.
-    #[must_use]
     pub const fn work(&self) -> usize {
         self.work as usize
     }
@@ -37,7 +35,6 @@ impl LaneKernel {
     ///
     /// This is the number of instructions from a lane's load to its next load. If they do not fit
     /// in the processor's instruction window, the loads of all lanes cannot be in flight together.
-    #[must_use]
     pub const fn instructions(&self) -> usize {
         self.instructions as usize
     }
@@ -123,7 +120,6 @@ pub static WINDOW: [[LaneKernel; 2]; arch::WINDOW_CHASES.len()] = {
 };
 
 /// Returns the kernel of [`PARALLEL`] with this number of lanes.
-#[must_use]
 pub fn parallel(lanes: usize) -> Option<&'static LaneKernel> {
     PARALLEL.iter().find(|kernel| kernel.lanes() == lanes)
 }
@@ -150,7 +146,6 @@ impl Filler {
     pub const ALL: [Filler; 3] = [Filler::Nop, Filler::Lea, Filler::Mixed];
 
     /// Returns the name that is printed.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Filler::Nop => "nop",
@@ -180,7 +175,6 @@ impl Gap {
     pub const OVERHEAD: usize = 5;
 
     /// Returns a gap of `fillers` instructions, or `None` beyond [`MOST`](Self::MOST).
-    #[must_use]
     pub const fn new(filler: Filler, fillers: usize) -> Option<Gap> {
         if fillers > Gap::MOST {
             return None;
@@ -189,13 +183,11 @@ impl Gap {
     }
 
     /// Returns the kind of instruction.
-    #[must_use]
     pub const fn filler(self) -> Filler {
         self.filler
     }
 
     /// Returns the number of fillers.
-    #[must_use]
     pub const fn fillers(self) -> usize {
         self.fillers
     }

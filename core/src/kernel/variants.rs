@@ -29,7 +29,6 @@ const fn variant(name: &'static str, kernel: &'static Kernel, stride: Bytes, hug
 
 impl Variant {
     /// Returns the distance between nodes on a machine with cache lines of this size.
-    #[must_use]
     pub fn stride_with(&self, line: LineSize) -> Bytes {
         if self.stride == LINE { line.bytes() } else { self.stride }
     }

@@ -57,7 +57,6 @@ pub struct Level {
 
 impl Level {
     /// Returns the share of the accesses that miss at a working set in bytes.
-    #[must_use]
     pub fn missing(&self, working_set: f64) -> f64 {
         Step { ln_capacity: ln(self.capacity.value), law: self.law }.missing(working_set.max(0.0))
     }
@@ -173,7 +172,6 @@ impl Fit {
     }
 
     /// Returns the levels, the innermost first, without the memory.
-    #[must_use]
     pub fn levels(&self) -> &[Level] {
         &self.levels[..self.curve.steps().len()]
     }
@@ -185,7 +183,6 @@ impl Fit {
 
     /// Returns the model's latency at a working set in bytes; the innermost level's latency at 0 or
     /// less.
-    #[must_use]
     pub fn evaluate(&self, working_set: f64) -> f64 {
         self.curve.height(working_set.max(0.0), &self.unknowns)
     }

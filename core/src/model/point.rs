@@ -23,7 +23,6 @@ pub struct Point {
 
 impl Point {
     /// Returns a point of unknown spread.
-    #[must_use]
     pub const fn new(working_set: f64, latency: f64) -> Self {
         Self { working_set, latency, spread: 0.0 }
     }

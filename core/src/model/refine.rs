@@ -38,7 +38,6 @@ impl Refinement {
     ///
     /// `curve` contains pairs of working set and latency (in any unit), by ascending working set.
     /// Intervals with latencies that are not positive and finite are skipped.
-    #[must_use]
     pub fn next(&self, curve: &[(Bytes, f64)]) -> Option<Bytes> {
         if curve.len() >= self.budget {
             return None;

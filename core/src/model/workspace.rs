@@ -58,7 +58,6 @@ impl Row {
 
 impl<'s> Workspace<'s> {
     /// Returns an empty workspace. Fits call `stop` every few milliseconds, and end as soon as it returns true.
-    #[must_use]
     pub const fn new(stop: &'s dyn Fn() -> bool) -> Self {
         Self {
             stop,

@@ -27,19 +27,16 @@ pub enum Side {
 
 impl Estimate {
     /// Returns an estimate for an exactly known value.
-    #[must_use]
     pub const fn exact(value: f64) -> Estimate {
         Estimate { value, interval: Some(Interval { low: value, high: value }) }
     }
 
     /// Returns the interval; if there is none, the interval of all numbers.
-    #[must_use]
     pub fn bounds(&self) -> Interval {
         self.interval.unwrap_or(Interval { low: f64::NEG_INFINITY, high: f64::INFINITY })
     }
 
     /// Returns half of the width of the interval, as a fraction of the value.
-    #[must_use]
     pub fn half(&self) -> Option<f64> {
         let half = self.interval.map(|Interval { low, high }| (high - low) / 2.0 / self.value);
         half.filter(|half| half.is_finite())
@@ -49,7 +46,6 @@ impl Estimate {
     ///
     /// Every printed sentence with a comparison (faster, slower, equal, worthwhile) is derived from this result, so
     /// that a sentence never contradicts the printed interval.
-    #[must_use]
     pub fn side(self, near: f64) -> Side {
         let Some(Interval { low, high }) = self.interval else { return Side::Open };
         match () {
@@ -68,7 +64,6 @@ impl Estimate {
     /// # References
     ///
     /// Zou & Donner, "Construction of confidence limits about effect measures: a general approach" (2008).
-    #[must_use]
     pub fn over(self, other: Estimate) -> Option<Estimate> {
         let value = self.value / other.value;
         let combined = |one: f64, two: f64| sqrt(one * one + two * two);
@@ -98,7 +93,6 @@ impl Estimate {
 
     /// Returns true if this estimate is larger and the intervals do not overlap; if an interval is missing, true if
     /// the value is larger by more than a ninth.
-    #[must_use]
     pub fn is_beyond(self, other: Estimate) -> bool {
         /// Minimum ratio of two values without intervals, such as the bandwidth of half of all cores and of all cores,
         /// for the first to be larger beyond doubt.

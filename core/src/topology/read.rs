@@ -42,7 +42,7 @@ impl Topology {
             if let Some(online_cpus) = online_cpus {
                 node.cpus = node.cpus.intersection(&online_cpus);
             }
-            node.package = package_of(files, &node.cpus);
+            node.read_packages(files);
             all_cpus = all_cpus.union(&node.cpus);
         }
         self.length = online.len().min(MAX_NODES);
@@ -58,7 +58,7 @@ impl Topology {
         self.length = 1;
         *node = Node::EMPTY;
         node.cpus = *allowed;
-        node.package = package_of(files, &node.cpus);
+        node.read_packages(files);
         // This program runs in memory, so the only node has memory.
         node.has_memory = true;
         let mut buffer = [0; 4 << 10];
@@ -155,10 +155,22 @@ pub fn failed_pages(files: &impl Files, node: NodeId) -> Option<u64> {
     files::number(files, format_args!("{NODES}/node{node}/memory_failure/total"))
 }
 
-/// Returns the package of the first CPU. The kernel writes -1 for an unknown package.
-fn package_of(files: &impl Files, cpus: &CpuSet) -> Option<u32> {
-    let cpu = cpus.first()?;
-    files::number(files, format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id"))
+impl Node {
+    /// Reads the package of the first CPU, and those of the CPUs that its package lacks. Firmware may join the memory of
+    /// several packages to one node (node interleaving, NPS0), and so does `numa=off`. The kernel writes -1 for an unknown
+    /// package.
+    fn read_packages(&mut self, files: &impl Files) {
+        let mut rest = self.cpus;
+        while let Some(cpu) = rest.first() {
+            let of_cpu = format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id");
+            let package = files::number(files, of_cpu);
+            self.package = self.package.or(package);
+            package.map(|package| self.packages.insert(package));
+            let list = files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/core_siblings_list"));
+            let Some(list) = list.filter(|list| list.contains(cpu)) else { break };
+            rest = rest.difference(&list);
+        }
+    }
 }
 
 fn page_pool(files: &impl Files, of: core::fmt::Arguments<'_>, size: PageSize) -> Option<PagePool> {

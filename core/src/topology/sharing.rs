@@ -82,9 +82,16 @@ impl<'a> Sharing<'a> {
         cpus.last().map_or(0, |last| last as usize + 1)
     }
 
-    /// Reads the resources that each of `cpus` shares into `places`. CPUs beyond the end of `places` are left out.
+    /// Reads the resources that each of `cpus` shares into `places`. CPUs beyond the end of `places` are left out. Without
+    /// `packages`, those within a node are ignored, because a hypervisor invented them.
     #[must_use]
-    pub fn read(files: &impl Files, topology: &Topology, cpus: &CpuSet, places: &'a mut [Groups]) -> Self {
+    pub fn read(
+        files: &impl Files,
+        topology: &Topology,
+        cpus: &CpuSet,
+        packages: bool,
+        places: &'a mut [Groups],
+    ) -> Self {
         places.fill(Groups::EMPTY);
         for node in topology.nodes() {
             mark(places, Shared::Node, &node.cpus, node.cpus.first());
@@ -104,7 +111,7 @@ impl<'a> Sharing<'a> {
                     join(places, kind, sharing_cache(files, cpu, level), cpu);
                 }
             }
-            if is_open(places, Shared::Package, cpu) {
+            if packages && is_open(places, Shared::Package, cpu) {
                 let list = files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/core_siblings_list"));
                 join(places, Shared::Package, list, cpu);
             }

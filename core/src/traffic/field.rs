@@ -68,7 +68,6 @@ unsafe impl Send for Part<'_> {}
 
 impl<'m> Field<'m> {
     /// Returns a field of `lines`, which traffic overwrites.
-    #[must_use]
     pub const fn new(lines: &'m mut [Line]) -> Self {
         let count = lines.len();
         // A slice has an address even if it is empty.
@@ -80,7 +79,6 @@ impl<'m> Field<'m> {
     ///
     /// Lines that do not fill a block in each part are left unused at the end. Returns `None` if
     /// `number` is not below `parts`, or if there is less than one block for each part.
-    #[must_use]
     pub fn part(&self, number: usize, parts: usize) -> Option<Part<'m>> {
         let lines = self.lines.checked_div(parts)? / BLOCK * BLOCK;
         if number >= parts || lines == 0 {
@@ -126,13 +124,11 @@ impl Part<'_> {
     }
 
     /// Returns the place at which the walk stopped.
-    #[must_use]
     pub const fn place(&self) -> Place {
         Place { kind: self.kind, lines: self.lines, at: self.at }
     }
 
     /// Returns the number of lines; every kind uses all of them.
-    #[must_use]
     pub const fn lines(&self) -> usize {
         self.lines
     }

@@ -75,7 +75,6 @@ pub enum Pattern {
 
 impl Pattern {
     /// Returns the word for result files.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Pattern::Stream => "stream",
@@ -85,7 +84,6 @@ impl Pattern {
     }
 
     /// Returns the words for printed text.
-    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Pattern::Stream => "in address order",
@@ -195,14 +193,12 @@ impl Kind {
     /// Returns the kind of the same name with permuted lines, or this kind if there is none.
     ///
     /// Traffic during a chase uses these kinds: prefetchers would turn paced reads of a stream into bursts.
-    #[must_use]
     pub fn permuted(&'static self) -> &'static Kind {
         let other = |kind: &&Kind| kind.access == Access::Permuted && kind.name == self.name;
         KINDS.iter().find(other).unwrap_or(self)
     }
 
     /// Returns the order in which lines are touched.
-    #[must_use]
     pub const fn pattern(&self) -> Pattern {
         match self.access {
             Access::Next | Access::Counted | Access::Halves => Pattern::Stream,
@@ -212,19 +208,16 @@ impl Kind {
     }
 
     /// Returns the kind with this name.
-    #[must_use]
     pub fn parse(name: &str) -> Option<&'static Kind> {
         KINDS.iter().find(|kind| kind.name == name)
     }
 
     /// Returns the number of lines that the first `lines` steps read.
-    #[must_use]
     pub const fn reads(&self, lines: u64) -> u64 {
         self.loads as u64 * lines
     }
 
     /// Returns the number of lines that the first `lines` steps write, rounded down to whole lines.
-    #[must_use]
     pub const fn writes(&self, lines: u64) -> u64 {
         match self.every {
             0 => 0,
@@ -235,14 +228,12 @@ impl Kind {
     /// Returns the number of bytes that the first `lines` steps read and write.
     ///
     /// For each kind, six steps read and write whole lines.
-    #[must_use]
     pub const fn bytes(&self, lines: u64) -> u64 {
         LINE.0 * (self.reads(lines) + self.writes(lines))
     }
 
     /// Returns the number of [`LINE`]s that one step moves on a machine with cache lines of `line` bytes: a random line
     /// is moved as a whole, and every other walk touches all parts of a line.
-    #[must_use]
     pub const fn lines_per_step(&self, line: LineSize) -> u64 {
         match self.access {
             Access::Random => line.bytes().0 / LINE.0,
@@ -252,7 +243,6 @@ impl Kind {
 
     /// Returns true if the counts are exact on a machine with cache lines of `line` bytes: if longer lines are stored to
     /// in part, all of them are written, and not every second or third.
-    #[must_use]
     pub const fn is_exact_with(&self, line: LineSize) -> bool {
         self.every <= 1 || line.bytes().0 <= LINE.0
     }
@@ -261,7 +251,6 @@ impl Kind {
     ///
     /// A plain store first reads its line (a read for ownership), unless the processor detects in
     /// time that the whole line will be written.
-    #[must_use]
     pub const fn owned(&self, lines: u64) -> u64 {
         self.owns as u64 * self.writes(lines)
     }

@@ -8,7 +8,7 @@
 use crate::math;
 use crate::math::ln;
 use crate::rng::Pcg32;
-use crate::words::Worded;
+use crate::worded;
 
 /// Number of fractional bits of a mean gap in ticks.
 pub const FRACTION_BITS: u32 = 20;
@@ -55,17 +55,15 @@ static GAPS: [u16; 1 << INDEX_BITS] = {
     gaps
 };
 
-/// The distribution of the gaps between deadlines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pacing {
-    /// Exponential gaps.
-    Poisson,
-    /// Equal gaps.
-    Even,
-}
-
-impl Worded for Pacing {
-    const WORDS: &'static [(&'static str, Self)] = &[("poisson", Pacing::Poisson), ("even", Pacing::Even)];
+worded! {
+    /// The distribution of the gaps between deadlines.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Pacing {
+        /// Exponential gaps.
+        Poisson = "poisson",
+        /// Equal gaps.
+        Even = "even",
+    }
 }
 
 /// A series of deadlines.
@@ -89,7 +87,6 @@ impl Pacer {
     /// Returns a series of deadlines after `now`; the gaps have the mean `gap`, in ticks with [`FRACTION_BITS`].
     ///
     /// The seed determines all random gaps, or the phase of even ones.
-    #[must_use]
     pub fn new(pacing: Pacing, gap: u64, seed: u64, now: u64) -> Pacer {
         // Each seed has its own stream, because in one stream neighbouring seeds would give similar numbers.
         let rng = Pcg32::new(seed, seed);
@@ -111,7 +108,6 @@ impl Pacer {
     }
 
     /// Returns true if the deadline has been reached.
-    #[must_use]
     #[inline]
     pub const fn due(&self, now: u64) -> bool {
         now.wrapping_sub(self.deadline).cast_signed() >= 0
@@ -152,7 +148,6 @@ const fn scaled(mean: u64, factor: u32, bits: u32) -> u64 {
 }
 
 /// Converts a gap of `ticks` to a number with [`FRACTION_BITS`], limited to the largest number.
-#[must_use]
 pub const fn gap(ticks: f64) -> u64 {
     math::whole(ticks * (1u64 << FRACTION_BITS) as f64)
 }
@@ -162,7 +157,6 @@ pub const fn gap(ticks: f64) -> u64 {
 ///
 /// `gap` is the mean gap for one line, in ticks with [`FRACTION_BITS`], `cost` is the time of a
 /// counter read in ticks, and `least` is the minimum gap between bursts in ticks.
-#[must_use]
 pub fn burst(gap: u64, cost: u64, least: u64) -> u32 {
     let enough = |(lines, looks): &(u32, u32)| {
         let wanted = (u128::from(cost) * u128::from(*looks)).max(least.into());

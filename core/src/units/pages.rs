@@ -32,7 +32,6 @@ impl PageSize {
     pub const MOST: PageSize = PageSize { log2: 34 };
 
     /// Returns the page size of this many bytes; `None` if no page has it.
-    #[must_use]
     pub const fn of(size: Bytes) -> Option<PageSize> {
         let log2 = size.0.trailing_zeros() as u8;
         let is_one = size.0.is_power_of_two() && log2 >= Self::LEAST.log2 && log2 <= Self::MOST.log2;
@@ -40,31 +39,26 @@ impl PageSize {
     }
 
     /// Returns the size of one page.
-    #[must_use]
     pub const fn bytes(self) -> Bytes {
         Bytes(1 << self.log2)
     }
 
     /// Returns the number of whole pages of an amount of memory.
-    #[must_use]
     pub const fn count(self, size: Bytes) -> u64 {
         size.0 >> self.log2
     }
 
     /// Returns an amount of memory, rounded down to whole pages.
-    #[must_use]
     pub const fn whole(self, size: Bytes) -> Bytes {
         Bytes(size.0 >> self.log2 << self.log2)
     }
 
     /// Returns an amount of memory, rounded up to whole pages.
-    #[must_use]
     pub const fn rounded_up(self, size: Bytes) -> Bytes {
         self.whole(Bytes(size.0.saturating_add(self.bytes().0 - 1)))
     }
 
     /// Returns the binary logarithm of the number of bytes.
-    #[must_use]
     pub const fn log2(self) -> u32 {
         self.log2 as u32
     }
@@ -115,7 +109,6 @@ impl PageSizes {
     }
 
     /// Returns true if the set has this size.
-    #[must_use]
     pub const fn has(self, size: PageSize) -> bool {
         self.0 >> size.log2 & 1 == 1
     }
@@ -162,25 +155,21 @@ impl Pages {
     pub const AUTO: Pages = Pages(0);
 
     /// Returns base pages of this size.
-    #[must_use]
     pub const fn base(size: PageSize) -> Pages {
         Pages(size.log2 << 2 | 1)
     }
 
     /// Returns transparent huge pages of this size.
-    #[must_use]
     pub const fn thp(size: PageSize) -> Pages {
         Pages(size.log2 << 2 | 2)
     }
 
     /// Returns huge pages from the pool of this size.
-    #[must_use]
     pub const fn of_pool(size: PageSize) -> Pages {
         Pages(size.log2 << 2 | 3)
     }
 
     /// Returns the source.
-    #[must_use]
     pub const fn source(self) -> PageSource {
         match self.0 & 3 {
             0 => PageSource::Auto,
@@ -191,37 +180,31 @@ impl Pages {
     }
 
     /// Returns the size of these pages, and of the huge pages that the kernel is asked for; `None` for [`AUTO`](Self::AUTO).
-    #[must_use]
     pub const fn size(self) -> Option<PageSize> {
         if self.0 == 0 { None } else { Some(PageSize { log2: self.0 >> 2 }) }
     }
 
     /// Returns the size of the pool from which these pages come; `None` for pages that do not come from a pool.
-    #[must_use]
     pub const fn pool(self) -> Option<PageSize> {
         if self.0 & 3 == 3 { self.size() } else { None }
     }
 
     /// Returns true for base pages.
-    #[must_use]
     pub const fn are_base(self) -> bool {
         self.0 & 3 == 1
     }
 
     /// Returns true for transparent huge pages.
-    #[must_use]
     pub const fn are_transparent(self) -> bool {
         self.0 & 3 == 2
     }
 
     /// Returns a number for each kind: larger for larger pages, and for pages of a pool among pages of one size.
-    #[must_use]
     pub const fn code(self) -> u8 {
         self.0
     }
 
     /// Returns the kind with this [`code`](Self::code).
-    #[must_use]
     pub const fn of_code(code: u8) -> Pages {
         Pages(code)
     }
@@ -235,7 +218,6 @@ impl Pages {
 
     /// Returns the kind with this word. Sizes up to 64 KiB are those of base pages, since the word does not tell them from
     /// a pool of the same size.
-    #[must_use]
     pub fn from_word(text: &[u8]) -> Option<Pages> {
         let is_one = |pages: &Pages| {
             !pages.are_base() && Text::<16>::of(format_args!("{pages}")).as_str().as_bytes() == text

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "a test of one direction needs one half")]
 
-use latency_core::json::{Event, Layout, Reader, Reason, Writer};
+use latency_core::json::{Event, Layout, Reader, Writer};
 
 /// Returns the document that `write` makes.
 pub fn written(layout: Layout, write: impl FnOnce(&mut Writer<String>) -> std::fmt::Result) -> String {
@@ -17,11 +17,11 @@ pub fn value(write: impl FnOnce(&mut Writer<String>) -> std::fmt::Result) -> Str
 }
 
 /// Reads to the end, and returns the events as text, or the place and the reason of the failure.
-pub fn events(document: &[u8]) -> Result<Vec<String>, (usize, Reason)> {
+pub fn events(document: &[u8]) -> Result<Vec<String>, (usize, &'static str)> {
     let mut reader = Reader::new(document);
     let mut events = Vec::new();
     loop {
-        match reader.next_event().map_err(|error| (error.offset, error.reason))? {
+        match reader.next_event().map_err(|error| (error.offset, error.what))? {
             Event::End => return Ok(events),
             Event::Key(key) => events.push(format!("key {key}")),
             Event::String(string) => events.push(format!("string {string}")),

@@ -102,12 +102,3 @@ fn numbers_are_rounded_and_nothing_else_is_corrected() {
         .collect();
     assert_eq!(accepted, ACCEPTED);
 }
-
-#[test]
-fn a_reader_that_skips_accepts_every_document_that_a_strict_one_accepts() {
-    let refused: Vec<_> = cases()
-        .filter(|(_, document)| is_accepted(document) && Reader::hasty(document).skip_value().is_err())
-        .map(|(name, _)| name)
-        .collect();
-    assert!(refused.is_empty(), "{refused:?}");
-}

@@ -100,9 +100,9 @@ fn a_pipe_is_read_to_its_end() {
         found.stderr.contains("latency-bench: slow hosts: 1 of 9 hosts is slow (threshold 10%)"),
         "{found}"
     );
-    piped(text.as_bytes(), &["--strict"])
-        .expect_status(1)
-        .expect_error("'-', line 10: the document is cut off");
+    let found = piped(text.as_bytes(), &["--strict"]);
+    found.expect_status(1).expect_error("'-', line 10: the document is cut off");
+    assert_eq!(found.stdout, "", "a document is not refused after it was written");
     piped(b"", &[]).expect_status(1).expect_error("'-', line 1: the file is empty");
     piped(b"nothing\n", &[]).expect_status(1).expect_error("'-', line 1: not JSON, or not a result");
     finish(&mut command(&["fleet", "/does/not/exist"]))

@@ -412,7 +412,7 @@ fn compare_names_its_overrides_and_judges_the_requested_value() {
     run(&["compare", &a, &b]).expect_status(5);
     run(&["compare", &a, &b, "--of=undisturbed"])
         .expect_status(1)
-        .expect_error("a result has no steady value; run it with --until=quiet");
+        .expect_error("a result has no steady value; use `latency-bench matrix --until=quiet`");
     quiet(&mut one, 90.0);
     quiet(&mut other, 90.1);
     let (a, b) = (saved("a.json", &one), saved("b.json", &other));

@@ -1,6 +1,8 @@
 //! Usage lines and examples: each of them is a valid command line, wherever it is printed.
 
+use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
+use latency_tests::everywhere::everywhere;
 use latency_tests::program::workspace;
 use latency_tests::run::{finish, run};
 use std::fs;
@@ -179,4 +181,72 @@ fn a_processor_is_found_by_the_names_that_people_type() {
         let text = found.expect_status(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(near), "{words:?}: {text}");
     }
+}
+
+/// Returns the options in a text, but those of command lines in backticks.
+fn options(text: &str) -> Vec<String> {
+    let own = text.split('`').step_by(2).flat_map(|text| text.split("--").skip(1));
+    let name = |text: &str| text.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+    own.map(name).filter(|name: &String| !name.is_empty()).collect()
+}
+
+/// Memory, descriptors and files that are too few, missing or damaged, in every experiment and command.
+#[test]
+fn errors_name_only_options_of_the_command() {
+    let directory = Directory::new("usage-advice");
+    for (name, text) in [("a.json", "{}"), ("sizes.txt", "1 1.0\n2 1.1\n4 1.2\n8 4\n16 5\n32 20\n")] {
+        fs::write(directory.path().join(name), text).expect("a file");
+    }
+    let curve = workspace().join("tests/fixtures/saved/curve.json");
+    fs::copy(curve, directory.path().join("curve.json")).expect("a file");
+    let all = options(&run(&["--help"]).stdout);
+    let names =
+        ["matrix", "curve", "parallel", "window", "distribution", "order", "pages", "residency", "variants"];
+    let names =
+        names.into_iter().chain(["bandwidth", "cores", "loaded", "system", "fit", "expect", "compare"]);
+    let names = names.chain(["fleet", "show", "reference", "report"]);
+    let cases: Vec<_> = names
+        .flat_map(|name| {
+            let files: &[&str] = match name {
+                "compare" => {
+                    &["a.json a.json", "curve.json curve.json", "missing curve.json", "sizes.txt sizes.txt"]
+                }
+                "fit" | "expect" | "fleet" | "show" => &["a.json", "curve.json", "missing", "sizes.txt"],
+                "report" => &["a.json", "curve.json", "sizes.txt", "--budget=8"],
+                "reference" => &["all"],
+                _ => &["", "--size=900T"],
+            };
+            files.iter().flat_map(move |more| [0, 6, 8, 12, 24, 48, 96].map(|mib| (name, *more, mib)))
+        })
+        .collect();
+    everywhere(&cases, |(name, more, mib)| {
+        // Nothing is measured for long.
+        let has_limit = !["fit", "expect", "compare", "fleet", "show", "reference", "report"].contains(name);
+        let mut words: Vec<&str> =
+            [*name].into_iter().chain(more.split(' ').filter(|word| !word.is_empty())).collect();
+        if has_limit && *mib == 0 {
+            return Ok(());
+        }
+        if *name != "system" && has_limit {
+            words.push("--budget=3");
+        }
+        let mut command = directory.command(&words);
+        if *mib > 0 {
+            command.limited(libc::RLIMIT_AS as i32, mib << 20);
+        }
+        let found = finish(&mut command);
+        let own = options(&run(&["help", name]).stdout);
+        let shared = options(&run(&["help", "options"]).stdout);
+        let error =
+            found.stderr.lines().find(|line| line.starts_with("latency-bench: error:")).unwrap_or_default();
+        // An option that was typed may be refused.
+        let typed = options(&words.join(" "));
+        let strange = |option: &String| {
+            all.contains(option) && ![&own, &shared, &typed].iter().any(|set| set.contains(option))
+        };
+        match options(error).into_iter().find(strange) {
+            Some(option) => Err(format!("{name} has no --{option}: {found}")),
+            None => Ok(()),
+        }
+    });
 }

@@ -134,6 +134,73 @@ fn a_call_that_is_answered_with_a_signal_is_one_that_fails() {
     });
 }
 
+/// Calls without which no other can be tried: those of the entry of the program, of new processes and of the text.
+const NEEDED_TO_PROBE: [&str; 6] = ["clone", "execve", "exit_group", "mmap", "rt_sigaction", "write"];
+
+/// A filter that kills leaves no chance to say at which call.
+#[test]
+fn a_call_that_ends_the_process_is_named_by_the_probe() {
+    let all = [&CALLS[..], &IN_THEIR_PLACE].concat();
+    let probe = ["system", "--probe"];
+    let found = end(&mut command(&probe)).expect("a run");
+    let mut names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    let lines = found.expect_status(0).stdout.lines();
+    let mut tried: Vec<&str> = lines.filter_map(|line| line.strip_suffix(": allowed")).collect();
+    tried.sort_unstable();
+    assert_eq!(tried, names, "{found}");
+    let cases: Vec<_> = all.into_iter().filter(|(name, _)| !NEEDED_TO_PROBE.contains(name)).collect();
+    everywhere(&cases, |(name, number)| {
+        let found = end(command(&probe).fated(&[(*number, Fate::Ends)], Fate::Made))?;
+        let ends = format!("{name}: ends the process (SIGSYS)\n");
+        let alone = found.stdout.matches("ends the process (").count() == 1;
+        match found.status.code() == Some(2) && alone && found.stdout.contains(&ends) {
+            true => Ok(()),
+            false => Err(format!("{name}: {found}")),
+        }
+    });
+    let found = end(command(&probe).fated(&[(libc::SYS_mbind, Fate::Fails(libc::EPERM))], Fate::Made));
+    let found = found.expect("a run");
+    assert!(
+        found.expect_status(0).stdout.contains("mbind: refused: Operation not permitted (EPERM)"),
+        "{found}"
+    );
+}
+
+/// Calls of a measurement that other answers do not need.
+#[test]
+fn a_call_that_the_answer_does_not_need_is_not_made() {
+    const OF_PLACEMENT: [&str; 9] = [
+        "get_mempolicy",
+        "getcpu",
+        "mbind",
+        "move_pages",
+        "perf_event_open",
+        "prctl",
+        "sched_getaffinity",
+        "sched_setaffinity",
+        "set_mempolicy",
+    ];
+    let saved = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
+    let nothing: &[&str] = &[];
+    for (run, more) in [
+        (&["--help"][..], nothing),
+        (&["show", saved], nothing),
+        (&["fit", saved, "--json"], nothing),
+        (&["compare", saved, saved], nothing),
+        (&["reference", "all"], nothing),
+        (&["matrix", "--size=16K", "--dry-run"], &["getrusage", "nanosleep", "futex", "clone"]),
+        (&["matrix", "--size=16K", "--iters=200", "--trials=2"], &["perf_event_open", "futex", "clone"]),
+    ] {
+        let unneeded = if more.is_empty() { &OF_PLACEMENT[..] } else { more };
+        let is_unneeded = |(name, _): &&(&str, c_long)| unneeded.contains(name);
+        let fates: Vec<_> =
+            CALLS.iter().filter(is_unneeded).map(|&(_, number)| (number, Fate::Ends)).collect();
+        let found = end(command(run).fated(&fates, Fate::Made)).expect("a run");
+        found.expect_status(0);
+    }
+}
+
 /// Returns the words of an error that names the purpose of a call in place of the call.
 fn said_for(name: &str) -> &str {
     match name {

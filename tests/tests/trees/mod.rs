@@ -7,6 +7,7 @@
 mod anonymous;
 mod body;
 mod caches;
+mod cpus;
 mod devices;
 mod mutated;
 mod odd;

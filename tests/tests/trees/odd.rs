@@ -202,6 +202,44 @@ fn isolated_cpus_are_pointed_out() {
     }
 }
 
+#[test]
+fn limits_of_memory_reduce_the_default_and_are_named() {
+    let Some(place) = place("trees::odd::limits_of_memory_reduce_the_default_and_are_named") else { return };
+    let left = 100 << 10; // KiB
+    let limits =
+        |name: &str| format!("{name:26}{:<21}{:<21}bytes\n", (left + 50_000) << 10, (left + 50_000) << 10);
+    for (path, text, status, words) in [
+        ("/proc/sys/vm/overcommit_memory", "2\n".into(), "", "left to commit (vm.overcommit_memory=2)"),
+        (
+            "/proc/self/limits",
+            limits("Max address space"),
+            "VmSize:",
+            "left of the address space (RLIMIT_AS)",
+        ),
+        ("/proc/self/limits", limits("Max data size"), "VmData:", "left of the data size (RLIMIT_DATA)"),
+    ] {
+        let mut tree = Tree::of("one-node");
+        let commits = format!("CommitLimit: {} kB\nCommitted_AS: 50000 kB\n", left + 50_000);
+        tree.each_file(|path, content| match path {
+            "/proc/meminfo" => content.extend(commits.bytes()),
+            "/proc/self/status" if !status.is_empty() => {
+                content.extend(format!("{status} 50000 kB\n").bytes())
+            }
+            _ => {}
+        });
+        tree.file(path, &text);
+        if path.ends_with("limits") && !tree.0.contains_key("/proc/self/status") {
+            tree.file("/proc/self/status", format!("{status} 50000 kB\n"));
+        }
+        let root = Root::new(&place, &tree);
+        let run = |arguments: &[&str]| root.run(arguments).unwrap_or_else(|error| panic!("{words}: {error}"));
+        let document = run(&["matrix", "--json", "--iters=500", "--trials=2"]).expect_json(0);
+        assert!(warnings(&document).contains(&"size-clipped"), "{words}: {document:#}");
+        assert!(number(&points(&document)[0], "/working_set_bytes") <= left << 10, "{words}: {document:#}");
+        run(&["--size=120M", "--trials=1"]).expect_status(2).expect_error(words);
+    }
+}
+
 /// Paths that are not files, or contain something else.
 const FILES: &[Odd] = &[
     said("negative numbers everywhere", "no-sys", |tree| {

@@ -45,7 +45,6 @@ impl CauseEvidence {
 
 /// Returns the mean factor of all accesses of a matrix, within a node if `local` is true, between nodes if not, with the
 /// interval that contains the intervals of all. The points of a report name their experiment.
-#[must_use]
 pub fn of_matrix(pairs: &[PointPair], experiment: &str, local: bool) -> Option<Estimate> {
     let (mut sum, mut count) = (0.0, 0_usize);
     let mut ends = Interval { low: f64::INFINITY, high: 0.0 };

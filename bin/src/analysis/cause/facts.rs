@@ -145,7 +145,6 @@ impl SavedFacts {
     }
 
     /// Returns a fact, if it is known.
-    #[must_use]
     pub fn get(&self, fact: Fact) -> Option<Estimate> {
         let [value, low, high] = *self.values.get(fact as usize)?;
         let interval = match fact as usize >= Fact::L1Cycles as usize {

@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::stats::{Estimate, Side};
+use latency_core::worded;
 use latency_core::words::Worded;
 
 use super::evidence::CauseEvidence;
@@ -62,36 +63,22 @@ enum Clause {
     Within,
 }
 
-/// The cause of a difference.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cause {
-    NodeCount,
-    CoreClock,
-    Memory,
-    SmallPages,
-    Translation,
-    NestedPages,
-    Remote,
-    Channel,
-    Prefetchers,
-    Tail,
-    Sibling,
-}
-
-impl Worded for Cause {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("node-count", Cause::NodeCount),
-        ("core-clock", Cause::CoreClock),
-        ("memory", Cause::Memory),
-        ("small-pages", Cause::SmallPages),
-        ("translation", Cause::Translation),
-        ("nested-pages", Cause::NestedPages),
-        ("remote", Cause::Remote),
-        ("channel", Cause::Channel),
-        ("prefetchers", Cause::Prefetchers),
-        ("tail", Cause::Tail),
-        ("sibling", Cause::Sibling),
-    ];
+worded! {
+    /// The cause of a difference.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Cause {
+        NodeCount = "node-count",
+        CoreClock = "core-clock",
+        Memory = "memory",
+        SmallPages = "small-pages",
+        Translation = "translation",
+        NestedPages = "nested-pages",
+        Remote = "remote",
+        Channel = "channel",
+        Prefetchers = "prefetchers",
+        Tail = "tail",
+        Sibling = "sibling",
+    }
 }
 
 /// A rule.
@@ -156,7 +143,6 @@ pub struct LikelyCause {
 
 impl LikelyCause {
     /// Returns its name, for programs.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.cause.word()
     }
@@ -232,7 +218,6 @@ impl Display for LikelyCause {
 }
 
 /// Returns the likely cause, if the evidence has the signature of exactly one.
-#[must_use]
 pub fn find(evidence: &CauseEvidence) -> Option<LikelyCause> {
     let mut found = None::<LikelyCause>;
     for (index, rule) in RULES.iter().enumerate() {

@@ -84,7 +84,6 @@ pub struct Between {
 
 impl MeasuredCurve {
     /// Returns the curve of points in any order.
-    #[must_use]
     pub fn of(samples: Samples<'_>) -> MeasuredCurve {
         let mut curve = MeasuredCurve { points: [CurvePoint::EMPTY; MAX_POINTS], count: 0 };
         let points = samples.iter().map(|sample| CurvePoint {
@@ -103,20 +102,17 @@ impl MeasuredCurve {
     }
 
     /// Returns the points.
-    #[must_use]
     pub fn points(&self) -> &[CurvePoint] {
         self.points.get(..self.count).unwrap_or_default()
     }
 
     /// Returns the smallest and the largest size; `None` without points.
-    #[must_use]
     pub fn range(&self) -> Option<[Bytes; 2]> {
         let points = self.points();
         Some([points.first()?.size, points.last()?.size])
     }
 
     /// Returns the value at a size; `None` outside of the measured sizes.
-    #[must_use]
     pub fn at(&self, size: Bytes) -> Option<Between> {
         let points = self.points();
         // Equal sizes may have been measured several times; then all of them are neighbours.

@@ -30,7 +30,6 @@ pub struct Term {
 
 impl Term {
     /// Returns the nanoseconds that the term adds to the mean load.
-    #[must_use]
     pub const fn adds(&self) -> f64 {
         self.share * self.nanoseconds
     }
@@ -44,14 +43,12 @@ pub struct Mixture {
 impl Mixture {
     /// Finds the levels of points; `None` if they are too few. `tlb` has the levels of the TLB in the pages of the curve, if
     /// they are known.
-    #[must_use]
     pub fn of(samples: Samples<'_>, tlb: TlbLevels) -> Option<Mixture> {
         let analysis = Analysis::new(samples, tlb, Claims::default(), None, &|| false);
         analysis.stair.is_ok().then_some(Mixture { analysis })
     }
 
     /// Returns whether most of a working set is in memory.
-    #[must_use]
     pub fn is_in_memory(&self, size: Bytes) -> bool {
         let levels = self.analysis.stair.iter().flat_map(|fit| fit.levels());
         let mut caches = levels.filter(|level| level.cause != Cause::Translation);

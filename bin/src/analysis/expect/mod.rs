@@ -108,7 +108,6 @@ impl Question {
 }
 
 /// Returns the kind of pages of a point, if its file states one.
-#[must_use]
 pub fn pages_of(row: &Row) -> Option<Pages> {
     let word = if row.pages.is_empty() { row.plain(PAGES_ASKED) } else { row.pages };
     Pages::from_word(word.as_str().as_bytes()).filter(|pages| *pages != Pages::AUTO)
@@ -137,7 +136,6 @@ impl<'r> SavedCurve<'r> {
     }
 
     /// Returns memory and translation of the nearest size that has them, at most an octave away.
-    #[must_use]
     pub fn parts(&self, size: Bytes) -> Option<(Bytes, LoadParts)> {
         let near = |other: Bytes| other <= size.times(2) && size <= other.times(2);
         let all = self.of.rows.iter().filter(|row| near(row.sample.size) && self.has(row));
@@ -299,7 +297,6 @@ pub struct Expectation<'r> {
 
 impl Expectation<'_> {
     /// Returns the times: that of the question first, then other pages, chains, and cores.
-    #[must_use]
     pub fn times(&self) -> &[ExpectedTime] {
         self.times.get(..self.count).unwrap_or_default()
     }

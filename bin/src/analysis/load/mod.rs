@@ -141,7 +141,6 @@ fn ends(estimate: &Estimate) -> Interval {
 impl Curve {
     /// Arranges levels, which may be in any order; `None` if no level is idle. Levels that are not numbers are left
     /// out, and so are those behind a bend, where bandwidth does not determine the latency.
-    #[must_use]
     pub fn of(levels: &[LoadLevel]) -> Option<Curve> {
         let usable = || levels.iter().filter(|level| level.is_usable());
         let idle = usable().find(|level| level.is_idle())?.latency;
@@ -173,7 +172,6 @@ impl Curve {
     }
 
     /// Returns the levels by rising bandwidth, without levels behind a bend.
-    #[must_use]
     pub fn levels(&self) -> &[LoadLevel] {
         self.levels.get(..self.length).unwrap_or_default()
     }
@@ -184,7 +182,6 @@ impl Curve {
     /// Latencies are first made monotone in bandwidth, without idle memory that is slower than loaded memory. The ends
     /// of the interval are the crossings of the upper ends and of the lower ends of the latencies, each moved outward
     /// by half of the distance between a queue and a straight line.
-    #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Estimate> {
         let Crossing { bandwidth: value, margin, .. } = self.crossing(ratio, Ordering::Equal)?;
         let early = self.crossing(ratio, Ordering::Less);
@@ -198,7 +195,6 @@ impl Curve {
 
     /// Returns two bandwidths that divide the gap between the levels beside a knee into thirds; levels there make the
     /// knee more certain. `None` if there is no knee, or no gap.
-    #[must_use]
     pub fn beside(&self, ratio: f64) -> Option<[f64; 2]> {
         let (before, after) = self.crossing(ratio, Ordering::Equal)?.between;
         let third = (after - before) / 3.0;
@@ -207,7 +203,6 @@ impl Curve {
 
     /// Returns the fit of a queue below the knee at twice the lowest latency; `None` if the fit misses a level, or if
     /// there are too few levels.
-    #[must_use]
     pub fn queue(&self, limit: f64) -> Option<Queue> {
         let knee = self.crossing(2.0, Ordering::Equal).map_or(f64::INFINITY, |crossing| crossing.bandwidth);
         let used = || {

@@ -39,7 +39,6 @@ impl Verdict {
     /// The bounds are for the growth when the cores are doubled, although 3 cores are three times half of them, and 5
     /// are two and a half times. A core's time per line is modelled as a constant part and a part that grows with the
     /// number of cores.
-    #[must_use]
     pub fn of(cores: usize, all: f64, half: Option<f64>) -> Verdict {
         if cores < 2 {
             return Verdict::OneGenerator;
@@ -59,7 +58,6 @@ impl Verdict {
 
     /// Returns the same verdict as [`of`](Self::of), except that all cores are only over-saturated if even the upper
     /// end of their interval is. Otherwise they reach the limit, if they do so with the upper end of their interval.
-    #[must_use]
     pub fn of_all(cores: usize, all: &Estimate, half: Option<f64>) -> Verdict {
         match Verdict::of(cores, all.value, half) {
             Verdict::OverSaturated => match Verdict::of(cores, ends(all).high, half) {
@@ -71,7 +69,6 @@ impl Verdict {
     }
 
     /// Returns the words for reports.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::OneGenerator => "one generator",
@@ -85,7 +82,6 @@ impl Verdict {
 
 /// Returns the lines that each core has in flight, by Little's law: arrivals per second, times the latency. `None` if
 /// the result is not finite.
-#[must_use]
 pub fn lines_in_flight(
     read_bytes_per_second: f64,
     latency_ns: f64,
@@ -99,7 +95,6 @@ pub fn lines_in_flight(
 /// Returns the level with the delivered rate that is furthest from the offered one, and the difference as a share of
 /// the offered rate; `None` if all are within 1 %. Rates near the limit, which need not be delivered, are left out. A
 /// difference within the interval does not count.
-#[must_use]
 pub fn not_delivered(levels: &[LoadLevel], limit: f64) -> Option<(LoadLevel, f64)> {
     let mut worst = None::<(&LoadLevel, f64)>;
     for level in levels {

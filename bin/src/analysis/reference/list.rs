@@ -22,7 +22,6 @@ fn plain(text: &[u8]) -> impl Iterator<Item = u8> + Clone {
 }
 
 /// Returns whether a name has a word as people type it: with or without spaces and hyphens, or by its short name.
-#[must_use]
 pub fn is_called(name: &[u8], word: &[u8]) -> bool {
     let has = |word: &mut dyn Iterator<Item = u8>| {
         let mut typed = [0; 32];
@@ -50,7 +49,6 @@ pub fn is_called(name: &[u8], word: &[u8]) -> bool {
 }
 
 /// Returns whether a name contains a word, in small or large letters.
-#[must_use]
 pub fn contains(name: &[u8], word: &[u8]) -> bool {
     name.windows(word.len().max(1)).any(|part| part.eq_ignore_ascii_case(word))
 }

@@ -7,8 +7,10 @@ use core::fmt::{self, Display};
 use latency_core::text::{Text, joined};
 use latency_core::units::Bytes;
 
-use super::row::Models;
 use crate::machine::processor::{CoreKind, Extensions, Platform, Processor};
+
+/// The first and the last model of each range.
+type Models = &'static [(u16, u16)];
 
 /// The cores of some models.
 struct CoreIdentity {
@@ -153,7 +155,6 @@ pub struct MaskedModel {
 }
 
 /// Returns the reasons why the reported model is not the real one, if there are any.
-#[must_use]
 pub fn contradiction(processor: &Processor) -> Option<MaskedModel> {
     let (family, model, _) = processor.signature;
     let of_maker = |core: &&CoreIdentity| match processor.vendor.as_str() {

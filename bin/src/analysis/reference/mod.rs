@@ -4,10 +4,8 @@
 //! Each figure has a source that was read. Processors without a row have no reference, and quantities without a source
 //! are unknown.
 
-mod cores;
 mod list;
 mod masked;
-mod platforms;
 pub mod quantity;
 mod row;
 mod stated;
@@ -17,7 +15,7 @@ mod tests;
 pub use list::{contains, is_called};
 pub use masked::contradiction;
 pub use quantity::PublishedQuantity;
-pub use row::{PublishedRow, Usual};
+pub use row::{PublishedRow, Usual, figures};
 
 use crate::machine::processor::{CoreKind, Platform, Processor};
 
@@ -26,7 +24,6 @@ use crate::machine::processor::{CoreKind, Platform, Processor};
 ///
 /// The name of the processor is to be its maker's: an emulator gives made names, `Intel Xeon Processor (Cascadelake)`
 /// or `AMD EPYC-Milan Processor`, to processors whose cores are others.
-#[must_use]
 pub fn is_of(row: &PublishedRow, processor: &Processor) -> bool {
     let brand = processor.brand.as_str().as_bytes();
     let is_own_name = match processor.signature.0 {
@@ -36,10 +33,7 @@ pub fn is_of(row: &PublishedRow, processor: &Processor) -> bool {
     };
     let is_small = match processor.core {
         Some(kind) => kind == CoreKind::Efficiency,
-        None => {
-            row.is_small
-                && !cores::CORES.iter().any(|row| !row.is_small && row.has(brand, processor.signature))
-        }
+        None => row.is_small && !row::rows().any(|row| !row.is_small && row.has(brand, processor.signature)),
     };
     is_own_name
         && processor.platform != Platform::Emulated
@@ -48,20 +42,10 @@ pub fn is_of(row: &PublishedRow, processor: &Processor) -> bool {
         && contradiction(processor).is_none()
 }
 
-/// Returns the figures of all cores and platforms that `is_wanted` accepts, each with the name.
-pub fn figures(
-    is_wanted: impl Fn(&PublishedRow) -> bool,
-) -> impl Iterator<Item = (&'static str, &'static Usual)> {
-    let rows = cores::CORES.iter().chain(&platforms::PLATFORMS).filter(move |row| is_wanted(row));
-    rows.flat_map(|row| row.figures.iter().map(|figure| (row.name, figure)))
-}
-
 /// Returns the name of the core or platform of a processor for which a quantity is published, and the range of all its
 /// figures, with all their conditions and sources.
-#[must_use]
 pub fn usual(processor: &Processor, quantity: PublishedQuantity) -> Option<(&'static str, Usual)> {
-    figures(|row| is_of(row, processor))
+    figures(&|row| is_of(row, processor))
         .filter(|(_, figure)| figure.quantity == quantity)
-        .map(|(name, figure)| (name, *figure))
         .reduce(|(_, all), (name, figure)| (name, figure.and(&all)))
 }

@@ -6,13 +6,13 @@ use latency_core::decimal::Trimmed;
 
 use super::list::contains;
 use super::quantity::PublishedQuantity;
-use super::stated::{NONE, Stated};
+use super::stated::Stated;
 
 /// Figures of one quantity, in one range.
 #[derive(Clone, Copy, Debug)]
 pub struct Usual {
-    /// The smallest and the largest figure, in tenths.
-    pub tenths: (u16, u16),
+    /// The smallest and the largest figure.
+    pub ends: [f64; 2],
     /// The quantity.
     pub quantity: PublishedQuantity,
     /// The conditions and the sources.
@@ -20,23 +20,27 @@ pub struct Usual {
 }
 
 impl Usual {
-    /// Returns the smallest and the largest figure.
-    #[must_use]
-    pub fn ends(&self) -> [f64; 2] {
-        [self.tenths.0, self.tenths.1].map(|tenths| f64::from(tenths) / 10.0)
+    /// Reads a line: the word of the quantity, the figure or the ends of its range, and the words of what is stated.
+    fn read(line: &str) -> Option<Usual> {
+        let mut words = line.split(' ');
+        let quantity = PublishedQuantity::called(words.next()?)?;
+        let range = words.next()?;
+        let (low, high) = range.split_once('-').unwrap_or((range, range));
+        let ends = [low.parse().ok()?, high.parse().ok()?];
+        Some(Usual { ends, quantity, stated: words.try_fold(Stated::default(), Stated::with)? })
     }
 
     /// Returns the range that has the figures of both.
     #[must_use]
     pub fn and(&self, other: &Usual) -> Usual {
-        let ((low, high), (least, most)) = (self.tenths, other.tenths);
-        Usual { tenths: (low.min(least), high.max(most)), stated: self.stated.and(other.stated), ..*self }
+        let ([low, high], [least, most]) = (self.ends, other.ends);
+        Usual { ends: [low.min(least), high.max(most)], stated: self.stated.and(other.stated), ..*self }
     }
 }
 
 impl Display for Usual {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [low, high] = self.ends();
+        let [low, high] = self.ends;
         write!(out, "{} {:.1}", self.quantity.name(), Trimmed(low))?;
         if low < high {
             write!(out, " to {:.1}", Trimmed(high))?;
@@ -49,94 +53,78 @@ impl Display for Usual {
     }
 }
 
-/// Makes a range; its ends are in tenths.
-pub const fn range(
-    quantity: PublishedQuantity,
-    low: u16,
-    high: u16,
-    conditions: Stated,
-    sources: Stated,
-) -> Usual {
-    assert!(0 < low && low <= high);
-    Usual { tenths: (low, high), quantity, stated: conditions.and(sources) }
-}
-
-/// Makes a fact, which is a whole number and has no conditions.
-pub const fn fact(quantity: PublishedQuantity, figure: u16, source: Stated) -> Usual {
-    range(quantity, figure * 10, figure * 10, NONE, source)
-}
-
-/// The word of the names of all processors.
-pub const ANY_NAME: &str = "";
-/// All steppings.
-pub const ANY_STEPPING: (u16, u16) = (0, 0x0f);
-
-/// The first and the last model of each range.
-pub type Models = &'static [(u16, u16)];
+/// The table of published figures.
+const FIGURES: &str = include_str!("figures.txt");
 
 /// The figures of a core or a platform, and the processors that have it.
 #[derive(Clone, Copy, Debug)]
 pub struct PublishedRow {
     /// The name of the core or platform.
     pub name: &'static str,
-    /// A word of the names of its processors.
-    word: &'static str,
     family: u16,
-    models: Models,
+    /// The ranges of models.
+    models: &'static str,
+    /// A word of the names of its processors; empty for all.
+    word: &'static str,
     /// The first and the last stepping.
     steppings: (u16, u16),
     /// True if it is the efficiency core of its models, which may have performance cores, too.
     pub is_small: bool,
-    /// The figures.
-    pub figures: &'static [Usual],
+}
+
+/// Returns all cores, then all platforms.
+pub fn rows() -> impl Iterator<Item = PublishedRow> {
+    FIGURES.lines().filter_map(PublishedRow::read)
+}
+
+/// Returns the figures of all cores and platforms that `is_wanted` accepts, each with the name.
+pub fn figures(
+    is_wanted: &dyn Fn(&PublishedRow) -> bool,
+) -> impl Iterator<Item = (&'static str, Usual)> + Clone {
+    let mut wanted = None;
+    FIGURES.lines().filter_map(move |line| match PublishedRow::read(line) {
+        Some(row) => {
+            wanted = is_wanted(&row).then_some(row.name);
+            None
+        }
+        None => Some((wanted?, Usual::read(line)?)),
+    })
 }
 
 impl PublishedRow {
+    /// Reads a line with a core or platform.
+    fn read(line: &'static str) -> Option<PublishedRow> {
+        let mut parts = line.strip_prefix('=')?.split(';').map(str::trim_ascii);
+        let (kind, name, family, models) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        Some(PublishedRow {
+            name,
+            family: span(family)?.0,
+            models,
+            word: parts.next().unwrap_or_default(),
+            steppings: parts.next().and_then(span).unwrap_or((0, u16::MAX)),
+            is_small: kind == "small core",
+        })
+    }
+
     /// Returns the family and each model.
     #[cfg(test)]
     pub fn models(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
-        self.models.iter().flat_map(|(first, last)| *first..=*last).map(|model| (self.family, model))
+        let spans = self.models.split(' ').filter_map(span);
+        spans.flat_map(|(first, last)| first..=last).map(|model| (self.family, model))
     }
 
     /// Returns whether it is of a processor with this name, family, model and stepping.
-    #[must_use]
     pub fn has(&self, brand: &[u8], (family, model, stepping): (u16, u16, u16)) -> bool {
+        let holds = |(first, last): (u16, u16), number| (first..=last).contains(&number);
         self.family == family
-            && self.models.iter().any(|(first, last)| (*first..=*last).contains(&model))
-            && (self.steppings.0..=self.steppings.1).contains(&stepping)
-            && (self.word == ANY_NAME || contains(brand, self.word.as_bytes()))
+            && self.models.split(' ').filter_map(span).any(|models| holds(models, model))
+            && holds(self.steppings, stepping)
+            && (self.word.is_empty() || contains(brand, self.word.as_bytes()))
     }
 }
 
-/// Makes the row of a core: its name, family and models.
-pub const fn core(
-    name: &'static str,
-    family: u16,
-    models: Models,
-    figures: &'static [Usual],
-) -> PublishedRow {
-    PublishedRow { name, word: ANY_NAME, family, models, steppings: ANY_STEPPING, is_small: false, figures }
-}
-
-/// Makes the row of an efficiency core: its name, family and models.
-pub const fn small_core(
-    name: &'static str,
-    family: u16,
-    models: Models,
-    figures: &'static [Usual],
-) -> PublishedRow {
-    PublishedRow { is_small: true, ..core(name, family, models, figures) }
-}
-
-/// Makes the row of a platform: its name, a word of its processors' names, their family, models and steppings, and its
-/// ranges.
-pub const fn platform(
-    name: &'static str,
-    word: &'static str,
-    family: u16,
-    models: Models,
-    steppings: (u16, u16),
-    figures: &'static [Usual],
-) -> PublishedRow {
-    PublishedRow { name, word, family, models, steppings, is_small: false, figures }
+/// Reads a hexadecimal number, or the first and the last one of a range.
+fn span(text: &str) -> Option<(u16, u16)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Some((u16::from_str_radix(first, 16).ok()?, u16::from_str_radix(last, 16).ok()?))
 }

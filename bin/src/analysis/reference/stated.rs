@@ -1,121 +1,123 @@
-//! The conditions and the sources of a published figure, as a set.
+//! The conditions and the sources of a published figure, as sets.
 //!
 //! The quotes, the full addresses and the dates of reading are in `tests/fixtures/reference/evidence.tsv`.
 
 use core::fmt::Display;
-use core::ops::Range;
 
 use latency_core::text::joined;
 
-/// Declares the conditions and sources: the position of each, its set of one, and its text in a list.
-macro_rules! words {
-    ($list:ident $($number:ident $name:ident $word:literal;)*) => {
-        /// The conditions, and behind them the addresses of the sources.
-        static $list: &[&str] = &[$($word),*];
-        enum Position { $($number),* }
-        $(#[doc = $word] pub const $name: Stated = Stated(1 << Position::$number as u64);)*
-    };
-}
+/// The conditions: the word of each in the table of figures, and its text.
+static CONDITIONS: [(&str, &str); 23] = [
+    ("METAL", "bare metal"),
+    ("VIRTUAL", "virtual machine"),
+    ("NO_PAGES", "pages not stated"),
+    ("GIB", "1 GiB pages"),
+    ("MIB_2", "2 MiB pages"),
+    ("SEQUENTIAL", "sequential access"),
+    ("MEASURED", "measured, not documented"),
+    ("LOWER_BOUND", "a lower bound"),
+    ("CORRECTED", "translation subtracted"),
+    ("COD", "cluster-on-die"),
+    ("SNC2", "SNC2"),
+    ("SNC3", "SNC3"),
+    ("SNC4", "SNC4"),
+    ("NPS0", "NPS0"),
+    ("NPS1", "NPS1"),
+    ("NPS2", "NPS2"),
+    ("NPS4", "NPS4"),
+    ("DDR4_3200", "DDR4-3200"),
+    ("DDR5_4800", "DDR5-4800"),
+    ("DDR5_5200", "DDR5-5200"),
+    ("DDR5_5600", "DDR5-5600"),
+    ("DDR5_7200", "DDR5-7200"),
+    ("LPDDR5", "LPDDR5"),
+];
 
-words! {
-    WORDS
-    Metal METAL "bare metal";
-    Guest VIRTUAL "virtual machine";
-    NoPages NO_PAGES "pages not stated";
-    Gib GIB "1 GiB pages";
-    Mib2 MIB_2 "2 MiB pages";
-    Sequential SEQUENTIAL "sequential access";
-    Measured MEASURED "measured, not documented";
-    LowerBound LOWER_BOUND "a lower bound";
-    Corrected CORRECTED "translation subtracted";
-    Cod COD "cluster-on-die";
-    Snc2 SNC2 "SNC2";
-    Snc3 SNC3 "SNC3";
-    Snc4 SNC4 "SNC4";
-    Nps0 NPS0 "NPS0";
-    Nps1 NPS1 "NPS1";
-    Nps2 NPS2 "NPS2";
-    Nps4 NPS4 "NPS4";
-    Ddr4 DDR4_3200 "DDR4-3200";
-    Ddr5 DDR5_4800 "DDR5-4800";
-    Ddr5At5200 DDR5_5200 "DDR5-5200";
-    FasterDdr5 DDR5_5600 "DDR5-5600";
-    Ddr5At7200 DDR5_7200 "DDR5-7200";
-    Lpddr5 LPDDR5 "LPDDR5";
-    Llvm LLVM "github.com/llvm/llvm-project";
-    Osaca OSACA "github.com/RRZE-HPC/OSACA";
-    Kerncraft KERNCRAFT "github.com/RRZE-HPC/kerncraft";
-    Downs DOWNS "travisdowns.github.io";
-    Cpuinfo CPUINFO "github.com/pytorch/cpuinfo";
-    Vsc VSC "github.com/hpcleuven/VscDocumentation";
-    Csit CSIT "github.com/FDio/csit";
-    Mess MESS "github.com/bsc-mem/Mess-Results";
-    Nviennot NVIENNOT "github.com/nviennot/core-to-core-latency";
-    Plantegg PLANTEGG "github.com/plantegg/programmer_case";
-    SbcBench SBC_BENCH "github.com/ThomasKaiser/sbc-bench";
-    Arm ARM "learn.arm.com";
-    Azure AZURE "learn.microsoft.com";
-    Anandtech ANANDTECH "anandtech.com";
-    ChipsAndCheese CHIPS_AND_CHEESE "chipsandcheese.com";
-    SevenCpu SEVEN_CPU "7-cpu.com";
-    Sisoftware SISOFTWARE "sisoftware.eu";
-    Techreport TECHREPORT "techreport.com";
-    Lemire LEMIRE "lemire.me";
-    IkLlama IK_LLAMA "github.com/ikawrakow/ik_llama.cpp";
-    Gjbex GJBEX "github.com/gjbex/Code-optimization";
-    CxlExperiments CXL_EXPERIMENTS "github.com/karim-manaouil/virtiofs-cxl-experiments";
-}
-
-/// Neither conditions nor sources.
-pub const NONE: Stated = Stated(0);
-/// The positions of the conditions.
-const CONDITIONS: Range<u32> = 0..Position::Llvm as u32;
-/// The positions of the sources.
-const SOURCES: Range<u32> = CONDITIONS.end..u64::BITS;
+/// The sources: the word of each in the table of figures, and its address.
+static SOURCES: [(&str, &str); 22] = [
+    ("LLVM", "github.com/llvm/llvm-project"),
+    ("OSACA", "github.com/RRZE-HPC/OSACA"),
+    ("KERNCRAFT", "github.com/RRZE-HPC/kerncraft"),
+    ("DOWNS", "travisdowns.github.io"),
+    ("CPUINFO", "github.com/pytorch/cpuinfo"),
+    ("VSC", "github.com/hpcleuven/VscDocumentation"),
+    ("CSIT", "github.com/FDio/csit"),
+    ("MESS", "github.com/bsc-mem/Mess-Results"),
+    ("NVIENNOT", "github.com/nviennot/core-to-core-latency"),
+    ("PLANTEGG", "github.com/plantegg/programmer_case"),
+    ("SBC_BENCH", "github.com/ThomasKaiser/sbc-bench"),
+    ("ARM", "learn.arm.com"),
+    ("AZURE", "learn.microsoft.com"),
+    ("ANANDTECH", "anandtech.com"),
+    ("CHIPS_AND_CHEESE", "chipsandcheese.com"),
+    ("SEVEN_CPU", "7-cpu.com"),
+    ("SISOFTWARE", "sisoftware.eu"),
+    ("TECHREPORT", "techreport.com"),
+    ("LEMIRE", "lemire.me"),
+    ("IK_LLAMA", "github.com/ikawrakow/ik_llama.cpp"),
+    ("GJBEX", "github.com/gjbex/Code-optimization"),
+    ("CXL_EXPERIMENTS", "github.com/karim-manaouil/virtiofs-cxl-experiments"),
+];
 
 /// A set of conditions and sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stated(u64);
+pub struct Stated {
+    conditions: u32,
+    sources: u32,
+}
 
 impl Stated {
+    /// Adds the condition or source with a word; returns `None` if there is none.
+    pub fn with(self, word: &str) -> Option<Stated> {
+        let bit = |table: &[(&str, &str)]| {
+            table.iter().position(|(known, _)| *known == word).map(|place| 1 << place)
+        };
+        match (bit(&CONDITIONS), bit(&SOURCES)) {
+            (None, None) => None,
+            (condition, source) => Some(Stated {
+                conditions: self.conditions | condition.unwrap_or(0),
+                sources: self.sources | source.unwrap_or(0),
+            }),
+        }
+    }
+
     /// Returns the conditions and sources of both.
     #[must_use]
     pub const fn and(self, other: Stated) -> Stated {
-        Stated(self.0 | other.0)
+        Stated { conditions: self.conditions | other.conditions, sources: self.sources | other.sources }
     }
 
     /// Returns whether there are conditions.
-    #[must_use]
     pub const fn has_conditions(self) -> bool {
-        self.0 << (u64::BITS - CONDITIONS.end) != 0
+        self.conditions != 0
     }
 
     /// Returns whether some figures are of virtual machines.
-    #[must_use]
-    pub const fn is_virtual(self) -> bool {
-        self.0 & VIRTUAL.0 != 0
+    pub fn is_virtual(self) -> bool {
+        Stated::default().with("VIRTUAL").is_some_and(|guest| self.conditions & guest.conditions != 0)
     }
 
     /// Returns the number of sources.
-    #[must_use]
     pub const fn sources(self) -> u32 {
-        (self.0 >> SOURCES.start).count_ones()
+        self.sources.count_ones()
     }
 
     /// Shows the conditions.
-    #[must_use]
     pub fn conditions(self) -> impl Display {
-        self.words(CONDITIONS, ", ")
+        texts(&CONDITIONS, self.conditions, ", ")
     }
 
     /// Shows the addresses of the sources.
-    #[must_use]
     pub fn addresses(self) -> impl Display {
-        self.words(SOURCES, " ")
+        texts(&SOURCES, self.sources, " ")
     }
+}
 
-    fn words(self, positions: Range<u32>, next: &'static str) -> impl Display {
-        let own = positions.filter(move |bit| self.0 >> bit & 1 == 1);
-        joined("", next, own.filter_map(|bit| WORDS.get(bit as usize)))
-    }
+/// Shows the texts of a table that are in a set.
+fn texts(table: &'static [(&str, &str)], set: u32, next: &'static str) -> impl Display {
+    joined(
+        "",
+        next,
+        table.iter().enumerate().filter(move |(bit, _)| set >> bit & 1 == 1).map(|(_, row)| row.1),
+    )
 }

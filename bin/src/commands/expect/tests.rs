@@ -25,7 +25,7 @@ fn points(name: &str) -> Vec<Sample> {
     let path = format!("{}/../tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
     let mut room = List::new(MAX_ROWS).unwrap();
     let text = std::fs::read(&path).unwrap();
-    let draft = Saved::parse(&text, None, &mut room).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+    let draft = Saved::parse(&text, None, &mut room).unwrap_or_else(|problem| panic!("{name}: {problem:?}"));
     let stride = draft.rows().iter().map(|row| row.sample.stride).min();
     let dense = draft.rows().iter().filter(|row| Some(row.sample.stride) == stride);
     let mut points: Vec<Sample> = dense.map(|row| row.sample).collect();

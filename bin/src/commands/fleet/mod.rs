@@ -86,6 +86,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if let (0, Some(&Refused { path, problem })) = (runs.documents, runs.refused.first()) {
         return Err(SavedError::Malformed { path, problem }.into());
     }
+    if let (true, Some(&Refused { path, problem })) = (options.strict, runs.refused.first()) {
+        let others = runs.refused.pushed - 1;
+        return Err(SavedError::Skipped { path, problem, others }.into());
+    }
     let expected = Expected::find(&mut runs, first)?;
     let history = options.history.then_some(options.threshold);
     let Settled { mut values, slowed, hosts, series, translation } =
@@ -116,26 +120,22 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 
 /// Returns the failure that the findings mean, if they mean one.
 fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
-    let FleetView { options, runs, found, threshold, .. } = *view;
+    let FleetView { options, found, threshold, .. } = *view;
     let missing = view.expected.missing;
     let slowed = view.hosts.part(settled::SLOWER).len();
-    match runs.refused.first() {
-        Some(&Refused { path, problem }) if options.strict => {
-            let others = runs.refused.pushed - 1;
-            Some(SavedError::Skipped { path, problem, others }.into())
-        }
-        _ if options.strict && found.slow + slowed == 0 && found.apart_hosts > 0 => {
+    match () {
+        () if options.strict && found.slow + slowed == 0 && found.apart_hosts > 0 => {
             let code = found.apart.first().map_or("", findings::Apart::code);
             Some(TimingError::HostsApart { code, hosts: found.apart_hosts }.into())
         }
-        _ if found.slow + slowed > 0 => {
+        () if found.slow + slowed > 0 => {
             Some(Outliers { hosts: found.slow, of: found.judged, threshold, slowed, missing }.into())
         }
-        _ if missing.hosts > 0 => Some(NoVerdict::Missing(missing).into()),
+        () if missing.hosts > 0 => Some(NoVerdict::Missing(missing).into()),
         // A host may be judged by its own history alone.
-        _ if found.judged == 0 && view.series.iter().all(|series| series.undecided.is_some()) => {
+        () if found.judged == 0 && view.series.iter().all(|series| series.undecided.is_some()) => {
             Some(Failure::NoVerdict(&NoVerdict::Hosts))
         }
-        _ => None,
+        () => None,
     }
 }

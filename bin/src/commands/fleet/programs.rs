@@ -231,7 +231,7 @@ impl FleetView<'_, '_> {
             |document, Refused { path, problem }| {
                 document.put(&FILE, saved::shown(path).as_str());
                 document.put(&LINE, problem.line);
-                document.put(&WHAT, Value::shown(problem));
+                document.put(&WHAT, problem.what);
             },
         );
         document.put(&THRESHOLD, self.threshold);

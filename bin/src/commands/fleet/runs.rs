@@ -18,6 +18,7 @@ use crate::result::row::{
 use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, alike};
 use crate::saved::conditions::escaped;
 use crate::saved::host::SEPARATOR;
+use crate::saved::tree::{JsonTree, JsonValue};
 use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
@@ -112,8 +113,8 @@ impl<'a> Runs<'a> {
         };
         let judge_all = options.force;
         // A report contains several documents.
-        let mut take = |text: &[u8], number: u32| {
-            let mut draft = Saved::parse_of_host(text, rows)?;
+        let mut take = |document: JsonValue<'_>, number: u32| {
+            let mut draft = Saved::of_host(document, rows)?;
             // A result without the name of its host has the name of its file.
             if draft.saved.named_host().is_none() && path != b"-" {
                 draft.saved.origin.name = escaped(path);
@@ -174,10 +175,11 @@ impl<'a> Runs<'a> {
         let mut take = |text: &[u8]| {
             let number = *given;
             *given += 1;
-            match take(text, number)? {
-                true => sections::each(text, &mut |section| take(section, number).map(drop)),
-                false => Ok(()),
+            let tree = JsonTree::of(text)?;
+            if take(tree.root(), number)? {
+                sections::of(tree.root())?.try_for_each(|section| take(section, number).map(drop))?;
             }
+            Ok(())
         };
         documents::each(path, &mut take, &mut |problem| {
             // A line for which the list has no room is only counted.

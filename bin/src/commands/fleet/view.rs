@@ -436,7 +436,7 @@ impl FleetView<'_, '_> {
                 "Skipped: '{}', line {}: {}.",
                 saved::shown(path),
                 problem.line,
-                problem
+                problem.what
             ));
         }
         if runs.refused.pushed > NAMED {

@@ -105,6 +105,12 @@ impl Sections {
         Ok(sections)
     }
 
+    /// Returns whether a section has a result.
+    #[must_use]
+    pub fn has_result(&self) -> bool {
+        self.came.iter().any(Result::is_ok)
+    }
+
     /// Returns whether no section has ended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -132,7 +138,7 @@ impl Sections {
         if self.interrupted {
             return Err(Failure::Partial);
         }
-        if let (false, Some(Err(failure))) = (self.came.iter().any(Result::is_ok), self.came.first()) {
+        if let (false, Some(Err(failure))) = (self.has_result(), self.came.first()) {
             return Err(*failure);
         }
         let untrusted = self.came.iter().filter_map(|came| came.as_ref().ok()?.warnings.untrusted());

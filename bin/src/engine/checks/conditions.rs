@@ -161,7 +161,6 @@ fn passed(before: &KernelSnapshot, after: &KernelSnapshot, cpu: u32) -> CpuTime 
 
 /// Returns the bytes of lines that each core walks over for a point; zero where the point times instructions, caches
 /// that prefetchers fill or the caches of other cores. Up to the size of an L2, the core clock decides the latency.
-#[must_use]
 pub fn in_core(point: &Point) -> Bytes {
     match point.walk {
         Walk::Lanes(kernel) if kernel.work() > 0 => Bytes(0),

@@ -94,7 +94,6 @@ pub fn find<'a>(
 
 /// Returns the knowledge before a search over working sets like `like`, one of `points`, and the limits of that search;
 /// `limit_ns` is the time for a point.
-#[must_use]
 pub fn known(machine: &Machine, like: &Point, points: &[Point], limit_ns: f64, seeks_cache: bool) -> Known {
     let emulated = machine.processor.platform == Platform::Emulated;
     let limit_ns = if emulated { EMULATED_LIMIT_NS } else { LIMIT_NS.min(limit_ns) };

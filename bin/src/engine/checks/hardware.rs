@@ -48,7 +48,6 @@ impl HardwareCounts {
     }
 
     /// Returns the errors until a later reading.
-    #[must_use]
     pub fn until(&self, mut after: HardwareCounts) -> HardwareErrors {
         for device in after.devices.iter_mut() {
             let before = self.devices.iter().find(|before| before.is_of(device));

@@ -72,7 +72,6 @@ pub struct UnderWay {
 impl UnderWay {
     /// Returns an audit of chains like a point whose pages are `mapped` bytes; `None` if there is too little memory for
     /// a verdict.
-    #[must_use]
     pub fn new(machine: &Machine, timer: &Timer, like: &Point, mapped: Bytes) -> Option<UnderWay> {
         // If the user gave a working-set size, the audit must not use more, nor the last of the free memory.
         let quarter = machine.free_memory(like.target).0 / 4;
@@ -91,7 +90,6 @@ impl UnderWay {
     }
 
     /// Returns an audit of chains like the largest of the `measured` points.
-    #[must_use]
     pub fn like(machine: &Machine, timer: &Timer, measured: &[Outcome<'_>]) -> Option<UnderWay> {
         let mapped =
             |outcome: &Outcome<'_>| outcome.result.as_ref().map_or(Bytes(0), |result| result.placed.mapped);

@@ -28,21 +28,18 @@ use latency_core::units::Pages;
 pub type RegionsOf = fn(&Point) -> [Option<PlannedRegion>; 2];
 
 /// Returns the region of a point's chain, if it has one.
-#[must_use]
 pub fn chain_of(point: &Point) -> [Option<PlannedRegion>; 2] {
     let [chain, _] = PlannedRegion::of(point);
     [chain.filter(|_| !point.walk.is_of_cores()), None]
 }
 
 /// Returns the region of a point's traffic, if it has any.
-#[must_use]
 pub fn traffic_of(point: &Point) -> [Option<PlannedRegion>; 2] {
     let [_, traffic] = PlannedRegion::of(point);
     [traffic, None]
 }
 
 /// Returns the regions of the lines that a point's CPUs exchange.
-#[must_use]
 pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
     let homes = point.walk.ping_pong().map_or([point.target; 2], |pair| pair.homes);
     let Point { initiator: from, pages, size, .. } = *point;
@@ -79,7 +76,6 @@ pub struct Missing<'a> {
 
 impl<'a> Missing<'a> {
     /// Returns the reason if the memory of a point could not be placed.
-    #[must_use]
     pub fn of(&self, point: &Point) -> Option<PlacementError<'a>> {
         let needed = (self.needs)(point);
         let is_needed = |region: &PlannedRegion| {

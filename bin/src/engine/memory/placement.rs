@@ -155,7 +155,6 @@ impl Placement {
     }
 
     /// Returns the witness of the memory's node.
-    #[must_use]
     pub const fn witness(&self) -> &Witness {
         &self.witness
     }
@@ -171,20 +170,17 @@ impl Witness {
     }
 
     /// Returns the address of the memory, which identifies it.
-    #[must_use]
     pub const fn address(&self) -> usize {
         self.address
     }
 
     /// Returns the state of the memory before the first trial.
-    #[must_use]
     pub const fn first(&self) -> Placed {
         let Witness { means, pages, mapped, before, .. } = *self;
         Placed { means, pages, mapped, before, after: before, as_small: None }
     }
 
     /// Queries the memory again. Returns its state before and now.
-    #[must_use]
     pub fn again(&self) -> Placed {
         Placed { after: self.look(), ..self.first() }
     }

@@ -26,7 +26,6 @@ pub struct Sites<T> {
 
 impl<T> Sites<T> {
     /// Returns the index of the piece that serves a region.
-    #[must_use]
     pub fn index(&self, needed: &PlannedRegion) -> Option<usize> {
         self.list
             .iter()
@@ -34,13 +33,11 @@ impl<T> Sites<T> {
     }
 
     /// Returns the piece that serves a region.
-    #[must_use]
     pub fn find(&self, needed: &PlannedRegion) -> Option<&Site<T>> {
         self.get(self.index(needed)?)
     }
 
     /// Returns the first piece.
-    #[must_use]
     pub fn first(&self) -> Option<&Site<T>> {
         self.list.iter().flatten().next()
     }
@@ -52,7 +49,6 @@ impl<T> Sites<T> {
     }
 
     /// Returns the piece at `index`.
-    #[must_use]
     pub fn get(&self, index: usize) -> Option<&Site<T>> {
         self.list.get(index)?.as_ref()
     }

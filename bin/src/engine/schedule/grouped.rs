@@ -26,14 +26,12 @@ const WARM_UP_PART: u64 = 4;
 const ENOUGH_WARM_UP: u64 = 1 << 12;
 
 /// Returns the hops of a batch of the random chain, at most `hops`, so that turns are short compared with a lap.
-#[must_use]
 pub fn hops_of_batch(chain: &dyn Walkable, hops: u64) -> u64 {
     if chain.is_split() { hops.min(chain.nodes() / (LAP_PARTS * FEWEST_BATCHES)) } else { hops }
 }
 
 /// Returns the hops over a chain of `nodes` nodes that refill TLBs, page tables and near caches before it is timed: with
 /// grouped chains, at most a turn. Lines that are written ahead lie behind them.
-#[must_use]
 pub fn few_before(nodes: u64, is_split: bool) -> u64 {
     if is_split { few(nodes).min(nodes / LAP_PARTS) } else { few(nodes) }
 }

@@ -152,19 +152,16 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     }
 
     /// Returns the number of points added, without the second measurement of one.
-    #[must_use]
     pub const fn len(&self) -> usize {
         self.count - self.twice.is_some() as usize
     }
 
     /// Returns the maximum number of points.
-    #[must_use]
     pub fn capacity(&self) -> usize {
         self.entries.len()
     }
 
     /// Returns the `index`-th of the added points.
-    #[must_use]
     pub fn point(&self, index: usize) -> Option<Point> {
         self.entries.get(..self.count)?.get(index).map(|entry| entry.point)
     }
@@ -180,7 +177,6 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     }
 
     /// Returns the rounds of a point so far.
-    #[must_use]
     pub fn rounds(&self, index: usize) -> &[Round] {
         let made = self.entries.get(index).map_or(0, |entry| entry.state.rounds);
         self.rounds.get(index * self.room..).and_then(|rounds| rounds.get(..made)).unwrap_or_default()

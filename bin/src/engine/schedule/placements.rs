@@ -18,7 +18,6 @@ const ORDINARY: usize = 10;
 impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// Returns the number of positions that the rounds of a point used, and the spread between them: from the tenth to
     /// the ninetieth percentile of the medians of positions, relative to the middle one.
-    #[must_use]
     pub fn placements(&self, index: usize) -> (usize, Option<f64>) {
         let Memory::Rewritten { places } = self.budget.memory else { return (1, None) };
         let rounds = self.rounds(index);

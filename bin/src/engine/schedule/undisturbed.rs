@@ -48,7 +48,6 @@ pub fn is_slower(nanoseconds: f64, looked_ns: f64) -> bool {
 
 /// Returns the latency while neighbours are quiet, or an upper bound of it; `None` without rounds. `looked_ns` is the
 /// latency that a search before the rounds measured; infinite without one.
-#[must_use]
 pub fn undisturbed(rounds: &[Round], looked_ns: f64) -> Option<Undisturbed> {
     let mut room = [0.0; MOST];
     let all = sorted(rounds, &mut room, &|_| true);

@@ -20,7 +20,6 @@ const LONGEST_BATCH: u64 = 1 << 22;
 const USUAL_BATCH_NS: f64 = 1e6;
 
 /// Returns the hops of a batch of `batch_ns` at an estimated latency.
-#[must_use]
 pub fn hops_per_batch(batch_ns: f64, estimate_ns: f64) -> u64 {
     math::whole(batch_ns / estimate_ns.max(0.05)).clamp(FEWEST_HOPS, longest(batch_ns))
 }

@@ -51,7 +51,6 @@ const SECOND_LOOKS: usize = 2;
 
 /// Returns true if a cache holds some of a working set, from the latency of a first pass, which no cache serves, and
 /// the latency of later laps.
-#[must_use]
 pub fn is_held(cold_ns: f64, warm_ns: f64) -> bool {
     warm_ns < HOLDS_SOME * cold_ns
 }
@@ -88,13 +87,11 @@ impl Warmth {
     }
 
     /// Returns the latency of lines that no cache held, in the last visit; NaN if there were none.
-    #[must_use]
     pub fn cold_ns(&self) -> f64 {
         self.last_cold_ns.unwrap_or(f64::NAN)
     }
 
     /// Returns the findings for a result; the latency of first passes is the median over several visits.
-    #[must_use]
     pub fn found(&self) -> WarmUp {
         let mut passes = self.passes;
         let cold_ns = passes.get_mut(..self.passed).and_then(stats::median);

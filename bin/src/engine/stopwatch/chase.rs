@@ -68,7 +68,6 @@ pub struct Chase<'g> {
 
 impl<'g> Chase<'g> {
     /// Returns a chase that begins at `node`.
-    #[must_use]
     pub const fn new(watch: &'g Stopwatch, subject: Subject<'g>, condition: Condition, node: u64) -> Self {
         Chase {
             watch,
@@ -89,7 +88,6 @@ impl<'g> Chase<'g> {
     }
 
     /// Returns the nodes where walks of each chain continue.
-    #[must_use]
     pub fn nodes_now(&self) -> Nodes {
         let mut nodes = self.nodes;
         if let Some(slot) = nodes.get_mut(self.chain) {

@@ -77,7 +77,6 @@ impl Timer {
     ///
     /// A batch is long enough for the clock's step and cost to be negligible, and short enough to fit between two
     /// disturbances: a scheduler's time slice is some milliseconds.
-    #[must_use]
     pub fn batch_ns(&self) -> f64 {
         match self {
             Timer::Counter(counter) => BATCH_NS.max(counter.at_least(BATCH_STEPS)),
@@ -280,7 +279,6 @@ fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>
 
 impl Counter {
     /// Returns the nanoseconds between two of its readings; NaN if it stepped back.
-    #[must_use]
     pub fn elapsed_ns(&self, start: u64, end: u64) -> f64 {
         clock::elapsed_ns(start, end, self.overhead, self.frequency)
     }
@@ -289,7 +287,6 @@ impl Counter {
     ///
     /// Few steps of a coarse counter include a fraction of a step for the readings, which only a mean shows: the sum of
     /// many short times less this has no error that grows with their number.
-    #[must_use]
     pub fn excess_ns(&self) -> f64 {
         self.excess_ns_by(|| {
             let start = self.stamp.start();
@@ -307,7 +304,6 @@ impl Counter {
 
     /// Returns the drift between the counter and the kernel's clock since the calibration, in parts per million; `None`
     /// if either clock is behind its first reading.
-    #[must_use]
     pub fn drift_ppm(&self) -> Option<f64> {
         /// Minimum nanoseconds of the span: over less, the error of reading the clocks exceeds the bound.
         const SHORTEST_NS: u64 = 10_000_000;

@@ -51,7 +51,6 @@ impl Counter {
     /// every batch, or with every fourth one if steps are long. Both runs are too long for the branch predictor to
     /// predict their end, so the cost of the misprediction cancels. Their difference is some hundred steps of the
     /// counter, because Zen 4 counts in steps of 26 ticks. Returns `None` if the runs were disturbed too much.
-    #[must_use]
     pub fn core_clock(&self) -> Option<f64> {
         self.core_clock_by(self.arithmetic())
     }
@@ -70,7 +69,6 @@ impl Counter {
     /// Returns the ratio of a multiplication's latency to that of an addition: see [`arch::Words::multiply_ratio`].
     ///
     /// Any other ratio means that the additions do not take one cycle each, and that core cycles are unreliable.
-    #[must_use]
     pub fn multiply_ratio(&self) -> Option<f64> {
         self.multiply_ratio_by(self.arithmetic())
     }

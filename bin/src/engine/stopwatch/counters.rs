@@ -109,7 +109,6 @@ impl<G: CounterGroup> Meter<G> {
 }
 
 /// Returns the number of hops of a counted walk, from the hops of a batch.
-#[must_use]
 pub fn hops(batch: u64) -> u64 {
     batch.clamp(FEWEST_COUNTED, MOST_COUNTED)
 }

@@ -48,7 +48,6 @@ impl TimeOnCpu {
     }
 
     /// Returns the share of the time with work in which the thread did not run; `None` if unknown.
-    #[must_use]
     pub fn lost_share(&self) -> Option<f64> {
         let wanted = self.wanted.get();
         (wanted >= SHORTEST_NS).then(|| self.lost.get().real() / wanted.real())
@@ -95,7 +94,6 @@ impl CpuTimes {
     }
 
     /// Returns the times on a CPU.
-    #[must_use]
     pub fn on(&self, cpu: CpuId) -> Option<&TimeOnCpu> {
         self.of.get(cpu.0 as usize)
     }
@@ -108,7 +106,6 @@ impl CpuTimes {
 }
 
 /// Returns the nanoseconds that the first thread has run, and those that it has waited for a CPU; `None` without /proc.
-#[must_use]
 pub fn first_thread() -> Option<(u64, u64)> {
     let mut buffer = [0; 64];
     SystemFiles.read("/proc/self/schedstat", &mut buffer).and_then(ran_and_waited)
@@ -133,7 +130,6 @@ pub struct ThreadClock {
 
 impl ThreadClock {
     /// Returns the clock of a thread that has not begun.
-    #[must_use]
     pub const fn new() -> ThreadClock {
         let (number, counted) = (AtomicU32::new(0), AtomicU64::new(0));
         ThreadClock { number, counted, run: no_reading(), window: no_reading() }
@@ -167,7 +163,6 @@ impl ThreadClock {
     }
 
     /// Returns true if the thread lost more than [`MOST_LOST`] of the window that ends.
-    #[must_use]
     pub fn has_lost(&self) -> bool {
         self.since(&self.window)
             .is_some_and(|(_, passed, lost)| lost > LEAST_LOST_NS && lost.real() > passed.real() * MOST_LOST)

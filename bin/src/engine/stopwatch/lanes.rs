@@ -29,7 +29,6 @@ pub const NEEDS_COUNTER: TimingError =
     TimingError::NeedsCounter { what: "measurements of the out-of-order window", instead: "parallel" };
 
 /// Returns nodes at equal distances on the cycle.
-#[must_use]
 pub fn start(chain: &Chain, lanes: usize) -> Positions {
     let mut positions = [0; MOST_LANES];
     for (lane, position) in positions.iter_mut().enumerate().take(lanes) {

@@ -58,7 +58,6 @@ pub struct Stopwatch {
 
 impl Stopwatch {
     /// Returns a stopwatch on `timer`, with hardware counters if they are wanted.
-    #[must_use]
     pub const fn new(timer: Timer, meter: Option<Meter>) -> Self {
         let (number, strayed) = (Cell::new(0), Cell::new(false));
         Stopwatch { timer, meter, home: Cell::new(None), moves: Cell::new(0), number, strayed, times: None }
@@ -116,7 +115,6 @@ impl Stopwatch {
     }
 
     /// Returns the number of times that the thread was found on another CPU.
-    #[must_use]
     pub fn moves(&self) -> u64 {
         self.moves.get()
     }

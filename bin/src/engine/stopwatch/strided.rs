@@ -80,7 +80,6 @@ impl Loads {
     }
 
     /// Returns the median over visits, also in core cycles if the core's clock is known; `None` without a visit.
-    #[must_use]
     pub fn conclude(mut self, core_gigahertz: Option<f64>) -> Option<Strided> {
         let found = self.times.get_mut(..self.made).and_then(stats::summarise_series)?;
         let (nanoseconds, interval) = (found.median, found.interval);

@@ -1,6 +1,6 @@
 //! Pairs of CPUs for programs: a record for each pair.
 
-use crate::analysis::cores::{conclude, left_out, of_classes, pair};
+use crate::analysis::cores::{class, conclude, left_out, pair};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::options::Pairs;
@@ -14,6 +14,7 @@ use latency_core::words::Worded;
 fields! {
     ATOMICS "atomics" "Atomic instructions of the exchanges: `locked`, `lse` or `exclusives`.";
     CLASSES "classes" "CPU pairs grouped by the hardware that both CPUs share.";
+    KINDS "core_types" "Kinds of the cores of both CPUs, in words; null if the processor has one kind.";
     CLASS_PAIRS "pairs" "Number of measured pairs.";
     CLASS_OF "of" "Number of pairs of this class among the allowed CPUs.";
     CLASS_NS "ns" interval "Median latency of the pairs, in nanoseconds; its ends are the medians of the pairs' lower and upper ends.";
@@ -76,8 +77,9 @@ fn in_order<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = &'r Out
 pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
     let mut outcomes = in_order(report.outcomes);
     point::evidence_of(document, &mut || outcomes.next());
-    let found = &conclude(report.outcomes);
     let machine = report.machine;
+    let small = machine.small.as_ref();
+    let found = &conclude(report.outcomes, small);
     document.put(&ATOMICS, machine.atomics.name());
     document.part(Part::List(&LEFT_OUT), |document| {
         if matches!(report.options.pairs, Pairs::Of(_)) {
@@ -89,11 +91,11 @@ pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
             });
         }
     });
-    let all = of_classes(&machine.cpus, &machine.sharing);
     document.items(Part::List(&CLASSES), found.classes(), |document, class| {
         document.put(&columns::CLASS, class.shared.name());
+        document.put(&KINDS, Some(class.kinds()).filter(|kinds| !kinds.is_empty()));
         document.put(&CLASS_PAIRS, class.pairs);
-        document.put(&CLASS_OF, all.get(class.shared as usize).copied());
+        document.put(&CLASS_OF, class.most(&machine.cpus, &machine.sharing, small));
         document.put(&CLASS_NS, Estimate { value: class.median, interval: class.interval });
         document.put(&CLASS_MIN, class.range.0);
         document.put(&CLASS_MAX, class.range.1);
@@ -102,13 +104,12 @@ pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
 
 /// Describes the conclusions.
 pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = conclude(report.outcomes);
+    let found = conclude(report.outcomes, None);
     document.put(&columns::METHOD, report.options.method.word());
     document.put(&NEAREST, found.nearest.map(|pair| pair.ns()));
     document.put(&FARTHEST, found.farthest.map(|pair| pair.ns()));
     for (field, shared) in MEDIANS.iter().zip(Shared::ALL) {
-        let class = found.classes().find(|class| class.shared == shared);
-        document.put(field, class.map(|class| class.median));
+        document.put(field, class(report.outcomes, shared, None).map(|class| class.median));
     }
     document.put(&SPREAD, found.spread);
 }

@@ -16,7 +16,7 @@ use latency_core::topology::Shared;
 
 use super::super::matrix;
 use crate::analysis::cores::{
-    CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
+    CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, pair, pairs, rows,
 };
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, in_parentheses};
@@ -36,13 +36,14 @@ const MOST_IN_PICTURE: usize = 48;
 
 /// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
 pub fn answers(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = &conclude(report.outcomes);
+    let found = &conclude(report.outcomes, report.machine.small.as_ref());
     // The published figures are medians of all pairs, and most pairs are the farthest of a socket.
     let (mut within, mut between) = (None, None);
     for class in found.classes() {
         match class.shared {
             Shared::Core => {}
             Shared::Machine => between = Some(class.median),
+            _ if class.small.unwrap_or_default() > 0 => {}
             _ => within = Some(class.median),
         }
         document.line(format_args!(
@@ -78,7 +79,7 @@ pub fn answers(document: &mut Shown, report: &Report<'_, '_>) {
 
 /// Describes the tables, the picture and the method.
 pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = &conclude(report.outcomes);
+    let found = &conclude(report.outcomes, report.machine.small.as_ref());
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
         grid(document, report, found, &cpus);
@@ -142,9 +143,10 @@ const fn words(method: Method) -> &'static str {
 }
 
 /// Writes the name of a class, capitalised for the start of a sentence.
-fn class_name(class: &SharingClass) -> impl Display {
-    let (first, rest) = class.shared.name().split_at_checked(1).unwrap_or_default();
+fn class_name(class: &SharingClass) -> impl Display + use<> {
+    let class = Text::<64>::of(format_args!("{class}"));
     fmt::from_fn(move |out| {
+        let (first, rest) = class.as_str().split_at_checked(1).unwrap_or_default();
         first.chars().try_for_each(|first| out.write_char(first.to_ascii_uppercase()))?;
         out.write_str(rest)
     })
@@ -262,14 +264,14 @@ fn not_chosen(document: &mut Shown, report: &Report<'_, '_>) {
 
 /// Shows a row for each class.
 fn classes(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
-    let all = of_classes(&report.machine.cpus, &report.machine.sharing);
+    let machine = report.machine;
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["class", "pairs", "median ns", "95% CI within run", "min to max"]);
         for class in found.classes() {
             table.row();
-            table.text(class.shared.name());
-            match all.get(class.shared as usize) {
-                Some(all) if *all > class.pairs => table.cell(format_args!("{} of {all}", class.pairs)),
+            table.show(class);
+            match class.most(&machine.cpus, &machine.sharing, machine.small.as_ref()) {
+                all if all > class.pairs => table.cell(format_args!("{} of {all}", class.pairs)),
                 _ => table.show(&class.pairs),
             }
             table.number(class.median);
@@ -445,12 +447,14 @@ fn strip(
     // The nearest class is at the top.
     let lines = found.classes().enumerate().map(|(index, class)| {
         let middle = (count - 1 - index).real();
-        let members = pairs(report.outcomes).filter(|pair| pair.with.class == class.shared);
+        let small = report.machine.small.as_ref();
+        let members = pairs(report.outcomes)
+            .filter(|pair| class.has(small, pair.with.class, [pair.a.0, pair.with.partner.0]));
         let points = members.enumerate().map(|(order, pair)| {
             let part = order.real() * GOLDEN + 0.5;
             ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5))
         });
-        let name = format!("{} {} ns", class.shared.name(), Digits(class.median));
+        let name = format!("{class} {} ns", Digits(class.median));
         (name, Series { name: String::new(), data: Data::Scatter(points.collect()) })
     });
     let (mut names, mut series): (Vec<String>, Vec<Series>) = lines.unzip();

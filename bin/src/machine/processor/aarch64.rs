@@ -8,7 +8,7 @@ use latency_core::topology::Files;
 use latency_core::topology::files;
 use latency_core::units::CpuId;
 
-use super::{CoreKind, Extensions, Platform, Processor};
+use super::{CoreKind, Extensions, Platform, Processor, small_cores};
 use crate::sys::auxv;
 use crate::sys::errno::Errno;
 use crate::sys::perf::{self, Event};
@@ -88,9 +88,6 @@ const VIRTUAL: [(&str, &str); 6] = [
     ("Parallels", "Parallels"),
 ];
 
-/// Share of the largest capacity below which a core is an efficiency core.
-const EFFICIENT: f64 = 0.75;
-
 /// Opens a hardware counter and closes it again.
 type TryEvent = fn(Event) -> Result<(), Errno>;
 
@@ -115,7 +112,6 @@ impl Answers {
 }
 
 /// Reads the description of the processor that executes the call.
-#[must_use]
 pub fn identify(files: &impl Files, cpu: CpuId) -> Processor {
     let identification = || latency_core::arch::identification(auxv::hardware_capabilities());
     described(files, cpu, Answers { identification, try_event: perf::try_event })
@@ -187,23 +183,10 @@ fn of_firmware(files: &impl Files) -> [Text<64>; 2] {
     ["sys_vendor", "product_name"].map(|field| files::text(files, format_args!("/sys/class/dmi/id/{field}")))
 }
 
-/// Returns the kind of a core, if the capacities of cores differ.
+/// Returns the kind of a core, if the processor has several kinds.
 fn kind(files: &impl Files, cpu: CpuId) -> Option<CoreKind> {
-    let capacity = |cpu: u32| -> Option<u32> {
-        files::number(files, format_args!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"))
-    };
-    let own = f64::from(capacity(cpu.0)?);
-    let online: latency_core::cpulist::CpuSet =
-        files::set(files, format_args!("/sys/devices/system/cpu/online"))?;
-    let (least, most) = online
-        .iter()
-        .filter_map(capacity)
-        .fold((u32::MAX, 0), |(least, most), capacity| (least.min(capacity), most.max(capacity)));
-    match own / f64::from(most) {
-        _ if least >= most => None,
-        share if share < EFFICIENT => Some(CoreKind::Efficiency),
-        _ => Some(CoreKind::Performance),
-    }
+    let online = files::set(files, format_args!("/sys/devices/system/cpu/online"))?;
+    Some(CoreKind::of(small_cores(files, &online)?.contains(cpu.0)))
 }
 
 /// Returns true if QEMU translates the instructions: its processor `max` has an implementer of its own, and its counters

@@ -9,7 +9,9 @@ mod extensions;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+use latency_core::cpulist::CpuSet;
 use latency_core::text::Text;
+use latency_core::topology::{Files, files};
 use latency_core::units::{Bytes, Hertz};
 
 #[cfg(target_arch = "aarch64")]
@@ -41,14 +43,42 @@ pub enum CoreKind {
 }
 
 impl CoreKind {
-    /// Returns the word that reports use.
+    /// Returns the kind of a small core, or of a large one.
     #[must_use]
+    pub const fn of(is_small: bool) -> CoreKind {
+        if is_small { CoreKind::Efficiency } else { CoreKind::Performance }
+    }
+
+    /// Returns the word that reports use.
     pub const fn name(self) -> &'static str {
         match self {
             CoreKind::Performance => "performance core",
             CoreKind::Efficiency => "efficiency core",
         }
     }
+}
+
+/// Share of the largest capacity below which a core is an efficiency core.
+const EFFICIENT: f64 = 0.75;
+
+/// Returns the CPUs that are efficiency cores; `None` if the kernel does not report several kinds of cores. It has a set
+/// of counters for each kind of an Intel processor, and the capacity of each CPU where these differ.
+#[must_use]
+pub fn small_cores(files: &impl Files, online: &CpuSet) -> Option<CpuSet> {
+    let of_kind = |kind| files::set(files, format_args!("/sys/devices/{kind}/cpus"));
+    if let (Some(_), Some(small)) = (of_kind("cpu_core"), of_kind("cpu_atom")) {
+        let lowest: CpuSet = of_kind("cpu_lowpower").unwrap_or_default();
+        return Some(small.union(&lowest));
+    }
+    let capacity = |cpu: u32| -> Option<u32> {
+        files::number(files, format_args!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"))
+    };
+    // Kernels that do not report it for the first CPU report it for none.
+    capacity(online.first()?)?;
+    let all = || online.iter().filter_map(capacity);
+    let most = all().max()?;
+    let is_small = |cpu: &u32| capacity(*cpu).is_some_and(|own| f64::from(own) < EFFICIENT * f64::from(most));
+    (all().min() < Some(most)).then(|| online.iter().filter(is_small).collect())
 }
 
 /// The kind of machine that executes the program.
@@ -64,7 +94,6 @@ pub enum Platform {
 
 impl Platform {
     /// Returns the word that reports use.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Platform::Hardware => "hardware",
@@ -125,7 +154,6 @@ impl Processor {
     };
 
     /// Returns the largest described cache.
-    #[must_use]
     pub fn last_level_cache(&self) -> Option<CacheClaim> {
         self.caches.iter().flatten().max_by_key(|cache| cache.level).copied()
     }

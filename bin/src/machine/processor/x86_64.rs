@@ -13,7 +13,6 @@ use super::{CacheClaim, CoreKind, Extensions, Platform, Processor};
 
 /// Reads the description of the processor on which the caller runs, which has to be `cpu`; only the encryption of
 /// hardware is read from a file.
-#[must_use]
 pub fn identify(files: &impl Files, _: CpuId) -> Processor {
     let cpuid = raw_cpuid::CpuId::new();
     let vendor = cpuid.get_vendor_info();

@@ -35,14 +35,12 @@ pub struct Mapped<'a> {
 
 impl<'a> Mapped<'a> {
     /// Makes a horizontal axis that is exactly as wide as its values, with about `most_ticks` ticks or fewer.
-    #[must_use]
     pub fn horizontal(range: AxisRange, scale: Scale, unit: &'a Unit, most_ticks: usize) -> Self {
         let logarithmic = is_logarithmic(range, scale, unit);
         Self { logarithmic, range: named(unit).unwrap_or(range), unit, most_ticks: most_ticks.max(2) }
     }
 
     /// Makes a vertical axis. A linear one begins at zero, unless it is fitted; each ends at a round number.
-    #[must_use]
     pub fn vertical(range: AxisRange, scale: Scale, unit: &'a Unit, most_ticks: usize) -> Self {
         let most_ticks = most_ticks.max(2);
         let logarithmic = is_logarithmic(range, scale, unit);
@@ -63,7 +61,6 @@ impl<'a> Mapped<'a> {
 
     /// Returns the place of a value, from 0 at the low end to 1 at the high end. A value beyond the axis gets the
     /// nearer end.
-    #[must_use]
     pub fn fraction(&self, value: f64) -> f64 {
         let AxisRange { low, high } = self.range;
         let part = match self.logarithmic {
@@ -75,7 +72,6 @@ impl<'a> Mapped<'a> {
     }
 
     /// Returns the value at a place; the inverse of [`Mapped::fraction`].
-    #[must_use]
     pub fn value(&self, fraction: f64) -> f64 {
         let AxisRange { low, high } = self.range;
         match self.logarithmic {
@@ -85,7 +81,6 @@ impl<'a> Mapped<'a> {
     }
 
     /// Returns whether a value lies on the axis.
-    #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         self.range.contains(value)
     }
@@ -133,7 +128,6 @@ impl<'a> Mapped<'a> {
     }
 
     /// Returns the label of a value.
-    #[must_use]
     pub fn label(&self, value: f64) -> AxisLabel<'a> {
         AxisLabel(value, self.unit)
     }

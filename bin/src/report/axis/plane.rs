@@ -21,7 +21,6 @@ pub struct Plane<'a> {
 impl<'a> Plane<'a> {
     /// Fits axes to measured points; `None` if there is nothing to show. Curves and marks are shown as far as
     /// the horizontal axis reaches.
-    #[must_use]
     pub fn of(chart: &'a Chart, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
         let horizontal = AxisRange::of(&mut |value| {
             // Distances from zero can be compared, as on a vertical axis.

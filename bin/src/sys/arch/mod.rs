@@ -1,7 +1,7 @@
 //! The instructions by which the program enters the kernel, in the form of one instruction set.
 //!
-//! Each folder of `asm` has a file here that defines the same names: `syscall6`, `undefined`, and the macro that
-//! assembles a file of the folder.
+//! Each folder of `asm` has a file here that defines the same names: `syscall6`, `undefined`, the calls
+//! that others lack, and the macro that assembles a file of the folder.
 //!
 //! # Safety
 //!

@@ -7,6 +7,10 @@
 
 use core::arch::asm;
 
+/// The system calls of the program that the other instruction set lacks or does not use.
+pub(in crate::sys) const OWN_CALLS: &[(&str, u32)] =
+    &[("access", linux_raw_sys::general::__NR_access), ("open", linux_raw_sys::general::__NR_open)];
+
 /// Makes a system call and returns its result, or a negated error number.
 ///
 /// # Safety

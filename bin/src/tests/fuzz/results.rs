@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use latency_core::json::{Event, Reader};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
@@ -20,6 +19,7 @@ use crate::report::FORMATS;
 use crate::report::format::Purpose;
 use crate::report::terminal::Terminal;
 use crate::result::row::Row;
+use crate::saved::tree::JsonTree;
 
 /// The outcome of a command: its exit status, its output, and its message.
 struct Ended {
@@ -77,9 +77,7 @@ fn well_ended(ended: &Ended, format: &str) -> TestCaseResult {
     prop_assert_eq!(steers(output), None);
     prop_assert_eq!(*status == 1, output.is_empty(), "status {}: {}", status, message);
     if format == "json" && !output.is_empty() {
-        let mut reader = Reader::new(output.as_bytes());
-        let read = reader.skip_value().and_then(|()| reader.next_event());
-        prop_assert_eq!(read, Ok(Event::End), "{}", output);
+        prop_assert_eq!(JsonTree::of(output.as_bytes()).err(), None, "{}", output);
     }
     Ok(())
 }

@@ -427,7 +427,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
         fence_promised: true,
         data_dependent_prefetcher: false,
         extensions: Extensions(0),
-        core: (scene.machine == "cxl-memory").then_some(CoreKind::Performance),
+        core: machine.kind_of(CpuId(0)).or((scene.machine == "cxl-memory").then_some(CoreKind::Performance)),
         caches: [None; 4],
     };
     if scene.words.cycles_are == Cycles::Core {

@@ -37,6 +37,11 @@ const WIDE: &[Row] = &[
     ("matrix-two-nodes", EVERY, TWO, "matrix --counters --heatmap", &[]),
     ("matrix-four-nodes", PAGES, FOUR, "matrix --heatmap", &[]),
     ("matrix-one-package", &["txt", "json"], "sub-numa-clusters", "matrix", &[]),
+    ("matrix-interleaved", TEXT, "node-interleaving", "matrix --verbose", &[Known]),
+    ("system-interleaved", TEXT, "node-interleaving", "system", &[]),
+    ("matrix-hybrid-terminal", TEXT, "hybrid", "matrix", &[]),
+    ("matrix-hybrid-small", TEXT, "hybrid", "matrix --cpu=5 --verbose", &[]),
+    ("cores-hybrid", &["txt", "json", "prom", "svg"], "hybrid", "cores", &[]),
     ("matrix-without-numa", &["txt", "json"], "kernel-without-numa", "matrix", &[]),
     ("matrix-memory-only-node", TABLES, CXL, "matrix --verbose", &[FirstTouch]),
     (

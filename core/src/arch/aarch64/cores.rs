@@ -54,14 +54,12 @@ impl Atomics {
     /// # References
     ///
     /// Linux, Documentation/arch/arm64/elf_hwcaps.rst: HWCAP_ATOMICS is bit 8.
-    #[must_use]
     pub const fn detect(capabilities: u64) -> Atomics {
         const HWCAP_ATOMICS: u64 = 1 << 8;
         if capabilities & HWCAP_ATOMICS != 0 { Atomics(Set::Lse) } else { Self::BASELINE }
     }
 
     /// Returns the word for results.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
             Set::Exclusives => "exclusives",
@@ -71,7 +69,6 @@ impl Atomics {
 }
 
 /// Returns the exchange routines with these instructions.
-#[must_use]
 pub fn exchanges(atomics: Atomics) -> &'static Exchanges {
     static EXCLUSIVES: Exchanges = Exchanges {
         cas: [lb_cores_cas_first, lb_cores_cas_second],
@@ -92,7 +89,6 @@ pub fn exchanges(atomics: Atomics) -> &'static Exchanges {
 }
 
 /// Returns the walk that takes exclusive ownership of each node's line, by an atomic addition of zero.
-#[must_use]
 pub fn own_walk(atomics: Atomics) -> Routine {
     match atomics.0 {
         Set::Exclusives => lb_cores_own,
@@ -111,7 +107,6 @@ pub struct Flusher(());
 
 impl Flusher {
     /// Returns the proof.
-    #[must_use]
     pub fn detect() -> Option<Flusher> {
         Some(Flusher(()))
     }

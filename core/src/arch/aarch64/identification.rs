@@ -12,7 +12,6 @@ use core::arch::asm;
 /// # References
 ///
 /// Linux, Documentation/arch/arm64/cpu-feature-registers.rst: a kernel with `HWCAP_CPUID` emulates the read.
-#[must_use]
 pub fn identification(capabilities: u64) -> Option<u32> {
     const HWCAP_CPUID: u64 = 1 << 11;
     (capabilities & HWCAP_CPUID != 0).then(|| {

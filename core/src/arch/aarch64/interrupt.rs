@@ -9,7 +9,6 @@ pub fn set_interrupt_mark() {}
 
 /// Returns true.
 #[inline(always)]
-#[must_use]
 pub fn interrupt_mark_holds() -> bool {
     true
 }

@@ -52,7 +52,6 @@ pub struct Lanes(());
 
 impl Lanes {
     /// Returns the vector arithmetic.
-    #[must_use]
     pub fn detect() -> Option<Lanes> {
         Some(Lanes(()))
     }
@@ -68,7 +67,6 @@ impl Lanes {
     /// Follows the cycle from `time` in groups of [`LANES`] steps, while a group cannot exceed the
     /// `hops` hops that are left. Returns the time that is reached, and the number of hops that
     /// are left.
-    #[must_use]
     pub fn advance(self, cycle: &Cycle, time: u32, hops: u64) -> (u32, u64) {
         // SAFETY: every processor has NEON.
         unsafe { count_hops(cycle, time, hops) }

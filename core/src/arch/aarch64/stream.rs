@@ -18,7 +18,6 @@ pub const STREAM_EXACT: bool = false;
 pub const STREAMS_BYPASS: bool = false;
 
 /// Returns the size of the shortest line of all data caches, by CTR_EL0.DminLine; [`LineSize::LEAST`] if that is shorter.
-#[must_use]
 pub fn shortest_line() -> LineSize {
     let register: u64;
     // SAFETY: reading CTR_EL0 changes nothing, and Linux lets every program read it (SCTLR_EL1.UCT), or emulates that.
@@ -52,7 +51,6 @@ pub struct Evictor(());
 
 impl Evictor {
     /// Returns the proof.
-    #[must_use]
     pub fn detect() -> Option<Evictor> {
         Some(Evictor(()))
     }

@@ -52,14 +52,12 @@ impl Stamp {
     ///
     /// The caller must have checked that the kernel lets user code read the counter
     /// (`prctl(PR_GET_TSC)`).
-    #[must_use]
     pub fn detect() -> Option<Stamp> {
         Some(Stamp(()))
     }
 
     /// Opens a timed window.
     #[inline(always)]
-    #[must_use]
     pub fn start(self) -> u64 {
         let ticks;
         // SAFETY: the barriers and the read change only x9.
@@ -77,7 +75,6 @@ impl Stamp {
 
     /// Closes a timed window.
     #[inline(always)]
-    #[must_use]
     pub fn end(self) -> EndStamp {
         let ticks;
         // SAFETY: the barriers and the read change only x10.
@@ -95,7 +92,6 @@ impl Stamp {
     }
 
     /// Returns the name of the closing read.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         END_STAMP
     }
@@ -113,7 +109,6 @@ impl Counter {
     pub const STEADY: bool = true;
 
     /// Returns the rate that the firmware wrote to CNTFRQ_EL0, or `None` if that is zero.
-    #[must_use]
     pub fn declared() -> Option<Hertz> {
         let frequency: u64;
         // SAFETY: the read changes only one register.
@@ -124,7 +119,6 @@ impl Counter {
 
 /// Reads the counter without a barrier, so that the read waits for no other instruction.
 #[inline(always)]
-#[must_use]
 pub fn unserialised_ticks(_proof: Stamp) -> u64 {
     let ticks;
     // SAFETY: the read changes only x11.

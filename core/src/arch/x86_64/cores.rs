@@ -40,13 +40,11 @@ impl Atomics {
     pub const BASELINE: Atomics = Atomics(());
 
     /// Returns the best instructions of a processor with these `capabilities` (AT_HWCAP of the auxiliary vector).
-    #[must_use]
     pub const fn detect(_capabilities: u64) -> Atomics {
         Self::BASELINE
     }
 
     /// Returns the word for results.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         "locked"
     }
@@ -54,14 +52,12 @@ impl Atomics {
 
 /// Returns the exchange routines with these instructions.
 #[inline(always)]
-#[must_use]
 pub const fn exchanges(_atomics: Atomics) -> &'static Exchanges {
     &EXCHANGES
 }
 
 /// Returns the walk that takes exclusive ownership of each node's line, by a locked addition of zero.
 #[inline(always)]
-#[must_use]
 pub const fn own_walk(_atomics: Atomics) -> Routine {
     lb_cores_own
 }
@@ -84,7 +80,6 @@ pub struct Flusher(());
 
 impl Flusher {
     /// Returns the proof if the processor has the instruction (Intel SDM vol. 2, CPUID leaf 1, EDX bit 19).
-    #[must_use]
     pub fn detect() -> Option<Flusher> {
         (__cpuid(1).edx & 1 << 19 != 0).then_some(Flusher(()))
     }

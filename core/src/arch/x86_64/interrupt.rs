@@ -24,7 +24,6 @@ pub fn set_interrupt_mark() {
 
 /// Returns whether no interrupt has come since [`set_interrupt_mark`].
 #[inline(always)]
-#[must_use]
 pub fn interrupt_mark_holds() -> bool {
     let selector: u32;
     // SAFETY: reading ES changes nothing.

@@ -51,7 +51,6 @@ impl Lanes {
     /// Returns the proof if the processor has the instructions and the kernel saves their registers.
     ///
     /// CPUID is executed once: in a virtual machine it costs an exit to the hypervisor.
-    #[must_use]
     pub fn detect() -> Option<Lanes> {
         const UNKNOWN: u8 = 0;
         const ABSENT: u8 = 1;
@@ -77,7 +76,6 @@ impl Lanes {
     /// Follows the cycle from `time` in groups of [`HOP_LANES`] steps, while a group cannot exceed
     /// the `hops` hops that are left. Returns the time that is reached, and the number of hops that
     /// are left.
-    #[must_use]
     pub fn advance(self, cycle: &Cycle, time: u32, hops: u64) -> (u32, u64) {
         // SAFETY: `self` proves that the processor has AVX2 and POPCNT and that the kernel saves its registers.
         unsafe { count_hops(cycle, time, hops) }

@@ -24,7 +24,6 @@ pub use timing::*;
 pub use super::x86_64_words::WORDS;
 
 /// Returns no number: CPUID describes the processor.
-#[must_use]
 pub const fn identification(_capabilities: u64) -> Option<u32> {
     None
 }

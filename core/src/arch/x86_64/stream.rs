@@ -20,7 +20,6 @@ pub const STREAM_EXACT: bool = true;
 pub const STREAMS_BYPASS: bool = true;
 
 /// Returns the size of the shortest line of all data caches, which is 64 bytes in every processor.
-#[must_use]
 pub const fn shortest_line() -> LineSize {
     LineSize::LEAST
 }
@@ -51,7 +50,6 @@ pub struct Evictor(());
 
 impl Evictor {
     /// Returns the proof if the processor has the instruction (Intel SDM vol. 2, CPUID leaf 7, EBX bit 23).
-    #[must_use]
     pub fn detect() -> Option<Evictor> {
         (__cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & 1 << 23 != 0).then_some(Evictor(()))
     }

@@ -56,7 +56,6 @@ impl Stamp {
     ///
     /// The caller must have checked that the kernel lets user code read the counter
     /// (`prctl(PR_GET_TSC)`).
-    #[must_use]
     pub fn detect() -> Option<Stamp> {
         let basic = __cpuid(1);
         if basic.edx & (1 << 4) == 0 {
@@ -69,7 +68,6 @@ impl Stamp {
 
     /// Opens a timed window.
     #[inline(always)]
-    #[must_use]
     pub fn start(self) -> u64 {
         // SAFETY: SSE2 (LFENCE) is part of x86-64; CPUID reported the counter when `self` was made.
         unsafe {
@@ -82,7 +80,6 @@ impl Stamp {
 
     /// Closes a timed window.
     #[inline(always)]
-    #[must_use]
     pub fn end(self) -> EndStamp {
         match self.end {
             // SAFETY: CPUID reported RDTSCP when `self` was made.
@@ -97,7 +94,6 @@ impl Stamp {
     }
 
     /// Returns the name of the closing read.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self.end {
             End::Rdtscp => "rdtscp; lfence",
@@ -122,7 +118,6 @@ impl Counter {
 
     /// Returns the rate that the counter itself declares: none, since CPUID does, whose leaves the processor's
     /// description reads.
-    #[must_use]
     pub const fn declared() -> Option<Hertz> {
         None
     }
@@ -130,7 +125,6 @@ impl Counter {
 
 /// Reads the counter by a bare `rdtsc`, which waits for no other instruction.
 #[inline(always)]
-#[must_use]
 pub fn unserialised_ticks(_proof: Stamp) -> u64 {
     // SAFETY: CPUID reported the counter when the `Stamp` was made.
     unsafe { _rdtsc() }

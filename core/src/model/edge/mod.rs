@@ -123,7 +123,6 @@ impl EdgeSearch {
     /// of the expected size and twice the expected size.
     ///
     /// `line` is the size of a cache line; both sizes are rounded down to lines.
-    #[must_use]
     pub fn new(line: Bytes, resident: Bytes, missing: Bytes) -> Self {
         let line = line.0.clamp(1, LARGEST);
         let (resident, missing) = ((resident.0 / line).max(1), missing.0.min(LARGEST) / line);
@@ -146,7 +145,6 @@ impl EdgeSearch {
     ///
     /// The caller measures a chain in random order over this number of contiguous bytes from the
     /// start of a page, after enough laps to reach a steady state.
-    #[must_use]
     pub fn next_size(&self) -> Option<Bytes> {
         let lines = match self.phase {
             Phase::Hit => self.resident,

@@ -89,7 +89,6 @@ pub struct TrafficReading {
 
 impl<'g> Generators<'g> {
     /// Returns resting generators, under a quota of CPU time.
-    #[must_use]
     pub const fn new(
         shared: &'g SharedByGenerators<'g>,
         uncores: &'g Uncores,
@@ -135,7 +134,6 @@ impl<'g> Generators<'g> {
     }
 
     /// Returns the witness of the memory of a point's traffic.
-    #[must_use]
     pub fn witness(&self, point: &Point) -> Option<Witness> {
         Some(self.find(point)?.1.witness)
     }
@@ -148,7 +146,6 @@ impl<'g> Generators<'g> {
     }
 
     /// Returns the current clock of the uncore that serves the memory of a node; NaN if it cannot be read.
-    #[must_use]
     pub fn uncore_gigahertz(&self, node: NodeId) -> f64 {
         self.uncores.gigahertz(node)
     }
@@ -200,13 +197,11 @@ impl<'g> Generators<'g> {
     }
 
     /// Returns the number of times that the quota of CPU time was used up so far; `None` without a quota.
-    #[must_use]
     pub fn stops(&self) -> Option<u64> {
         self.throttle?.count(&SystemFiles)
     }
 
     /// Returns true if the rate was steady at the last measurement.
-    #[must_use]
     pub const fn is_steady(&self) -> bool {
         self.is_steady.get()
     }
@@ -260,26 +255,22 @@ impl<'g> Generators<'g> {
     }
 
     /// Returns true if other work took a CPU from a generator since the window began.
-    #[must_use]
     pub fn has_lost(&self) -> bool {
         self.active().iter().any(|generator| generator.clock.has_lost())
     }
 
     /// Returns the number of lines of 64 bytes that all running generators have moved.
-    #[must_use]
     pub fn lines(&self) -> u64 {
         self.active().iter().map(Generator::lines).sum::<u64>() * self.step.get()
     }
 
     /// Reads the current count of lines; the rate is the difference of two readings. Returns `None` without a counter.
-    #[must_use]
     pub fn read(&self) -> Option<TrafficReading> {
         let stamp = self.stamp()?;
         Some(TrafficReading { lines: self.lines(), ticks: stamp.start() })
     }
 
     /// Returns lines per nanosecond since an earlier reading; NaN without one.
-    #[must_use]
     pub fn rate_since(&self, before: Option<TrafficReading>) -> f64 {
         let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
             return f64::NAN;
@@ -375,7 +366,6 @@ impl Uncores {
     }
 
     /// Returns the current clock of a node's uncore; NaN if it cannot be read.
-    #[must_use]
     pub fn gigahertz(&self, node: NodeId) -> f64 {
         let own = self.0.iter().flatten().find(|(other, _)| *other == node);
         own.and_then(|(_, uncore)| uncore.gigahertz(&SystemFiles)).unwrap_or(f64::NAN)

@@ -88,7 +88,6 @@ pub struct Generator {
 
 impl Generator {
     /// Returns a generator that rests.
-    #[must_use]
     pub const fn new() -> Generator {
         Generator {
             clock: ThreadClock::new(),

@@ -37,7 +37,6 @@ pub enum Lines<'s> {
 
 impl<'s> SharedByPartners<'s> {
     /// Returns the lines of a site that two CPUs exchange.
-    #[must_use]
     pub fn exchange(&self, site: usize) -> Option<&Exchange<'s>> {
         match &self.sites.get(site)?.holds {
             Lines::Exchange(exchange) => Some(exchange),
@@ -46,7 +45,6 @@ impl<'s> SharedByPartners<'s> {
     }
 
     /// Returns the chain of a site.
-    #[must_use]
     pub fn ring(&self, site: usize) -> Option<&Ring<'s>> {
         match &self.sites.get(site)?.holds {
             Lines::Ring(ring) => Some(ring),
@@ -116,7 +114,6 @@ pub type Others<'x> = [Option<&'x Partner>; 2];
 
 impl Partner {
     /// Returns a partner that rests.
-    #[must_use]
     pub const fn new() -> Partner {
         Partner { clock: ThreadClock::new(), mailbox: Mailbox::empty(), moves: AtomicU32::new(0) }
     }

@@ -2,16 +2,18 @@
 //!
 //! # Safety
 //!
-//! The caller vouches for the chain, as it does for a [`Routine`](super::Routine) and the other routine types.
+//! The caller vouches for the chain, as it does for a [`Routine`](latency_core::arch::Routine) and the other routine types.
 
-use super::{Line, SpanWords, WINDOW_ADDEND};
-use crate::kernel::encoding::Encoding;
+#![allow(dead_code)] // each test uses some
+
+use latency_core::arch::{Line, WINDOW_ADDEND};
+use latency_core::kernel::Encoding;
 
 /// Walks `hops` hops from `cursor`, and returns the cursor at the end.
 ///
 /// # Safety
 ///
-/// The conditions of [`Routine`](super::Routine), for nodes of this encoding.
+/// The conditions of [`Routine`](latency_core::arch::Routine), for nodes of this encoding.
 pub unsafe fn chase(encoding: Encoding, base: *const u8, cursor: usize, hops: usize) -> usize {
     let mut cursor = cursor;
     for _ in 0..hops {
@@ -35,7 +37,7 @@ pub unsafe fn chase(encoding: Encoding, base: *const u8, cursor: usize, hops: us
 ///
 /// # Safety
 ///
-/// The conditions of [`LaneRoutine`](super::LaneRoutine), with one lane for each cursor.
+/// The conditions of [`LaneRoutine`](latency_core::arch::LaneRoutine), with one lane for each cursor.
 pub unsafe fn lane_chase(cursors: &mut [usize], hops: usize, work: usize) -> u64 {
     let mut digest = 0;
     for _ in 0..hops {
@@ -55,24 +57,13 @@ pub unsafe fn lane_chase(cursors: &mut [usize], hops: usize, work: usize) -> u64
 ///
 /// # Safety
 ///
-/// The conditions of [`StridedRoutine`](super::StridedRoutine).
+/// The conditions of [`StridedRoutine`](latency_core::arch::StridedRoutine).
 pub unsafe fn strided_loads(base: *const u8, stride: usize, loads: usize) -> u64 {
     let sum = |sum: u64, load: usize| {
         // SAFETY: the caller vouches for eight readable bytes at each of these places.
         sum.wrapping_add(unsafe { base.add(load * stride).cast::<u64>().read_volatile() })
     };
     (0..loads).fold(0, sum)
-}
-
-/// Advances the sequence of a walk over pages by one load, and returns its address.
-pub const fn span_step(walk: &mut SpanWords) -> u64 {
-    walk.time = walk.time.wrapping_add(walk.step);
-    let x = walk.time & walk.mask;
-    let x = (x ^ x >> 2).wrapping_mul(walk.multiplier) & walk.mask;
-    let page = x ^ x >> 3;
-    let (next, ended) = walk.outer.overflowing_add(walk.outer_step);
-    walk.outer = if ended { walk.outer.wrapping_add(walk.back) } else { next };
-    walk.base.wrapping_add(walk.outer).wrapping_add(page * walk.page)
 }
 
 /// Adds one to the first two words of each `every`-th line, with a line count that continues from `state`, and returns
