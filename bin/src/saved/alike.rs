@@ -30,7 +30,7 @@ pub struct ComparedCondition {
 }
 
 /// The conditions, in the order in which texts name them.
-pub const TABLE: [ComparedCondition; 17] = [
+pub const TABLE: [ComparedCondition; 18] = [
     condition("pages", ("pages_obtained", "pages"), None, ["", " pages"], &[]),
     condition("size", ("working_set_bytes", "working set"), Some(SIZE), ["", " working set"], &[]),
     condition(
@@ -64,6 +64,7 @@ pub const TABLE: [ComparedCondition; 17] = [
     condition("cpu-model", ("model", "CPU model number"), None, ["CPU model number ", ""], &[]),
     condition("cpu-stepping", ("stepping", "CPU stepping"), None, ["CPU stepping ", ""], &[]),
     condition("core-type", ("core_type", "core type"), None, [""; 2], &CORE_TYPES),
+    condition("l1-size", ("l1_bytes", "L1 cache"), None, ["", " of L1 cache"], &[]),
     condition("l2-size", ("l2_bytes", "L2 cache"), None, ["", " of L2 cache"], &[]),
     condition("l3-size", ("l3_bytes", "L3 cache"), None, ["", " of L3 cache"], &[]),
 ];
@@ -92,8 +93,8 @@ pub const DISTURBED: usize = 10;
 /// Conditions that identify the processor. A name alone does not: hypervisors give one name to processors of several
 /// generations. A comparison of two sides names them and judges.
 pub const IDENTITY: Range<usize> = 11..TABLE.len();
-/// Index of the size of the L2 cache in [`TABLE`]; the L3 cache is the last one.
-const L2: usize = 15;
+/// Index of the size of the L1 data cache in [`TABLE`]; the L3 cache is the last one.
+const L1: usize = 15;
 
 /// Returns the value of a type of cores by its word; an empty word if all cores are of one type.
 #[must_use]
@@ -166,7 +167,7 @@ pub fn of_result(saved: &Saved, condition: usize) -> u64 {
         WHOLE => yes(!saved.conditions.partial),
         PLACE_OF_NODES => saved.origin.nodes.into(),
         SIDE_CACHE => saved.origin.side_cache.map_or(0, yes),
-        L2.. => saved.claims.level((condition - L2) as u32 + 2).map_or(0, |claim| claim.size.0),
+        L1.. => saved.claims.level((condition - L1) as u32 + 1).map_or(0, |claim| claim.size.0),
         _ => {
             let part = condition.checked_sub(IDENTITY.start);
             part.and_then(|part| saved.origin.identity.get(part)).copied().unwrap_or(0)
@@ -222,7 +223,7 @@ pub fn show(condition: usize, value: u64, whole: bool, out: &mut dyn Write) -> f
         _ if condition == PAGES => write!(out, "{}", PageKind(Pages::of_code(value as u8))),
         _ if !entry.words.is_empty() => out.write_str(entry.words.get(place).unwrap_or(&"other")),
         Some(_) => write!(out, "{}", Bytes(value)),
-        None if condition >= L2 => write!(out, "{}", Bytes(value)),
+        None if condition >= L1 => write!(out, "{}", Bytes(value)),
         // Zero is a number of a family, a model or a stepping.
         None if IDENTITY.contains(&condition) => write!(out, "{place}"),
         None => write!(out, "{value}"),
@@ -289,6 +290,6 @@ mod tests {
         assert_eq!(shown(12, 208, false), "207");
         assert_eq!(["", "efficiency core", "other"].map(core_type), [1, 3, 4]);
         assert_eq!(shown(14, 3, true), "efficiency core");
-        assert_eq!(shown(L2 + 1, 32 << 20, true), "32 MiB of L3 cache");
+        assert_eq!(shown(L1 + 2, 32 << 20, true), "32 MiB of L3 cache");
     }
 }

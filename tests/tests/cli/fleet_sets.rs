@@ -184,7 +184,7 @@ fn other_nodes_are_apart_and_other_processors_are_not_compared() {
     hosts[7]["host"]["cpu_model"] = "Imaginary 9000".into();
     let found = judged(&hosts, 0, &[]);
     assert!(found.rows(false).is_empty());
-    found.says("Not judged: 1 host (fewer than 5 hosts of its kind).");
+    found.says("Not judged: 1 host: h8 (fewer than 5 hosts of its kind).");
 }
 
 #[test]

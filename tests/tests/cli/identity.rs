@@ -9,7 +9,7 @@ use std::fs;
 fn host(name: &str, ns: f64, cpu: &Value, caches: &[(u32, u64)]) -> String {
     let caches: Vec<_> = caches
         .iter()
-        .map(|(level, bytes)| json!({"level": level, "type": "Unified", "bytes": bytes}))
+        .map(|(level, bytes)| json!({"level": level, "type": if *level == 1 { "Data" } else { "Unified" }, "bytes": bytes}))
         .collect();
     json!({
         "experiment": "matrix",
@@ -26,10 +26,11 @@ fn cpu(family: u32, model: u32, stepping: u32, core_type: Option<&str>) -> Value
 }
 
 const MIB: u64 = 1 << 20;
-const CACHES: [(u32, u64); 2] = [(2, 2 * MIB), (3, 32 * MIB)];
+const KIB48: u64 = 48 << 10;
+const CACHES: [(u32, u64); 3] = [(1, KIB48), (2, 2 * MIB), (3, 32 * MIB)];
 
 /// The processor, the caches, the code and the words of a host.
-type OtherProcessor = (Value, [(u32, u64); 2], &'static str, &'static str);
+type OtherProcessor = (Value, [(u32, u64); 3], &'static str, &'static str);
 
 /// Returns other processors of the same name, each with its code, and with the words for its difference.
 fn others() -> Vec<OtherProcessor> {
@@ -44,8 +45,24 @@ fn others() -> Vec<OtherProcessor> {
             "core-type",
             "efficiency core (7 hosts have one core type)",
         ),
-        (usual.clone(), [(2, MIB), (3, 32 * MIB)], "l2-size", "1 MiB of L2 cache (7 hosts have 2 MiB)"),
-        (usual, [(2, 2 * MIB), (3, 64 * MIB)], "l3-size", "64 MiB of L3 cache (7 hosts have 32 MiB)"),
+        (
+            usual.clone(),
+            [(1, KIB48), (2, MIB), (3, 32 * MIB)],
+            "l2-size",
+            "1 MiB of L2 cache (7 hosts have 2 MiB)",
+        ),
+        (
+            usual.clone(),
+            [(1, 32 << 10), (2, 2 * MIB), (3, 32 * MIB)],
+            "l1-size",
+            "32 KiB of L1 cache (7 hosts have 48 KiB)",
+        ),
+        (
+            usual,
+            [(1, KIB48), (2, 2 * MIB), (3, 64 * MIB)],
+            "l3-size",
+            "64 MiB of L3 cache (7 hosts have 32 MiB)",
+        ),
     ]
 }
 

@@ -136,6 +136,8 @@ pub struct FleetFindings<'v> {
     pub apart: List<Apart>,
     /// The hosts of the values with a verdict.
     pub judged_hosts: List<JudgedHost>,
+    /// The hosts with a value that are neither judged nor different in a condition, by name.
+    pub not_judged: List<Name>,
     /// The number of hosts that have a value.
     pub hosts: usize,
     /// The number of hosts with a value that has a verdict.
@@ -264,12 +266,16 @@ pub fn find<'v>(
     let count = |place: usize| seen.iter().filter(|seen| seen.get(place) == Some(&true)).count();
     let [hosts, judged, apart_hosts, known, slow] = core::array::from_fn(count);
     let only_apart = known - judged;
+    let is_left = |(_, seen): &(Name, &[bool; 5])| seen[0] && !seen[3];
+    let mut not_judged = List::of((0..).zip(seen.iter()).filter(is_left).map(|(host, _)| host))?;
+    sort_by_key(&mut not_judged, |host| names.name(*host));
     Ok(FleetFindings {
         groups,
         outliers,
         translation,
         apart,
         judged_hosts,
+        not_judged,
         hosts,
         judged,
         only_apart,

@@ -26,7 +26,7 @@ fields! {
     MEDIAN "median" "Median over hosts, or over the hosts of the baseline, in `unit`.";
     RATIO "ratio" "Value divided by the median.";
     Z "z_score" "Number of robust standard deviations by which the value is slower; null if all hosts have the same value.";
-    CODE "code" "`slower`, or the condition in which the host differs from most: `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `faster` or `undisturbed` (it has no steady value); with `--history` also `became-slower` or `became-faster`.";
+    CODE "code" "`slower`, or the condition in which the host differs from most: `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `cpu-family`, `cpu-model`, `cpu-stepping`, `core-type`, `l1-size`, `l2-size`, `l3-size`, `faster` or `undisturbed` (it has no steady value); with `--history` also `became-slower` or `became-faster`.";
     OWN "own" "Condition of this host that differs from most hosts; empty if the host is only slower or faster.";
     USUAL "usual" "Condition of most hosts; empty if the host is only slower or faster.";
     USUAL_HOSTS "usual_hosts" "Number of hosts with the usual condition; null for `slower`.";

@@ -188,9 +188,11 @@ impl FleetView<'_, '_> {
         }
         let hosts = hosts - only_apart;
         if judged > 0 && hosts > judged {
+            let named = self.found.not_judged.iter().map(|host| self.name(*host));
             document.missing(format_args!(
-                "Not judged: {hosts} host{s} ({why}).",
+                "Not judged: {hosts} host{s}: {named} ({why}).",
                 hosts = hosts - judged,
+                named = listed(NAMED, hosts - judged, named),
                 s = plural((hosts - judged) as u64),
                 why = match (self.options.baseline, hosts - judged) {
                     (Some(_), _) => "not of a kind in the baseline",
