@@ -113,15 +113,17 @@ impl<'s> Chapter<'s> {
     }
 
     /// Returns the markup of each sentence for which `write` returns any.
-    fn parts(&self, mut write: impl FnMut(Role, &'s str) -> Option<String>) -> Vec<String> {
-        self.sentences.iter().filter_map(|(role, words)| write(*role, words)).collect()
+    fn parts(&self, write: &mut dyn FnMut(Role, &str) -> Option<String>) -> Vec<String> {
+        let mut parts = Vec::new();
+        self.sentences.iter().for_each(|(role, words)| parts.extend(write(*role, words)));
+        parts
     }
 
     /// Returns the markup of each sentence with one of some roles, but not of the verdict.
     fn but_verdict(&self, roles: &[Role], [before, behind]: [&str; 2]) -> Vec<String> {
         let (verdict, _) = self.verdict();
         let mut is_verdict = true;
-        self.parts(|role, words| {
+        self.parts(&mut |role, words| {
             if Some(role) == verdict && core::mem::take(&mut is_verdict) || !roles.contains(&role) {
                 return None;
             }
@@ -132,7 +134,7 @@ impl<'s> Chapter<'s> {
     /// Returns the markup of warnings and of their remedies: of notes, or of the others.
     fn warnings(&self, of_notes: bool) -> Vec<String> {
         let mut is_written = false;
-        self.parts(|role, words| match role {
+        self.parts(&mut |role, words| match role {
             Role::Page(PageRole::Warning(severity)) => {
                 is_written = (severity == "note") == of_notes;
                 is_written.then(|| format!("<dt class=\"{severity}\">{}</dt>\n", InMarkup(words)))
@@ -146,8 +148,8 @@ impl<'s> Chapter<'s> {
     }
 
     /// Returns the markup of sentences with a label, for which `label` returns it.
-    fn labelled(&self, label: impl Fn(Role) -> Option<&'static str>) -> Vec<String> {
-        self.parts(|role, words| {
+    fn labelled(&self, label: &dyn Fn(Role) -> Option<&'static str>) -> Vec<String> {
+        self.parts(&mut |role, words| {
             let label = Some(label(role)?).filter(|label| !label.is_empty()).unwrap_or("Note");
             Some(format!("<dt>{label}</dt>\n<dd>{}</dd>\n", InMarkup(words)))
         })
@@ -222,7 +224,7 @@ impl<'p> Page<'p> {
         if let Some(experiment) = front.first(Role::Page(PageRole::Title)) {
             title = format!("{title} {experiment}");
         }
-        let about = front.parts(|role, words| match role {
+        let about = front.parts(&mut |role, words| match role {
             Role::Answer => Some(format!("{words} ")),
             Role::Trust => Some(format!("Trust: {words}. ")),
             Role::Page(PageRole::ChapterAnswer(question, _)) => Some(format!("{question}: {words} ")),
@@ -274,7 +276,7 @@ impl<'p> Page<'p> {
         self.out.write_str("</div>\n")?;
         self.lead()?;
         let mut number = 0;
-        let answers = self.front().parts(|role, words| {
+        let answers = self.front().parts(&mut |role, words| {
             let Role::Page(PageRole::ChapterAnswer(question, level)) = role else { return None };
             number += 1;
             Some(format!(
@@ -285,7 +287,7 @@ impl<'p> Page<'p> {
             ))
         });
         self.framed("<dl class=\"answers\">\n", &answers, "</dl>\n")?;
-        let facts = self.front().parts(|role, words| match role {
+        let facts = self.front().parts(&mut |role, words| match role {
             Role::Page(PageRole::Fact(label)) => {
                 Some(format!("<tr><th scope=\"row\">{label}</th><td>{}</td></tr>\n", InMarkup(words)))
             }
@@ -314,7 +316,7 @@ impl<'p> Page<'p> {
     /// Writes the figures, the trust in them, and further findings.
     fn conclusions(&mut self, number: usize) -> fmt::Result {
         let chapter = &self.chapters[number];
-        let figures = chapter.parts(|role, words| match role {
+        let figures = chapter.parts(&mut |role, words| match role {
             Role::Page(PageRole::Figure(label, level)) => Some(format!(
                 "<div class=\"{level}\"><dt>{label} {}</dt>\n<dd><b>{}</dd></div>\n",
                 badge(level),
@@ -322,7 +324,7 @@ impl<'p> Page<'p> {
             )),
             _ => None,
         });
-        let trust = chapter.parts(|role, words| {
+        let trust = chapter.parts(&mut |role, words| {
             let level = level_of(words);
             (role == Role::Trust).then(|| {
                 let words = emphasised(words);
@@ -341,7 +343,7 @@ impl<'p> Page<'p> {
         let lines = chapter.but_verdict(&[Role::Line], ["<li>", "</li>\n"]);
         let warnings = chapter.warnings(false);
         let missing = chapter
-            .parts(|role, words| (role == Role::Missing).then(|| format!("<p>{}</p>\n", InMarkup(words))));
+            .parts(&mut |role, words| (role == Role::Missing).then(|| format!("<p>{}</p>\n", InMarkup(words))));
         let (pictures, tables) = (chapter.pictures(), chapter.tables(false));
         self.framed("<ul class=\"lines\">\n", &lines, "</ul>\n")?;
         self.framed(&(heading(number, "Warnings") + "<dl class=\"warnings\">\n"), &warnings, "</dl>\n")?;
@@ -355,11 +357,11 @@ impl<'p> Page<'p> {
     /// Writes the method, the command, notes, long tables and details.
     fn ending(&mut self, number: usize) -> fmt::Result {
         let chapter = &self.chapters[number];
-        let method = chapter.labelled(|role| match role {
+        let method = chapter.labelled(&|role| match role {
             Role::Method(label) | Role::Provenance(label) => Some(label),
             _ => None,
         });
-        let details = chapter.labelled(|role| match role {
+        let details = chapter.labelled(&|role| match role {
             Role::Detail(label) => Some(label),
             _ => None,
         });
