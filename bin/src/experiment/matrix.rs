@@ -361,7 +361,7 @@ impl Grid {
         let matrix =
             Matrix { title, subtitle, unit, noun: "node", rows, columns, groups: None, cells: Vec::new() };
         let cell = |row, column| cell(NodeId(row), NodeId(column)).map(|found| found.value);
-        document.draw(Picture::Matrix(matrix.filled(cell)), in_text);
+        document.draw(Picture::Matrix(matrix.filled(&cell)), in_text);
     }
 }
 

@@ -217,7 +217,7 @@ pub struct Matrix {
 impl Matrix {
     /// Fills the cells: `cell` returns the number of an initiator and a target, or the reason why it is missing. A number
     /// that is not finite counts as missing.
-    pub fn filled<R: Into<String>>(mut self, cell: impl Fn(u32, u32) -> Result<f64, R>) -> Matrix {
+    pub fn filled(mut self, cell: &dyn Fn(u32, u32) -> Result<f64, &'static str>) -> Matrix {
         for (index, &row) in self.rows.iter().enumerate() {
             for &column in self.columns.iter().skip(self.left_out(index)) {
                 self.cells.push(match cell(row, column) {
@@ -293,13 +293,13 @@ mod tests {
             groups,
             cells: Vec::new(),
         };
-        let square = matrix(&nodes, &nodes, None).filled(cell);
+        let square = matrix(&nodes, &nodes, None).filled(&cell);
         let reasons = square.reasons();
         assert_eq!(reasons, ["mbind: EPERM", "not a number", "no CPU"]);
         assert_eq!(["mbind: EPERM", "no CPU", "else"].map(|reason| mark(&reasons, reason)), ['a', 'c', '-']);
         assert_eq!(square.cells().count(), 9);
         let pairs = |(row, column, _)| (row, column);
-        let triangle = matrix(&[0, 2], &[2, 3], Some(Vec::new())).filled(cell);
+        let triangle = matrix(&[0, 2], &[2, 3], Some(Vec::new())).filled(&cell);
         assert!(triangle.cells().map(pairs).eq([(0, 2), (0, 3), (2, 3)]));
     }
 }

@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_matrix_without_numbers_shows_the_reason() {
-        let matrix = charts::of_nodes(2, |_, _| Err("not measurable here: mbind EPERM"));
+        let matrix = charts::of_nodes(2, &|_, _| Err("not measurable here: mbind EPERM"));
         assert!(drawn(&matrix, true, false).ends_with("-  \n- not measurable here: mbind EPERM\n"));
     }
 }

@@ -48,7 +48,7 @@ mod tests {
     use crate::tests::charts;
 
     fn shades(number: impl Fn(u32, u32) -> Option<f64>) -> Option<Shades> {
-        Shades::of(&charts::of_nodes(2, |row, column| number(row, column).ok_or("mbind: EPERM")))
+        Shades::of(&charts::of_nodes(2, &|row, column| number(row, column).ok_or("mbind: EPERM")))
     }
 
     #[test]

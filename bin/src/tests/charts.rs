@@ -5,7 +5,6 @@ use crate::report::chart::{
 };
 use latency_core::text::Text;
 use std::boxed::Box;
-use std::string::String;
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};
 
@@ -116,7 +115,7 @@ pub fn matrix(show: impl FnOnce(&Matrix)) {
         groups: None,
         cells: Vec::new(),
     };
-    show(&matrix.filled(cell));
+    show(&matrix.filled(&cell));
 }
 
 /// Shows pairs of six CPUs of two sockets by what they share: a mark for each pair.
@@ -167,11 +166,11 @@ pub fn triangle(show: impl FnOnce(&Matrix)) {
         ),
         cells: Vec::new(),
     };
-    show(&matrix.filled(cell));
+    show(&matrix.filled(&cell));
 }
 
 /// Returns the matrix of the first nodes with a cell for each pair.
-pub fn of_nodes<R: Into<String>>(count: u32, cell: impl Fn(u32, u32) -> Result<f64, R>) -> Matrix {
+pub fn of_nodes(count: u32, cell: &dyn Fn(u32, u32) -> Result<f64, &'static str>) -> Matrix {
     let nodes = || (0..count).collect();
     let matrix = Matrix {
         title: "".into(),

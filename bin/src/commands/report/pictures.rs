@@ -136,7 +136,7 @@ fn matrix(rows: &[Row], name: &str) -> Option<Picture> {
         groups: None,
         cells: Vec::new(),
     };
-    fits.then(|| Picture::Matrix(matrix.filled(cell)))
+    fits.then(|| Picture::Matrix(matrix.filled(&cell)))
 }
 
 /// Returns the value of a point: nanoseconds, or GB/s for traffic.

@@ -405,7 +405,7 @@ fn triangle(
         groups: Some(grouped(report, numbers)),
         cells: Vec::new(),
     };
-    document.draw(Picture::Matrix(matrix.filled(cell)), in_text);
+    document.draw(Picture::Matrix(matrix.filled(&cell)), in_text);
 }
 
 /// Returns the groups of CPUs that share a socket and an L3; none if all CPUs are in one.

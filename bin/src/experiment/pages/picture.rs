@@ -14,8 +14,8 @@ use crate::result::words::PageWords;
 pub fn by_kind(
     document: &mut Shown,
     chart: Chart,
-    kinds: impl Iterator<Item = Pages>,
-    points: impl Fn(Pages) -> Vec<ChartPoint>,
+    kinds: &mut dyn Iterator<Item = Pages>,
+    points: &dyn Fn(Pages) -> Vec<ChartPoint>,
     in_text: bool,
 ) {
     let line = |pages| Series { name: format!("{}", PageWords(pages)), data: Data::Points(points(pages)) };

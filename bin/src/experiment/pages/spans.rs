@@ -274,7 +274,7 @@ pub fn picture(document: &mut Shown, report: &Report<'_, '_>) {
         });
         shown.collect()
     };
-    by_kind(document, chart, measured(report).map(|series| series.pages), points, false);
+    by_kind(document, chart, &mut measured(report).map(|series| series.pages), &points, false);
 }
 
 /// Describes the spans of every kind of pages.

@@ -269,12 +269,12 @@ fn pictures(document: &mut Shown, report: &Report<'_, '_>) {
         };
         let axis = Axis { title: "time saved", unit: Unit::Plain("%"), scale: Scale::Linear };
         let texts = [&title, "time that larger pages save by working set"];
-        let kinds = had(report).filter(|pages| *pages != base);
-        by_kind(document, chart(report, texts, axis), kinds, |pages| points(report, pages, &saved), true);
+        let kinds = &mut had(report).filter(|pages| *pages != base);
+        by_kind(document, chart(report, texts, axis), kinds, &|pages| points(report, pages, &saved), true);
     }
     let axis = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
     let chart = chart(report, [&title, "latency by working set"], axis);
-    by_kind(document, chart, had(report), |pages| points(report, pages, &Outcome::estimate), !compares);
+    by_kind(document, chart, &mut had(report), &|pages| points(report, pages, &Outcome::estimate), !compares);
 }
 
 /// Returns the title of a picture: the latency in base pages and in the largest ones.

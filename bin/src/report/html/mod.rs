@@ -9,7 +9,7 @@ mod style;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
@@ -112,58 +112,9 @@ impl<'s> Chapter<'s> {
         found.unwrap_or((None, self.first(Role::Page(PageRole::Title)).unwrap_or("Result")))
     }
 
-    /// Returns the markup of each sentence for which `write` returns any.
-    fn parts(&self, write: &mut dyn FnMut(Role, &str) -> Option<String>) -> Vec<String> {
-        let mut parts = Vec::new();
-        self.sentences.iter().for_each(|(role, words)| parts.extend(write(*role, words)));
-        parts
-    }
-
-    /// Returns the markup of each sentence with one of some roles, but not of the verdict.
-    fn but_verdict(&self, roles: &[Role], [before, behind]: [&str; 2]) -> Vec<String> {
-        let (verdict, _) = self.verdict();
-        let mut is_verdict = true;
-        self.parts(&mut |role, words| {
-            if Some(role) == verdict && core::mem::take(&mut is_verdict) || !roles.contains(&role) {
-                return None;
-            }
-            Some(format!("{before}{}{behind}", InMarkup(words)))
-        })
-    }
-
-    /// Returns the markup of warnings and of their remedies: of notes, or of the others.
-    fn warnings(&self, of_notes: bool) -> Vec<String> {
-        let mut is_written = false;
-        self.parts(&mut |role, words| match role {
-            Role::Page(PageRole::Warning(severity)) => {
-                is_written = (severity == "note") == of_notes;
-                is_written.then(|| format!("<dt class=\"{severity}\">{}</dt>\n", InMarkup(words)))
-            }
-            Role::Page(PageRole::Remedy) if is_written => Some(format!("<dd>{}</dd>\n", InMarkup(words))),
-            _ => {
-                is_written = false;
-                None
-            }
-        })
-    }
-
-    /// Returns the markup of sentences with a label, for which `label` returns it.
-    fn labelled(&self, label: &dyn Fn(Role) -> Option<&'static str>) -> Vec<String> {
-        self.parts(&mut |role, words| {
-            let label = Some(label(role)?).filter(|label| !label.is_empty()).unwrap_or("Note");
-            Some(format!("<dt>{label}</dt>\n<dd>{}</dd>\n", InMarkup(words)))
-        })
-    }
-
-    /// Returns the markup of the tables, of those for readers who want everything or of the others.
-    fn tables(&self, long: bool) -> Vec<String> {
-        let tables = self.entries.iter().filter_map(|entry| match entry {
-            ShownPart::Table(table) if (table.level == Level::Verbose) == long && table.has_rows() => {
-                Some(table)
-            }
-            _ => None,
-        });
-        tables.map(|one| table(one)).collect()
+    /// Returns the name of a chapter.
+    fn name(&self) -> &'s str {
+        self.first(Role::Page(PageRole::Chapter)).unwrap_or_default()
     }
 
     fn pictures(&self) -> impl Iterator<Item = &'s Picture> + use<'s> {
@@ -183,6 +134,22 @@ fn shared_label(role: Role) -> Option<&'static str> {
     }
 }
 
+/// A writer that writes the beginning of a frame before its first part.
+struct Framed<'o> {
+    out: &'o mut dyn Write,
+    before: Option<&'o str>,
+}
+
+impl Write for Framed<'_> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.before.take().map_or(Ok(()), |before| self.out.write_str(before))?;
+        self.out.write_str(part)
+    }
+}
+
+/// A function that writes a sentence if it is one of its subject.
+type WriteSentence<'w> = &'w mut dyn FnMut(&mut dyn Write, Role, &str) -> fmt::Result;
+
 struct Page<'p> {
     out: &'p mut dyn Write,
     /// The part before the first chapter, then the chapters.
@@ -192,14 +159,13 @@ struct Page<'p> {
 }
 
 impl<'p> Page<'p> {
-    /// Writes parts within a frame; nothing without parts.
-    fn framed(&mut self, before: &str, parts: &[String], behind: &str) -> fmt::Result {
-        if parts.is_empty() {
-            return Ok(());
+    /// Writes the sentences of a chapter that belong to a subject within a frame; nothing without any.
+    fn list(&mut self, number: usize, [before, behind]: [&str; 2], write: WriteSentence<'_>) -> fmt::Result {
+        let mut framed = Framed { out: self.out, before: Some(before) };
+        for (role, words) in self.chapters.get(number).iter().flat_map(|chapter| &chapter.sentences) {
+            write(&mut framed, *role, words)?;
         }
-        self.out.write_str(before)?;
-        parts.iter().try_for_each(|part| self.out.write_str(part))?;
-        self.out.write_str(behind)
+        if framed.before.is_none() { self.out.write_str(behind) } else { Ok(()) }
     }
 
     fn front(&self) -> &Chapter<'p> {
@@ -216,21 +182,14 @@ impl<'p> Page<'p> {
             }
             _ => None,
         });
-        let mut title = figure.unwrap_or_else(|| front.verdict().1.to_string());
+        let mut title = figure.unwrap_or_else(|| front.verdict().1.into());
         if let Some(cpu) = front.first(Role::Page(PageRole::Fact("CPU"))) {
             title = format!("{title} \u{b7} {cpu}");
         }
-        title += " \u{b7} latency-bench";
-        if let Some(experiment) = front.first(Role::Page(PageRole::Title)) {
-            title = format!("{title} {experiment}");
-        }
-        let about = front.parts(&mut |role, words| match role {
-            Role::Answer => Some(format!("{words} ")),
-            Role::Trust => Some(format!("Trust: {words}. ")),
-            Role::Page(PageRole::ChapterAnswer(question, _)) => Some(format!("{question}: {words} ")),
-            _ => None,
-        });
-        let (title, about) = (InMarkup(&title).to_string(), InMarkup(&about.concat()).to_string());
+        let experiment = front.first(Role::Page(PageRole::Title));
+        let before = if experiment.is_some() { " " } else { "" };
+        title = format!("{title} \u{b7} latency-bench{before}{}", experiment.unwrap_or_default());
+        let title = InMarkup(title.as_str());
         write!(
             self.out,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -241,69 +200,70 @@ impl<'p> Page<'p> {
              <meta property=\"og:type\" content=\"article\"/>\n\
              <title>{title}</title>\n<meta property=\"og:title\" content=\"{title}\"/>\n"
         )?;
-        if !about.is_empty() {
-            writeln!(
-                self.out,
-                "<meta name=\"description\" property=\"og:description\" content=\"{about}\"/>"
-            )?;
-        }
+        let frame = ["<meta name=\"description\" property=\"og:description\" content=\"", "\"/>\n"];
+        self.list(0, frame, &mut |out, role, words| {
+            let words = InMarkup(words);
+            match role {
+                Role::Answer => write!(out, "{words} "),
+                Role::Trust => write!(out, "Trust: {words}. "),
+                Role::Page(PageRole::ChapterAnswer(question, _)) => write!(out, "{question}: {words} "),
+                _ => Ok(()),
+            }
+        })?;
         write!(self.out, "<style>\n{}{}</style>\n</head>\n<body>\n", style::SHEET, svg::SHEET)
     }
 
     fn body(&mut self) -> fmt::Result {
+        self.out.write_str("<header>\n<p class=\"what\">latency-bench")?;
         let front = self.front();
-        let title =
-            front.first(Role::Page(PageRole::Title)).map(|title| format!(" <b>{}</b>", InMarkup(title)));
-        let origin =
-            front.first(Role::Page(PageRole::Origin)).map(|origin| format!(" on {}", InMarkup(origin)));
-        let verdict = InMarkup(front.verdict().1).to_string();
-        writeln!(
-            self.out,
-            "<header>\n<p class=\"what\">latency-bench{}{}</p>\n<h1>{verdict}</h1>\n</header>",
-            title.unwrap_or_default(),
-            origin.unwrap_or_default()
-        )?;
-        let names = self.chapters.iter().map(|chapter| chapter.first(Role::Page(PageRole::Chapter)));
-        let links: Vec<String> = (0..)
-            .zip(names)
-            .filter_map(|(number, name)| {
-                Some(format!("<a href=\"#chapter-{number}\">{}</a>\n", InMarkup(name?)))
-            })
-            .collect();
-        self.framed("<nav>\n", &links, "</nav>\n")?;
+        let verdict = front.verdict().1;
+        let [title, origin] = [PageRole::Title, PageRole::Origin].map(|role| front.first(Role::Page(role)));
+        if let Some(title) = title {
+            write!(self.out, " <b>{}</b>", InMarkup(title))?;
+        }
+        if let Some(origin) = origin {
+            write!(self.out, " on {}", InMarkup(origin))?;
+        }
+        write!(self.out, "</p>\n<h1>{}</h1>\n</header>\n", InMarkup(verdict))?;
+        let mut links = Framed { out: self.out, before: Some("<nav>\n") };
+        for (number, chapter) in self.chapters.iter().enumerate().skip(1) {
+            writeln!(links, "<a href=\"#chapter-{number}\">{}</a>", InMarkup(chapter.name()))?;
+        }
+        if links.before.is_none() {
+            self.out.write_str("</nav>\n")?;
+        }
         self.out.write_str("<main>\n<div class=\"top\">\n<div>\n")?;
         self.conclusions(0)?;
         self.out.write_str("</div>\n")?;
         self.lead()?;
         let mut number = 0;
-        let answers = self.front().parts(&mut |role, words| {
-            let Role::Page(PageRole::ChapterAnswer(question, level)) = role else { return None };
+        self.list(0, ["<dl class=\"answers\">\n", "</dl>\n"], &mut |out, role, words| {
+            let Role::Page(PageRole::ChapterAnswer(question, level)) = role else { return Ok(()) };
             number += 1;
-            Some(format!(
+            write!(
+                out,
                 "<div class=\"{level}\"><dt><a href=\"#chapter-{number}\">{question}</a> {}</dt>\n\
                  <dd>{}</dd></div>\n",
-                badge(level),
+                Badge(level),
                 InMarkup(words)
-            ))
-        });
-        self.framed("<dl class=\"answers\">\n", &answers, "</dl>\n")?;
-        let facts = self.front().parts(&mut |role, words| match role {
+            )
+        })?;
+        let frame = ["<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n", "</tbody>\n</table>\n"];
+        self.list(0, frame, &mut |out, role, words| match role {
             Role::Page(PageRole::Fact(label)) => {
-                Some(format!("<tr><th scope=\"row\">{label}</th><td>{}</td></tr>\n", InMarkup(words)))
+                writeln!(out, "<tr><th scope=\"row\">{label}</th><td>{}</td></tr>", InMarkup(words))
             }
-            _ => None,
-        });
-        let frame = "<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n";
-        self.framed(frame, &facts, "</tbody>\n</table>\n")?;
+            _ => Ok(()),
+        })?;
         self.out.write_str("</div>\n")?;
         self.evidence(0)?;
         for number in 1..self.chapters.len() {
             let Some(chapter) = self.chapters.get(number) else { break };
-            let name = chapter.first(Role::Page(PageRole::Chapter)).unwrap_or_default();
-            let (name, verdict) = (InMarkup(name), InMarkup(chapter.verdict().1));
             writeln!(
                 self.out,
-                "<section id=\"chapter-{number}\">\n<h2>{name}</h2>\n<p class=\"finding\">{verdict}</p>"
+                "<section id=\"chapter-{number}\">\n<h2>{}</h2>\n<p class=\"finding\">{}</p>",
+                InMarkup(chapter.name()),
+                InMarkup(chapter.verdict().1)
             )?;
             self.conclusions(number)?;
             self.evidence(number)?;
@@ -315,72 +275,116 @@ impl<'p> Page<'p> {
 
     /// Writes the figures, the trust in them, and further findings.
     fn conclusions(&mut self, number: usize) -> fmt::Result {
-        let chapter = &self.chapters[number];
-        let figures = chapter.parts(&mut |role, words| match role {
-            Role::Page(PageRole::Figure(label, level)) => Some(format!(
-                "<div class=\"{level}\"><dt>{label} {}</dt>\n<dd><b>{}</dd></div>\n",
-                badge(level),
-                emphasised(words)
-            )),
-            _ => None,
-        });
-        let trust = chapter.parts(&mut |role, words| {
-            let level = level_of(words);
-            (role == Role::Trust).then(|| {
-                let words = emphasised(words);
-                format!("<p class=\"trust {level}\">Trust: <b>{} {words}</p>\n", symbol(level))
-            })
-        });
-        let findings = chapter.but_verdict(&[Role::Answer, Role::Finding], ["<p>", "</p>\n"]);
-        self.framed("<dl class=\"figures\">\n", &figures, "</dl>\n")?;
-        self.framed("", &trust, "")?;
-        self.framed("", &findings, "")
+        self.list(number, ["<dl class=\"figures\">\n", "</dl>\n"], &mut |out, role, words| match role {
+            Role::Page(PageRole::Figure(label, level)) => writeln!(
+                out,
+                "<div class=\"{level}\"><dt>{label} {}</dt>\n<dd><b>{}</dd></div>",
+                Badge(level),
+                Emphasised(words)
+            ),
+            _ => Ok(()),
+        })?;
+        self.list(number, [""; 2], &mut |out, role, words| match (role, level_of(words)) {
+            (Role::Trust, level) => writeln!(
+                out,
+                "<p class=\"trust {level}\">Trust: <b>{} {}</p>",
+                symbol(level),
+                Emphasised(words)
+            ),
+            _ => Ok(()),
+        })?;
+        self.but_verdict(number, [""; 2], &[Role::Answer, Role::Finding], "p")
+    }
+
+    /// Writes the sentences with one of some roles as elements, but not the verdict.
+    fn but_verdict(&mut self, number: usize, frame: [&str; 2], roles: &[Role], element: &str) -> fmt::Result {
+        let mut verdict = self.chapters.get(number).and_then(|chapter| chapter.verdict().0);
+        self.list(number, frame, &mut |out, role, words| {
+            if verdict == Some(role) {
+                verdict = None;
+                return Ok(());
+            }
+            match roles.contains(&role) {
+                true => writeln!(out, "<{element}>{}</{element}>", InMarkup(words)),
+                false => Ok(()),
+            }
+        })
+    }
+
+    /// Writes warnings and their remedies: the notes, or the others.
+    fn warnings(&mut self, number: usize, frame: [&str; 2], of_notes: bool) -> fmt::Result {
+        let mut is_written = false;
+        self.list(number, frame, &mut |out, role, words| match role {
+            Role::Page(PageRole::Remedy) if is_written => writeln!(out, "<dd>{}</dd>", InMarkup(words)),
+            Role::Page(PageRole::Warning(severity)) if (severity == "note") == of_notes => {
+                is_written = true;
+                writeln!(out, "<dt class=\"{severity}\">{}</dt>", InMarkup(words))
+            }
+            _ => {
+                is_written = false;
+                Ok(())
+            }
+        })
+    }
+
+    /// Writes the tables: those for readers who want everything, or the others.
+    fn tables(&mut self, number: usize, [before, behind]: [&str; 2], long: bool) -> fmt::Result {
+        let mut framed = Framed { out: self.out, before: Some(before) };
+        for entry in self.chapters.get(number).map_or(&[][..], |chapter| chapter.entries) {
+            match entry {
+                ShownPart::Table(table) if (table.level == Level::Verbose) == long && table.has_rows() => {
+                    write_table(&mut framed, table)?;
+                }
+                _ => {}
+            }
+        }
+        if framed.before.is_none() { self.out.write_str(behind) } else { Ok(()) }
     }
 
     /// Writes the lines, warnings, pictures and tables.
     fn evidence(&mut self, number: usize) -> fmt::Result {
-        let chapter = &self.chapters[number];
-        let lines = chapter.but_verdict(&[Role::Line], ["<li>", "</li>\n"]);
-        let warnings = chapter.warnings(false);
-        let missing = chapter
-            .parts(&mut |role, words| (role == Role::Missing).then(|| format!("<p>{}</p>\n", InMarkup(words))));
-        let (pictures, tables) = (chapter.pictures(), chapter.tables(false));
-        self.framed("<ul class=\"lines\">\n", &lines, "</ul>\n")?;
-        self.framed(&(heading(number, "Warnings") + "<dl class=\"warnings\">\n"), &warnings, "</dl>\n")?;
-        self.framed(&heading(number, "Not measured"), &missing, "")?;
+        self.but_verdict(number, ["<ul class=\"lines\">\n", "</ul>\n"], &[Role::Line], "li")?;
+        let heading = heading(number, "Warnings", "<dl class=\"warnings\">\n");
+        self.warnings(number, [&heading, "</dl>\n"], false)?;
+        let heading = self::heading(number, "Not measured", "");
+        self.list(number, [&heading, ""], &mut |out, role, words| match role {
+            Role::Missing => writeln!(out, "<p>{}</p>", InMarkup(words)),
+            _ => Ok(()),
+        })?;
+        let Some(pictures) = self.chapters.get(number).map(Chapter::pictures) else { return Ok(()) };
         for picture in pictures {
             self.picture(picture)?;
         }
-        self.framed("", &tables, "")
+        self.tables(number, [""; 2], false)
     }
 
     /// Writes the method, the command, notes, long tables and details.
     fn ending(&mut self, number: usize) -> fmt::Result {
-        let chapter = &self.chapters[number];
-        let method = chapter.labelled(&|role| match role {
-            Role::Method(label) | Role::Provenance(label) => Some(label),
-            _ => None,
-        });
-        let details = chapter.labelled(&|role| match role {
-            Role::Detail(label) => Some(label),
-            _ => None,
-        });
-        let (notes, tables) = (chapter.warnings(true), chapter.tables(true));
-        let command =
-            chapter.first(Role::Page(PageRole::Command)).map(|command| InMarkup(command).to_string());
-        match number {
-            0 => self.framed(&(heading(0, "Placement, health, method") + "<dl>\n"), &method, "</dl>\n")?,
-            _ => {
-                let own = "<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n";
-                self.framed(own, &method, "</dl>\n</details>\n")?;
-            }
-        }
-        let repeated = heading(number, "To repeat it") + "<pre class=\"command\">";
-        self.framed(&repeated, command.as_slice(), "</pre>\n")?;
-        self.framed("<details>\n<summary>Notes</summary>\n<dl>\n", &notes, "</dl>\n</details>\n")?;
-        let everything = "<details>\n<summary>Everything measured</summary>\n";
-        self.framed(everything, &tables, "</details>\n")?;
-        self.framed("<details>\n<summary>Details</summary>\n<dl>\n", &details, "</dl>\n</details>\n")
+        let method = match number {
+            0 => [&heading(0, "Placement, health, method", "<dl>\n"), "</dl>\n"],
+            _ => [
+                "<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n",
+                "</dl>\n</details>\n",
+            ],
+        };
+        self.list(number, method, &mut |out, role, words| match role {
+            Role::Method(label) | Role::Provenance(label) => labelled(out, label, words),
+            _ => Ok(()),
+        })?;
+        let command = heading(number, "To repeat it", "<pre class=\"command\">");
+        self.list(number, [&command, "</pre>\n"], &mut |out, role, words| match role {
+            Role::Page(PageRole::Command) => write!(out, "{}", InMarkup(words)),
+            _ => Ok(()),
+        })?;
+        let notes = ["<details>\n<summary>Notes</summary>\n<dl>\n", "</dl>\n</details>\n"];
+        self.warnings(number, notes, true)?;
+        let everything = ["<details>\n<summary>Everything measured</summary>\n", "</details>\n"];
+        self.tables(number, everything, true)?;
+        let details = ["<details>\n<summary>Details</summary>\n<dl>\n", "</dl>\n</details>\n"];
+        self.list(number, details, &mut |out, role, words| match role {
+            Role::Detail(label) => labelled(out, label, words),
+            _ => Ok(()),
+        })
     }
 
     fn picture(&mut self, picture: &Picture) -> fmt::Result {
@@ -393,7 +397,7 @@ impl<'p> Page<'p> {
         }
         match picture {
             Picture::Matrix(matrix) if matrix.rows.len() > 1 => {
-                let title = InMarkup(&matrix.title);
+                let title = InMarkup(matrix.title.as_str());
                 writeln!(self.out, "<p>{title}: too many cells for a page, not for --format=svg.</p>")
             }
             _ => Ok(()),
@@ -415,7 +419,7 @@ impl<'p> Page<'p> {
         svg::write(&mut drawn, picture, svg::FramePlace::Page(number))?;
         let mut parts = drawn.split('"');
         let _ = parts.find(|part| part.ends_with("viewBox="));
-        let (view, title) = (parts.next().unwrap_or_default(), InMarkup(title));
+        let (view, title) = (parts.next().unwrap_or_default(), InMarkup(title.as_str()));
         writeln!(
             self.out,
             "<figure class=\"lead\"><a href=\"#chapter-{chapter}\"><svg role=\"img\" \
@@ -427,8 +431,11 @@ impl<'p> Page<'p> {
     /// Writes the document for programs, and the end of the page.
     fn data(&mut self, shown: &Shown) -> fmt::Result {
         let left_out = self.front().first(Role::Page(PageRole::Data));
-        let without = left_out.map(|words| format!(", {}", InMarkup(words))).unwrap_or_default();
-        write!(self.out, "<details>\n<summary>The same as JSON{without}</summary>\n<pre>")?;
+        self.out.write_str("<details>\n<summary>The same as JSON")?;
+        if let Some(words) = left_out {
+            write!(self.out, ", {}", InMarkup(words))?;
+        }
+        self.out.write_str("</summary>\n<pre>")?;
         let out = &mut Escaping(self.out, markup_lines);
         match left_out {
             Some(_) => json::write(out, Layout::Lines, without_points(shown.entries()))?,
@@ -470,10 +477,16 @@ fn is_drawn(picture: &Picture) -> bool {
     }
 }
 
-/// Returns a heading of the page, or of a chapter.
-fn heading(number: usize, words: &str) -> String {
+/// Returns a heading of the page, or of a chapter, and what follows it.
+fn heading(number: usize, words: &str, behind: &str) -> String {
     let level = if number == 0 { 2 } else { 3 };
-    format!("<h{level}>{words}</h{level}>\n")
+    format!("<h{level}>{words}</h{level}>\n{behind}")
+}
+
+/// Writes a sentence with its label.
+fn labelled(out: &mut dyn Write, label: &str, words: &str) -> fmt::Result {
+    let label = if label.is_empty() { "Note" } else { label };
+    writeln!(out, "<dt>{label}</dt>\n<dd>{}</dd>", InMarkup(words))
 }
 
 /// Returns the level of trust at the beginning of a sentence; its first letter is enough.
@@ -494,29 +507,36 @@ fn symbol(level: &str) -> &'static str {
     }
 }
 
-/// Returns a level of trust with its symbol and colour.
-fn badge(level: &str) -> String {
-    format!("<b class=\"badge {level}\">{} {level}</b>", symbol(level))
+/// A level of trust with its symbol and colour.
+struct Badge<'l>(&'l str);
+
+impl fmt::Display for Badge<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "<b class=\"badge {}\">{} {0}</b>", self.0, symbol(self.0))
+    }
 }
 
-/// Returns the markup of a sentence in which the end of an emphasis takes the place of the first comma or colon.
-fn emphasised(words: &str) -> String {
-    let (strong, rest) = words.split_once([',', ':']).unwrap_or((words, ""));
-    format!("{}</b>{}", InMarkup(strong), InMarkup(rest))
+/// A sentence in which the end of an emphasis takes the place of the first comma or colon.
+struct Emphasised<'w>(&'w str);
+
+impl fmt::Display for Emphasised<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (strong, rest) = self.0.split_once([',', ':']).unwrap_or((self.0, ""));
+        write!(out, "{}</b>{}", InMarkup(strong), InMarkup(rest))
+    }
 }
 
-/// Returns the markup of a table.
-fn table(table: &ShownTable) -> String {
-    let mut out = String::from("<div class=\"scroll\">\n<table>\n");
+fn write_table(out: &mut dyn Write, table: &ShownTable) -> fmt::Result {
+    out.write_str("<div class=\"scroll\">\n<table>\n")?;
     if !table.caption.is_empty() {
-        out += &format!("<caption>{}</caption>\n", InMarkup(&table.caption));
+        writeln!(out, "<caption>{}</caption>", InMarkup(table.caption.as_str()))?;
     }
     for (row, cells) in table.rows.iter().enumerate() {
-        out += match row {
+        out.write_str(match row {
             0 => "<thead>\n<tr>",
             1 => "</tr>\n</thead>\n<tbody>\n<tr>",
             _ => "</tr>\n<tr>",
-        };
+        })?;
         for (column, cell) in cells.iter().enumerate() {
             let (name, scope) = match (row, column) {
                 (0, _) => ("th", " scope=\"col\""),
@@ -524,14 +544,15 @@ fn table(table: &ShownTable) -> String {
                 _ => ("td", ""),
             };
             let class = if column < table.words { " class=\"word\"" } else { "" };
-            let cell = match cell.as_str() {
-                level @ ("good" | "fair" | "poor") if row > 0 => badge(level),
-                cell => InMarkup(cell).to_string(),
-            };
-            out += &format!("<{name}{scope}{class}>{cell}</{name}>");
+            write!(out, "<{name}{scope}{class}>")?;
+            match cell.as_str() {
+                level @ ("good" | "fair" | "poor") if row > 0 => write!(out, "{}", Badge(level))?,
+                cell => write!(out, "{}", InMarkup(cell))?,
+            }
+            write!(out, "</{name}>")?;
         }
     }
-    out + "</tr>\n</tbody>\n</table>\n</div>\n"
+    out.write_str("</tr>\n</tbody>\n</table>\n</div>\n")
 }
 
 #[cfg(test)]

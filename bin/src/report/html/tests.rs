@@ -81,8 +81,8 @@ fn everything(document: &mut Shown, text: &str) {
         groups: None,
         cells: Vec::new(),
     };
-    let cell = |row, _| if row == 0 { Ok(100.0) } else { Err(text) };
-    document.picture(Picture::Matrix(matrix.filled(cell)));
+    let cell = |row, _| if row == 0 { Ok(100.0) } else { Err("mbind <EPERM>") };
+    document.picture(Picture::Matrix(matrix.filled(&cell)));
     document.part(Part::Object(&NAME), |document| document.put(&NAME, text));
     for role in [PageRole::Chapter, PageRole::Title] {
         document.sentence(Role::Page(role), format_args!("{text}"));
@@ -258,9 +258,9 @@ fn the_points_of_a_chart_are_linked_as_csv() {
 fn a_matrix_of_one_cell_has_no_picture() {
     let page = |columns: &'static [u32]| {
         written(|document| {
-            let matrix = charts::of_nodes(0, |_, _| Ok::<_, String>(100.0));
+            let matrix = charts::of_nodes(0, &|_, _| Ok(100.0));
             let matrix = Matrix { rows: [0].into(), columns: columns.into(), ..matrix };
-            document.picture(Picture::Matrix(matrix.filled(|_, _| Ok::<_, String>(100.0))));
+            document.picture(Picture::Matrix(matrix.filled(&|_, _| Ok(100.0))));
         })
     };
     assert!(!page(&[0]).contains("<figure"));

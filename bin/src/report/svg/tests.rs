@@ -58,7 +58,7 @@ fn pictures_look_as_they_did() {
 fn the_footer_has_the_level_of_trust_alone() {
     let drawn = |trust: Option<&str>| {
         let shown = Shown::of(|document| {
-            document.picture(Picture::Matrix(charts::of_nodes(2, |_, _| Ok::<_, String>(1.0))));
+            document.picture(Picture::Matrix(charts::of_nodes(2, &|_, _| Ok(1.0))));
             document.say(Role::Page(PageRole::Footer), "host \u{b7} ");
             if let Some(trust) = trust {
                 document.say(Role::Trust, trust);
@@ -92,7 +92,7 @@ fn a_picture_fetches_and_runs_nothing() {
 #[test]
 fn without_points_or_numbers_there_is_still_a_document() {
     charts::without_series(|chart| assert!(chart_of(chart).contains("no points")));
-    let matrix = |nodes| charts::of_nodes(nodes, |_, _| Err("not measurable here: mbind <EPERM>"));
+    let matrix = |nodes| charts::of_nodes(nodes, &|_, _| Err("not measurable here: mbind <EPERM>"));
     assert!(matrix_of(&matrix(1)).contains("node 0 to node 0: not measurable here: mbind &lt;EPERM&gt;"));
     matrix_of(&matrix(0));
 }
