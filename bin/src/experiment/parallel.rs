@@ -21,7 +21,7 @@ use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
 use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
@@ -186,7 +186,7 @@ fn by_chains(document: &mut Shown, report: &Report<'_, '_>) {
 /// Draws loads in flight against chains, on logarithmic axes, where a straight line of slope 1 would be proportional.
 fn picture(document: &mut Shown, report: &Report<'_, '_>) {
     let line = |region: WorkingSet<'_, '_>| {
-        let points = KERNELS.iter().map(|kernel| {
+        let mut points = KERNELS.iter().map(|kernel| {
             let (one, all) = (region.with_lanes(1), region.with_lanes(kernel.lanes()));
             // A single chain has one load in flight by definition.
             let in_flight = if kernel.lanes() == 1 {
@@ -197,7 +197,7 @@ fn picture(document: &mut Shown, report: &Report<'_, '_>) {
             ChartPoint::of(kernel.lanes().real(), in_flight.unwrap_or(f64::NAN.into()))
         });
         let name = format!("{} {}", chains::place(place_of(report, region.size)), region.size);
-        Series { name, data: Data::Points(points.collect()) }
+        Series::of(name, &mut points)
     };
     let title = match in_flight(report) {
         Some((found, limit)) => format!(
@@ -212,7 +212,7 @@ fn picture(document: &mut Shown, report: &Report<'_, '_>) {
         subtitle: point::subtitle("loads in flight by chains", report.machine, report.outcomes.last()),
         x_axis: Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic },
         y_axis: Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic },
-        series: regions(report.outcomes).take(REGIONS).map(line).collect(),
+        series: vector(&mut regions(report.outcomes).take(REGIONS).map(line)),
         marks: Vec::new(),
     }));
 }

@@ -121,6 +121,20 @@ pub struct Series {
     pub data: Data,
 }
 
+impl Series {
+    /// Returns a line with these points.
+    pub fn of(name: impl Into<String>, points: &mut dyn Iterator<Item = ChartPoint>) -> Series {
+        Series { name: name.into(), data: Data::Points(vector(points)) }
+    }
+}
+
+/// Returns the items of an iterator.
+pub fn vector<T>(items: &mut dyn Iterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    items.for_each(|item| all.push(item));
+    all
+}
+
 /// The look of a mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MarkKind {

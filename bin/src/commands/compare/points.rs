@@ -16,7 +16,7 @@ use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
 use crate::describe::{self, columns};
 use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit, vector};
 use crate::report::document::{Field, Level, Part, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
@@ -199,7 +199,7 @@ impl ComparisonView<'_> {
             let x = pair.row.sample.size.0.real();
             ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
         });
-        let mut points: Vec<ChartPoint> = points.take(MAX_POINTS).collect();
+        let mut points = vector(&mut points.take(MAX_POINTS));
         sort_by(&mut points, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
         let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
         let title = match range {

@@ -9,7 +9,7 @@ use latency_core::sort::sort_by;
 
 use crate::analysis::traffic::bytes_per_line;
 use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit, vector};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
 use crate::result::row::{FROM, Label, Row, SIZE, TO, differing};
@@ -26,11 +26,11 @@ pub fn picture(rows: &[Row], name: &str) -> Option<Picture> {
     let shown = differing(rows.iter());
     if shown >> SIZE & 1 == 1 {
         let apart = shown & !(1 << SIZE);
-        let lines = lines_of(rows, apart).take(MOST_LINES).map(|(first, line)| {
+        let mut lines = lines_of(rows, apart).take(MOST_LINES).map(|(first, line)| {
             let label = Label { row: first, shown: apart };
             series(line, format!("{label}"))
         });
-        chart(lines.collect(), title(rows), name, unit(rows))
+        chart(vector(&mut lines), title(rows), name, unit(rows))
     } else if shown & (1 << FROM | 1 << TO) != 0 && unit(rows) != SEVERAL {
         matrix(rows, name)
     } else {
@@ -40,14 +40,14 @@ pub fn picture(rows: &[Row], name: &str) -> Option<Picture> {
 
 /// Returns the rows of one line as a series, by ascending size.
 fn series<'r>(rows: impl Iterator<Item = &'r Row>, name: String) -> Series {
-    let points = rows.map(|row| {
+    let mut points = rows.map(|row| {
         let band = row.sample.interval.filter(|_| row.traffic().is_none());
         ChartPoint {
             band: band.map(|band| (band.low, band.high)),
             ..ChartPoint::new(row.sample.size.0.real(), value(row))
         }
     });
-    let mut points: Vec<ChartPoint> = points.collect();
+    let mut points = vector(&mut points);
     sort_by(&mut points, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
     Series { name, data: Data::Points(points) }
 }
@@ -83,7 +83,7 @@ pub fn overlay<'r>(document: &mut Shown, curves: impl Iterator<Item = (&'r [Row]
         let (_, line) = lines_of(rows, apart & !(1 << SIZE)).next()?;
         (apart >> SIZE & 1 == 1 && unit(rows) == "ns").then(|| series(line, name))
     });
-    let lines: Vec<Series> = lines.take(MOST_LINES + 1).collect();
+    let lines = vector(&mut lines.take(MOST_LINES + 1));
     if (2..=MOST_LINES).contains(&lines.len())
         && let Some(picture) = chart(lines, "Latency by working set".into(), "saved curves", "ns")
     {

@@ -6,7 +6,7 @@ use crate::describe::Report;
 use crate::describe::method::optional;
 use crate::describe::rates::{GIGA, Gigabytes, headline};
 use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
 use crate::result::{Outcome, Walk};
@@ -43,10 +43,9 @@ fn chart(document: &mut Shown, report: &Report<'_, '_>, in_text: bool) {
     let line = |line: &[Outcome<'_>]| {
         let traffic = line.first()?.point.walk.traffic()?;
         let node = optional(cores.then_some(traffic.from), |node, out| write!(out, ", node {node}"));
-        let points = line.iter().map(point).collect();
-        Some(Series { name: format!("{}{node}", traffic.kind.name), data: Data::Points(points) })
+        Some(Series::of(format!("{}{node}", traffic.kind.name), &mut line.iter().map(point)))
     };
-    let series: Vec<Series> = report.outcomes.chunk_by(is_joined).filter_map(line).collect();
+    let series = vector(&mut report.outcomes.chunk_by(is_joined).filter_map(line));
     let range = AxisRange::of(&mut |each| report.outcomes.iter().for_each(|outcome| each(point(outcome).y)));
     let AxisRange { low, high } = range.unwrap_or(AxisRange { low: 0.0, high: 0.0 });
     let (low, high) = (Digits(low), Digits(high));

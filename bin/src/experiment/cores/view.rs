@@ -22,7 +22,7 @@ use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
 use crate::options::Pairs;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit, vector};
 use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
@@ -445,21 +445,19 @@ fn strip(
     const GOLDEN: f64 = 0.618_034;
     let count = found.classes().count();
     // The nearest class is at the top.
-    let lines = found.classes().enumerate().map(|(index, class)| {
+    let (mut names, mut series) = (Vec::new(), Vec::new());
+    for (index, class) in found.classes().enumerate() {
         let middle = (count - 1 - index).real();
         let small = report.machine.small.as_ref();
         let members = pairs(report.outcomes)
             .filter(|pair| class.has(small, pair.with.class, [pair.a.0, pair.with.partner.0]));
-        let points = members.enumerate().map(|(order, pair)| {
+        let mut points = members.enumerate().map(|(order, pair)| {
             let part = order.real() * GOLDEN + 0.5;
             ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5))
         });
-        let name = format!("{class} {} ns", Digits(class.median));
-        (name, Series { name: String::new(), data: Data::Scatter(points.collect()) })
-    });
-    let (mut names, mut series): (Vec<String>, Vec<Series>) = lines.unzip();
-    names.reverse();
-    series.reverse();
+        names.insert(0, format!("{class} {} ns", Digits(class.median)));
+        series.insert(0, Series { name: String::new(), data: Data::Scatter(vector(&mut points)) });
+    }
     let [quantity, unit] = QUANTITY;
     let chart = Chart {
         title,

@@ -12,7 +12,7 @@ use latency_core::units::Bytes;
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::{method, split};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Scale, Series, Unit, vector};
 use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
@@ -81,13 +81,13 @@ fn picture(
             None => ChartPoint::new(x, y),
         }
     };
-    let measured = samples.iter().map(|sample| point(sample.size, sample.nanoseconds, sample.interval));
-    let measured: Vec<ChartPoint> = measured.collect();
-    let told = samples.iter().filter_map(|sample| {
+    let mut measured = samples.iter().map(|sample| point(sample.size, sample.nanoseconds, sample.interval));
+    let measured = vector(&mut measured);
+    let mut told = samples.iter().filter_map(|sample| {
         let Estimate { value, interval } = parts(sample.size)?.without_translation;
         Some(point(sample.size, value, interval))
     });
-    let apart: Vec<ChartPoint> = told.collect();
+    let apart = vector(&mut told);
     let has_levels = analysis.stair.is_ok();
     let mut marks = Vec::new();
     if has_levels {

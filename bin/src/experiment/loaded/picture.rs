@@ -35,7 +35,7 @@ pub fn picture(document: &mut Shown, report: &Report<'_, '_>, several: bool) {
         };
         let steps = loading.steps();
         let own = steps.as_slice().iter().filter(|step| loading.is_level(step));
-        let points = own.map(|step| {
+        let mut points = own.map(|step| {
             let (x, y) = (step.level.delivered.value / GIGA, step.level.latency.value);
             let whiskers = match step.level.offered {
                 // Zero traffic has no uncertainty.
@@ -45,7 +45,7 @@ pub fn picture(document: &mut Shown, report: &Report<'_, '_>, several: bool) {
             let band = step.level.latency.interval.map(|at| (at.low, at.high));
             ChartPoint { x, y, band, whiskers }
         });
-        series.push(Series { name, data: Data::Points(points.collect()) });
+        series.push(Series::of(name, &mut points));
         let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
         if let Some(knee) = loading.knee(CLEAREST) {
             // All knees are at the same multiple.

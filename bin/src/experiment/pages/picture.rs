@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use latency_core::units::Pages;
 
-use crate::report::chart::{Chart, ChartPoint, Data, Series};
+use crate::report::chart::{Chart, ChartPoint, Data, Series, vector};
 use crate::report::shown::{Picture, Shown};
 use crate::result::words::PageWords;
 
@@ -19,7 +19,7 @@ pub fn by_kind(
     in_text: bool,
 ) {
     let line = |pages| Series { name: format!("{}", PageWords(pages)), data: Data::Points(points(pages)) };
-    let series: Vec<Series> = kinds.map(line).collect();
+    let series = vector(&mut kinds.map(line));
     if !series.is_empty() {
         document.draw(Picture::Chart(Chart { series, ..chart }), in_text);
     }

@@ -18,7 +18,7 @@ use crate::describe::rates::plus_minus;
 use crate::describe::tlb::{self, entries};
 use crate::describe::{Report, columns};
 use crate::machine::processor::Platform;
-use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
 use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
@@ -269,10 +269,10 @@ pub fn picture(document: &mut Shown, report: &Report<'_, '_>) {
     let points = |pages| {
         let page = size(report, pages);
         let costs = of_kind(report.spans, pages).iter().filter(|point| point.count.is_power_of_two());
-        let shown = costs.filter_map(|point| {
+        let mut shown = costs.filter_map(|point| {
             Some(ChartPoint::of(page.times(point.count).0.real(), cost(report.spans, point)?))
         });
-        shown.collect()
+        vector(&mut shown)
     };
     by_kind(document, chart, &mut measured(report).map(|series| series.pages), &points, false);
 }

@@ -16,7 +16,7 @@ use crate::analysis::huge_pages::{
 use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
 use crate::describe::rates::{is_wide, plus_minus};
 use crate::describe::{self, Report, columns, method, point, split, trust};
-use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
 use crate::report::document::{Level, Role, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::{Shown, ShownTable};
@@ -317,7 +317,7 @@ fn points<'a>(
     let point = |outcome: &Outcome<'a>| {
         ChartPoint::of(outcome.point.size.0.real(), value(outcome).unwrap_or(f64::NAN.into()))
     };
-    walks(report.outcomes, pages).map(point).collect()
+    vector(&mut walks(report.outcomes, pages).map(point))
 }
 
 pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {

@@ -15,7 +15,7 @@ use crate::describe::method::optional;
 use crate::describe::rates::{GIGA, headline, in_parentheses};
 use crate::describe::{Report, columns, method, point};
 use crate::plan::single;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
 use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
@@ -164,16 +164,17 @@ fn disturbances(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 fn picture(document: &mut Shown, report: &Report<'_, '_>) {
-    let lines = sets(report.residency).filter_map(|set| {
-        let points = set.iter().map(|point| ChartPoint::of(point.after_ns / 1e6, point.share.scaled(100.0)));
-        Some(Series { name: format!("{}", set.first()?.size), data: Data::Points(points.collect()) })
+    let mut lines = sets(report.residency).filter_map(|set| {
+        let mut points =
+            set.iter().map(|point| ChartPoint::of(point.after_ns / 1e6, point.share.scaled(100.0)));
+        Some(Series::of(format!("{}", set.first()?.size), &mut points))
     });
     document.picture(Picture::Chart(Chart {
         title: "Life of lines in the shared cache".into(),
         subtitle: point::subtitle("share of the lines left by wait", report.machine, report.outcomes.first()),
         x_axis: Axis { title: "time since the load", unit: Unit::Plain("ms"), scale: Scale::Logarithmic },
         y_axis: Axis { title: "left", unit: Unit::Plain("%"), scale: Scale::Linear },
-        series: lines.collect(),
+        series: vector(&mut lines),
         marks: Vec::new(),
     }));
 }

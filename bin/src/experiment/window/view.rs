@@ -228,11 +228,11 @@ fn fillers(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_, 
             _ => None,
         });
         let mut base = None;
-        let points = times.map(|(fillers, time)| {
+        let mut points = times.map(|(fillers, time)| {
             let base = *base.get_or_insert(time.value);
             ChartPoint::of((fillers + Gap::OVERHEAD).real(), time.scaled(1.0 / base))
         });
-        Series { name: filler.name().into(), data: Data::Points(points.collect()) }
+        Series::of(filler.name(), &mut points)
     };
     let series = Filler::ALL.map(line);
     let measured =
@@ -267,12 +267,12 @@ fn fillers(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_, 
 /// Draws the time per load by the instructions between a chain's loads.
 fn work(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_, '_>, in_text: bool) {
     let line = |name: &str, region: WorkingSet<'_, '_>, prefetch| {
-        let points = KERNELS.iter().map(|[plain, fetching]| {
+        let mut points = KERNELS.iter().map(|[plain, fetching]| {
             let kernel = if prefetch { fetching } else { plain };
             let time = region.with_work(kernel.work(), prefetch);
             ChartPoint::of(kernel.instructions().real(), time.unwrap_or(f64::NAN.into()))
         });
-        Series { name: name.into(), data: Data::Points(points.collect()) }
+        Series::of(name, &mut points)
     };
     let mut series = Vec::from([
         line(view.place().as_str(), view.memory, false),
