@@ -7,13 +7,13 @@
 mod points;
 mod style;
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use latency_core::json::Layout;
+use latency_core::sort::sort_by;
 
 use super::document::{Level, PageRole, Part, Role};
 use super::escape::{Escaping, InMarkup, markup_lines};
@@ -60,10 +60,16 @@ impl<'s> Chapter<'s> {
         let first = entries.iter().position(is_chapter).unwrap_or(entries.len());
         let (before, chapters) = entries.split_at(first);
         let chapters: Vec<&[ShownPart]> = chapters.chunk_by(|_, next| !is_chapter(next)).collect();
-        let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        let mut told: Vec<(&str, &str)> = Vec::new();
         for (role, words) in chapters.iter().flat_map(|chapter| sentences(chapter)) {
-            if let Some(label) = shared_label(role) {
-                *counts.entry((label, words)).or_default() += 1;
+            told.extend(shared_label(role).map(|label| (label, words)));
+        }
+        sort_by(&mut told, Ord::cmp);
+        // The sentences of several chapters, each with whether it has its place.
+        let mut repeated: Vec<((&str, &str), bool)> = Vec::new();
+        for same in told.chunk_by(|one, other| one == other) {
+            if let [first, _, ..] = same {
+                repeated.push((*first, false));
             }
         }
         let mut all = Vec::from([Chapter { sentences: sentences(before).collect(), entries: before }]);
@@ -74,14 +80,11 @@ impl<'s> Chapter<'s> {
             let mut place = Some(false);
             for (role, words) in sentences(entries) {
                 if role != Role::Page(PageRole::Remedy) {
-                    let count = shared_label(role).and_then(|label| counts.get_mut(&(label, words)));
-                    place = match count {
-                        Some(0) => None,
-                        Some(count @ 2..) => {
-                            *count = 0;
-                            Some(true)
-                        }
-                        _ => Some(false),
+                    let label = shared_label(role).unwrap_or_default();
+                    let known = repeated.binary_search_by_key(&(label, words), |(known, _)| *known);
+                    place = match known.ok().and_then(|index| repeated.get_mut(index)) {
+                        None => Some(false),
+                        Some((_, has_place)) => (!core::mem::replace(has_place, true)).then_some(true),
                     };
                 }
                 match place {
