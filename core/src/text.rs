@@ -178,8 +178,9 @@ pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
     things: I,
 ) -> impl fmt::Display + use<'s, D, I> {
     fmt::from_fn(move |out| {
-        things.clone().enumerate().try_for_each(|(index, thing)| {
-            out.write_str(if index == 0 { first } else { next })?;
+        let mut before = first;
+        things.clone().try_for_each(|thing| {
+            out.write_str(core::mem::replace(&mut before, next))?;
             thing.fmt(out)
         })
     })
