@@ -49,7 +49,7 @@ pub struct FleetView<'v, 'a> {
     /// With a history, one series of each host.
     pub series: &'v List<HostSeries>,
     /// The facts that slow hosts have significantly more often than others.
-    pub associations: &'v List<Association<'v>>,
+    pub associations: &'v [Association<'v>],
     /// The likely causes of the differences of hosts.
     pub causes: &'v HostCauses,
     /// The expected hosts without a result.
