@@ -170,14 +170,14 @@ fn buckets(document: &mut Shown, found: &Distribution) {
     });
 }
 
-/// Describes the conclusions from a point.
-pub fn summary(document: &mut Shown, found: &Distribution) {
+/// Describes the conclusions from a point; null without one.
+pub fn summary(document: &mut Shown, found: Option<&Distribution>) {
     for (field, percent) in [(&P50, 50.0), (&P99, 99.0), (&P99_9, 99.9)] {
-        document.put(field, quantile(found, percent));
+        document.put(field, found.map(|found| quantile(found, percent)));
     }
-    document.put(&MAXIMUM, found.maximum_ns());
-    document.put(&MEAN, found.mean_ns());
-    document.put(&AGREES, agrees(found));
-    document.put(&columns::REFRESH, refresh_us(found));
-    document.put(&SHARE, left_out(found).real() / found.total().real());
+    document.put(&MAXIMUM, found.and_then(Distribution::maximum_ns));
+    document.put(&MEAN, found.map(Distribution::mean_ns));
+    document.put(&AGREES, found.map(agrees));
+    document.put(&columns::REFRESH, found.and_then(refresh_us));
+    document.put(&SHARE, found.map(|found| left_out(found).real() / found.total().real()));
 }

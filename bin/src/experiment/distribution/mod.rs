@@ -108,9 +108,7 @@ fn records(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    if let Some((_, found)) = known(report).next() {
-        members::summary(document, found);
-    }
+    members::summary(document, known(report).next().map(|(_, found)| found));
 }
 
 fn data(document: &mut Shown, report: &Report<'_, '_>) {

@@ -221,7 +221,7 @@ fn nanoseconds(value: f64) -> impl Display {
 /// Writes a share in percent, rounded up to one decimal, so that it stays an upper bound.
 fn at_most_percent(share: f64) -> impl Display {
     let exact = share * 100.0 * 10.0;
-    let tenths = math::whole(exact) + u64::from((math::whole(exact) as f64) < exact);
+    let tenths = math::whole(exact).saturating_add(u64::from((math::whole(exact) as f64) < exact));
     fmt::from_fn(move |out| write!(out, "{}.{}%", tenths / 10, tenths % 10))
 }
 

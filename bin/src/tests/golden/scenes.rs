@@ -211,6 +211,7 @@ const WIDE: &[Row] = &[
     ("loaded-threads-refused", TABLES, FOUR, "loaded --memnode=0 --traffic=read", &[Threads]),
     ("loaded-slow-idle", EVERY, FOUR, "loaded --memnode=0 --traffic=read", &[SlowIdle]),
     ("loaded-interrupted", EVERY, TWO, "loaded", &[Interrupted]),
+    ("distribution-early", &["json"], ONE, "distribution", &[Early]),
     ("loaded-early", TABLES, ONE, "loaded", &[Early]),
     ("loaded-troubled", TABLES, FOUR, "loaded --memnode=0-1", &[Excluded, Imprecise, Disturbed, FewRounds]),
     ("system", &["txt", "json", "html"], ONE, "system", &[]),
