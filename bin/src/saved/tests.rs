@@ -554,3 +554,37 @@ fn the_order_of_members_does_not_matter() {
         assert_eq!(row.sample.interval.map(|interval| interval.low), Some(89.0), "{text}");
     }
 }
+
+#[test]
+fn memory_above_the_random_load_that_contains_it_is_refused() {
+    let memory = |low: f64| {
+        let text = DOCUMENT.replacen(
+            r#""cycles":2.8"#,
+            &format!(r#""memory_ns":{},"memory_ns_low":{low},"memory_ns_high":{}"#, low + 0.1, low + 0.2),
+            1,
+        );
+        parse(text.as_bytes()).map(|saved| saved.rows.len())
+    };
+    assert_eq!([memory(0.8), memory(1.05)].map(Result::ok), [Some(1); 2]);
+    let refused = memory(1.2).unwrap_err();
+    assert_eq!((refused.line, refused.what), (2, "memory_ns above its random load"));
+    let beyond = DOCUMENT.replace("1.083", "1e999");
+    assert!(parse(beyond.as_bytes()).is_err());
+}
+
+#[test]
+fn bandwidths_of_single_cpus_are_points_of_their_own() {
+    let rows = |cpus: [u32; 3], cores: [u32; 3]| {
+        let row = |index: usize| {
+            format!("bandwidth,0,0,{},read,{},{}\n", cpus[index], cores[index], 5.0 + index as f64)
+        };
+        let head = "experiment,initiator_node,target_node,initiator_cpu,traffic,cores,ns\n";
+        let text = (0..3).map(row).fold(String::from(head), |text, row| text + &row);
+        parse(text.as_bytes()).unwrap().rows
+    };
+    let each = rows([0, 1, 2], [1; 3]);
+    assert!(!each[1].is_same(&each[0], u32::MAX) && !each[2].is_same(&each[1], u32::MAX));
+    // The first CPU of several generators is one of a choice.
+    let [one, other] = [0, 4].map(|cpu| rows([cpu; 3], [1, 2, 3]));
+    assert!(one.iter().zip(other).all(|(one, other)| one.is_same(other, u32::MAX)));
+}

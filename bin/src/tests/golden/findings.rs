@@ -80,6 +80,9 @@ pub const SECRET: &[u8] = b"made-up-name";
 /// Number of pages of the largest span of a curve.
 const SPAN_PAGES: u64 = 1 << 14;
 
+/// Factors of odd values.
+const ODD: [f64; 7] = [1.0, 0.1, 1.0, 10.0, 0.01, 1e5, f64::INFINITY];
+
 /// Number of threads that a kernel allows if it does not allow all.
 const THREADS: u32 = 3;
 
@@ -840,6 +843,9 @@ impl Run<'_> {
         let idle = if self.has(Trouble::SlowIdle) { 1.25 } else { 1.0 };
         let value = value * beside.map_or(idle, |traffic| loads::stretch(point, &traffic));
         let value = if self.has(Trouble::SlowedCore) { 1.05 * value } else { value };
+        let odd =
+            if self.has(Trouble::Odd) { ODD[numbers::scrambled(index as u64) as usize % 7] } else { 1.0 };
+        let value = value * odd;
         let seed = index as u64 + 1000 * u64::from(point.initiator.0);
         let wide = self.has(Trouble::Wide);
         let imprecise = wide || self.has(Trouble::Imprecise) && index % 5 == 1;
@@ -890,7 +896,7 @@ impl Run<'_> {
                 uncore_gigahertz: self.uncore_gigahertz(point),
                 delivered: beside.map(|traffic| {
                     let rate = if self.has(Trouble::Starved) { 0.0 } else { loads::delivered(&traffic) };
-                    let lines_per_ns = rate / bytes_per_line(traffic.kind) / 1e9;
+                    let lines_per_ns = odd * rate / bytes_per_line(traffic.kind) / 1e9;
                     self.summary(numbers::rounds(lines_per_ns, spread / 4.0, seed + 55))
                 }),
                 maximum_ns: nanoseconds.maximum * 1.012,

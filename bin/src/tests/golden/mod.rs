@@ -12,6 +12,7 @@ mod lines;
 mod loads;
 mod numbers;
 mod pages;
+mod readable;
 mod residency;
 mod scene;
 mod scenes;

@@ -61,10 +61,12 @@ pub enum Trouble {
     SmallTlb,
     /// All intervals are too wide for one number, even of points that are steady.
     Wide,
+    /// Some latencies and rates are tiny, huge or infinite.
+    Odd,
 }
 
 impl Trouble {
-    /// All troubles.
+    /// All troubles that a run may have.
     pub const ALL: [Trouble; 27] = [
         Trouble::Excluded,
         Trouble::Imprecise,
