@@ -3,7 +3,7 @@
 //! Data runs one way, and each stage ends before the next one begins:
 //!
 //! ```text
-//! arguments -> options -> machine -> plan -> measure -> conclude -> document -> format
+//! arguments -> options -> machine -> plan -> measure -> conclude -> shown -> format
 //! ```
 //!
 //! - `options` is the parsed command line, and the checks of it. No system call is made.
@@ -12,9 +12,9 @@
 //! - `engine` is the only code that times, and the only one that places memory. It takes points, never options. Its
 //!   page describes the course of a measurement.
 //! - `analysis` draws conclusions from results, as plain data: levels, ratios, verdicts. No format computes.
-//! - `describe` is the vocabulary of every report and the order of its parts. An experiment describes its result once;
-//!   `report` makes text, JSON, CSV, pictures, pages and metrics from that description, without any knowledge of
-//!   latency.
+//! - `describe` is the vocabulary of every report and the order of its parts. An experiment presents its result once, as
+//!   `report::shown::Shown`; from that, `report` makes text, JSON, CSV, pictures, pages and metrics, without any knowledge
+//!   of latency.
 //!
 //! A file imports only from floors below its own; `tests/tests/structure.rs` enforces that:
 //!
@@ -86,8 +86,8 @@ use options::{Descriptor, FlagId, FlagSet, Help, MOST_OUTPUTS, Options, Output, 
 use plan::duration::Range;
 use plan::whole_run;
 use report::FORMATS;
-use report::document::Describe;
 use report::format::Purpose;
+use report::shown::Shown;
 use report::terminal::Terminal;
 use report::wrap::Wrap;
 use sys::arguments::{Arguments, Environment};
@@ -242,7 +242,7 @@ impl<'a> Outputs<'_, 'a> {
         &mut self,
         columns: output::Columns,
         [failed, nothing]: [bool; 2],
-        description: Describe<'_>,
+        shown: &Shown,
     ) -> Result<(), Failure<'a>> {
         let (options, environment) = (self.options, self.environment);
         let mut kept = Ok(());
@@ -256,7 +256,7 @@ impl<'a> Outputs<'_, 'a> {
             }
             let terminal = screen(options.color, path.is_none(), environment);
             // The sink keeps the error of a failed write, and `finish` returns it.
-            let _ = output::write(out, format, options, terminal, columns, &mut *description);
+            let _ = output::write(out, format, options, terminal, columns, shown);
             true
         });
         kept.and(written)
@@ -320,10 +320,10 @@ fn act<'o>(
     let (started, begun_ns) = now();
     let mut written = Ok(());
     let ran = || command_run(options, arguments, (started, begun_ns));
-    let found = command.perform(options, &ran, &mut |description| {
+    let found = command.perform(options, &ran, &mut |shown| {
         // An output file is either completed or removed.
         let _ = signal::block();
-        written = outputs.open().and_then(|()| outputs.save(command.columns, [false; 2], description));
+        written = outputs.open().and_then(|()| outputs.save(command.columns, [false; 2], shown));
     });
     let _ = signal::block();
     written?;
@@ -424,9 +424,8 @@ fn perform<'o>(
     let takes = whole_run::expected(options, machine, points, budget);
     if options.dry_run {
         let run = command_run(options, arguments, (started, begun_ns));
-        return outputs.save(output::COLUMNS, [false; 2], &mut |document| {
-            dry_run::present(document, &run, points, budget, takes);
-        });
+        let shown = Shown::of(|document| dry_run::present(document, &run, points, budget, takes));
+        return outputs.save(output::COLUMNS, [false; 2], &shown);
     }
     say_time(options, takes, messages);
     // Slow checks are left out if their findings would not be shown.
@@ -442,9 +441,8 @@ fn perform<'o>(
     let report = ran.report(options, arguments, &warnings, (started, seconds));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
-    let written = outputs.save(output::COLUMNS, [failed.is_some(), nothing], &mut |document| {
-        describe::report(document, &report, &experiment.present);
-    });
+    let shown = Shown::of(|document| describe::report(document, &report, &experiment.present));
+    let written = outputs.save(output::COLUMNS, [failed.is_some(), nothing], &shown);
     // Errors of messages are dropped, because there is no other output to report them to.
     let _ = warnings.write(messages, options.verbose, message_columns(), shows_utf8(outputs.environment));
     written?;
@@ -468,7 +466,8 @@ fn perform_all(
     let plans = Plans::make(options, machine)?;
     if options.dry_run {
         let run = command_run(options, arguments, (started, begun_ns));
-        return outputs.save(output::COLUMNS, [false; 2], &mut |document| plans.present(document, &run));
+        let shown = Shown::of(|document| plans.present(document, &run));
+        return outputs.save(output::COLUMNS, [false; 2], &shown);
     }
     say_time(options, plans.takes, messages);
     let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;
@@ -486,9 +485,8 @@ fn perform_all(
     }
     let nothing = sections.interrupted && sections.is_empty();
     let failed = sections.verdict(false).is_err();
-    outputs.save(output::COLUMNS, [failed, nothing], &mut |document| {
-        whole_report::present(document, &whole);
-    })?;
+    let shown = Shown::of(|document| whole_report::present(document, &whole));
+    outputs.save(output::COLUMNS, [failed, nothing], &shown)?;
     sections.verdict(options.strict)
 }
 

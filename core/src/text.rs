@@ -20,7 +20,7 @@ impl<const N: usize> Text<N> {
     /// not UTF-8, and characters that control a terminal, are replaced by `?`.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
-        shown(bytes.trim_ascii(), &mut |character| text.push(character));
+        text.room().take(bytes.trim_ascii());
         text
     }
 
@@ -37,12 +37,12 @@ impl<const N: usize> Text<N> {
     ///
     /// A part does not fit.
     pub fn write_fmt(&mut self, words: fmt::Arguments<'_>) -> fmt::Result {
-        fmt::write(self, words)
+        fmt::write(&mut self.room(), words)
     }
 
     /// Returns the characters.
     pub fn as_str(&self) -> &str {
-        core::str::from_utf8(self.bytes.get(..self.length).unwrap_or_default()).unwrap_or_default()
+        characters(&self.bytes, self.length)
     }
 
     /// Returns whether the text is empty.
@@ -66,17 +66,52 @@ impl<const N: usize> Text<N> {
             self.length = self.length.min(length);
         }
     }
+
+    const fn room(&mut self) -> Room<'_> {
+        Room { bytes: &mut self.bytes, length: &mut self.length }
+    }
 }
 
 /// Appends each part completely, or fails if the part does not fit.
 impl<const N: usize> Write for Text<N> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.room().write_str(part)
+    }
+}
+
+/// The place of a text of any capacity, so that one piece of code writes all of them.
+struct Room<'t> {
+    bytes: &'t mut [u8],
+    length: &'t mut usize,
+}
+
+impl Write for Room<'_> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
         let end = self.length.saturating_add(part.len());
-        let room = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
+        let room = self.bytes.get_mut(*self.length..end).ok_or(fmt::Error)?;
         room.copy_from_slice(part.as_bytes());
-        self.length = end;
+        *self.length = end;
         Ok(())
     }
+}
+
+impl Room<'_> {
+    /// Appends the characters of a text as far as they fit, with `?` for those that would not be shown.
+    fn take(&mut self, bytes: &[u8]) {
+        for chunk in bytes.utf8_chunks() {
+            let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
+            for character in chunk.valid().chars().chain(replaced.chars()) {
+                if self.write_char(if steers(character) { '?' } else { character }).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Returns the characters of a text of any capacity.
+fn characters(bytes: &[u8], length: usize) -> &str {
+    core::str::from_utf8(bytes.get(..length).unwrap_or_default()).unwrap_or_default()
 }
 
 impl<const N: usize> Default for Text<N> {
@@ -106,18 +141,6 @@ impl<const N: usize> fmt::Display for Text<N> {
 impl<const N: usize> fmt::Debug for Text<N> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), out)
-    }
-}
-
-/// Passes the characters of a text to `take` while it returns true, with `?` for those that would not be shown.
-fn shown(bytes: &[u8], take: &mut dyn FnMut(char) -> bool) {
-    for chunk in bytes.utf8_chunks() {
-        let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
-        for character in chunk.valid().chars().chain(replaced.chars()) {
-            if !take(if steers(character) { '?' } else { character }) {
-                return;
-            }
-        }
     }
 }
 
@@ -155,8 +178,9 @@ pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
     things: I,
 ) -> impl fmt::Display + use<'s, D, I> {
     fmt::from_fn(move |out| {
-        things.clone().enumerate().try_for_each(|(index, thing)| {
-            out.write_str(if index == 0 { first } else { next })?;
+        let mut before = first;
+        things.clone().try_for_each(|thing| {
+            out.write_str(core::mem::replace(&mut before, next))?;
             thing.fmt(out)
         })
     })

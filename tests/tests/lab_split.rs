@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// Maximum difference of reported memory from the delivered load, as a fraction.
 const MEMORY_TOLERANCE: f64 = 0.01;
+/// The same in a run that reports a wider interval of memory, on a busy host: half of that interval, and at most this.
+const DISTURBED_TOLERANCE: f64 = 0.03;
 /// Maximum difference of reported translation from the delivered one, as a fraction of it, and of memory where it is small.
 const TRANSLATION_TOLERANCE: [f64; 2] = [0.02, 0.005];
 /// Maximum distance of the delivered load from the interval of memory, as a fraction: the emulator's stamps are some ticks
@@ -87,9 +89,12 @@ fn is_told_apart(test: &str, line: &str) {
         let within = |value: f64, tolerance: f64| {
             low <= value * (1.0 + tolerance) && high >= value * (1.0 - tolerance)
         };
-        let good = (memory / delivered - 1.0).abs() < MEMORY_TOLERANCE
+        // Translation is what memory leaves of the random load, so the interval is that of both.
+        let uncertain = ((high - low) / 2.0).min(DISTURBED_TOLERANCE * delivered);
+        let good = (memory - delivered).abs() < uncertain.max(MEMORY_TOLERANCE * delivered)
             && within(delivered, INTERVAL_TOLERANCE)
-            && (translation - walk.max(0.0)).abs() < of_walk * walk.abs() + of_memory * delivered
+            && (translation - walk.max(0.0)).abs()
+                < uncertain.max(of_walk * walk.abs() + of_memory * delivered)
             && !codes.iter().any(|code| code == "translation-not-separated");
         let text = format!(
             "memory {memory:.0} ({low:.0} to {high:.0}) of {delivered:.0} delivered, translation \

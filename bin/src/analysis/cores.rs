@@ -78,7 +78,7 @@ pub fn in_cache(outcomes: &[Outcome<'_>], like: &Outcome<'_>, level: LineLevel) 
 }
 
 /// Maximum number of classes: a pair has no, one or two efficiency cores.
-pub const MOST_CLASSES: usize = 3 * Shared::ALL.len();
+const MOST_CLASSES: usize = 3 * Shared::ALL.len();
 
 /// The pairs of CPUs that share the same hardware, and are of the same kinds of cores.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,8 @@ use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
-use crate::report::document::{Document, Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields};
+use crate::report::shown::Shown;
 use crate::result::row::{FIELDS, Label, Row, SIZE, STRIDE, fields_that};
 use crate::result::sample::{Sample, Samples};
 use crate::saved::{self, Saved, Tool, tlb};
@@ -211,7 +212,7 @@ impl FileContext<'_> {
     /// Describes one curve; `samples` has room for its points.
     fn curve(
         &self,
-        document: &mut dyn Document,
+        document: &mut Shown,
         kind: CurveRows<'_>,
         analysis: &Analysis,
         samples: &mut List<Sample>,
@@ -259,7 +260,7 @@ impl FileContext<'_> {
 }
 
 /// States the tool that wrote the file, and the consequences for its numbers.
-fn source(document: &mut dyn Document, saved: &Saved) {
+fn source(document: &mut Shown, saved: &Saved) {
     let name = match saved.tool {
         None if saved.zeros == 0 => return,
         None => "a table",

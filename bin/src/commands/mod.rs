@@ -20,10 +20,12 @@ use crate::describe::CommandRun;
 use crate::describe::output::Columns;
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
-use crate::report::document::Describe;
+use crate::report::shown::Shown;
 
-/// A function that writes a description in the requested formats.
-pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
+/// A function that presents the findings of a command.
+type PresentFindings<'p> = &'p mut dyn FnMut(&mut Shown);
+/// A function that writes findings in the requested formats.
+pub type Write<'w> = &'w mut dyn FnMut(PresentFindings<'_>);
 
 /// A command.
 pub struct Command {
@@ -48,14 +50,13 @@ impl Command {
         &self,
         options: &'a Options<'a>,
         ran: &dyn Fn() -> CommandRun<'a>,
-        write: Write<'_>,
+        write: &mut dyn FnMut(&Shown),
     ) -> Result<Option<Failure<'a>>, Failure<'a>> {
-        (self.run)(options, &mut |describe| {
-            let run = ran();
-            write(&mut |document| {
-                run.present(document);
-                describe(document);
-            });
+        (self.run)(options, &mut |present| {
+            let mut shown = Shown::new();
+            ran().present(&mut shown);
+            present(&mut shown);
+            write(&shown);
         })
     }
 }

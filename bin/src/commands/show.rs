@@ -3,19 +3,20 @@
 //! A saved result has the values and the conditions of its points, but not the sentences of its run. Those are left
 //! out.
 
+use alloc::vec::Vec;
 use core::fmt;
-use latency_core::text::{Text, joined};
+use latency_core::text::joined;
 
-use super::report::pictures::is_drawn;
+use super::report::pictures::picture;
 use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read, rows};
 use super::{Command, Write};
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
-use crate::report::document::{Document, Level, Part, Role, Value, fields};
+use crate::report::document::{Level, MetricLabel, Part, Role, Value, fields};
 use crate::report::format::Purpose;
+use crate::report::shown::Shown;
 use crate::result::row::{CLASS, EXPERIMENT, FIELDS, FROM, Row, TO, TRAFFIC, Word, differing};
-use crate::result::sample::collect;
 use crate::saved::Saved;
 
 /// The `show` command.
@@ -47,14 +48,14 @@ fields! {
 /// Reads the named files, and writes their points.
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let files = read(options.operands(), false)?;
-    if options.writes(Purpose::Picture) && !files.iter().any(|file| is_drawn(file.saved.rows)) {
+    if options.writes(Purpose::Picture) && !files.iter().any(|file| picture(file.saved.rows, "").is_some()) {
         return Err(SavedError::NoPicture { drawn: "curves and matrices of several nodes are shown" }.into());
     }
     write(&mut |document| present(document, &files));
     Ok(None)
 }
 
-fn present(document: &mut dyn Document, files: &[File<'_>]) {
+fn present(document: &mut Shown, files: &[File<'_>]) {
     describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
     document.part(Part::Object(&describe::SUMMARY), |document| document.put(&RESULTS, files.len()));
     let levels = || files.iter().map(|file| file.saved.origin.trust.level());
@@ -71,7 +72,7 @@ fn present(document: &mut dyn Document, files: &[File<'_>]) {
 }
 
 /// Writes the trust that a file states, and its reasons.
-pub(super) fn stated_trust(document: &mut dyn Document, saved: &Saved) {
+pub(super) fn stated_trust(document: &mut Shown, saved: &Saved) {
     let trust = &saved.origin.trust;
     if !trust.said.is_empty() {
         let reasons = joined(": ", ", ", trust.evidence());
@@ -80,7 +81,7 @@ pub(super) fn stated_trust(document: &mut dyn Document, saved: &Saved) {
 }
 
 /// Describes the conditions of a saved result.
-pub(super) fn conditions(document: &mut dyn Document, saved: &Saved) {
+pub(super) fn conditions(document: &mut Shown, saved: &Saved) {
     let of_host = [(&HOST, saved.named_host()), (&CPU, saved.named_cpu()), (&KERNEL, saved.named_kernel())];
     for (field, text) in of_host {
         document.put(field, text);
@@ -90,7 +91,7 @@ pub(super) fn conditions(document: &mut dyn Document, saved: &Saved) {
     document.put(&TRUST, Some(level).filter(|level| !level.is_empty()));
 }
 
-fn contents(document: &mut dyn Document, file: &File<'_>, files: &[File<'_>]) {
+fn contents(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
     let is_one_of_several = files.len() > 1;
     let (saved, name) = (&file.saved, file.name());
     let prefix =
@@ -104,14 +105,12 @@ fn contents(document: &mut dyn Document, file: &File<'_>, files: &[File<'_>]) {
     document.put(&FILE, name.as_str());
     document.put(&OF, saved.experiment.as_str());
     conditions(document, saved);
-    if document.wants_samples() {
-        samples(document, file, files);
-    }
+    samples(document, file, files);
 }
 
 /// Emits the value of every point. Labels name the file and the host of one of several results, and number what they do not
 /// distinguish: a collector refuses two samples with the same labels.
-fn samples(document: &mut dyn Document, file: &File<'_>, files: &[File<'_>]) {
+fn samples(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
     let (saved, name) = (&file.saved, file.name());
     let host = saved.named_host();
     let like = |other: &&File<'_>| other.name().as_str() == name.as_str() && other.saved.named_host() == host;
@@ -124,25 +123,23 @@ fn samples(document: &mut dyn Document, file: &File<'_>, files: &[File<'_>]) {
         let is_repeated = saved.rows.iter().filter(same).count() > 1;
         let number = is_repeated.then(|| saved.rows.iter().take(index).filter(same).count() as u64);
         let words: [Word; FIELDS.len()] = core::array::from_fn(|field| row.plain(field));
-        let keys = columns::SAVED.map(|column| Text::<32>::of(format_args!("{}", column.key)));
         let named = row.experiment();
         let experiment = if named.is_empty() { file.experiment() } else { named.as_str() };
-        let word = |text| Some(Value::Word(text)).filter(|_| files.len() > 1);
+        let word = |text: &str| Some(Value::from(text)).filter(|_| files.len() > 1);
         let own = [
-            ("experiment", Some(Value::Word(experiment))),
+            ("experiment", Some(experiment.into())),
             ("file", word(name.as_str())),
             ("host", host.and_then(word)),
             ("result", result.map(Value::Count)),
             ("row", number.map(Value::Count)),
         ];
-        let told = words.iter().zip(&keys).enumerate();
-        let told = told.filter(|(field, (word, _))| {
+        let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        let told = words.iter().zip(columns::SAVED).enumerate().filter(|(field, (word, _))| {
             varied >> field & 1 == 1 && *field != EXPERIMENT && !word.is_empty()
         });
-        let told = told.map(|(_, (word, key))| (key.as_str(), Value::Word(word.as_str())));
-        let mut labels = [("", Value::None); FIELDS.len() + 5];
-        let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
-        metrics::of_saved(document, row, collect(&mut labels, own.chain(told)));
+        let told = told.map(|(_, (word, column))| (column.key, word.as_str().into()));
+        let labels: Vec<MetricLabel> = own.chain(told).collect();
+        metrics::of_saved(document, row, &labels);
     }
 }
 
@@ -187,8 +184,8 @@ mod tests {
         let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
         let mut out = String::new();
         let format = options.outputs()[0].format;
-        let failure = SHOW.perform(options, &|| CommandRun::of("show"), &mut |describe| {
-            output::write(&mut out, format, options, terminal, SHOW.columns, describe).unwrap();
+        let failure = SHOW.perform(options, &|| CommandRun::of("show"), &mut |shown| {
+            output::write(&mut out, format, options, terminal, SHOW.columns, shown).unwrap();
         });
         match failure.unwrap_or_else(Some) {
             None => Ok(out),

@@ -5,8 +5,9 @@ use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
 use crate::machine::Machine;
-use crate::report::document::{Document, Level, fields};
+use crate::report::document::{Level, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 
 fields! {
     FIRMWARE "firmware" "Memory performance that firmware declares (HMAT, CDAT); null if it declares none.";
@@ -23,7 +24,7 @@ fields! {
 }
 
 /// Describes the claims about a node, for programs.
-pub fn members(document: &mut dyn Document, attributes: &Attributes) {
+pub fn members(document: &mut Shown, attributes: &Attributes) {
     document.object(&FIRMWARE, attributes.claim(), |document, claim| {
         for (field, figure) in [
             (&READ_NS, nanoseconds(claim.read)),
@@ -53,7 +54,7 @@ const fn nanoseconds(latency: Picoseconds) -> u64 {
 }
 
 /// Shows the claims, one row for each node; `measured` returns the latency that was measured, in nanoseconds.
-pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&Node) -> Option<f64>) {
+pub fn table(document: &mut Shown, machine: &Machine, measured: &dyn Fn(&Node) -> Option<f64>) {
     let nodes = || machine.topology.nodes().iter();
     // A tier or a weight alone does not justify a table: every node has them.
     let claimed = |node: &&Node| node.attributes.claim().is_some() || node.attributes.side_cache.is_some();

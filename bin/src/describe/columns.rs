@@ -5,7 +5,8 @@
 use super::Report;
 use super::time::Utc;
 use crate::analysis::traffic::bandwidth;
-use crate::report::document::{Document, Field, Part, Value, fields};
+use crate::report::document::{Field, Part, Value, fields};
+use crate::report::shown::Shown;
 use crate::result::row::{self, FIELDS, Row};
 use crate::result::sample::Sample;
 use crate::result::split::LoadParts;
@@ -17,7 +18,7 @@ macro_rules! columns {
     ($($name:ident $key:literal $($interval:ident)? $about:literal;)*) => {
         fields! { $(pub $name $key $($interval)? $about;)* }
         /// All columns in their order.
-        pub static COLUMNS: &[Field] = &[$($name),*];
+        pub static COLUMNS: &'static [Field] = &[$($name),*];
     };
 }
 
@@ -156,15 +157,15 @@ pub static SAVED: [Field; FIELDS.len()] = [
 ];
 
 /// Describes a field of a saved point, which is a number, a flag or a word, if the point has it.
-pub fn saved_field(document: &mut dyn Document, field: usize, word: &str) {
+pub fn saved_field(document: &mut Shown, field: usize, word: &str) {
     let Some(column) = SAVED.get(field).filter(|_| !word.is_empty()) else { return };
     let number = word.parse::<u64>().ok();
     let flag = matches!(word, "true" | "false").then_some(word == "true");
-    document.value(*column, number.map(Value::Count).or(flag.map(Value::Flag)).unwrap_or(Value::Word(word)));
+    document.put(column, number.map(Value::Count).or(flag.map(Value::Flag)).unwrap_or(word.into()));
 }
 
 /// Describes the fields of a saved point of an experiment.
-pub fn saved(document: &mut dyn Document, experiment: &str, row: &Row) {
+pub fn saved(document: &mut Shown, experiment: &str, row: &Row) {
     if !row.tells(row::EXPERIMENT) {
         saved_field(document, row::EXPERIMENT, experiment);
     }
@@ -172,7 +173,7 @@ pub fn saved(document: &mut dyn Document, experiment: &str, row: &Row) {
 }
 
 /// Describes the start of a saved run; null if the result does not state it.
-pub fn start_of(document: &mut dyn Document, field: &Field, of: &Saved) {
+pub fn start_of(document: &mut Shown, field: &'static Field, of: &Saved) {
     match of.origin.started {
         0 => document.put(field, None::<bool>),
         started => document.show(field, &Utc(started)),
@@ -180,7 +181,7 @@ pub fn start_of(document: &mut dyn Document, field: &Field, of: &Saved) {
 }
 
 /// Describes memory and translation, the parts of a random load; null if they were not told apart.
-pub fn parts(document: &mut dyn Document, parts: Option<LoadParts>, is_memory: bool) {
+pub fn parts(document: &mut Shown, parts: Option<LoadParts>, is_memory: bool) {
     let without_translation = parts.map(|parts| parts.without_translation);
     document.put(&MEMORY_NS, without_translation.filter(|_| is_memory));
     document.put(&WITHOUT_TRANSLATION, without_translation);
@@ -188,7 +189,7 @@ pub fn parts(document: &mut dyn Document, parts: Option<LoadParts>, is_memory: b
 }
 
 /// Describes the points of a saved result, which `next` returns, as rows.
-pub fn saved_rows<'r>(document: &mut dyn Document, of: &Saved, next: &mut dyn FnMut() -> Option<&'r Row>) {
+pub fn saved_rows<'r>(document: &mut Shown, of: &Saved, next: &mut dyn FnMut() -> Option<&'r Row>) {
     for row in core::iter::from_fn(next) {
         document.part(Part::Item, |document| {
             document.put(&HOST, of.named_host().unwrap_or_default());
@@ -242,7 +243,7 @@ impl<'r> RowOrigin<'r> {
     }
 
     /// Writes a row, which begins with its origin.
-    pub fn row(self, document: &mut dyn Document, members: &mut dyn FnMut(&mut dyn Document)) {
+    pub fn row(self, document: &mut Shown, members: &mut dyn FnMut(&mut Shown)) {
         document.part(Part::Item, |document| {
             document.put(&HOST, self.host);
             document.show(&STARTED, &Utc(self.started));

@@ -8,7 +8,8 @@ use super::Report;
 use super::optional::optional;
 use super::unusual::HOT;
 use crate::machine::processor::Platform;
-use crate::report::document::{Document, Field, PageRole, Part, Role, fields};
+use crate::report::document::{Field, PageRole, Part, Role, fields};
+use crate::report::shown::Shown;
 use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors};
 
 fields! {
@@ -40,7 +41,7 @@ fields! {
 }
 
 /// Describes the conditions.
-pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(found) = report.conditions else { return document.put(&CONDITIONS, None::<bool>) };
     let [p10, p50, p90] = found.core_gigahertz.unwrap_or([f64::NAN; 3]);
     document.part(Part::Object(&CONDITIONS), |document| {
@@ -73,7 +74,7 @@ fn with_errors(errors: &HardwareErrors) -> impl Iterator<Item = &'static ErrorCo
 }
 
 /// Describes the errors of the hardware.
-fn hardware(document: &mut dyn Document, errors: &HardwareErrors) {
+fn hardware(document: &mut Shown, errors: &HardwareErrors) {
     match errors.devices {
         None => document.put(&DEVICES, None::<bool>),
         Some(_) => document.items(Part::List(&DEVICES), with_errors(errors), |document, device| {
@@ -91,14 +92,14 @@ pub(super) fn celsius(heat: i32) -> f64 {
 }
 
 /// Writes the temperature of the hottest memory device, if it is known.
-pub fn hottest(document: &mut dyn Document, role: Role, heat: Option<i32>) {
+pub fn hottest(document: &mut Shown, role: Role, heat: Option<i32>) {
     if let Some(heat) = heat {
         document.sentence(role, format_args!("{:.1} C", celsius(heat)));
     }
 }
 
 /// Writes the errors of memory devices since the kernel started, for the facts of a page.
-pub fn since_boot(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn since_boot(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(errors) = report.conditions.and_then(|found| found.errors.as_ref()) else { return };
     let role = Role::Page(PageRole::Fact("Memory errors"));
     match (errors.devices, with_errors(errors).next()) {
@@ -109,7 +110,7 @@ pub fn since_boot(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the errors of a device.
-fn device_errors(document: &mut dyn Document, role: Role, device: &ErrorCounts) {
+fn device_errors(document: &mut Shown, role: Role, device: &ErrorCounts) {
     let ErrorCounts { locator, counts, .. } = device;
     match *counts {
         [Some(corrected), Some(uncorrected), Some(one), Some(other)] => document.sentence(
@@ -130,14 +131,14 @@ static OF_DEVICE: [Field; 4] = [CORRECTED, UNCORRECTED, NOW_CORRECTED, NOW_UNCOR
 static OF_MACHINE: [Field; 4] = [CHECKS, CORRUPTED, OVERHEATED, FAILED];
 
 /// Writes a member for each count.
-fn counts(document: &mut dyn Document, fields: &[Field], counts: &[Option<u64>]) {
+fn counts(document: &mut Shown, fields: &'static [Field], counts: &[Option<u64>]) {
     for (field, count) in fields.iter().zip(counts) {
         document.put(field, *count);
     }
 }
 
 /// Writes the conditions in one line.
-pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
+pub fn line(document: &mut Shown, platform: Platform, found: &Conditions) {
     let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
     document.sentence(
         Role::Provenance("Conditions"),

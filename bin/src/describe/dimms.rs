@@ -9,7 +9,8 @@ use latency_core::math::ToReal;
 use super::optional::optional;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
-use crate::report::document::{Document, Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields};
+use crate::report::shown::Shown;
 
 fields! {
     DIMMS "dimms" "Memory devices, by firmware (SMBIOS, root only) or kernel (EDAC); left out if neither describes them. In a virtual machine the hypervisor makes the table.";
@@ -27,7 +28,7 @@ fields! {
 }
 
 /// Describes the devices, for programs.
-pub fn members(document: &mut dyn Document, machine: &Machine) {
+pub fn members(document: &mut Shown, machine: &Machine) {
     let Some(dimms) = &machine.dimms else { return };
     document.part(Part::Object(&DIMMS), |document| {
         document.put(
@@ -83,7 +84,7 @@ impl Display for Giga {
 }
 
 /// Writes the population with its source and its peak in one sentence, if it is known.
-pub fn line(document: &mut dyn Document, machine: &Machine, role: Role) {
+pub fn line(document: &mut Shown, machine: &Machine, role: Role) {
     let Some(dimms) = &machine.dimms else { return };
     let source = match (dimms.source, machine.processor.platform) {
         (DimmSource::Edac, _) => "the kernel (EDAC)",
@@ -97,7 +98,7 @@ pub fn line(document: &mut dyn Document, machine: &Machine, role: Role) {
 }
 
 /// Shows a row for each device.
-pub fn table(document: &mut dyn Document, machine: &Machine) {
+pub fn table(document: &mut Shown, machine: &Machine) {
     let Some(dimms) = &machine.dimms else { return };
     document.tabulate("Memory devices:", Level::Normal, 1, &|table| {
         table.texts(&["slot", "node", "size", "type", "MT/s", "data bits", "ranks"]);

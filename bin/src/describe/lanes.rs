@@ -4,11 +4,12 @@ use core::fmt::{self, Display};
 
 use super::{Report, columns, method, point, rows};
 use crate::analysis::lanes::HierarchyPlace;
-use crate::report::document::{Document, Role};
+use crate::report::document::Role;
+use crate::report::shown::Shown;
 use crate::result::{Point, Walk};
 
 /// Describes the walk of a point.
-fn members(document: &mut dyn Document, walk: &Walk) {
+fn members(document: &mut Shown, walk: &Walk) {
     document.put(&columns::CHAINS, walk.lanes());
     match walk {
         Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => {}
@@ -42,7 +43,7 @@ pub fn place(place: HierarchyPlace) -> impl Display {
 }
 
 /// Writes the method: the memory of the largest working set, which the other working sets do not share, then `walked`.
-pub fn method(document: &mut dyn Document, report: &Report<'_, '_>, walked: &str) {
+pub fn method(document: &mut Shown, report: &Report<'_, '_>, walked: &str) {
     let last = report.outcomes.chunk_by(|one, other| one.point.size == other.point.size).last();
     let largest = Report { outcomes: last.unwrap_or_default(), ..*report };
     method::memory(document, &largest);
@@ -58,12 +59,12 @@ pub fn method(document: &mut dyn Document, report: &Report<'_, '_>, walked: &str
 }
 
 /// Describes every point as a row for programs.
-pub fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn records(document: &mut Shown, report: &Report<'_, '_>) {
     point::rows_with(document, report, &|document, _, outcome| members(document, &outcome.point.walk));
 }
 
 /// Describes every point as a row for people, and the evidence for it.
-pub fn points(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn points(document: &mut Shown, report: &Report<'_, '_>) {
     rows::table(document, report, "point", &|table, _, outcome| table.show(&name(&outcome.point)));
     point::evidence(document, report);
 }

@@ -13,7 +13,8 @@ use crate::analysis::reference::contradiction;
 use crate::machine::processor::CoreKind;
 use crate::machine::{Instead, Machine};
 use crate::options::Labels;
-use crate::report::document::{Document, PageRole, Part, Role, Value, fields};
+use crate::report::document::{PageRole, Part, Role, Value, fields};
+use crate::report::shown::Shown;
 use crate::report::words::words;
 use crate::result::{KernelClock, Timer};
 use crate::saved::Saved;
@@ -93,21 +94,21 @@ pub fn cpu_model(machine: &Machine) -> &str {
 }
 
 /// Describes the identity of this host, without information about its owner.
-pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>) {
+pub fn host(document: &mut Shown, machine: &Machine, labels: &Labels<'_>) {
     document.part(Part::Object(&HOST), |document| {
         document.put(&HOST_NAME, machine.host.identity.name.as_str());
         document.put(&BOOT_ID, machine.host.identity.boot.as_str());
         document.put(&CPU_MODEL, cpu_model(machine));
         document.part(Part::Object(&LABELS), |document| {
             for (key, value) in labels.iter() {
-                document.named(key, Value::Raw(value));
+                document.named(key, Value::Raw(value.into()));
             }
         });
     });
 }
 
 /// Writes the host, the time of the measurement and the facts that explain a result, for a page.
-pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display) {
+pub fn origin(document: &mut Shown, machine: &Machine, when: &dyn Display) {
     let (host, processor, nodes) = (&machine.host, &machine.processor, machine.topology.nodes());
     let identity = &host.identity;
     let name = Some(identity.name.as_str()).filter(|name| !name.is_empty());
@@ -170,21 +171,21 @@ pub fn lost_memory(machine: &Machine) -> Text<160> {
 }
 
 /// Writes a fact about the machine, if it is known.
-fn fact(document: &mut dyn Document, label: &'static str, words: &str) {
+fn fact(document: &mut Shown, label: &'static str, words: &str) {
     if !words.is_empty() {
         document.sentence(Role::Page(PageRole::Fact(label)), format_args!("{words}"));
     }
 }
 
 /// Writes processor, kernel and date, for the footer of a picture; not the name of the host.
-pub fn footer(document: &mut dyn Document, machine: &Machine, started: u64) {
+pub fn footer(document: &mut Shown, machine: &Machine, started: u64) {
     let origin = footer_words(cpu_model(machine), machine.host.kernel.as_str(), started);
     document.sentence(Role::Page(PageRole::Footer), format_args!("{origin}"));
 }
 
 /// Writes processor, kernel and date of saved results, for the footer of a picture. Results that follow each other and
 /// agree in them are named once.
-pub fn saved_footer<'s>(document: &mut dyn Document, saved: &dyn Fn(usize) -> Option<&'s Saved>) {
+pub fn saved_footer<'s>(document: &mut Shown, saved: &dyn Fn(usize) -> Option<&'s Saved>) {
     let origins = fmt::from_fn(|out| {
         let mut last = Text::<160>::EMPTY;
         for saved in (0..).map_while(saved) {
@@ -211,7 +212,7 @@ fn footer_words(cpu: &str, kernel: &str, started: u64) -> impl Display {
 }
 
 /// Describes the machine.
-pub fn machine(document: &mut dyn Document, machine: &Machine) {
+pub fn machine(document: &mut Shown, machine: &Machine) {
     let processor = &machine.processor;
     let host = &machine.host;
     document.part(Part::Object(&SYSTEM), |document| {
@@ -261,7 +262,7 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
     });
 }
 
-fn nodes(document: &mut dyn Document, machine: &Machine) {
+fn nodes(document: &mut Shown, machine: &Machine) {
     document.items(Part::List(&NODES), machine.topology.nodes(), |document, node| {
         document.put(&ID, node.id.0);
         document.show(&CPUS, &node.cpus);
@@ -287,7 +288,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
 }
 
 /// Describes the clock.
-pub fn clock(document: &mut dyn Document, clock: &Timer) {
+pub fn clock(document: &mut Shown, clock: &Timer) {
     document.part(Part::Object(&CLOCK), |document| match *clock {
         Timer::Counter(counter) => {
             document.put(&SOURCE, words().counter_source);

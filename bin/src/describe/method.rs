@@ -11,8 +11,9 @@ use super::{Report, conditions, split};
 use crate::machine::Machine;
 use crate::machine::processor::CoreKind;
 use crate::plan::budget::Memory;
-use crate::report::document::{Document, Part, Role, fields};
+use crate::report::document::{Part, Role, fields};
 use crate::report::figures::{Digits, Seconds};
+use crate::report::shown::Shown;
 use crate::report::words::words;
 use crate::result::counters::Counters;
 use crate::result::words::{OrderWords, PageWords};
@@ -40,7 +41,7 @@ fields! {
 }
 
 /// Describes the self-test.
-pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn health(document: &mut Shown, report: &Report<'_, '_>) {
     document.part(Part::Object(&HEALTH), |document| {
         document.put(&L1_CYCLES, report.health.l1_cycles);
         document.put(&MULTIPLY, report.health.multiply_ratio);
@@ -61,7 +62,7 @@ pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes how walks of dependent loads were measured.
-pub fn walks(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn walks(document: &mut Shown, report: &Report<'_, '_>) {
     let mut cpus = CpuSet::EMPTY;
     for outcome in report.outcomes {
         cpus.insert(outcome.point.cpu.0);
@@ -111,7 +112,7 @@ pub const fn regions(memory: Memory) -> &'static str {
 }
 
 /// Writes the CPUs that measured, and their kind.
-pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) {
+pub fn processor(document: &mut Shown, report: &Report<'_, '_>, cpus: &CpuSet) {
     let nodes: NodeSet = report.outcomes.iter().map(|outcome| outcome.point.initiator.0).collect();
     let processor = &report.machine.processor;
     document.sentence(
@@ -174,7 +175,7 @@ fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool 
 }
 
 /// Writes the parts that do not depend on the chain: self-test, clock, prefetchers, counters.
-pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn ending(document: &mut Shown, report: &Report<'_, '_>) {
     brief(document, report);
     self_test(document, report);
     if let Some(found) = report.conditions {
@@ -196,12 +197,12 @@ pub fn through(cache: Option<Bytes>) -> impl Display {
 }
 
 /// Writes the pages of every node's memory, and the evidence for its placement, with equal nodes in one sentence.
-pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn memory(document: &mut Shown, report: &Report<'_, '_>) {
     memory_of(document, report, &|_| true);
 }
 
 /// Writes the pages and the evidence, for the points that `is_one` selects.
-pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &dyn Fn(&Point) -> bool) {
+pub fn memory_of(document: &mut Shown, report: &Report<'_, '_>, is_one: &dyn Fn(&Point) -> bool) {
     let measured = || {
         let outcomes = report.outcomes.iter().filter(|outcome| is_one(&outcome.point));
         outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
@@ -329,7 +330,7 @@ fn passed(report: &Report<'_, '_>) -> &'static str {
 }
 
 /// Writes the memory, the self-test and the core clock in one line, and whether the placement is verified.
-fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn brief(document: &mut Shown, report: &Report<'_, '_>) {
     let measured = || {
         let outcomes = report.outcomes.iter();
         outcomes.filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed)))
@@ -363,7 +364,7 @@ fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn self_test(document: &mut Shown, report: &Report<'_, '_>) {
     let health = report.health;
     document.sentence(
         Role::Provenance("Self-test"),
@@ -380,7 +381,7 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn clock(document: &mut Shown, report: &Report<'_, '_>) {
     let source = report.machine.host.clock_source.as_str();
     match *report.clock {
         Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => document
@@ -416,7 +417,7 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes whether prefetchers had an effect; briefly if they had none.
-fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn prefetchers(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(audit) = report.health.audit else {
         let why = if report.partial {
             "the run was interrupted"
@@ -453,7 +454,7 @@ fn ratio(ratio: &Summary) -> impl Display + '_ {
 const EVENTS: [&str; crate::result::counters::EVENTS] =
     ["core cycles", "instructions", "L1D misses", "last-level misses", "data-TLB misses", "page-walk cycles"];
 
-fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, series, .. }: &Measurement) {
+fn counted(document: &mut Shown, point: &Point, Measurement { placed, series, .. }: &Measurement) {
     let Some(counters) = &series.counters else { return };
     document.sentence(
         Role::Method("Counters"),

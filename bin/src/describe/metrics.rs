@@ -4,13 +4,16 @@
 //! Every sample has the name of the experiment, so that the files of several experiments can be collected together.
 //! Labels only contain what recurs in every run: rates that were derived from measurements are not labels.
 
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
+use core::slice::from_ref;
 
 use super::{Report, split, trust};
 use crate::analysis::loaded::{delivered, loadings};
 use crate::analysis::traffic::{bandwidth, groups};
 use crate::analysis::{cores, traffic};
-use crate::report::document::{Attribute, Document, Metric, MetricLabels, Value, metrics};
+use crate::report::document::{Attribute, Metric, MetricLabel, Value, metrics};
+use crate::report::shown::{Shown, ShownPart};
 use crate::result::row::{CLASS, Row};
 use crate::result::sample::Sample;
 use crate::result::split::LoadParts;
@@ -18,7 +21,6 @@ use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, RoundSeries, Traffic, Undisturbed, Walk};
 use latency_core::stats::Estimate;
 use latency_core::traffic::View;
-use latency_core::units::NodeId;
 
 metrics! {
     SUCCESS "run_success" "1 if the run was completed, 0 if it was interrupted or measured nothing.";
@@ -55,35 +57,26 @@ metrics! {
 /// hosts share one monitoring system.
 const MOST: usize = 60;
 
-/// A document that passes on a limited number of samples.
-struct Limited<'d> {
-    document: &'d mut dyn Document,
-    left: usize,
-}
-
-impl Document for Limited<'_> {
-    fn sample(&mut self, metric: &'static Metric, labels: MetricLabels<'_>, value: Value<'_>) {
-        if self.left > 0 && Metric::is_number(value) {
-            self.left -= 1;
-            self.document.sample(metric, labels, value);
-        }
-    }
-
-    fn attribute(&mut self, attribute: Attribute, initiator: NodeId, target: NodeId, value: f64) {
-        self.document.attribute(attribute, initiator, target, value);
-    }
-}
-
-/// A label that names the experiment.
-type NameLabel<'l> = (&'static str, Value<'l>);
-
 /// Emits the samples of a run, those of its circumstances and conclusions first.
-pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn metrics(document: &mut Shown, report: &Report<'_, '_>) {
     let name = report.options.experiment.descriptor.name;
     let whole = report.options.verbose || matches!(name, "matrix" | "bandwidth");
     // The processor has a sample of its own.
-    let document = &mut Limited { document, left: if whole { usize::MAX } else { MOST - 1 } };
-    let experiment = ("experiment", Value::Word(name));
+    let mut left = if whole { usize::MAX } else { MOST - 1 };
+    for entry in Shown::of(|document| samples(document, report, name, whole)).into_entries() {
+        if let ShownPart::Metric(..) = entry {
+            if left == 0 {
+                continue;
+            }
+            left -= 1;
+        }
+        document.push(entry);
+    }
+}
+
+/// Emits all samples of a run.
+fn samples(document: &mut Shown, report: &Report<'_, '_>, name: &str, whole: bool) {
+    let experiment = &("experiment", name.into());
     run(document, report, experiment);
     attributes(document, report);
     conclusions(document, report, experiment);
@@ -91,57 +84,49 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
     for outcome in report.outcomes {
         let point = &outcome.point;
         if is_latency(point) && (whole || is_largest(report.outcomes, point)) {
-            let order = OrderName(point.order);
-            let [initiator, initiator_node, target, target_node] = nodes(point);
-            let mut labels = [
-                experiment,
-                initiator,
-                initiator_node,
-                target,
-                target_node,
-                ("load", Value::Word("idle")),
+            let mut labels = Vec::from([experiment.clone()]);
+            labels.extend(nodes(point));
+            labels.push(("load", "idle".into()));
+            // These distinguish points of one pair, and are kept only if they differ.
+            let others = [
                 ("working_set_bytes", point.size.into()),
                 ("stride_bytes", point.stride.into()),
-                ("order", Value::Shown(&order)),
-                ("kernel", Value::Word(point.kernel.name)),
-                ("pages", Value::Shown(&point.pages)),
+                ("order", Value::shown(&OrderName(point.order))),
+                ("kernel", point.kernel.name.into()),
+                ("pages", Value::shown(&point.pages)),
             ];
-            // The labels after the sixth distinguish points of one pair, and are kept only if they differ.
-            let mut count = labels.len() - varied.len();
-            for (index, _) in (count..).zip(varied).filter(|(_, is_kept)| *is_kept) {
-                labels.swap(count, index);
-                count += 1;
-            }
-            let labels = labels.get(..count).unwrap_or_default();
-            latency(document, labels, outcome);
-            parts(document, labels, report, outcome);
+            labels.extend(
+                others.into_iter().zip(varied).filter_map(|(label, is_kept)| is_kept.then_some(label)),
+            );
+            latency(document, &labels, outcome);
+            parts(document, &labels, report, outcome);
         }
         load(document, report, outcome, experiment);
     }
 }
 
 /// Emits the samples of the run as a whole.
-fn run(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLabel<'_>) {
+fn run(document: &mut Shown, report: &Report<'_, '_>, experiment: &MetricLabel) {
     let outcomes = report.outcomes;
     let is_empty = !outcomes.is_empty() && outcomes.iter().all(|outcome| outcome.result.is_err());
-    document.sample(&SUCCESS, &[experiment], u64::from(!report.partial && !is_empty).into());
-    document.sample(&SECONDS, &[experiment], report.seconds.into());
+    document.sample(&SUCCESS, from_ref(experiment), u64::from(!report.partial && !is_empty).into());
+    document.sample(&SECONDS, from_ref(experiment), report.seconds.into());
     for level in ["good", "fair", "poor"] {
         let is_level = trust::level(report.warnings) == level;
-        document.sample(&TRUST, &[experiment, ("level", Value::Word(level))], u64::from(is_level).into());
+        document.sample(&TRUST, &[experiment.clone(), ("level", level.into())], u64::from(is_level).into());
     }
     let untrusted = report.warnings.untrusted().map_or(0, |(_, count)| count);
-    document.sample(&UNTRUSTED, &[experiment], untrusted.into());
-    document.sample(&LAST_RUN, &[experiment], report.started.into());
+    document.sample(&UNTRUSTED, from_ref(experiment), untrusted.into());
+    document.sample(&LAST_RUN, from_ref(experiment), report.started.into());
 }
 
 /// Emits the samples of conclusions: cache levels, largest bandwidths, knees, and classes of pairs of CPUs.
-fn conclusions(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLabel<'_>) {
+fn conclusions(document: &mut Shown, report: &Report<'_, '_>, experiment: &MetricLabel) {
     let analysis = report.analysis;
     for (analysis, cache) in
         analysis.iter().flat_map(|found| found.caches().iter().map(move |cache| (found, cache)))
     {
-        let labels = [experiment, ("level", u64::from(cache.number).into())];
+        let labels = [experiment.clone(), ("level", u64::from(cache.number).into())];
         if let Some(size) = cache.middle() {
             document.sample(&CACHE_SIZE, &labels, size.into());
         }
@@ -149,7 +134,7 @@ fn conclusions(document: &mut dyn Document, report: &Report<'_, '_>, experiment:
     }
     let of_pair = |point: &Point, kind: &'static str| {
         let [_, initiator, _, target] = nodes(point);
-        [experiment, initiator, target, ("traffic", Value::Word(kind))]
+        [experiment.clone(), initiator, target, ("traffic", kind.into())]
     };
     let one_by_one = report.options.view == View::Cores;
     for group in groups(report.outcomes).filter(|_| !one_by_one) {
@@ -172,20 +157,20 @@ fn conclusions(document: &mut dyn Document, report: &Report<'_, '_>, experiment:
             let one = |c: char| if c == ' ' { '_' } else { c.to_ascii_lowercase() };
             name.as_str().chars().filter(|c| *c != ',').try_for_each(|c| out.write_char(one(c)))
         });
-        let labels = [experiment, ("class", Value::Shown(&word))];
+        let labels = [experiment.clone(), ("class", Value::shown(&word))];
         let found = Estimate { value: class.median, interval: class.interval };
         seconds(document, [&CORE_TO_CORE, &CORE_TO_CORE_LOW, &CORE_TO_CORE_HIGH], &labels, found);
     }
     if let Some((most_ns, _)) = of_cores.apart {
-        document.sample(&APART, &[experiment], Value::Real(most_ns * 1e-9));
+        document.sample(&APART, from_ref(experiment), Value::Real(most_ns * 1e-9));
     }
 }
 
 /// Emits nanoseconds with their interval, in seconds.
 fn seconds(
-    document: &mut dyn Document,
+    document: &mut Shown,
     metrics: [&'static Metric; 3],
-    labels: MetricLabels<'_>,
+    labels: &[MetricLabel],
     nanoseconds: Estimate,
 ) {
     for (metric, value) in metrics.into_iter().zip(Value::Estimate(nanoseconds.scaled(1e-9)).parts()) {
@@ -194,9 +179,14 @@ fn seconds(
 }
 
 /// Returns the labels of the nodes of a point: for each the name of earlier versions, and that of the columns.
-fn nodes<'l>(point: &Point) -> [(&'static str, Value<'l>); 4] {
-    let [initiator, target] = [point.initiator.0.into(), point.target.0.into()];
-    [("initiator", initiator), ("initiator_node", initiator), ("target", target), ("target_node", target)]
+fn nodes(point: &Point) -> [MetricLabel; 4] {
+    let [initiator, target] = [point.initiator, point.target].map(|node| Value::from(node.0));
+    [
+        ("initiator", initiator.clone()),
+        ("initiator_node", initiator),
+        ("target", target.clone()),
+        ("target_node", target),
+    ]
 }
 
 /// Returns whether no walk of the same kind between the same nodes has a larger working set.
@@ -208,7 +198,7 @@ fn is_largest(outcomes: &[Outcome<'_>], point: &Point) -> bool {
 }
 
 /// Emits the value of a saved point.
-pub fn of_saved(document: &mut dyn Document, row: &Row, labels: MetricLabels<'_>) {
+pub fn of_saved(document: &mut Shown, row: &Row, labels: &[MetricLabel]) {
     let Sample { nanoseconds: value, interval, .. } = row.sample;
     let found = Estimate { value, interval };
     match row.traffic() {
@@ -225,11 +215,15 @@ pub fn of_saved(document: &mut dyn Document, row: &Row, labels: MetricLabels<'_>
 
 /// Emits the performance of each node's memory for the CPUs of each node: the read bandwidth of all CPUs, and the
 /// bandwidth of their non-temporal writes; if traffic was not measured by itself, the latency.
-fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn attributes(document: &mut Shown, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
             let (Some(nanoseconds), point) = (outcome.nanoseconds(), &outcome.point) else { continue };
-            document.attribute(Attribute::ReadLatency, point.initiator, point.target, nanoseconds);
+            document.push(ShownPart::Attribute(
+                Attribute::ReadLatency,
+                [point.initiator, point.target],
+                nanoseconds,
+            ));
         }
     }
     for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
@@ -237,12 +231,12 @@ fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
         for group in groups(report.outcomes).filter(|_| report.options.view != View::Cores) {
             let Traffic { from, node, .. } = group.traffic;
             let Some((_, rate)) = group.best().filter(|_| group.traffic.kind.name == kind) else { continue };
-            document.attribute(attribute, from, node, rate.value);
+            document.push(ShownPart::Attribute(attribute, [from, node], rate.value));
         }
     }
 }
 
-fn latency(document: &mut dyn Document, labels: MetricLabels<'_>, outcome: &Outcome<'_>) {
+fn latency(document: &mut Shown, labels: &[MetricLabel], outcome: &Outcome<'_>) {
     let Ok(measured) = &outcome.result else { return };
     let found = Estimate::from(measured.series.nanoseconds);
     seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found);
@@ -250,21 +244,11 @@ fn latency(document: &mut dyn Document, labels: MetricLabels<'_>, outcome: &Outc
 }
 
 /// Emits memory and translation of a point, if they were told apart.
-fn parts(
-    document: &mut dyn Document,
-    labels: MetricLabels<'_>,
-    report: &Report<'_, '_>,
-    outcome: &Outcome<'_>,
-) {
+fn parts(document: &mut Shown, labels: &[MetricLabel], report: &Report<'_, '_>, outcome: &Outcome<'_>) {
     emit_parts(document, labels, split::parts(outcome), split::is_memory(report.machine, outcome));
 }
 
-fn emit_parts(
-    document: &mut dyn Document,
-    labels: MetricLabels<'_>,
-    parts: Option<LoadParts>,
-    is_memory: bool,
-) {
+fn emit_parts(document: &mut Shown, labels: &[MetricLabel], parts: Option<LoadParts>, is_memory: bool) {
     let Some(LoadParts { without_translation, translation }) = parts else { return };
     if is_memory {
         seconds(document, [&MEMORY, &MEMORY_LOW, &MEMORY_HIGH], labels, without_translation);
@@ -273,7 +257,7 @@ fn emit_parts(
 }
 
 /// Emits the latency of a point while neighbours are quiet.
-fn undisturbed(document: &mut dyn Document, labels: MetricLabels<'_>, series: &RoundSeries) {
+fn undisturbed(document: &mut Shown, labels: &[MetricLabel], series: &RoundSeries) {
     match series.undisturbed {
         None => {}
         Some(Undisturbed::Seen { nanoseconds: value, interval, .. }) => {
@@ -287,42 +271,27 @@ fn undisturbed(document: &mut dyn Document, labels: MetricLabels<'_>, series: &R
 }
 
 /// Emits the maximum bandwidth of traffic, and the latency of a load during that traffic.
-fn load(
-    document: &mut dyn Document,
-    report: &Report<'_, '_>,
-    outcome: &Outcome<'_>,
-    experiment: NameLabel<'_>,
-) {
+fn load(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>, experiment: &MetricLabel) {
     let point = &outcome.point;
     let Some(&Traffic { kind, generators, rate: None, .. }) = point.walk.traffic() else { return };
-    let [initiator, initiator_node, target, target_node] = nodes(point);
-    let labels = [
-        experiment,
-        initiator,
-        initiator_node,
-        target,
-        target_node,
-        ("traffic", Value::Word(kind.name)),
-        ("generators", generators.into()),
-        ("cores", generators.into()),
-        ("cpu", point.cpu.0.into()),
-    ];
-    // CPUs that are measured one by one have one label more than the CPUs of a node together.
-    let by_cpu = report.options.view == View::Cores;
-    let of_pair = labels.get(..labels.len() - usize::from(!by_cpu)).unwrap_or_default();
+    let mut labels = Vec::from([experiment.clone()]);
+    labels.extend(nodes(point));
+    labels.push(("traffic", kind.name.into()));
+    labels.extend(["generators", "cores"].map(|name| (name, generators.into())));
     let found = match (&outcome.result, point.walk) {
         (Ok(measured), Walk::Loaded(with)) => {
-            let mut labels = labels;
-            // The latency is that of one CPU.
-            if let Some(cpu) = labels.last_mut() {
-                *cpu = ("load", Value::Word("max"));
-            }
+            let mut labels = labels.clone();
+            labels.push(("load", "max".into()));
             latency(document, &labels, outcome);
             delivered(&with, &measured.series).map(|found| found.value)
         }
         _ => traffic::rate(outcome).map(|(_, rate)| rate.value),
     };
-    document.sample(&BANDWIDTH, of_pair, found.into());
+    // CPUs that are measured one by one have one label more than the CPUs of a node together.
+    if report.options.view == View::Cores {
+        labels.push(("cpu", point.cpu.0.into()));
+    }
+    document.sample(&BANDWIDTH, &labels, found.into());
 }
 
 /// Returns whether the value of a point is the latency of a single chain of loads.

@@ -34,7 +34,8 @@ use core::fmt::Display;
 use latency_core::arch::Cycles;
 
 use crate::machine::Machine;
-use crate::report::document::{Document, Metric, PageRole, Part, Role, Value, fields};
+use crate::report::document::{Metric, PageRole, Part, Role, Value, fields};
+use crate::report::shown::Shown;
 use crate::report::words::words;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
@@ -70,14 +71,14 @@ static INFO: Metric =
 const VERSION_OF_SCHEMA: u64 = shape::SCHEMA as u64;
 
 /// Describes the tool and the experiment, and for monitoring systems the processor.
-pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
+pub fn tool(document: &mut Shown, experiment: &str, cpu: &str) {
     document.sample(
         &INFO,
         &[
-            ("experiment", Value::Word(experiment)),
-            ("version", Value::Word(env!("CARGO_PKG_VERSION"))),
+            ("experiment", experiment.into()),
+            ("version", env!("CARGO_PKG_VERSION").into()),
             ("schema", Value::Count(VERSION_OF_SCHEMA)),
-            ("cpu", Value::Word(cpu)),
+            ("cpu", cpu.into()),
         ],
         Value::Count(1),
     );
@@ -122,7 +123,7 @@ impl CommandRun<'_> {
     }
 
     /// Describes the run.
-    pub fn present(&self, document: &mut dyn Document) {
+    pub fn present(&self, document: &mut Shown) {
         tool(document, self.name, "");
         command(document, self.arguments, self.is_anonymous);
         times(document, self.started, self.seconds);
@@ -150,10 +151,8 @@ pub struct Presentation {
 }
 
 /// Describes a report: for programs its identity, its conclusions and its rows first; for people in reading order.
-pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Presentation) {
-    if document.wants_samples() {
-        metrics::metrics(document, report);
-    }
+pub fn report(document: &mut Shown, report: &Report<'_, '_>, present: &Presentation) {
+    metrics::metrics(document, report);
     tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
     command(document, report.arguments, report.options.anonymous);
     run(document, report.machine, report.started, report.seconds, report.partial);
@@ -161,13 +160,8 @@ pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Pr
     document.part(Part::Object(&SUMMARY), |document| (present.summary)(document, report));
     trust::trust(document, report.warnings);
     document.part(Part::Records(&ROWS), |document| (present.rows)(document, report));
-    // On a terminal the answer comes before the lines that scripts search for.
-    let several = document.is_on_screen() && answer::lines(report, present.answer) > 1;
-    answer::sentences(document, report, present.answer, several.then_some(false));
+    answer::sentences(document, report, present.answer);
     trust::line(document, report);
-    if several {
-        answer::sentences(document, report, present.answer, Some(true));
-    }
     (present.evidence)(document, report);
     method::ending(document, report);
     (present.data)(document, report);
@@ -175,12 +169,12 @@ pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Pr
 }
 
 /// Writes that something was not measured, and the reason.
-pub fn missing(document: &mut dyn Document, role: Role, what: &dyn Display, why: &dyn Display) {
+pub fn missing(document: &mut Shown, role: Role, what: &dyn Display, why: &dyn Display) {
     document.sentence(role, format_args!("{what}: not measured: {why}"));
 }
 
 /// Describes the circumstances of the run, for programs; people read [`method`].
-fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn circumstances(document: &mut Shown, report: &Report<'_, '_>) {
     machine::machine(document, report.machine);
     sizing::sizing(document, report);
     if let Some(memory) = report.regions {
@@ -205,11 +199,11 @@ fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Describes the arguments as they were typed. The command that repeats the run writes no file; with `is_anonymous` no
 /// file is named.
-pub fn command(document: &mut dyn Document, arguments: Arguments, is_anonymous: bool) {
+pub fn command(document: &mut Shown, arguments: Arguments, is_anonymous: bool) {
     let repeated = || typed::without_files(arguments);
     document.part(Part::List(&COMMAND), |document| {
         document.put(&COMMAND, "latency-bench");
-        let mut put = |argument| document.value(COMMAND, Value::Raw(argument));
+        let mut put = |argument: &[u8]| document.put(&COMMAND, Value::Raw(argument.into()));
         match is_anonymous {
             true => repeated().for_each(put),
             false => arguments.for_each(&mut put),
@@ -220,7 +214,7 @@ pub fn command(document: &mut dyn Document, arguments: Arguments, is_anonymous: 
 }
 
 /// Describes how the measuring CPUs were chosen.
-fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn cpu_chosen(document: &mut Shown, report: &Report<'_, '_>) {
     let word = match (report.options.cpu, report.busy_cpus().next()) {
         (Some(_), _) => "asked",
         (None, Some(_)) => "idle",
@@ -234,7 +228,7 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the start and the duration of a run on a machine, and whether it was completed.
-pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
+pub fn run(document: &mut Shown, machine: &Machine, started: u64, seconds: f64, partial: bool) {
     machine::origin(document, machine, &ReadableTime(started));
     machine::footer(document, machine, started);
     times(document, started, seconds);
@@ -242,7 +236,7 @@ pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds
 }
 
 /// Describes the start and the duration of a run.
-fn times(document: &mut dyn Document, started: u64, seconds: f64) {
+fn times(document: &mut Shown, started: u64, seconds: f64) {
     document.show(&STARTED, &Utc(started));
     document.put(&DURATION, seconds);
 }

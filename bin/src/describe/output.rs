@@ -1,11 +1,12 @@
-//! Turns a description into text in the requested format.
+//! Turns a result into text in the requested format.
 
 use core::fmt::{self, Write};
 
 use super::columns;
 use crate::options::Options;
-use crate::report::document::{Describe, Field, Level, Style};
+use crate::report::document::{Field, Level, Style};
 use crate::report::format::Format;
+use crate::report::shown::Shown;
 use crate::report::terminal::Terminal;
 
 /// Columns of tabular formats, group by group.
@@ -14,7 +15,7 @@ pub type Columns = [&'static [Field]; 2];
 /// The columns of all experiments.
 pub const COLUMNS: Columns = [columns::COLUMNS, &[]];
 
-/// Writes a description in a format.
+/// Writes a result in a format.
 ///
 /// # Errors
 ///
@@ -25,12 +26,12 @@ pub fn write(
     options: &Options<'_>,
     terminal: Terminal,
     columns: Columns,
-    describe: Describe<'_>,
+    shown: &Shown,
 ) -> fmt::Result {
     let level = match (options.quiet, options.verbose) {
         (true, _) => Level::Quiet,
         (false, true) => Level::Verbose,
         (false, false) => Level::Normal,
     };
-    (format.write)(out, &Style { terminal, level, columns }, describe)
+    (format.write)(out, &Style { terminal, level, columns }, shown)
 }

@@ -1,11 +1,13 @@
 //! One measured point: its plan, its values, and the evidence for the placement of its memory.
 
-use latency_core::text::Text;
+use alloc::format;
+use alloc::string::String;
 
 use super::columns::{self, RowOrigin};
 use super::{Report, split, undisturbed};
 use crate::machine::Machine;
-use crate::report::document::{Document, Field, Part, fields};
+use crate::report::document::{Field, Part, fields};
+use crate::report::shown::Shown;
 use crate::result::counters::{EVENTS, Software};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::words::{OrderName, OrderWords, PageWords};
@@ -51,14 +53,14 @@ static COUNTED: [Field; EVENTS] = [
 ];
 
 /// Describes the nodes of a point, and its CPU.
-pub fn route(document: &mut dyn Document, point: &Point) {
+pub fn route(document: &mut Shown, point: &Point) {
     document.put(&columns::INITIATOR_NODE, point.initiator.0);
     document.put(&columns::TARGET_NODE, point.target.0);
     document.put(&columns::INITIATOR_CPU, point.cpu.0);
 }
 
 /// Describes a point of a plan.
-pub fn planned(document: &mut dyn Document, point: &Point) {
+pub fn planned(document: &mut Shown, point: &Point) {
     route(document, point);
     document.put(&columns::WORKING_SET, point.size);
     document.put(&columns::STRIDE, point.stride);
@@ -69,7 +71,7 @@ pub fn planned(document: &mut dyn Document, point: &Point) {
 }
 
 /// Describes the obtained pages of a point and the proof of their node.
-pub fn proof(document: &mut dyn Document, point: &Point, placed: &Placed) {
+pub fn proof(document: &mut Shown, point: &Point, placed: &Placed) {
     document.show(&columns::PAGES_OBTAINED, &placed.pages);
     document.put(&columns::VERIFIED, placed.is_verified(point.target));
     let counts = placed.after.counts();
@@ -78,7 +80,7 @@ pub fn proof(document: &mut dyn Document, point: &Point, placed: &Placed) {
 }
 
 /// Describes the trials of a point, or the windows in which traffic was counted, and the placement of its memory.
-pub fn trials(document: &mut dyn Document, point: &Point, measured: &Measurement) {
+pub fn trials(document: &mut Shown, point: &Point, measured: &Measurement) {
     let Measurement { series, placed, .. } = measured;
     document.put(&columns::MIN_NS, series.minimum_ns);
     document.put(&columns::MAX_NS, series.maximum_ns);
@@ -100,7 +102,7 @@ pub fn trials(document: &mut dyn Document, point: &Point, measured: &Measurement
 }
 
 /// Describes the value of a point, or the reason why there is none.
-pub fn value(document: &mut dyn Document, outcome: &Outcome<'_>) {
+pub fn value(document: &mut Shown, outcome: &Outcome<'_>) {
     match &outcome.result {
         Ok(measured) => {
             document.put(&columns::NS, measured.series.nanoseconds);
@@ -114,10 +116,10 @@ pub fn value(document: &mut dyn Document, outcome: &Outcome<'_>) {
 }
 
 /// A function that describes members of a row which only some points have.
-pub type OwnMembers<'m> = &'m dyn Fn(&mut dyn Document, usize, &Outcome<'_>);
+pub type OwnMembers<'m> = &'m dyn Fn(&mut Shown, usize, &Outcome<'_>);
 
 /// Describes every point as a row; `own` describes further members of the point at an index.
-pub fn rows_with(document: &mut dyn Document, report: &Report<'_, '_>, own: OwnMembers<'_>) {
+pub fn rows_with(document: &mut Shown, report: &Report<'_, '_>, own: OwnMembers<'_>) {
     for (index, outcome) in report.outcomes.iter().enumerate() {
         RowOrigin::of(report).row(document, &mut |document| {
             row(document, report, outcome);
@@ -127,7 +129,7 @@ pub fn rows_with(document: &mut dyn Document, report: &Report<'_, '_>, own: OwnM
 }
 
 /// Describes every point as a row.
-pub fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn rows(document: &mut Shown, report: &Report<'_, '_>) {
     rows_with(document, report, &|_, _, _| {});
 }
 
@@ -139,7 +141,7 @@ pub fn cycles(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> Option<f64> {
 }
 
 /// Describes a point by the members of a row.
-pub fn row(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
+pub fn row(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
     let point = &outcome.point;
     planned(document, point);
     value(document, outcome);
@@ -159,17 +161,14 @@ pub fn row(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outco
 }
 
 /// Describes the evidence for every measured point, if rows are in the order of points.
-pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     let mut outcomes = report.outcomes.iter();
     evidence_of(document, &mut || outcomes.next());
 }
 
 /// Describes the evidence for every measured point; `next` returns the points in the order of rows.
 // An iterator behind a pointer would be compiled with all of its methods.
-pub fn evidence_of<'o, 'a: 'o>(
-    document: &mut dyn Document,
-    next: &mut dyn FnMut() -> Option<&'o Outcome<'a>>,
-) {
+pub fn evidence_of<'o, 'a: 'o>(document: &mut Shown, next: &mut dyn FnMut() -> Option<&'o Outcome<'a>>) {
     let measured = core::iter::from_fn(next).enumerate();
     let measured =
         measured.filter_map(|(index, outcome)| Some((index, outcome, outcome.result.as_ref().ok()?)));
@@ -189,7 +188,7 @@ pub fn evidence_of<'o, 'a: 'o>(
     });
 }
 
-fn software(document: &mut dyn Document, software: &Software) {
+fn software(document: &mut Shown, software: &Software) {
     let Software { switches, migrations, faults } = *software;
     document.part(Part::Object(&SOFTWARE), |document| {
         document.put(&VOLUNTARY, switches.0);
@@ -200,7 +199,7 @@ fn software(document: &mut dyn Document, software: &Software) {
     });
 }
 
-fn placement(document: &mut dyn Document, placed: &Placed) {
+fn placement(document: &mut Shown, placed: &Placed) {
     document.put(&MEANS, placed.means.word());
     document.put(&MAPPED, placed.mapped);
     document.put(&PAGES_VERIFIED, placed.pages_are_verified());
@@ -208,7 +207,7 @@ fn placement(document: &mut dyn Document, placed: &Placed) {
     document.part(Part::Object(&AFTER), |document| pages(document, &placed.after));
 }
 
-fn pages(document: &mut dyn Document, evidence: &Evidence) {
+fn pages(document: &mut Shown, evidence: &Evidence) {
     document.put(&SOURCE, evidence.source());
     let nodes = evidence.counts().into_iter().flat_map(PageCounts::nodes);
     document.items(Part::List(&NODES), nodes, |document, (node, pages)| {
@@ -221,22 +220,17 @@ fn pages(document: &mut dyn Document, evidence: &Evidence) {
 
 /// Returns the subtitle of pictures: the axes, the nodes, the order and the pages.
 #[must_use]
-pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome<'_>>) -> Text<320> {
-    let mut text = Text::EMPTY;
-    if let Some(Outcome { point, result }) = outcome {
-        let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
-        // Text that does not fit is left out.
-        let _ = write!(
-            text,
-            "{axes}; CPU {} of node {} to memory of node {}, {}, {} spacing, {}, seed {}",
-            point.cpu,
-            point.initiator,
-            point.target,
-            OrderWords(point.order),
-            point.stride,
-            PageWords(machine.pages_or_base(pages)),
-            point.seed
-        );
-    }
-    text
+pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome<'_>>) -> String {
+    let Some(Outcome { point, result }) = outcome else { return String::new() };
+    let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
+    format!(
+        "{axes}; CPU {} of node {} to memory of node {}, {}, {} spacing, {}, seed {}",
+        point.cpu,
+        point.initiator,
+        point.target,
+        OrderWords(point.order),
+        point.stride,
+        PageWords(machine.pages_or_base(pages)),
+        point.seed
+    )
 }

@@ -12,7 +12,7 @@ use super::report::Report;
 use super::unusual;
 use crate::analysis::reference::quantity::{BETWEEN_SOCKETS, READ_OF_SOCKET, REORDER_BUFFER, WITHIN_SOCKET};
 use crate::analysis::reference::{self, PublishedQuantity, Usual, contradiction};
-use crate::report::document::Document;
+use crate::report::shown::Shown;
 
 /// The shares of a published reorder buffer that are about half of it.
 const HALF: RangeInclusive<f64> = 0.42..=0.56;
@@ -45,7 +45,7 @@ fn relation(quantity: PublishedQuantity, family: u16, [low, high]: [f64; 2], val
 /// Writes how a result compares with the published figures of the processor, if there are any. Without a value, only the
 /// figures are shown.
 pub fn published(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
     quantity: PublishedQuantity,
     value: Option<f64>,

@@ -6,7 +6,7 @@ use crate::analysis::curve::Analysis;
 use crate::machine::{Instead, Machine};
 use crate::options::Options;
 use crate::plan::budget::Memory;
-use crate::report::document::Document;
+use crate::report::shown::Shown;
 use crate::report::words::words;
 use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
@@ -17,7 +17,7 @@ use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
 /// Describes a part of a report, once for every format.
-pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
+pub type Present = fn(&mut Shown, &Report<'_, '_>);
 
 /// The findings of a run and its circumstances: the input of every description.
 #[derive(Clone, Copy, Debug)]

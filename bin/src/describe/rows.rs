@@ -1,15 +1,16 @@
 //! Every measured point as a row, for readers who want to know its uncertainty.
 
 use super::{Report, split, undisturbed};
-use crate::report::document::{Document, Level, Rows};
+use crate::report::document::Level;
+use crate::report::shown::{Shown, ShownTable};
 use crate::result::Outcome;
 
 /// Describes every measured point, under the name that `name` pushes for its index; `what` is the heading of the names.
 pub fn table(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
     what: &str,
-    name: &dyn Fn(&mut Rows<'_>, usize, &Outcome<'_>),
+    name: &dyn Fn(&mut ShownTable, usize, &Outcome<'_>),
 ) {
     let measured = || {
         let all = report.outcomes.iter().enumerate();

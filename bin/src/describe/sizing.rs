@@ -2,8 +2,9 @@
 
 use super::Report;
 use super::method::optional;
-use crate::report::document::{Document, Part, Role, fields};
+use crate::report::document::{Part, Role, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 
 fields! {
     SIZING "sizing" "Search for the default working set; null if --size or --max-size gives it, or if there was no time.";
@@ -19,7 +20,7 @@ fields! {
 }
 
 /// Describes the choice of the working set.
-pub fn sizing(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn sizing(document: &mut Shown, report: &Report<'_, '_>) {
     let machine = report.machine;
     let Some(sizing) = machine.sizing else { return document.put(&SIZING, None::<bool>) };
     document.part(Part::Object(&SIZING), |document| {

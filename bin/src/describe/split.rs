@@ -11,8 +11,9 @@ use super::optional::optional;
 use super::rates::{headline, is_wide};
 use super::{Report, columns};
 use crate::machine::Machine;
-use crate::report::document::{Document, Part, Rows, fields};
+use crate::report::document::{Part, fields};
 use crate::report::figures::{Digits, Figure};
+use crate::report::shown::{Shown, ShownTable};
 use crate::result::row::Row;
 use crate::result::split::{LoadParts, Split};
 use crate::result::words::PageWords;
@@ -51,7 +52,7 @@ pub fn is_memory(machine: &Machine, outcome: &Outcome<'_>) -> bool {
 }
 
 /// Describes the parts of a point of one chain; null if they were sought and not told apart, as for all pairs of nodes.
-pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
+pub fn members(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
     let parts = parts(outcome);
     let is_pair = report.options.experiment.descriptor.name == "matrix";
     if !matches!(outcome.point.walk, Walk::Chain) || parts.is_none() && !is_pair {
@@ -61,7 +62,7 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &O
 }
 
 /// Describes the walks of grouped chains.
-pub fn grouped(document: &mut dyn Document, measured: &Measurement) {
+pub fn grouped(document: &mut Shown, measured: &Measurement) {
     let values = measured.series.split.iter().flat_map(|Split { grouped, .. }| grouped.iter().zip(WINDOWS));
     document.items(Part::List(&GROUPED), values, |document, (ns, window)| {
         document.put(&VISITS, window.visits);
@@ -71,7 +72,7 @@ pub fn grouped(document: &mut dyn Document, measured: &Measurement) {
 }
 
 /// Describes the share of a working set that is in no chain.
-pub fn left_out(document: &mut dyn Document, outcome: &Outcome<'_>, measured: &Measurement) {
+pub fn left_out(document: &mut Shown, outcome: &Outcome<'_>, measured: &Measurement) {
     let lines = outcome.point.size.0.real() / outcome.point.line.bytes().0.real();
     let share = measured.series.split.map_or(0.0, |_| (1.0 - measured.nodes.real() / lines).max(0.0));
     document.put(&LEFT_OUT, share);
@@ -92,7 +93,7 @@ pub fn with_ends(Estimate { value, interval }: Estimate) -> impl Display {
 
 /// Writes the parts of the latency of the only pair of nodes, and the reason for a large part of translation. Returns false
 /// if they were not told apart.
-pub fn of_one(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> bool {
+pub fn of_one(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> bool {
     let (Some(parts), Ok(measured)) = (parts(outcome), &outcome.result) else { return false };
     let random = measured.series.nanoseconds.into();
     sentence(document, outcome.point.size, random, is_memory(report.machine, outcome), parts);
@@ -109,7 +110,7 @@ pub fn of_one(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Ou
 }
 
 /// Writes the parts of the latency of a random load over a working set.
-fn sentence(document: &mut dyn Document, size: Bytes, random: Estimate, is_memory: bool, parts: LoadParts) {
+fn sentence(document: &mut Shown, size: Bytes, random: Estimate, is_memory: bool, parts: LoadParts) {
     document.finding(format_args!(
         "A random load over {size} costs {} ns: {} {}, address translation {}.",
         fmt::from_fn(|out| match random {
@@ -123,7 +124,7 @@ fn sentence(document: &mut dyn Document, size: Bytes, random: Estimate, is_memor
 }
 
 /// Writes the parts of the latencies of saved points, if all of them have any.
-pub fn of_saved(document: &mut dyn Document, rows: &[Row]) {
+pub fn of_saved(document: &mut Shown, rows: &[Row]) {
     if let [Row { sample, parts: Some(parts), is_memory, .. }] = rows {
         let random = Estimate { value: sample.nanoseconds, interval: sample.interval };
         sentence(document, sample.size, random, *is_memory, *parts);
@@ -147,7 +148,7 @@ pub fn of_saved(document: &mut dyn Document, rows: &[Row]) {
 }
 
 /// Pushes the cells of a point in a table of points.
-pub fn cells(table: &mut Rows<'_>, parts: Option<LoadParts>) {
+pub fn cells(table: &mut ShownTable, parts: Option<LoadParts>) {
     match parts {
         Some(LoadParts { without_translation, translation }) => {
             table.cell(format_args!("{}", with_ends(without_translation)));

@@ -6,7 +6,8 @@ use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 
 use crate::analysis::tlb::TlbEnd;
-use crate::report::document::{Document, fields};
+use crate::report::document::fields;
+use crate::report::shown::Shown;
 
 fields! {
     PAGES "pages" interval "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
@@ -16,7 +17,7 @@ fields! {
 }
 
 /// Describes a level for programs, at this core clock.
-pub fn level(document: &mut dyn Document, level: &TlbEnd, gigahertz: Option<f64>) {
+pub fn level(document: &mut Shown, level: &TlbEnd, gigahertz: Option<f64>) {
     document.put(&PAGES, level.entries);
     document.put(&PAGE_BYTES, level.page);
     document.put(&MISS_NS, level.miss_ns);

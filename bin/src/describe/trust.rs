@@ -8,8 +8,9 @@ use super::optional::optional;
 use super::rates::{headline, is_wide};
 use super::reference;
 use crate::analysis::reference::PublishedQuantity;
-use crate::report::document::{Document, PageRole, Part, Role, fields};
+use crate::report::document::{PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
@@ -32,7 +33,7 @@ fields! {
 }
 
 /// Describes the trust in a result.
-pub fn trust(document: &mut dyn Document, warnings: &Warnings) {
+pub fn trust(document: &mut Shown, warnings: &Warnings) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level(warnings));
         document.values(&REASONS, reasons(warnings).map(|group| group.worst.code()));
@@ -42,7 +43,7 @@ pub fn trust(document: &mut dyn Document, warnings: &Warnings) {
 }
 
 /// Describes the trust in the result of a command, by its level and the codes of its reasons, which `next` returns.
-pub fn of_command<'r>(document: &mut dyn Document, level: &str, next: &mut dyn FnMut() -> Option<&'r str>) {
+pub fn of_command<'r>(document: &mut Shown, level: &str, next: &mut dyn FnMut() -> Option<&'r str>) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level);
         document.values(&REASONS, core::iter::from_fn(next));
@@ -50,7 +51,7 @@ pub fn of_command<'r>(document: &mut dyn Document, level: &str, next: &mut dyn F
 }
 
 /// Describes every warning.
-pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
+pub fn warnings(document: &mut Shown, warnings: &Warnings) {
     document.items(Part::List(&WARNINGS), warnings.iter(), |document, warning| {
         document.put(&CODE, warning.code());
         if let Some(cpu) = warning.cpu() {
@@ -72,7 +73,7 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
 }
 
 /// Writes every warning, for a page.
-pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
+pub fn sentences(document: &mut Shown, warnings: &Warnings) {
     for warning in warnings.iter() {
         let role = PageRole::Warning(warning.severity().name());
         document.sentence(Role::Page(role), format_args!("{warning}"));
@@ -81,7 +82,7 @@ pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
 }
 
 /// Writes whether the result is complete, and the trust in it, in one line.
-pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn line(document: &mut Shown, report: &Report<'_, '_>) {
     // Nothing was measured that could be trusted.
     if !report.options.experiment.descriptor.measures() {
         return;
@@ -99,7 +100,7 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Writes a figure for the top of a page: an estimate with its interval (which replaces the number if it is wide), in a unit that consists of `ones`, the trust in
 /// it, and the range that is published for its quantity.
 pub fn figure(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
     &(label, unit, ones, quantity): &(&'static str, &str, f64, Option<PublishedQuantity>),
     estimate: Estimate,

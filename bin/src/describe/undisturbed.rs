@@ -10,8 +10,8 @@ use latency_core::stats::{Estimate, Interval, Summary};
 use super::optional::optional;
 use super::rates::is_wide;
 use super::{Report, columns};
-use crate::report::document::{Document, Rows};
 use crate::report::figures::{Digits, Seconds};
+use crate::report::shown::{Shown, ShownTable};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
 
@@ -22,7 +22,7 @@ const SAME: f64 = 0.01;
 const ALIKE: f64 = 0.03;
 
 /// Describes the value of a point, if it was sought.
-pub fn members(document: &mut dyn Document, series: &RoundSeries) {
+pub fn members(document: &mut Shown, series: &RoundSeries) {
     let (seen, rounds, at_most) = match series.undisturbed {
         None => return,
         Some(Undisturbed::Seen { nanoseconds, interval, rounds }) => {
@@ -65,7 +65,7 @@ pub fn within(series: &RoundSeries) -> impl Display + '_ {
 }
 
 /// Writes the steady latency of the only pair, if it differs from the typical latency.
-pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
+pub fn of_one(document: &mut Shown, measured: &Measurement) {
     let RoundSeries { nanoseconds, undisturbed: Some(found), .. } = measured.series else { return };
     if agrees(&nanoseconds, found) {
         return;
@@ -82,7 +82,7 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
 }
 
 /// Writes by how much neighbours slow down the memory of several pairs, if they do.
-pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn of_several(document: &mut Shown, report: &Report<'_, '_>) {
     let (mut most, mut worst) = (0.0, None);
     for warning in report.warnings.iter() {
         let Warning::Neighbours { from, to, size, ratio } = *warning else { continue };
@@ -117,7 +117,7 @@ fn value(found: Undisturbed, all: usize) -> impl Display {
 }
 
 /// Pushes the cell of a point in a table of points.
-pub fn cell(table: &mut Rows<'_>, series: &RoundSeries) {
+pub fn cell(table: &mut ShownTable, series: &RoundSeries) {
     match series.undisturbed {
         None => table.text("-"),
         Some(Undisturbed::Seen { nanoseconds, .. }) => table.number(nanoseconds),

@@ -8,7 +8,8 @@ use crate::describe::{self, CommandRun, point, trust};
 use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
 use crate::plan::regions;
-use crate::report::document::{Document, Level, Part, Role, Rows, fields};
+use crate::report::document::{Level, Part, Role, fields};
+use crate::report::shown::{Shown, ShownTable};
 use crate::result::words::OrderName;
 use crate::result::{Point, Walk};
 use latency_core::words::Worded;
@@ -24,13 +25,7 @@ fields! {
 }
 
 /// Describes a plan under its budget, and its duration.
-pub fn present(
-    document: &mut dyn Document,
-    run: &CommandRun<'_>,
-    points: &[Point],
-    budget: &Budget,
-    takes: Range,
-) {
+pub fn present(document: &mut Shown, run: &CommandRun<'_>, points: &[Point], budget: &Budget, takes: Range) {
     // Curves with a limit that is measured first get more levels. Points that other experiments may add are seldom
     // needed, so they are not listed.
     let more = if budget.window_ns > 0.0 { budget.more } else { 0 };
@@ -70,9 +65,8 @@ pub fn present(
     document.put(&describe::REGIONS, several.then_some(describe::method::regions_name(budget.memory)));
 }
 
-/// Describes the points of a plan as rows; a page has only its table of them, because reports have hundreds.
-pub fn rows(document: &mut dyn Document, run: &CommandRun<'_>, points: &[Point]) {
-    let points = if document.wants_pictures() { &[] } else { points };
+/// Describes the points of a plan as rows.
+pub fn rows(document: &mut Shown, run: &CommandRun<'_>, points: &[Point]) {
     points.iter().for_each(|planned| {
         run.origin().row(document, &mut |document| {
             point::planned(document, planned);
@@ -89,7 +83,7 @@ pub fn rows(document: &mut dyn Document, run: &CommandRun<'_>, points: &[Point])
 }
 
 /// Describes the duration of a plan.
-pub fn time(document: &mut dyn Document, takes: Range) {
+pub fn time(document: &mut Shown, takes: Range) {
     document.put(&LEAST, takes.0 / 1e9);
     document.put(&MOST, takes.1 / 1e9);
 }
@@ -112,7 +106,7 @@ fn kind(point: &Point) -> Option<&'static str> {
 }
 
 /// Pushes the order of a walk, or the kind of traffic or exchange.
-fn order(table: &mut Rows<'_>, point: &Point) {
+fn order(table: &mut ShownTable, point: &Point) {
     match kind(point) {
         Some(kind) => table.text(kind),
         None => table.show(&OrderName(point.order)),
@@ -120,7 +114,7 @@ fn order(table: &mut Rows<'_>, point: &Point) {
 }
 
 /// Pushes the number of cores that generate traffic for some points, or the loop of their walk.
-fn walker<'p>(table: &mut Rows<'_>, points: impl Iterator<Item = &'p Point> + Clone) {
+fn walker<'p>(table: &mut ShownTable, points: impl Iterator<Item = &'p Point> + Clone) {
     let counts = || points.clone().filter_map(|point| Some(point.walk.traffic()?.generators));
     match (counts().min(), counts().max(), points.clone().next()) {
         (Some(least), Some(most), _) if least < most => table.cell(format_args!("{least} to {most} cores")),
@@ -146,7 +140,7 @@ fn same_group(one: &Point, other: &Point) -> bool {
 }
 
 /// Shows a row for each group of points that differ only in their size.
-fn groups(document: &mut dyn Document, points: &[Point]) {
+fn groups(document: &mut Shown, points: &[Point]) {
     document.tabulate("", Level::Quiet, 4, &|table| {
         table.texts(&["from -> to", "order", "pages", "kernel", "stride", "working sets", "points"]);
         for (index, point) in points.iter().enumerate() {
@@ -171,7 +165,7 @@ fn groups(document: &mut dyn Document, points: &[Point]) {
 }
 
 /// Shows every point, for readers who want to see all of them.
-fn every(document: &mut dyn Document, points: &[Point]) {
+fn every(document: &mut Shown, points: &[Point]) {
     document.tabulate("", Level::Verbose, 4, &|table| {
         table.texts(&["from -> to", "CPU", "order", "chains", "working set", "lines"]);
         for point in points {

@@ -1,5 +1,8 @@
 //! Idle latency from every initiator node to every target node.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
 use latency_core::arch::{Cycles, WORDS};
@@ -7,7 +10,6 @@ use latency_core::chain::Order;
 use latency_core::cpulist::NodeSet;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
-use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
 use super::interface::{Experiment, gathered};
@@ -26,10 +28,10 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Plan, Planning, Scope};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Part, Picture, Role, fields};
+use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::{Digits, Figure};
+use crate::report::shown::{Picture, Shown};
 use crate::report::words::words;
-use crate::result::sample::collect;
 use crate::result::words::{OrderWords, PageWords};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::warning::Warnings;
@@ -112,7 +114,7 @@ fields! {
     SLOWEST "slowest" "Pair with the largest latency by `latencies_of`; null with fewer than two pairs.";
 }
 
-fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     let nodes = Grid::of(report.outcomes);
     if nodes.targets.len() > 1 || nodes.initiators.len() > 1 {
         grid(document, report, &nodes);
@@ -121,9 +123,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows::table(document, report, "pair", &|table, _, outcome| {
         table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
     });
-    if report.options.heatmap || document.wants_pictures() {
-        picture(document, report, &nodes);
-    }
+    picture(document, report, &nodes);
     method::walks(document, report);
 }
 
@@ -134,7 +134,7 @@ fn from_to(point: &Point) -> impl Display {
 }
 
 /// Writes the line that scripts search for.
-fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
+fn line(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
     let from_to = from_to(&outcome.point);
     match &outcome.result {
         Err(exclusion) => describe::missing(document, Role::Line, &from_to, exclusion),
@@ -154,7 +154,7 @@ fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<
 }
 
 /// Writes a line for each pair. If several pairs need the same remedy, only the first of their lines has it.
-pub(super) fn lines(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub(super) fn lines(document: &mut Shown, report: &Report<'_, '_>) {
     let mut given = [Text::<120>::EMPTY; 4];
     let mut free = 0;
     for outcome in report.outcomes {
@@ -176,7 +176,7 @@ pub(super) fn lines(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the answer: the latency of remote memory, or of the only node.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     lines(document, report);
     let of_memory = matrix::is_of_memory(report.outcomes);
     let found = conclude(&mut pairs(report));
@@ -252,7 +252,7 @@ fn order(report: &Report<'_, '_>) -> Order {
 }
 
 /// Says that pairs are compared by memory alone, and writes the latencies of random loads.
-fn random_loads(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn random_loads(document: &mut Shown, report: &Report<'_, '_>) {
     let found = conclude(&mut matrix::pairs_by(report.outcomes, &report.machine.topology, false));
     document.finding(format_args!(
         "These latencies are of memory, without address translation. Random loads:{}{}.",
@@ -269,7 +269,7 @@ fn random_loads(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the ratio of the latency of memory elsewhere to local latency.
-fn far_memory(document: &mut dyn Document, local: &DistanceGroup, far: &DistanceGroup) {
+fn far_memory(document: &mut Shown, local: &DistanceGroup, far: &DistanceGroup) {
     let [subject, verb] = far.class.words();
     document.finding(format_args!(
         "{subject}{}{verb} {} local ({} ns{} vs {} ns{}).",
@@ -300,7 +300,7 @@ fn range<'g>(group: &'g DistanceGroup, behind: &'g str) -> impl Display + 'g {
 
 /// Writes the latency of the first measured pair in core cycles, and in cycles of the counter, or in nanoseconds with the
 /// counter's step.
-fn clocks(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn clocks(document: &mut Shown, report: &Report<'_, '_>) {
     let measured = report.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
     let (Some(measured), Some(counter)) = (measured, report.clock.counter()) else { return };
     let series = &measured.series;
@@ -341,67 +341,57 @@ impl Grid {
         }
     }
 
-    /// Shows an estimate for each pair, or the reason why it is missing, with a title, a subtitle, a quantity and a
-    /// unit.
+    /// Shows an estimate for each pair, or the reason why it is missing, with a title and a subtitle, a quantity and a unit.
+    /// A terminal shows it only if `in_text` is true.
     pub(super) fn picture(
         &self,
-        document: &mut dyn Document,
-        texts: [&str; 4],
+        document: &mut Shown,
+        [title, subtitle]: [String; 2],
+        [quantity, unit]: [&'static str; 2],
         cell: &dyn Fn(NodeId, NodeId) -> Result<Estimate, &'static str>,
+        in_text: bool,
     ) {
-        let (mut rows, mut columns) = ([0; MAX_NODES], [0; MAX_NODES]);
-        let rows: &[u32] = collect(&mut rows, self.initiators.iter());
-        let columns: &[u32] = collect(&mut columns, self.targets.iter());
-        if let (&[from], &[to]) = (rows, columns)
-            && let Ok(only) = cell(NodeId(from), NodeId(to))
+        let [rows, columns] = [self.initiators, self.targets].map(|nodes| nodes.iter().collect::<Vec<u32>>());
+        if let ([from], [to]) = (&rows[..], &columns[..])
+            && let Ok(only) = cell(NodeId(*from), NodeId(*to))
         {
-            return single(document, texts, format_args!("node {from} to node {to}"), only);
+            let name = format!("node {from} to node {to}");
+            return single(document, [title, subtitle], [quantity, unit], name, only);
         }
-        let [title, subtitle, _, unit] = texts;
-        document.picture(Picture::Matrix(&Matrix {
-            title,
-            subtitle,
-            unit,
-            noun: "node",
-            rows,
-            columns,
-            groups: None,
-            cell: &|row, column| cell(NodeId(row), NodeId(column)).map(|found| found.value),
-        }));
+        let matrix =
+            Matrix { title, subtitle, unit, noun: "node", rows, columns, groups: None, cells: Vec::new() };
+        let cell = |row, column| cell(NodeId(row), NodeId(column)).map(|found| found.value);
+        document.draw(Picture::Matrix(matrix.filled(&cell)), in_text);
     }
 }
 
 /// Shows a single estimate and its interval on an axis that starts at zero. A terminal shows it only as text.
 pub(super) fn single(
-    document: &mut dyn Document,
-    [title, subtitle, quantity, unit]: [&str; 4],
-    name: fmt::Arguments<'_>,
+    document: &mut Shown,
+    [title, subtitle]: [String; 2],
+    [quantity, unit]: [&'static str; 2],
+    name: String,
     Estimate { value, interval }: Estimate,
 ) {
-    if !document.wants_pictures() {
-        return;
-    }
-    let name = Text::<48>::of(name);
     let between =
         method::optional(interval, |at, out| write!(out, " ({} to {})", Digits(at.low), Digits(at.high)));
     let mark = Mark::line(value, format_args!("{} {unit}{between}", Digits(value)));
     let whiskers = interval.map(|interval| (interval.low, interval.high));
-    document.picture(Picture::Chart(&Chart {
+    let point = ChartPoint { whiskers, ..ChartPoint::new(value, 0.0) };
+    let chart = Chart {
         title,
         subtitle,
-        x_axis: &Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Linear },
-        y_axis: &Axis { title: "", unit: Unit::Names(&[name.as_str()]), scale: Scale::Linear },
-        series: &[Series {
-            name: "",
-            data: Data::Scatter(&[ChartPoint { whiskers, ..ChartPoint::new(value, 0.0) }]),
-        }],
-        marks: &[mark],
-    }));
+        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Linear },
+        y_axis: Axis { title: "", unit: Unit::Names([name].into()), scale: Scale::Linear },
+        series: [Series { name: String::new(), data: Data::Scatter([point].into()) }].into(),
+        marks: [mark].into(),
+    };
+    document.draw(Picture::Chart(chart), false);
 }
 
 /// Shows the latencies with initiators as rows and targets as columns, then each initiator's ratio of remote to local
 /// latency, and the ratio that the firmware claims.
-fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
+fn grid(document: &mut Shown, report: &Report<'_, '_>, nodes: &Grid) {
     document.tabulate("", Level::Normal, 1, &|table| {
         table.text(if matrix::is_of_memory(report.outcomes) { "memory, ns" } else { "ns" });
         nodes.targets.iter().for_each(|node| table.cell(format_args!("to {node}")));
@@ -426,17 +416,16 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     });
 }
 
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
+fn picture(document: &mut Shown, report: &Report<'_, '_>, nodes: &Grid) {
     let of_memory = matrix::is_of_memory(report.outcomes);
     let cell = |row, column| {
         let mut outcomes = report.outcomes.iter();
         let found = outcomes.find(|outcome| (outcome.point.initiator, outcome.point.target) == (row, column));
         found.map_or(Err("not requested"), |outcome| value(outcome, of_memory))
     };
-    let mut subtitle = Text::<160>::EMPTY;
-    if let Some(Outcome { point, result }) = report.outcomes.first() {
+    let subtitle = report.outcomes.first().map(|Outcome { point, result }| {
         let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
-        subtitle = Text::of(format_args!(
+        format!(
             "{}; {} in {}, {}, {} spacing, seed {}",
             match point.order {
                 _ if of_memory => "memory without address translation",
@@ -448,28 +437,27 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
             OrderWords(point.order),
             point.stride,
             point.seed
-        ));
-    }
+        )
+    });
     let found = conclude(&mut pairs(report));
-    let title: Text<96> = match (found.local(), found.remote()) {
-        (Some(local), Some(remote)) => Text::of(format_args!(
+    let title = match (found.local(), found.remote()) {
+        (Some(local), Some(remote)) => format!(
             "Remote memory: {} ns vs {} ns local ({})",
             headline(remote, 1.0),
             headline(local, 1.0),
             times(remote, local)
-        )),
-        (Some(local), None) if of_memory => {
-            Text::of(format_args!("Memory latency: {} ns", headline(local, 1.0)))
-        }
+        ),
+        (Some(local), None) if of_memory => format!("Memory latency: {} ns", headline(local, 1.0)),
         (Some(local), None) if order(report) == Order::Random => {
-            Text::of(format_args!("Random loads from memory: {} ns", headline(local, 1.0)))
+            format!("Random loads from memory: {} ns", headline(local, 1.0))
         }
         (Some(local), None) => {
-            Text::of(format_args!("Loads in {}: {} ns", OrderWords(order(report)), headline(local, 1.0)))
+            format!("Loads in {}: {} ns", OrderWords(order(report)), headline(local, 1.0))
         }
-        _ => Text::of(format_args!("Memory latency")),
+        _ => "Memory latency".into(),
     };
-    nodes.picture(document, [title.as_str(), subtitle.as_str(), "latency", "ns"], &cell);
+    let texts = [title, subtitle.unwrap_or_default()];
+    nodes.picture(document, texts, ["latency", "ns"], &cell, report.options.heatmap);
 }
 
 fn value(outcome: &Outcome<'_>, of_memory: bool) -> Result<Estimate, &'static str> {
@@ -485,7 +473,7 @@ fn value(outcome: &Outcome<'_>, of_memory: bool) -> Result<Estimate, &'static st
     }
 }
 
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn data(document: &mut Shown, report: &Report<'_, '_>) {
     document.items(Part::List(&NODE_PAIRS), report.outcomes, |document, outcome| {
         let nanoseconds = outcome.nanoseconds();
         document.put(&FROM, outcome.point.initiator.0);
@@ -500,7 +488,7 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     point::evidence(document, report);
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let found = conclude(&mut pairs(report));
     let loads = conclude(&mut matrix::pairs_by(report.outcomes, &report.machine.topology, false));
     let of_memory = matrix::is_of_memory(report.outcomes);

@@ -14,8 +14,9 @@ use crate::engine::stopwatch::strided::Loads;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, FEWEST_ROUNDS, PLACES, Pass};
 use crate::plan::{Plan, Planning, single};
-use crate::report::document::{Document, Level, Role, Rows, fields};
+use crate::report::document::{Level, Role, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::{Shown, ShownTable};
 use crate::result::Outcome;
 use crate::sys::table::Table;
 use latency_core::stats::{Estimate, Side};
@@ -96,7 +97,7 @@ fields! {
 }
 
 /// Writes the cost of random order.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     let OrdersConclusion { over: [walk, _, scan], .. } =
         orders::conclude(report.outcomes, report.extra.strided);
     if walk.or(scan).is_some() {
@@ -109,7 +110,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     table(document, report);
     for Outcome { point, result } in report.outcomes {
         if let Err(exclusion) = result {
@@ -159,12 +160,12 @@ const fn name(order: Order) -> &'static str {
 }
 
 /// Shows the orders from the usually slowest to the usually fastest, then the scan.
-fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn table(document: &mut Shown, report: &Report<'_, '_>) {
     const SHOWN: [Order; 3] = [Order::Random, Order::Backward, Order::Sequential];
     let Some(first) = report.outcomes.first() else { return };
     let [over_sequential, over_backward, over_independent] =
         orders::conclude(report.outcomes, report.extra.strided).over;
-    let ratio = |table: &mut Rows<'_>, ratio: Option<Estimate>| match ratio {
+    let ratio = |table: &mut ShownTable, ratio: Option<Estimate>| match ratio {
         Some(ratio) => table.cell(format_args!("{}x", Digits(ratio.value))),
         None => table.text("-"),
     };
@@ -199,7 +200,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn records(document: &mut Shown, report: &Report<'_, '_>) {
     let independent = orders::conclude(report.outcomes, report.extra.strided).independent;
     point::rows_with(document, report, &|document, _, outcome| {
         let is_scanned = outcome.point.order == Order::Sequential;
@@ -207,7 +208,7 @@ fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let found = orders::conclude(report.outcomes, report.extra.strided);
     document.put(&RANDOM, found.random);
     document.put(&SEQUENTIAL, found.sequential);
@@ -218,7 +219,7 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn data(document: &mut Shown, report: &Report<'_, '_>) {
     rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
     point::evidence(document, report);
     document.object(&STRIDED, report.extra.strided, |document, strided| {

@@ -1,16 +1,19 @@
 //! The number of loads that a core keeps in flight: independent chains side by side.
 
+use alloc::format;
+use alloc::vec::Vec;
 use core::fmt;
 
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::math::ToReal;
 use latency_core::stats::Interval;
-use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use super::interface::{Experiment, collected};
 use crate::analysis::claims::Claims;
-use crate::analysis::lanes::{HierarchyPlace, Limit, Saturation, misses_in_flight, place, regions};
+use crate::analysis::lanes::{
+    HierarchyPlace, Limit, Saturation, WorkingSet, misses_in_flight, place, regions,
+};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{GIGA, headline, is_wide};
 use crate::describe::{Presentation, Report, columns, lanes as chains, point, reference};
@@ -18,9 +21,10 @@ use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Part, Picture, Role, fields};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
+use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::{Picture, Shown};
 
 /// Inverse throughput against the number of chains.
 pub const PARALLEL: Experiment = Experiment {
@@ -58,7 +62,7 @@ fields! {
     MEMORY_SPEEDUP "memory_speedup" "Rate of many chains from memory divided by the rate of one chain.";
 }
 
-fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     saturations(document, report);
     picture(document, report);
     chains::method(
@@ -94,7 +98,7 @@ fn from_memory(report: &Report<'_, '_>) -> Option<Saturation> {
 }
 
 /// Writes the answer: the number of outstanding misses of a core, and the resulting speedup.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     match in_flight(report) {
         Some((Saturation { in_flight: misses, from_lanes, .. }, limit)) => {
             // Without an interval, the value is an approximation.
@@ -141,7 +145,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each working set.
-fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn saturations(document: &mut Shown, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["data in", "working set", "one chain", "best", "chains", "in flight", "random reads"]);
         for found in saturated(report) {
@@ -158,7 +162,7 @@ fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each number of chains, with the time per load and loads in flight of each working set.
-fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn by_chains(document: &mut Shown, report: &Report<'_, '_>) {
     let regions = || regions(report.outcomes).take(REGIONS);
     let level = if report.options.chains.is_some() { Level::Quiet } else { Level::Verbose };
     document.tabulate("", level, 0, &|table| {
@@ -180,11 +184,9 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Draws loads in flight against chains, on logarithmic axes, where a straight line of slope 1 would be proportional.
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut lines = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]); REGIONS];
-    for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {
-        *name = Text::of(format_args!("{} {}", chains::place(place_of(report, region.size)), region.size));
-        for (point, kernel) in points.iter_mut().zip(&KERNELS) {
+fn picture(document: &mut Shown, report: &Report<'_, '_>) {
+    let line = |region: WorkingSet<'_, '_>| {
+        let mut points = KERNELS.iter().map(|kernel| {
             let (one, all) = (region.with_lanes(1), region.with_lanes(kernel.lanes()));
             // A single chain has one load in flight by definition.
             let in_flight = if kernel.lanes() == 1 {
@@ -192,32 +194,30 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
             } else {
                 one.zip(all).and_then(|(one, all)| one.over(all))
             };
-            *point = ChartPoint::of(kernel.lanes().real(), in_flight.unwrap_or(f64::NAN.into()));
-        }
-    }
-    let count = regions(report.outcomes).count().min(REGIONS);
-    let series =
-        lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
-    let subtitle = point::subtitle("loads in flight by chains", report.machine, report.outcomes.last());
-    let title: Text<96> = match in_flight(report) {
-        Some((found, limit)) => Text::of(format_args!(
+            ChartPoint::of(kernel.lanes().real(), in_flight.unwrap_or(f64::NAN.into()))
+        });
+        let name = format!("{} {}", chains::place(place_of(report, region.size)), region.size);
+        Series::of(name, &mut points)
+    };
+    let title = match in_flight(report) {
+        Some((found, limit)) => format!(
             "Cache misses in flight: {}{} per core",
             if limit == Limit::Buffers { "" } else { "at least " },
             Digits(found.in_flight.value)
-        )),
-        None => Text::of(format_args!("Loads in flight by chains")),
+        ),
+        None => "Loads in flight by chains".into(),
     };
-    document.picture(Picture::Chart(&Chart {
-        title: title.as_str(),
-        subtitle: subtitle.as_str(),
-        x_axis: &Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic },
-        y_axis: &Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic },
-        series: series.get(..count).unwrap_or_default(),
-        marks: &[],
+    document.picture(Picture::Chart(Chart {
+        title,
+        subtitle: point::subtitle("loads in flight by chains", report.machine, report.outcomes.last()),
+        x_axis: Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic },
+        y_axis: Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic },
+        series: vector(&mut regions(report.outcomes).take(REGIONS).map(line)),
+        marks: Vec::new(),
     }));
 }
 
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn data(document: &mut Shown, report: &Report<'_, '_>) {
     by_chains(document, report);
     chains::points(document, report);
     document.items(Part::List(&SATURATION), saturated(report), |document, found| {
@@ -235,7 +235,7 @@ fn bytes_per_second(report: &Report<'_, '_>, found: &Saturation) -> f64 {
     found.gigabytes_per_second(report.machine.line) * GIGA
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let (memory, in_flight) = (from_memory(report), in_flight(report));
     document.put(&MISSES, in_flight.map(|(found, _)| found.in_flight));
     document.put(

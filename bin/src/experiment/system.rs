@@ -21,7 +21,8 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::sizes::default_size;
-use crate::report::document::{Document, Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields};
+use crate::report::shown::Shown;
 use crate::report::words::words;
 use crate::result::Extra;
 use crate::sys::table::Table;
@@ -66,12 +67,12 @@ fields! {
     THROTTLED "throttled_times" "Number of periods in which the quota was used up; null if the kernel does not count them.";
 }
 
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     headline(document, report.machine);
     limits(document, report);
 }
 
-fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     let machine = report.machine;
     nodes(document, machine);
     processor(document, machine);
@@ -87,7 +88,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let machine = report.machine;
     document.items(Part::List(&LIMITS), found_limits(report), |document, limit| {
         document.put(&WHAT, limit.what.as_str());
@@ -100,7 +101,7 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the cores from which traffic is possible.
-fn traffic(document: &mut dyn Document, machine: &Machine) {
+fn traffic(document: &mut Shown, machine: &Machine) {
     let cores = machine.sharing.cores_of(&machine.cpus);
     let filtered = machine.host.process.filtered;
     match cores.len() {
@@ -122,7 +123,7 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
 }
 
 /// Describes the machine in one sentence.
-fn headline(document: &mut dyn Document, machine: &Machine) {
+fn headline(document: &mut Shown, machine: &Machine) {
     let brand = describe::machine::cpu_model(machine);
     let name = machine.host.identity.name;
     document.answer(format_args!(
@@ -234,7 +235,7 @@ fn found_limits(report: &Report<'_, '_>) -> impl Iterator<Item = Restriction> {
     .filter_map(|(is_lifted, restriction)| (!is_lifted).then_some(restriction))
 }
 
-fn limits(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn limits(document: &mut Shown, report: &Report<'_, '_>) {
     let mut any = false;
     for Restriction { what, remedy } in found_limits(report) {
         any = true;
@@ -245,7 +246,7 @@ fn limits(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-fn processor(document: &mut dyn Document, machine: &Machine) {
+fn processor(document: &mut Shown, machine: &Machine) {
     let processor = &machine.processor;
     let identity = &machine.host.identity;
     let (family, model, stepping) = processor.signature;
@@ -298,7 +299,7 @@ fn word<const N: usize>(text: &latency_core::text::Text<N>) -> Option<&str> {
     Some(text.as_str()).filter(|text| !text.is_empty())
 }
 
-fn caches(document: &mut dyn Document, machine: &Machine) {
+fn caches(document: &mut Shown, machine: &Machine) {
     let sysfs = machine.host.caches.as_slice();
     if !sysfs.is_empty() {
         let shown = fmt::from_fn(|out| {
@@ -350,7 +351,7 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 }
 
 /// Shows a row for each node, and the firmware's distances if there are several nodes.
-fn nodes(document: &mut dyn Document, machine: &Machine) {
+fn nodes(document: &mut Shown, machine: &Machine) {
     if machine.topology.source == Source::Assumed {
         let words = match machine.has_numa {
             true => "No NUMA information from the kernel; treating all memory as one node.",
@@ -406,7 +407,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
 }
 
 /// Writes the settings that trade speed for power, and the temperature of memory, as far as they are known.
-fn power(document: &mut dyn Document, machine: &Machine) {
+fn power(document: &mut Shown, machine: &Machine) {
     let Power { profile, preference, deepest_idle } = &machine.host.power;
     for (label, setting) in
         [("Power profile", profile), ("Preference", preference), ("Deepest idle state", deepest_idle)]
@@ -418,7 +419,7 @@ fn power(document: &mut dyn Document, machine: &Machine) {
     describe::conditions::hottest(document, Role::Method("Hottest DIMM"), machine.host.dimm_heat);
 }
 
-fn settings(document: &mut dyn Document, machine: &Machine) {
+fn settings(document: &mut Shown, machine: &Machine) {
     let host = &machine.host;
     document.sentence(
         Role::Method("Pages"),

@@ -16,8 +16,9 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, Plan, Planning, single};
-use crate::report::document::{Document, Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 use crate::result::sample::collect;
 use crate::result::words::PageWords;
 use crate::result::{Exclusion, Point};
@@ -113,7 +114,7 @@ fields! {
     NS "ns" "Latency of the fastest variant, in nanoseconds.";
 }
 
-fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     table(document, report);
     missing(document, report);
     method::memory(document, report);
@@ -149,7 +150,7 @@ fn level(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize) -> 
 
 /// Writes the savings from huge pages and from pointers: once, or for a working set in the middle of each level
 /// if the user wants a range.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     if !report.options.gave_range() {
         return savings(document, report, grid, grid.ends());
@@ -165,12 +166,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the savings in the working sets of two columns: of pointers in the first, of huge pages in the last.
-fn savings(
-    document: &mut dyn Document,
-    report: &Report<'_, '_>,
-    grid: &VariantGrid<'_, '_>,
-    columns: [usize; 2],
-) {
+fn savings(document: &mut Shown, report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, columns: [usize; 2]) {
     let found = variants::conclude(grid, columns);
     let [first, last] = columns.map(|column| {
         let size = grid.at(0, column).filter(|_| report.options.gave_range()).map(|first| first.point.size);
@@ -252,7 +248,7 @@ fn label(variant: &Variant) -> impl Display + '_ {
 }
 
 /// Shows a row for each variant and a column for each working set; the fastest variants of a column have a star.
-fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn table(document: &mut Shown, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     /// The ratio to the fastest up to which a variant counts as fastest, because two runs differ as much.
     const CLOSE: f64 = 1.01;
@@ -297,7 +293,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes each kind of pages that could not be measured, once, with its remedy.
-fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn missing(document: &mut Shown, report: &Report<'_, '_>) {
     let refused = || {
         report.outcomes.iter().filter_map(|outcome| match outcome.result {
             Err(Exclusion::Placement(error)) => Some((outcome.point.pages, error)),
@@ -311,7 +307,7 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn data(document: &mut Shown, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     rows::table(document, report, "variant", &|table, index, outcome| {
         table.cell(format_args!("{}, {}", name(grid, index), outcome.point.size));
@@ -319,7 +315,7 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     point::evidence(document, report);
 }
 
-fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn records(document: &mut Shown, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     point::rows_with(document, report, &|document, index, _| {
         document.put(&columns::VARIANT, name(grid, index));
@@ -331,7 +327,7 @@ fn name(grid: &VariantGrid<'_, '_>, index: usize) -> &'static str {
     VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name)
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     let found = variants::conclude(grid, grid.ends());
     document.put(&SMALL_NS, found.pages.map(|(small, _)| small));

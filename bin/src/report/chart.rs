@@ -1,25 +1,28 @@
-//! The content of a picture: plain data, borrowed from the results.
+//! The content of a picture: plain data.
 //!
 //! The terminal and SVG draw the same two things, a chart with axes and a matrix of pairs. Nothing here depends on the
 //! way in which either is drawn.
 
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
 /// The unit of an axis, which decides how its values are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
     /// Amounts of memory: `48 KiB`. Its ticks are powers of two.
     Bytes,
     /// Plain numbers of something that is counted; logarithmic ticks are powers of two.
     Count,
     /// Plain numbers; the title of the axis contains the unit (`ns`).
-    Plain(&'a str),
+    Plain(&'static str),
     /// Numbers with the prefixes k, M, G, T; the title of the axis contains the unit (`loads/s`).
-    Prefixed(&'a str),
+    Prefixed(&'static str),
     /// Names at 0, 1, 2 and so on.
-    Names(&'a [&'a str]),
+    Names(Vec<String>),
 }
 
 /// The scale of an axis, which turns values into places.
@@ -37,12 +40,12 @@ pub enum Scale {
 }
 
 /// One axis.
-#[derive(Clone, Copy, Debug)]
-pub struct Axis<'a> {
+#[derive(Clone, Debug)]
+pub struct Axis {
     /// The quantity: `working set`.
-    pub title: &'a str,
+    pub title: &'static str,
     /// The unit of its values.
-    pub unit: Unit<'a>,
+    pub unit: Unit,
     /// The scale of its values.
     pub scale: Scale,
 }
@@ -91,23 +94,45 @@ impl ChartPoint {
 }
 
 /// The content of a series.
-#[derive(Clone, Copy)]
-pub enum Data<'a> {
+pub enum Data {
     /// Measured points by ascending x, joined by lines and marked.
-    Points(&'a [ChartPoint]),
+    Points(Vec<ChartPoint>),
     /// Measured points that are only marked.
-    Scatter(&'a [ChartPoint]),
+    Scatter(Vec<ChartPoint>),
     /// A model, evaluated over the whole horizontal axis and drawn dashed.
-    Curve(&'a dyn Fn(f64) -> f64),
+    Curve(Box<dyn Fn(f64) -> f64>),
+}
+
+impl fmt::Debug for Data {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Data::Points(points) | Data::Scatter(points) => points.fmt(out),
+            Data::Curve(_) => out.write_str("a curve"),
+        }
+    }
 }
 
 /// One line or set of marks of a chart.
-#[derive(Clone, Copy)]
-pub struct Series<'a> {
+#[derive(Debug)]
+pub struct Series {
     /// Its name in the legend. A single series with an empty name has no legend.
-    pub name: &'a str,
+    pub name: String,
     /// Its content.
-    pub data: Data<'a>,
+    pub data: Data,
+}
+
+impl Series {
+    /// Returns a line with these points.
+    pub fn of(name: impl Into<String>, points: &mut dyn Iterator<Item = ChartPoint>) -> Series {
+        Series { name: name.into(), data: Data::Points(vector(points)) }
+    }
+}
+
+/// Returns the items of an iterator.
+pub fn vector<T>(items: &mut dyn Iterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    items.for_each(|item| all.push(item));
+    all
 }
 
 /// The look of a mark.
@@ -150,20 +175,20 @@ impl Mark {
 }
 
 /// Values over a common horizontal axis.
-#[derive(Clone, Copy)]
-pub struct Chart<'a> {
+#[derive(Debug)]
+pub struct Chart {
     /// The finding.
-    pub title: &'a str,
+    pub title: String,
     /// The axes and the conditions under which it was measured; empty for none.
-    pub subtitle: &'a str,
+    pub subtitle: String,
     /// The horizontal axis.
-    pub x_axis: &'a Axis<'a>,
+    pub x_axis: Axis,
     /// The vertical axis.
-    pub y_axis: &'a Axis<'a>,
+    pub y_axis: Axis,
     /// The series, the most important first.
-    pub series: &'a [Series<'a>],
+    pub series: Vec<Series>,
     /// The marks, by ascending place.
-    pub marks: &'a [Mark],
+    pub marks: Vec<Mark>,
 }
 
 /// The letters that mark cells without a number, one for each reason; further reasons are not listed.
@@ -178,37 +203,61 @@ pub struct MatrixGroup {
     pub name: Text<32>,
 }
 
+/// A cell of a matrix: its number, or the reason why it is missing.
+pub type MatrixCell = Result<f64, String>;
+
 /// A number for each pair of nodes or CPUs.
-#[derive(Clone, Copy)]
-pub struct Matrix<'a> {
+#[derive(Debug)]
+pub struct Matrix {
     /// The finding.
-    pub title: &'a str,
+    pub title: String,
     /// The quantity and the conditions under which it was measured; empty for none.
-    pub subtitle: &'a str,
+    pub subtitle: String,
     /// The unit of the numbers.
-    pub unit: &'a str,
+    pub unit: &'static str,
     /// The kind of the initiators and targets: `node`.
-    pub noun: &'a str,
+    pub noun: &'static str,
     /// The numbers of the initiators.
-    pub rows: &'a [u32],
+    pub rows: Vec<u32>,
     /// The numbers of the targets.
-    pub columns: &'a [u32],
+    pub columns: Vec<u32>,
     /// The groups of a symmetric matrix. Only its upper triangle is drawn: each row begins a column further to the
     /// right. `None` if the direction matters.
-    pub groups: Option<&'a [MatrixGroup]>,
-    /// Returns the number of an initiator and a target, or the reason why it is missing.
-    pub cell: &'a dyn Fn(u32, u32) -> Result<f64, &'a str>,
+    pub groups: Option<Vec<MatrixGroup>>,
+    /// The cells, row by row, without those that a triangle leaves out.
+    pub cells: Vec<MatrixCell>,
 }
 
-impl<'a> Matrix<'a> {
+impl Matrix {
+    /// Fills the cells: `cell` returns the number of an initiator and a target, or the reason why it is missing. A number
+    /// that is not finite counts as missing.
+    pub fn filled(mut self, cell: &dyn Fn(u32, u32) -> Result<f64, &'static str>) -> Matrix {
+        for (index, &row) in self.rows.iter().enumerate() {
+            for &column in self.columns.iter().skip(self.left_out(index)) {
+                self.cells.push(match cell(row, column) {
+                    Ok(value) if !value.is_finite() => Err("not a number".into()),
+                    Ok(value) => Ok(value),
+                    Err(reason) => Err(reason.into()),
+                });
+            }
+        }
+        self
+    }
+
+    /// Returns the cells of the row of this index, each with the index of its column and its target.
+    pub fn row(&self, index: usize) -> impl Iterator<Item = (usize, u32, Result<f64, &str>)> {
+        let before = (0..index).map(|row| self.columns.len().saturating_sub(self.left_out(row))).sum();
+        let columns = self.columns.iter().copied().enumerate().skip(self.left_out(index));
+        let cells = self.cells.iter().skip(before).map(|cell| cell.as_ref().copied().map_err(String::as_str));
+        columns.zip(cells).map(|((index, column), cell)| (index, column, cell))
+    }
+
     /// Returns every cell, row by row, with its initiator and target.
-    pub fn cells(&self) -> impl Iterator<Item = (u32, u32, Result<f64, &'a str>)> + '_ {
-        self.rows.iter().enumerate().flat_map(move |(index, &row)| {
-            self.columns
-                .iter()
-                .skip(self.left_out(index))
-                .map(move |&column| (row, column, self.at(row, column)))
-        })
+    pub fn cells(&self) -> impl Iterator<Item = (u32, u32, Result<f64, &str>)> {
+        self.rows
+            .iter()
+            .enumerate()
+            .flat_map(|(index, &row)| self.row(index).map(move |(_, column, cell)| (row, column, cell)))
     }
 
     /// Returns the number of columns that the row of this index leaves out.
@@ -216,41 +265,23 @@ impl<'a> Matrix<'a> {
         if self.groups.is_some() { row } else { 0 }
     }
 
-    /// Returns one cell; a number that is not finite counts as missing.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the number is missing.
-    pub fn at(&self, row: u32, column: u32) -> Result<f64, &'a str> {
-        match (self.cell)(row, column) {
-            Ok(value) if !value.is_finite() => Err("not a number"),
-            cell => cell,
-        }
-    }
-
-    /// Returns the mark of a cell without a number, which also precedes the reason in the list: a letter if there are
-    /// several reasons, else a dash.
-    pub fn mark(&self, reason: &str) -> char {
-        let reasons = self.reasons();
-        let known = reasons.iter().flatten().zip(REASON_MARKS).find(|(known, _)| **known == reason);
-        let several = reasons.iter().flatten().count() > 1;
-        known.filter(|_| several).map_or('-', |(_, mark)| mark)
-    }
-
     /// Returns the first few different reasons for which numbers are missing.
-    pub fn reasons(&self) -> [Option<&'a str>; REASON_MARKS.len()] {
-        let mut found = [None; REASON_MARKS.len()];
-        for reason in self.cells().filter_map(|(_, _, cell)| cell.err()) {
-            if found.contains(&Some(reason)) {
-                continue;
-            }
-            match found.iter_mut().find(|place| place.is_none()) {
-                Some(place) => *place = Some(reason),
-                None => break,
+    pub fn reasons(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        for reason in self.cells.iter().filter_map(|cell| cell.as_ref().err()) {
+            if found.len() < REASON_MARKS.len() && !found.contains(&reason.as_str()) {
+                found.push(reason);
             }
         }
         found
     }
+}
+
+/// Returns the mark of a cell without a number, which also precedes the reason in the list: a letter if there are several
+/// reasons, else a dash.
+pub fn mark(reasons: &[&str], reason: &str) -> char {
+    let known = reasons.iter().zip(REASON_MARKS).find(|(known, _)| **known == reason);
+    known.filter(|_| reasons.len() > 1).map_or('-', |(_, mark)| mark)
 }
 
 #[cfg(test)]
@@ -266,24 +297,23 @@ mod tests {
             (2, _) => Err("mbind: EPERM"),
             _ => Err("no CPU"),
         };
-        let matrix = Matrix {
-            title: "",
-            subtitle: "",
+        let matrix = |rows: &[u32], columns: &[u32], groups| Matrix {
+            title: "".into(),
+            subtitle: "".into(),
             unit: "ns",
             noun: "node",
-            rows: &nodes,
-            columns: &nodes,
-            groups: None,
-            cell: &cell,
+            rows: rows.into(),
+            columns: columns.into(),
+            groups,
+            cells: Vec::new(),
         };
-        assert_eq!(matrix.reasons(), [Some("mbind: EPERM"), Some("not a number"), Some("no CPU"), None]);
-        assert_eq!(
-            (matrix.mark("mbind: EPERM"), matrix.mark("no CPU"), matrix.mark("else")),
-            ('a', 'c', '-')
-        );
-        assert_eq!(matrix.cells().count(), 9);
+        let square = matrix(&nodes, &nodes, None).filled(&cell);
+        let reasons = square.reasons();
+        assert_eq!(reasons, ["mbind: EPERM", "not a number", "no CPU"]);
+        assert_eq!(["mbind: EPERM", "no CPU", "else"].map(|reason| mark(&reasons, reason)), ['a', 'c', '-']);
+        assert_eq!(square.cells().count(), 9);
         let pairs = |(row, column, _)| (row, column);
-        let triangle = Matrix { rows: &[0, 2], columns: &[2, 3], groups: Some(&[]), ..matrix };
+        let triangle = matrix(&[0, 2], &[2, 3], Some(Vec::new())).filled(&cell);
         assert!(triangle.cells().map(pairs).eq([(0, 2), (0, 3), (2, 3)]));
     }
 }

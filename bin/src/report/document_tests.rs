@@ -5,12 +5,13 @@ use latency_core::stats::{Estimate, Interval};
 use std::string::String;
 
 use super::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use super::document::{Document, Field, Level, Part, Picture, Role, Style, field};
+use super::document::{Field, Level, Part, Role, Style, field};
 use super::format::Format;
 use super::html::HTML;
 use super::json::{JSON, JSON_LINES};
 use super::markdown::MARKDOWN;
 use super::rows::CSV;
+use super::shown::{Picture, Shown};
 use super::svg::SVG;
 use super::table::TEXT;
 use super::terminal::Terminal;
@@ -30,7 +31,7 @@ type Row = (&'static str, f64, Option<(f64, f64)>);
 const ROWS: [Row; 3] =
     [("plain", 116.251_4, Some((115.0, 117.5))), ("with, comma", 20_348.0, None), ("none", f64::NAN, None)];
 
-fn describe(document: &mut dyn Document) {
+fn describe(document: &mut Shown) {
     document.line(format_args!("Node 0 -> Node 0: 290 cycles (116 ns)"));
     document.answer(format_args!("Plain things take {} ns.", 116));
     document.sentence(Role::Trust, format_args!("good: quiet neighbours"));
@@ -59,13 +60,13 @@ fn describe(document: &mut dyn Document) {
         }
     });
     let points = [ChartPoint::new(1.0, 2.0), ChartPoint::new(2.0, 3.0)];
-    document.picture(Picture::Chart(&Chart {
-        title: "Things",
-        subtitle: "",
-        x_axis: &Axis { title: "x", unit: Unit::Count, scale: Scale::Linear },
-        y_axis: &Axis { title: "y", unit: Unit::Plain("ns"), scale: Scale::Linear },
-        series: &[Series { name: "", data: Data::Points(&points) }],
-        marks: &[],
+    document.picture(Picture::Chart(Chart {
+        title: "Things".into(),
+        subtitle: "".into(),
+        x_axis: Axis { title: "x", unit: Unit::Count, scale: Scale::Linear },
+        y_axis: Axis { title: "y", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        series: [Series { name: "".into(), data: Data::Points(points.into()) }].into(),
+        marks: [].into(),
     }));
     document.sentence(Role::Method("Memory"), format_args!("one word after another until the line is full"));
     document.sentence(Role::Detail("Rows"), format_args!("details"));
@@ -75,7 +76,7 @@ fn written(format: &Format, level: Level, columns: usize) -> String {
     let terminal = Terminal { columns, unicode: true, colour: false, screen: false };
     let mut out = String::new();
     let style = Style { terminal, level, columns: [&COLUMNS, &[]] };
-    (format.write)(&mut out, &style, &mut |document| describe(document)).unwrap();
+    (format.write)(&mut out, &style, &Shown::of(describe)).unwrap();
     out
 }
 
@@ -146,7 +147,7 @@ fn the_first_error_is_kept_and_writing_stops() {
     let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]] };
     for format in [&TEXT, &JSON, &JSON_LINES, &CSV, &MARKDOWN, &SVG, &HTML] {
         for room in [0, 1, 40] {
-            let written = (format.write)(&mut Full(room), &style, &mut |document| describe(document));
+            let written = (format.write)(&mut Full(room), &style, &Shown::of(describe));
             assert!(written.is_err(), "{} in {room} bytes", format.name);
         }
     }

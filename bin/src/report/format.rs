@@ -2,7 +2,8 @@
 
 use core::fmt::{self, Write};
 
-use super::document::{Describe, Style};
+use super::document::Style;
+use super::shown::Shown;
 
 /// A format that results can be written in.
 #[derive(Clone, Copy, Debug)]
@@ -13,8 +14,8 @@ pub struct Format {
     pub extension: &'static str,
     /// The purpose, which decides which results it can show.
     pub purpose: Purpose,
-    /// Writes a description.
-    pub write: fn(&mut dyn Write, &Style, Describe<'_>) -> fmt::Result,
+    /// Writes a result.
+    pub write: fn(&mut dyn Write, &Style, &Shown) -> fmt::Result,
 }
 
 /// The purpose of a format.

@@ -3,7 +3,7 @@
 //!
 //! This module depends on the matrix and the terminal, but not on the results.
 
-use super::chart::Matrix;
+use super::chart::{Matrix, mark};
 use super::figures::{Figure, width};
 use super::shade::Shades;
 use super::terminal::Terminal;
@@ -26,8 +26,8 @@ const ASCII_SHADES: [char; 5] = [' ', '.', ':', '+', '#'];
 /// # Errors
 ///
 /// Returns the error of `out`.
-pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fmt::Result {
-    terminal.heading(out, matrix.title, matrix.subtitle)?;
+pub fn write(out: &mut dyn Write, matrix: &Matrix, terminal: Terminal) -> fmt::Result {
+    terminal.heading(out, &matrix.title, &matrix.subtitle)?;
     let mut cell_width = matrix.columns.iter().fold(4, |most, column| most.max(width(column)));
     for (_, _, cell) in matrix.cells() {
         cell_width = cell_width.max(cell.map_or(0, |value| width(&Figure(value))));
@@ -36,25 +36,25 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fm
     let heading_width = noun.len() + 1 + matrix.rows.iter().map(|row| width(row)).max().unwrap_or(1);
     // Each cell consists of a blank, its number, a blank and a shade.
     let arrow = if terminal.unicode { '→' } else { '>' };
-    match matrix.groups {
+    match &matrix.groups {
         Some(_) => write!(out, "{:1$}", "", heading_width + 2)?,
         None => write!(out, "{:>heading_width$} {arrow}", "from")?,
     }
-    for column in matrix.columns {
+    for column in &matrix.columns {
         write!(out, " {column:>cell_width$}  ")?;
     }
     writeln!(out, " {}{noun}, {}", if matrix.groups.is_some() { "" } else { "to " }, matrix.unit)?;
-    let shades = Shades::of(matrix);
+    let (shades, reasons) = (Shades::of(matrix), matrix.reasons());
     for (index, &row) in matrix.rows.iter().enumerate() {
         let id_width = heading_width - noun.len() - 1;
         write!(out, "{noun} {row:>id_width$}  ")?;
         let left_out = matrix.left_out(index);
         write!(out, "{:1$}", "", left_out * (cell_width + 3))?;
-        for &column in matrix.columns.iter().skip(left_out) {
-            match (matrix.at(row, column), &shades) {
+        for (_, _, cell) in matrix.row(index) {
+            match (cell, &shades) {
                 (Ok(value), Some(shades)) => number(out, value, shades, cell_width, terminal)?,
                 (cell, _) => {
-                    let mark = cell.err().map_or('-', |reason| matrix.mark(reason));
+                    let mark = cell.err().map_or('-', |reason| mark(&reasons, reason));
                     terminal.paint_on(out, GREY, BLACK, &format_args!(" {mark:>cell_width$}  "))?;
                 }
             }
@@ -64,8 +64,8 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fm
     if let Some(shades) = &shades {
         scale(out, matrix.unit, shades, terminal)?;
     }
-    for reason in matrix.reasons().into_iter().flatten() {
-        writeln!(out, "{} {reason}", matrix.mark(reason))?;
+    for reason in &reasons {
+        writeln!(out, "{} {reason}", mark(&reasons, reason))?;
     }
     Ok(())
 }
@@ -122,7 +122,7 @@ mod tests {
     use crate::tests::charts;
     use std::string::String;
 
-    fn drawn(matrix: &Matrix<'_>, unicode: bool, colour: bool) -> String {
+    fn drawn(matrix: &Matrix, unicode: bool, colour: bool) -> String {
         let mut text = String::new();
         write(&mut text, matrix, Terminal { columns: 80, unicode, colour, screen: false }).unwrap();
         text
@@ -140,18 +140,7 @@ mod tests {
 
     #[test]
     fn a_matrix_without_numbers_shows_the_reason() {
-        let nodes = [0, 1];
-        let cell = |_, _| Err("not measurable here: mbind EPERM");
-        let matrix = Matrix {
-            title: "",
-            subtitle: "",
-            unit: "ns",
-            noun: "node",
-            rows: &nodes,
-            columns: &nodes,
-            groups: None,
-            cell: &cell,
-        };
+        let matrix = charts::of_nodes(2, &|_, _| Err("not measurable here: mbind EPERM"));
         assert!(drawn(&matrix, true, false).ends_with("-  \n- not measurable here: mbind EPERM\n"));
     }
 }

@@ -3,14 +3,14 @@
 //! The XML of hwloc identifies objects by numbers that only hwloc knows, so the script asks hwloc for them. The script
 //! contains only numbers and the words of this file, so no text of a host or a file can become a command.
 
-use core::fmt::{self, Write};
+use alloc::vec::Vec;
 
 use latency_core::math;
-use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::document::{Attribute, Document};
+use super::document::Attribute;
 use super::format::{Format, Purpose};
+use super::shown::ShownPart;
 use super::weights;
 
 /// A script of `hwloc-annotate`.
@@ -18,20 +18,40 @@ pub const HWLOC: Format = Format {
     name: "hwloc",
     extension: "sh",
     purpose: Purpose::Attributes,
-    write: |out, _, describe| {
-        let mut script = Script {
-            out,
-            found: false,
-            nodes: [NodeId(0); MAX_NODES],
-            largest: [0.0; MAX_NODES],
-            count: 0,
-            failed: Ok(()),
-        };
-        script.keep(format_args!("{BEGIN}"));
-        describe(&mut script);
-        script.weights();
-        script.keep(format_args!("{}", if script.found { END } else { NOTHING }));
-        script.failed
+    write: |out, _, shown| {
+        out.write_str(BEGIN)?;
+        let mut found = false;
+        // The nodes whose memory was read, in the order of the result, and the largest bandwidth of each.
+        let mut largest: Vec<(NodeId, f64)> = Vec::new();
+        for entry in shown.entries() {
+            let ShownPart::Attribute(attribute, [initiator, target], value) = entry else { continue };
+            let (name, value) = match attribute {
+                Attribute::ReadLatency => ("ReadLatency", *value),
+                Attribute::ReadBandwidth => ("ReadBandwidth", value / f64::from(1 << 20)),
+                Attribute::WriteBandwidth => ("WriteBandwidth", value / f64::from(1 << 20)),
+            };
+            if !(0.0..=f64::MAX).contains(&value) {
+                continue;
+            }
+            found = true;
+            writeln!(out, "attribute {name} {target} {initiator} {}", math::whole(value + 0.5))?;
+            // Weights for interleaving follow from the bandwidth of reads.
+            if *attribute == Attribute::ReadBandwidth {
+                match largest.iter_mut().find(|(node, _)| node == target) {
+                    Some((_, rate)) => *rate = value.max(*rate),
+                    None => largest.push((*target, value)),
+                }
+            }
+        }
+        let rates: Vec<f64> = largest.iter().map(|(_, rate)| *rate).collect();
+        if let [_, _, ..] = rates[..] {
+            let scale = weights::scale(&rates);
+            for (node, rate) in largest {
+                let weight = weights::weight(&rates, rate, scale);
+                writeln!(out, "# suggested weight for interleaving: node {node}: {weight}")?;
+            }
+        }
+        out.write_str(if found { END } else { NOTHING })
     },
 };
 
@@ -53,62 +73,3 @@ const END: &str = "lstopo -i \"$output\" --memattrs\n";
 
 /// The end of the script if the result has neither latencies nor bandwidths of nodes.
 const NOTHING: &str = "echo 'this result has no memory attributes' >&2\nexit 1\n";
-
-/// The script and the bandwidths of the nodes so far.
-struct Script<'o> {
-    out: &'o mut dyn Write,
-    found: bool,
-    /// The nodes whose memory was read, and the largest bandwidth of each.
-    nodes: [NodeId; MAX_NODES],
-    largest: [f64; MAX_NODES],
-    count: usize,
-    failed: fmt::Result,
-}
-
-impl Script<'_> {
-    fn keep(&mut self, line: fmt::Arguments<'_>) {
-        if self.failed.is_ok() {
-            self.failed = self.out.write_fmt(line);
-        }
-    }
-
-    /// Writes weights in the ratio of the largest bandwidths, if there are several nodes.
-    fn weights(&mut self) {
-        let (nodes, largest) = (self.nodes, self.largest);
-        let Some(largest @ [_, _, ..]) = largest.get(..self.count) else { return };
-        let scale = weights::scale(largest);
-        for (node, rate) in nodes.iter().zip(largest) {
-            let weight = weights::weight(largest, *rate, scale);
-            self.keep(format_args!("# suggested weight for interleaving: node {node}: {weight}\n"));
-        }
-    }
-}
-
-impl Document for Script<'_> {
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn attribute(&mut self, attribute: Attribute, initiator: NodeId, target: NodeId, value: f64) {
-        let (name, value) = match attribute {
-            Attribute::ReadLatency => ("ReadLatency", value),
-            Attribute::ReadBandwidth => ("ReadBandwidth", value / f64::from(1 << 20)),
-            Attribute::WriteBandwidth => ("WriteBandwidth", value / f64::from(1 << 20)),
-        };
-        if !(0.0..=f64::MAX).contains(&value) {
-            return;
-        }
-        self.found = true;
-        self.keep(format_args!("attribute {name} {target} {initiator} {}\n", math::whole(value + 0.5)));
-        // Weights for interleaving follow from the bandwidth of reads.
-        if attribute != Attribute::ReadBandwidth {
-            return;
-        }
-        let known = self.nodes.iter().take(self.count).position(|node| *node == target);
-        let place = known.unwrap_or(self.count);
-        if let (Some(node), Some(rate)) = (self.nodes.get_mut(place), self.largest.get_mut(place)) {
-            (*node, *rate) = (target, value.max(*rate));
-            self.count = self.count.max(place + 1);
-        }
-    }
-}

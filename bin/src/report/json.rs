@@ -1,123 +1,98 @@
 //! JSON: every value, object and list, as one object. Sentences, tables and pictures are for people.
 
+use alloc::format;
 use core::fmt::{self, Write};
 
 use latency_core::json::{Layout, Writer};
-use latency_core::text::Text;
 
-use super::document::{Describe, Document, ENDS, Field, Part, Value};
+use super::document::{ENDS, Field, Part, Value};
 use super::figures::{PRECISE, decimals};
 use super::format::{Format, Purpose};
+use super::shown::ShownPart;
 
 /// One object over several lines.
 pub const JSON: Format = Format {
     name: "json",
     extension: "json",
     purpose: Purpose::Document,
-    write: |out, _, describe| write(out, Layout::Lines, false, describe),
+    write: |out, _, shown| write(out, Layout::Lines, shown.entries()),
 };
 
 /// The same object on one line, so that the results of many runs make one file.
 pub const JSON_LINES: Format = Format {
     name: "jsonl",
     extension: "jsonl",
-    write: |out, _, describe| write(out, Layout::OneLine, false, describe),
+    write: |out, _, shown| write(out, Layout::OneLine, shown.entries()),
     ..JSON
 };
 
-/// Writes a description as one object, in the layout of a format. `in_page` is true for JSON within a page, which also
-/// has the pictures.
-pub(super) fn write(
+/// Writes parts of a result as one object, in the layout of a format.
+pub(super) fn write<'e>(
     out: &mut dyn Write,
     layout: Layout,
-    in_page: bool,
-    describe: Describe<'_>,
+    entries: impl IntoIterator<Item = &'e ShownPart>,
 ) -> fmt::Result {
-    let mut writer = Writer::new(out, layout);
-    writer.begin_object()?;
-    let mut json = Json { writer, in_page, failed: Ok(()) };
-    describe(&mut json);
-    json.failed?;
+    let mut json = Json { writer: Writer::new(out, layout) };
+    json.writer.begin_object()?;
+    entries.into_iter().try_for_each(|entry| json.entry(entry))?;
     json.writer.end_object()?;
     json.writer.finish()?.write_char('\n')
 }
 
 struct Json<'o> {
     writer: Writer<&'o mut dyn Write>,
-    in_page: bool,
-    failed: fmt::Result,
 }
 
 impl Json<'_> {
-    /// Calls `write`, unless an earlier write failed, and keeps its error.
-    fn keep(&mut self, write: impl FnOnce(&mut Self) -> fmt::Result) {
-        if self.failed.is_ok() {
-            self.failed = write(self);
-        }
-    }
-
     /// Writes the key of a member of an object with an ending; members of lists have none.
-    fn key(&mut self, field: Field, ending: &str) -> fmt::Result {
+    fn key(&mut self, field: &Field, ending: &str) -> fmt::Result {
         if self.writer.in_object() {
-            self.writer.key(Text::<64>::of(format_args!("{}{ending}", field.key)).as_str())?;
+            self.writer.key(&format!("{}{ending}", field.key))?;
         }
         Ok(())
     }
 
-    fn write(&mut self, value: Value<'_>) -> fmt::Result {
+    fn value(&mut self, value: &Value) -> fmt::Result {
         match value {
             Value::None => self.writer.null(),
-            Value::Flag(flag) => self.writer.bool(flag),
-            Value::Count(count) => self.writer.u64(count),
-            Value::Real(number) => self.writer.decimal(number, decimals(number, PRECISE)),
-            Value::Estimate(estimate) => self.write(estimate.value.into()),
+            Value::Flag(flag) => self.writer.bool(*flag),
+            Value::Count(count) => self.writer.u64(*count),
+            Value::Real(number) => self.writer.decimal(*number, decimals(*number, PRECISE)),
+            Value::Estimate(estimate) => self.value(&estimate.value.into()),
             Value::Word(word) => self.writer.string(word),
             Value::Raw(bytes) => self.writer.bytes(bytes),
-            Value::Shown(shown) => self.writer.display(shown),
         }
     }
-}
 
-impl Document for Json<'_> {
-    fn wants_pictures(&self) -> bool {
-        self.in_page
-    }
-
-    fn value(&mut self, field: Field, value: Value<'_>) {
-        self.keep(|json| {
-            let endings = ["", ENDS[0], ENDS[1]].into_iter().zip(value.parts());
-            endings.take(if field.has_interval { 3 } else { 1 }).try_for_each(|(ending, value)| {
-                json.key(field, ending)?;
-                json.write(value)
-            })
-        });
-    }
-
-    fn named(&mut self, name: &str, value: Value<'_>) {
-        self.keep(|json| {
-            json.writer.key(name)?;
-            json.write(value)
-        });
-    }
-
-    fn begin(&mut self, part: Part) {
-        self.keep(|json| match part {
-            Part::Object(field) => {
-                json.key(*field, "")?;
-                json.writer.begin_object()
+    fn entry(&mut self, entry: &ShownPart) -> fmt::Result {
+        match entry {
+            ShownPart::Value(field, value) if field.has_interval => {
+                let endings = ["", ENDS[0], ENDS[1]].into_iter().zip(value.parts());
+                endings.into_iter().try_for_each(|(ending, value)| {
+                    self.key(field, ending)?;
+                    self.value(&value)
+                })
             }
-            Part::List(field) | Part::Records(field) => {
-                json.key(*field, "")?;
-                json.writer.begin_array()
+            ShownPart::Value(field, value) => {
+                self.key(field, "")?;
+                self.value(value)
             }
-            Part::Item => json.writer.begin_object(),
-        });
-    }
-
-    fn end(&mut self) {
-        self.keep(|json| match json.writer.in_object() {
-            true => json.writer.end_object(),
-            false => json.writer.end_array(),
-        });
+            ShownPart::Named(name, value) => {
+                self.writer.key(name)?;
+                self.value(value)
+            }
+            ShownPart::Begin(Part::Object(field)) => {
+                self.key(field, "")?;
+                self.writer.begin_object()
+            }
+            ShownPart::Begin(Part::List(field) | Part::Records(field)) => {
+                self.key(field, "")?;
+                self.writer.begin_array()
+            }
+            ShownPart::Begin(Part::Item) => self.writer.begin_object(),
+            ShownPart::End if self.writer.in_object() => self.writer.end_object(),
+            ShownPart::End => self.writer.end_array(),
+            _ => Ok(()),
+        }
     }
 }

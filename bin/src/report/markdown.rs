@@ -2,90 +2,69 @@
 
 use core::fmt::{self, Write};
 
-use super::document::{Document, DocumentTable, Level, PageRole, Role, Style};
+use super::document::{Level, PageRole, Role};
 use super::escape::{Escaping, markdown};
 use super::format::{Format, Purpose};
+use super::shown::{ShownPart, ShownTable};
 
 /// GitHub's Markdown.
 pub const MARKDOWN: Format = Format {
     name: "md",
     extension: "md",
     purpose: Purpose::Document,
-    write: |out, style, describe| {
-        let mut markdown = Markdown { out, style, failed: Ok(()) };
-        describe(&mut markdown);
-        markdown.failed
+    write: |out, style, shown| {
+        shown.entries().iter().try_for_each(|entry| match entry {
+            ShownPart::Sentence(role, words) => sentence(out, style.level, *role, words),
+            ShownPart::Table(table) if style.level >= table.level && table.has_rows() => {
+                write_table(out, table)
+            }
+            _ => Ok(()),
+        })
     },
 };
 
-struct Markdown<'o> {
-    out: &'o mut dyn Write,
-    style: &'o Style,
-    failed: fmt::Result,
+fn sentence(out: &mut dyn Write, shown: Level, role: Role, words: &str) -> fmt::Result {
+    let (level, label, [before, behind]) = match role {
+        Role::Page(PageRole::Chapter) => (Level::Quiet, "", ["## ", ""]),
+        Role::Answer => (Level::Quiet, "", ["**", "**"]),
+        Role::Line => (Level::Quiet, "", [""; 2]),
+        Role::Trust => (Level::Normal, "Trust", [""; 2]),
+        Role::Finding | Role::Missing => (Level::Normal, "", [""; 2]),
+        Role::Method(label) | Role::Provenance(label) | Role::Question(label) => {
+            (Level::Normal, label, [""; 2])
+        }
+        Role::Detail(label) => (Level::Verbose, label, [""; 2]),
+        Role::Brief(_) | Role::Page(_) => return Ok(()),
+    };
+    if shown < level {
+        return Ok(());
+    }
+    out.write_str(before)?;
+    if !label.is_empty() {
+        write!(out, "*{label}:* ")?;
+    }
+    Escaping(out, markdown).write_str(words)?;
+    write!(out, "{behind}\n\n")
 }
 
-impl Markdown<'_> {
-    fn keep(&mut self, level: Level, write: impl FnOnce(&mut dyn Write) -> fmt::Result) {
-        if self.failed.is_ok() && self.style.level >= level {
-            self.failed = write(self.out);
+fn write_table(out: &mut dyn Write, table: &ShownTable) -> fmt::Result {
+    if !table.caption.is_empty() {
+        Escaping(out, markdown).write_str(&table.caption)?;
+        out.write_str("\n\n")?;
+    }
+    for (index, cells) in table.rows.iter().enumerate() {
+        for cell in cells {
+            out.write_str("| ")?;
+            Escaping(out, markdown).write_str(cell)?;
+            out.write_char(' ')?;
+        }
+        out.write_str("|\n")?;
+        if index == 0 {
+            for column in 0..cells.len() {
+                out.write_str(if column < table.words { "| --- " } else { "| ---: " })?;
+            }
+            out.write_str("|\n")?;
         }
     }
-}
-
-impl Document for Markdown<'_> {
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        let (level, label) = match role {
-            Role::Line | Role::Answer => (Level::Quiet, ""),
-            Role::Trust => (Level::Normal, "Trust"),
-            Role::Finding | Role::Missing => (Level::Normal, ""),
-            Role::Method(label) | Role::Provenance(label) => (Level::Normal, label),
-            Role::Detail(label) => (Level::Verbose, label),
-            Role::Page(PageRole::Chapter) => {
-                return self.keep(Level::Quiet, |out| {
-                    out.write_str("## ")?;
-                    Escaping(out, markdown).write_fmt(words)?;
-                    out.write_str("\n\n")
-                });
-            }
-            Role::Brief(_) | Role::Page(_) => return,
-        };
-        self.keep(level, |out| {
-            if matches!(role, Role::Answer) {
-                out.write_str("**")?;
-            }
-            if !label.is_empty() {
-                write!(out, "*{label}:* ")?;
-            }
-            Escaping(out, markdown).write_fmt(words)?;
-            out.write_str(if matches!(role, Role::Answer) { "**\n\n" } else { "\n\n" })
-        });
-    }
-
-    fn table(&mut self, table: &DocumentTable<'_>) {
-        if !table.has_rows() {
-            return;
-        }
-        self.keep(table.level, |out| {
-            if !table.caption.is_empty() {
-                Escaping(out, markdown).write_str(table.caption)?;
-                out.write_str("\n\n")?;
-            }
-            let mut columns = 0;
-            table.each(&mut |row, column, cell| {
-                if row == 0 {
-                    columns = column + 1;
-                } else if column == 0 {
-                    out.write_str("|\n")?;
-                    for column in (0..columns).filter(|_| row == 1) {
-                        out.write_str(if column < table.words { "| --- " } else { "| ---: " })?;
-                    }
-                    out.write_str(if row == 1 { "|\n" } else { "" })?;
-                }
-                out.write_str("| ")?;
-                write!(Escaping(out, markdown), "{cell}")?;
-                out.write_char(' ')
-            })?;
-            out.write_str("|\n\n")
-        });
-    }
+    out.write_char('\n')
 }

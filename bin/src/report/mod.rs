@@ -21,6 +21,7 @@ pub mod plot;
 pub mod prometheus;
 pub mod rows;
 pub mod shade;
+pub mod shown;
 pub mod svg;
 pub mod table;
 pub mod terminal;

@@ -7,104 +7,67 @@
 //!
 //! Prometheus, "Exposition formats", text-based format 0.0.4.
 
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use latency_core::decimal::Trimmed;
 
-use super::document::{Describe, Document, Metric, MetricLabels, Value};
+use super::document::{Metric, MetricLabel, Value};
 use super::escape::{Escaping, label};
 use super::format::{Format, Purpose};
+use super::shown::{Shown, ShownPart};
 
 /// Gauges, for example for the textfile collector of node_exporter.
 pub const PROMETHEUS: Format = Format {
     name: "prometheus",
     extension: "prom",
     purpose: Purpose::Metrics,
-    write: |out, _, describe| write(out, describe),
+    write: |out, _, shown| write(out, shown),
 };
 
-/// The maximum number of metrics of one result.
-const MOST: usize = 24;
+/// The labels and the value of a sample.
+type MetricSample<'s> = (&'s [MetricLabel], &'s Value);
 
-/// Writes the samples, grouped by metric. The result is described once for each metric.
-fn write(out: &mut dyn Write, describe: Describe<'_>) -> fmt::Result {
-    let mut known = KnownMetrics { metrics: [None; MOST], count: 0 };
-    describe(&mut known);
-    for metric in known.metrics.into_iter().flatten() {
-        let Metric { name, about } = metric;
+/// Writes the samples, grouped by metric, in the order of their first samples.
+fn write(out: &mut dyn Write, shown: &Shown) -> fmt::Result {
+    let mut known: Vec<(&Metric, Vec<MetricSample<'_>>)> = Vec::new();
+    for entry in shown.entries() {
+        let ShownPart::Metric(metric, labels, value) = entry else { continue };
+        let sample = (labels.as_slice(), value);
+        match known.iter_mut().find(|(other, _)| core::ptr::eq(*other, *metric)) {
+            Some((_, samples)) => samples.push(sample),
+            None => known.push((metric, Vec::from([sample]))),
+        }
+    }
+    for (Metric { name, about }, samples) in known {
         write!(out, "# HELP latency_bench_{name} {about}\n# TYPE latency_bench_{name} gauge\n")?;
-        let mut samples = MetricSamples { out: &mut *out, metric, failed: Ok(()) };
-        describe(&mut samples);
-        samples.failed?;
+        samples.into_iter().try_for_each(|(labels, value)| line(out, name, labels, value))?;
     }
     Ok(())
 }
 
-/// The metrics of a result, in the order of their first samples.
-struct KnownMetrics {
-    metrics: [Option<&'static Metric>; MOST],
-    count: usize,
-}
-
-impl Document for KnownMetrics {
-    fn wants_samples(&self) -> bool {
-        true
+fn line(out: &mut dyn Write, name: &str, labels: &[MetricLabel], value: &Value) -> fmt::Result {
+    write!(out, "latency_bench_{name}")?;
+    let mut before = '{';
+    for (name, value) in labels {
+        write!(out, "{before}{name}=\"")?;
+        word(&mut Escaping(out, label), value)?;
+        out.write_char('"')?;
+        before = ',';
     }
-
-    fn sample(&mut self, metric: &'static Metric, _: MetricLabels<'_>, value: Value<'_>) {
-        let known = self.metrics.iter().flatten().any(|known| core::ptr::eq(*known, metric));
-        if let (false, true, Some(slot)) = (known, Metric::is_number(value), self.metrics.get_mut(self.count))
-        {
-            *slot = Some(metric);
-            self.count += 1;
-        }
+    out.write_str(if labels.is_empty() { " " } else { "} " })?;
+    match value {
+        Value::Real(number) => write!(out, "{}", Scientific(*number))?,
+        value => word(out, value)?,
     }
-}
-
-/// The samples of one metric.
-struct MetricSamples<'o> {
-    out: &'o mut dyn Write,
-    metric: &'static Metric,
-    failed: fmt::Result,
-}
-
-impl Document for MetricSamples<'_> {
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn sample(&mut self, metric: &'static Metric, labels: MetricLabels<'_>, value: Value<'_>) {
-        if self.failed.is_ok() && core::ptr::eq(self.metric, metric) && Metric::is_number(value) {
-            self.failed = self.line(labels, value);
-        }
-    }
-}
-
-impl MetricSamples<'_> {
-    fn line(&mut self, labels: MetricLabels<'_>, value: Value<'_>) -> fmt::Result {
-        write!(self.out, "latency_bench_{}", self.metric.name)?;
-        let mut before = '{';
-        for (name, value) in labels {
-            write!(self.out, "{before}{name}=\"")?;
-            word(&mut Escaping(self.out, label), *value)?;
-            self.out.write_char('"')?;
-            before = ',';
-        }
-        self.out.write_str(if labels.is_empty() { " " } else { "} " })?;
-        match value {
-            Value::Real(number) => write!(self.out, "{}", Scientific(number))?,
-            value => word(self.out, value)?,
-        }
-        self.out.write_char('\n')
-    }
+    out.write_char('\n')
 }
 
 /// Writes a word or a whole number; other values are not labels.
-fn word(out: &mut dyn Write, value: Value<'_>) -> fmt::Result {
+fn word(out: &mut dyn Write, value: &Value) -> fmt::Result {
     match value {
         Value::Word(word) => out.write_str(word),
         Value::Count(count) => write!(out, "{count}"),
-        Value::Shown(shown) => write!(out, "{shown}"),
         _ => Ok(()),
     }
 }
@@ -143,15 +106,15 @@ mod tests {
     static SECOND: Metric = Metric { name: "second", about: "Second value." };
     static NEVER: Metric = Metric { name: "never", about: "Without a number." };
 
-    fn written(describe: Describe<'_>) -> String {
+    fn written(present: impl FnOnce(&mut Shown)) -> String {
         let mut out = String::new();
-        write(&mut out, describe).unwrap();
+        write(&mut out, &Shown::of(present)).unwrap();
         out
     }
 
     #[test]
     fn all_samples_of_a_metric_are_together() {
-        let text = written(&mut |document| {
+        let text = written(|document| {
             for (node, nanoseconds) in [(0_u64, 98.4), (1, f64::NAN), (2, 0.5)] {
                 let labels = [("node", Value::Count(node))];
                 document.sample(&FIRST, &labels, Value::Real(nanoseconds * 1e-9));
@@ -178,8 +141,8 @@ mod tests {
 
         #[test]
         fn no_text_leaves_its_quotes(text in "(\\PC|[\"\\\\\n\r\t\u{1b}])*") {
-            let written = written(&mut |document| {
-                document.sample(&SECOND, &[("a", Value::Word(&text))], Value::Count(7));
+            let written = written(|document| {
+                document.sample(&SECOND, &[("a", text.as_str().into())], Value::Count(7));
             });
             let (mut read, mut inside) = (String::new(), written.lines().nth(2).unwrap());
             inside = inside.strip_prefix("latency_bench_second{a=\"").unwrap();

@@ -19,7 +19,7 @@ pub struct Shades {
 
 impl Shades {
     /// Returns the shades of a matrix; `None` if it has no number.
-    pub fn of(matrix: &Matrix<'_>) -> Option<Self> {
+    pub fn of(matrix: &Matrix) -> Option<Self> {
         let AxisRange { low, high } =
             AxisRange::of(&mut |value| matrix.cells().filter_map(|(_, _, cell)| cell.ok()).for_each(value))?;
         Some(Self { range: AxisRange { low, high: high.max(low * FULL_CONTRAST) } })
@@ -45,20 +45,10 @@ impl Shades {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::charts;
 
     fn shades(number: impl Fn(u32, u32) -> Option<f64>) -> Option<Shades> {
-        let nodes = [0, 1];
-        let cell = |row, column| number(row, column).ok_or("mbind: EPERM");
-        Shades::of(&Matrix {
-            title: "",
-            subtitle: "",
-            unit: "ns",
-            noun: "node",
-            rows: &nodes,
-            columns: &nodes,
-            groups: None,
-            cell: &cell,
-        })
+        Shades::of(&charts::of_nodes(2, &|row, column| number(row, column).ok_or("mbind: EPERM")))
     }
 
     #[test]

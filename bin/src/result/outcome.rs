@@ -47,8 +47,8 @@ messages! {
         Placement(error: PlacementError<'a>) => "{error}";
         /// An interrupt ended the run before the point was measured.
         Interrupted => "interrupted";
-        /// Other programs left the generators no CPU time, so that the load was absent.
-        Starved => "other programs left the load no CPU time";
+        /// Other programs or a quota left the generators no CPU time, so that the load was absent; a warning has the cause.
+        Starved => "the load had no CPU time";
     }
 }
 

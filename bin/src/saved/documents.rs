@@ -2,7 +2,10 @@
 //!
 //! A line that is not a document is counted and skipped. Nothing here depends on the content of a document; its reader
 //! decides if it is complete.
+
+use alloc::vec::Vec;
 use core::cell::Cell;
+
 use latency_core::units::Bytes;
 
 use super::rows::Problem;
@@ -33,7 +36,7 @@ pub fn each<'a>(
 ) -> Result<(), Failure<'a>> {
     // Pages of the buffer that are not written need no memory.
     let mut buffer = Table::<u8>::zeroed(LARGEST_FILE.0 as usize)?;
-    let mut joined = Joined::new()?;
+    let mut joined = Joined::default();
     let mut line = 0;
     // A document, and as many bytes of other lines before it.
     let most = 2 * LARGEST_FILE.0 as usize;
@@ -53,7 +56,7 @@ pub fn each<'a>(
     let path_of_file = (path != b"-").then_some(path);
     file::for_each_line_of(path_of_file, &mut buffer, &left, each)
         .map_err(|errno| unreadable(path, errno))?;
-    if joined.length > 0 {
+    if joined.is_open() {
         refused(joined.cut());
     }
     // The host of an empty file would be missing without a word.
@@ -82,32 +85,30 @@ pub fn each_in(text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
     if !text.starts_with(b"{") || Scan::of(text).behind == 0 {
         return take(text);
     }
-    let full = |_| Problem::new(1, "no memory for its documents");
-    let mut joined = Joined::new().map_err(full)?;
+    let mut joined = Joined::default();
     for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
         joined.line(line, text.trim_ascii_end(), take)?;
     }
-    if joined.length > 0 { Err(joined.cut()) } else { Ok(()) }
+    if joined.is_open() { Err(joined.cut()) } else { Ok(()) }
 }
 
 /// A document over several lines, as far as it was read.
+#[derive(Default)]
 struct Joined {
-    text: Table<u8>,
-    /// The number of bytes so far; 0 outside of a document.
-    length: usize,
+    /// The text so far; empty outside of a document.
+    text: Vec<u8>,
     /// The number of its first line.
     first: u32,
     scan: Scan,
 }
 
 impl Joined {
-    fn new() -> Result<Joined, Errno> {
-        let text = Table::zeroed(LARGEST_FILE.0 as usize)?;
-        Ok(Joined { text, length: 0, first: 0, scan: Scan::default() })
+    fn is_open(&self) -> bool {
+        !self.text.is_empty()
     }
 
     fn line(&mut self, line: u32, text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
-        if self.length > 0 {
+        if self.is_open() {
             return self.more(line, text, take);
         }
         if text.is_empty() {
@@ -126,31 +127,29 @@ impl Joined {
     /// Returns whether a line is a document of its own, which means that the document around it was cut short. This
     /// happens in files with one document on each line.
     fn is_cut_by(&self, text: &[u8]) -> bool {
-        self.length > 0 && text.starts_with(b"{") && Scan::of(text).is_whole()
+        self.is_open() && text.starts_with(b"{") && Scan::of(text).is_whole()
     }
 
     /// Adds a line to a document, and passes the document to `take` once it is complete.
     fn more(&mut self, line: u32, text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
-        let end = self.length + text.len() + 1;
-        let Some(room) = self.text.get_mut(self.length..end) else {
-            self.length = 0;
+        if self.text.len() + text.len() >= LARGEST_FILE.0 as usize {
+            self.text.clear();
             return Err(Problem::new(line, "document larger than 16 MiB"));
-        };
-        let (copy, newline) = room.split_at_mut(text.len());
-        copy.copy_from_slice(text);
-        newline.fill(b'\n');
-        self.length = end;
+        }
+        self.text.extend_from_slice(text);
+        self.text.push(b'\n');
         self.scan.add(text);
         if self.scan.is_open() {
             return Ok(());
         }
-        let whole = self.text.get(..core::mem::take(&mut self.length)).unwrap_or_default();
-        take(whole).map_err(|problem| Problem { line: self.first + problem.line - 1, ..problem })
+        let taken = take(&self.text);
+        self.text.clear();
+        taken.map_err(|problem| Problem { line: self.first + problem.line - 1, ..problem })
     }
 
     /// Discards an incomplete document.
     fn cut(&mut self) -> Problem {
-        self.length = 0;
+        self.text.clear();
         Problem::new(self.first, "the document is cut off")
     }
 }

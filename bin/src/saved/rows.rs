@@ -16,7 +16,7 @@ use crate::analysis::cause::{Fact, SavedFacts};
 use crate::analysis::claims::Claims;
 pub use crate::error::Problem;
 use crate::result::row::{
-    A, B, CLASS, EXPERIMENT, HOME, LINES, LOAD, MOST, ONE_WAY, OP, PATTERN, Row, STATE, Word,
+    A, B, CLASS, EXPERIMENT, HOME, LINES, LOAD, MOST, ONE_WAY, OP, PATTERN, Row, STATE, TRAFFIC, Word,
 };
 use crate::result::sample::Sample;
 use crate::result::spans::KINDS;
@@ -256,11 +256,11 @@ impl<'r> Draft<'r> {
     /// A result without points.
     pub fn has_rows(&mut self) -> Result<(), Problem> {
         let rows = self.rows_mut();
-        let like = rows.iter().find(|row| row.traffic().is_some());
-        let differs = |row: &Row, like: &Row| !row.agrees(like, A) && row.is_same(like, !(1 << A));
+        let like = rows.iter().find(|row| row.tells(TRAFFIC));
+        let differs = |row: &Row, like: &Row| !row.agrees(like, A) && row.pair == like.pair;
         // Without bandwidths of single CPUs, the CPU that measured does not distinguish points with traffic either.
         if !like.is_some_and(|like| rows.iter().any(|row| differs(row, like))) {
-            rows.iter_mut().filter(|row| row.traffic().is_some()).for_each(|row| row.set(A, Word::EMPTY));
+            rows.iter_mut().filter(|row| row.tells(TRAFFIC)).for_each(|row| row.set(A, Word::EMPTY));
         }
         match self.rows().is_empty() {
             true => Err(Problem::new(1, "no measured point")),
@@ -327,7 +327,7 @@ impl<'r> Draft<'r> {
             row.pair = None;
             let is_state = row.tells(STATE);
             row.set(if is_state { LINES } else { HOME }, Word::EMPTY);
-        } else if !row.tells(B) && row.traffic().is_none() {
+        } else if !row.tells(B) && !row.tells(TRAFFIC) {
             // The CPU that measured does not distinguish points, but the two CPUs of a pair do.
             row.set(A, Word::EMPTY);
         }

@@ -118,9 +118,7 @@ impl<T> Table<T> {
     fn map(length: usize) -> Result<Table<T>, Errno> {
         const { assert!(align_of::<T>() <= SMALLEST_PAGE, "a mapping is aligned to a page") };
         const { assert!(!needs_drop::<T>(), "elements are not dropped") };
-        let bytes = length.checked_mul(size_of::<T>()).ok_or(Errno::ENOMEM)?;
-        let region = ManuallyDrop::new(Region::with_small_pages(bytes, PAGES)?);
-        Ok(Table { start: region.start().cast(), length })
+        Ok(Table { start: map(length, size_of::<T>())?.cast(), length })
     }
 
     const fn start(&self) -> *mut T {
@@ -131,8 +129,24 @@ impl<T> Table<T> {
 impl<T> Drop for Table<T> {
     fn drop(&mut self) {
         // SAFETY: `map` mapped this number of bytes at this start; this is its only user.
-        drop(unsafe { Region::again(self.start.cast(), self.length * size_of::<T>(), PAGES) });
+        unsafe { unmap(self.start.cast(), self.length * size_of::<T>()) };
     }
+}
+
+/// Maps `length` elements of a size, whose bytes are all zero.
+fn map(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
+    let bytes = length.checked_mul(size).ok_or(Errno::ENOMEM)?;
+    let region = ManuallyDrop::new(Region::with_small_pages(bytes, PAGES)?);
+    Ok(region.start())
+}
+
+/// Unmaps elements.
+///
+/// # Safety
+/// [`map`] mapped this number of bytes at this start, and no other code uses them any more.
+unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
+    // SAFETY: as the caller says.
+    drop(unsafe { Region::again(start, bytes, PAGES) });
 }
 
 impl<T> core::fmt::Debug for Table<T> {

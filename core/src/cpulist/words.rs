@@ -9,7 +9,8 @@ use crate::messages;
 pub struct Ids<'a> {
     words: core::slice::Iter<'a, u64>,
     current: u64,
-    base: u32,
+    /// The smallest number beyond the words that were taken.
+    end: u32,
 }
 
 impl Iterator for Ids<'_> {
@@ -18,11 +19,11 @@ impl Iterator for Ids<'_> {
     fn next(&mut self) -> Option<u32> {
         while self.current == 0 {
             self.current = *self.words.next()?;
-            self.base += 64;
+            self.end += 64;
         }
         let bit = self.current.trailing_zeros();
         self.current &= self.current - 1;
-        Some(self.base + bit)
+        Some(self.end - 64 + bit)
     }
 }
 
@@ -83,8 +84,7 @@ pub(super) fn count(words: &[u64]) -> usize {
 
 /// Returns the members in rising order.
 pub(super) fn iter(words: &[u64]) -> Ids<'_> {
-    let mut words = words.iter();
-    Ids { current: words.next().copied().unwrap_or(0), words, base: 0 }
+    Ids { words: words.iter(), current: 0, end: 0 }
 }
 
 /// Adds the members of a list that is not empty.

@@ -165,9 +165,22 @@ fn base(windows: &[Window], owner: impl Fn(u64) -> Option<usize>) -> Result<u64,
     };
     let all = (0..=MOST_UNTOUCHED).map_while(|pages| highest.checked_sub(pages * PAGE));
     let mut found = all.filter_map(|base| Some((base, owners(base)?)));
-    let (base, first) = found
-        .next()
-        .ok_or_else(|| format!("no buffer at or below {highest:#x} gives each window one chain"))?;
+    let (base, first) = found.next().ok_or_else(|| {
+        let stray = |base: u64| {
+            let of = |address: u64| owner(address.checked_sub(base)?);
+            let strays = windows.iter().filter(|window| {
+                let [first, last] = window.ends.map(of);
+                first != last || first.is_none()
+            });
+            strays.map(|window| (window.hops, window.ends, window.ends.map(of))).collect::<Vec<_>>()
+        };
+        let bases = (0..=MOST_UNTOUCHED).map_while(|pages| highest.checked_sub(pages * PAGE));
+        let fewest = bases.map(|base| (base, stray(base))).min_by_key(|(_, strays)| strays.len());
+        format!(
+            "no buffer at or below {highest:#x} gives each of {} windows one chain; most do at {fewest:x?}",
+            windows.len()
+        )
+    })?;
     match found.find(|(_, owners)| *owners != first) {
         None => Ok(base),
         Some((other, _)) => {

@@ -84,6 +84,12 @@ impl Machine {
         }
     }
 
+    /// Returns true for a guest of the lab, whose plugin imposes times: other programs that take its CPU away would add
+    /// to them.
+    pub(super) const fn is_timed(&self) -> bool {
+        !self.plugins.is_empty()
+    }
+
     /// Makes it a machine with this instruction set.
     pub fn architecture(mut self, architecture: Architecture) -> Self {
         self.architecture = architecture;

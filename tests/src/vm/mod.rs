@@ -17,6 +17,7 @@ pub use initramfs::Initramfs;
 pub use kernel::{Age, KERNEL_VARIABLE, at_the_end, firmware_of_aarch64, release, with_pages_of_16_kib};
 pub use machine::{Machine, NodeSpec};
 
+use crate::confine::Confine;
 use crate::program::scratch;
 use std::fs;
 use std::io::Read;
@@ -172,6 +173,9 @@ impl Machine {
         let mut command = Command::new(emulator);
         command.args(self.arguments()).arg("-kernel").arg(kernel).arg("-initrd").arg(&archive.0);
         command.args(["-append", &self.command_line(arguments)]);
+        if self.is_timed() {
+            command.with_priority();
+        }
         let mut guest = Guest::start(&mut command)?;
         let status = guest.wait(begin + self.timeout, self.timeout / 4);
         let (printed, complaints) = guest.outputs();

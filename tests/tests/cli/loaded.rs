@@ -4,7 +4,7 @@ use latency_tests::attempts::retried;
 use latency_tests::confine::{Confine, allowed_cpus};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, text, warnings};
-use latency_tests::run::{WARNING, finish, run};
+use latency_tests::run::{Run, WARNING, command, finish, run};
 use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 
@@ -24,14 +24,18 @@ fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SHORT.into_iter().chain(more.iter().copied()).collect()
 }
 
+/// Runs the executable before other programs, since these may leave a generator no time at all.
+fn before_others(more: &[&str]) -> Run {
+    finish(command(&short(more)).with_priority())
+}
+
 #[test]
 fn a_curve_goes_from_idle_to_the_limit() {
     if two_cpus("loaded::a_curve_goes_from_idle_to_the_limit").is_none() {
         return;
     }
-    // Other work may leave a generator no time at all.
     retried("loaded::a_curve_goes_from_idle_to_the_limit", |_| {
-        let document = run(&short(&["--json", "--rates=0,0.5,50%,max"])).expect_json(0);
+        let document = before_others(&["--json", "--rates=0,0.5,50%,max"]).expect_json(0);
         assert_valid(&document);
         let curve = at(&document, "/curves/0");
         assert_eq!((text(curve, "/traffic"), text(curve, "/pattern")), ("read", "permuted"));
@@ -57,12 +61,12 @@ fn rates_without_the_limit_report_no_limit() {
     if two_cpus("loaded::rates_without_the_limit_report_no_limit").is_none() {
         return;
     }
-    let document = run(&short(&["--json", "--rates=0.5"])).expect_json(0);
+    let document = before_others(&["--json", "--rates=0.5"]).expect_json(0);
     assert_valid(&document);
     assert!(at(&document, "/curves/0/peak_bandwidth").is_null());
     assert!(array(&document, "/curves/0/knee").is_empty());
     assert_eq!(array(&document, "/rows").len(), 1);
-    let found = run(&short(&["--rates=0.5"]));
+    let found = before_others(&["--rates=0.5"]);
     let text = &found.expect_status(0).stdout;
     assert!(text.starts_with("Node 0 -> Node 0 (read): ") && !text.contains("Peak:"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
@@ -73,10 +77,9 @@ fn a_load_is_held_with_a_line_for_each_second() {
     if two_cpus("loaded::a_load_is_held_with_a_line_for_each_second").is_none() {
         return;
     }
-    // Other work may leave a generator no time at all.
     retried("loaded::a_load_is_held_with_a_line_for_each_second", |_| {
         let held = ["--json", "--rates=0.5", "--hold=2"];
-        let found = run(&short(&held));
+        let found = before_others(&held);
         let document = found.expect_json(0);
         assert_valid(&document);
         let points = array(&document, "/rows");
@@ -100,7 +103,7 @@ fn a_load_is_held_with_a_line_for_each_second() {
             let known = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("{text} in {line:?}"));
             assert!(known(rate) > 0.0 && known(nanoseconds) > 0.0, "{line:?}");
         }
-        let quiet = run(&short(&[held.as_slice(), &["-q"]].concat()));
+        let quiet = before_others(&[held.as_slice(), &["-q"]].concat());
         let messages = &quiet.expect_status(0).stderr;
         assert!(messages.lines().all(|line| line.starts_with(WARNING)), "{messages}");
     });
@@ -122,7 +125,7 @@ fn one_cpu_is_refused_with_the_reason() {
 #[test]
 fn the_chase_keeps_away_from_generators() {
     let Some([first, _]) = two_cpus("loaded::the_chase_keeps_away_from_generators") else { return };
-    let run_with = |more: &[&str]| run(&short(more));
+    let run_with = |more: &[&str]| before_others(more);
     let all: Vec<String> = allowed_cpus().iter().map(ToString::to_string).collect();
     let (one, all) = (format!("--load-cpus={first}"), format!("--load-cpus={}", all.join(",")));
     let document = run_with(&["--json", "--rates=0.5", &one]).expect_json(0);
@@ -162,7 +165,8 @@ fn streams_beside_a_chain_are_requested_by_name() {
         return;
     }
     let streams = ["loaded", "--traffic=read-stream,2:1", "--budget=5", "--size=16M", "--memnode=0"];
-    let document = run(&[&streams[..], &["--json", "--rates=0.5"]].concat()).expect_json(0);
+    let streams = [&streams[..], &["--json", "--rates=0.5"]].concat();
+    let document = finish(command(&streams).with_priority()).expect_json(0);
     assert_valid(&document);
     for curve in array(&document, "/curves") {
         assert_eq!(text(curve, "/pattern"), "stream", "{curve:#}");

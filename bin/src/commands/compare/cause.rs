@@ -6,7 +6,8 @@ use super::differs;
 use super::view::Differs;
 use crate::analysis::cause::{CauseEvidence, LikelyCause, SavedFacts, find, of_matrix};
 use crate::analysis::comparison::{Comparison, Files};
-use crate::report::document::{Document, fields};
+use crate::report::document::fields;
+use crate::report::shown::Shown;
 use crate::saved::Saved;
 use crate::saved::conditions::PLATFORM;
 
@@ -75,21 +76,21 @@ pub fn between(all: &[Saved], ours: usize) -> Option<LikelyCause> {
 }
 
 /// States the likely cause.
-pub fn answer(document: &mut dyn Document, cause: Option<&LikelyCause>) {
+pub fn answer(document: &mut Shown, cause: Option<&LikelyCause>) {
     if let Some(cause) = cause {
         document.finding(format_args!("{cause}."));
     }
 }
 
 /// Describes the likely cause for programs.
-pub fn programs(document: &mut dyn Document, cause: Option<&LikelyCause>) {
+pub fn programs(document: &mut Shown, cause: Option<&LikelyCause>) {
     document.object(&LIKELY, cause, |document, cause| {
         of_programs(document, cause);
     });
 }
 
 /// Describes the members of a likely cause for programs.
-pub fn of_programs(document: &mut dyn Document, cause: &LikelyCause) {
+pub fn of_programs(document: &mut Shown, cause: &LikelyCause) {
     document.put(&NAME, cause.name());
     document.show(&TEXT, cause);
 }

@@ -8,7 +8,8 @@ use super::verdict::field_of;
 use super::view::{ComparisonView, Differs, NOT_POOR, TRUST};
 use crate::analysis::comparison::{Comparison, Files, conditions, median};
 use crate::error::Typed;
-use crate::report::document::{Document, Part, Role, fields};
+use crate::report::document::{Part, Role, fields};
+use crate::report::shown::Shown;
 use crate::result::row::{FIELDS, PAGES_ASKED, Row, SIZE};
 use crate::saved::Saved;
 use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, VERIFIED, WHOLE, of_result};
@@ -147,7 +148,7 @@ fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
 
 impl ComparisonView<'_> {
     /// States the conditions that differ, before any conclusion.
-    pub fn conditions(&self, document: &mut dyn Document) {
+    pub fn conditions(&self, document: &mut Shown) {
         let blocked = if self.judged { "Not comparable (overridden by --force)" } else { "Not comparable" };
         for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
             let differs = self.differs.iter().filter(|differs| differs.blocks == blocks);
@@ -169,7 +170,7 @@ impl ComparisonView<'_> {
     }
 
     /// Names the option that measures B over the working set of A, if both have one and the sizes forbid a verdict.
-    fn size(&self, document: &mut dyn Document) {
+    fn size(&self, document: &mut Shown) {
         let is_blocked = self.differs.iter().any(|differs| differs.blocks && differs.what == FIELDS[SIZE].0);
         let sizes = conditions(self.files).find(|(field, _)| *field == SIZE);
         // The size of traffic is the memory of all generators together.
@@ -184,7 +185,7 @@ impl ComparisonView<'_> {
 }
 
 /// Describes the conditions that differ, for programs.
-pub fn programs(document: &mut dyn Document, differs: &[Differs]) {
+pub fn programs(document: &mut Shown, differs: &[Differs]) {
     document.items(
         Part::List(&DIFFERS),
         differs,

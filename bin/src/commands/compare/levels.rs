@@ -6,7 +6,8 @@ use latency_core::text::joined;
 
 use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
-use crate::report::document::{self, Document, Part, fields};
+use crate::report::document::{self, Part, fields};
+use crate::report::shown::Shown;
 use crate::result::row::{FIELDS, SIZE, STRIDE};
 use crate::result::sample::Samples;
 use crate::saved::{Saved, tlb};
@@ -53,7 +54,7 @@ fn name(level: &ComparedLevel) -> impl fmt::Display {
 }
 
 /// States which levels scale with the clock, if the core clocks of the two sides differ.
-pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
+pub fn answer(document: &mut Shown, levels: Option<&Levels>) {
     let Some((levels, clock)) = levels.and_then(|levels| Some((levels, levels.clock_ratio()?))) else {
         return;
     };
@@ -91,7 +92,7 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
 }
 
 /// Shows the levels as a table.
-pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
+pub fn table(document: &mut Shown, levels: Option<&Levels>) {
     let Some(levels) = levels else { return };
     document.tabulate("", document::Level::Normal, 1, &|table| {
         table.texts(&["level", "A, ns", "B, ns", "B/A", "A, core cycles", "B, core cycles", "B/A"]);
@@ -113,7 +114,7 @@ pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
 }
 
 /// Describes the levels for programs.
-pub fn programs(document: &mut dyn Document, levels: Option<&Levels>) {
+pub fn programs(document: &mut Shown, levels: Option<&Levels>) {
     document.items(Part::List(&LEVELS), levels.map_or(&[][..], Levels::as_slice), |document, level| {
         document.put(&LEVEL, level.number);
         document.put(&A_NS, level.nanoseconds[0]);

@@ -18,9 +18,10 @@ use crate::analysis::comparison::{CURVE, Comparison, ComparisonVerdict, Files, J
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, NoVerdict, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
-use crate::report::document::{Document, Part, Role, fields};
+use crate::report::document::{Part, Role, fields};
 use crate::report::figures::{ByPercent, Digits};
 use crate::report::format::Purpose;
+use crate::report::shown::Shown;
 use crate::result::row::Row;
 use crate::saved::{self, Saved};
 use crate::sys::errno::Errno;
@@ -266,7 +267,7 @@ impl ComparisonView<'_> {
     }
 
     /// Says that memory is compared, and how address translation differs, which is not judged.
-    fn translation(&self, document: &mut dyn Document) {
+    fn translation(&self, document: &mut Shown) {
         const NOT_JUDGED: &str = "(not judged; --of=load compares random loads)";
         if !self.of_memory {
             if self.options.of == Of::Typical && self.parts_of[0] != self.parts_of[1] {
@@ -326,7 +327,7 @@ impl ComparisonView<'_> {
     }
 
     /// Describes the files, and the conclusions that they allow.
-    fn method(&self, document: &mut dyn Document) {
+    fn method(&self, document: &mut Shown) {
         if self.options.of == Of::Undisturbed {
             let [one, other] = self.without;
             document.sentence(
@@ -380,7 +381,7 @@ impl ComparisonView<'_> {
     }
 
     /// Describes the conclusions for programs.
-    fn programs(&self, document: &mut dyn Document) {
+    fn programs(&self, document: &mut Shown) {
         let blocks = || self.differs.iter().filter(|differs| differs.blocks).map(|differs| differs.what);
         let comparable = blocks().next().is_none();
         let count = |verdict| if self.judged { self.comparison.count(verdict) } else { 0 };

@@ -1,5 +1,8 @@
 //! The points of both sides: as a table, as a picture, and for programs.
 
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
 use core::fmt;
 
 use latency_core::math::ToReal;
@@ -13,9 +16,10 @@ use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
 use crate::describe::{self, columns};
 use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{Document, Field, Level, Part, Picture, fields};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit, vector};
+use crate::report::document::{Field, Level, Part, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::{Picture, Shown};
 use crate::result::row::{A, B, CLASS, CPUS, FIELDS, FROM, Label, SIZE, TO, differing};
 use crate::sys::table::List;
 
@@ -81,7 +85,7 @@ impl ComparisonView<'_> {
     }
 
     /// Shows every point; if there are many, only the largest differences, unless the user asked for all points.
-    pub fn table(&self, document: &mut dyn Document) {
+    pub fn table(&self, document: &mut Shown) {
         let pairs = self.comparison.pairs();
         if pairs.len() <= MANY {
             return self.rows(document, "", Level::Quiet, &|row| pairs.get(row));
@@ -104,7 +108,7 @@ impl ComparisonView<'_> {
     /// Shows some points, with columns only for fields that vary over all points.
     fn rows<'p>(
         &self,
-        document: &mut dyn Document,
+        document: &mut Shown,
         caption: &str,
         level: Level,
         pair: &dyn Fn(usize) -> Option<&'p PointPair>,
@@ -183,7 +187,7 @@ impl ComparisonView<'_> {
     }
 
     /// Draws the ratio by size, if the results are curves.
-    pub fn picture(&self, document: &mut dyn Document) {
+    pub fn picture(&self, document: &mut Shown) {
         if !self.is_curve() {
             return;
         }
@@ -195,40 +199,30 @@ impl ComparisonView<'_> {
             let x = pair.row.sample.size.0.real();
             ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
         });
-        let Ok(mut points) = List::of(points.take(MAX_POINTS)) else { return };
+        let mut points = vector(&mut points.take(MAX_POINTS));
         sort_by(&mut points, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
-        let even = |_: f64| 1.0;
         let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
-        let title: Text<96> = match range {
-            Some(AxisRange { low, high }) => {
-                Text::of(format_args!("Latency of B over A: {low:.2}x to {high:.2}x"))
-            }
-            None => Text::of(format_args!("Latency of B over A")),
+        let title = match range {
+            Some(AxisRange { low, high }) => format!("Latency of B over A: {low:.2}x to {high:.2}x"),
+            None => "Latency of B over A".into(),
         };
-        let mut subtitle = Text::<160>::EMPTY;
         let [one, other] = self.paths.map(first_name);
-        // Text that does not fit is left out.
-        let _ = write!(
-            subtitle,
-            "ratio by working set, above 1 B is slower; A: {}, B: {}",
-            one.as_str(),
-            other.as_str()
-        );
-        document.picture(Picture::Chart(&Chart {
-            title: title.as_str(),
-            subtitle: subtitle.as_str(),
-            x_axis: &Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: &Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted },
-            series: &[
-                Series { name: "B/A", data: Data::Points(&points) },
-                Series { name: "equal", data: Data::Curve(&even) },
-            ],
-            marks: &[],
+        document.picture(Picture::Chart(Chart {
+            title,
+            subtitle: format!("ratio by working set, above 1 B is slower; A: {one}, B: {other}"),
+            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted },
+            series: [
+                Series { name: "B/A".into(), data: Data::Points(points) },
+                Series { name: "equal".into(), data: Data::Curve(Box::new(|_| 1.0)) },
+            ]
+            .into(),
+            marks: Vec::new(),
         }));
     }
 
     /// Describes every point for programs.
-    pub fn points(&self, document: &mut dyn Document) {
+    pub fn points(&self, document: &mut Shown) {
         document.items(Part::Records(&describe::ROWS), self.comparison.pairs(), |document, pair| {
             columns::saved(document, self.experiment, &pair.row);
             document.put(&A_NS, pair.nanoseconds[0]);

@@ -9,8 +9,9 @@ use super::points::SideValue;
 use super::view::{ComparisonView, Differs, TRUST};
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
 use crate::commands::listed;
-use crate::report::document::{Document, Part, fields};
+use crate::report::document::{Part, fields};
 use crate::report::figures::ByPercent;
+use crate::report::shown::Shown;
 use crate::result::row::{FIELDS, FROM, Label, Row, SIZE, TO};
 
 fields! {
@@ -23,7 +24,7 @@ fields! {
 
 impl<'v> ComparisonView<'v> {
     /// States the conclusion of the comparison.
-    pub fn answer(&self, document: &mut dyn Document) {
+    pub fn answer(&self, document: &mut Shown) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
         let median =
@@ -82,7 +83,7 @@ impl<'v> ComparisonView<'v> {
     }
 
     /// Names the points that only one side has.
-    fn one_sided(&self, document: &mut dyn Document) {
+    fn one_sided(&self, document: &mut Shown) {
         /// Maximum number of points that are named; further points are only counted.
         const NAMED: usize = 6;
         let join = crate::analysis::comparison::Join::of(&self.files);
@@ -106,7 +107,7 @@ impl<'v> ComparisonView<'v> {
     }
 
     /// Describes the parts of the result that differ, for programs.
-    pub fn differences(&self, document: &mut dyn Document) {
+    pub fn differences(&self, document: &mut Shown) {
         let parts = if self.judged { self.parts } else { [&[][..]; 2] };
         let of = |(parts, direction)| <[_]>::iter(parts).map(move |part| (part, direction));
         let parts = parts.into_iter().zip(["slower", "faster"]).flat_map(of);

@@ -12,8 +12,9 @@ use crate::commands::show;
 use crate::describe::time::ReadableTime;
 use crate::describe::{self, columns, split, trust};
 use crate::experiment::curve::levels;
-use crate::report::document::{Document, Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 use crate::result::row::{EXPERIMENT, GENERATORS, LANES, PAGES_ASKED, Word};
 use crate::result::sample::Sample;
 use crate::result::words::{PageKind, PageWords};
@@ -35,7 +36,7 @@ fields! {
 }
 
 /// Writes the answer, its terms, and the conditions of its curve.
-pub fn present(document: &mut dyn Document, files: &[File<'_>], file: &File<'_>, found: &Expectation<'_>) {
+pub fn present(document: &mut Shown, files: &[File<'_>], file: &File<'_>, found: &Expectation<'_>) {
     let saved = &file.saved;
     let sum = found.mixture.as_ref().map(|mixture| mixture.each_term(found.size, &mut |_| {}));
     document.part(Part::Object(&describe::SUMMARY), |document| {
@@ -123,7 +124,7 @@ fn reasons<'f>(file: &'f File<'_>) -> impl Iterator<Item = (&'f str, &'f str)> {
 }
 
 /// Describes each time as a row.
-fn rows(document: &mut dyn Document, saved: &Saved, found: &Expectation<'_>) {
+fn rows(document: &mut Shown, saved: &Saved, found: &Expectation<'_>) {
     document.part(Part::Records(&describe::ROWS), |document| {
         for time in found.times() {
             let Estimate { value: nanoseconds, interval } = time.time;
@@ -153,7 +154,7 @@ fn other(out: &mut fmt::Formatter<'_>, time: &ExpectedTime) -> fmt::Result {
 }
 
 /// Writes the measured points around the size.
-fn neighbours(document: &mut dyn Document, found: &Expectation<'_>) {
+fn neighbours(document: &mut Shown, found: &Expectation<'_>) {
     let [below, above] = found.between.neighbours;
     let point = |CurvePoint { size, latency, .. }| {
         fmt::from_fn(move |out| write!(out, "{size}, {}", nanoseconds(latency, " ns")))
@@ -166,7 +167,7 @@ fn neighbours(document: &mut dyn Document, found: &Expectation<'_>) {
 }
 
 /// Shows the terms of the mixture, and whether their sum agrees with the measured points.
-fn terms(document: &mut dyn Document, found: &Expectation<'_>, mixture: &Mixture) {
+fn terms(document: &mut Shown, found: &Expectation<'_>, mixture: &Mixture) {
     document.tabulate("Mixture of levels: share of the loads times latency", Level::Normal, 1, &|table| {
         table.texts(&["part", "up to", "share", "ns", "adds"]);
         mixture.each_term(found.size, &mut |term| {

@@ -1,5 +1,6 @@
 //! Facts that slow hosts have more often than other hosts with the same CPU model. An association is not a cause.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use latency_core::math::ToReal;
@@ -9,11 +10,6 @@ use super::facts;
 use super::names::Name;
 use super::runs::Runs;
 use crate::analysis::comparison::significance::CHANCE;
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
-
-/// Maximum number of facts of a host: of conditions, and of labels that fit in its text.
-const MOST_FACTS: usize = 32;
 
 /// The state of a host in a value with a verdict.
 #[derive(Clone, Copy, Debug)]
@@ -76,15 +72,11 @@ type KnownFact<'n> = (&'n str, (&'n str, &'n str), bool);
 /// Finds the facts that slow hosts have significantly more often than other hosts with the same CPU model; `hosts` has
 /// the facts of every judged host. All values of all facts are tried that could be significant with this number of slow
 /// hosts.
-///
-/// # Errors
-///
-/// No memory for the facts.
-pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Association<'n>>, Errno> {
+pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Vec<Association<'n>> {
     let text = |host: &JudgedHost| runs.names.name(runs.boots.state(host.state)[1]);
     // The newest facts of each host are the last ones.
     sort_by_key(hosts, |host| (host.host, host.started, text(host)));
-    let mut known = List::new(hosts.len() * MOST_FACTS)?;
+    let mut known = Vec::new();
     for values in hosts.chunk_by(|one, other| one.host == other.host) {
         let text = values.last().map_or("", text);
         let is_slow = values.iter().any(|value| value.is_slow);
@@ -93,7 +85,7 @@ pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Ass
         }
     }
     sort_by(&mut known, Ord::cmp);
-    let mut tried = List::new(known.len())?;
+    let mut tried = Vec::new();
     for hosts in known.chunk_by(|one, other| (one.0, one.1.0) == (other.0, other.1.0)) {
         let [all, slow] = counts(hosts);
         for with in hosts.chunk_by(|one, other| one.1 == other.1) {
@@ -124,7 +116,7 @@ pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Result<List<Ass
         significant += usize::from(least <= CHANCE);
     }
     tried.truncate(significant);
-    Ok(tried)
+    tried
 }
 
 /// Returns the number of hosts, and the number of slow ones.

@@ -1,5 +1,7 @@
 //! The hosts of the results. A host name is one host, unless two kernels with this host name ran at the same time.
 
+use alloc::vec::Vec;
+
 use latency_core::sort::{sort_by, sort_by_key};
 use latency_core::text::Text;
 
@@ -10,7 +12,7 @@ use super::values::ValueRun;
 use crate::saved::Saved;
 use crate::saved::host::SEPARATOR;
 use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
+use crate::sys::table::Table;
 
 /// Every boot of every host: the times of its first and last result, its host, and its states. A state is a boot with
 /// the [facts] of some of its results.
@@ -21,9 +23,9 @@ pub struct Boots {
     /// For the name number of each state: the name numbers of its boot and of its facts.
     states: Table<[Name; 2]>,
     /// The wrong dates, sorted by host name.
-    pub dates: List<ResultDate>,
+    pub dates: Vec<ResultDate>,
     /// Host names that several hosts share, sorted.
-    pub shared: List<Name>,
+    pub shared: Vec<Name>,
     /// The number of different host names.
     pub names: usize,
 }
@@ -38,8 +40,8 @@ impl Boots {
         Ok(Boots {
             seen: Table::zeroed(MOST)?,
             states: Table::zeroed(MOST)?,
-            dates: List::new(0)?,
-            shared: List::new(0)?,
+            dates: Vec::new(),
+            shared: Vec::new(),
             names: 0,
         })
     }
@@ -63,11 +65,7 @@ impl Boots {
 
     /// Finds the wrong dates. Gives hosts that share a name, because their boots overlap by their other dates, separate
     /// names: the host name and the boot ID.
-    ///
-    /// # Errors
-    ///
-    /// No memory for sorting.
-    pub fn settle(&mut self, names: &mut Names, runs: &mut [ValueRun]) -> Result<(), Errno> {
+    pub fn settle(&mut self, names: &mut Names, runs: &mut [ValueRun]) {
         let date = |(run, of): (u32, &ValueRun)| {
             let [boot, _] = self.state(of.state);
             let (host, is_named) = (self.host(of.state), !id(names.name(boot)).is_empty());
@@ -75,8 +73,9 @@ impl Boots {
             let boot = is_named.then_some(boot);
             ResultDate { run, host, boot, span, place: of.document, is_ordered: true, wrong: None }
         };
-        let mut dates = List::of((0..).zip(runs.iter()).filter(|(_, of)| of.started > 0).map(date))?;
-        dates::check(&mut dates)?;
+        let dated = (0..).zip(runs.iter()).filter(|(_, of)| of.started > 0);
+        let mut dates: Vec<_> = dated.map(date).collect();
+        dates::check(&mut dates);
         for ResultDate { boot, span: [start, end], .. } in dates.iter().filter(|date| date.wrong.is_none()) {
             let seen = boot.and_then(|boot| self.seen.get_mut(boot as usize));
             if let Some([first, last, _]) = seen {
@@ -84,7 +83,8 @@ impl Boots {
                 *last = (*last).max((*end).into());
             }
         }
-        self.dates = List::of(dates.iter().filter(|date| date.wrong.is_some()).copied())?;
+        dates.retain(|date| date.wrong.is_some());
+        self.dates = dates;
         sort_by(&mut self.dates, |one, other| {
             let place = |date: &ResultDate| (names.name(date.host), date.place, date.span);
             place(one).cmp(&place(other))
@@ -93,13 +93,12 @@ impl Boots {
             runs.get_mut(date.run as usize).into_iter().for_each(|run| run.started = 0);
         }
         let known = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
-        let mut all = List::of(known.map(|(boot, [.., host])| (boot, (*host - 1) as Name)))?;
+        let mut all: Vec<_> = known.map(|(boot, [.., host])| (boot, (*host - 1) as Name)).collect();
         sort_by_key(&mut all, |(boot, _)| names.name(*boot));
-        self.shared = List::new(all.len())?;
         for boots in all.chunk_by(|(_, one), (_, other)| one == other) {
             self.names += 1;
             let Some((_, host)) = boots.first().filter(|_| boots.len() > 1) else { continue };
-            if !self.overlap(names, boots)? {
+            if !self.overlap(names, boots) {
                 continue;
             }
             self.shared.push(*host);
@@ -116,22 +115,21 @@ impl Boots {
                 }
             }
         }
-        Ok(())
     }
 
     /// Returns whether two boots under one host name ran at the same time. Then they belong to two hosts, because a
     /// host ends one kernel before it boots the next.
-    fn overlap(&self, names: &Names, boots: &[(Name, Name)]) -> Result<bool, Errno> {
+    fn overlap(&self, names: &Names, boots: &[(Name, Name)]) -> bool {
         let told = boots.iter().filter(|(boot, _)| !id(names.name(*boot)).is_empty());
         let spans = told.filter_map(|(boot, _)| self.seen.get(*boot as usize).copied());
-        let mut spans = List::of(spans.filter(|[first, ..]| *first > 0))?;
+        let mut spans: Vec<_> = spans.filter(|[first, ..]| *first > 0).collect();
         sort_by(&mut spans, Ord::cmp);
         let mut end = 0;
-        Ok(spans.iter().any(|[first, last, _]| {
+        spans.iter().any(|[first, last, _]| {
             let overlaps = *first <= end;
             end = end.max(*last);
             overlaps
-        }))
+        })
     }
 
     /// Returns the boot and the facts of a state.

@@ -3,6 +3,7 @@
 //! Only a few values of each document are kept. So the documents of some hosts that were found, and of hosts that are
 //! typical of the others, are read a second time. Causes depend on nothing else.
 
+use alloc::vec::Vec;
 use core::mem::swap;
 
 use super::findings::{FASTER, FleetFindings, Outlier};
@@ -13,8 +14,6 @@ use crate::analysis::cause::LikelyCause;
 use crate::commands::compare::cause::between;
 use crate::result::row::EXPERIMENT;
 use crate::saved::{self, MAX_ROWS, Saved, documents};
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
 
 /// Maximum number of differences whose causes are sought: more hosts than sentences name.
 const MOST: usize = 16;
@@ -29,7 +28,7 @@ const NO_DOCUMENT: u32 = u32::MAX;
 /// The likely causes of the differences of hosts.
 pub struct HostCauses {
     /// Each host with a likely cause; `None` if its experiments have different causes.
-    pub list: List<(Name, Option<LikelyCause>)>,
+    pub list: Vec<(Name, Option<LikelyCause>)>,
     /// True if an input is a pipe that would have to be read a second time.
     pub is_unreadable: bool,
 }
@@ -59,7 +58,7 @@ struct CauseQuestion {
 struct CauseSearch<'s, 'a> {
     runs: &'s Runs<'a>,
     past: &'s [StoredValue],
-    questions: List<CauseQuestion>,
+    questions: Vec<CauseQuestion>,
 }
 
 impl CauseSearch<'_, '_> {
@@ -125,10 +124,6 @@ impl CauseSearch<'_, '_> {
 /// Finds the likely causes of the differences of hosts: of those that changed, between their older and newer results;
 /// of those that are slower or faster, between hosts nearest to the usual value (of the baseline, if there is one) and
 /// them.
-///
-/// # Errors
-///
-/// No memory for the documents.
 pub fn find(
     runs: &mut Runs<'_>,
     past: &[StoredValue],
@@ -136,9 +131,9 @@ pub fn find(
     found: &FleetFindings<'_>,
     baseline: Option<&[HostValue]>,
     threshold: f64,
-) -> Result<HostCauses, Errno> {
-    let mut causes = HostCauses { list: List::new(MOST)?, is_unreadable: false };
-    let mut search = CauseSearch { runs, past, questions: List::new(MOST)? };
+) -> HostCauses {
+    let mut causes = HostCauses { list: Vec::new(), is_unreadable: false };
+    let mut search = CauseSearch { runs, past, questions: Vec::new() };
     for changed in slowed {
         search.add(&changed.value, [NO_DOCUMENT; 2 * EACH], &|value| {
             Some(usize::from(u64::from(runs.run(value).started) >= changed.since))
@@ -155,20 +150,20 @@ pub fn find(
     }
     let CauseSearch { questions, .. } = search;
     if !questions.is_empty() {
-        answer(runs, &questions, &mut causes)?;
+        answer(runs, &questions, &mut causes);
     }
-    Ok(causes)
+    causes
 }
 
 /// Reads the documents of all questions, and finds the causes.
-fn answer(runs: &mut Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses) -> Result<(), Errno> {
+fn answer(runs: &mut Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses) {
     let Runs { rows, options, given, .. } = runs;
     let paths = || options.baseline.into_iter().chain(options.operands().iter().copied());
     causes.is_unreadable = paths().any(|path| !saved::is_repeatable(path));
     if causes.is_unreadable {
-        return Ok(());
+        return;
     }
-    let (mut kept, mut all) = (List::new(questions.len() * 2 * EACH)?, List::new(2 * EACH)?);
+    let (mut kept, mut all) = (Vec::new(), Vec::new());
     let (mut number, mut left) = (0, MOST_ROWS);
     let mut take = |text: &[u8]| {
         let own = number;
@@ -190,7 +185,7 @@ fn answer(runs: &mut Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCau
     }
     // Files that were changed meanwhile have other documents at these places.
     for question in questions.iter().filter(|_| number == *given) {
-        all.truncate(0);
+        all.clear();
         let mut ours = 0;
         for (place, own) in question.documents.iter().enumerate() {
             if let Some((_, saved)) = kept.iter().find(|(number, _)| number == own) {
@@ -201,8 +196,7 @@ fn answer(runs: &mut Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCau
         let Some(cause) = between(&all, ours) else { continue };
         match causes.list.iter_mut().find(|(host, _)| *host == question.host) {
             Some((_, known)) => *known = known.filter(|known| known.name() == cause.name()),
-            None => drop(causes.list.push((question.host, Some(cause)))),
+            None => causes.list.push((question.host, Some(cause))),
         }
     }
-    Ok(())
 }

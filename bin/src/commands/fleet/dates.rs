@@ -4,11 +4,11 @@
 //! their boots. The fewest results that are not in order are suspects. The date of one is wrong if another boot ran
 //! between it and the other results of its own boot, or if it is more than a year away from all results in order.
 
+use alloc::vec::Vec;
+
 use latency_core::sort::sort_by;
 
 use super::names::Name;
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
 
 /// Maximum number of wrong dates of one host; more are not the dates of one clock.
 const MOST: usize = 64;
@@ -56,22 +56,17 @@ impl WrongDate {
 }
 
 /// Marks the wrong dates, and reorders all dates by host.
-///
-/// # Errors
-///
-/// No memory for the search.
-pub fn check(dates: &mut [ResultDate]) -> Result<(), Errno> {
+pub fn check(dates: &mut [ResultDate]) {
     sort_by(dates, |one, other| {
         (one.host, one.place, one.span, one.boot).cmp(&(other.host, other.place, other.span, other.boot))
     });
-    let mut search = OrderSearch { ends: List::new(dates.len())?, before: List::new(dates.len())? };
+    let mut search = OrderSearch { ends: Vec::new(), before: Vec::new() };
     for of_host in dates.chunk_by_mut(|one, other| one.host == other.host) {
         if !search.mark(of_host) {
             by_boots(of_host);
             search.mark(of_host);
         }
     }
-    Ok(())
 }
 
 /// Sorts the dates of a host by the middle dates of their boots.
@@ -87,9 +82,9 @@ fn by_boots(dates: &mut [ResultDate]) {
 /// The search for the longest part of a series that is in order (C. Schensted, 1961).
 struct OrderSearch {
     /// For each length, the last index of the part of this length that ends earliest.
-    ends: List<u32>,
+    ends: Vec<u32>,
     /// For each index, the index before it in a longest part that ends there.
-    before: List<u32>,
+    before: Vec<u32>,
 }
 
 impl OrderSearch {
@@ -102,11 +97,10 @@ impl OrderSearch {
         for (index, date) in (0..).zip(dates.iter()) {
             let length = ends.partition_point(|end| start(*end) <= date.span[0]);
             let last = length.checked_sub(1).and_then(|length| ends.get(length));
-            // There is room for all of them.
             before.push(last.copied().unwrap_or(index));
             match ends.get_mut(length) {
                 Some(end) => *end = index,
-                None => drop(ends.push(index)),
+                None => ends.push(index),
             }
         }
         let suspects = dates.len() - ends.len();

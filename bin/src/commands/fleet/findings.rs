@@ -1,6 +1,8 @@
 //! The conclusions from many hosts: groups of comparable values, slower hosts, and hosts that were measured under other
 //! conditions. Nothing is shown here.
 
+use alloc::vec::Vec;
+
 use latency_core::math;
 use latency_core::math::ToReal;
 use latency_core::math::{exp, ln};
@@ -127,17 +129,17 @@ impl Apart {
 /// The findings.
 pub struct FleetFindings<'v> {
     /// Every group, in the order of their keys.
-    pub groups: List<HostGroup<'v>>,
+    pub groups: Vec<HostGroup<'v>>,
     /// Values that are slower than usual, the worst first.
-    pub outliers: List<Outlier>,
+    pub outliers: Vec<Outlier>,
     /// Random loads that are slower than usual, although memory without address translation is not.
-    pub translation: List<Outlier>,
+    pub translation: Vec<Outlier>,
     /// Hosts that differ from the others, sorted by host name, then by condition.
-    pub apart: List<Apart>,
+    pub apart: Vec<Apart>,
     /// The hosts of the values with a verdict.
-    pub judged_hosts: List<JudgedHost>,
+    pub judged_hosts: Vec<JudgedHost>,
     /// The hosts with a value that are neither judged nor different in a condition, by name.
-    pub not_judged: List<Name>,
+    pub not_judged: Vec<Name>,
     /// The number of hosts that have a value.
     pub hosts: usize,
     /// The number of hosts with a value that has a verdict.
@@ -172,19 +174,18 @@ pub fn find<'v>(
     let mut numbers = List::new(values.len().max(baseline.as_ref().map_or(0, |all| all.len())))?;
     let of_baseline = match baseline {
         Some(baseline) => {
-            let mut known = List::new(baseline.chunk_by(of_one_key).count())?;
+            let mut known = Vec::new();
             for values in baseline.chunk_by_mut(of_one_key) {
                 let mut found = group(values, None, &mut numbers);
                 // A few hosts show the usual value, but not its spread.
                 found.norm.mad = if found.like < FEWEST { 0.0 } else { found.norm.mad };
-                // There is room for all groups.
                 known.push(HostGroup { values, ..found });
             }
             Some(known)
         }
         None => None,
     };
-    let mut groups = List::new(values.chunk_by(of_one_key).count())?;
+    let mut groups = Vec::new();
     for values in values.chunk_by_mut(of_one_key) {
         let Some(&first) = values.first() else { continue };
         let is_of_key = |known: &&HostGroup<'_>| known.values.first().is_some_and(|one| one.key == first.key);
@@ -215,17 +216,15 @@ pub fn find<'v>(
         if any && known.is_none() {
             found.norm = norm(found.alike(), &mut numbers);
         }
-        // There is room for all groups.
         groups.push(found);
     }
     sort_by_key(&mut groups, |group| group.key(names));
-    let apart = apart(names, &groups)?;
-    let count = groups.iter().map(|group| group.values.len()).sum();
-    let (mut outliers, mut judged_hosts) = (List::new(count)?, List::new(count)?);
+    let apart = apart(names, &groups);
+    let (mut outliers, mut judged_hosts) = (Vec::new(), Vec::new());
     // Flags of each host: has a value; has a value with a verdict; differs from the others; differs or is in a judged
     // group; has a slow value.
     let mut seen = Table::<[bool; 5]>::zeroed(MOST)?;
-    let mut translation = List::new(count)?;
+    let mut translation = Vec::new();
     for group in groups.iter().filter(|group| group.is_judged) {
         for value in group.values.iter().filter(|value| value.is_left && value.apart == 0) {
             let is_slow = |group: &HostGroup<'_>, value: &HostValue| {
@@ -267,7 +266,7 @@ pub fn find<'v>(
     let [hosts, judged, apart_hosts, known, slow] = core::array::from_fn(count);
     let only_apart = known - judged;
     let is_left = |(_, seen): &(Name, &[bool; 5])| seen[0] && !seen[3];
-    let mut not_judged = List::of((0..).zip(seen.iter()).filter(is_left).map(|(host, _)| host))?;
+    let mut not_judged: Vec<_> = (0..).zip(seen.iter()).filter(is_left).map(|(host, _)| host).collect();
     sort_by_key(&mut not_judged, |host| names.name(*host));
     Ok(FleetFindings {
         groups,
@@ -349,14 +348,12 @@ fn each<'g, 'v>(groups: &'g [HostGroup<'v>]) -> impl Iterator<Item = (&'g HostGr
 }
 
 /// Returns the hosts that differ from the others: one entry for each condition, with the first point.
-fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> {
-    let count: u32 = each(groups).map(|(_, value)| value.apart.count_ones()).sum();
-    let mut found = List::new(count as usize)?;
+fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Vec<Apart> {
+    let mut found = Vec::new();
     for (group, value) in each(groups) {
         for condition in (0..=FASTER).filter(|condition| value.apart >> condition & 1 == 1) {
             let hosts = group.counts.get(condition).copied().unwrap_or(group.like);
             let usual = (group.usual.get(condition), hosts);
-            // There is room for all of them.
             found.push(Apart { outlier: Outlier::of(group, value), condition, usual, points: 1 });
         }
     }
@@ -366,14 +363,12 @@ fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> 
     let is_same = |one: &Apart, other: &Apart| {
         one.outlier.value.host == other.outlier.value.host && one.condition == other.condition
     };
-    let mut merged: List<Apart> = List::new(found.len())?;
+    let mut merged: Vec<Apart> = Vec::new();
     for apart in found.iter() {
         match merged.last_mut().filter(|last| is_same(last, apart)) {
             Some(last) => last.points += 1,
-            None => {
-                merged.push(*apart);
-            }
+            None => merged.push(*apart),
         }
     }
-    Ok(merged)
+    merged
 }

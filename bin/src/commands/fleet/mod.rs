@@ -98,8 +98,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let is_given = options.baseline.is_some();
     let mut found = findings::find(&runs, &mut values, is_given.then_some(&mut *baseline), threshold)?;
     let baseline = is_given.then_some(&*baseline);
-    let causes = causes::find(&mut runs, &past, &slowed, &found, baseline, threshold)?;
-    let associations = association::find(&runs, &mut found.judged_hosts)?;
+    let causes = causes::find(&mut runs, &past, &slowed, &found, baseline, threshold);
+    let associations = association::find(&runs, &mut found.judged_hosts);
     let view = FleetView {
         options,
         runs: &runs,

@@ -10,7 +10,8 @@ use super::values::{HostSeries, HostValue, Key, Slowed, unit};
 use super::view::FleetView;
 use crate::commands::compare::cause;
 use crate::describe::{self, columns, trust};
-use crate::report::document::{Document, Field, Metric, Part, Value, fields};
+use crate::report::document::{Field, Metric, Part, Value, fields};
+use crate::report::shown::Shown;
 use crate::result::row::FIELDS;
 use crate::saved::{self, alike};
 use latency_core::stats::Estimate;
@@ -128,7 +129,7 @@ static METRIC_RATIO: Metric =
 
 impl FleetView<'_, '_> {
     /// Describes all findings for programs.
-    pub fn programs(&self, document: &mut dyn Document) {
+    pub fn programs(&self, document: &mut Shown) {
         let history = self.options.history;
         document.part(Part::Object(&describe::SUMMARY), |document| {
             let FleetFindings { hosts, judged, slow, .. } = *self.found;
@@ -171,7 +172,7 @@ impl FleetView<'_, '_> {
             document.put(&DETECTABLE, series.detectable);
             document.put(&UNDECIDED, series.undecided.map(|(why, _)| why.code()));
             let since = series.undecided.map(|(_, since)| describe::time::Utc(since));
-            document.put(&UNDECIDED_SINCE, since.as_ref().map(|since| Value::Shown(since)));
+            document.put(&UNDECIDED_SINCE, since.as_ref().map(|since| Value::shown(since)));
         });
         document.items(Part::List(&ASSOCIATIONS), self.associations.iter(), |document, found| {
             document.put(&CPU_MODEL, found.cpu);
@@ -205,7 +206,7 @@ impl FleetView<'_, '_> {
                     document.put(&MEDIAN, usual);
                     document.put(&RATIO, value.value / usual);
                     let since = since.map(describe::time::Utc);
-                    document.put(&SINCE, since.as_ref().map(|since| Value::Shown(since)));
+                    document.put(&SINCE, since.as_ref().map(|since| Value::shown(since)));
                 });
             };
             self.found.translation.iter().for_each(|outlier| item(&outlier.value, outlier.norm.median, None));
@@ -230,7 +231,7 @@ impl FleetView<'_, '_> {
             |document, Refused { path, problem }| {
                 document.put(&FILE, saved::shown(path).as_str());
                 document.put(&LINE, problem.line);
-                document.put(&WHAT, Value::Word(problem.what));
+                document.put(&WHAT, problem.what);
             },
         );
         document.put(&THRESHOLD, self.threshold);
@@ -240,7 +241,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Describes a point that became slower or faster.
-    fn slowed_row(&self, document: &mut dyn Document, slowed: &Slowed) {
+    fn slowed_row(&self, document: &mut Shown, slowed: &Slowed) {
         self.of_value(document, &slowed.value);
         document.put(&BEFORE, slowed.before);
         document.put(&CHANGE, slowed.ratio());
@@ -255,7 +256,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Describes a value of a slow host, or of one that is not like the others, as a row.
-    fn row(&self, document: &mut dyn Document, outlier: &Outlier, apart: Option<&Apart>) {
+    fn row(&self, document: &mut Shown, outlier: &Outlier, apart: Option<&Apart>) {
         let shown = |value: fn(&Apart) -> u64, whole| {
             core::fmt::from_fn(move |out| match apart {
                 None | Some(Apart { condition: FASTER, .. }) => Ok(()),
@@ -277,7 +278,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Describes a value, its host and its point.
-    fn of_value(&self, document: &mut dyn Document, of: &HostValue) {
+    fn of_value(&self, document: &mut Shown, of: &HostValue) {
         let HostValue { host, value, interval, .. } = *of;
         document.put(&columns::HOST, self.name(host));
         of_key(document, &self.key(of), of.nodes());
@@ -285,7 +286,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Writes the samples for monitoring systems.
-    pub fn metrics(&self, document: &mut dyn Document) {
+    pub fn metrics(&self, document: &mut Shown) {
         let FleetFindings { hosts, slow, apart_hosts, .. } = *self.found;
         let others = [self.slowed.pushed, self.runs.untrusted.pushed, self.expected.missing.hosts];
         let counts = [hosts, self.healthy(), slow, apart_hosts].into_iter().chain(others);
@@ -296,18 +297,18 @@ impl FleetView<'_, '_> {
         for outlier in self.found.outliers.iter() {
             let key = self.key(&outlier.value);
             let labels = [
-                ("host", Value::Word(self.name(outlier.value.host))),
-                ("key", Value::Word(key.point)),
-                ("cpu", Value::Word(key.cpu)),
+                ("host", self.name(outlier.value.host).into()),
+                ("key", key.point.into()),
+                ("cpu", key.cpu.into()),
                 ("nodes", Value::Count(outlier.value.nodes())),
-                ("unit", Value::Word(unit(key.quantity).0)),
+                ("unit", unit(key.quantity).0.into()),
             ];
             document.sample(&METRIC_RATIO, &labels, Value::Real(outlier.ratio()));
         }
     }
 }
 
-fn of_key(document: &mut dyn Document, key: &Key<'_>, nodes: u64) {
+fn of_key(document: &mut Shown, key: &Key<'_>, nodes: u64) {
     (0..FIELDS.len()).for_each(|field| columns::saved_field(document, field, key.field(field)));
     document.put(&POINT, key.point);
     document.put(&CPU_MODEL, key.cpu);

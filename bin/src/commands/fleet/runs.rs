@@ -237,17 +237,12 @@ impl<'a> Runs<'a> {
     }
 
     /// Resolves the names of the hosts, removes wrong dates, and sorts the list of results that are not judged.
-    ///
-    /// # Errors
-    ///
-    /// No memory for sorting.
-    pub fn settle(&mut self) -> Result<(), Errno> {
-        self.boots.settle(&mut self.names, &mut self.runs)?;
+    pub fn settle(&mut self) {
+        self.boots.settle(&mut self.names, &mut self.runs);
         // The host of a result is known by its state until here.
         self.untrusted.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
         let place = |entry: &[Name; 2]| entry.map(|name| self.names.name(name));
         sort_by_key(&mut self.untrusted, place);
-        Ok(())
     }
 }
 

@@ -21,8 +21,9 @@ use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
 use crate::describe::time::Utc;
 use crate::options::Options;
-use crate::report::document::{Document, Level, Role};
+use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 use crate::saved::{self, alike};
 use crate::sys::table::List;
 
@@ -48,7 +49,7 @@ pub struct FleetView<'v, 'a> {
     /// With a history, one series of each host.
     pub series: &'v List<HostSeries>,
     /// The facts that slow hosts have significantly more often than others.
-    pub associations: &'v List<Association<'v>>,
+    pub associations: &'v [Association<'v>],
     /// The likely causes of the differences of hosts.
     pub causes: &'v HostCauses,
     /// The expected hosts without a result.
@@ -61,7 +62,7 @@ pub struct FleetView<'v, 'a> {
 
 impl FleetView<'_, '_> {
     /// Shows all findings.
-    pub fn present(&self, document: &mut dyn Document) {
+    pub fn present(&self, document: &mut Shown) {
         self.answer(document);
         self.translation(document);
         self.causes(document);
@@ -110,14 +111,14 @@ impl FleetView<'_, '_> {
     }
 
     /// Lists the hosts whose address translation alone is slow, or became slower according to the history.
-    fn translation(&self, document: &mut dyn Document) {
+    fn translation(&self, document: &mut Shown) {
         let is_slow = |host: &Name| self.slow().any(|slow| slow == *host);
         let outliers = self.found.translation.iter().map(|outlier| outlier.value.host);
         let slow = distinct(outliers).filter(|host| !is_slow(host));
         let became_slower = |host: &Name| self.hosts.part(SLOWER).contains(host);
         let slowed = self.slower_translation().map(|slowed| slowed.value.host);
         let slowed = distinct(slowed).filter(|host| !became_slower(host));
-        let say = |document: &mut dyn Document, words: &str, count: usize, names: &dyn fmt::Display| {
+        let say = |document: &mut Shown, words: &str, count: usize, names: &dyn fmt::Display| {
             if count > 0 {
                 document.finding(format_args!(
                     "{words}: {count} of {} hosts: {names} (random loads, not memory; --of=load judges them).",
@@ -142,7 +143,7 @@ impl FleetView<'_, '_> {
         self.translation.iter().filter(|slowed| self.options.history && !slowed.is_faster)
     }
 
-    fn answer(&self, document: &mut dyn Document) {
+    fn answer(&self, document: &mut Shown) {
         let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
         let Expected { names, missing } = self.expected;
         if missing.hosts > 0 {
@@ -203,7 +204,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States the likely causes.
-    fn causes(&self, document: &mut dyn Document) {
+    fn causes(&self, document: &mut Shown) {
         for (host, cause) in self.causes.named() {
             document.finding(format_args!("{}: {cause}.", self.name(host)));
         }
@@ -223,7 +224,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Shows a row for each outlier.
-    fn outliers(&self, document: &mut dyn Document) {
+    fn outliers(&self, document: &mut Shown) {
         let outliers = &self.found.outliers;
         let shown = if self.options.verbose { outliers.len() } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
@@ -248,7 +249,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Shows a row for each value, if there are too few for a verdict.
-    fn values(&self, document: &mut dyn Document) {
+    fn values(&self, document: &mut Shown) {
         let values = || self.found.groups.iter().flat_map(HostGroup::shown);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
@@ -267,7 +268,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Shows a row for each group.
-    fn groups(&self, document: &mut dyn Document) {
+    fn groups(&self, document: &mut Shown) {
         document.tabulate("", Level::Verbose, 2, &|table| {
             table.texts(&["kind", "point", "hosts", "median", "allowed ±"]);
             for group in self.found.shown_groups() {
@@ -301,7 +302,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts became slower or faster.
-    fn slowed(&self, document: &mut dyn Document) {
+    fn slowed(&self, document: &mut Shown) {
         // Of a host with a history only the first point is shown, which is the mean of all points if that changed.
         let mut before = None;
         let is_first = |slowed: &&Slowed| {
@@ -330,7 +331,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts have a history that is not judged, and why.
-    fn undecided(&self, document: &mut dyn Document) {
+    fn undecided(&self, document: &mut Shown) {
         let steps = || {
             let all = self.series.iter();
             all.filter_map(|series| {
@@ -370,7 +371,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts differ from the others, and the differences.
-    fn apart(&self, document: &mut dyn Document) {
+    fn apart(&self, document: &mut Shown) {
         let all = &self.found.apart;
         let shown = if self.options.verbose { all.len() } else { NAMED };
         for apart in all.iter().take(shown) {
@@ -386,7 +387,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which hosts share a name.
-    fn shared(&self, document: &mut dyn Document) {
+    fn shared(&self, document: &mut Shown) {
         let shared = &self.runs.boots.shared;
         for name in shared.iter().take(NAMED) {
             let hosts = self.runs.boots.of(&self.runs.names, *name);
@@ -401,7 +402,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which results have wrong dates.
-    fn misdated(&self, document: &mut dyn Document) {
+    fn misdated(&self, document: &mut Shown) {
         let dates = &self.runs.boots.dates;
         let named = dates.iter().map(|date| {
             fmt::from_fn(|out| {
@@ -419,7 +420,7 @@ impl FleetView<'_, '_> {
     }
 
     /// States which values have no verdict, and which lines were not understood.
-    fn left_out(&self, document: &mut dyn Document) {
+    fn left_out(&self, document: &mut Shown) {
         let runs = self.runs;
         if runs.untrusted.pushed > 0 {
             let name = |[host, reason]: &[Name; 2]| {
@@ -469,7 +470,7 @@ impl FleetView<'_, '_> {
         write!(out, "{:.1}% is found within {DETECTED_IN} results in 9 of 10 cases", 100.0 * most)
     }
 
-    fn method(&self, document: &mut dyn Document) {
+    fn method(&self, document: &mut Shown) {
         let (documents, hosts) = (self.runs.documents, self.found.hosts);
         document.sentence(
             Role::Method("Hosts"),
@@ -517,7 +518,7 @@ fn distinct(hosts: impl Iterator<Item = Name> + Clone) -> impl Iterator<Item = N
 }
 
 /// States the number of items that are not named.
-fn more(document: &mut dyn Document, what: &str, of: &str, count: usize) {
+fn more(document: &mut Shown, what: &str, of: &str, count: usize) {
     if count > NAMED {
         document.missing(format_args!("{what}: {} more {of}; --format=json lists them.", count - NAMED));
     }

@@ -1,19 +1,18 @@
 //! The values and pictures of saved points: lines if there are several working sets, a matrix if there are several
 //! nodes.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use latency_core::math::ToReal;
 use latency_core::sort::sort_by;
-use latency_core::text::Text;
 
 use crate::analysis::traffic::bytes_per_line;
 use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit};
-use crate::report::document::{Document, Picture};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit, vector};
 use crate::report::figures::Digits;
+use crate::report::shown::{Picture, Shown};
 use crate::result::row::{FROM, Label, Row, SIZE, TO, differing};
-use crate::saved::MAX_ROWS;
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
 
 /// Maximum number of lines that a reader can distinguish.
 const MOST_LINES: usize = 6;
@@ -22,80 +21,50 @@ const FEWEST_SIZES: usize = 3;
 /// The maximum number of nodes of a picture.
 const MOST_NODES: usize = 32;
 
-/// Returns whether the points of a file make a picture.
-pub fn is_drawn(rows: &[Row]) -> bool {
-    struct Seen(bool);
-    impl Document for Seen {
-        fn picture(&mut self, _: Picture<'_>) {
-            self.0 = true;
-        }
-    }
-    let mut seen = Seen(false);
-    draw(&mut seen, rows, "");
-    seen.0
-}
-
-/// Draws the points of a file, if they make a picture.
-pub fn draw(document: &mut dyn Document, rows: &[Row], name: &str) {
+/// Returns the picture of the points of a file, if they make one.
+pub fn picture(rows: &[Row], name: &str) -> Option<Picture> {
     let shown = differing(rows.iter());
     if shown >> SIZE & 1 == 1 {
-        lines(document, rows, name, shown & !(1 << SIZE));
-    } else if shown & (1 << FROM | 1 << TO) != 0 && unit(rows) != SEVERAL {
-        matrix(document, rows, name);
-    }
-}
-
-/// The name of a line.
-pub type LineName = Text<96>;
-
-/// The lines of a picture.
-struct SavedLines {
-    points: List<ChartPoint>,
-    /// The name of each line, and the places of its first point and of the point after its last one.
-    lines: List<(LineName, usize, usize)>,
-}
-
-impl SavedLines {
-    fn new(most: usize) -> Result<SavedLines, Errno> {
-        Ok(SavedLines { points: List::new(most)?, lines: List::new(MOST_LINES)? })
-    }
-
-    /// Adds the rows of one line, by ascending size.
-    fn add<'r>(&mut self, rows: impl Iterator<Item = &'r Row>, name: LineName) {
-        let begun = self.points.len();
-        for row in rows {
-            let band = row.sample.interval.filter(|_| row.traffic().is_none());
-            // A point for which there is no room is left out.
-            self.points.push(ChartPoint {
-                band: band.map(|band| (band.low, band.high)),
-                ..ChartPoint::new(row.sample.size.0.real(), value(row))
-            });
-        }
-        if let Some(line) = self.points.get_mut(begun..) {
-            sort_by(line, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
-        }
-        self.lines.push((name, begun, self.points.len()));
-    }
-
-    fn draw(&self, document: &mut dyn Document, title: &str, subtitle: &str, unit: &'static str) {
-        let series = self.lines.iter().map(|(name, begun, end)| Series {
-            name: name.as_str(),
-            data: Data::Points(self.points.get(*begun..*end).unwrap_or_default()),
+        let apart = shown & !(1 << SIZE);
+        let mut lines = lines_of(rows, apart).take(MOST_LINES).map(|(first, line)| {
+            let label = Label { row: first, shown: apart };
+            series(line, format!("{label}"))
         });
-        let Ok(series) = List::of(series) else { return };
-        if series.is_empty() {
-            return;
-        }
-        let [_, axis] = quantity(unit);
-        document.picture(Picture::Chart(&Chart {
-            title,
-            subtitle,
-            x_axis: &Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: &Axis { title: axis, unit: Unit::Plain(unit), scale: Scale::Auto },
-            series: &series,
-            marks: &[],
-        }));
+        chart(vector(&mut lines), title(rows), name, unit(rows))
+    } else if shown & (1 << FROM | 1 << TO) != 0 && unit(rows) != SEVERAL {
+        matrix(rows, name)
+    } else {
+        None
     }
+}
+
+/// Returns the rows of one line as a series, by ascending size.
+fn series<'r>(rows: impl Iterator<Item = &'r Row>, name: String) -> Series {
+    let mut points = rows.map(|row| {
+        let band = row.sample.interval.filter(|_| row.traffic().is_none());
+        ChartPoint {
+            band: band.map(|band| (band.low, band.high)),
+            ..ChartPoint::new(row.sample.size.0.real(), value(row))
+        }
+    });
+    let mut points = vector(&mut points);
+    sort_by(&mut points, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
+    Series { name, data: Data::Points(points) }
+}
+
+/// Returns the picture of some lines, if there are any.
+fn chart(series: Vec<Series>, title: String, subtitle: &str, unit: &'static str) -> Option<Picture> {
+    let [_, axis] = quantity(unit);
+    (!series.is_empty()).then(|| {
+        Picture::Chart(Chart {
+            title,
+            subtitle: subtitle.into(),
+            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+            y_axis: Axis { title: axis, unit: Unit::Plain(unit), scale: Scale::Auto },
+            series,
+            marks: Vec::new(),
+        })
+    })
 }
 
 /// Returns the rows of each line: those that differ only in their size.
@@ -107,33 +76,18 @@ fn lines_of(rows: &[Row], apart: u32) -> impl Iterator<Item = (&Row, impl Iterat
     })
 }
 
-/// Draws latency by working set. All points that differ only in their size share a line. If memory for it is missing,
-/// there is no picture.
-fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
-    let Ok(mut lines) = SavedLines::new(rows.len()) else { return };
-    for (first, line) in lines_of(rows, apart).take(MOST_LINES) {
-        let mut label = LineName::EMPTY;
-        // Text that does not fit is left out.
-        let _ = write!(label, "{}", Label { row: first, shown: apart });
-        lines.add(line, label);
-    }
-    lines.draw(document, title(rows).as_str(), name, unit(rows));
-}
-
 /// Draws the first line of each of several curves in one chart, if there are at least two and at most [`MOST_LINES`].
-pub fn overlay(document: &mut dyn Document, curves: &mut dyn Iterator<Item = (&'static [Row], LineName)>) {
-    let Ok(mut lines) = SavedLines::new(MOST_LINES * MAX_ROWS) else { return };
-    for (rows, name) in curves {
+pub fn overlay<'r>(document: &mut Shown, curves: impl Iterator<Item = (&'r [Row], String)>) {
+    let lines = curves.filter_map(|(rows, name)| {
         let apart = differing(rows.iter());
-        let line = lines_of(rows, apart & !(1 << SIZE)).next();
-        let Some((_, line)) = line.filter(|_| apart >> SIZE & 1 == 1 && unit(rows) == "ns") else { continue };
-        if lines.lines.len() == MOST_LINES {
-            return;
-        }
-        lines.add(line, name);
-    }
-    if lines.lines.len() > 1 {
-        lines.draw(document, "Latency by working set", "saved curves", "ns");
+        let (_, line) = lines_of(rows, apart & !(1 << SIZE)).next()?;
+        (apart >> SIZE & 1 == 1 && unit(rows) == "ns").then(|| series(line, name))
+    });
+    let lines = vector(&mut lines.take(MOST_LINES + 1));
+    if (2..=MOST_LINES).contains(&lines.len())
+        && let Some(picture) = chart(lines, "Latency by working set".into(), "saved curves", "ns")
+    {
+        document.picture(picture);
     }
 }
 
@@ -147,23 +101,23 @@ fn quantity(unit: &str) -> [&'static str; 2] {
 }
 
 /// Returns the title of a picture: the smallest and the largest value.
-fn title(rows: &[Row]) -> Text<96> {
+fn title(rows: &[Row]) -> String {
     match AxisRange::of(&mut |each| rows.iter().for_each(|row| each(value(row)))) {
         Some(AxisRange { low, high }) => {
             let [before, _] = quantity(unit(rows));
-            Text::of(format_args!("{before}{} to {} {}", Digits(low), Digits(high), unit(rows)))
+            format!("{before}{} to {} {}", Digits(low), Digits(high), unit(rows))
         }
-        None => Text::EMPTY,
+        None => String::new(),
     }
 }
 
-/// Draws the first point of each pair of nodes.
-fn matrix(document: &mut dyn Document, rows: &[Row], name: &str) {
-    let (Ok(mut from), Ok(mut to)) = (List::new(MOST_NODES), List::new(MOST_NODES)) else { return };
+/// Returns the picture of the first point of each pair of nodes, if there are not too many nodes.
+fn matrix(rows: &[Row], name: &str) -> Option<Picture> {
+    let (mut from, mut to) = (Vec::new(), Vec::new());
     for (one, other) in rows.iter().filter_map(|row| row.pair) {
         for (nodes, node) in [(&mut from, one), (&mut to, other)] {
-            if !nodes.contains(&node) && nodes.push(node).is_none() {
-                return;
+            if !nodes.contains(&node) {
+                nodes.push(node);
             }
         }
     }
@@ -171,17 +125,18 @@ fn matrix(document: &mut dyn Document, rows: &[Row], name: &str) {
         let found = rows.iter().find(|row| row.pair == Some((from, to)));
         found.map(value).ok_or("not in the file")
     };
-    let title = title(rows);
-    document.picture(Picture::Matrix(&Matrix {
-        title: title.as_str(),
-        subtitle: name,
+    let fits = from.len().max(to.len()) <= MOST_NODES;
+    let matrix = Matrix {
+        title: title(rows),
+        subtitle: name.into(),
         unit: unit(rows),
         noun: "node",
-        rows: &from,
-        columns: &to,
+        rows: from,
+        columns: to,
         groups: None,
-        cell: &cell,
-    }));
+        cells: Vec::new(),
+    };
+    fits.then(|| Picture::Matrix(matrix.filled(&cell)))
 }
 
 /// Returns the value of a point: nanoseconds, or GB/s for traffic.

@@ -12,7 +12,8 @@ use crate::machine::Machine;
 use crate::options::Options;
 use crate::plan::duration::{self, Range};
 use crate::plan::{self, regions};
-use crate::report::document::{Document, Level, PageRole, Part, Role};
+use crate::report::document::{Level, PageRole, Part, Role};
+use crate::report::shown::Shown;
 use crate::sys::table::List;
 use latency_core::math;
 
@@ -70,7 +71,7 @@ impl Plans {
     }
 
     /// Describes the plans: one line for each section, and each complete plan for programs.
-    pub fn present(&self, document: &mut dyn Document, run: &CommandRun<'_>) {
+    pub fn present(&self, document: &mut Shown, run: &CommandRun<'_>) {
         let (count, points) = self
             .possible()
             .fold((0, 0), |(count, points), (_, planned, _)| (count + 1, points + planned.points.len()));

@@ -3,6 +3,7 @@
 //! A chapter shows the contents of a file: latencies by working set as lines, latencies of pairs of nodes as a matrix,
 //! and every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
+use alloc::format;
 use core::fmt::{self, Display};
 use core::slice;
 use latency_core::stats::Estimate;
@@ -17,8 +18,9 @@ use crate::describe::rates::headline;
 use crate::describe::{self, columns, split, trust};
 use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
-use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
+use crate::report::document::{Level, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 use crate::result::row::{CLASS, FROM, Label, Row, SIZE, TO, differing};
 use crate::saved::{self, Saved};
 use crate::sys::table::List;
@@ -161,12 +163,7 @@ impl File<'_> {
     }
 }
 
-fn present(
-    document: &mut dyn Document,
-    options: &Options<'_>,
-    files: &[File<'_>],
-    likely: Option<&LikelyCause>,
-) {
+fn present(document: &mut Shown, options: &Options<'_>, files: &[File<'_>], likely: Option<&LikelyCause>) {
     let is_first = |(index, file): &(usize, &File<'_>)| {
         !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
     };
@@ -193,9 +190,8 @@ fn present(
     };
     let mut reasons = trusts();
     trust::of_command(document, level, &mut || reasons.next());
-    // A page has its tables; with all rows it would have megabytes.
-    let shown = if document.wants_pictures() { &[] } else { files };
-    rows(document, shown);
+    document.say(Role::Page(PageRole::Data), "without the points; --json includes them");
+    rows(document, files);
     document.part(Part::List(&FILES), |document| {
         for file in files {
             chapter(document, file);
@@ -205,7 +201,7 @@ fn present(
 }
 
 /// Describes every point of the files as a row.
-pub fn rows(document: &mut dyn Document, files: &[File<'_>]) {
+pub fn rows(document: &mut Shown, files: &[File<'_>]) {
     document.part(Part::Records(&describe::ROWS), |document| {
         for file in files {
             let mut rows = file.saved.rows.iter();
@@ -215,7 +211,7 @@ pub fn rows(document: &mut dyn Document, files: &[File<'_>]) {
 }
 
 /// Shows a table with a row for each file.
-fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
+fn side_by_side(document: &mut Shown, files: &[File<'_>]) {
     document.tabulate("", Level::Quiet, 5, &|table| {
         table.texts(&["file", "host", "CPU", "experiment", "trust", "points", "min", "median", "max"]);
         for file in files {
@@ -239,18 +235,12 @@ fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
 }
 
 /// Draws all curves in one chart.
-fn overlay(document: &mut dyn Document, files: &[File<'_>]) {
+fn overlay(document: &mut Shown, files: &[File<'_>]) {
     let curves = files.iter().filter(|file| matches!(file.saved.experiment.as_str(), "" | "curve"));
-    let named = |file: &File<'_>| {
-        let mut name = Text::EMPTY;
-        // Text that does not fit is left out.
-        let _ = write!(name, "{}", file.series(files));
-        name
-    };
-    pictures::overlay(document, &mut curves.map(|file| (file.saved.rows, named(file))));
+    pictures::overlay(document, curves.map(|file| (file.saved.rows, format!("{}", file.series(files)))));
 }
 
-fn chapter(document: &mut dyn Document, file: &File<'_>) {
+fn chapter(document: &mut Shown, file: &File<'_>) {
     let (name, rows) = (file.name(), file.saved.rows);
     heading(document, file);
     file.answer(document, &"");
@@ -272,7 +262,7 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
 }
 
 /// Begins the chapter of a file.
-pub fn heading(document: &mut dyn Document, file: &File<'_>) {
+pub fn heading(document: &mut Shown, file: &File<'_>) {
     let name = file.name();
     document
         .sentence(Role::Page(PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
@@ -281,7 +271,7 @@ pub fn heading(document: &mut dyn Document, file: &File<'_>) {
 
 impl File<'_> {
     /// States the number of its points and the range of their values, after a prefix.
-    pub fn answer(&self, document: &mut dyn Document, prefix: &dyn Display) {
+    pub fn answer(&self, document: &mut Shown, prefix: &dyn Display) {
         let rows = self.saved.rows;
         let [least, _, most] = self.values;
         let interval = rows.first().and_then(|row| row.sample.interval).filter(|_| unit(rows) == "ns");
@@ -301,7 +291,7 @@ impl File<'_> {
     }
 
     /// Shows its host, as far as the file names it.
-    pub fn origin(&self, document: &mut dyn Document) {
+    pub fn origin(&self, document: &mut Shown) {
         for (label, found) in [
             ("Host", self.saved.named_host()),
             ("CPU", self.saved.named_cpu()),
@@ -314,15 +304,17 @@ impl File<'_> {
     }
 
     /// Shows its host, its points as a picture, and its points as a table for readers of a level.
-    pub fn contents(&self, document: &mut dyn Document, level: Level) {
+    pub fn contents(&self, document: &mut Shown, level: Level) {
         self.origin(document);
-        pictures::draw(document, self.saved.rows, self.name().as_str());
+        if let Some(picture) = pictures::picture(self.saved.rows, self.name().as_str()) {
+            document.picture(picture);
+        }
         points(document, self.saved.rows, level);
     }
 }
 
 /// Shows every point with its distinguishing fields.
-fn points(document: &mut dyn Document, rows: &[Row], level: Level) {
+fn points(document: &mut Shown, rows: &[Row], level: Level) {
     let unit_of_all = unit(rows);
     let has_parts = rows.iter().any(|row| row.parts.is_some());
     // A single point differs from no other, and is labelled by its nodes and its size.

@@ -2,7 +2,8 @@
 //!
 //! The answers are the sentences of the experiments themselves, so that each figure has only one wording.
 
-use core::fmt::{self, Display, Write};
+use alloc::vec::Vec;
+use core::fmt::{self, Display};
 use latency_core::text::{Text, joined};
 use latency_core::units::Pages;
 
@@ -15,9 +16,8 @@ use crate::describe::{self, Report, SUMMARY, conditions, split, trust, unusual};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{
-    Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value, field, fields,
-};
+use crate::report::document::{Field, Level, PageRole, Part, Role, field, fields};
+use crate::report::shown::Shown;
 use crate::result::words::PageWords;
 use crate::result::{Measurement, Outcome, Point};
 use crate::sys::arguments::Arguments;
@@ -83,7 +83,7 @@ impl<'r, 'a> Whole<'r, 'a> {
 }
 
 /// Describes a report.
-pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
     let warnings = whole.warnings();
     let found = WholeTrust::of(whole.measured().map(|(_, report)| report.warnings), &warnings);
     describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
@@ -93,39 +93,36 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     describe::machine::host(document, whole.machine, &whole.options.labels);
     summary(document, whole);
     trust::trust(document, &warnings);
-    // A page with all points would have megabytes.
-    if !document.wants_pictures() {
-        document.part(Part::Records(&describe::ROWS), |document| {
-            for (section, report) in whole.measured() {
-                (section.experiment.present.rows)(document, &report);
-            }
-        });
-    }
+    document.part(Part::Records(&describe::ROWS), |document| {
+        for (section, report) in whole.measured() {
+            (section.experiment.present.rows)(document, &report);
+        }
+    });
+    let chapters = whole.measured().map(|(section, report)| {
+        Shown::of(|chapter| describe::report(chapter, &report, &section.experiment.present))
+    });
+    let chapters: Vec<Shown> = chapters.collect();
     verdict(document, whole);
     worst(document, &found, trust::is_emulated(&warnings));
     may_explain(document, whole, &warnings);
     apart(document, whole);
-    answers(document, whole, found.is_shared);
+    answers(document, whole, &chapters, found.is_shared);
     missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
     how_to_get_the_page(document, whole.options);
     describe::machine::machine(document, whole.machine);
     trust::warnings(document, &warnings);
     document.part(Part::List(&SECTIONS_OF), |document| {
-        for (section, report) in whole.measured() {
-            document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
+        for ((section, _), chapter) in whole.measured().zip(chapters) {
+            document.say(Role::Page(PageRole::Chapter), section.question);
             document.part(Part::Item, |document| {
-                let present = &section.experiment.present;
-                match document.wants_pictures() {
-                    true => describe::report(&mut Excerpt { document, depth: 0 }, &report, present),
-                    false => describe::report(document, &report, present),
-                }
+                chapter.into_entries().for_each(|entry| document.push(entry));
             });
         }
     });
 }
 
 /// Describes the conclusions of all sections: an object for each, with its own summary.
-fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+fn summary(document: &mut Shown, whole: &Whole<'_, '_>) {
     document.part(Part::Object(&SUMMARY), |document| {
         for (index, (section, field)) in SECTIONS.iter().zip(&CONCLUSIONS).enumerate() {
             match (whole.came)(index) {
@@ -139,7 +136,7 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 }
 
 /// States the memory latency, local and remote.
-fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+fn verdict(document: &mut Shown, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
     let included = match matrix.is_none_or(|report| is_of_memory(report.outcomes)) {
@@ -165,7 +162,7 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 
 /// Shows memory and translation of the largest random load of each pair of nodes and kind of pages, from the first section
 /// that tells them apart.
-fn apart(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+fn apart(document: &mut Shown, whole: &Whole<'_, '_>) {
     document.tabulate("Where the time of a random load goes:", Level::Quiet, 1, &|table| {
         table.texts(&["working set", "random load", "memory", "translation"]);
         for (index, (_, report)) in whole.measured().enumerate() {
@@ -206,7 +203,7 @@ fn told_apart<'r, 'a>(report: Report<'r, 'a>) -> impl Iterator<Item = ToldApart<
 }
 
 /// States the trust in the whole report with its reasons, and the remedy for the first of them.
-fn worst(document: &mut dyn Document, found: &WholeTrust<'_>, is_emulated: bool) {
+fn worst(document: &mut Shown, found: &WholeTrust<'_>, is_emulated: bool) {
     let of = found.chapters;
     let reasons = fmt::from_fn(|out| {
         let mut before = ": ";
@@ -228,7 +225,7 @@ fn worst(document: &mut dyn Document, found: &WholeTrust<'_>, is_emulated: bool)
 }
 
 /// States the conditions that may explain a figure outside its usual range, and on pages the errors of memory.
-fn may_explain(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings) {
+fn may_explain(document: &mut Shown, whole: &Whole<'_, '_>, warnings: &Warnings) {
     // The first section measures the latency that figures are published for.
     let Some(Ok(first)) = (whole.came)(0) else { return };
     let found = unusual::conditions(whole.machine, warnings, first.outcomes, first.conditions, false);
@@ -240,41 +237,35 @@ fn may_explain(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Wa
 
 /// States the answer of each section in its own words, and its trust if that differs; on pages with its figures. The
 /// question stands before an answer that does not begin with it.
-fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>, is_shared: bool) {
-    if !document.wants_pictures() {
-        for (section, report) in whole.measured() {
-            let shown = answer(section, report);
-            let [open, level, close] = match trust::level(report.warnings) {
-                level if level != "good" && !is_shared => [" [", level, "]"],
-                _ => [""; 3],
-            };
-            let begins = Text::<64>::of(format_args!("{shown}"));
-            let begins = begins.as_str().starts_with(section.question);
-            let label = if begins { "" } else { section.question };
-            document.sentence(Role::Method(label), format_args!("{shown}{open}{level}{close}"));
+fn answers(document: &mut Shown, whole: &Whole<'_, '_>, chapters: &[Shown], is_shared: bool) {
+    for ((section, report), chapter) in whole.measured().zip(chapters) {
+        let level = trust::level(report.warnings);
+        let answer = answer(chapter);
+        let label = if answer.starts_with(section.question) { "" } else { section.question };
+        let [open, unlike, close] = match level {
+            level if level != "good" && !is_shared => [" [", level, "]"],
+            _ => [""; 3],
+        };
+        document.sentence(Role::Question(label), format_args!("{answer}{open}{unlike}{close}"));
+        document.say(Role::Page(PageRole::ChapterAnswer(section.question, level)), answer);
+        for (role, words) in chapter.sentences() {
+            if let Role::Page(PageRole::Figure(..)) = role {
+                document.say(role, words);
+            }
         }
-        return;
-    }
-    for (section, report) in whole.measured() {
-        let role = PageRole::ChapterAnswer(section.question, trust::level(report.warnings));
-        let answer = answer(section, report);
-        document.sentence(Role::Page(role), format_args!("{answer}"));
-        describe::report(&mut Figures { document }, &report, &section.experiment.present);
     }
 }
 
-/// Returns the answer of a section in its own words.
-fn answer<'r, 'a>(section: &'static Section, report: Report<'r, 'a>) -> impl Display + use<'r, 'a> {
-    fmt::from_fn(move |out| {
-        let wanted = [Role::Answer, Role::Finding, Role::Line];
-        FirstSentence { out, wanted, found: None, pass: 0 }
-            .write(&mut |document| describe::report(document, &report, &section.experiment.present))
-    })
+/// Returns the answer of a chapter: its first answer, or else finding, or else line.
+fn answer(chapter: &Shown) -> &str {
+    let first = |wanted| chapter.sentences().find(|(role, _)| *role == wanted);
+    let found = [Role::Answer, Role::Finding, Role::Line].into_iter().find_map(first);
+    found.map_or("", |(_, words)| words)
 }
 
 /// States which sections were not measured, and why: they failed, or were not begun.
 pub fn missing<'f, 'a: 'f>(
-    document: &mut dyn Document,
+    document: &mut Shown,
     failure: &dyn Fn(usize) -> Option<&'f Failure<'a>>,
     not_begun: &dyn Fn(usize) -> bool,
 ) {
@@ -301,104 +292,4 @@ pub fn missing<'f, 'a: 'f>(
         document.put(&describe::EXPERIMENT, name);
         document.show(&REASON, reason);
     });
-}
-
-/// A document that writes one sentence of a description: the first sentence of the first wanted role that occurs.
-struct FirstSentence<'o> {
-    out: &'o mut dyn Write,
-    wanted: [Role; 3],
-    pass: usize,
-    found: Option<fmt::Result>,
-}
-
-impl FirstSentence<'_> {
-    fn write(&mut self, describe: &mut dyn FnMut(&mut dyn Document)) -> fmt::Result {
-        for pass in 0..self.wanted.len() {
-            self.pass = pass;
-            if self.found.is_none() {
-                describe(self);
-            }
-        }
-        self.found.unwrap_or(Ok(()))
-    }
-}
-
-impl Document for FirstSentence<'_> {
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
-            self.found = Some(self.out.write_fmt(words));
-        }
-    }
-}
-
-/// A document that passes on the figures for the top of a page.
-struct Figures<'d> {
-    document: &'d mut dyn Document,
-}
-
-impl Document for Figures<'_> {
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        if let Role::Page(PageRole::Figure(..)) = role {
-            self.document.sentence(role, words);
-        }
-    }
-}
-
-/// A document that passes on everything except the lists of points.
-struct Excerpt<'d> {
-    document: &'d mut dyn Document,
-    /// The depth within a list of points; 0 outside.
-    depth: usize,
-}
-
-impl Document for Excerpt<'_> {
-    fn value(&mut self, field: Field, value: Value<'_>) {
-        if self.depth == 0 {
-            self.document.value(field, value);
-        }
-    }
-
-    fn named(&mut self, name: &str, value: Value<'_>) {
-        if self.depth == 0 {
-            self.document.named(name, value);
-        }
-    }
-
-    fn begin(&mut self, part: Part) {
-        let is_list = match part {
-            Part::Records(_) => true,
-            Part::List(field) => {
-                let key = Text::<32>::of(format_args!("{}", field.key));
-                matches!(key.as_str(), "node_pairs" | "points" | "distributions")
-            }
-            _ => false,
-        };
-        match self.depth > 0 || is_list {
-            true => self.depth += 1,
-            false => self.document.begin(part),
-        }
-    }
-
-    fn end(&mut self) {
-        match self.depth {
-            0 => self.document.end(),
-            _ => self.depth -= 1,
-        }
-    }
-
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        self.document.sentence(role, words);
-    }
-
-    fn table(&mut self, table: &DocumentTable<'_>) {
-        self.document.table(table);
-    }
-
-    fn picture(&mut self, picture: Picture<'_>) {
-        self.document.picture(picture);
-    }
-
-    fn wants_pictures(&self) -> bool {
-        self.document.wants_pictures()
-    }
 }

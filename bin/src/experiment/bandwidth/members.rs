@@ -5,7 +5,8 @@ use crate::analysis::traffic::{TrafficGroup, groups, rate, shares};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::plan::generators;
-use crate::report::document::{Document, fields};
+use crate::report::document::fields;
+use crate::report::shown::Shown;
 use crate::result::{Outcome, Traffic};
 use latency_core::stats::Estimate;
 use latency_core::traffic::Kind;
@@ -18,7 +19,7 @@ fields! {
 }
 
 /// Describes all traffic as rows, then the latencies without load.
-pub fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn rows(document: &mut Shown, report: &Report<'_, '_>) {
     let origin = RowOrigin::of(report);
     for group in groups(report.outcomes) {
         for outcome in group.outcomes {
@@ -36,14 +37,14 @@ fn idle<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = &'r Outcome
 }
 
 /// Describes the evidence for all rows.
-pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
     let traffic = groups(report.outcomes).flat_map(|group| group.outcomes);
     let mut outcomes = traffic.chain(idle(report.outcomes));
     point::evidence_of(document, &mut || outcomes.next());
 }
 
 /// Describes the largest rates of all groups.
-pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let mut most = [None::<Estimate>; 3];
     for group in groups(report.outcomes) {
         let shares = shares(group.traffic.kind);
@@ -63,7 +64,7 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes a rate of one kind of traffic, and the rates of the lines that it reads and writes.
-pub fn rates(document: &mut dyn Document, kind: &Kind, found: Option<Estimate>) {
+pub fn rates(document: &mut Shown, kind: &Kind, found: Option<Estimate>) {
     let shares = shares(kind);
     document.put(&columns::BYTES, found);
     for (field, share) in
@@ -74,7 +75,7 @@ pub fn rates(document: &mut dyn Document, kind: &Kind, found: Option<Estimate>) 
 }
 
 /// Describes the traffic of a row.
-pub fn kind(document: &mut dyn Document, traffic: &Traffic, cores: u32) {
+pub fn kind(document: &mut Shown, traffic: &Traffic, cores: u32) {
     document.put(&columns::TRAFFIC, traffic.kind.name);
     document.put(&columns::PATTERN, traffic.kind.pattern().name());
     document.put(&columns::CORES, cores);
@@ -82,7 +83,7 @@ pub fn kind(document: &mut dyn Document, traffic: &Traffic, cores: u32) {
 }
 
 fn traffic_row(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
     group: &TrafficGroup<'_, '_>,
     outcome: &Outcome<'_>,

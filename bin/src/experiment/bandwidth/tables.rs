@@ -5,7 +5,8 @@ use super::super::matrix::Grid;
 use crate::analysis::traffic::{TrafficGroup, groups, rate, shares};
 use crate::describe::Report;
 use crate::describe::rates::{Gigabytes, Half, gigabytes, percent};
-use crate::report::document::{Document, Level, Rows};
+use crate::report::document::Level;
+use crate::report::shown::{Shown, ShownTable};
 use crate::result::{Outcome, Traffic};
 use latency_core::stats::Estimate;
 use latency_core::traffic::View;
@@ -15,7 +16,7 @@ use latency_core::traffic::View;
 const FEW: usize = 8;
 
 /// Shows the tables of a view.
-pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn present(document: &mut Shown, report: &Report<'_, '_>) {
     let view = report.options.view;
     let count = groups(report.outcomes).count();
     let grid = view == View::Nodes && !is_one_pair(report);
@@ -46,7 +47,7 @@ fn is_one_pair(report: &Report<'_, '_>) -> bool {
 }
 
 /// Shows a matrix for each kind of traffic, with cores as rows and memory as columns.
-fn grids(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn grids(document: &mut Shown, report: &Report<'_, '_>) {
     let nodes = Grid::of(report.outcomes);
     let kind_of = |group: TrafficGroup<'_, '_>| group.traffic.kind.name;
     for (index, kind) in groups(report.outcomes).map(kind_of).enumerate() {
@@ -77,7 +78,7 @@ fn grids(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each pair and kind of traffic: the rates of one core and of the best number of cores.
-fn by_kind(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
+fn by_kind(document: &mut Shown, report: &Report<'_, '_>, level: Level) {
     let pairs = !is_one_pair(report);
     document.tabulate("", level, 1, &|table| {
         table.text(if pairs { "from -> to" } else { "GB/s" });
@@ -101,7 +102,7 @@ fn by_kind(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
 }
 
 /// Shows a row for each number of cores.
-fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
+fn by_count(document: &mut Shown, report: &Report<'_, '_>, level: Level) {
     let pairs = !is_one_pair(report);
     document.tabulate("", level, 1, &|table| {
         table.texts(&["traffic", "cores", "GB/s", "95% CI", "per core", "efficiency", "lines in flight"]);
@@ -120,7 +121,7 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
 }
 
 /// Shows a row for each CPU on its own.
-fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn by_cpu(document: &mut Shown, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["traffic", "node", "CPU", "GB/s", "95% CI"]);
         for (group, outcome, (_, found)) in rates(report) {
@@ -144,7 +145,7 @@ fn rates<'r, 'a>(
 }
 
 /// Pushes the name of a row: the kind, and the nodes if there are several pairs.
-fn name(table: &mut Rows<'_>, pairs: bool, group: &TrafficGroup<'_, '_>) {
+fn name(table: &mut ShownTable, pairs: bool, group: &TrafficGroup<'_, '_>) {
     let Traffic { kind, from, node, .. } = group.traffic;
     match pairs {
         true => table.cell(format_args!("{from} -> {node} {}", kind.name)),
@@ -153,7 +154,7 @@ fn name(table: &mut Rows<'_>, pairs: bool, group: &TrafficGroup<'_, '_>) {
 }
 
 /// Pushes a rate, and an upper bound if memory may move more than is counted.
-fn allocated(table: &mut Rows<'_>, group: &TrafficGroup<'_, '_>, rate: Option<Estimate>) {
+fn allocated(table: &mut ShownTable, group: &TrafficGroup<'_, '_>, rate: Option<Estimate>) {
     let shown = gigabytes(rate);
     match (shares(group.traffic.kind).owned, rate) {
         (owned, Some(rate)) if owned > 0.0 => {

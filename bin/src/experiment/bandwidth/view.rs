@@ -19,11 +19,12 @@ use crate::describe::{self, Report, method, reference, trust};
 use crate::machine::processor::Platform;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
-use crate::report::document::{Document, Role};
+use crate::report::document::Role;
+use crate::report::shown::Shown;
 use crate::result::{Traffic, Walk};
 
 /// Describes the tables, the picture and the method.
-pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     tables::present(document, report);
     picture::present(document, report);
     conditions(document, report);
@@ -34,7 +35,7 @@ fn cores(count: u32) -> impl fmt::Display {
 }
 
 /// Writes the line that scripts search for.
-fn line(document: &mut dyn Document, group: &TrafficGroup<'_, '_>) {
+fn line(document: &mut Shown, group: &TrafficGroup<'_, '_>) {
     let traffic = group.traffic;
     let from_to = format_args!("Node {} -> Node {}", traffic.from, traffic.node);
     match (group.best(), group.outcomes.iter().find_map(|outcome| outcome.result.as_ref().err())) {
@@ -50,7 +51,7 @@ fn line(document: &mut dyn Document, group: &TrafficGroup<'_, '_>) {
 }
 
 /// Writes the answer: a line for each pair, the bandwidth of all cores and of a single core, and the conclusions.
-pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     if report.options.view != View::Cores {
         groups(report.outcomes).for_each(|group| line(document, &group));
     }
@@ -159,7 +160,7 @@ fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Tra
 }
 
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.
-fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn findings(document: &mut Shown, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
         document.finding(format_args!(
@@ -204,7 +205,7 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the CPUs, the memory and the method.
-fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
     let mut cpus = CpuSet::EMPTY;
     for point in report.outcomes.iter().map(|outcome| &outcome.point) {
         cpus.insert(point.cpu.0);

@@ -4,7 +4,8 @@ use crate::analysis::cores::{class, conclude, left_out, pair};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::options::Pairs;
-use crate::report::document::{Document, Field, Part, field, fields};
+use crate::report::document::{Field, Part, field, fields};
+use crate::report::shown::Shown;
 use crate::result::{Outcome, Owned, PerLine, PingPong, Walk};
 use latency_core::stats::Estimate;
 use latency_core::topology::Shared;
@@ -56,7 +57,7 @@ static MEDIANS: [Field; Shared::ALL.len()] = [
 ];
 
 /// Describes all pairs as rows, then lines in known states.
-pub fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn rows(document: &mut Shown, report: &Report<'_, '_>) {
     for outcome in in_order(report.outcomes) {
         RowOrigin::of(report).row(document, &mut |document| match &outcome.point.walk {
             Walk::PingPong(with) => pair_row(document, outcome, with),
@@ -73,7 +74,7 @@ fn in_order<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = &'r Out
 }
 
 /// Describes the pairs that were left out, and the classes.
-pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
     let mut outcomes = in_order(report.outcomes);
     point::evidence_of(document, &mut || outcomes.next());
     let machine = report.machine;
@@ -102,7 +103,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the conclusions.
-pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let found = conclude(report.outcomes, None);
     document.put(&columns::METHOD, report.options.method.word());
     document.put(&NEAREST, found.nearest.map(|pair| pair.ns()));
@@ -113,7 +114,7 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.put(&SPREAD, found.spread);
 }
 
-fn pair_row(document: &mut dyn Document, outcome: &Outcome<'_>, with: &PingPong) {
+fn pair_row(document: &mut Shown, outcome: &Outcome<'_>, with: &PingPong) {
     let point = &outcome.point;
     document.put(&columns::INITIATOR_NODE, point.initiator.0);
     document.put(&columns::TARGET_NODE, with.homes[1].0);
@@ -137,7 +138,7 @@ fn pair_row(document: &mut dyn Document, outcome: &Outcome<'_>, with: &PingPong)
     point::trials(document, point, measured);
 }
 
-fn state_row(document: &mut dyn Document, outcome: &Outcome<'_>, owned: &Owned) {
+fn state_row(document: &mut Shown, outcome: &Outcome<'_>, owned: &Owned) {
     let point = &outcome.point;
     point::route(document, point);
     document.put(&columns::TARGET_CPU, owned.owner.map(|(owner, _)| owner.0));

@@ -1,5 +1,8 @@
 //! Pairs of CPUs for people: classes, a matrix if there are few CPUs, and every pair on request.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
 use latency_core::math::ToReal;
 use latency_core::sort::sort_by_key;
@@ -13,18 +16,18 @@ use latency_core::topology::Shared;
 
 use super::super::matrix;
 use crate::analysis::cores::{
-    CoresConclusion, CpuPair, MOST_CLASSES, SharingClass, conclude, in_cache, left_out, pair, pairs, rows,
+    CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, pair, pairs, rows,
 };
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
 use crate::options::Pairs;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit, vector};
+use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
+use crate::report::shown::{Picture, Shown};
 use crate::result::sample::collect;
 use crate::result::{LineLevel, Outcome, Owned, PerLine};
-use crate::sys::table::Table;
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;
@@ -32,7 +35,7 @@ const MOST_IN_TEXT: usize = 16;
 const MOST_IN_PICTURE: usize = 48;
 
 /// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
-pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn answers(document: &mut Shown, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes, report.machine.small.as_ref());
     // The published figures are medians of all pairs, and most pairs are the farthest of a socket.
     let (mut within, mut between) = (None, None);
@@ -75,7 +78,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the tables, the picture and the method.
-pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes, report.machine.small.as_ref());
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
@@ -84,9 +87,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     classes(document, report, found);
     states(document, report);
     every(document, report);
-    if report.options.heatmap || document.wants_pictures() {
-        picture(document, report, found, &cpus);
-    }
+    picture(document, report, found, &cpus);
     method::memory(document, report);
     document.sentence(
         Role::Provenance("Method"),
@@ -152,7 +153,7 @@ fn class_name(class: &SharingClass) -> impl Display + use<> {
 }
 
 /// Writes the latencies between CPUs, and the disagreement of their clocks.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &CpuPair<'_>| {
             (pair.a, pair.with.partner, headline(pair.measured.series.nanoseconds.into(), 1.0))
@@ -205,7 +206,7 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
-fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
+fn grid(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let caption = Text::<160>::of(format_args!(
         "One-way latency, ns (half a {} round trip; median of {} cache lines{})",
         short(report.options.method),
@@ -234,7 +235,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConcl
 
 /// Writes the pairs that were not chosen because others of their class represent them: names the first ones, and counts
 /// the rest.
-fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn not_chosen(document: &mut Shown, report: &Report<'_, '_>) {
     const NAMED: usize = 4;
     if !matches!(report.options.pairs, Pairs::Of(_)) {
         return;
@@ -262,7 +263,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each class.
-fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
+fn classes(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     let machine = report.machine;
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["class", "pairs", "median ns", "95% CI within run", "min to max"]);
@@ -281,7 +282,7 @@ fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCo
 }
 
 /// Shows a row for each state of lines, and a column for the caches that hold them.
-fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn states(document: &mut Shown, report: &Report<'_, '_>) {
     if rows(report.outcomes).next().is_none() {
         return;
     }
@@ -306,7 +307,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes that lines in the shared state were not measured, if other states were.
-fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn states_not_measured(document: &mut Shown, report: &Report<'_, '_>) {
     let mut owned = report.outcomes.iter().filter_map(|outcome| outcome.point.walk.owned());
     if rows(report.outcomes).next().is_some() && owned.all(|owned| owned.third.is_none()) {
         document.say(Role::Missing, "Shared state not measured: it needs a third core.");
@@ -314,7 +315,7 @@ fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each pair.
-fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn every(document: &mut Shown, report: &Report<'_, '_>) {
     let messages = report.options.method == Method::Message;
     document.tabulate("", Level::Verbose, 2, &|table| {
         table.texts(&["CPUs", "class", "ns", "95% CI within run", "fastest", "slowest", "windows"]);
@@ -353,59 +354,62 @@ fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MO
     numbers
 }
 
+/// The quantity of a pair, and its unit.
+const QUANTITY: [&str; 2] = ["one way", "ns"];
+
 /// Draws all pairs: a triangle of few CPUs, else a mark for each pair.
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
+fn picture(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let Some((nearest, farthest)) = found.nearest.zip(found.farthest) else { return };
-    let title = Text::<96>::of(format_args!(
+    let title = format!(
         "Core to core: {}{} ns one way",
         method::optional((nearest.ns() < farthest.ns()).then_some(nearest), |nearest, out| {
             write!(out, "{} to ", Digits(nearest.ns()))
         }),
         Digits(farthest.ns())
-    ));
-    let texts = [title.as_str(), words(report.options.method), "one way", "ns"];
+    );
+    let (texts, in_text) = ([title, words(report.options.method).into()], report.options.heatmap);
     let planned = report.outcomes.iter().filter(|outcome| outcome.point.walk.ping_pong().is_some()).count();
     match cpus.len() {
         2 => {
-            let names = format_args!("CPUs {} and {}", nearest.a, nearest.with.partner);
-            matrix::single(document, texts, names, nearest.measured.series.nanoseconds.into());
+            let names = format!("CPUs {} and {}", nearest.a, nearest.with.partner);
+            matrix::single(document, texts, QUANTITY, names, nearest.measured.series.nanoseconds.into());
         }
         few if few <= MOST_IN_PICTURE && planned == few * (few - 1) / 2 => {
-            triangle(document, report, texts, cpus);
+            triangle(document, report, texts, cpus, in_text);
         }
-        _ => strip(document, report, found, texts),
+        _ => strip(document, report, found, texts, in_text),
     }
 }
 
 fn triangle(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
-    [title, subtitle, _, unit]: [&str; 4],
+    [title, subtitle]: [String; 2],
     cpus: &CpuSet,
+    in_text: bool,
 ) {
     let mut numbers = [0; MOST_IN_PICTURE];
     let numbers = ordered(report, cpus, &mut numbers);
-    let mut groups = [MatrixGroup { first: 0, name: Text::EMPTY }; MOST_IN_PICTURE];
-    let count_of_groups = grouped(report, numbers, &mut groups);
-    let groups = groups.get(..count_of_groups).unwrap_or_default();
     let cell = |row, column| match between(report, row, column) {
         None => Err("not measured"),
         Some(outcome) => pair(outcome).map(|pair| pair.ns()).ok_or("not measured"),
     };
-    document.picture(Picture::Matrix(&Matrix {
+    let [_, unit] = QUANTITY;
+    let matrix = Matrix {
         title,
         subtitle,
         unit,
         noun: "CPU",
-        rows: numbers.get(..numbers.len() - 1).unwrap_or_default(),
-        columns: numbers.get(1..).unwrap_or_default(),
-        groups: Some(groups),
-        cell: &cell,
-    }));
+        rows: numbers.get(..numbers.len() - 1).unwrap_or_default().into(),
+        columns: numbers.get(1..).unwrap_or_default().into(),
+        groups: Some(grouped(report, numbers)),
+        cells: Vec::new(),
+    };
+    document.draw(Picture::Matrix(matrix.filled(&cell)), in_text);
 }
 
-/// Fills the groups of CPUs that share a socket and an L3, and returns their number; 0 if all CPUs are in one.
-fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup]) -> usize {
+/// Returns the groups of CPUs that share a socket and an L3; none if all CPUs are in one.
+fn grouped(report: &Report<'_, '_>, numbers: &[u32]) -> Vec<MatrixGroup> {
     let sharing = &report.machine.sharing;
     let of = |kind, index: usize| numbers.get(index).map(|cpu| sharing.lowest(kind, *cpu));
     let begins = |kind, index: usize| index == 0 || of(kind, index) != of(kind, index - 1);
@@ -413,7 +417,7 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup])
     let sockets = count(Shared::Package);
     // If the kernel does not report an L3, each core has its own.
     let caches = Some(count(Shared::L3)).filter(|caches| *caches > sockets && *caches < count(Shared::Core));
-    let (mut socket, mut cache, mut found) = (0, 0, 0);
+    let (mut socket, mut cache, mut groups) = (0, 0, Vec::new());
     for index in 0..numbers.len() {
         let is_socket = begins(Shared::Package, index);
         if !(is_socket || caches.is_some() && begins(Shared::L3, index)) {
@@ -421,62 +425,49 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup])
         }
         socket += usize::from(is_socket && index > 0);
         let of_cache = method::optional(caches.map(|_| cache), |cache, out| write!(out, " L3 {cache}"));
-        if let Some(group) = groups.get_mut(found) {
-            *group = MatrixGroup { first: index, name: Text::of(format_args!("socket {socket}{of_cache}")) };
-        }
+        groups.push(MatrixGroup { first: index, name: Text::of(format_args!("socket {socket}{of_cache}")) });
         cache += 1;
-        found += 1;
     }
-    if found > 1 { found } else { 0 }
+    if groups.len() > 1 { groups } else { Vec::new() }
 }
 
 /// Draws a mark for each measured pair, by class.
 fn strip(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
     found: &CoresConclusion<'_>,
-    [title, subtitle, quantity, unit]: [&str; 4],
+    [title, subtitle]: [String; 2],
+    in_text: bool,
 ) {
     /// The part of the height of a class over which its marks are spread, and the distance from one to the next: the
     /// golden ratio spreads any number of them evenly.
     const SPREAD: f64 = 0.7;
     const GOLDEN: f64 = 0.618_034;
-    // If there is no memory for the points, the picture is left out.
-    let none = ChartPoint::new(f64::NAN, f64::NAN);
-    let Ok(mut points) = Table::filled(pairs(report.outcomes).count(), none) else { return };
-    let mut lines = [(Text::<64>::EMPTY, &[][..]); MOST_CLASSES];
     let count = found.classes().count();
-    let mut rest = &mut points[..];
-    let mut middle = count.real();
     // The nearest class is at the top.
-    for (class, line) in found.classes().zip(lines.iter_mut().take(count).rev()) {
-        let (own, others) = core::mem::take(&mut rest).split_at_mut_checked(class.pairs).unwrap_or_default();
-        rest = others;
-        middle -= 1.0;
+    let (mut names, mut series) = (Vec::new(), Vec::new());
+    for (index, class) in found.classes().enumerate() {
+        let middle = (count - 1 - index).real();
         let small = report.machine.small.as_ref();
         let members = pairs(report.outcomes)
             .filter(|pair| class.has(small, pair.with.class, [pair.a.0, pair.with.partner.0]));
-        for (order, (point, pair)) in own.iter_mut().zip(members).enumerate() {
+        let mut points = members.enumerate().map(|(order, pair)| {
             let part = order.real() * GOLDEN + 0.5;
-            *point = ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5));
-        }
-        *line = (Text::of(format_args!("{class} {} ns", Digits(class.median))), own);
+            ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5))
+        });
+        names.insert(0, format!("{class} {} ns", Digits(class.median)));
+        series.insert(0, Series { name: String::new(), data: Data::Scatter(vector(&mut points)) });
     }
-    let names = lines.each_ref().map(|(name, _)| name.as_str());
-    let series = lines.each_ref().map(|(_, row)| Series { name: "", data: Data::Scatter(row) });
-    let subtitle = Text::<160>::of(format_args!(
-        "a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}"
-    ));
-    document.picture(Picture::Chart(&Chart {
+    let [quantity, unit] = QUANTITY;
+    let chart = Chart {
         title,
-        subtitle: subtitle.as_str(),
-        x_axis: &Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto },
-        y_axis: &Axis {
-            title: "",
-            unit: Unit::Names(names.get(..count).unwrap_or_default()),
-            scale: Scale::Linear,
-        },
-        series: series.get(..count).unwrap_or_default(),
-        marks: &[],
-    }));
+        subtitle: format!(
+            "a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}"
+        ),
+        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto },
+        y_axis: Axis { title: "", unit: Unit::Names(names), scale: Scale::Linear },
+        series,
+        marks: Vec::new(),
+    };
+    document.draw(Picture::Chart(chart), in_text);
 }

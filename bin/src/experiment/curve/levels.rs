@@ -13,8 +13,9 @@ use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::describe::method::optional;
 use crate::describe::tlb::entries;
-use crate::report::document::{Document, Level, Role, Rows};
+use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
+use crate::report::shown::{Shown, ShownTable};
 
 /// Rounds a size to three significant digits: beyond 1 KiB a fitted size is not exact to a byte.
 #[must_use]
@@ -46,11 +47,11 @@ pub fn beyond(analysis: &Analysis) -> &'static str {
 }
 
 /// Shows a row for each level, the memory and the TLB, with the values that the system reports.
-pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
+pub fn table(document: &mut Shown, analysis: &Analysis, caption: &str) {
     if analysis.stair.is_err() {
         return;
     }
-    let latency = |table: &mut Rows<'_>, nanoseconds: Estimate, latency: Estimate| {
+    let latency = |table: &mut ShownTable, nanoseconds: Estimate, latency: Estimate| {
         table.cell(format_args!("{} ns", Digits(nanoseconds.value)));
         match latency.half() {
             Some(half) => table.cell(format_args!("{:.1}%", 100.0 * half)),
@@ -120,7 +121,7 @@ fn excess(measured: Option<f64>, reported: Bytes) -> impl Display {
 }
 
 /// Writes the disagreements of the curve and the system, and the levels that the curve could not show.
-pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
+pub fn findings(document: &mut Shown, analysis: &Analysis) {
     /// The reason why a cache that others share may look smaller than it is.
     const SHARED: &str = " while others used it; `residency` tells how long lines stay";
     let caches = analysis.caches();
@@ -174,7 +175,7 @@ pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
 }
 
 /// Writes the particulars of levels, for readers who want to check them.
-pub fn details(document: &mut dyn Document, analysis: &Analysis) {
+pub fn details(document: &mut Shown, analysis: &Analysis) {
     let caches = analysis.caches();
     for Cache { number, stages, .. } in caches.iter().filter(|cache| cache.stages > 1) {
         let words = format_args!(
@@ -200,7 +201,7 @@ const fn no_edge(error: EdgeError) -> &'static str {
 }
 
 /// Writes the result of each model, and its distance from the points.
-pub fn models(document: &mut dyn Document, analysis: &Analysis) {
+pub fn models(document: &mut Shown, analysis: &Analysis) {
     model(document, analysis, "Stair", &analysis.stair);
     model(document, analysis, "Mixture, sizes free", &analysis.mixture);
     if let Some(reported) = &analysis.reported {
@@ -208,7 +209,7 @@ pub fn models(document: &mut dyn Document, analysis: &Analysis) {
     }
 }
 
-fn model(document: &mut dyn Document, analysis: &Analysis, name: &'static str, fit: &Result<Fit, FitError>) {
+fn model(document: &mut Shown, analysis: &Analysis, name: &'static str, fit: &Result<Fit, FitError>) {
     let fit = match fit {
         Ok(fit) => fit,
         Err(error) => return document.sentence(Role::Detail(name), format_args!("not fitted: {error}")),

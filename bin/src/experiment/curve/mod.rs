@@ -32,7 +32,7 @@ use crate::machine::processor::Platform;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
-use crate::report::document::Document;
+use crate::report::shown::Shown;
 use crate::result::sample::{Sample, Samples, collect};
 use crate::result::spans::SpanPoint;
 use crate::result::split::LoadParts;
@@ -250,7 +250,7 @@ fn refine(
     Ok(())
 }
 
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     if let Some(analysis) = report.analysis {
         let first = report.outcomes.first();
         view::answer(
@@ -275,7 +275,7 @@ fn memory_apart(report: &Report<'_, '_>) -> Option<Estimate> {
 }
 
 /// Writes the two parts of the latency at the largest working set.
-fn without_translation(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn without_translation(document: &mut Shown, report: &Report<'_, '_>) {
     let Some((outcome, parts)) = largest_apart(report) else { return };
     document.finding(format_args!(
         "At {}, {} without address translation is {}; translation adds {}.",
@@ -287,7 +287,7 @@ fn without_translation(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Compares the memory with published figures.
-fn usual(document: &mut dyn Document, report: &Report<'_, '_>, analysis: &Analysis) {
+fn usual(document: &mut Shown, report: &Report<'_, '_>, analysis: &Analysis) {
     let (Ok(_), Some(memory), Some(first)) = (&analysis.stair, &analysis.memory, report.outcomes.first())
     else {
         return;
@@ -298,7 +298,7 @@ fn usual(document: &mut dyn Document, report: &Report<'_, '_>, analysis: &Analys
     reference::published(document, report, published, Some(memory.value));
 }
 
-fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(analysis) = report.analysis else { return };
     let measured = report.outcomes.iter().filter_map(Sample::of);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
@@ -310,13 +310,13 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::walks(document, report);
 }
 
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn data(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(analysis) = report.analysis else { return };
     levels::models(document, analysis);
     point::evidence(document, report);
     model::model(document, analysis);
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     report.analysis.iter().for_each(|analysis| model::summary(document, analysis));
 }

@@ -10,7 +10,8 @@ use latency_core::words::Worded;
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::describe::tlb;
-use crate::report::document::{Document, Field, Part, fields};
+use crate::report::document::{Field, Part, fields};
+use crate::report::shown::Shown;
 
 fields! {
     MODEL "model" "Cache levels that the curve shows, and the fitted models.";
@@ -69,7 +70,7 @@ fields! {
 }
 
 /// Describes the caches that a program sees, the TLB, and each fitted model.
-pub fn model(document: &mut dyn Document, analysis: &Analysis) {
+pub fn model(document: &mut Shown, analysis: &Analysis) {
     document.part(Part::Object(&MODEL), |document| {
         document.put(&UNIT, if analysis.gigahertz.is_some() { "core cycles" } else { "ns" });
         document.put(&CORE_GHZ, analysis.gigahertz);
@@ -99,7 +100,7 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
     edge(document, analysis);
 }
 
-fn edge(document: &mut dyn Document, analysis: &Analysis) {
+fn edge(document: &mut Shown, analysis: &Analysis) {
     document.object(&L1_EDGE, analysis.edge, |document, found| match found {
         Err(error) => document.put(
             &NOT_FOUND,
@@ -121,7 +122,7 @@ fn edge(document: &mut dyn Document, analysis: &Analysis) {
     });
 }
 
-fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
+fn level(document: &mut Shown, analysis: &Analysis, cache: &Cache) {
     document.put(&LEVEL, u64::from(cache.number));
     let Interval { low, high } = cache.size.bounds();
     document.put(&CAPACITY, cache.middle().and_then(whole));
@@ -155,7 +156,7 @@ fn whole(bytes: f64) -> Option<u64> {
     (bytes.is_finite() && bytes >= 0.0).then_some(math::whole(bytes + 0.5))
 }
 
-fn latency(document: &mut dyn Document, analysis: &Analysis, nanoseconds: Estimate, latency: Estimate) {
+fn latency(document: &mut Shown, analysis: &Analysis, nanoseconds: Estimate, latency: Estimate) {
     document.put(&NS, nanoseconds);
     document.put(&CORE_CYCLES, analysis.cycles(latency.value));
 }
@@ -173,7 +174,7 @@ const fn name(law: Law) -> &'static str {
 }
 
 /// Describes one model, in the unit that all models share.
-fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, FitError>) {
+fn fit(document: &mut Shown, field: &'static Field, fit: &Result<Fit, FitError>) {
     document.part(Part::Object(field), |document| match fit {
         Err(error) => document.show(&NOT_FITTED, error),
         Ok(fit) => {
@@ -192,7 +193,7 @@ fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, Fit
 }
 
 /// Describes the quantities that have well-known names.
-pub fn summary(document: &mut dyn Document, analysis: &Analysis) {
+pub fn summary(document: &mut Shown, analysis: &Analysis) {
     let caches = analysis.caches();
     let numbered = |number| caches.iter().find(|cache| cache.number == number);
     let ns = |cache: Option<&Cache>| cache.map(|cache| analysis.of_cache(cache).value);

@@ -14,7 +14,8 @@ use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::plan;
 use crate::plan::budget::Budget;
-use crate::report::document::{Document, Role};
+use crate::report::document::Role;
+use crate::report::shown::Shown;
 use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Outcome, core_clock};
 
@@ -58,7 +59,7 @@ pub fn levels(outcomes: &[Outcome<'_>], spans: &[SpanPoint], machine: &Machine, 
 }
 
 /// Says why no level of the TLB was found.
-pub fn details(document: &mut dyn Document, report: &Report<'_, '_>, levels: &TlbLevels) {
+pub fn details(document: &mut Shown, report: &Report<'_, '_>, levels: &TlbLevels) {
     let is_sought = report.outcomes.first().is_some_and(|outcome| plan::curve::is_dense(&outcome.point));
     if !is_sought || report.partial || levels[0].is_some() {
         return;

@@ -1,33 +1,27 @@
 //! A curve as presented by `curve` and `fit`: the answer, the levels, the picture and the points.
 
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use latency_core::math::ToReal;
 
-use latency_core::model::{MAX_LEVELS, MAX_POINTS};
 use latency_core::stats::{Estimate, Interval};
-use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::{method, split};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Scale, Series, Unit, vector};
+use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
-use crate::result::sample::{Sample, collect};
+use crate::report::shown::{Picture, Shown};
+use crate::result::sample::Sample;
 use crate::result::split::LoadParts;
-
-/// Maximum number of working sets whose latency is told apart: one for each octave.
-const MOST_APART: usize = 64;
 
 /// Writes the levels in one sentence, and the findings about them. `apart` is the latency of memory without address
 /// translation, if it is known.
-pub fn answer(
-    document: &mut dyn Document,
-    analysis: &Analysis,
-    side_cache: Option<Bytes>,
-    apart: Option<Estimate>,
-) {
+pub fn answer(document: &mut Shown, analysis: &Analysis, side_cache: Option<Bytes>, apart: Option<Estimate>) {
     if let Err(error) = &analysis.stair {
         return document.answer(format_args!("No levels: {error}."));
     }
@@ -56,7 +50,7 @@ pub fn answer(
 /// Describes the levels under a caption, and the points that were fitted, by ascending size, with the parts of their
 /// latency that `parts` returns; `reciprocal` plots accesses per second instead of latencies.
 pub fn evidence(
-    document: &mut dyn Document,
+    document: &mut Shown,
     analysis: &Analysis,
     samples: &[Sample],
     parts: &dyn Fn(Bytes) -> Option<LoadParts>,
@@ -72,14 +66,14 @@ pub fn evidence(
 /// Draws the curve: points with their intervals, the same without address translation, the fitted stair, and a mark for
 /// each level.
 fn picture(
-    document: &mut dyn Document,
+    document: &mut Shown,
     analysis: &Analysis,
     samples: &[Sample],
     parts: &dyn Fn(Bytes) -> Option<LoadParts>,
     subtitle: &str,
     reciprocal: bool,
 ) {
-    let value = |nanoseconds: f64| if reciprocal { 1e9 / nanoseconds } else { nanoseconds };
+    let value = move |nanoseconds: f64| if reciprocal { 1e9 / nanoseconds } else { nanoseconds };
     let point = |size: Bytes, nanoseconds: f64, interval: Option<Interval>| {
         let (x, y) = (size.0.real(), value(nanoseconds));
         match interval.map(|interval| (value(interval.low), value(interval.high))) {
@@ -87,46 +81,43 @@ fn picture(
             None => ChartPoint::new(x, y),
         }
     };
-    let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
-    let measured = samples.iter().map(|sample| point(sample.size, sample.nanoseconds, sample.interval));
-    let points = collect(&mut points, measured);
-    let mut apart = [ChartPoint::new(f64::NAN, f64::NAN); MOST_APART];
-    let told = samples.iter().filter_map(|sample| {
+    let mut measured = samples.iter().map(|sample| point(sample.size, sample.nanoseconds, sample.interval));
+    let measured = vector(&mut measured);
+    let mut told = samples.iter().filter_map(|sample| {
         let Estimate { value, interval } = parts(sample.size)?.without_translation;
         Some(point(sample.size, value, interval))
     });
-    let apart = collect(&mut apart, told);
-    let fit = analysis.stair.as_ref().ok();
-    let model = |size: f64| fit.map_or(f64::NAN, |fit| value(analysis.nanoseconds(fit.evaluate(size))));
-    let all = [
-        Series { name: "measured", data: Data::Points(points) },
-        Series { name: "without translation", data: Data::Points(apart) },
-        Series { name: "model", data: Data::Curve(&model) },
-    ];
-    let mut series = [all[0]; 3];
-    let is_shown = [true, !apart.is_empty(), fit.is_some()];
-    let series = collect(
-        &mut series,
-        all.into_iter().zip(is_shown).filter(|(_, is_shown)| *is_shown).map(|(one, _)| one),
-    );
-
-    let mut marks = [Mark::NONE; 3 * MAX_LEVELS + 1];
-    if fit.is_some() {
-        levels_of(analysis, points, &value, &mut marks);
+    let apart = vector(&mut told);
+    let has_levels = analysis.stair.is_ok();
+    let mut marks = Vec::new();
+    if has_levels {
+        levels_of(analysis, &measured, &value, &mut marks);
     }
     let with = if apart.is_empty() { "" } else { " with address translation" };
-    let title = Text::<128>::of(format_args!("{}{with}", all_levels(analysis)));
-    let y_axis = match reciprocal {
-        true => &Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
-        false => &Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
+    let title = match has_levels {
+        true => format!("{}{with}", all_levels(analysis)),
+        false => "No cache levels found".into(),
     };
-    document.picture(Picture::Chart(&Chart {
-        title: if fit.is_some() { title.as_str() } else { "No cache levels found" },
-        subtitle,
-        x_axis: &Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+    let mut series = Vec::from([Series { name: "measured".into(), data: Data::Points(measured) }]);
+    if !apart.is_empty() {
+        series.push(Series { name: "without translation".into(), data: Data::Points(apart) });
+    }
+    if let Ok(fit) = analysis.stair {
+        let analysis = *analysis;
+        let model = move |size: f64| value(analysis.nanoseconds(fit.evaluate(size)));
+        series.push(Series { name: "model".into(), data: Data::Curve(Box::new(model)) });
+    }
+    let y_axis = match reciprocal {
+        true => Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
+        false => Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
+    };
+    document.picture(Picture::Chart(Chart {
+        title,
+        subtitle: subtitle.into(),
+        x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis,
         series,
-        marks: &marks,
+        marks,
     }));
 }
 
@@ -165,14 +156,9 @@ fn last_level(analysis: &Analysis, side_cache: Option<Bytes>, apart: Option<Esti
 }
 
 /// Marks the area of each level with its latency, its end, and its reported size if that differs.
-fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> f64, marks: &mut [Mark]) {
+fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> f64, marks: &mut Vec<Mark>) {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
-    let mut slots = marks.iter_mut();
-    let mut put = |x, kind, label: fmt::Arguments<'_>| {
-        if let Some(slot) = slots.next() {
-            *slot = Mark { kind, ..Mark::line(x, label) };
-        }
-    };
+    let mut put = |x, kind, label: fmt::Arguments<'_>| marks.push(Mark { kind, ..Mark::line(x, label) });
     let cycles = |latency: f64| {
         method::optional(analysis.cycles(latency), |cycles, out| write!(out, ", {} cycles", Digits(cycles)))
     };
@@ -205,7 +191,7 @@ fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> 
 }
 
 /// Shows every size, for readers who want all of them.
-fn rows(document: &mut dyn Document, samples: &[Sample], parts: &dyn Fn(Bytes) -> Option<LoadParts>) {
+fn rows(document: &mut Shown, samples: &[Sample], parts: &dyn Fn(Bytes) -> Option<LoadParts>) {
     let are_apart = samples.iter().any(|sample| parts(sample.size).is_some());
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.texts(&["working set", "ns", "core cycles", "95% CI within run, ns"]);

@@ -10,12 +10,13 @@ use super::view::{known, whose};
 use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::Report;
 use crate::describe::method::optional;
-use crate::report::document::{Document, Role};
+use crate::report::document::Role;
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 use crate::result::distribution::{Distribution, PERCENTAGES};
 
 /// Writes how the percentiles were obtained, for readers who want to check it.
-pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn paragraphs(document: &mut Shown, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
         let whose = &whose(report, outcome);
         steps(document, whose, found);
@@ -30,7 +31,7 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the percentiles that lie between two clusters of times.
-fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
+fn steps(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
     for percent in PERCENTAGES {
         let Some(Interval { low, high }) = found.quantile_ns(percent).and_then(|found| found.step) else {
             continue;
@@ -50,7 +51,7 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 }
 
 /// Writes whether single loads and batches agree; a disagreement is a finding.
-fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
+fn check(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
     let agreed = agrees(found);
     let role = if agreed == Some(false) { Role::Method("Check") } else { Role::Detail("Check") };
     let verdict = match agreed {
@@ -78,7 +79,7 @@ fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 }
 
 /// Writes the time of an empty pair of stamps.
-fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
+fn timer(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
     document.sentence(
         Role::Detail("Timer"),
@@ -98,7 +99,7 @@ fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 }
 
 /// Writes the times that were left out because they are not latencies of memory.
-fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
+fn left_out_by(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
     let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest.real()));
     let marks = optional(mean_and_longest, |(mean, longest), out| {
@@ -122,7 +123,7 @@ fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distrib
 }
 
 /// Writes the interruptions that a loop without loads has seen.
-fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
+fn interruptions(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
     document.sentence(
         Role::Detail("Interruptions"),
@@ -139,7 +140,7 @@ fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distr
 }
 
 /// Writes that slow loads have no period.
-fn no_refresh(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
+fn no_refresh(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
     document.sentence(
         Role::Detail("DRAM refresh"),
         format_args!(

@@ -3,7 +3,8 @@
 use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::point;
-use crate::report::document::{Document, Field, Part, field, fields};
+use crate::report::document::{Field, Part, field, fields};
+use crate::report::shown::Shown;
 use crate::result::Outcome;
 use crate::result::distribution::{Distribution, PERCENTAGES, Percentile};
 use latency_core::math::ToReal;
@@ -55,12 +56,7 @@ fields! {
 static BUCKET: Field = field!("bucket", "Both ends in nanoseconds, and the count.");
 
 /// Describes the percentiles of a point, each as a row.
-pub fn percentiles(
-    document: &mut dyn Document,
-    origin: RowOrigin<'_>,
-    outcome: &Outcome<'_>,
-    found: &Distribution,
-) {
+pub fn percentiles(document: &mut Shown, origin: RowOrigin<'_>, outcome: &Outcome<'_>, found: &Distribution) {
     for percent in PERCENTAGES {
         origin.row(document, &mut |document| {
             point::planned(document, &outcome.point);
@@ -89,7 +85,7 @@ fn quantile(found: &Distribution, percent: f64) -> Option<Estimate> {
 }
 
 /// Describes the single loads of every point, including the buckets of the histograms.
-pub fn distributions<'d>(document: &mut dyn Document, all: impl Iterator<Item = (usize, &'d Distribution)>) {
+pub fn distributions<'d>(document: &mut Shown, all: impl Iterator<Item = (usize, &'d Distribution)>) {
     document.items(Part::List(&DISTRIBUTIONS), all, |document, (index, found)| {
         document.put(&point::ROW, index);
         hops(document, found);
@@ -100,7 +96,7 @@ pub fn distributions<'d>(document: &mut dyn Document, all: impl Iterator<Item = 
     });
 }
 
-fn hops(document: &mut dyn Document, found: &Distribution) {
+fn hops(document: &mut Shown, found: &Distribution) {
     document.put(&WINDOWS, found.total());
     document.put(&EACH, found.each);
     document.put(&MEAN, found.mean_ns());
@@ -116,7 +112,7 @@ fn hops(document: &mut dyn Document, found: &Distribution) {
     document.put(&BATCH_MEAN, found.batch_ns);
 }
 
-fn timer(document: &mut dyn Document, found: &Distribution) {
+fn timer(document: &mut Shown, found: &Distribution) {
     document.part(Part::Object(&TIMER), |document| {
         document.put(&TIMER_MEAN, found.time(found.overhead));
         document.put(&TIMER_TICKS, found.overhead);
@@ -127,7 +123,7 @@ fn timer(document: &mut dyn Document, found: &Distribution) {
     });
 }
 
-fn interruptions(document: &mut dyn Document, found: &Distribution) {
+fn interruptions(document: &mut Shown, found: &Distribution) {
     let seen = &found.interruptions;
     document.part(Part::Object(&INTERRUPTIONS), |document| {
         document.part(Part::Object(&BY_MARK), |document| {
@@ -151,7 +147,7 @@ fn interruptions(document: &mut dyn Document, found: &Distribution) {
     });
 }
 
-fn refresh(document: &mut dyn Document, found: &Distribution) {
+fn refresh(document: &mut Shown, found: &Distribution) {
     document.part(Part::Object(&REFRESH), |document| {
         document.put(&SLOW_FROM, found.nanoseconds(found.slow_from.real()));
         document.put(&SIGNIFICANCE, found.period.map(|period| period.significance));
@@ -162,7 +158,7 @@ fn refresh(document: &mut dyn Document, found: &Distribution) {
 
 /// Describes the buckets of load times without the timer's overhead; loads interrupted without a mark are the last
 /// buckets.
-fn buckets(document: &mut dyn Document, found: &Distribution) {
+fn buckets(document: &mut Shown, found: &Distribution) {
     document.part(Part::List(&BUCKETS), |document| {
         for bucket in found.windows.buckets() {
             document.part(Part::List(&BUCKET), |document| {
@@ -175,7 +171,7 @@ fn buckets(document: &mut dyn Document, found: &Distribution) {
 }
 
 /// Describes the conclusions from a point.
-pub fn summary(document: &mut dyn Document, found: &Distribution) {
+pub fn summary(document: &mut Shown, found: &Distribution) {
     for (field, percent) in [(&P50, 50.0), (&P99, 99.0), (&P99_9, 99.9)] {
         document.put(field, quantile(found, percent));
     }

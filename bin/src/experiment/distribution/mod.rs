@@ -20,7 +20,7 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Plan, Planning, Scope};
-use crate::report::document::Document;
+use crate::report::shown::Shown;
 use crate::result::Point;
 
 /// The experiment that shows the distribution behind the means.
@@ -84,19 +84,19 @@ fn conclude(
     Ok(singles.conclude(findings, session.warnings)?)
 }
 
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     matrix::lines(document, report);
     view::answers(document, report);
 }
 
-fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     view::percentiles(document, report);
     known(report).for_each(|known| view::shares(document, known));
     method::walks(document, report);
 }
 
 /// Describes every point as a row, then its percentiles.
-fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn records(document: &mut Shown, report: &Report<'_, '_>) {
     point::rows_with(document, report, &|document, index, _| {
         let found = at(report, index).map(|(_, found)| found);
         document.put(&columns::PERCENTILE, None::<f64>);
@@ -107,13 +107,13 @@ fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
     known(report).for_each(|(outcome, found)| members::percentiles(document, origin, outcome, found));
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     if let Some((_, found)) = known(report).next() {
         members::summary(document, found);
     }
 }
 
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn data(document: &mut Shown, report: &Report<'_, '_>) {
     details::paragraphs(document, report);
     point::evidence(document, report);
     let all = (0..report.outcomes.len()).filter_map(|index| Some((index, at(report, index)?.1)));

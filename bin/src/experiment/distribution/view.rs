@@ -1,5 +1,7 @@
 //! Single loads for people: first the percentiles, then how they were obtained.
 
+use alloc::format;
+use alloc::string::String;
 use core::fmt::{self, Display};
 
 use latency_core::arch::Cycles;
@@ -13,8 +15,9 @@ use crate::describe::Report;
 use crate::describe::method::optional;
 use crate::describe::split::is_memory;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Rows};
+use crate::report::document::Level;
 use crate::report::figures::Digits;
+use crate::report::shown::{Picture, Shown, ShownTable};
 use crate::report::words::words;
 use crate::result::Outcome;
 use crate::result::distribution::{Distribution, PERCENTAGES};
@@ -48,7 +51,7 @@ pub fn whose(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> impl Display {
 }
 
 /// Writes the latencies of most loads and of the slowest, the loads that were left out, and the period of slow ones.
-pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn answers(document: &mut Shown, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
         let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
         let each = found.each;
@@ -90,12 +93,12 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Pushes the headings of percentiles.
-fn headings(table: &mut Rows<'_>) {
+fn headings(table: &mut ShownTable) {
     PERCENTAGES.iter().for_each(|percent| table.cell(format_args!("p{}", Trimmed(*percent))));
 }
 
 /// Shows a row for each pair.
-pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn percentiles(document: &mut Shown, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.text("ns");
         headings(table);
@@ -112,7 +115,7 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows the percentiles of one pair in cycles, with their bounds.
-fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, found): KnownPoint<'_, '_>) {
+fn certainty(document: &mut Shown, report: &Report<'_, '_>, (outcome, found): KnownPoint<'_, '_>) {
     const ENDS: [(&str, bool); 2] = [("95% CI from, ns", true), ("95% CI to, ns", false)];
     let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
     let wide = quantiles.iter().flatten().any(|quantile| is_wide(found, quantile));
@@ -149,37 +152,36 @@ fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, fou
 }
 
 /// Draws the share of slow loads of one pair.
-pub fn shares(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>) {
+pub fn shares(document: &mut Shown, (outcome, found): KnownPoint<'_, '_>) {
     let point = &outcome.point;
     let mut points = [ChartPoint::new(f64::NAN, f64::NAN); POINTS];
     exceedances(found, &mut points);
     let ns = |percent| found.percentile_ns(percent).unwrap_or(f64::NAN);
     let most = found.maximum_ns().unwrap_or(f64::NAN);
-    let title = Text::<96>::of(format_args!(
+    let title = format!(
         "Memory latency: median {} ns, p99.9 {} ns, maximum {} ns",
         Digits(ns(50.0)),
         Digits(ns(99.9)),
         Digits(most)
-    ));
-    let subtitle = Text::<160>::of(format_args!(
+    );
+    let subtitle = format!(
         "share of {} that are as slow or slower; node {} to node {}, {}",
         if found.each == 1 { "single loads" } else { "means of several loads" },
         point.initiator,
         point.target,
         point.size
-    ));
-    let mut marks = [Mark::NONE; MARKED.len()];
-    for (mark, percent) in marks.iter_mut().zip(MARKED) {
+    );
+    let marks = MARKED.map(|percent| {
         // The median over visits may lie beyond the slowest load.
         let x = ns(percent).min(most);
-        *mark = Mark::line(x, format_args!("p{} {} ns", Trimmed(percent), Digits(x)));
-    }
-    document.picture(Picture::Chart(&Chart {
-        title: title.as_str(),
-        subtitle: subtitle.as_str(),
-        x_axis: &Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Auto },
-        y_axis: &Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic },
-        series: &[Series { name: "", data: Data::Points(&points) }],
-        marks: &marks,
+        Mark::line(x, format_args!("p{} {} ns", Trimmed(percent), Digits(x)))
+    });
+    document.picture(Picture::Chart(Chart {
+        title,
+        subtitle,
+        x_axis: Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Auto },
+        y_axis: Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic },
+        series: [Series { name: String::new(), data: Data::Points(points.into()) }].into(),
+        marks: marks.into(),
     }));
 }

@@ -15,11 +15,12 @@ use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
 use crate::describe::rates::{Gigabytes, Within, percent};
 use crate::describe::{Report, method::optional};
-use crate::report::document::{Document, Level, Role, Rows};
+use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
+use crate::report::shown::{Shown, ShownTable};
 
 /// Describes a curve.
-pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
+pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
     let steps = loading.steps();
     let all = loading.traffic.generators;
     let own = || steps.as_slice().iter().filter(|step| loading.is_level(step));
@@ -39,7 +40,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
             _ => write!(out, "{all} x {}", Bytes(traffic.footprint.0 / u64::from(all))),
         })
     ));
-    let rounded = |table: &mut Rows<'_>, decimals, value: Option<f64>| match value {
+    let rounded = |table: &mut ShownTable, decimals, value: Option<f64>| match value {
         Some(value) => table.cell(format_args!("{value:.decimals$}")),
         None => table.text("-"),
     };
@@ -84,7 +85,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
 }
 
 /// Writes the bandwidths at which latency reaches multiples of the lowest one.
-fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
+fn knee(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     if limit.is_of_generators() {
         return document
             .say(Role::Method("Knee"), "not determined (limited by the generators, not by memory)");
@@ -113,7 +114,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
 }
 
 /// Writes the bandwidth without pacing, and whether memory or the cores limit it.
-fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
+fn most(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     let shares = shares(loading.traffic.kind);
     let part = |share: f64, word: &'static str| {
         let rate = limit.rate.value * share;
@@ -152,7 +153,7 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
 }
 
 /// Writes how generators were paced, and up to which rate they kept the pace.
-fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
+fn pacing(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
     /// The relative difference up to which a delivered rate counts as the offered one.
     const SAME: f64 = 0.01;
     let paced = || {
@@ -225,7 +226,7 @@ fn at_most_percent(share: f64) -> impl Display {
 }
 
 /// Writes the checks that confirm the numbers of a curve.
-fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
+fn check(document: &mut Shown, loading: &Loading<'_, '_>, steps: &Steps) {
     let (mut disturbed, mut throttled, mut windows, mut most) = (0, 0, 0, None::<f64>);
     for step in steps.as_slice() {
         let Some(measured) = loading.measured(step) else { continue };
@@ -254,7 +255,7 @@ fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
 }
 
 /// Writes the rates of fewer generators without pacing.
-fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
+fn fewer(document: &mut Shown, loading: &Loading<'_, '_>, steps: &Steps) {
     for step in steps.as_slice().iter().filter(|step| !loading.is_level(step)) {
         document.sentence(
             Role::Detail("Fewer cores"),

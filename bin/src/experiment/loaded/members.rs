@@ -7,7 +7,8 @@ use crate::analysis::traffic::bursts;
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::plan::generators;
-use crate::report::document::{Document, Part, fields};
+use crate::report::document::{Part, fields};
+use crate::report::shown::Shown;
 use crate::result::Traffic;
 use latency_core::words::Worded;
 
@@ -33,7 +34,7 @@ fields! {
 }
 
 /// Describes every level of every curve as a row, then the levels that were not measured.
-pub fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn rows(document: &mut Shown, report: &Report<'_, '_>) {
     let origin = RowOrigin::of(report);
     for loading in loadings(report.outcomes) {
         let idle = loading.curve().map(|curve| curve.idle.value);
@@ -53,7 +54,7 @@ pub fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes all curves.
-pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
     document.items(Part::List(&CURVES), loadings(report.outcomes), |document, loading| {
         curve(document, report, &loading)
     });
@@ -65,7 +66,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     point::evidence_of(document, &mut || measured.next());
 }
 
-fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
+fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
     let traffic = loading.traffic;
     point::route(document, &loading.point);
     document.put(&columns::LOAD_NODE, traffic.node.0);
@@ -81,7 +82,7 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     conclusions(document, loading);
 }
 
-fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
+fn conclusions(document: &mut Shown, loading: &Loading<'_, '_>) {
     let (limit, curve) = (loading.limit(), loading.curve());
     document.object(&PEAK_BANDWIDTH, limit, |document, limit| {
         document.put(&columns::BYTES, limit.rate);
@@ -104,7 +105,7 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
 }
 
 /// Describes the conclusions from the first curve, if its first level was begun.
-pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(loading) = loadings(report.outcomes).next() else { return };
     let (mut idle, mut peak) = (None, None::<LoadLevel>);
     for Step { level, .. } in loading.steps().as_slice() {
@@ -132,7 +133,7 @@ pub fn burst(report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step) ->
 }
 
 fn level_row(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
     loading: &Loading<'_, '_>,
     step: &Step,

@@ -12,8 +12,9 @@ use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
 use crate::describe::rates::{GIGA, Gigabytes, Within, headline, percent, plus_minus};
 use crate::describe::{self, Report, method, trust};
-use crate::report::document::{Document, Role};
+use crate::report::document::Role;
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 use crate::result::words::PageWords;
 use crate::warning::Warning;
 
@@ -26,7 +27,7 @@ fn several(report: &Report<'_, '_>) -> bool {
 
 /// Writes the answer: a line for each curve, the bandwidth at which its latency doubles, and the pairs with slower idle
 /// memory.
-pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn answers(document: &mut Shown, report: &Report<'_, '_>) {
     loadings(report.outcomes).for_each(|loading| line(document, &loading));
     if let Some(first) = loadings(report.outcomes).next() {
         let steps = first.steps();
@@ -43,7 +44,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the levels of each curve, the picture and the method.
-pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     loadings(report.outcomes).for_each(|loading| {
         levels::table(document, report, &loading);
         missing(document, &loading);
@@ -69,7 +70,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the line that scripts search for.
-fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
+fn line(document: &mut Shown, loading: &Loading<'_, '_>) {
     let steps = loading.steps();
     let from_to = format_args!(
         "Node {} -> Node {} ({})",
@@ -88,7 +89,7 @@ fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
 }
 
 /// Names the levels of a curve that were not measured, if others were.
-fn missing(document: &mut dyn Document, loading: &Loading<'_, '_>) {
+fn missing(document: &mut Shown, loading: &Loading<'_, '_>) {
     let reasons = || loading.loaded().filter_map(|outcome| outcome.result.as_ref().err());
     let (count, steps) = (reasons().count(), loading.steps());
     if let (Some(reason), [_, ..]) = (reasons().next(), steps.as_slice()) {
@@ -106,7 +107,7 @@ fn latency_at_load(level: &LoadLevel) -> impl Display + '_ {
 }
 
 /// Writes the largest bandwidth, its limit, and the load at which latency doubles.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
     let name = loading.traffic.kind.name;
     let route = method::optional(Some(loading.point.target).filter(|_| several), |to: NodeId, out| {
         write!(out, "{} -> {to}, ", loading.point.initiator)
@@ -163,7 +164,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
 
 /// Writes the latency at the largest of the requested rates, if the peak was not measured.
 fn at_last_level(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
     loading: &Loading<'_, '_>,
     of: fmt::Arguments<'_>,
@@ -182,7 +183,7 @@ fn at_last_level(
 }
 
 /// Writes the pairs with idle memory that is slower than loaded memory.
-fn slow_idle(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn slow_idle(document: &mut Shown, report: &Report<'_, '_>) {
     for warning in report.warnings.iter() {
         if let Warning::IdleMemorySlower { .. } = warning {
             document.finding(format_args!("Note: {warning}."));
@@ -191,7 +192,7 @@ fn slow_idle(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the placement of the generators' memory, and the evidence for it.
-fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn fields(document: &mut Shown, report: &Report<'_, '_>) {
     let key = |loading: &Loading<'_, '_>| {
         loading.field().map(|_| (loading.traffic.node, loading.traffic.footprint))
     };
@@ -218,7 +219,7 @@ fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the accesses of each kind of traffic.
-fn kinds(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn kinds(document: &mut Shown, report: &Report<'_, '_>) {
     document.sentence(
         Role::Method("Traffic"),
         format_args!(

@@ -6,12 +6,13 @@ use latency_core::units::Bytes;
 use super::view::{had, heading};
 use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, find, in_memory, lines_on_pages};
 use crate::describe::{Report, rows};
-use crate::report::document::{Document, Level};
+use crate::report::document::Level;
+use crate::report::shown::Shown;
 use crate::result::Outcome;
 use crate::result::words::OrderName;
 
 /// Describes the orders at the `largest` working set, and every row.
-pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: Option<Bytes>) {
+pub fn describe(document: &mut Shown, report: &Report<'_, '_>, largest: Option<Bytes>) {
     if let Some(size) = largest {
         by_order(document, report, size);
     }
@@ -27,7 +28,7 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
 }
 
 /// Shows the savings of orders that stay within a page.
-fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
+fn by_order(document: &mut Shown, report: &Report<'_, '_>, size: Bytes) {
     let machine = report.machine;
     let orders = [Order::Random, TWO_MEGABYTE_LOCAL, Order::Local(machine.page.bytes())];
     let caption = "ns by order: random everywhere, or region by region";
@@ -48,7 +49,7 @@ fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
 /// Shows the time of one line on each of many base pages of memory, less the time of as many lines in the largest pages
 /// and the cost of translation without memory: the rest is what data and page tables cost each other, and in a guest
 /// the host's share.
-fn beside_data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn beside_data(document: &mut Shown, report: &Report<'_, '_>) {
     let page = report.machine.page.bytes();
     let line = report.machine.line.bytes();
     let rows = || lines_on_pages().filter_map(|lines| in_memory(report.outcomes, report.spans, line, lines));

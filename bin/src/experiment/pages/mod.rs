@@ -23,7 +23,7 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{EachPoint, Plan, Planning, single};
-use crate::report::document::Document;
+use crate::report::shown::Shown;
 use crate::result::spans::KINDS;
 use crate::result::words::REGION;
 use crate::result::{Counter, Outcome, Point, chain};
@@ -183,7 +183,7 @@ fn kinds(machine: &Machine, outcomes: &[Outcome<'_>]) -> [Option<Pages>; KINDS] 
 }
 
 /// Describes details, points and conclusions.
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn data(document: &mut Shown, report: &Report<'_, '_>) {
     let found = view::found(report);
     details::describe(document, report, found.map(|found| found.size));
     view::data(document, report);

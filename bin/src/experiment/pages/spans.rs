@@ -1,5 +1,6 @@
 //! Spans of addresses without memory for people and programs: the cost of translation, and the entries of the TLB.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use latency_core::math::ToReal;
@@ -17,11 +18,11 @@ use crate::describe::rates::plus_minus;
 use crate::describe::tlb::{self, entries};
 use crate::describe::{Report, columns};
 use crate::machine::processor::Platform;
-use crate::report::chart::{Axis, Chart, ChartPoint, Mark, Scale, Unit};
-use crate::report::document::{Document, Level, Part, Role, fields};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
+use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::Shown;
 use crate::result::core_clock;
-use crate::result::sample::collect;
 use crate::result::spans::{ENTRY, FEWEST_PAGES, SpanSeries, WARM_UP};
 use crate::result::words::PageWords;
 
@@ -77,7 +78,7 @@ fn common(report: &Report<'_, '_>) -> Option<Bytes> {
 }
 
 /// Describes the cost of translation over the largest span that all kinds of pages have.
-pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let span = common(report);
     let of = |base: bool| {
         let series = measured(report).find(|series| series.pages.are_base() == base)?;
@@ -89,7 +90,7 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the cost of translation over the largest span that all kinds of pages have, and the benefit of huge pages.
-pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<HugePagesConclusion>) {
+pub fn answer(document: &mut Shown, report: &Report<'_, '_>, found: Option<HugePagesConclusion>) {
     let Some(span) = common(report) else { return };
     let costs = measured(report).filter_map(|series| {
         Some((series.pages, at(report.spans, series.pages, size(report, series.pages), span)?.1))
@@ -121,7 +122,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Optio
 
 /// Writes the cost of translation in memory, over the largest span that was measured there, and the part of it that spans
 /// without memory do not have.
-fn of_memory(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn of_memory(document: &mut Shown, report: &Report<'_, '_>) {
     let line = report.machine.line.bytes();
     let mut lines = lines_on_pages().rev();
     let found = lines.find_map(|lines| in_memory(report.outcomes, report.spans, line, lines));
@@ -144,12 +145,7 @@ fn of_memory(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes the share of a load in memory that huge pages save, if huge pages were measured in memory too.
-fn saving(
-    document: &mut dyn Document,
-    report: &Report<'_, '_>,
-    span: Bytes,
-    found: Option<HugePagesConclusion>,
-) {
+fn saving(document: &mut Shown, report: &Report<'_, '_>, span: Bytes, found: Option<HugePagesConclusion>) {
     let larger = found.and_then(|found| Some((found.size, found.larger?)));
     let (Some((set, larger)), Some(huge)) =
         (larger, measured(report).find(|series| !series.pages.are_base()))
@@ -180,7 +176,7 @@ fn saving(
 }
 
 /// Writes the entries of the TLB, and the cost of a miss.
-fn tlbs(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn tlbs(document: &mut Shown, report: &Report<'_, '_>) {
     let clock = core_clock(report.outcomes);
     let (unit, per_ns) = clock.map_or(("ns", 1.0), |gigahertz| ("cycles", gigahertz));
     let miss = |level: TlbEnd| Digits(level.miss_ns * per_ns);
@@ -203,7 +199,7 @@ fn tlbs(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows the cost of translation by span: every second octave, and the largest.
-pub fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn table(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(largest) = measured(report).map(|series| series.span).max() else { return };
     let Some(least) = measured(report).map(|series| size(report, series.pages)).min() else { return };
     let spans = (0..u64::BITS).map(|octave| Bytes(1 << octave)).filter(move |span| {
@@ -234,7 +230,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Says why there are no spans of a kind of pages, or what shows that no memory is behind them.
-fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanSeries) {
+fn describe(document: &mut Shown, report: &Report<'_, '_>, series: &SpanSeries) {
     let (page, end) = (size(report, series.pages), series.end);
     if series.span.0 == 0 {
         let pages = PageWords(series.pages);
@@ -257,31 +253,32 @@ fn describe(document: &mut dyn Document, report: &Report<'_, '_>, series: &SpanS
 }
 
 /// Draws the cost of translation over spans.
-pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut marks = [Mark::NONE; tables::MOST_MARKS];
+pub fn picture(document: &mut Shown, report: &Report<'_, '_>) {
+    let mut marks = Vec::new();
     for (index, series) in measured(report).enumerate() {
         tables::mark(&mut marks, report.machine, series, size(report, series.pages), index);
     }
     let chart = Chart {
-        title: "cost of address translation",
-        subtitle: "time of a load of one line in each page, less the time over 8 pages; no memory is behind the addresses",
-        x_axis: &Axis { title: "span of addresses", unit: Unit::Bytes, scale: Scale::Logarithmic },
-        y_axis: &Axis { title: "translation", unit: Unit::Plain("ns"), scale: Scale::Auto },
-        series: &[],
-        marks: &marks,
+        title: "cost of address translation".into(),
+        subtitle: "time of a load of one line in each page, less the time over 8 pages; no memory is behind the addresses".into(),
+        x_axis: Axis { title: "span of addresses", unit: Unit::Bytes, scale: Scale::Logarithmic },
+        y_axis: Axis { title: "translation", unit: Unit::Plain("ns"), scale: Scale::Auto },
+        series: Vec::new(),
+        marks,
     };
-    by_kind(document, &chart, &mut measured(report).map(|series| series.pages), &|pages, room| {
+    let points = |pages| {
         let page = size(report, pages);
         let costs = of_kind(report.spans, pages).iter().filter(|point| point.count.is_power_of_two());
-        let shown = costs.filter_map(|point| {
+        let mut shown = costs.filter_map(|point| {
             Some(ChartPoint::of(page.times(point.count).0.real(), cost(report.spans, point)?))
         });
-        collect(room, shown).len()
-    });
+        vector(&mut shown)
+    };
+    by_kind(document, chart, &mut measured(report).map(|series| series.pages), &points, false);
 }
 
 /// Describes the spans of every kind of pages.
-pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
     document.items(Part::List(&TRANSLATION), report.extra.spans.iter().flatten(), |document, series| {
         let page = size(report, series.pages);
         document.show(&columns::PAGES_ASKED, &series.pages);

@@ -1,5 +1,6 @@
 //! Spans whose page tables are as large as a cache: computed from the caches that the system reports, not measured.
 
+use alloc::vec::Vec;
 use latency_core::math::ToReal;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -7,13 +8,12 @@ use latency_core::units::Bytes;
 use crate::analysis::claims::{Claim, Claims};
 use crate::machine::Machine;
 use crate::report::chart::Mark;
-use crate::report::document::{Document, Role};
-use crate::result::spans::{ENTRY, KINDS, SpanSeries};
+use crate::report::document::Role;
+use crate::report::shown::Shown;
+use crate::result::spans::{ENTRY, SpanSeries};
 
 /// Levels of the caches that are considered: tables leave the L1 at spans where the second TLB level ends, too.
 const LEVELS: [u32; 2] = [2, 3];
-/// Maximum number of marks of a picture.
-pub const MOST_MARKS: usize = LEVELS.len() * KINDS;
 
 /// Returns the caches that page tables fill within the measured spans, each with the span at which they do.
 fn full(claims: &Claims, series: &SpanSeries, page: Bytes) -> [Option<(Claim, Bytes)>; LEVELS.len()] {
@@ -25,7 +25,7 @@ fn full(claims: &Claims, series: &SpanSeries, page: Bytes) -> [Option<(Claim, By
 }
 
 /// Writes the spans at which page tables fill caches, for pages of the size `page`.
-pub fn sentence(document: &mut dyn Document, machine: &Machine, series: &SpanSeries, page: Bytes) {
+pub fn sentence(document: &mut Shown, machine: &Machine, series: &SpanSeries, page: Bytes) {
     let full = full(&Claims::of(machine), series, page);
     let mut comma = "";
     let mut all = Text::<96>::EMPTY;
@@ -45,12 +45,12 @@ pub fn sentence(document: &mut dyn Document, machine: &Machine, series: &SpanSer
 }
 
 /// Adds a mark for each of these spans that is beyond the marks so far, in the colour of the series of this `index`.
-pub fn mark(marks: &mut [Mark], machine: &Machine, series: &SpanSeries, page: Bytes, index: usize) {
+pub fn mark(marks: &mut Vec<Mark>, machine: &Machine, series: &SpanSeries, page: Bytes, index: usize) {
     for (Claim { level, .. }, span) in full(&Claims::of(machine), series, page).into_iter().flatten() {
         let (last, place) = (marks.iter().fold(0.0, |last: f64, mark| last.max(mark.x)), span.0.real());
-        if let Some(slot) = marks.iter_mut().find(|mark| mark.x.is_nan() && place > last) {
+        if place > last {
             let label = format_args!("tables fill the L{level} ({page} pages, computed)");
-            *slot = Mark { series: Some(index), ..Mark::line(place, label) };
+            marks.push(Mark { series: Some(index), ..Mark::line(place, label) });
         }
     }
 }

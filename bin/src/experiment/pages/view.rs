@@ -1,9 +1,11 @@
 //! Kinds of pages for people and programs: the benefit of larger pages, by working set.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
 use latency_core::math::{self, ToReal};
-use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
 
 use super::picture::by_kind;
@@ -14,10 +16,10 @@ use crate::analysis::huge_pages::{
 use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
 use crate::describe::rates::{is_wide, plus_minus};
 use crate::describe::{self, Report, columns, method, point, split, trust};
-use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit};
-use crate::report::document::{Document, Level, Role, Rows, fields};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
+use crate::report::document::{Level, Role, fields};
 use crate::report::figures::Digits;
-use crate::result::sample::collect;
+use crate::report::shown::{Shown, ShownTable};
 use crate::result::spans::ENTRY;
 use crate::result::words::{PageKind, PageWords};
 use crate::result::{Exclusion, Outcome};
@@ -39,19 +41,17 @@ pub fn found(report: &Report<'_, '_>) -> Option<HugePagesConclusion> {
 }
 
 /// Describes the table, the picture, what is missing, and the method.
-pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     table(document, report);
     spans::table(document, report);
     pictures(document, report);
-    if document.wants_pictures() {
-        spans::picture(document, report);
-    }
+    spans::picture(document, report);
     missing(document, report);
     method::walks(document, report);
 }
 
 /// Describes every point as a row.
-pub fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn records(document: &mut Shown, report: &Report<'_, '_>) {
     point::rows_with(document, report, &|document, _, outcome| {
         document.put(&columns::SPANNED, spanned(outcome));
         document.put(&columns::PAGE_WALK, share(report.outcomes, outcome));
@@ -59,7 +59,7 @@ pub fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the evidence.
-pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
     point::evidence(document, report);
 }
 
@@ -86,7 +86,7 @@ fn name(pages: Pages) -> impl Display {
 }
 
 /// Writes whether larger pages are faster, by how much, and from which size on.
-pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     let base = PageWords(report.machine.base_pages());
     let smallest = report.machine.line.times(FEWEST_LINES);
     match found(report) {
@@ -113,7 +113,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes memory and translation of the largest working set in each kind of pages, if they were told apart.
-fn told_apart(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn told_apart(document: &mut Shown, report: &Report<'_, '_>) {
     let base = report.machine.base_pages();
     let of = |pages: Pages| {
         let outcome =
@@ -138,7 +138,7 @@ fn told_apart(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Writes the benefit of larger pages for the largest working set, according to [`Worth`] and the trust alone.
 fn compared(
-    document: &mut dyn Document,
+    document: &mut Shown,
     report: &Report<'_, '_>,
     (size, small): (Bytes, Estimate),
     larger: &Larger,
@@ -176,7 +176,7 @@ fn compared(
 
 /// Writes the least share of translation in the latency with base pages, and the size from which on translation is
 /// visible.
-fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes, larger: &Larger) {
+fn translated(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, larger: &Larger) {
     let page = report.machine.page.bytes();
     // A lower bound is not rounded up.
     let Some(percent) =
@@ -195,7 +195,7 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
 }
 
 /// Shows nanoseconds by working set, and the savings from the largest pages.
-fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn table(document: &mut Shown, report: &Report<'_, '_>) {
     let outcomes = report.outcomes;
     let largest = had(report).last().filter(|pages| !pages.are_base());
     document.tabulate("", Level::Quiet, 0, &|table| {
@@ -220,7 +220,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Pushes the share of the time in the smallest pages that the largest pages save.
-fn saves(table: &mut Rows<'_>, ratio: Option<Estimate>) {
+fn saves(table: &mut ShownTable, ratio: Option<Estimate>) {
     /// The ratio up to which pages count as equally fast: 2 % is not worth a change.
     const ALIKE: f64 = 1.02;
     match ratio.map(|ratio| (ratio.side(ALIKE), ratio.value)) {
@@ -235,7 +235,7 @@ fn saves(table: &mut Rows<'_>, ratio: Option<Estimate>) {
 }
 
 /// Describes the kinds of pages that could not be measured, with their remedies.
-fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn missing(document: &mut Shown, report: &Report<'_, '_>) {
     for pages in kinds(report.outcomes) {
         let refused = walks(report.outcomes, pages).find_map(|outcome| match outcome.result {
             Err(Exclusion::Placement(error)) => Some(error),
@@ -254,10 +254,10 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Draws the time that larger pages save, and the latency in each kind of pages. A terminal shows the latter only
 /// without the former.
-fn pictures(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn pictures(document: &mut Shown, report: &Report<'_, '_>) {
     let base = report.machine.base_pages();
     let compares = had(report).count() > 1 && had(report).any(|pages| pages == base);
-    let title = found(report).map_or(Text::EMPTY, |found| title(&found, base));
+    let title = found(report).map_or(String::new(), |found| title(&found, base));
     if compares {
         let saved = |outcome: &Outcome<'_>| {
             let point = &outcome.point;
@@ -267,63 +267,60 @@ fn pictures(document: &mut dyn Document, report: &Report<'_, '_>) {
             let interval = interval.map(|at| Interval { low: of(at.high), high: of(at.low) });
             Some(Estimate { value: of(value), interval })
         };
-        let axis = &Axis { title: "time saved", unit: Unit::Plain("%"), scale: Scale::Linear };
-        let subtitle = "time that larger pages save by working set";
-        picture(document, report, Some(base), [title.as_str(), subtitle], axis, &saved);
+        let axis = Axis { title: "time saved", unit: Unit::Plain("%"), scale: Scale::Linear };
+        let texts = [&title, "time that larger pages save by working set"];
+        let kinds = &mut had(report).filter(|pages| *pages != base);
+        by_kind(document, chart(report, texts, axis), kinds, &|pages| points(report, pages, &saved), true);
     }
-    if !compares || document.wants_pictures() {
-        let axis = &Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
-        let texts = [title.as_str(), "latency by working set"];
-        picture(document, report, None, texts, axis, &|outcome: &Outcome<'_>| outcome.estimate());
-    }
+    let axis = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
+    let chart = chart(report, [&title, "latency by working set"], axis);
+    by_kind(document, chart, &mut had(report), &|pages| points(report, pages, &Outcome::estimate), !compares);
 }
 
 /// Returns the title of a picture: the latency in base pages and in the largest ones.
-fn title(found: &HugePagesConclusion, base: Pages) -> Text<96> {
+fn title(found: &HugePagesConclusion, base: Pages) -> String {
     let (small, base) = (Digits(found.small.value), PageWords(base));
     match found.larger {
-        Some(larger) => Text::of(format_args!(
+        Some(larger) => format!(
             "Huge pages: {} ns vs {small} ns in {base}{}",
             Digits(larger.latency.value),
             method::optional(larger.ratio, |ratio, out| write!(out, " ({:.2}x)", ratio.value))
-        )),
-        None => Text::of(format_args!("{base}: {small} ns")),
+        ),
+        None => format!("{base}: {small} ns"),
     }
 }
 
-/// Draws a value for each kind of pages except `but`, over working sets.
-fn picture(
-    document: &mut dyn Document,
-    report: &Report<'_, '_>,
-    but: Option<Pages>,
-    [title, axes]: [&str; 2],
-    y_axis: &Axis<'_>,
-    value: &dyn Fn(&Outcome<'_>) -> Option<Estimate>,
-) {
-    let mut subtitle = Text::<320>::EMPTY;
-    if let Some(Outcome { point, .. }) = report.outcomes.first() {
-        subtitle = Text::of(format_args!(
+/// Returns a chart over working sets without lines.
+fn chart(report: &Report<'_, '_>, [title, axes]: [&str; 2], y_axis: Axis) -> Chart {
+    let subtitle = report.outcomes.first().map(|Outcome { point, .. }| {
+        format!(
             "{axes}; CPU {} of node {} to memory of node {}, random order, {} spacing, seed {}",
             point.cpu, point.initiator, point.target, point.stride, point.seed
-        ));
-    }
-    let chart = Chart {
-        title: if title.is_empty() { axes } else { title },
-        subtitle: subtitle.as_str(),
-        x_axis: &Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-        y_axis,
-        series: &[],
-        marks: &[],
-    };
-    by_kind(document, &chart, &mut had(report).filter(|pages| Some(*pages) != but), &|pages, room| {
-        let values = walks(report.outcomes, pages).map(|outcome| {
-            ChartPoint::of(outcome.point.size.0.real(), value(outcome).unwrap_or(f64::NAN.into()))
-        });
-        collect(room, values).len()
+        )
     });
+    Chart {
+        title: if title.is_empty() { axes } else { title }.into(),
+        subtitle: subtitle.unwrap_or_default(),
+        x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+        y_axis,
+        series: Vec::new(),
+        marks: Vec::new(),
+    }
 }
 
-pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Returns the value of each point in a kind of pages.
+fn points<'a>(
+    report: &Report<'_, 'a>,
+    pages: Pages,
+    value: &dyn Fn(&Outcome<'a>) -> Option<Estimate>,
+) -> Vec<ChartPoint> {
+    let point = |outcome: &Outcome<'a>| {
+        ChartPoint::of(outcome.point.size.0.real(), value(outcome).unwrap_or(f64::NAN.into()))
+    };
+    vector(&mut walks(report.outcomes, pages).map(point))
+}
+
+pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let found = found(report);
     let found = found.as_ref();
     let larger = found.and_then(|found| found.larger);

@@ -1,10 +1,11 @@
 //! The life of lines in a shared cache for people and programs.
 
+use alloc::format;
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
 use latency_core::host::Ways;
 use latency_core::math::ToReal;
-use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use crate::analysis::residency::{
@@ -14,11 +15,11 @@ use crate::describe::method::optional;
 use crate::describe::rates::{GIGA, headline, in_parentheses};
 use crate::describe::{Report, columns, method, point};
 use crate::plan::single;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Part, Picture, Role, fields};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
+use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::Digits;
+use crate::report::shown::{Picture, Shown};
 use crate::result::residency::Residence;
-use crate::result::sample::collect;
 
 fields! {
     HALF_LIFE "half_life_ns" interval "Time after which half of the working set has left the shared cache, in nanoseconds; null if it holds too little, or keeps it longer than was waited. In the summary, that is the smallest working set that it holds.";
@@ -49,7 +50,7 @@ fn allowed(ways: Option<Ways>) -> impl Display {
     optional(ways, |ways, out| write!(out, "; resctrl allows ways {ways}"))
 }
 
-fn nothing_held(document: &mut dyn Document) {
+fn nothing_held(document: &mut Shown) {
     document.say(
         Role::Answer,
         "No shared cache holds these working sets: right after them, memory serves nine of ten loads.",
@@ -57,7 +58,7 @@ fn nothing_held(document: &mut dyn Document) {
 }
 
 /// Writes how long half of a working set stays.
-pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(held) = most_held(report.residency) else {
         let near = single::private_cache(report.machine);
         let least = single::beyond_private(report.machine);
@@ -119,7 +120,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows the share that is left by wait and working set, and draws it.
-pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     // The smallest working set has the longest waits.
     let Some(first) = sets(report.residency).next() else { return method::walks(document, report) };
     let size = |set: &[Residence]| set.first().map_or(Bytes(0), |point| point.size);
@@ -142,7 +143,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Writes what disturbed the waits and the looks.
-fn disturbances(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn disturbances(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(first) = report.residency.first() else { return };
     let (mut seen, mut switched, mut visits) = (0, 0.0, 0.0);
     for point in report.residency {
@@ -162,33 +163,24 @@ fn disturbances(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    /// Maximum numbers of sets and of waits that are drawn.
-    const MOST: (usize, usize) = (4, 32);
-    let mut rooms = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); MOST.1]); MOST.0];
-    let mut lines = [Series { name: "", data: Data::Points(&[]) }; MOST.0];
-    let mut count = 0;
-    for ((set, (name, room)), line) in sets(report.residency).zip(&mut rooms).zip(&mut lines) {
-        let Some(first) = set.first() else { continue };
-        let shown = set.iter().map(|point| ChartPoint::of(point.after_ns / 1e6, point.share.scaled(100.0)));
-        *name = Text::of(format_args!("{}", first.size));
-        *line = Series { name: name.as_str(), data: Data::Points(collect(room, shown)) };
-        count += 1;
-    }
-    let subtitle =
-        point::subtitle("share of the lines left by wait", report.machine, report.outcomes.first());
-    document.picture(Picture::Chart(&Chart {
-        title: "Life of lines in the shared cache",
-        subtitle: subtitle.as_str(),
-        x_axis: &Axis { title: "time since the load", unit: Unit::Plain("ms"), scale: Scale::Logarithmic },
-        y_axis: &Axis { title: "left", unit: Unit::Plain("%"), scale: Scale::Linear },
-        series: lines.get(..count).unwrap_or_default(),
-        marks: &[],
+fn picture(document: &mut Shown, report: &Report<'_, '_>) {
+    let mut lines = sets(report.residency).filter_map(|set| {
+        let mut points =
+            set.iter().map(|point| ChartPoint::of(point.after_ns / 1e6, point.share.scaled(100.0)));
+        Some(Series::of(format!("{}", set.first()?.size), &mut points))
+    });
+    document.picture(Picture::Chart(Chart {
+        title: "Life of lines in the shared cache".into(),
+        subtitle: point::subtitle("share of the lines left by wait", report.machine, report.outcomes.first()),
+        x_axis: Axis { title: "time since the load", unit: Unit::Plain("ms"), scale: Scale::Logarithmic },
+        y_axis: Axis { title: "left", unit: Unit::Plain("%"), scale: Scale::Linear },
+        series: vector(&mut lines),
+        marks: Vec::new(),
     }));
 }
 
 /// Describes the half-life of the smallest working set that is held, and the rate of insertions.
-pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let half = all(report.residency).find_map(|found| found.half);
     put_half(document, half);
     document.put(&HELD, most_held(report.residency));
@@ -197,7 +189,7 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.put(&HIDDEN, rate.map(|rate| hidden(rate) * GIGA));
 }
 
-fn put_half(document: &mut dyn Document, half: Option<HalfLife>) {
+fn put_half(document: &mut Shown, half: Option<HalfLife>) {
     let (found, longer) = match half {
         Some(HalfLife::Found(half)) => (Some(half), None),
         Some(HalfLife::Longer(longest)) => (None, Some(longest)),
@@ -208,7 +200,7 @@ fn put_half(document: &mut dyn Document, half: Option<HalfLife>) {
 }
 
 /// Describes every working set and every wait.
-pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
     point::evidence(document, report);
     let known = sets(report.residency).filter_map(|set| Some((set, of_set(set)?)));
     document.items(Part::List(&RESIDENCY), known, |document, (set, found)| {

@@ -17,7 +17,8 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan;
 use crate::plan::budget::Budget;
-use crate::report::document::{Document, Part, fields};
+use crate::report::document::{Part, fields};
+use crate::report::shown::Shown;
 use crate::result::{Extra, Point};
 
 /// Inverse throughput against the work between loads.
@@ -75,7 +76,7 @@ fields! {
     PAYS_FROM "prefetch_pays_from_work" "Smallest `work` from which on prefetch always helps; null if it does not.";
 }
 
-fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     if let Some(view) = WindowView::of(report) {
         view::by_work(document, &view);
         view::pictures(document, report, &view);
@@ -88,7 +89,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn data(document: &mut Shown, report: &Report<'_, '_>) {
     let view = WindowView::of(report);
     if let Some(view) = &view {
         view::reaches(document, report);
@@ -111,7 +112,7 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let found = WindowView::of(report).and_then(|view| view.found);
     let work = found.and_then(|found| found.work);
     let prefetch = found.and_then(|found| found.prefetch?.gain());

@@ -1,6 +1,8 @@
 //! The window for people: its size, the benefit of prefetches, and the measured times.
 
 use crate::report::figures::Digits;
+use alloc::format;
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use latency_core::math::ToReal;
 
@@ -15,15 +17,13 @@ use crate::describe::method::optional;
 use crate::describe::rates::percent;
 use crate::describe::{Report, point, reference};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role};
+use crate::report::document::{Level, Role};
+use crate::report::shown::{Picture, Shown};
 use crate::result::Walk;
 use latency_core::stats::Estimate;
 
 /// Number of fillers between two rows of the table.
 const STEP: usize = 64;
-
-/// Maximum number of gaps of each kind in the picture.
-const GAPS: usize = Gap::MOST / STEP + 1;
 
 /// The points in the cache, if there are any, and those in memory.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ impl<'r, 'a> WindowView<'r, 'a> {
 }
 
 /// Writes the answer: the reach of the window, and the benefit of prefetches.
-pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(view) = WindowView::of(report) else { return };
     match &view.found {
         Some(found) => {
@@ -83,7 +83,7 @@ fn range(found: Estimate) -> impl Display {
     })
 }
 
-fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
+fn found_of(document: &mut Shown, found: &WindowConclusion) {
     match found.buffer {
         ReorderBuffer::Holds(instructions) => document.answer(format_args!(
             "Reorder buffer: about {:.0} instructions{}.",
@@ -134,7 +134,7 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
 }
 
 /// Shows a row for each amount of work.
-pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
+pub fn by_work(document: &mut Shown, view: &WindowView<'_, '_>) {
     let place = view.place();
     document.tabulate(
         "ns per load, 16 chains with dependent work between their loads",
@@ -168,7 +168,7 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
 }
 
 /// Writes the reach over each kind of filler.
-pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn reaches(document: &mut Shown, report: &Report<'_, '_>) {
     for reach in report.extra.reach.iter().flatten() {
         let found = room(reach);
         document.sentence(
@@ -188,7 +188,7 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each number of fillers: the time of both loads, compared with the time without fillers.
-pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
+pub fn by_fillers(document: &mut Shown, view: &WindowView<'_, '_>) {
     let time = |filler, fillers| {
         view.memory.times().find_map(|(walk, time)| match walk {
             Walk::Apart(gap) if (gap.filler(), gap.fillers()) == (filler, fillers) => Some(time.value),
@@ -213,101 +213,86 @@ pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
 
 /// Draws the time of two loads by the instructions between them, and the time per load by the work between a chain's
 /// loads. A terminal shows the latter only without the former.
-pub fn pictures(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
+pub fn pictures(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
     let measured = fillers(document, report, view);
-    if !measured || document.wants_pictures() {
-        work(document, report, view);
-    }
+    work(document, report, view, !measured);
 }
 
 /// Draws the time of two loads by the number of instructions of each kind between them, and the end of the window.
 /// Returns whether it was measured.
-fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) -> bool {
+fn fillers(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_, '_>) -> bool {
     let Some(found) = view.found else { return false };
-    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); GAPS]; Filler::ALL.len()];
-    let mut measured = false;
-    for (filler, points) in Filler::ALL.into_iter().zip(&mut points) {
+    let line = |filler: Filler| {
         let times = view.memory.times().filter_map(|(walk, time)| match walk {
             Walk::Apart(gap) if gap.filler() == filler => Some((gap.fillers(), time)),
             _ => None,
         });
-        let mut base = f64::NAN;
-        for (point, (fillers, time)) in points.iter_mut().zip(times) {
-            measured = true;
-            base = if base.is_nan() { time.value } else { base };
-            *point = ChartPoint::of((fillers + Gap::OVERHEAD).real(), time.scaled(1.0 / base));
-        }
-    }
-    let mut title = Text::<96>::of(format_args!("Reorder buffer: "));
-    // The titles fit.
-    let _ = match found.buffer {
-        ReorderBuffer::Holds(it) => write!(title, "{:.0} instructions", it.value),
-        ReorderBuffer::MoreThan(most) => write!(title, "more than {most} instructions"),
-        ReorderBuffer::FillersDisagree | ReorderBuffer::NotTested => write!(title, "not found"),
+        let mut base = None;
+        let mut points = times.map(|(fillers, time)| {
+            let base = *base.get_or_insert(time.value);
+            ChartPoint::of((fillers + Gap::OVERHEAD).real(), time.scaled(1.0 / base))
+        });
+        Series::of(filler.name(), &mut points)
     };
-    let mut marks = [Mark::NONE; 2];
+    let series = Filler::ALL.map(line);
+    let measured =
+        series.iter().any(|series| matches!(&series.data, Data::Points(points) if !points.is_empty()));
+    let title = match found.buffer {
+        ReorderBuffer::Holds(it) => format!("Reorder buffer: {:.0} instructions", it.value),
+        ReorderBuffer::MoreThan(most) => format!("Reorder buffer: more than {most} instructions"),
+        ReorderBuffer::FillersDisagree | ReorderBuffer::NotTested => "Reorder buffer: not found".into(),
+    };
     let ends = [
         (found.registers, "integer registers", Some(Filler::Lea as usize)),
         (found.buffer.holds(), "instructions", None),
     ];
-    for (mark, (end, noun, series)) in marks.iter_mut().zip(ends) {
+    let marks = ends.map(|(end, noun, series)| {
         let x = end.map_or(f64::NAN, |end| end.value);
-        *mark = Mark { series, ..Mark::line(x, format_args!("{x:.0} {noun}")) };
-    }
-    let mut series = [Series { name: "", data: Data::Points(&[]) }; Filler::ALL.len()];
-    for (series, (filler, points)) in series.iter_mut().zip(Filler::ALL.into_iter().zip(&points)) {
-        *series = Series { name: filler.name(), data: Data::Points(points) };
-    }
+        Mark { series, ..Mark::line(x, format_args!("{x:.0} {noun}")) }
+    });
     if measured {
         let subtitle = "time of two loads, relative to that without instructions between them";
-        document.picture(Picture::Chart(&Chart {
-            title: title.as_str(),
-            subtitle: point::subtitle(subtitle, report.machine, report.outcomes.last()).as_str(),
-            x_axis: &Axis {
-                title: "instructions between two loads",
-                unit: Unit::Count,
-                scale: Scale::Linear,
-            },
-            y_axis: &Axis { title: "relative time of both", unit: Unit::Plain(""), scale: Scale::Linear },
-            series: &series,
-            marks: &marks,
+        document.picture(Picture::Chart(Chart {
+            title,
+            subtitle: point::subtitle(subtitle, report.machine, report.outcomes.last()),
+            x_axis: Axis { title: "instructions between two loads", unit: Unit::Count, scale: Scale::Linear },
+            y_axis: Axis { title: "relative time of both", unit: Unit::Plain(""), scale: Scale::Linear },
+            series: series.into(),
+            marks: marks.into(),
         }));
     }
     measured
 }
 
 /// Draws the time per load by the instructions between a chain's loads.
-fn work(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
-    let line = |region: Option<WorkingSet<'_, '_>>, prefetch| {
-        let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];
-        for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
+fn work(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_, '_>, in_text: bool) {
+    let line = |name: &str, region: WorkingSet<'_, '_>, prefetch| {
+        let mut points = KERNELS.iter().map(|[plain, fetching]| {
             let kernel = if prefetch { fetching } else { plain };
-            let time = region.and_then(|region| region.with_work(kernel.work(), prefetch));
-            *point = ChartPoint::of(kernel.instructions().real(), time.unwrap_or(f64::NAN.into()));
-        }
-        points
+            let time = region.with_work(kernel.work(), prefetch);
+            ChartPoint::of(kernel.instructions().real(), time.unwrap_or(f64::NAN.into()))
+        });
+        Series::of(name, &mut points)
     };
-    let place = view.place();
-    let (without, with) = (line(Some(view.memory), false), line(Some(view.memory), true));
-    let cache = line(view.floor, false);
-    let series = [
-        Series { name: place.as_str(), data: Data::Points(&without) },
-        Series { name: "with prefetch", data: Data::Points(&with) },
-        Series { name: "L1", data: Data::Points(&cache) },
-    ];
+    let mut series = Vec::from([
+        line(view.place().as_str(), view.memory, false),
+        line("with prefetch", view.memory, true),
+    ]);
+    series.extend(view.floor.map(|floor| line("L1", floor, false)));
     let gain = view.found.and_then(|found| found.prefetch?.gain());
-    let title: Text<96> = match gain {
-        Some(gain) => Text::of(format_args!("Prefetching one load ahead: up to {:.1}x", gain.speedup)),
-        None => Text::of(format_args!("Time per load by instructions between loads")),
+    let title = match gain {
+        Some(gain) => format!("Prefetching one load ahead: up to {:.1}x", gain.speedup),
+        None => "Time per load by instructions between loads".into(),
     };
     let subtitle =
         point::subtitle("time per load of 16 chains by instructions", report.machine, report.outcomes.last());
-    document.picture(Picture::Chart(&Chart {
-        title: title.as_str(),
-        subtitle: subtitle.as_str(),
-        x_axis: &Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear },
-        y_axis: &Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },
-        series: if view.floor.is_some() { &series } else { series.get(..2).unwrap_or_default() },
-        marks: &[],
-    }));
+    let chart = Chart {
+        title,
+        subtitle,
+        x_axis: Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear },
+        y_axis: Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        series,
+        marks: Vec::new(),
+    };
+    document.draw(Picture::Chart(chart), in_text);
 }

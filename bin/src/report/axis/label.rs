@@ -12,14 +12,14 @@ const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "
 
 /// The label of a value on an axis with a unit.
 #[derive(Clone, Copy, Debug)]
-pub struct AxisLabel<'a>(pub f64, pub Unit<'a>);
+pub struct AxisLabel<'a>(pub f64, pub &'a Unit);
 
 impl Display for AxisLabel<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let AxisLabel(value, unit) = *self;
         match (unit, prefix_of(value)) {
             (Unit::Names(names), _) => {
-                out.write_str(names.get(math::whole(round(value)) as usize).unwrap_or(&""))
+                out.write_str(names.get(math::whole(round(value)) as usize).map_or("", |name| name))
             }
             (Unit::Bytes, _) => Bytes(math::whole(round(value))).fmt(out),
             (Unit::Prefixed(_), (factor, prefix)) if factor > 1.0 => {
@@ -37,7 +37,7 @@ fn prefix_of(value: f64) -> (f64, &'static str) {
 
 /// A measured value with its unit, for the text beside a point: `48 KiB`, `1.58 ns`.
 #[derive(Clone, Copy, Debug)]
-pub struct ValueWithUnit<'a>(pub f64, pub Unit<'a>);
+pub struct ValueWithUnit<'a>(pub f64, pub &'a Unit);
 
 impl Display for ValueWithUnit<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,11 +57,11 @@ impl Display for ValueWithUnit<'_> {
 
 /// The title of an axis with its unit: `latency, ns`.
 #[derive(Clone, Copy, Debug)]
-pub struct Title<'a>(pub &'a Axis<'a>);
+pub struct Title<'a>(pub &'a Axis);
 
 impl Display for Title<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.0.title, self.0.unit) {
+        match (self.0.title, &self.0.unit) {
             (title, Unit::Bytes | Unit::Count | Unit::Names(_) | Unit::Plain("") | Unit::Prefixed("")) => {
                 out.write_str(title)
             }
@@ -79,21 +79,24 @@ mod tests {
 
     #[test]
     fn values_read_as_people_write_them() {
-        assert_eq!(AxisLabel(49152.0, Unit::Bytes).to_string(), "48 KiB");
-        assert_eq!(AxisLabel(0.2, Unit::Plain("ns")).to_string(), "0.2");
-        assert_eq!(AxisLabel(64.0, Unit::Count).to_string(), "64");
-        assert_eq!(AxisLabel(1.5e8, Unit::Prefixed("loads/s")).to_string(), "150 M");
-        assert_eq!(AxisLabel(2e9, Unit::Prefixed("loads/s")).to_string(), "2 G");
-        assert_eq!(AxisLabel(0.0, Unit::Prefixed("loads/s")).to_string(), "0");
-        assert_eq!(AxisLabel(1.0, Unit::Names(&["same L3", "other socket"])).to_string(), "other socket");
+        assert_eq!(AxisLabel(49152.0, &Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(AxisLabel(0.2, &Unit::Plain("ns")).to_string(), "0.2");
+        assert_eq!(AxisLabel(64.0, &Unit::Count).to_string(), "64");
+        assert_eq!(AxisLabel(1.5e8, &Unit::Prefixed("loads/s")).to_string(), "150 M");
+        assert_eq!(AxisLabel(2e9, &Unit::Prefixed("loads/s")).to_string(), "2 G");
+        assert_eq!(AxisLabel(0.0, &Unit::Prefixed("loads/s")).to_string(), "0");
+        assert_eq!(
+            AxisLabel(1.0, &Unit::Names(["same L3", "other socket"].map(Into::into).into())).to_string(),
+            "other socket"
+        );
     }
 
     #[test]
     fn readings_are_rounded_and_carry_their_unit() {
-        assert_eq!(ValueWithUnit(49152.0, Unit::Bytes).to_string(), "48 KiB");
-        assert_eq!(ValueWithUnit(1.5812, Unit::Plain("ns")).to_string(), "1.58 ns");
-        assert_eq!(ValueWithUnit(12.0, Unit::Count).to_string(), "12");
-        assert_eq!(ValueWithUnit(1.192e8, Unit::Prefixed("loads/s")).to_string(), "119 M loads/s");
+        assert_eq!(ValueWithUnit(49152.0, &Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(ValueWithUnit(1.5812, &Unit::Plain("ns")).to_string(), "1.58 ns");
+        assert_eq!(ValueWithUnit(12.0, &Unit::Count).to_string(), "12");
+        assert_eq!(ValueWithUnit(1.192e8, &Unit::Prefixed("loads/s")).to_string(), "119 M loads/s");
     }
 
     #[test]

@@ -29,19 +29,19 @@ const WASTED: f64 = 1.0 / 3.0;
 pub struct Mapped<'a> {
     logarithmic: bool,
     range: AxisRange,
-    unit: Unit<'a>,
+    unit: &'a Unit,
     most_ticks: usize,
 }
 
 impl<'a> Mapped<'a> {
     /// Makes a horizontal axis that is exactly as wide as its values, with about `most_ticks` ticks or fewer.
-    pub fn horizontal(range: AxisRange, scale: Scale, unit: Unit<'a>, most_ticks: usize) -> Self {
+    pub fn horizontal(range: AxisRange, scale: Scale, unit: &'a Unit, most_ticks: usize) -> Self {
         let logarithmic = is_logarithmic(range, scale, unit);
         Self { logarithmic, range: named(unit).unwrap_or(range), unit, most_ticks: most_ticks.max(2) }
     }
 
     /// Makes a vertical axis. A linear one begins at zero, unless it is fitted; each ends at a round number.
-    pub fn vertical(range: AxisRange, scale: Scale, unit: Unit<'a>, most_ticks: usize) -> Self {
+    pub fn vertical(range: AxisRange, scale: Scale, unit: &'a Unit, most_ticks: usize) -> Self {
         let most_ticks = most_ticks.max(2);
         let logarithmic = is_logarithmic(range, scale, unit);
         let range = if let Some(named) = named(unit) {
@@ -134,14 +134,14 @@ impl<'a> Mapped<'a> {
 }
 
 /// Returns the range of named values, each in the middle of its own part of the axis.
-fn named(unit: Unit<'_>) -> Option<AxisRange> {
+fn named(unit: &Unit) -> Option<AxisRange> {
     match unit {
         Unit::Names(names) => Some(AxisRange { low: -0.5, high: names.len().real() - 0.5 }),
         _ => None,
     }
 }
 
-fn is_logarithmic(range: AxisRange, scale: Scale, unit: Unit<'_>) -> bool {
+fn is_logarithmic(range: AxisRange, scale: Scale, unit: &Unit) -> bool {
     let wide = range.high / range.low >= LOGARITHMIC_FROM;
     range.low > 0.0 && named(unit).is_none() && (scale == Scale::Logarithmic || scale == Scale::Auto && wide)
 }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const UNIT: Unit = Unit::Plain("ns");
+    const UNIT: &Unit = &Unit::Plain("ns");
 
     fn axis(low: f64, high: f64, scale: Scale) -> Mapped<'static> {
         Mapped::horizontal(AxisRange { low, high }, scale, UNIT, 8)
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_end_of_an_axis_is_labelled() {
-        let labels = |low, high, unit| {
+        let labels = |low, high, unit: &Unit| {
             let axis = Mapped::horizontal(AxisRange { low, high }, Scale::Auto, unit, 6);
             let mut labels = std::vec::Vec::new();
             let width = |shown: &dyn Display| crate::report::figures::width(shown) as f64;
@@ -196,14 +196,14 @@ mod tests {
             std::format!("{labels:?}")
         };
         assert_eq!(
-            labels(0.0, 8.0, Unit::Count),
+            labels(0.0, 8.0, &Unit::Count),
             r#"[("0", 0.0), ("2", 15.0), ("4", 30.0), ("6", 45.0), ("8", 60.0)]"#
         );
-        let sizes = labels(16384.0, 128.0 * 1048576.0, Unit::Bytes);
+        let sizes = labels(16384.0, 128.0 * 1048576.0, &Unit::Bytes);
         assert!(sizes.ends_with(r#"("16 MiB", 46.0), ("128 MiB", 60.0)]"#), "{sizes}");
         let odd = labels(0.0, 113.2468, UNIT);
         assert!(odd.ends_with(r#"("100", 53.0), ("113", 60.0)]"#), "{odd}");
-        let names = labels(0.0, 1.0, Unit::Names(&["a", "b"]));
+        let names = labels(0.0, 1.0, &Unit::Names(["a", "b"].map(Into::into).into()));
         assert_eq!(names, r#"[("a", 15.0), ("b", 45.0)]"#);
     }
 

@@ -21,29 +21,29 @@ pub struct Plane<'a> {
 impl<'a> Plane<'a> {
     /// Fits axes to measured points; `None` if there is nothing to show. Curves and marks are shown as far as
     /// the horizontal axis reaches.
-    pub fn of(chart: &Chart<'a>, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
+    pub fn of(chart: &'a Chart, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
         let horizontal = AxisRange::of(&mut |value| {
             // Distances from zero can be compared, as on a vertical axis.
             if matches!(chart.y_axis.unit, Unit::Names(_)) && chart.x_axis.scale == Scale::Linear {
                 value(0.0);
             }
-            chart.series.iter().for_each(|series| abscissae(series.data, value));
+            chart.series.iter().for_each(|series| abscissae(&series.data, value));
         })?;
-        let x = Mapped::horizontal(horizontal, chart.x_axis.scale, chart.x_axis.unit, most_x_ticks);
+        let x = Mapped::horizontal(horizontal, chart.x_axis.scale, &chart.x_axis.unit, most_x_ticks);
         let vertical = AxisRange::of(&mut |value| {
-            chart.series.iter().for_each(|series| ordinates(series.data, x, value));
-            for mark in chart.marks {
+            chart.series.iter().for_each(|series| ordinates(&series.data, x, value));
+            for mark in &chart.marks {
                 if let MarkKind::Area { y, .. } = mark.kind {
                     value(y * LABEL_ROOM);
                 }
             }
         })?;
-        let y = Mapped::vertical(vertical, chart.y_axis.scale, chart.y_axis.unit, most_y_ticks);
+        let y = Mapped::vertical(vertical, chart.y_axis.scale, &chart.y_axis.unit, most_y_ticks);
         Some(Self { x, y })
     }
 }
 
-fn abscissae(data: Data<'_>, value: Each<'_>) {
+fn abscissae(data: &Data, value: Each<'_>) {
     match data {
         Data::Points(points) | Data::Scatter(points) => {
             points.iter().filter(|point| point.is_drawable()).for_each(|point| {
@@ -57,7 +57,7 @@ fn abscissae(data: Data<'_>, value: Each<'_>) {
     }
 }
 
-fn ordinates(data: Data<'_>, x: Mapped<'_>, value: Each<'_>) {
+fn ordinates(data: &Data, x: Mapped<'_>, value: Each<'_>) {
     match data {
         Data::Points(points) | Data::Scatter(points) => {
             points.iter().filter(|point| point.is_drawable()).for_each(|point| {
@@ -78,10 +78,19 @@ fn ordinates(data: Data<'_>, x: Mapped<'_>, value: Each<'_>) {
 mod tests {
     use super::*;
     use crate::report::chart::{Axis, ChartPoint, Series};
+    use std::boxed::Box;
 
-    fn chart<'a>(series: &'a [Series<'a>]) -> Chart<'a> {
-        let axis = &Axis { title: "", unit: Unit::Plain("ns"), scale: Scale::Auto };
-        Chart { title: "", subtitle: "", x_axis: axis, y_axis: axis, series, marks: &[] }
+    fn chart(data: impl IntoIterator<Item = Data>) -> Chart {
+        let axis = Axis { title: "", unit: Unit::Plain("ns"), scale: Scale::Auto };
+        let series = data.into_iter().map(|data| Series { name: "".into(), data }).collect();
+        Chart {
+            title: "".into(),
+            subtitle: "".into(),
+            x_axis: axis.clone(),
+            y_axis: axis,
+            series,
+            marks: [].into(),
+        }
     }
 
     #[test]
@@ -93,9 +102,9 @@ mod tests {
         ];
         let curve = |x: f64| x * 3.0;
         let strip = [ChartPoint { whiskers: Some((4.5, 5.0)), ..ChartPoint::new(4.8, 2.0) }];
-        let series = [Data::Points(&points), Data::Curve(&curve), Data::Scatter(&strip)]
-            .map(|data| Series { name: "", data });
-        let plane = Plane::of(&chart(&series), 5, 5).unwrap();
+        let chart =
+            chart([Data::Points(points.into()), Data::Curve(Box::new(curve)), Data::Scatter(strip.into())]);
+        let plane = Plane::of(&chart, 5, 5).unwrap();
         assert_eq!(plane.x.range, AxisRange { low: 1.0, high: 5.0 });
         assert_eq!(plane.y.range, AxisRange { low: 0.0, high: 15.0 });
     }
@@ -104,8 +113,8 @@ mod tests {
     fn without_a_point_there_is_no_plane() {
         let curve = |x: f64| x;
         let points = [ChartPoint::new(1.0, f64::INFINITY)];
-        let series = [Data::Points(&points), Data::Curve(&curve)].map(|data| Series { name: "", data });
-        assert!(Plane::of(&chart(&series), 5, 5).is_none());
-        assert!(Plane::of(&chart(&[]), 5, 5).is_none());
+        let without = chart([Data::Points(points.into()), Data::Curve(Box::new(curve))]);
+        assert!(Plane::of(&without, 5, 5).is_none());
+        assert!(Plane::of(&chart([]), 5, 5).is_none());
     }
 }

@@ -43,7 +43,8 @@ enum TickKind {
 
 impl Ticks {
     /// Returns ticks at multiples of a round step. If the range is a single value, returns that value.
-    pub fn linear(range: AxisRange, most: usize, unit: Unit<'_>) -> Self {
+    #[must_use]
+    pub fn linear(range: AxisRange, most: usize, unit: &Unit) -> Self {
         if range.low >= range.high {
             return Self::single(range.low);
         }
@@ -59,7 +60,8 @@ impl Ticks {
     /// value, returns that value.
     ///
     /// Up to twice `most` round numbers are kept, because the next step, one per decade, gives too few.
-    pub fn logarithmic(range: AxisRange, most: usize, unit: Unit<'_>) -> Self {
+    #[must_use]
+    pub fn logarithmic(range: AxisRange, most: usize, unit: &Unit) -> Self {
         if range.low >= range.high {
             return Self::single(range.low);
         }
@@ -130,7 +132,7 @@ impl TickStep {
 }
 
 /// Returns the smallest round step with which `most` steps or fewer span a range.
-pub fn step_for(span: f64, most: usize, unit: Unit<'_>) -> TickStep {
+pub fn step_for(span: f64, most: usize, unit: &Unit) -> TickStep {
     let least = span / most.max(1) as f64;
     // An empty range has no step of its own.
     if least.is_nan() || least < f64::MIN_POSITIVE {
@@ -203,7 +205,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    const NANOSECONDS: Unit = Unit::Plain("ns");
+    const NANOSECONDS: &Unit = &Unit::Plain("ns");
 
     #[test]
     fn linear_ticks_are_round() {
@@ -219,10 +221,10 @@ mod tests {
     #[test]
     fn ticks_of_counts_are_whole_and_of_bytes_powers_of_two() {
         let range = AxisRange { low: 0.0, high: 3.0 };
-        assert_eq!(Ticks::linear(range, 8, Unit::Count).values().collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(Ticks::linear(range, 8, &Unit::Count).values().collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
         let range = AxisRange { low: 0.0, high: 1000.0 };
         assert_eq!(
-            Ticks::linear(range, 4, Unit::Bytes).values().collect::<Vec<_>>(),
+            Ticks::linear(range, 4, &Unit::Bytes).values().collect::<Vec<_>>(),
             [0.0, 256.0, 512.0, 768.0]
         );
     }
@@ -237,7 +239,7 @@ mod tests {
         assert_eq!(ticks(0.5, 2000.0, 4), [1.0, 10.0, 100.0, 1000.0]);
         assert_eq!(ticks(1.0, 1e12, 5), [1.0, 1e3, 1e6, 1e9, 1e12]);
         let ticks = |low, high, most| {
-            Ticks::logarithmic(AxisRange { low, high }, most, Unit::Bytes).values().collect::<Vec<_>>()
+            Ticks::logarithmic(AxisRange { low, high }, most, &Unit::Bytes).values().collect::<Vec<_>>()
         };
         assert_eq!(ticks(24.0, 400.0, 8), [32.0, 64.0, 128.0, 256.0]);
         assert_eq!(ticks(16.0, 2e6, 8), [16.0, 256.0, 4096.0, 65536.0, 1_048_576.0]);

@@ -3,26 +3,27 @@
 use core::fmt::{self, Display, Write};
 
 use crate::report::chart::Data;
-use crate::report::document::Picture;
+
 use crate::report::escape::{Escaping, address};
 use crate::report::figures::Precise;
+use crate::report::shown::Picture;
 
 /// Writes a link to the values of a picture: the points of a chart, or the numbers of a matrix.
-pub fn link(out: &mut dyn Write, picture: Picture<'_>, number: u32) -> fmt::Result {
+pub fn link(out: &mut dyn Write, picture: &Picture, number: u32) -> fmt::Result {
     write!(out, "<p><a download=\"picture-{number}.csv\" href=\"data:text/csv,")?;
     rows(&mut Escaping(out, address), picture)?;
     out.write_str("\">CSV</a></p>\n")
 }
 
-fn rows(out: &mut dyn Write, picture: Picture<'_>) -> fmt::Result {
+fn rows(out: &mut dyn Write, picture: &Picture) -> fmt::Result {
     match picture {
         Picture::Chart(chart) => {
-            let [x, y] = [chart.x_axis, chart.y_axis].map(|axis| Quoted(axis.title));
+            let [x, y] = [&chart.x_axis, &chart.y_axis].map(|axis| Quoted(axis.title));
             writeln!(out, "series,{x},{y},low,high")?;
-            for series in chart.series {
-                let (Data::Points(points) | Data::Scatter(points)) = series.data else { continue };
+            for series in &chart.series {
+                let (Data::Points(points) | Data::Scatter(points)) = &series.data else { continue };
                 for point in points.iter().filter(|point| point.is_drawable()) {
-                    write!(out, "{},{},{}", Quoted(series.name), Precise(point.x), Precise(point.y))?;
+                    write!(out, "{},{},{}", Quoted(&series.name), Precise(point.x), Precise(point.y))?;
                     match point.band {
                         Some((low, high)) => writeln!(out, ",{},{}", Precise(low), Precise(high))?,
                         None => out.write_str(",,\n")?,

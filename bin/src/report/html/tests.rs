@@ -9,21 +9,23 @@ use roxmltree::{Document as Tree, ParsingOptions};
 
 use super::HTML;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
-use crate::report::document::{Document, Field, Level, PageRole, Part, Picture, Role, Style, field};
+use crate::report::document::{Field, Level, PageRole, Part, Role, Style, field};
+use crate::report::shown::{Picture, Shown};
 use crate::report::terminal::Terminal;
+use crate::tests::charts;
 
 static NAME: Field = field!("name", "Its name.");
 
-fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
+fn written(present: impl FnOnce(&mut Shown)) -> String {
     let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
     let mut out = String::new();
     let style = Style { terminal, level: Level::Normal, columns: [&[]; 2] };
-    (HTML.write)(&mut out, &style, describe).unwrap();
+    (HTML.write)(&mut out, &style, &Shown::of(present)).unwrap();
     out
 }
 
 /// Describes every kind of content of a description, with `text` in place of every text.
-fn everything(document: &mut dyn Document, text: &str) {
+fn everything(document: &mut Shown, text: &str) {
     let roles = [
         Role::Line,
         Role::Line,
@@ -60,25 +62,27 @@ fn everything(document: &mut dyn Document, text: &str) {
         });
     }
     let points = [ChartPoint::new(1.0, 2.0), ChartPoint::new(2.0, 3.0)];
-    let axis = Axis { title: text, unit: Unit::Plain(text), scale: Scale::Linear };
-    document.picture(Picture::Chart(&Chart {
-        title: text,
-        subtitle: "",
-        x_axis: &axis,
-        y_axis: &axis,
-        series: &[Series { name: text, data: Data::Points(&points) }],
-        marks: &[Mark::line(1.5, format_args!("{text}"))],
+    let axis = Axis { title: "x", unit: Unit::Plain("ns"), scale: Scale::Linear };
+    document.picture(Picture::Chart(Chart {
+        title: text.into(),
+        subtitle: "".into(),
+        x_axis: axis.clone(),
+        y_axis: axis,
+        series: [Series { name: text.into(), data: Data::Points(points.into()) }].into(),
+        marks: [Mark::line(1.5, format_args!("{text}"))].into(),
     }));
-    document.picture(Picture::Matrix(&Matrix {
-        title: text,
-        subtitle: text,
-        unit: text,
+    let matrix = Matrix {
+        title: text.into(),
+        subtitle: text.into(),
+        unit: "ns",
         noun: "node",
-        rows: &[0, 1],
-        columns: &[0],
+        rows: [0, 1].into(),
+        columns: [0].into(),
         groups: None,
-        cell: &|row, _| if row == 0 { Ok(100.0) } else { Err(text) },
-    }));
+        cells: Vec::new(),
+    };
+    let cell = |row, _| if row == 0 { Ok(100.0) } else { Err("mbind <EPERM>") };
+    document.picture(Picture::Matrix(matrix.filled(&cell)));
     document.part(Part::Object(&NAME), |document| document.put(&NAME, text));
     for role in [PageRole::Chapter, PageRole::Title] {
         document.sentence(Role::Page(role), format_args!("{text}"));
@@ -113,7 +117,7 @@ fn shape(page: &str) -> Vec<(usize, String)> {
 
 #[test]
 fn a_page_has_its_parts_in_reading_order() {
-    let page = written(&mut |document| {
+    let page = written(|document| {
         document.tabulate("", Level::Normal, 1, &|table| {
             table.texts(&["thing", "ns"]);
             table.row();
@@ -159,21 +163,21 @@ fn a_page_has_its_parts_in_reading_order() {
 
 #[test]
 fn a_page_without_an_answer_begins_with_its_line() {
-    let page = written(&mut |document| document.line(format_args!("Node 0: 1 ns")));
+    let page = written(|document| document.line(format_args!("Node 0: 1 ns")));
     assert!(page.contains("<h1>Node 0: 1 ns</h1>") && !page.contains("<li>"), "{page}");
-    let page = written(&mut |document| {
+    let page = written(|document| {
         document.line(format_args!("Node 0: 1 ns"));
         document.line(format_args!("Node 1: 2 ns"));
         document.finding(format_args!("Remote memory is slow."));
     });
     assert!(page.contains("<h1>Remote memory is slow.</h1>"), "{page}");
     assert!(page.contains("<li>Node 0: 1 ns</li>\n<li>Node 1: 2 ns</li>") && !page.contains("<p>"), "{page}");
-    assert!(written(&mut |_| ()).contains("<h1>Result</h1>"));
+    assert!(written(|_| ()).contains("<h1>Result</h1>"));
 }
 
 #[test]
 fn a_page_fetches_and_runs_nothing() {
-    let page = written(&mut |document| everything(document, "x"));
+    let page = written(|document| everything(document, "x"));
     shape(&page);
     for word in ["http:", "https:", "src=", "url(", "<script", "@import", "xmlns"] {
         assert!(!page.contains(word), "{word}");
@@ -181,7 +185,7 @@ fn a_page_fetches_and_runs_nothing() {
 }
 
 /// Describes two chapters that share a note and a part of the method.
-fn chapters(document: &mut dyn Document) {
+fn chapters(document: &mut Shown) {
     document.answer(format_args!("All is well."));
     for (question, level) in [("curve", "good"), ("cores", "poor")] {
         document.sentence(Role::Page(PageRole::ChapterAnswer(question, level)), format_args!("It is."));
@@ -196,23 +200,21 @@ fn chapters(document: &mut dyn Document) {
             document.sentence(Role::Page(PageRole::Remedy), format_args!("{remedy}"));
         }
         let axis = Axis { title: "a \"b\"", unit: Unit::Plain("ns"), scale: Scale::Linear };
-        document.picture(Picture::Chart(&Chart {
-            title: name,
-            subtitle: "",
-            x_axis: &axis,
-            y_axis: &axis,
-            series: &[Series {
-                name: "s, t",
-                data: Data::Points(&[ChartPoint::new(1.0, 2.5), ChartPoint::with_band(2.0, 3.0, 2.9, 3.1)]),
-            }],
-            marks: &[],
+        let points = [ChartPoint::new(1.0, 2.5), ChartPoint::with_band(2.0, 3.0, 2.9, 3.1)];
+        document.picture(Picture::Chart(Chart {
+            title: name.into(),
+            subtitle: "".into(),
+            x_axis: axis.clone(),
+            y_axis: axis,
+            series: [Series { name: "s, t".into(), data: Data::Points(points.into()) }].into(),
+            marks: [].into(),
         }));
     }
 }
 
 #[test]
 fn chapters_have_a_place_each_and_links() {
-    let page = written(&mut chapters);
+    let page = written(chapters);
     shape(&page);
     assert!(page.contains("<h1>All is well.</h1>"), "{page}");
     assert!(page.contains("<h2>cores</h2>\n<p class=\"finding\">They talk.</p>"), "{page}");
@@ -230,7 +232,7 @@ fn chapters_have_a_place_each_and_links() {
 
 #[test]
 fn a_page_says_once_what_its_chapters_share() {
-    let page = written(&mut chapters);
+    let page = written(chapters);
     let (in_chapters, ending) = page.rsplit_once("</section>").unwrap();
     for shared in ["<dd>some</dd>", "<dt class=\"note\">one node</dt>\n<dd>add one</dd>"] {
         assert!(!in_chapters.contains(shared) && ending.matches(shared).count() == 1, "{shared} in {page}");
@@ -242,7 +244,7 @@ fn a_page_says_once_what_its_chapters_share() {
 
 #[test]
 fn the_points_of_a_chart_are_linked_as_csv() {
-    let page = written(&mut chapters);
+    let page = written(chapters);
     let data = page.split_once("download=\"picture-1.csv\" href=\"data:text/csv,").expect(&page).1;
     let (data, _) = data.split_once("\">CSV</a>").unwrap();
     let text = data.replace("%0A", "\n").replace("%22", "\"").replace("%20", " ");
@@ -255,17 +257,10 @@ fn the_points_of_a_chart_are_linked_as_csv() {
 #[test]
 fn a_matrix_of_one_cell_has_no_picture() {
     let page = |columns: &'static [u32]| {
-        written(&mut |document| {
-            document.picture(Picture::Matrix(&Matrix {
-                title: "nodes",
-                subtitle: "",
-                unit: "ns",
-                noun: "node",
-                rows: &[0],
-                columns,
-                groups: None,
-                cell: &|_, _| Ok(100.0),
-            }));
+        written(|document| {
+            let matrix = charts::of_nodes(0, &|_, _| Ok(100.0));
+            let matrix = Matrix { rows: [0].into(), columns: columns.into(), ..matrix };
+            document.picture(Picture::Matrix(matrix.filled(&|_, _| Ok(100.0))));
         })
     };
     assert!(!page(&[0]).contains("<figure"));
@@ -282,8 +277,8 @@ proptest! {
     fn no_text_changes_the_shape_of_a_page(text in any::<String>()) {
         // A table with an empty caption has no caption element.
         let text = std::format!("x{text}");
-        let usual = shape(&written(&mut |document| everything(document, "x")));
-        prop_assert_eq!(shape(&written(&mut |document| everything(document, &text))), usual);
+        let usual = shape(&written(|document| everything(document, "x")));
+        prop_assert_eq!(shape(&written(|document| everything(document, &text))), usual);
     }
 
     #[test]
@@ -295,7 +290,7 @@ proptest! {
         ][..]), 1..8)
     ) {
         let text = parts.concat();
-        let usual = shape(&written(&mut |document| everything(document, "x")));
-        prop_assert_eq!(shape(&written(&mut |document| everything(document, &text))), usual);
+        let usual = shape(&written(|document| everything(document, "x")));
+        prop_assert_eq!(shape(&written(|document| everything(document, &text))), usual);
     }
 }

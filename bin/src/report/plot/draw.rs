@@ -75,7 +75,7 @@ pub struct Pencil<'a> {
 
 impl Pencil<'_> {
     /// Draws one series. `among` is its index if there are several series.
-    pub fn series(&self, row: &mut PlotRow, data: Data<'_>, look: Look, among: Option<usize>) {
+    pub fn series(&self, row: &mut PlotRow, data: &Data, look: Look, among: Option<usize>) {
         match data {
             Data::Points(points) => {
                 self.intervals(row, points, look);

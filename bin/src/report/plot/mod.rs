@@ -78,10 +78,10 @@ const ASCII: Glyphs = Glyphs {
 /// # Errors
 ///
 /// Returns the error of `out`.
-pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt::Result {
-    terminal.heading(out, chart.title, chart.subtitle)?;
+pub fn write(out: &mut dyn Write, chart: &Chart, terminal: Terminal) -> fmt::Result {
+    terminal.heading(out, &chart.title, &chart.subtitle)?;
     let columns = terminal.columns.clamp(FEWEST_COLUMNS, MOST_COLUMNS);
-    let lines = match chart.y_axis.unit {
+    let lines = match &chart.y_axis.unit {
         Unit::Names(names) => names.len() * LINES_PER_NAME,
         _ => (columns / COLUMNS_PER_LINE).clamp(FEWEST_LINES, MOST_LINES),
     };
@@ -115,7 +115,7 @@ fn characters(shown: &dyn Display) -> f64 {
 }
 
 struct Plot<'a> {
-    chart: &'a Chart<'a>,
+    chart: &'a Chart,
     plane: Plane<'a>,
     terminal: Terminal,
     /// Columns to the left of the vertical axis.
@@ -125,9 +125,9 @@ struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    fn look(&self, index: usize, series: &Series<'_>) -> Look {
+    fn look(&self, index: usize, series: &Series) -> Look {
         let marker = self.glyphs.markers.get(index % self.glyphs.markers.len());
-        let glyph = match series.data {
+        let glyph = match &series.data {
             Data::Points(_) | Data::Scatter(_) => marker.copied().unwrap_or('*'),
             Data::Curve(_) => self.glyphs.curve,
         };
@@ -137,7 +137,7 @@ impl Plot<'_> {
     /// Writes the title of the vertical axis and the names of the series, in as many lines as necessary.
     fn legend(&self, out: &mut dyn Write) -> fmt::Result {
         const GAP: usize = 3;
-        let title = Title(self.chart.y_axis);
+        let title = Title(&self.chart.y_axis);
         write!(out, "{title}")?;
         let mut column = width(&title);
         for (index, series) in
@@ -205,7 +205,7 @@ impl Plot<'_> {
         let several = self.chart.series.len() > 1;
         // The first series is in front, so it is drawn last.
         for (index, series) in self.chart.series.iter().enumerate().rev() {
-            pencil.series(&mut row, series.data, self.look(index, series), several.then_some(index));
+            pencil.series(&mut row, &series.data, self.look(index, series), several.then_some(index));
         }
         let here = |tick: &f64| self.grid.line(self.plane.y.fraction(*tick)) == line;
         let axis = match self.plane.y.ticks().find(here) {
@@ -241,7 +241,7 @@ impl Plot<'_> {
         rule.write(out, self.terminal)?;
         write!(out, "{:1$}", "", self.margin)?;
         labels.write(out, self.terminal)?;
-        let title = Title(self.chart.x_axis);
+        let title = Title(&self.chart.x_axis);
         let indent = self.margin + self.grid.columns.saturating_sub(width(&title)) / 2;
         writeln!(out, "{:indent$}{title}", "")
     }

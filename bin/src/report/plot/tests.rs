@@ -4,11 +4,12 @@ use super::*;
 use crate::report::chart::{Axis, ChartPoint, Mark, Scale};
 use crate::tests::charts;
 use proptest::prelude::*;
+use std::boxed::Box;
 use std::string::String;
 
 const PLAIN: Terminal = Terminal { columns: 72, unicode: true, colour: false, screen: false };
 
-fn plotted(chart: &Chart<'_>, terminal: Terminal) -> String {
+fn plotted(chart: &Chart, terminal: Terminal) -> String {
     let mut text = String::new();
     write(&mut text, chart, terminal).unwrap();
     text
@@ -51,8 +52,8 @@ fn a_strip_looks_as_it_did() {
 
 #[test]
 fn a_chart_without_points_says_so() {
-    charts::curve(|chart| {
-        let text = plotted(&Chart { series: &[], ..*chart }, PLAIN);
+    charts::without_series(|chart| {
+        let text = plotted(chart, PLAIN);
         assert!(text.ends_with("\n(no points)\n"), "{text}");
     });
 }
@@ -69,19 +70,26 @@ proptest! {
         unicode: bool,
         colour: bool,
         scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic][..]),
-        unit in prop::sample::select(&[Unit::Bytes, Unit::Count, Unit::Plain("ns"), Unit::Prefixed("/s"), Unit::Names(&["a", "b"])][..]),
+        unit in prop::sample::select(std::vec![Unit::Bytes, Unit::Count, Unit::Plain("ns"), Unit::Prefixed("/s"), Unit::Names(["a", "b"].map(Into::into).into())]),
     ) {
         let points: std::vec::Vec<ChartPoint> =
             values.iter().map(|&(x, y, low, high)| ChartPoint::with_band(x, y, low, high)).collect();
         let curve = |x: f64| x * x;
         let series = [
-            Series { name: "points", data: Data::Points(&points) },
-            Series { name: "strip", data: Data::Scatter(&points) },
-            Series { name: "curve", data: Data::Curve(&curve) },
+            Series { name: "points".into(), data: Data::Points(points.clone()) },
+            Series { name: "strip".into(), data: Data::Scatter(points) },
+            Series { name: "curve".into(), data: Data::Curve(Box::new(curve)) },
         ];
         let marks = [Mark::line(2.0, format_args!("mark")), Mark::line(f64::NAN, format_args!("none"))];
         let axis = Axis { title: "title", unit, scale };
-        let chart = Chart { title: "", subtitle: "", x_axis: &axis, y_axis: &axis, series: &series, marks: &marks };
+        let chart = Chart {
+            title: "".into(),
+            subtitle: "".into(),
+            x_axis: axis.clone(),
+            y_axis: axis,
+            series: series.into(),
+            marks: marks.into(),
+        };
         let text = plotted(&chart, Terminal { columns, unicode, colour, screen: false });
         // Labels of absurdly large numbers may be of any length; lines of the plot are cut.
         let usual = values.iter().all(|&(x, y, low, high)| {

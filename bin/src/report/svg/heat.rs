@@ -5,7 +5,7 @@
 use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::{shade, text_on};
 use super::text::{Size, lines, text, width};
-use crate::report::chart::Matrix;
+use crate::report::chart::{Matrix, mark};
 use crate::report::escape::InMarkup;
 use crate::report::figures::Figure;
 use crate::report::labels::Shelves;
@@ -39,11 +39,11 @@ const REASON_LINE: f64 = 17.0;
 /// # Errors
 ///
 /// Returns the error of `out`.
-pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace<'_>) -> fmt::Result {
+pub fn write(out: &mut dyn Write, matrix: &Matrix, place: FramePlace<'_>) -> fmt::Result {
     let cell = (ROOM / matrix.columns.len().max(1).real()).clamp(NARROWEST_CELL, WIDEST_CELL);
     let matrix_width = cell * matrix.columns.len().real();
     let width = (EDGE + LEFT + matrix_width).max(NARROWEST);
-    let names_top = heading_height(width, matrix.title, matrix.subtitle) + 4.0;
+    let names_top = heading_height(width, &matrix.title, &matrix.subtitle) + 4.0;
     let name_lines = each_group(matrix, cell, &mut |_, _, _| Ok(()))?;
     let top = names_top + GROUP_LINE * name_lines.real() + COLUMN_HEADINGS;
     let bottom = top + CELL_HEIGHT * matrix.rows.len().real();
@@ -52,16 +52,16 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace<'_>) ->
     let notes_top = if shades.is_some() { scale_top + SCALE_HEIGHT + EDGE } else { scale_top };
     let room = width - 2.0 * EDGE;
     let reasons = matrix.reasons();
-    let notes = reasons.iter().flatten().flat_map(|reason| lines(reason, Size::Small, room - 16.0)).count();
+    let notes = reasons.iter().flat_map(|reason| lines(reason, Size::Small, room - 16.0)).count();
     let height = notes_top + REASON_LINE * notes.real() + if notes > 0 { EDGE / 2.0 } else { 0.0 };
 
-    begin(out, place, (width, height), matrix.title, matrix.subtitle)?;
-    let grid = HeatGrid { matrix, top, cell };
+    begin(out, place, (width, height), &matrix.title, &matrix.subtitle)?;
+    let grid = HeatGrid { matrix, reasons: &reasons, top, cell };
     grid.headings(out, bottom)?;
     for (row_index, &row) in matrix.rows.iter().enumerate() {
-        for (column_index, &column) in matrix.columns.iter().enumerate().skip(matrix.left_out(row_index)) {
+        for (column_index, column, found) in matrix.row(row_index) {
             let (x, y) = (LEFT + cell * column_index.real(), top + CELL_HEIGHT * row_index.real());
-            grid.cell(out, (row, column), (x, y), shades.as_ref())?;
+            grid.cell(out, (row, column, found), (x, y), shades.as_ref())?;
         }
     }
     groups(out, &grid, names_top)?;
@@ -69,11 +69,11 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace<'_>) ->
         scale(out, shades, matrix.unit, scale_top)?;
     }
     let mut baseline = notes_top;
-    for reason in reasons.into_iter().flatten() {
+    for reason in &reasons {
         text(
             out,
             format_args!("class=\"quiet\" x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), baseline + 4.0),
-            &matrix.mark(reason),
+            &mark(&reasons, reason),
         )?;
         for line in lines(reason, Size::Small, room - 16.0) {
             text(
@@ -87,15 +87,16 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace<'_>) ->
     out.write_str("</svg>\n")
 }
 
-struct HeatGrid<'a, 'm> {
-    matrix: &'a Matrix<'m>,
+struct HeatGrid<'a> {
+    matrix: &'a Matrix,
+    reasons: &'a [&'a str],
     top: f64,
     cell: f64,
 }
 
-impl HeatGrid<'_, '_> {
+impl HeatGrid<'_> {
     fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
-        let Self { matrix, top, cell } = *self;
+        let Self { matrix, top, cell, .. } = *self;
         let centre = LEFT + cell * matrix.columns.len().real() / 2.0;
         let [from, to] = if matrix.groups.is_some() { ["", ""] } else { ["from ", "to "] };
         let y = top - 30.0;
@@ -139,7 +140,7 @@ impl HeatGrid<'_, '_> {
     fn cell(
         &self,
         out: &mut dyn Write,
-        (row, column): (u32, u32),
+        (row, column, found): (u32, u32, Result<f64, &str>),
         (x, y): (f64, f64),
         shades: Option<&Shades>,
     ) -> fmt::Result {
@@ -152,7 +153,7 @@ impl HeatGrid<'_, '_> {
         let place =
             fmt::from_fn(|out| write!(out, "text-anchor=\"middle\" x=\"{middle:.1}\" y=\"{baseline:.1}\""));
         write!(out, "<g><title>{noun} {row} to {noun} {column}: ")?;
-        match (self.matrix.at(row, column), shades) {
+        match (found, shades) {
             (Ok(value), Some(shades)) => {
                 let (figure, ground) = (Figure(value), shade(shades.depth(value)));
                 write!(out, "{figure} {}</title><rect {frame} ", InMarkup(self.matrix.unit))?;
@@ -162,7 +163,7 @@ impl HeatGrid<'_, '_> {
             (cell, _) => {
                 let reason = cell.err().unwrap_or("no number");
                 write!(out, "{}</title><rect class=\"none\" {frame}/>", InMarkup(reason))?;
-                let mark = self.matrix.mark(reason);
+                let mark = mark(self.reasons, reason);
                 writeln!(out, "<text class=\"number quiet\" {place}>{mark}</text></g>")
             }
         }
@@ -174,9 +175,9 @@ type EachGroup<'e> = &'e mut dyn FnMut(usize, &str, Option<(usize, f64)>) -> fmt
 
 /// Passes the index, the name and the place of the name (line and left end) of each group to `tell`, and returns the
 /// number of lines of names. The first column is the second row, because each row begins a column further to the right.
-fn each_group(matrix: &Matrix<'_>, cell: f64, tell: EachGroup<'_>) -> Result<usize, fmt::Error> {
+fn each_group(matrix: &Matrix, cell: f64, tell: EachGroup<'_>) -> Result<usize, fmt::Error> {
     let mut shelves = Shelves::<GROUP_LINES>::new(f64::INFINITY, 10.0);
-    for group in matrix.groups.unwrap_or_default() {
+    for group in matrix.groups.as_deref().unwrap_or_default() {
         let x = LEFT + cell * group.first.saturating_sub(1).real();
         let name = group.name.as_str();
         let place = shelves.place(x, width(&name, Size::Small));
@@ -186,8 +187,8 @@ fn each_group(matrix: &Matrix<'_>, cell: f64, tell: EachGroup<'_>) -> Result<usi
 }
 
 /// Draws lines between groups, and their names.
-fn groups(out: &mut dyn Write, grid: &HeatGrid<'_, '_>, names_top: f64) -> fmt::Result {
-    let HeatGrid { matrix, top, cell } = *grid;
+fn groups(out: &mut dyn Write, grid: &HeatGrid<'_>, names_top: f64) -> fmt::Result {
+    let HeatGrid { matrix, top, cell, .. } = *grid;
     let right = LEFT + cell * matrix.columns.len().real();
     each_group(matrix, cell, &mut |first, name, place| {
         let Some((line, x)) = place else { return Ok(()) };

@@ -9,12 +9,13 @@ mod line;
 mod style;
 mod text;
 
+use alloc::format;
+use alloc::string::String;
 use core::fmt::{self, Write};
 
-use latency_core::text::Text;
-
-use super::document::{Document, PageRole, Picture, Role};
+use super::document::{PageRole, Role};
 use super::format::{Format, Purpose};
+use super::shown::{Picture, ShownPart};
 
 pub use frame::FramePlace;
 pub use style::SHEET;
@@ -24,69 +25,34 @@ pub const SVG: Format = Format {
     name: "svg",
     extension: "svg",
     purpose: Purpose::Picture,
-    write: |out, _, describe| {
-        // The origin comes after the picture, so that the result is described twice.
-        let mut footer = Footer { words: Text::EMPTY, trust: Text::EMPTY };
-        describe(&mut footer);
-        let Footer { mut words, trust } = footer;
-        // Text that does not fit is left out.
-        if let Some(level) = level_of(trust.as_str()) {
-            let _ = write!(words, "trust: {level} \u{b7} ");
-        }
-        let _ = write!(words, "latency-bench {}", env!("CARGO_PKG_VERSION"));
-        let mut drawing = Drawing { out, place: FramePlace::File(words.as_str()), drawn: None };
-        describe(&mut drawing);
-        drawing.drawn.unwrap_or(Ok(()))
+    write: |out, _, shown| {
+        let pictures = shown.entries().iter().filter_map(|entry| match entry {
+            ShownPart::Picture(picture) | ShownPart::PagePicture(picture) => Some(picture),
+            _ => None,
+        });
+        let Some(picture) = pictures.into_iter().next() else { return Ok(()) };
+        let origin = shown.sentences().filter(|(role, _)| *role == Role::Page(PageRole::Footer)).last();
+        let trust = shown.sentences().find(|(role, _)| *role == Role::Trust);
+        let level = trust.and_then(|(_, trust)| trust.split([':', ';', ' ']).next());
+        let trust = match level {
+            Some(level) if !level.is_empty() => format!("trust: {level} \u{b7} "),
+            _ => String::new(),
+        };
+        let footer = format!(
+            "{}{trust}latency-bench {}",
+            origin.map_or("", |(_, words)| words),
+            env!("CARGO_PKG_VERSION")
+        );
+        write(out, picture, FramePlace::File(&footer))
     },
 };
-
-/// Returns the level at the beginning of a statement of trust.
-fn level_of(trust: &str) -> Option<&str> {
-    trust.split([':', ';', ' ']).next().filter(|level| !level.is_empty())
-}
-
-/// The text of the footer.
-struct Footer {
-    /// The machine and the date.
-    words: Text<320>,
-    /// The level of the trust in the result, and its reasons.
-    trust: Text<96>,
-}
-
-impl Document for Footer {
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        match role {
-            Role::Page(PageRole::Footer) => self.words = Text::of(words),
-            Role::Trust if self.trust.is_empty() => self.trust = Text::of(words),
-            _ => {}
-        }
-    }
-}
-
-struct Drawing<'o> {
-    out: &'o mut dyn Write,
-    place: FramePlace<'o>,
-    drawn: Option<fmt::Result>,
-}
-
-impl Document for Drawing<'_> {
-    fn wants_pictures(&self) -> bool {
-        true
-    }
-
-    fn picture(&mut self, picture: Picture<'_>) {
-        if self.drawn.is_none() {
-            self.drawn = Some(write(self.out, picture, self.place));
-        }
-    }
-}
 
 /// Writes a picture.
 ///
 /// # Errors
 ///
 /// Returns the error of `out`.
-pub fn write(out: &mut dyn Write, picture: Picture<'_>, place: FramePlace<'_>) -> fmt::Result {
+pub fn write(out: &mut dyn Write, picture: &Picture, place: FramePlace<'_>) -> fmt::Result {
     match picture {
         Picture::Chart(chart) => line::write(out, chart, place),
         Picture::Matrix(matrix) => heat::write(out, matrix, place),

@@ -2,19 +2,23 @@
 
 use super::*;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
+use crate::report::document::{Level, Style};
+use crate::report::shown::Shown;
+use crate::report::terminal::Terminal;
 use crate::tests::charts;
 use proptest::prelude::*;
+use std::boxed::Box;
 use std::string::String;
 use std::vec::Vec;
 
-fn chart_of(chart: &Chart<'_>) -> String {
+fn chart_of(chart: &Chart) -> String {
     let mut text = String::new();
-    write(&mut text, Picture::Chart(chart), FramePlace::File("")).unwrap();
+    line::write(&mut text, chart, FramePlace::File("")).unwrap();
     assert_well_formed(&text);
     text
 }
 
-fn matrix_of(matrix: &Matrix<'_>) -> String {
+fn matrix_of(matrix: &Matrix) -> String {
     let mut text = String::new();
     heat::write(&mut text, matrix, FramePlace::File("")).unwrap();
     assert_well_formed(&text);
@@ -52,10 +56,27 @@ fn pictures_look_as_they_did() {
 
 #[test]
 fn the_footer_has_the_level_of_trust_alone() {
+    let drawn = |trust: Option<&str>| {
+        let shown = Shown::of(|document| {
+            document.picture(Picture::Matrix(charts::of_nodes(2, &|_, _| Ok(1.0))));
+            document.say(Role::Page(PageRole::Footer), "host \u{b7} ");
+            if let Some(trust) = trust {
+                document.say(Role::Trust, trust);
+            }
+        });
+        let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
+        let style = Style { terminal, level: Level::Normal, columns: [&[]; 2] };
+        let mut out = String::new();
+        (SVG.write)(&mut out, &style, &shown).unwrap();
+        out
+    };
     for trust in ["poor", "poor; emulated", "poor: other-work; no-interval", "poor (stated in the file)"] {
-        assert_eq!(level_of(trust), Some("poor"), "{trust}");
+        let drawn = drawn(Some(trust));
+        assert!(drawn.contains(">host \u{b7} trust: poor \u{b7} latency-bench "), "{trust}: {drawn}");
     }
-    assert_eq!(level_of(""), None);
+    for trust in [None, Some("")] {
+        assert!(drawn(trust).contains(">host \u{b7} latency-bench "));
+    }
 }
 
 #[test]
@@ -70,21 +91,10 @@ fn a_picture_fetches_and_runs_nothing() {
 
 #[test]
 fn without_points_or_numbers_there_is_still_a_document() {
-    charts::curve(|chart| assert!(chart_of(&Chart { series: &[], ..*chart }).contains("no points")));
-    let nodes = [0];
-    let cell = |_, _| Err("not measurable here: mbind <EPERM>");
-    let matrix = Matrix {
-        title: "",
-        subtitle: "",
-        unit: "ns",
-        noun: "node",
-        rows: &nodes,
-        columns: &nodes,
-        groups: None,
-        cell: &cell,
-    };
-    assert!(matrix_of(&matrix).contains("node 0 to node 0: not measurable here: mbind &lt;EPERM&gt;"));
-    matrix_of(&Matrix { rows: &[], columns: &[], ..matrix });
+    charts::without_series(|chart| assert!(chart_of(chart).contains("no points")));
+    let matrix = |nodes| charts::of_nodes(nodes, &|_, _| Err("not measurable here: mbind <EPERM>"));
+    assert!(matrix_of(&matrix(1)).contains("node 0 to node 0: not measurable here: mbind &lt;EPERM&gt;"));
+    matrix_of(&matrix(0));
 }
 
 proptest! {
@@ -98,11 +108,17 @@ proptest! {
             values.iter().map(|&(x, y, low, high)| ChartPoint::with_band(x, y, low, high)).collect();
         let curve = |x: f64| 1.0 / x;
         let series = [
-            Series { name: &text, data: Data::Points(&points) },
-            Series { name: "curve", data: Data::Curve(&curve) },
+            Series { name: text.clone(), data: Data::Points(points) },
+            Series { name: "curve".into(), data: Data::Curve(Box::new(curve)) },
         ];
-        let axis = Axis { title: &text, unit: Unit::Plain(&text), scale };
-        let marks = [Mark::line(1.0, format_args!("{text}"))];
-        chart_of(&Chart { title: &text, subtitle: &text, x_axis: &axis, y_axis: &axis, series: &series, marks: &marks });
+        let axis = Axis { title: "x", unit: Unit::Plain("ns"), scale };
+        chart_of(&Chart {
+            title: text.clone(),
+            subtitle: text.clone(),
+            x_axis: axis.clone(),
+            y_axis: axis,
+            series: series.into(),
+            marks: [Mark::line(1.0, format_args!("{text}"))].into(),
+        });
     }
 }

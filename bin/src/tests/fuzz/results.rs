@@ -36,9 +36,9 @@ fn run(arguments: &[&str], columns: usize) -> Ended {
     let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false, screen: false };
     let mut output = String::new();
     let ran = || CommandRun::of(command.descriptor.name);
-    let found = command.perform(&options, &ran, &mut |describe| {
+    let found = command.perform(&options, &ran, &mut |shown| {
         let format = options.outputs()[0].format;
-        output::write(&mut output, format, &options, terminal, command.columns, describe).unwrap();
+        output::write(&mut output, format, &options, terminal, command.columns, shown).unwrap();
     });
     let failure = found.unwrap_or_else(Some);
     let status = failure.as_ref().map_or(0, |failure| failure.exit_code());

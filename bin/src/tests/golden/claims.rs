@@ -54,10 +54,10 @@ fn the_measured_capacity_has_no_guessed_cause() {
 #[test]
 fn generators_that_loaded_nothing_are_left_out_by_name() {
     let text = text("loaded", "one-node", &Trouble::Starved);
-    assert!(text.contains("other programs left the load no CPU time") && !text.contains("NaN"), "{text}");
+    assert!(text.contains("the load had no CPU time") && !text.contains("NaN"), "{text}");
     let scene = scenes::plain(String::new(), "one-node", "loaded --format=json".into());
     let document = findings::written(&super::Scene { troubles: &[Trouble::Starved], ..scene });
-    assert!(document.contains("\"not_measured\":\"other programs left"), "{document}");
+    assert!(document.contains("\"not_measured\":\"the load had no CPU time"), "{document}");
     let mut room = List::new(MAX_ROWS).unwrap();
     let rows = Saved::parse(document.as_bytes(), None, &mut room).map(|draft| draft.rows().len());
     assert_eq!(rows, Ok(2), "the idle latency of each curve: {document}");

@@ -47,7 +47,7 @@ use crate::plan::Planning;
 use crate::plan::budget::Budget;
 use crate::plan::whole_run;
 use crate::report::FORMATS;
-use crate::report::document::{Describe, Document, DocumentTable, Role};
+use crate::report::shown::{Shown, ShownPart, ShownTable};
 use crate::report::terminal::Terminal;
 use crate::report::words::speak;
 use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors, OnCpu};
@@ -100,8 +100,8 @@ pub fn written(scene: &Scene) -> String {
         .unwrap();
         return out;
     }
-    let failure = run.described(scene, &mut |columns, describe| {
-        output::write(&mut out, options.outputs()[0].format, options, terminal, columns, describe).unwrap();
+    let failure = run.described(scene, &mut |columns, shown| {
+        output::write(&mut out, options.outputs()[0].format, options, terminal, columns, shown).unwrap();
     });
     if let Some(failure) = failure {
         out += &format!(
@@ -123,40 +123,29 @@ pub fn without_pictures(scene: &Scene) -> String {
     let mut out = String::new();
     let run = Parsed::of(scene);
     let terminal = terminal(scene);
-    run.described(scene, &mut |columns, describe| {
-        let mut describe = |document: &mut dyn Document| describe(&mut WithoutPictures(document));
+    run.described(scene, &mut |columns, shown| {
+        let shown = Shown::of(|document| {
+            for entry in shown.entries() {
+                match entry {
+                    ShownPart::Sentence(role, words) => document.say(*role, words),
+                    ShownPart::Table(table) => {
+                        let cells: Vec<usize> = table.rows.iter().map(Vec::len).collect();
+                        assert!(cells.iter().all(|count| *count == cells[0]), "{}: {cells:?}", table.caption);
+                        let rows = table.rows.clone();
+                        document.push(ShownPart::Table(Box::new(ShownTable {
+                            caption: table.caption.clone(),
+                            rows,
+                            ..**table
+                        })));
+                    }
+                    _ => {}
+                }
+            }
+        });
         let format = run.options.outputs()[0].format;
-        output::write(&mut out, format, run.options, terminal, columns, &mut describe).unwrap();
+        output::write(&mut out, format, run.options, terminal, columns, &shown).unwrap();
     });
     out
-}
-
-/// Passes a description on without its pictures: their figures belong to axes.
-struct WithoutPictures<'d>(&'d mut dyn Document);
-
-impl Document for WithoutPictures<'_> {
-    fn sentence(&mut self, role: Role, words: core::fmt::Arguments<'_>) {
-        self.0.sentence(role, words);
-    }
-
-    fn table(&mut self, table: &DocumentTable<'_>) {
-        let mut cells = Vec::new();
-        let counted = table.each(&mut |row, column, _| {
-            cells.resize(row + 1, 0);
-            cells[row] = column + 1;
-            Ok(())
-        });
-        assert!(
-            counted.is_ok() && cells.iter().all(|count| *count == cells[0]),
-            "{}: {cells:?}",
-            table.caption
-        );
-        self.0.table(table);
-    }
-
-    fn is_on_screen(&self) -> bool {
-        self.0.is_on_screen()
-    }
 }
 
 /// Returns the result of a scene as programs see it; `None` if it has none.
@@ -164,11 +153,7 @@ pub fn seen(scene: &Scene) -> Option<Seen> {
     let run = Parsed::of(scene);
     let mut seen = None;
     if run.options.help.is_none() {
-        let _ = run.described(scene, &mut |_, describe| {
-            let mut tree = Tree::new();
-            describe(&mut tree);
-            seen = Some(tree.finish());
-        });
+        let _ = run.described(scene, &mut |_, shown| seen = Some(Tree::of(shown)));
     }
     seen
 }
@@ -188,8 +173,8 @@ struct Parsed {
     options: &'static Options<'static>,
 }
 
-/// A function that receives columns and a description.
-type Write<'w> = &'w mut dyn FnMut(output::Columns, Describe<'_>);
+/// A function that receives columns and a result.
+type Write<'w> = &'w mut dyn FnMut(output::Columns, &Shown);
 
 impl Parsed {
     fn of(scene: &Scene) -> Parsed {
@@ -212,7 +197,10 @@ impl Parsed {
                 match options.dry_run {
                     true => {
                         let plans = Plans::make(options, Box::leak(machine(scene))).unwrap();
-                        write(output::COLUMNS, &mut |document| plans.present(document, &self.run("report")));
+                        write(
+                            output::COLUMNS,
+                            &Shown::of(|document| plans.present(document, &self.run("report"))),
+                        );
                     }
                     false => self.whole(scene, &[], write),
                 }
@@ -221,7 +209,7 @@ impl Parsed {
             Some(command) => {
                 let ran = || self.run(command.descriptor.name);
                 command
-                    .perform(options, &ran, &mut |describe| write(command.columns, describe))
+                    .perform(options, &ran, &mut |shown| write(command.columns, shown))
                     .unwrap_or_else(Some)
             }
             None => {
@@ -253,7 +241,7 @@ impl Parsed {
                 started: 1_795_310_400,
                 seconds: 82.1,
             };
-            return write(output::COLUMNS, &mut |document| whole_report::present(document, &whole));
+            return write(output::COLUMNS, &Shown::of(|document| whole_report::present(document, &whole)));
         }
         let (options, arguments, _) = whole_report::asked(done.len(), options, 90e9).unwrap();
         let options: &'static Options<'static> = Box::leak(Box::new(options));
@@ -295,14 +283,13 @@ fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
         let machine = Box::leak(machine(scene));
         let Planned { points, budget, .. } = run_experiment::planned(options, machine, experiment).unwrap();
         let takes = whole_run::expected(options, machine, &points, &budget);
-        return write(output::COLUMNS, &mut |document| {
-            dry_run::present(document, &parsed.run(experiment.descriptor.name), &points, &budget, takes);
-        });
+        let run = parsed.run(experiment.descriptor.name);
+        let shown = Shown::of(|document| dry_run::present(document, &run, &points, &budget, takes));
+        return write(output::COLUMNS, &shown);
     }
     made_up(scene, parsed, experiment, &mut |report| {
-        write(output::COLUMNS, &mut |document| {
-            crate::describe::report(document, report, &experiment.present)
-        });
+        let shown = Shown::of(|document| crate::describe::report(document, report, &experiment.present));
+        write(output::COLUMNS, &shown);
     });
 }
 

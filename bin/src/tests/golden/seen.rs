@@ -4,11 +4,12 @@ use std::boxed::Box;
 use std::collections::{BTreeMap, BTreeSet};
 use std::format;
 use std::panic::Location;
-use std::string::{String, ToString};
+use std::string::String;
 use std::sync::Mutex;
 use std::vec::Vec;
 
-use crate::report::document::{Document, ENDS, Field, Part, Value};
+use crate::report::document::{ENDS, Field, Part, Value};
+use crate::report::shown::{Shown, ShownPart};
 
 /// One description as a tree.
 pub enum Seen {
@@ -22,22 +23,41 @@ pub enum Seen {
     List(Vec<Seen>),
 }
 
-/// Records a description as a tree.
+/// Records a result as a tree.
 pub struct Tree {
     open: Vec<(Option<Field>, Seen)>,
 }
 
 impl Tree {
-    /// Makes a document without members.
-    pub fn new() -> Tree {
-        Tree { open: [(None, Seen::Object(Vec::new()))].into() }
+    /// Returns the tree of a result.
+    pub fn of(shown: &Shown) -> Seen {
+        let mut tree = Tree { open: [(None, Seen::Object(Vec::new()))].into() };
+        shown.entries().iter().for_each(|entry| tree.entry(entry));
+        let (_, whole) = tree.open.pop().unwrap();
+        assert!(tree.open.is_empty(), "a part has no end");
+        whole
     }
 
-    /// Returns the whole document.
-    pub fn finish(mut self) -> Seen {
-        let (_, whole) = self.open.pop().unwrap();
-        assert!(self.open.is_empty(), "a part has no end");
-        whole
+    fn entry(&mut self, entry: &ShownPart) {
+        match entry {
+            ShownPart::Value(field, value) => {
+                let parts = [**field].into_iter().chain(ends(**field).into_iter().flatten());
+                for (field, value) in parts.zip(value.parts()) {
+                    self.add(Some(field), single(value));
+                }
+            }
+            ShownPart::Named(..) => self.open.last_mut().unwrap().1 = Seen::Names,
+            ShownPart::Begin(part) => self.open.push(match part {
+                Part::Object(field) => (Some(**field), Seen::Object(Vec::new())),
+                Part::List(field) | Part::Records(field) => (Some(**field), Seen::List(Vec::new())),
+                Part::Item => (None, Seen::Object(Vec::new())),
+            }),
+            ShownPart::End => {
+                let (field, seen) = self.open.pop().unwrap();
+                self.add(field, seen);
+            }
+            _ => {}
+        }
     }
 
     fn add(&mut self, field: Option<Field>, seen: Seen) {
@@ -70,42 +90,15 @@ fn ends(field: Field) -> Option<[Field; 2]> {
 }
 
 /// Returns the type of a value without its interval.
-fn single(value: Value<'_>) -> Seen {
+fn single(value: Value) -> Seen {
     match value {
         Value::None => Seen::Value("null", None),
         Value::Real(number) if !number.is_finite() => Seen::Value("null", None),
         Value::Flag(_) => Seen::Value("boolean", None),
         Value::Count(_) => Seen::Value("integer", None),
         Value::Real(_) | Value::Estimate(_) => Seen::Value("number", None),
-        Value::Word(word) => Seen::Value("string", Some(word.into())),
+        Value::Word(word) => Seen::Value("string", Some(word)),
         Value::Raw(_) => Seen::Value("string", None),
-        Value::Shown(shown) => Seen::Value("string", Some(shown.to_string())),
-    }
-}
-
-impl Document for Tree {
-    fn value(&mut self, field: Field, value: Value<'_>) {
-        let parts = [field].into_iter().chain(ends(field).into_iter().flatten());
-        for (field, value) in parts.zip(value.parts()) {
-            self.add(Some(field), single(value));
-        }
-    }
-
-    fn named(&mut self, _: &str, _: Value<'_>) {
-        self.open.last_mut().unwrap().1 = Seen::Names;
-    }
-
-    fn begin(&mut self, part: Part) {
-        self.open.push(match part {
-            Part::Object(field) => (Some(*field), Seen::Object(Vec::new())),
-            Part::List(field) | Part::Records(field) => (Some(*field), Seen::List(Vec::new())),
-            Part::Item => (None, Seen::Object(Vec::new())),
-        });
-    }
-
-    fn end(&mut self) {
-        let (field, seen) = self.open.pop().unwrap();
-        self.add(field, seen);
     }
 }
 

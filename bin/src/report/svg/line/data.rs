@@ -24,7 +24,7 @@ pub struct Canvas<'a> {
     pub top: f64,
     pub height: f64,
     /// The units of the horizontal and of the vertical axis.
-    pub axes: (Unit<'a>, Unit<'a>),
+    pub axes: (&'a Unit, &'a Unit),
 }
 
 impl Canvas<'_> {
@@ -48,7 +48,7 @@ impl Canvas<'_> {
         InMarkup(ValueWithUnit(value, self.axes.1))
     }
 
-    pub fn series(&self, out: &mut dyn Write, data: Data<'_>, index: usize) -> fmt::Result {
+    pub fn series(&self, out: &mut dyn Write, data: &Data, index: usize) -> fmt::Result {
         match data {
             Data::Points(points) => {
                 self.bands(out, points)?;
@@ -141,7 +141,7 @@ impl Canvas<'_> {
 }
 
 /// Draws the sample of a series in the legend, from its left end at middle height.
-pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f64)) -> fmt::Result {
+pub fn swatch(out: &mut dyn Write, data: &Data, index: usize, (x, y): (f64, f64)) -> fmt::Result {
     let (right, middle) = (x + SWATCH_WIDTH, x + SWATCH_WIDTH / 2.0);
     match data {
         Data::Points(_) | Data::Scatter(_) => {

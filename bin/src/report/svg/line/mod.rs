@@ -42,27 +42,27 @@ const MARK_GAP: f64 = 5.0;
 /// # Errors
 ///
 /// Returns the error of `out`.
-pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> fmt::Result {
-    let heading = heading_height(WIDTH, chart.title, chart.subtitle);
+pub fn write(out: &mut dyn Write, chart: &Chart, shown: FramePlace<'_>) -> fmt::Result {
+    let heading = heading_height(WIDTH, &chart.title, &chart.subtitle);
     let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
-        begin(out, shown, (WIDTH, heading + 2.0 * EDGE), chart.title, chart.subtitle)?;
+        begin(out, shown, (WIDTH, heading + 2.0 * EDGE), &chart.title, &chart.subtitle)?;
         text(out, format_args!("x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), heading + EDGE), &"no points")?;
         return out.write_str("</svg>\n");
     };
     let marks_top = legend(chart, heading, &mut |_, _| Ok(()))? + 8.0;
     let left = LEFT.max(plane.y.widest(&small) + BESIDE_LABELS);
-    let axes = (chart.x_axis.unit, chart.y_axis.unit);
-    let height = match chart.y_axis.unit {
+    let axes = (&chart.x_axis.unit, &chart.y_axis.unit);
+    let height = match &chart.y_axis.unit {
         Unit::Names(names) => NAME_HEIGHT * names.len().real(),
         _ => PLOT_HEIGHT,
     };
     let mut canvas = Canvas { plane, left, width: WIDTH - EDGE - left, top: marks_top, height, axes };
     canvas.top += MARK_LINE * each_mark(&canvas, chart, &mut |_, _| Ok(()))?.real() + 6.0;
 
-    begin(out, shown, (WIDTH, canvas.bottom() + BELOW), chart.title, chart.subtitle)?;
+    begin(out, shown, (WIDTH, canvas.bottom() + BELOW), &chart.title, &chart.subtitle)?;
     legend(chart, heading, &mut |index, (x, y)| {
         let Some(series) = chart.series.get(index) else { return Ok(()) };
-        in_colour(out, Some(index), &mut |out| swatch(out, series.data, index, (x, y)))?;
+        in_colour(out, Some(index), &mut |out| swatch(out, &series.data, index, (x, y)))?;
         text(out, format_args!("x=\"{:.1}\" y=\"{:.1}\"", x + SWATCH_WIDTH + 8.0, y + 4.0), &series.name)
     })?;
     vertical_axis(out, &canvas, chart)?;
@@ -70,7 +70,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
     mark_shapes(out, &canvas, chart, marks_top)?;
     // The gaps of dashed lines show the lines behind; the first line is solid.
     for (index, series) in chart.series.iter().enumerate() {
-        in_colour(out, Some(index), &mut |out| canvas.series(out, series.data, index))?;
+        in_colour(out, Some(index), &mut |out| canvas.series(out, &series.data, index))?;
     }
     // Labels come last, so that nothing crosses them.
     mark_labels(out, &canvas, chart, marks_top)?;
@@ -96,7 +96,7 @@ fn in_colour(
 /// Passes the index of each named series and its place in the legend (left end, middle height) to `tell`, and returns
 /// the bottom of the legend.
 fn legend(
-    chart: &Chart<'_>,
+    chart: &Chart,
     heading: f64,
     tell: &mut dyn FnMut(usize, (f64, f64)) -> fmt::Result,
 ) -> Result<f64, fmt::Error> {
@@ -129,7 +129,7 @@ struct MarkPlace {
 /// label is to the right of its line, or to the left if the right edge is too near.
 fn each_mark(
     canvas: &Canvas<'_>,
-    chart: &Chart<'_>,
+    chart: &Chart,
     tell: &mut dyn FnMut(&Mark, MarkPlace) -> fmt::Result,
 ) -> Result<usize, fmt::Error> {
     let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
@@ -153,7 +153,7 @@ fn each_mark(
 }
 
 /// Draws lines, and every other area, so that neighbours differ.
-fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top: f64) -> fmt::Result {
+fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart, top: f64) -> fmt::Result {
     let mut shades = false;
     each_mark(canvas, chart, &mut |mark, place| {
         let label_top = place.line.map_or(canvas.top, |line| top + MARK_LINE * line.real());
@@ -181,7 +181,7 @@ fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top:
     .map(drop)
 }
 
-fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top: f64) -> fmt::Result {
+fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart, top: f64) -> fmt::Result {
     each_mark(canvas, chart, &mut |mark, place| {
         let baseline = match (mark.kind, place.line) {
             (MarkKind::Area { y, .. }, _) => canvas.y(y) - 2.0 * MARK_GAP,
@@ -201,7 +201,7 @@ fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top:
     .map(drop)
 }
 
-fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
+fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart) -> fmt::Result {
     for tick in canvas.plane.y.ticks() {
         let y = canvas.y(tick);
         let (left, right) = (Trimmed(canvas.left), Trimmed(WIDTH - EDGE));
@@ -223,11 +223,11 @@ fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) ->
         format_args!(
             "text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-90 {x:.1} {y:.1})\""
         ),
-        &Title(chart.y_axis),
+        &Title(&chart.y_axis),
     )
 }
 
-fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
+fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart) -> fmt::Result {
     let bottom = canvas.bottom();
     let (left, right) = (Trimmed(canvas.left), Trimmed(WIDTH - EDGE));
     writeln!(
@@ -248,5 +248,5 @@ fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) 
         )
     })?;
     let (x, y) = (canvas.left + canvas.width / 2.0, bottom + 44.0);
-    text(out, format_args!("text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\"", x, y), &Title(chart.x_axis))
+    text(out, format_args!("text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\"", x, y), &Title(&chart.x_axis))
 }

@@ -1,0 +1,284 @@
+//! A result as it is shown: its values for programs, and its sentences, tables and pictures for people, in the order in
+//! which a reader wants to know them.
+//!
+//! A result is presented once; then each format writes what it can show of it, and ignores the rest. Nothing here depends
+//! on an experiment.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Display};
+
+use latency_core::stats::Interval;
+use latency_core::units::NodeId;
+
+use super::chart::{Chart, Matrix};
+use super::document::{Attribute, Field, Level, Metric, MetricLabel, Part, Role, Value};
+use super::figures::Digits;
+
+/// One part of a result.
+#[derive(Debug)]
+pub enum ShownPart {
+    /// A named value of the innermost object, or a nameless value of the innermost list.
+    Value(&'static Field, Value),
+    /// A value of the innermost object under a name that the user chose.
+    Named(String, Value),
+    /// The beginning of a container: everything up to its [`End`](ShownPart::End) belongs to it.
+    Begin(Part),
+    /// The end of the innermost container.
+    End,
+    /// A sentence for people.
+    Sentence(Role, String),
+    /// A table for people.
+    Table(Box<ShownTable>),
+    /// A picture.
+    Picture(Box<Picture>),
+    /// A picture that a terminal does not show.
+    PagePicture(Box<Picture>),
+    /// A sample of a metric. Each sample of a metric has different labels.
+    Metric(&'static Metric, Vec<MetricLabel>, Value),
+    /// A property of a node's memory as seen by the CPUs of the first node, in nanoseconds or bytes per second.
+    Attribute(Attribute, [NodeId; 2], f64),
+}
+
+/// A picture of a result.
+#[derive(Debug)]
+pub enum Picture {
+    /// Values over a common axis.
+    Chart(Chart),
+    /// One number for each pair of nodes or CPUs.
+    Matrix(Matrix),
+}
+
+/// Rows and columns for people. It is filled cell by cell, beginning with the headings.
+#[derive(Debug)]
+pub struct ShownTable {
+    /// The sentence above it; may be empty.
+    pub caption: String,
+    /// The lowest level at which it is shown.
+    pub level: Level,
+    /// The number of columns at the left that hold words and are aligned to the left.
+    pub words: usize,
+    /// The headings and then every row, each with as many cells as headings.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl ShownTable {
+    /// Returns whether there is a row below the headings.
+    pub fn has_rows(&self) -> bool {
+        self.rows.len() > 1
+    }
+
+    /// Pushes several texts, such as the headings.
+    pub fn texts(&mut self, texts: &[&str]) {
+        texts.iter().for_each(|text| self.text(text));
+    }
+
+    /// Begins the next row.
+    pub fn row(&mut self) {
+        self.rows.push(Vec::new());
+    }
+
+    /// Pushes a cell.
+    pub fn show(&mut self, shown: &dyn Display) {
+        if let Some(row) = self.rows.last_mut() {
+            row.push(format!("{shown}"));
+        }
+    }
+
+    /// Pushes a cell that is composed of parts.
+    pub fn cell(&mut self, words: fmt::Arguments<'_>) {
+        self.show(&words);
+    }
+
+    /// Pushes a cell that is a text, and may be empty.
+    pub fn text(&mut self, text: &str) {
+        self.show(&text);
+    }
+
+    /// Pushes a number with three significant digits, or a dash.
+    pub fn number(&mut self, number: impl Into<Option<f64>>) {
+        self.show(&Digits(number.into().unwrap_or(f64::NAN)));
+    }
+
+    /// Pushes a value, or a dash if it is unknown.
+    pub fn known(&mut self, value: Option<impl Display>) {
+        match value {
+            Some(value) => self.show(&value),
+            None => self.text("-"),
+        }
+    }
+
+    /// Pushes both ends of an interval, or `otherwise` if there is none.
+    pub fn range(&mut self, interval: Option<Interval>, otherwise: &str) {
+        match interval {
+            Some(Interval { low, high }) => self.cell(format_args!("{} to {}", Digits(low), Digits(high))),
+            None => self.text(otherwise),
+        }
+    }
+}
+
+/// A result as it is shown.
+#[derive(Debug, Default)]
+pub struct Shown {
+    entries: Vec<ShownPart>,
+}
+
+impl Shown {
+    /// Returns a result without parts.
+    pub fn new() -> Shown {
+        Shown::default()
+    }
+
+    /// Presents a result.
+    pub fn of(present: impl FnOnce(&mut Shown)) -> Shown {
+        let mut shown = Shown::new();
+        present(&mut shown);
+        shown
+    }
+
+    /// Returns every part, in order.
+    pub fn entries(&self) -> &[ShownPart] {
+        &self.entries
+    }
+
+    /// Returns the parts by value.
+    pub fn into_entries(self) -> impl Iterator<Item = ShownPart> {
+        self.entries.into_iter()
+    }
+
+    /// Returns every sentence with its role.
+    pub fn sentences(&self) -> impl Iterator<Item = (Role, &str)> {
+        sentences(&self.entries)
+    }
+
+    /// Adds a part.
+    pub fn push(&mut self, entry: ShownPart) {
+        self.entries.push(entry);
+    }
+
+    /// Adds a value of any type that a field can hold.
+    pub fn put(&mut self, field: &'static Field, value: impl Into<Value>) {
+        self.value(field, value.into());
+    }
+
+    /// Adds a value.
+    pub fn value(&mut self, field: &'static Field, value: Value) {
+        self.push(ShownPart::Value(field, value));
+    }
+
+    /// Adds a value of the innermost object under a name that the user chose.
+    pub fn named(&mut self, name: &str, value: Value) {
+        self.push(ShownPart::Named(name.into(), value));
+    }
+
+    /// Adds a value that is composed of parts.
+    pub fn show(&mut self, field: &'static Field, shown: &dyn Display) {
+        self.value(field, Value::shown(shown));
+    }
+
+    /// Adds a sentence for people.
+    pub fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        self.push(ShownPart::Sentence(role, alloc::fmt::format(words)));
+    }
+
+    /// Adds a sentence without values.
+    pub fn say(&mut self, role: Role, words: &str) {
+        self.sentence(role, format_args!("{words}"));
+    }
+
+    /// Adds a line that scripts search for.
+    pub fn line(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Line, words);
+    }
+
+    /// Adds the answer to the question of the experiment, or a part of it.
+    pub fn answer(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Answer, words);
+    }
+
+    /// Adds a further finding.
+    pub fn finding(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Finding, words);
+    }
+
+    /// States that a part was not measured, and why.
+    pub fn missing(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Missing, words);
+    }
+
+    /// Adds a table. `fill` pushes the headings and then every row, each with as many cells as headings.
+    pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, fill: &dyn Fn(&mut ShownTable)) {
+        let mut table = ShownTable { caption: caption.into(), level, words, rows: Vec::from([Vec::new()]) };
+        fill(&mut table);
+        self.push(ShownPart::Table(Box::new(table)));
+    }
+
+    /// Adds a picture.
+    pub fn picture(&mut self, picture: Picture) {
+        self.draw(picture, true);
+    }
+
+    /// Adds a picture that a terminal shows only if `in_text` is true.
+    pub fn draw(&mut self, picture: Picture, in_text: bool) {
+        let picture = Box::new(picture);
+        self.push(if in_text { ShownPart::Picture(picture) } else { ShownPart::PagePicture(picture) });
+    }
+
+    /// Adds a sample of a metric.
+    pub fn sample(&mut self, metric: &'static Metric, labels: &[MetricLabel], value: Value) {
+        if Metric::is_number(&value) {
+            self.push(ShownPart::Metric(metric, labels.into(), value));
+        }
+    }
+
+    /// Adds an object with the members of a value, or null if there is none.
+    pub fn object<T>(
+        &mut self,
+        field: &'static Field,
+        value: Option<T>,
+        members: impl FnOnce(&mut Shown, T),
+    ) {
+        match value {
+            None => self.value(field, Value::None),
+            Some(value) => self.part(Part::Object(field), |document| members(document, value)),
+        }
+    }
+
+    /// Adds a list with an object for each item.
+    pub fn items<T>(
+        &mut self,
+        list: Part,
+        items: impl IntoIterator<Item = T>,
+        mut members: impl FnMut(&mut Shown, T),
+    ) {
+        self.part(list, |document| {
+            for item in items {
+                document.part(Part::Item, |document| members(document, item));
+            }
+        });
+    }
+
+    /// Adds a list of values.
+    pub fn values<V: Into<Value>>(&mut self, field: &'static Field, values: impl IntoIterator<Item = V>) {
+        self.part(Part::List(field), |document| {
+            values.into_iter().for_each(|value| document.put(field, value));
+        });
+    }
+
+    /// Adds a container with all of its members.
+    pub fn part(&mut self, part: Part, members: impl FnOnce(&mut Shown)) {
+        self.push(ShownPart::Begin(part));
+        members(self);
+        self.push(ShownPart::End);
+    }
+}
+
+/// Returns every sentence of some parts with its role.
+pub fn sentences(entries: &[ShownPart]) -> impl Iterator<Item = (Role, &str)> {
+    entries.iter().filter_map(|entry| match entry {
+        ShownPart::Sentence(role, words) => Some((*role, words.as_str())),
+        _ => None,
+    })
+}

@@ -1,0 +1,156 @@
+//! Results of every experiment with random troubles, read again in each form in which they are saved: the writer never
+//! writes what the reader refuses.
+
+use std::collections::BTreeSet;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+use std::{env, fs, process};
+
+use latency_core::rng::Pcg32;
+
+use super::scene::{Scene, Trouble};
+use super::seen::Seen;
+use super::{findings, is_run, scenes};
+use crate::result::row::{FIELDS, Row};
+use crate::saved::{MAX_ROWS, Saved};
+use crate::sys::table::List;
+
+/// Command lines whose results are saved; those with a curve cost most.
+const LINES: [&str; 17] = [
+    "matrix",
+    "matrix --counters",
+    "parallel",
+    "window",
+    "distribution",
+    "order",
+    "pages",
+    "residency",
+    "variants",
+    "bandwidth",
+    "bandwidth --view=cores",
+    "bandwidth --view=mix",
+    "cores --states",
+    "cores --method=message",
+    "cores --pairs=all",
+    "loaded",
+    "curve --points-per-octave=1",
+];
+/// Machines of one to four nodes.
+const MACHINES: [&str; 5] =
+    ["one-node", "two-small-sockets", "four-nodes", "cxl-memory", "kernel-without-numa"];
+/// Number of results; `make test` reads one in four.
+const RESULTS: usize = 160;
+
+/// Returns a random scene; each trouble is in one of a few.
+fn random_scene(random: &mut Pcg32, number: usize) -> Scene {
+    let pick = |random: &mut Pcg32, count: usize| random.below(count as u32) as usize;
+    let count = pick(random, 4);
+    let all = [&Trouble::ALL[..], &[Trouble::Odd; 9]].concat();
+    let troubles: Vec<Trouble> = (0..count).map(|_| all[pick(random, all.len())]).collect();
+    let line = LINES[number % LINES.len()];
+    // A fit of a curve takes seconds without optimisation, and all pairs of many CPUs are more than a reader accepts.
+    let few = line.starts_with("curve") || line.ends_with("all");
+    let machine = MACHINES[pick(random, if few { 2 } else { MACHINES.len() })];
+    Scene { troubles: troubles.leak(), ..scenes::plain(String::new(), machine, line.into()) }
+}
+
+fn written(scene: &Scene, format: &str) -> String {
+    findings::written(&Scene { line: format!("{} --format={format}", scene.line), ..scene.clone() })
+}
+
+/// Returns each row that is read, in a fixed order: its fields, its value and its interval.
+fn read(text: &str, what: &str) -> Vec<String> {
+    let mut room = List::new(MAX_ROWS).unwrap();
+    let draft = Saved::parse(text.as_bytes(), None, &mut room);
+    let draft = draft.unwrap_or_else(|problem| {
+        panic!(
+            "{what}: {problem:?}\n{}\n{text}",
+            text.lines().nth(problem.line as usize - 1).unwrap_or_default()
+        )
+    });
+    let row = |row: &Row| {
+        let fields: Vec<String> = (0..FIELDS.len()).map(|field| format!("{}", row.plain(field))).collect();
+        let interval = row.sample.interval.map(|ends| [ends.low, ends.high].map(|end| format!("{end:.6e}")));
+        format!("{} {:.6e} {interval:?}", fields.join(","), row.sample.nanoseconds)
+    };
+    let mut rows: Vec<String> = draft.rows().iter().map(row).collect();
+    rows.sort();
+    rows
+}
+
+/// Returns the number of rows of a result that have a value of their own, and that of other rows with a value.
+fn with_values(scene: &Scene) -> (usize, usize) {
+    let Some(Seen::Object(members)) = findings::seen(scene) else { return (0, 0) };
+    let rows = members.into_iter().find_map(|(key, _, seen)| match (key, seen) {
+        ("rows", Seen::List(rows)) => Some(rows),
+        _ => None,
+    });
+    let cells = rows.into_iter().flatten().map(|row| match row {
+        Seen::Object(cells) => {
+            let numbers =
+                cells.iter().filter(|(.., cell)| matches!(cell, Seen::Value("number" | "integer", _)));
+            numbers.map(|(key, ..)| *key).collect::<BTreeSet<_>>()
+        }
+        _ => BTreeSet::new(),
+    });
+    let of_points = |cells: &BTreeSet<&str>| {
+        cells.contains("ns") && !cells.contains("percentile") && !cells.contains("bytes_per_second")
+    };
+    let (own, others): (Vec<_>, Vec<_>) = cells.partition(of_points);
+    (
+        own.len(),
+        others.iter().filter(|cells| cells.contains("ns") || cells.contains("bytes_per_second")).count(),
+    )
+}
+
+/// Checks that a result is read in every form, each time with the same rows.
+fn check(scene: &Scene, what: &str, file: &str) {
+    let json = written(scene, "json");
+    let (own, others) = with_values(scene);
+    if own + others == 0 {
+        return;
+    }
+    let rows = read(&json, what);
+    if !scene.line.starts_with("bandwidth") && !scene.line.starts_with("loaded") {
+        assert_eq!(rows.len(), own, "{what}\n{json}");
+    }
+    fs::write(file, &json).unwrap();
+    for format in ["jsonl", "csv"] {
+        let mut again = read(&written(scene, format), what);
+        if scene.line == "loaded" {
+            // Without the level of all generators, a document has no limit and a table has that of fewer ones.
+            again.retain(|row| rows.contains(row) || !row.contains(",most "));
+        }
+        assert_eq!(again, rows, "{what} as {format}");
+    }
+    for command in
+        [format!("show {file}"), format!("report {file}"), format!("compare {file} {file} --force")]
+    {
+        let ended = scenes::plain(String::new(), "one-node", command.clone());
+        let text = written(&ended, "json");
+        assert!(!text.contains("(exit 1)"), "{what}: {command}: {text}\n{json}");
+        // A report of saved results has the classes of pairs of CPUs and not the pairs.
+        match command.split(' ').next() {
+            Some("show") => {
+                assert_eq!(read(&text, what).len(), rows.len(), "{what}: {command}: {text}\n{json}")
+            }
+            Some("report") if scene.line != "loaded" => assert!(!read(&text, what).is_empty()),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_result_that_is_written_can_be_read() {
+    let file = env::temp_dir().join(format!("latency-bench-readable-{}", process::id()));
+    let file = file.to_str().unwrap();
+    for number in (0..RESULTS).filter(|number| is_run(*number, 4)) {
+        let scene = random_scene(&mut Pcg32::new(42, number as u64), number);
+        let troubles: Vec<_> = scene.troubles.iter().map(|trouble| *trouble as usize).collect();
+        let what = format!("{number}: {} on {}, troubles {troubles:?}", scene.line, scene.machine);
+        check(&scene, &what, file);
+    }
+    // It is removed only if all is well; the next run overwrites it.
+    let _ = fs::remove_file(file);
+}
