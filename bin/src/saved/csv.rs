@@ -36,7 +36,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     let (mut begun, mut empty, mut heading) = (false, 0, "");
     // The last comment before the first row may be its heading.
     let mut comment = "";
-    each_line(lines(text), &mut |index, line| {
+    each_line(&mut lines(text), &mut |index, line| {
         if let Some(words) = ["#", "//", "%"].iter().find_map(|mark| line.strip_prefix(*mark)) {
             comment = if begun { comment } else { words };
             return Ok(());

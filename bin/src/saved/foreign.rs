@@ -58,7 +58,7 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
     }
     let mut like = Row::EMPTY;
     let mut begun = false;
-    each_line(text.lines(), &mut |_, line| {
+    each_line(&mut text.lines(), &mut |_, line| {
         if tool == Tool::LatMemRd && line.ends_with(" load latency") {
             let order = if line.starts_with("Random") { "random" } else { "sequential" };
             like.set(ORDER, Word::from_bytes(order.as_bytes()));
@@ -128,7 +128,7 @@ fn point(tool: Tool, line: &str) -> Option<(f64, f64)> {
 fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"matrix");
     let (mut targets, mut is_matrix) = ("", false);
-    each_line(text.lines(), &mut |_, line| {
+    each_line(&mut text.lines(), &mut |_, line| {
         let line = line.trim_start_matches(['>', '|', ' ', '\t']);
         if line.is_empty() {
             return Ok(());

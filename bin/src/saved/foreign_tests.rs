@@ -1,7 +1,7 @@
 //! Tables of other tools: as many points as rows, and no two with the same fields.
 
-use super::Saved;
 use super::tests::room;
+use super::{Problem, Saved};
 use proptest::prelude::*;
 use std::format;
 use std::string::String;
@@ -117,6 +117,22 @@ proptest! {
                 let other = found.iter().take(index).find(|other| row.is_same(other, u32::MAX));
                 prop_assert!(other.is_none(), "{}: two points with the same fields: {}", form, text);
             }
+        }
+    }
+}
+
+#[test]
+fn latencies_of_pairs_that_are_not_positive_are_refused_by_their_line() {
+    for odd in ["nan", "NaN", "inf", "-inf", "0", "0.0", "-61.5"] {
+        for (text, line) in [
+            (format!("CPU 0 1 2\n0 0 20 30\n1 20 0 {odd}\n2 30 40 0\n"), 3),
+            (format!(",,\n20,,\n{odd},40,\n"), 3),
+            (format!(",20,30\n20,,40\n30,{odd},\n"), 3),
+        ] {
+            let mut room = room();
+            let problem = Saved::parse(text.as_bytes(), None, &mut room).err();
+            let expected = Problem::new(line, "latency is not a positive number of nanoseconds");
+            assert_eq!(problem, Some(expected), "{text}");
         }
     }
 }

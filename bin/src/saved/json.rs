@@ -128,8 +128,12 @@ fn causes(document: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem>
 
 fn each_point(points: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
     for object in points.objects()? {
-        let row = point(object)?;
-        let row = if is_level(&row) { origin::idle(row, row.traffic(), draft.in_brief) } else { row };
+        let row = point(object, draft.is_collection)?;
+        let row = if is_level(&row) && !draft.is_collection {
+            origin::idle(row, row.traffic(), draft.in_brief)
+        } else {
+            row
+        };
         draft.push(row).map_err(|what| object.problem(what))?;
     }
     Ok(())

@@ -20,7 +20,7 @@ use super::tree::{JsonValue, shown};
 use super::trust::Trust;
 use crate::analysis::traffic::bandwidth;
 use crate::result::row::{
-    CLASS, EXPERIMENT, FIELDS, GENERATORS, HOME, LOAD, MEDIAN, MOST, OP, PATTERN, Row, TRAFFIC, Word,
+    CLASS, EXPERIMENT, FIELDS, GENERATORS, HOME, LOAD, MEDIAN, MOST, OP, PATTERN, Row, TRAFFIC, VARIANT, Word,
 };
 use crate::result::sample::Sample;
 
@@ -100,6 +100,7 @@ pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), P
     let mut row = Row::EMPTY;
     row.set(OP, word(format_args!("{MEDIAN}")));
     row.set(CLASS, class.at("class").text()?);
+    row.set(VARIANT, class.at("core_types").text()?);
     let Estimate { value, interval } = estimate(class, "ns")?;
     (row.sample.nanoseconds, row.sample.interval) = (value, interval);
     draft.push(row).map_err(|what| class.problem(what))

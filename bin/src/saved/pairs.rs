@@ -104,7 +104,7 @@ pub(super) fn read(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"cores");
     let mut columns = (!is_named(text)).then_some(CpuColumns { heading: None, rows: 0 });
     let mut method = Word::EMPTY;
-    each_line(text.lines(), &mut |_, line| {
+    each_line(&mut text.lines(), &mut |_, line| {
         if line.is_empty() {
             return Ok(());
         }
@@ -120,7 +120,14 @@ pub(super) fn read(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
         };
         columns = Some(CpuColumns { rows: of.rows + 1, ..of });
         for (column, field) in cells.enumerate() {
-            let (Some(nanoseconds), Some(other)) = (latency(field), of.cpu(column)) else { continue };
+            let Some(other) = of.cpu(column).filter(|other| *other != own) else { continue };
+            let Some(nanoseconds) = latency(field) else {
+                // A triangle has no latencies behind its own CPU; nan and inf are none either.
+                if number(field).is_some() || matches!(field.as_bytes(), [.., b'n' | b'N' | b'f' | b'F']) {
+                    return Err("latency is not a positive number of nanoseconds");
+                }
+                continue;
+            };
             let mut row = timed_row(nanoseconds);
             for (place, cpu) in [(A, other), (B, own)] {
                 row.set(place, word(format_args!("{cpu}")));

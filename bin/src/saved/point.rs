@@ -5,7 +5,7 @@ use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 
 use super::fields::word;
-use super::rows::{Problem, bytes, relative, whole};
+use super::rows::{Problem, ROUNDING, bytes, relative, whole};
 use super::tree::{JsonValue, shown};
 use crate::result::row::{EXPERIMENT, FIELDS, LOAD, Row, WORDS};
 use crate::result::split::LoadParts;
@@ -29,6 +29,8 @@ pub(super) enum Column {
     Translation(usize),
     /// The latency of memory, which is the latency without address translation.
     Memory,
+    /// The lower end of its interval.
+    MemoryLow,
     /// The memory of all generators, which is the size of a point without a working set.
     Footprint,
     /// The rate of traffic that was offered.
@@ -56,7 +58,7 @@ pub(super) enum Column {
 }
 
 /// The names of the columns that are not words.
-const COLUMNS: [(&str, Column); 32] = [
+const COLUMNS: [(&str, Column); 33] = [
     ("initiator_node", Column::From),
     ("target_node", Column::To),
     ("ns", Column::Latency(1.0)),
@@ -74,6 +76,7 @@ const COLUMNS: [(&str, Column); 32] = [
     ("translation_ns_low", Column::Translation(1)),
     ("translation_ns_high", Column::Translation(2)),
     ("memory_ns", Column::Memory),
+    ("memory_ns_low", Column::MemoryLow),
     ("working_set_bytes", Column::Size(Some(1.0))),
     ("footprint_bytes", Column::Footprint),
     ("offered_bytes_per_second", Column::Offered),
@@ -117,6 +120,7 @@ pub(super) struct PointDraft {
     pub rates: [Option<f64>; 3],
     /// The node of the memory of traffic.
     pub load_node: Option<u32>,
+    memory_low: f64,
     percentile: Option<f64>,
 }
 
@@ -134,6 +138,7 @@ impl PointDraft {
             offered: None,
             rates: [None; 3],
             load_node: None,
+            memory_low: 0.0,
             percentile: None,
         }
     }
@@ -153,6 +158,7 @@ impl PointDraft {
             Column::WithoutTranslation(place) => set(&mut self.without_translation, place, value),
             Column::Translation(place) => set(&mut self.translation, place, value),
             Column::Memory => row.is_memory = value > 0.0,
+            Column::MemoryLow => self.memory_low = value,
             Column::Rate(place) => set(&mut self.rates, place, value),
             Column::LoadNode => self.load_node = Some(whole(value)?),
             Column::Footprint if row.sample.size.0 > 0 => {}
@@ -174,7 +180,8 @@ impl PointDraft {
 
     /// Completes the row, after all members were read.
     pub fn finish(&mut self) -> Result<(), &'static str> {
-        let PointDraft { row, nodes: [from, to], ends, deviation, offered, percentile, .. } = self;
+        let PointDraft { row, nodes: [from, to], ends, deviation, offered, percentile, memory_low, .. } =
+            self;
         row.pair = from.zip(*to);
         // Percentiles, and levels of load between idle and most, are not compared.
         if percentile.is_some() || is_level(row) && *offered != Some(0.0) {
@@ -185,6 +192,9 @@ impl PointDraft {
             [None, None] => None,
             _ => return Err("interval is not a pair of numbers"),
         };
+        if row.sample.interval.is_some_and(|random| *memory_low > random.high * (1.0 + ROUNDING)) {
+            return Err("memory_ns above its random load");
+        }
         let positive = |(value, interval): (f64, Interval)| (interval.low > 0.0).then_some((value, interval));
         row.undisturbed = within(self.undisturbed).and_then(positive);
         let estimate = |(value, interval)| Estimate { value, interval: Some(interval) };
@@ -223,9 +233,12 @@ pub(super) fn is_level(row: &Row) -> bool {
     row.is_word(EXPERIMENT, LOADED) && !row.tells(LOAD)
 }
 
-/// Reads a point.
-pub(super) fn point(object: JsonValue<'_>) -> Result<Row, Problem> {
+/// Reads a point of a run, or a saved one, which is no level between idle and most load.
+pub(super) fn point(object: JsonValue<'_>, is_saved: bool) -> Result<Row, Problem> {
     let mut draft = PointDraft::new();
+    if is_saved {
+        draft.offered = Some(0.0);
+    }
     for (key, member) in object.members() {
         let row = &mut draft.row;
         match Column::of(&key) {

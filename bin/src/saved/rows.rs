@@ -9,6 +9,7 @@ use latency_core::units::Bytes;
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::fields::word;
 use super::host::Origin;
+use super::point::LOADED;
 use super::sections;
 use super::tlb::SavedTlb;
 use crate::analysis::cause::{Fact, SavedFacts};
@@ -23,7 +24,7 @@ use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 
 /// Relative tolerance of an interval, because values and the ends of intervals are rounded when they are written.
-const ROUNDING: f64 = 1e-3;
+pub const ROUNDING: f64 = 1e-3;
 /// Maximum size of a working set in bytes, 2^50. A larger number is an error.
 const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
 
@@ -215,8 +216,12 @@ impl<'r> Draft<'r> {
     ///
     /// Two values of a point whose other fields are equal too.
     pub fn has_no_contradiction(&self) -> Result<(), &'static str> {
-        let contradicts =
-            |(index, row): (usize, &Row)| self.rows().iter().take(index).any(|other| row.contradicts(other));
+        // Idle latencies before several kinds of traffic are values of one point.
+        let contradicts = |(index, row): (usize, &Row)| {
+            let is_idle = self.saved.experiment == LOADED || row.is_word(EXPERIMENT, LOADED);
+            (!is_idle || row.tells(LOAD))
+                && self.rows().iter().take(index).any(|other| row.contradicts(other))
+        };
         let is_checked = self.is_collection || self.saved.experiment == "matrix";
         match is_checked && self.rows().iter().enumerate().any(contradicts) {
             true => Err("two values for one point"),
@@ -365,7 +370,7 @@ pub fn relative(deviation: Option<f64>, nanoseconds: f64) -> Option<f64> {
 
 /// Calls `take` with the index of every line, from 0, and its text. An error gets the number of its line.
 pub fn each_line<'t>(
-    lines: impl Iterator<Item = &'t str>,
+    lines: &mut dyn Iterator<Item = &'t str>,
     take: &mut dyn FnMut(usize, &'t str) -> Result<(), &'static str>,
 ) -> Result<(), Problem> {
     for (index, line) in lines.enumerate() {

@@ -556,6 +556,23 @@ fn the_order_of_members_does_not_matter() {
 }
 
 #[test]
+fn memory_above_the_random_load_that_contains_it_is_refused() {
+    let memory = |low: f64| {
+        let text = DOCUMENT.replacen(
+            r#""cycles":2.8"#,
+            &format!(r#""memory_ns":{},"memory_ns_low":{low},"memory_ns_high":{}"#, low + 0.1, low + 0.2),
+            1,
+        );
+        parse(text.as_bytes()).map(|saved| saved.rows.len())
+    };
+    assert_eq!([memory(0.8), memory(1.05)].map(Result::ok), [Some(1); 2]);
+    let refused = memory(1.2).unwrap_err();
+    assert_eq!((refused.line, refused.what), (2, "memory_ns above its random load"));
+    let beyond = DOCUMENT.replace("1.083", "1e999");
+    assert!(parse(beyond.as_bytes()).is_err());
+}
+
+#[test]
 fn bandwidths_of_single_cpus_are_points_of_their_own() {
     let rows = |cpus: [u32; 3], cores: [u32; 3]| {
         let row = |index: usize| {
