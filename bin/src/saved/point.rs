@@ -5,7 +5,7 @@ use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 
 use super::fields::word;
-use super::rows::{Problem, ROUNDING, bytes, relative, whole};
+use super::rows::{LOADED, Problem, ROUNDING, bytes, relative, whole};
 use super::tree::{JsonValue, shown};
 use crate::result::row::{EXPERIMENT, FIELDS, LOAD, Row, WORDS};
 use crate::result::split::LoadParts;
@@ -225,15 +225,12 @@ fn set(values: &mut [Option<f64>; 3], place: usize, value: f64) {
     values.iter_mut().skip(place).take(1).for_each(|slot| *slot = Some(value));
 }
 
-/// The experiment whose rows are levels of load.
-pub const LOADED: &str = "loaded";
-
 /// Returns whether a row is a level of load as it was measured. Rows of saved points name their load.
 pub(super) fn is_level(row: &Row) -> bool {
     row.is_word(EXPERIMENT, LOADED) && !row.tells(LOAD)
 }
 
-/// Reads a point of a run, or a saved one, which is no level between idle and most load.
+/// Reads a point. A point of a saved collection is never a level between idle and most load.
 pub(super) fn point(object: JsonValue<'_>, is_saved: bool) -> Result<Row, Problem> {
     let mut draft = PointDraft::new();
     if is_saved {

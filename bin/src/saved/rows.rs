@@ -9,7 +9,6 @@ use latency_core::units::Bytes;
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::fields::word;
 use super::host::Origin;
-use super::point::LOADED;
 use super::sections;
 use super::tlb::SavedTlb;
 use crate::analysis::cause::{Fact, SavedFacts};
@@ -23,6 +22,8 @@ use crate::result::spans::KINDS;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 
+/// The experiment whose rows are levels of load.
+pub const LOADED: &str = "loaded";
 /// Relative tolerance of an interval, because values and the ends of intervals are rounded when they are written.
 pub const ROUNDING: f64 = 1e-3;
 /// Maximum size of a working set in bytes, 2^50. A larger number is an error.

@@ -177,7 +177,7 @@ fn base(windows: &[Window], owner: impl Fn(u64) -> Option<usize>) -> Result<u64,
         let bases = (0..=MOST_UNTOUCHED).map_while(|pages| highest.checked_sub(pages * PAGE));
         let fewest = bases.map(|base| (base, stray(base))).min_by_key(|(_, strays)| strays.len());
         format!(
-            "no buffer at or below {highest:#x} gives each of {} windows one chain; most do at {fewest:x?}",
+            "no buffer at or below {highest:#x} gives each window one chain; most of the {} have one at {fewest:x?}",
             windows.len()
         )
     })?;
