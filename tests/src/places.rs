@@ -223,6 +223,11 @@ pub const PLACES: &[Place] = &[
         "trees::odd::isolated_cpus_are_pointed_out",
     ),
     row(
+        "`default_hugepagesz=1G`",
+        "`system` advises the pool of 2 MiB pages of each node, never the default size, exit 0.",
+        "trees::odd::the_advice_for_huge_pages_names_the_pool_of_their_size",
+    ),
+    row(
         "a guest whose hypervisor draws a package for each CPU",
         "CPUs of one node are in no other socket, whatever the packages, exit 0.",
         "trees::cpus::packages_of_a_hypervisor_do_not_count_as_sockets",
