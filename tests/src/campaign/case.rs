@@ -135,7 +135,7 @@ impl<'s> Case<'s> {
         // The verdicts of compare, fleet and --strict have their own messages.
         let wrong = match status {
             0 => errors > 0,
-            3 | 5 => errors > 1,
+            3 | 5 | 6 => errors > 1,
             _ => errors != 1 || !messages.lines().last().unwrap_or("").starts_with(ERROR),
         };
         if wrong {

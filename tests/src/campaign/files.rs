@@ -93,7 +93,7 @@ pub fn onto_an_input(case: &mut Case<'_>) {
     let format = format!("--format={}", case.random.pick(&format));
     arguments.push(&format);
     let arguments: Vec<String> = arguments.into_iter().map(String::from).collect();
-    let Some((status, run)) = case.judged(&arguments, &[0, 1, 4, 5], Judged::default()) else { return };
+    let Some((status, run)) = case.judged(&arguments, &[0, 1, 4, 5, 6], Judged::default()) else { return };
     if case.read(name).as_deref() != Some(content.as_bytes()) {
         case.note(INPUT, &arguments, &format!("status {status}, and {name} is not as it was"));
     } else if !output.contains("link") && ![1, 4].contains(&status) {
@@ -135,8 +135,8 @@ pub fn usage(case: &mut Case<'_>) {
         arguments.extend(words.iter().map(|word| word.to_string()));
     }
     let usage = experiment.usage.join(" ");
-    let Some((status, run)) = case.judged(&arguments, &[0, 1, 2, 5], Judged::default()) else { return };
-    if ![0, 5].contains(&status) {
+    let Some((status, run)) = case.judged(&arguments, &[0, 1, 2, 5, 6], Judged::default()) else { return };
+    if ![0, 5, 6].contains(&status) {
         case.note(USAGE, &arguments, &format!("Usage: {usage}\nstatus {status}: {}", tail(&run.stderr)));
     }
 }

@@ -82,6 +82,9 @@ pub fn few(random: &mut Random, experiment: &Experiment, dry: bool) -> Vec<Strin
     let mut chosen: Vec<String> = Vec::new();
     let share = random.below(5) + 2;
     for option in &experiment.options {
+        if option.name == "--probe" {
+            continue;
+        }
         let needed = !dry
             && ["--size", "--max-size", "--min-size", "--trials", "--iters", "--time-limit", "--budget"]
                 .contains(&&*option.name);
@@ -141,9 +144,12 @@ fn value(random: &mut Random, name: &str, shape: &str, dry: bool) -> Option<Stri
         "--threshold" => &["0.1", "3", "50"],
         "--baseline" => &["b.jsonl"],
         "--expect" => &["3", "40", "b.jsonl"],
+        "--save" => &["saved.json"],
+        "--cores" => &["1", "2", "1000"],
         "--label" => &["site=a", "rack=12", "home=env:HOME"],
         _ if shape.contains('|') => {
-            let words: Vec<&str> = shape.split('|').collect();
+            // Grouped chains need matrix and a large working set.
+            let words: Vec<&str> = shape.split('|').filter(|word| *word != "grouped").collect();
             return Some((*random.pick(&words)).into());
         }
         _ => panic!("the campaign has no value of {name}={shape}"),
