@@ -52,7 +52,7 @@ pub fn run(case: &mut Case<'_>) {
         statuses.push(3);
     }
     if ["compare", "fleet"].contains(&&*experiment.name) {
-        statuses.push(5);
+        statuses.extend([5, 6]);
     }
     let judged = Judged { width: true, numbers: true };
     let Some((status, run)) = case.judged(&arguments, &statuses, judged) else { return };
