@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use latency_core::math;
 use latency_core::units::Bytes;
 
-use super::rows::Problem;
 use super::tree::JsonValue;
+use crate::error::Problem;
 
 /// Returns the populated slots: their number, capacity and rates, as far as these are known of every device; empty if no
 /// slot is.

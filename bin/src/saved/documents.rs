@@ -8,7 +8,7 @@ use core::cell::Cell;
 
 use latency_core::units::Bytes;
 
-use super::rows::Problem;
+use crate::error::Problem;
 use crate::error::{Failure, SavedError};
 use crate::sys::errno::Errno;
 use crate::sys::file;

@@ -5,8 +5,8 @@ use alloc::format;
 use latency_core::json::Event;
 use latency_core::text::Text;
 
-use super::rows::Problem;
 use super::tree::JsonValue;
+use crate::error::Problem;
 
 /// Version of the schema of written documents, and the only version that can be read.
 pub const SCHEMA: u32 = 2;

@@ -4,9 +4,9 @@ use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::rows::Problem;
 use super::tree::JsonValue;
 use crate::analysis::tlb::{TlbEnd, TlbLevels};
+use crate::error::Problem;
 use crate::result::row::{PAGES_ASKED, Row, Word};
 
 /// The levels of the TLB for one kind of pages.

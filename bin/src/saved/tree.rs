@@ -10,7 +10,7 @@ use latency_core::json::{Error, Event, NOT_A_RESULT, Reader, Str};
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
-use super::rows::Problem;
+use crate::error::Problem;
 use crate::options::tokens::escape;
 
 /// A parsed document.
