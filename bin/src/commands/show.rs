@@ -51,11 +51,13 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if options.writes(Purpose::Picture) && !files.iter().any(|file| picture(file.saved.rows, "").is_some()) {
         return Err(SavedError::NoPicture { drawn: "curves and matrices of several nodes are shown" }.into());
     }
-    write(&mut |document| present(document, &files));
+    // Rows that labels do not distinguish are found by comparing all of them, which only metrics need.
+    let has_samples = options.writes(Purpose::Metrics);
+    write(&mut |document| present(document, &files, has_samples));
     Ok(None)
 }
 
-fn present(document: &mut Shown, files: &[File<'_>]) {
+fn present(document: &mut Shown, files: &[File<'_>], has_samples: bool) {
     describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
     document.part(Part::Object(&describe::SUMMARY), |document| document.put(&RESULTS, files.len()));
     let levels = || files.iter().map(|file| file.saved.origin.trust.level());
@@ -67,6 +69,9 @@ fn present(document: &mut Shown, files: &[File<'_>]) {
     document.part(Part::List(&FILES), |document| {
         for file in files {
             document.part(Part::Item, |document| contents(document, file, files));
+            if has_samples {
+                samples(document, file, files);
+            }
         }
     });
 }
@@ -105,7 +110,6 @@ fn contents(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
     document.put(&FILE, name.as_str());
     document.put(&OF, saved.experiment.as_str());
     conditions(document, saved);
-    samples(document, file, files);
 }
 
 /// Emits the value of every point. Labels name the file and the host of one of several results, and number what they do not

@@ -42,6 +42,16 @@ pub enum ShownPart {
     Attribute(Attribute, [NodeId; 2], f64),
 }
 
+impl ShownPart {
+    /// Returns the picture, on a terminal or not.
+    pub fn picture(&self) -> Option<&Picture> {
+        match self {
+            ShownPart::Picture(picture) | ShownPart::PagePicture(picture) => Some(picture),
+            _ => None,
+        }
+    }
+}
+
 /// A picture of a result.
 #[derive(Debug)]
 pub enum Picture {

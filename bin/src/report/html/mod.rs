@@ -121,10 +121,7 @@ impl<'s> Chapter<'s> {
     }
 
     fn pictures(&self) -> impl Iterator<Item = &'s Picture> + use<'s> {
-        self.entries.iter().filter_map(|entry| match entry {
-            ShownPart::Picture(picture) | ShownPart::PagePicture(picture) => Some(&**picture),
-            _ => None,
-        })
+        self.entries.iter().filter_map(ShownPart::picture)
     }
 }
 

@@ -26,11 +26,7 @@ pub const SVG: Format = Format {
     extension: "svg",
     purpose: Purpose::Picture,
     write: |out, _, shown| {
-        let pictures = shown.entries().iter().filter_map(|entry| match entry {
-            ShownPart::Picture(picture) | ShownPart::PagePicture(picture) => Some(picture),
-            _ => None,
-        });
-        let Some(picture) = pictures.into_iter().next() else { return Ok(()) };
+        let Some(picture) = shown.entries().iter().find_map(ShownPart::picture) else { return Ok(()) };
         let origin = shown.sentences().filter(|(role, _)| *role == Role::Page(PageRole::Footer)).last();
         let trust = shown.sentences().find(|(role, _)| *role == Role::Trust);
         let level = trust.and_then(|(_, trust)| trust.split([':', ';', ' ']).next());
