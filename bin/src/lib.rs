@@ -323,7 +323,7 @@ fn act<'o>(
     let found = command.perform(options, &ran, &mut |shown| {
         // An output file is either completed or removed.
         let _ = signal::block();
-        written = outputs.open().and_then(|()| outputs.save(command.columns, [false; 2], shown));
+        written = outputs.open().and_then(|()| outputs.save(catalogue::columns(shown), [false; 2], shown));
     });
     let _ = signal::block();
     written?;

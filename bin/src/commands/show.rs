@@ -1,37 +1,45 @@
-//! Saved results in another format: their points with everything that the files have of them. Nothing is measured.
+//! Saved results in another format. Nothing is measured.
 //!
-//! A saved result has the values and the conditions of its points, but not the sentences of its run. Those are left
-//! out.
+//! A document of this program is shown as its run showed it. Of other files, and of several, every point is shown with
+//! everything that the files have of it; they have no sentences.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
+use latency_core::sort::sort_by;
 use latency_core::text::joined;
 
 use super::report::pictures::picture;
-use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read, rows};
+use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read, read_contents, rows};
 use super::{Command, Write};
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::report::document::{Level, MetricLabel, Part, Role, Value, fields};
 use crate::report::format::Purpose;
-use crate::report::shown::Shown;
+use crate::report::prometheus::text_of;
+use crate::report::shown::{Shown, ShownPart};
+use crate::report::stored::{self, Restored};
 use crate::result::row::{CLASS, EXPERIMENT, FIELDS, FROM, Row, TO, TRAFFIC, Word, differing};
-use crate::saved::Saved;
+use crate::saved::{self, Saved};
 
 /// The `show` command.
 pub const SHOW: Command = Command {
     descriptor: Descriptor {
         name: "show",
         summary: "saved results in another format",
-        details: "Each FILE is a result saved with --json or --csv, a saved report, or another tool's table; `-` reads \
-                  standard input. Every point is shown with its interval, and each result with its host and its trust. \
-                  Curves and matrices are also drawn. Nothing is measured.\n\
-                  A file has the values of a run, but neither its conclusions nor its warnings.",
+        details: "A FILE that was saved with --json is shown as its run or command showed it, in any format. \
+                  Nothing is measured.\n\
+                  Tables (--csv, other tools), lines (--format=jsonl) and documents that were edited have the values of a \
+                  run, but not its sentences: every point is shown with its interval, and each result with its host and \
+                  its trust, as if several files are given. Curves and matrices are also drawn. `-` reads standard \
+                  input.",
         flags: FlagSet::EMPTY,
         picture: true,
+        attributes: true,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
-        ..Descriptor::OF_VALUES
     },
     columns: output::COLUMNS,
     run,
@@ -47,17 +55,59 @@ fields! {
 
 /// Reads the named files, and writes their points.
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
-    let files = read(options.operands(), false)?;
+    let mut is_changed = false;
+    let files = match options.operands() {
+        [path] => {
+            let contents = saved::contents(path)?;
+            match stored::restored(&contents, describe::ROWS.key) {
+                Some(Restored::Whole(shown)) => return again(options, shown, write),
+                kept => is_changed = kept.is_some(),
+            }
+            read_contents(path, &contents)?
+        }
+        several => read(several, false)?,
+    };
     if options.writes(Purpose::Picture) && !files.iter().any(|file| picture(file.saved.rows, "").is_some()) {
-        return Err(SavedError::NoPicture { drawn: "curves and matrices of several nodes are shown" }.into());
+        return Err(NO_PICTURE.into());
     }
-    // Rows that labels do not distinguish are found by comparing all of them, which only metrics need.
-    let has_samples = options.writes(Purpose::Metrics);
-    write(&mut |document| present(document, &files, has_samples));
+    if options.writes(Purpose::Attributes) {
+        return Err(SavedError::NoAttributes.into());
+    }
+    write(&mut |document| {
+        if is_changed {
+            document.say(Role::Finding, CHANGED);
+        }
+        present(document, &files);
+    });
     Ok(None)
 }
 
-fn present(document: &mut Shown, files: &[File<'_>], has_samples: bool) {
+/// The reason why there is no picture.
+const NO_PICTURE: SavedError<'_> =
+    SavedError::NoPicture { drawn: "curves and matrices of several nodes are shown" };
+/// The reason why a document is not shown as its run showed it.
+const CHANGED: &str = "The document was edited after it was written: its sentences are left out, since they may not apply to \
+                       its values.";
+
+/// Writes a result as its run did.
+fn again<'a>(
+    options: &Options<'_>,
+    shown: Shown,
+    write: Write<'_>,
+) -> Result<Option<Failure<'a>>, Failure<'a>> {
+    let has = |is: fn(&ShownPart) -> bool| shown.entries().iter().any(is);
+    if options.writes(Purpose::Picture) && !has(|part| part.picture().is_some()) {
+        return Err(NO_PICTURE.into());
+    }
+    if options.writes(Purpose::Attributes) && !has(|part| matches!(part, ShownPart::Attribute(..))) {
+        return Err(SavedError::NoAttributes.into());
+    }
+    let mut shown = Some(shown);
+    write(&mut |document| *document = shown.take().unwrap_or_default());
+    Ok(None)
+}
+
+fn present(document: &mut Shown, files: &[File<'_>]) {
     describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
     document.part(Part::Object(&describe::SUMMARY), |document| document.put(&RESULTS, files.len()));
     let levels = || files.iter().map(|file| file.saved.origin.trust.level());
@@ -69,9 +119,7 @@ fn present(document: &mut Shown, files: &[File<'_>], has_samples: bool) {
     document.part(Part::List(&FILES), |document| {
         for file in files {
             document.part(Part::Item, |document| contents(document, file, files));
-            if has_samples {
-                samples(document, file, files);
-            }
+            samples(document, file, files);
         }
     });
 }
@@ -121,12 +169,20 @@ fn samples(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
     let before = files.iter().take_while(|other| !core::ptr::eq(*other, file)).filter(like).count();
     let result = (files.iter().filter(like).count() > 1).then_some(before as u64);
     let varied = differing(saved.rows.iter()) | 1 << FROM | 1 << TO | 1 << CLASS | 1 << TRAFFIC;
-    for (index, row) in saved.rows.iter().enumerate() {
-        let same =
-            |other: &&Row| row.is_same(other, varied) && other.traffic().is_some() == row.traffic().is_some();
-        let is_repeated = saved.rows.iter().filter(same).count() > 1;
-        let number = is_repeated.then(|| saved.rows.iter().take(index).filter(same).count() as u64);
+    let told = |row: &Row| -> Vec<MetricLabel> {
         let words: [Word; FIELDS.len()] = core::array::from_fn(|field| row.plain(field));
+        let told = words.iter().zip(columns::SAVED).enumerate().filter(|(field, (word, _))| {
+            varied >> field & 1 == 1 && *field != EXPERIMENT && !word.is_empty()
+        });
+        told.map(|(_, (word, column))| (column.key, word.as_str().into())).collect()
+    };
+    let key = |row: &Row| {
+        let labels = told(row);
+        let words = labels.iter().map(|(name, word)| format!("{name} {}", text_of(word)));
+        format!("{} {}", row.experiment(), joined("", ",", words))
+    };
+    let keys: Vec<String> = saved.rows.iter().map(key).collect();
+    for (row, number) in saved.rows.iter().zip(numbers(&keys)) {
         let named = row.experiment();
         let experiment = if named.is_empty() { file.experiment() } else { named.as_str() };
         let word = |text: &str| Some(Value::from(text)).filter(|_| files.len() > 1);
@@ -138,13 +194,24 @@ fn samples(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
             ("row", number.map(Value::Count)),
         ];
         let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
-        let told = words.iter().zip(columns::SAVED).enumerate().filter(|(field, (word, _))| {
-            varied >> field & 1 == 1 && *field != EXPERIMENT && !word.is_empty()
-        });
-        let told = told.map(|(_, (word, column))| (column.key, word.as_str().into()));
-        let labels: Vec<MetricLabel> = own.chain(told).collect();
+        let labels: Vec<MetricLabel> = own.chain(told(row)).collect();
         metrics::of_saved(document, row, &labels);
     }
+}
+
+/// Returns the number of each key among equal ones, from 0; `None` for one that is not repeated.
+fn numbers(keys: &[String]) -> Vec<Option<u64>> {
+    let mut sorted: Vec<(&String, usize)> = keys.iter().zip(0..).collect();
+    sort_by(&mut sorted, Ord::cmp);
+    let mut numbers = vec![None; keys.len()];
+    for same in sorted.chunk_by(|one, other| one.0 == other.0).filter(|same| same.len() > 1) {
+        for (number, (_, index)) in same.iter().enumerate() {
+            if let Some(place) = numbers.get_mut(*index) {
+                *place = Some(number as u64);
+            }
+        }
+    }
+    numbers
 }
 
 #[cfg(test)]

@@ -219,11 +219,7 @@ fn attributes(document: &mut Shown, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
             let (Some(nanoseconds), point) = (outcome.nanoseconds(), &outcome.point) else { continue };
-            document.push(ShownPart::Attribute(
-                Attribute::ReadLatency,
-                [point.initiator, point.target],
-                nanoseconds,
-            ));
+            document.attribute(Attribute::ReadLatency, [point.initiator, point.target], nanoseconds);
         }
     }
     for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
@@ -231,7 +227,7 @@ fn attributes(document: &mut Shown, report: &Report<'_, '_>) {
         for group in groups(report.outcomes).filter(|_| report.options.view != View::Cores) {
             let Traffic { from, node, .. } = group.traffic;
             let Some((_, rate)) = group.best().filter(|_| group.traffic.kind.name == kind) else { continue };
-            document.push(ShownPart::Attribute(attribute, [from, node], rate.value));
+            document.attribute(attribute, [from, node], rate.value);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::tokens::Escaped;
 use super::*;
 
 use crate::catalogue::DESCRIPTORS;
-use crate::report::{json, rows, svg, table};
+use crate::report::{rows, stored, svg, table};
 use crate::tests::plain::assert_plain;
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::units::PageSize;
@@ -23,7 +23,7 @@ const MEASURED: FlagSet = FlagSet::MEASURING
 const TRAFFIC: FlagSet = FlagSet::LOAD.with(FlagId::View).with(FlagId::Budget).with(FlagId::Until);
 
 /// Some formats of the program.
-pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, svg::SVG];
+pub(crate) const FORMATS: &[Format] = &[table::TEXT, stored::JSON, rows::CSV, svg::SVG];
 
 /// Descriptors similar to those of the program, so that every option belongs to an experiment.
 pub(crate) const SAMPLE: &[&Descriptor] = &[

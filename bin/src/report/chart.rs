@@ -3,12 +3,14 @@
 //! The terminal and SVG draw the same two things, a chart with axes and a matrix of pairs. Nothing here depends on the
 //! way in which either is drawn.
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
+use latency_core::worded;
+
+use super::figures::{PRECISE, rounded};
 
 /// The unit of an axis, which decides how its values are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,18 +27,20 @@ pub enum Unit {
     Names(Vec<String>),
 }
 
-/// The scale of an axis, which turns values into places.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scale {
-    /// Logarithmic where the values span a factor of eight, else linear.
-    #[default]
-    Auto,
-    /// Proportional to the values. A vertical axis starts at zero, so that heights can be compared.
-    Linear,
-    /// Like `Linear`, but a vertical axis starts at zero only if that wastes less than a third of it.
-    Fitted,
-    /// Equal ratios at equal distances. It becomes linear if a value is not positive.
-    Logarithmic,
+worded! {
+    /// The scale of an axis, which turns values into places.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Scale {
+        /// Logarithmic where the values span a factor of eight, else linear.
+        #[default]
+        Auto = "auto",
+        /// Proportional to the values. A vertical axis starts at zero, so that heights can be compared.
+        Linear = "linear",
+        /// Like `Linear`, but a vertical axis starts at zero only if that wastes less than a third of it.
+        Fitted = "fitted",
+        /// Equal ratios at equal distances. It becomes linear if a value is not positive.
+        Logarithmic = "logarithmic",
+    }
 }
 
 /// One axis.
@@ -91,24 +95,41 @@ impl ChartPoint {
     pub fn is_drawable(&self) -> bool {
         is_drawable(self.x) && is_drawable(self.y)
     }
+
+    /// Passes its numbers to `each`.
+    fn numbers(&mut self, each: &mut dyn FnMut(&mut f64)) {
+        let ends = [&mut self.band, &mut self.whiskers].into_iter().flatten();
+        [&mut self.x, &mut self.y].into_iter().chain(ends.flat_map(|(low, high)| [low, high])).for_each(each);
+    }
 }
 
 /// The content of a series.
+#[derive(Debug)]
 pub enum Data {
     /// Measured points by ascending x, joined by lines and marked.
     Points(Vec<ChartPoint>),
     /// Measured points that are only marked.
     Scatter(Vec<ChartPoint>),
-    /// A model, evaluated over the whole horizontal axis and drawn dashed.
-    Curve(Box<dyn Fn(f64) -> f64>),
+    /// Points of a model by ascending x. It is drawn dashed over the whole horizontal axis: straight between its points,
+    /// and level beyond them.
+    Curve(Vec<ChartPoint>),
 }
 
-impl fmt::Debug for Data {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Data::Points(points) | Data::Scatter(points) => points.fmt(out),
-            Data::Curve(_) => out.write_str("a curve"),
-        }
+impl Data {
+    /// Returns its points.
+    pub fn points(&self) -> &[ChartPoint] {
+        let (Data::Points(points) | Data::Scatter(points) | Data::Curve(points)) = self;
+        points
+    }
+}
+
+/// Returns the value of a model at a place, by its points.
+pub fn value_at(points: &[ChartPoint], x: f64) -> f64 {
+    let after = points.partition_point(|point| point.x < x);
+    let (before, next) = (points.get(after.wrapping_sub(1)), points.get(after));
+    match (before, next) {
+        (Some(before), Some(next)) => before.y + (next.y - before.y) * (x - before.x) / (next.x - before.x),
+        (only, other) => only.or(other).map_or(f64::NAN, |point| point.y),
     }
 }
 
@@ -191,6 +212,27 @@ pub struct Chart {
     pub marks: Vec<Mark>,
 }
 
+impl Chart {
+    /// Rounds all numbers to the digits of documents, so that the chart of a saved result is the chart of its run.
+    #[must_use]
+    pub fn rounded(mut self) -> Chart {
+        let round = &mut |number: &mut f64| *number = rounded(*number, PRECISE);
+        for Series { data: Data::Points(points) | Data::Scatter(points) | Data::Curve(points), .. } in
+            &mut self.series
+        {
+            points.iter_mut().for_each(|point| point.numbers(round));
+        }
+        for mark in &mut self.marks {
+            round(&mut mark.x);
+            if let MarkKind::Area { end, y } = &mut mark.kind {
+                round(end);
+                round(y);
+            }
+        }
+        self
+    }
+}
+
 /// The letters that mark cells without a number, one for each reason; further reasons are not listed.
 const REASON_MARKS: [char; 4] = ['a', 'b', 'c', 'd'];
 
@@ -229,14 +271,14 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Fills the cells: `cell` returns the number of an initiator and a target, or the reason why it is missing. A number
-    /// that is not finite counts as missing.
+    /// Fills the cells: `cell` returns the number of an initiator and a target, or the reason why it is missing. Numbers
+    /// have the digits of documents; one that is not finite counts as missing.
     pub fn filled(mut self, cell: &dyn Fn(u32, u32) -> Result<f64, &'static str>) -> Matrix {
         for (index, &row) in self.rows.iter().enumerate() {
             for &column in self.columns.iter().skip(self.left_out(index)) {
                 self.cells.push(match cell(row, column) {
                     Ok(value) if !value.is_finite() => Err("not a number".into()),
-                    Ok(value) => Ok(value),
+                    Ok(value) => Ok(rounded(value, PRECISE)),
                     Err(reason) => Err(reason.into()),
                 });
             }

@@ -1,4 +1,5 @@
-//! JSON: every value, object and list, as one object. Sentences, tables and pictures are for people.
+//! JSON: every value, object and list, as one object. Sentences, tables and pictures are for people; [`stored`](super::stored)
+//! keeps them in a member of their own.
 
 use alloc::format;
 use core::fmt::{self, Write};
@@ -10,20 +11,12 @@ use super::figures::{PRECISE, decimals};
 use super::format::{Format, Purpose};
 use super::shown::ShownPart;
 
-/// One object over several lines.
-pub const JSON: Format = Format {
-    name: "json",
-    extension: "json",
-    purpose: Purpose::Document,
-    write: |out, _, shown| write(out, Layout::Lines, shown.entries()),
-};
-
-/// The same object on one line, so that the results of many runs make one file.
+/// One object on one line, so that the results of many runs make one file.
 pub const JSON_LINES: Format = Format {
     name: "jsonl",
     extension: "jsonl",
+    purpose: Purpose::Document,
     write: |out, _, shown| write(out, Layout::OneLine, shown.entries()),
-    ..JSON
 };
 
 /// Writes parts of a result as one object, in the layout of a format.
@@ -32,18 +25,36 @@ pub(super) fn write<'e>(
     layout: Layout,
     entries: impl IntoIterator<Item = &'e ShownPart>,
 ) -> fmt::Result {
-    let mut json = Json { writer: Writer::new(out, layout) };
-    json.writer.begin_object()?;
-    entries.into_iter().try_for_each(|entry| json.entry(entry))?;
-    json.writer.end_object()?;
-    json.writer.finish()?.write_char('\n')
+    let mut json = Json::begin(out, layout)?;
+    json.entries(entries)?;
+    json.end()
 }
 
-struct Json<'o> {
-    writer: Writer<&'o mut dyn Write>,
+/// A document that is being written.
+pub struct Json<'o> {
+    /// The writer, within the outermost object.
+    pub writer: Writer<&'o mut dyn Write>,
 }
 
-impl Json<'_> {
+impl<'o> Json<'o> {
+    /// Begins a document.
+    pub fn begin(out: &'o mut dyn Write, layout: Layout) -> Result<Json<'o>, fmt::Error> {
+        let mut writer = Writer::new(out, layout);
+        writer.begin_object()?;
+        Ok(Json { writer })
+    }
+
+    /// Writes the values among some parts.
+    pub fn entries<'e>(&mut self, entries: impl IntoIterator<Item = &'e ShownPart>) -> fmt::Result {
+        entries.into_iter().try_for_each(|entry| self.entry(entry))
+    }
+
+    /// Ends the document.
+    pub fn end(mut self) -> fmt::Result {
+        self.writer.end_object()?;
+        self.writer.finish()?.write_char('\n')
+    }
+
     /// Writes the key of a member of an object with an ending; members of lists have none.
     fn key(&mut self, field: &Field, ending: &str) -> fmt::Result {
         if self.writer.in_object() {

@@ -22,6 +22,7 @@ pub mod prometheus;
 pub mod rows;
 pub mod shade;
 pub mod shown;
+pub mod stored;
 pub mod svg;
 pub mod table;
 pub mod terminal;
@@ -37,7 +38,7 @@ use format::Format;
 /// Every format that a result can be written in; the first is the default.
 pub static FORMATS: [Format; 9] = [
     table::TEXT,
-    json::JSON,
+    stored::JSON,
     rows::CSV,
     json::JSON_LINES,
     markdown::MARKDOWN,

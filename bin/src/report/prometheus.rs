@@ -7,6 +7,8 @@
 //!
 //! Prometheus, "Exposition formats", text-based format 0.0.4.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
@@ -51,24 +53,21 @@ fn line(out: &mut dyn Write, name: &str, labels: &[MetricLabel], value: &Value) 
     let mut before = '{';
     for (name, value) in labels {
         write!(out, "{before}{name}=\"")?;
-        word(&mut Escaping(out, label), value)?;
+        Escaping(out, label).write_str(&text_of(value))?;
         out.write_char('"')?;
         before = ',';
     }
-    out.write_str(if labels.is_empty() { " " } else { "} " })?;
-    match value {
-        Value::Real(number) => write!(out, "{}", Scientific(*number))?,
-        value => word(out, value)?,
-    }
-    out.write_char('\n')
+    let end = if labels.is_empty() { " " } else { "} " };
+    writeln!(out, "{end}{}", text_of(value))
 }
 
-/// Writes a word or a whole number; other values are not labels.
-fn word(out: &mut dyn Write, value: &Value) -> fmt::Result {
+/// Returns the text of a value or of a label.
+pub fn text_of(value: &Value) -> String {
     match value {
-        Value::Word(word) => out.write_str(word),
-        Value::Count(count) => write!(out, "{count}"),
-        _ => Ok(()),
+        Value::Real(number) => format!("{}", Scientific(*number)),
+        Value::Word(word) => word.clone(),
+        Value::Count(count) => format!("{count}"),
+        _ => String::new(),
     }
 }
 

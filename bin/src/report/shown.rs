@@ -15,7 +15,7 @@ use latency_core::units::NodeId;
 
 use super::chart::{Chart, Matrix};
 use super::document::{Attribute, Field, Level, Metric, MetricLabel, Part, Role, Value};
-use super::figures::Digits;
+use super::figures::{Digits, PRECISE, rounded};
 
 /// One part of a result.
 #[derive(Debug)]
@@ -168,6 +168,11 @@ impl Shown {
         self.entries.push(entry);
     }
 
+    /// Removes the last `count` parts.
+    pub fn remove_last(&mut self, count: usize) {
+        self.entries.truncate(self.entries.len().saturating_sub(count));
+    }
+
     /// Adds a value of any type that a field can hold.
     pub fn put(&mut self, field: &'static Field, value: impl Into<Value>) {
         self.value(field, value.into());
@@ -232,7 +237,10 @@ impl Shown {
 
     /// Adds a picture that a terminal shows only if `in_text` is true.
     pub fn draw(&mut self, picture: Picture, in_text: bool) {
-        let picture = Box::new(picture);
+        let picture = Box::new(match picture {
+            Picture::Chart(chart) => Picture::Chart(chart.rounded()),
+            Picture::Matrix(_) => picture,
+        });
         self.push(if in_text { ShownPart::Picture(picture) } else { ShownPart::PagePicture(picture) });
     }
 
@@ -241,6 +249,11 @@ impl Shown {
         if Metric::is_number(&value) {
             self.push(ShownPart::Metric(metric, labels.into(), value));
         }
+    }
+
+    /// Adds a property of a node's memory, in the digits of documents.
+    pub fn attribute(&mut self, attribute: Attribute, nodes: [NodeId; 2], value: f64) {
+        self.push(ShownPart::Attribute(attribute, nodes, rounded(value, PRECISE)));
     }
 
     /// Adds an object with the members of a value, or null if there is none.

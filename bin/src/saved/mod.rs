@@ -65,18 +65,18 @@ impl Saved {
         kept(path, draft)
     }
 
-    /// Reads every result of a file, and each experiment of a report, as [`load`](Self::load) does. With `in_brief` it
-    /// reads only the classes of pairs of CPUs.
+    /// Reads every result in the contents of a file, and each experiment of a report, as [`load`](Self::load) does. With
+    /// `in_brief` it reads only the classes of pairs of CPUs.
     ///
     /// # Errors
     ///
     /// The errors of [`load`](Self::load), and those of `take`.
-    pub fn load_each<'a>(
+    pub fn read_each<'a>(
         path: &'a [u8],
+        contents: &[u8],
         in_brief: bool,
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
     ) -> Result<(), Failure<'a>> {
-        let contents = contents(path)?;
         let mut room = List::new(MAX_ROWS)?;
         let mut taken = Ok(());
         let mut keep = |draft: Draft<'_>| {
@@ -84,7 +84,7 @@ impl Saved {
                 taken = kept(path, draft).and_then(&mut *take);
             }
         };
-        let found = documents::each_in(&contents, &mut |text| {
+        let found = documents::each_in(contents, &mut |text| {
             let mut draft = Draft::reading(&mut room, in_brief);
             let tree = understood(text, None, &mut draft)?;
             let found = draft.has_rows();
@@ -153,7 +153,12 @@ pub fn loaded(path: &[u8]) -> Result<file::Contents, Errno> {
     file::load(Some(path).filter(|path| *path != b"-"), LARGEST_FILE)
 }
 
-fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
+/// Returns the contents of a file.
+///
+/// # Errors
+///
+/// [`SavedError::Unreadable`] and [`SavedError::TooLarge`].
+pub fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
     loaded(path).map_err(|errno| documents::unreadable(path, errno).into())
 }
 

@@ -4,7 +4,6 @@ use crate::report::chart::{
     Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit,
 };
 use latency_core::text::Text;
-use std::boxed::Box;
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};
 
@@ -47,12 +46,12 @@ pub fn curve(show: impl FnOnce(&Chart)) {
     };
     let huge: Vec<ChartPoint> = sizes.iter().enumerate().map(|size| point(size, 1.0)).collect();
     let small: Vec<ChartPoint> = sizes.iter().enumerate().map(|size| point(size, 1.35)).collect();
-    let model = |size: f64| latency(size, 1.0);
+    let model = sizes.iter().map(|&size| ChartPoint::new(size, latency(size, 1.0))).collect();
     chart_of_curve(
         [
             Series { name: "2 MiB pages".into(), data: Data::Points(huge) },
             Series { name: "4 KiB pages".into(), data: Data::Points(small) },
-            Series { name: "model of 2 MiB".into(), data: Data::Curve(Box::new(model)) },
+            Series { name: "model of 2 MiB".into(), data: Data::Curve(model) },
         ]
         .into(),
         show,

@@ -84,14 +84,31 @@ fn likely(options: &Options<'_>) -> Option<LikelyCause> {
 pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<List<File<'a>>, Failure<'a>> {
     let mut files = List::new(paths.len() * PER_FILE + FURTHER)?;
     for path in paths {
-        Saved::load_each(path, in_brief, &mut |saved| {
-            let problem = Problem::new(1, "too many results");
-            let full = SavedError::Malformed { path, problem };
-            files.push(File { path, saved, values: spread(saved.rows)? }).ok_or(full)?;
-            Ok(())
-        })?;
+        let contents = saved::contents(path)?;
+        read_into(&mut files, path, &contents, in_brief)?;
     }
     Ok(files)
+}
+
+/// Reads the contents of a file.
+pub fn read_contents<'a>(path: &'a [u8], contents: &[u8]) -> Result<List<File<'a>>, Failure<'a>> {
+    let mut files = List::new(PER_FILE + FURTHER)?;
+    read_into(&mut files, path, contents, false)?;
+    Ok(files)
+}
+
+fn read_into<'a>(
+    files: &mut List<File<'a>>,
+    path: &'a [u8],
+    contents: &[u8],
+    in_brief: bool,
+) -> Result<(), Failure<'a>> {
+    Saved::read_each(path, contents, in_brief, &mut |saved| {
+        let problem = Problem::new(1, "too many results");
+        let full = SavedError::Malformed { path, problem };
+        files.push(File { path, saved, values: spread(saved.rows)? }).ok_or(full)?;
+        Ok(())
+    })
 }
 
 /// Returns the smallest value, the median and the largest; NaN if the values cannot be compared.

@@ -1,6 +1,5 @@
 //! A curve as presented by `curve` and `fit`: the answer, the levels, the picture and the points.
 
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
@@ -63,6 +62,9 @@ pub fn evidence(
     rows(document, samples, parts);
 }
 
+/// Number of points of the drawn model from one measured size to the next.
+const PER_GAP: u32 = 4;
+
 /// Draws the curve: points with their intervals, the same without address translation, the fitted stair, and a mark for
 /// each level.
 fn picture(
@@ -104,8 +106,15 @@ fn picture(
     }
     if let Ok(fit) = analysis.stair {
         let analysis = *analysis;
-        let model = move |size: f64| value(analysis.nanoseconds(fit.evaluate(size)));
-        series.push(Series { name: "model".into(), data: Data::Curve(Box::new(model)) });
+        let model = |size: f64| ChartPoint::new(size, value(analysis.nanoseconds(fit.evaluate(size))));
+        let sizes = samples.iter().map(|sample| sample.size.0.real());
+        let gaps = sizes.clone().zip(sizes.skip(1));
+        let between = gaps.flat_map(|(from, to)| {
+            (0..PER_GAP).map(move |step| from + (to - from) * f64::from(step) / f64::from(PER_GAP))
+        });
+        let last = samples.last().map(|sample| sample.size.0.real());
+        let mut points = between.chain(last).map(model);
+        series.push(Series { name: "model".into(), data: Data::Curve(vector(&mut points)) });
     }
     let y_axis = match reciprocal {
         true => Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },

@@ -1,6 +1,5 @@
 //! Latency by bandwidth as a picture: a line for each curve, and marks at its knee and its peak.
 
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -72,7 +71,7 @@ pub fn picture(document: &mut Shown, report: &Report<'_, '_>, several: bool) {
     }
     sort_by(&mut marks, |one, other| one.x.total_cmp(&other.x));
     if idle.is_finite() {
-        let baseline = Data::Curve(Box::new(move |_| idle));
+        let baseline = Data::Curve([ChartPoint::new(0.0, idle)].into());
         series.push(Series { name: format!("idle {} ns", Digits(idle)), data: baseline });
     }
     document.picture(Picture::Chart(Chart {

@@ -2,7 +2,7 @@
 
 use super::Mapped;
 use super::range::{AxisRange, Each};
-use crate::report::chart::{Chart, Data, MarkKind, Scale, Unit};
+use crate::report::chart::{Chart, Data, MarkKind, Scale, Unit, value_at};
 
 /// The number of places at which a model's curve is evaluated to find its range.
 const CURVE_SAMPLES: u32 = 64;
@@ -67,9 +67,9 @@ fn ordinates(data: &Data, x: Mapped<'_>, value: Each<'_>) {
                 value(high);
             })
         }
-        Data::Curve(curve) => {
+        Data::Curve(points) => {
             let place = |sample: u32| f64::from(sample) / f64::from(CURVE_SAMPLES);
-            (0..=CURVE_SAMPLES).for_each(|sample| value(curve(x.value(place(sample)))));
+            (0..=CURVE_SAMPLES).for_each(|sample| value(value_at(points, x.value(place(sample)))));
         }
     }
 }
@@ -78,7 +78,6 @@ fn ordinates(data: &Data, x: Mapped<'_>, value: Each<'_>) {
 mod tests {
     use super::*;
     use crate::report::chart::{Axis, ChartPoint, Series};
-    use std::boxed::Box;
 
     fn chart(data: impl IntoIterator<Item = Data>) -> Chart {
         let axis = Axis { title: "", unit: Unit::Plain("ns"), scale: Scale::Auto };
@@ -100,10 +99,10 @@ mod tests {
             ChartPoint::with_band(3.0, 5.0, 4.5, 9.5),
             ChartPoint::new(f64::NAN, 1e9),
         ];
-        let curve = |x: f64| x * 3.0;
+        let curve = [ChartPoint::new(1.0, 3.0), ChartPoint::new(5.0, 15.0)];
         let strip = [ChartPoint { whiskers: Some((4.5, 5.0)), ..ChartPoint::new(4.8, 2.0) }];
         let chart =
-            chart([Data::Points(points.into()), Data::Curve(Box::new(curve)), Data::Scatter(strip.into())]);
+            chart([Data::Points(points.into()), Data::Curve(curve.into()), Data::Scatter(strip.into())]);
         let plane = Plane::of(&chart, 5, 5).unwrap();
         assert_eq!(plane.x.range, AxisRange { low: 1.0, high: 5.0 });
         assert_eq!(plane.y.range, AxisRange { low: 0.0, high: 15.0 });
@@ -111,9 +110,9 @@ mod tests {
 
     #[test]
     fn without_a_point_there_is_no_plane() {
-        let curve = |x: f64| x;
+        let curve = [ChartPoint::new(1.0, 1.0)];
         let points = [ChartPoint::new(1.0, f64::INFINITY)];
-        let without = chart([Data::Points(points.into()), Data::Curve(Box::new(curve))]);
+        let without = chart([Data::Points(points.into()), Data::Curve(curve.into())]);
         assert!(Plane::of(&without, 5, 5).is_none());
         assert!(Plane::of(&chart([]), 5, 5).is_none());
     }

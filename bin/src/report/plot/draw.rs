@@ -5,7 +5,7 @@
 
 use super::row::PlotRow;
 use crate::report::axis::Plane;
-use crate::report::chart::{ChartPoint, Data, is_drawable};
+use crate::report::chart::{ChartPoint, Data, is_drawable, value_at};
 use latency_core::math;
 use latency_core::math::ToReal;
 use latency_core::math::round;
@@ -88,7 +88,7 @@ impl Pencil<'_> {
                 }
             }
             Data::Scatter(points) => self.markers(row, points, look, 0, 0),
-            Data::Curve(curve) => self.curve(row, curve, look),
+            Data::Curve(points) => self.curve(row, points, look),
         }
     }
 
@@ -164,9 +164,9 @@ impl Pencil<'_> {
         }
     }
 
-    fn curve(&self, row: &mut PlotRow, curve: &dyn Fn(f64) -> f64, look: Look) {
+    fn curve(&self, row: &mut PlotRow, points: &[ChartPoint], look: Look) {
         let last = (self.grid.columns * self.grid.dots.0).saturating_sub(1).max(1).real();
-        let at = |x: f64| curve(self.plane.x.value((x / last).clamp(0.0, 1.0)));
+        let at = |x: f64| value_at(points, self.plane.x.value((x / last).clamp(0.0, 1.0)));
         // A curve of whole characters is too coarse for dashes.
         let dash = if self.grid.dots.0 > 1 { DASH } else { usize::MAX };
         for column in (0..=math::whole(last) as usize).filter(|column| (column / dash).is_multiple_of(2)) {

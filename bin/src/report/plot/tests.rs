@@ -4,7 +4,6 @@ use super::*;
 use crate::report::chart::{Axis, ChartPoint, Mark, Scale};
 use crate::tests::charts;
 use proptest::prelude::*;
-use std::boxed::Box;
 use std::string::String;
 
 const PLAIN: Terminal = Terminal { columns: 72, unicode: true, colour: false, screen: false };
@@ -74,11 +73,11 @@ proptest! {
     ) {
         let points: std::vec::Vec<ChartPoint> =
             values.iter().map(|&(x, y, low, high)| ChartPoint::with_band(x, y, low, high)).collect();
-        let curve = |x: f64| x * x;
+        let curve = points.clone();
         let series = [
             Series { name: "points".into(), data: Data::Points(points.clone()) },
             Series { name: "strip".into(), data: Data::Scatter(points) },
-            Series { name: "curve".into(), data: Data::Curve(Box::new(curve)) },
+            Series { name: "curve".into(), data: Data::Curve(curve) },
         ];
         let marks = [Mark::line(2.0, format_args!("mark")), Mark::line(f64::NAN, format_args!("none"))];
         let axis = Axis { title: "title", unit, scale };

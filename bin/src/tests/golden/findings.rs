@@ -47,6 +47,7 @@ use crate::plan::Planning;
 use crate::plan::budget::Budget;
 use crate::plan::whole_run;
 use crate::report::FORMATS;
+use crate::report::format::Format;
 use crate::report::shown::{Shown, ShownPart, ShownTable};
 use crate::report::terminal::Terminal;
 use crate::report::words::speak;
@@ -110,6 +111,16 @@ pub fn written(scene: &Scene) -> String {
             failure.exit_code()
         );
     }
+    out
+}
+
+/// Returns a result in a format, in the style of a scene.
+pub fn shown(scene: &Scene, format: &Format, shown: &Shown) -> String {
+    let mut out = String::new();
+    let options = Parsed::of(scene).options;
+    let columns = crate::catalogue::columns(shown);
+    let _words = speak(scene.words);
+    output::write(&mut out, format, options, terminal(scene), columns, shown).unwrap();
     out
 }
 
@@ -209,7 +220,7 @@ impl Parsed {
             Some(command) => {
                 let ran = || self.run(command.descriptor.name);
                 command
-                    .perform(options, &ran, &mut |shown| write(command.columns, shown))
+                    .perform(options, &ran, &mut |shown| write(crate::catalogue::columns(shown), shown))
                     .unwrap_or_else(Some)
             }
             None => {

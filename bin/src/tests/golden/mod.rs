@@ -4,6 +4,7 @@
 //! Long texts are shortened (`stored`); if the output of a scene differs, its full text is in target/golden. This file
 //! lists the scenes and compares; only `findings` knows the types of results.
 
+mod again;
 mod causes;
 mod claims;
 mod findings;
@@ -33,7 +34,7 @@ use crate::catalogue::EXPERIMENTS;
 use crate::report::FORMATS;
 
 use scene::Scene;
-use stored::stored;
+use stored::{stored, without_shown};
 
 /// Returns whether a case is among those of this run: one in `step`, or all in `make test-all`.
 fn is_run(case: usize, step: usize) -> bool {
@@ -47,7 +48,8 @@ fn directory() -> PathBuf {
 /// Compares the output of a scene with the stored text: returns the name of the stored file, and the first line that
 /// differs. With `update`, stores the new text.
 fn compared(scene: &Scene, update: bool) -> (String, Option<String>) {
-    let whole = findings::written(scene);
+    let mut whole = findings::written(scene);
+    without_shown(&mut whole);
     let (name, text) = stored(&scene.file, &whole);
     let path = directory().join(&name);
     let kept = fs::read_to_string(&path).unwrap_or_default();

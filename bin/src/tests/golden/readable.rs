@@ -11,7 +11,7 @@ use latency_core::rng::Pcg32;
 
 use super::scene::{Scene, Trouble};
 use super::seen::Seen;
-use super::{findings, is_run, scenes};
+use super::{again, findings, is_run, scenes};
 use crate::result::row::{FIELDS, Row};
 use crate::saved::{MAX_ROWS, Saved};
 use crate::sys::table::List;
@@ -107,6 +107,7 @@ fn with_values(scene: &Scene) -> (usize, usize) {
 /// Checks that a result is read in every form, each time with the same rows.
 fn check(scene: &Scene, what: &str, file: &str) {
     let json = written(scene, "json");
+    again::check(scene, &json, what);
     let (own, others) = with_values(scene);
     if own + others == 0 {
         return;

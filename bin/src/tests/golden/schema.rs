@@ -122,6 +122,7 @@ impl Documents {
                 assert!(CONSTANT.contains(&key));
                 set_constant(&mut whole, key, word);
             }
+            add_shown(&mut whole);
             defs.push((name, whole));
         }
         if !missing.is_empty() {
@@ -150,6 +151,17 @@ impl Documents {
 
 fn reference(name: &str) -> Json {
     Json::object([("$ref", Json::Text(format!("#/$defs/{name}")))])
+}
+
+/// Adds the member that shows a document again; lines of JSON have none.
+fn add_shown(schema: &mut Json) {
+    let Json::Object(keywords) = schema else { return };
+    let properties = keywords.iter_mut().find(|(name, _)| name == "properties");
+    let Some((_, Json::Object(properties))) = properties else { return };
+    let about = "Sentences, tables, pictures and samples of the result, with which `show` shows it as its run did, behind a \
+                 checksum of all other members.";
+    let member = Json::object([("description", Json::text(about)), ("type", Json::text("array"))]);
+    properties.push(("shown".into(), member));
 }
 
 /// Replaces the type of a member by its only value.

@@ -1,7 +1,7 @@
 //! The series of a chart as SVG paths, and their samples in the legend.
 
 use crate::report::axis::{Plane, ValueWithUnit};
-use crate::report::chart::{ChartPoint, Data, Unit, is_drawable};
+use crate::report::chart::{ChartPoint, Data, Unit, is_drawable, value_at};
 use crate::report::escape::InMarkup;
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::Trimmed;
@@ -56,7 +56,7 @@ impl Canvas<'_> {
                 self.markers(out, points, index)
             }
             Data::Scatter(points) => self.markers(out, points, index),
-            Data::Curve(curve) => self.curve(out, curve),
+            Data::Curve(points) => self.curve(out, points),
         }
     }
 
@@ -125,12 +125,12 @@ impl Canvas<'_> {
         Ok(())
     }
 
-    fn curve(&self, out: &mut dyn Write, curve: &dyn Fn(f64) -> f64) -> fmt::Result {
+    fn curve(&self, out: &mut dyn Write, points: &[ChartPoint]) -> fmt::Result {
         out.write_str("<path class=\"curve\" d=\"")?;
         let mut command = 'M';
         for step in 0..=CURVE_STEPS {
             let x = self.plane.x.value(f64::from(step) / f64::from(CURVE_STEPS));
-            let y = curve(x);
+            let y = value_at(points, x);
             if is_drawable(y) {
                 self.place(out, command, (x, y))?;
             }
