@@ -71,7 +71,7 @@ pub const TABLE: [ComparedCondition; 18] = [
 /// The types of cores. All cores of most processors are of one type, and their documents name none.
 const CORE_TYPES: [&str; 3] = ["one core type", CoreKind::Performance.name(), CoreKind::Efficiency.name()];
 /// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
-const ORDERS: [&str; 8] =
+pub(super) const ORDERS: [&str; 8] =
     ["backward", "sequential", "page-local", "2m-local", "grouped-4", "grouped-2", "grouped-1", "random"];
 /// Value of the condition of pages for a word that names none; other values are codes of pages.
 const OTHER_PAGES: u64 = u8::MAX as u64;
