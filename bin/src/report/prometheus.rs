@@ -28,10 +28,10 @@ pub const PROMETHEUS: Format = Format {
 };
 
 /// The labels and the value of a sample.
-type MetricSample<'s> = (&'s [MetricLabel], &'s Value);
+pub type MetricSample<'s> = (&'s [MetricLabel], &'s Value);
 
-/// Writes the samples, grouped by metric, in the order of their first samples.
-fn write(out: &mut dyn Write, shown: &Shown) -> fmt::Result {
+/// Returns the samples of each metric, in the order of their first samples.
+pub fn samples(shown: &Shown) -> Vec<(&'static Metric, Vec<MetricSample<'_>>)> {
     let mut known: Vec<(&Metric, Vec<MetricSample<'_>>)> = Vec::new();
     for entry in shown.entries() {
         let ShownPart::Metric(metric, labels, value) = entry else { continue };
@@ -41,7 +41,11 @@ fn write(out: &mut dyn Write, shown: &Shown) -> fmt::Result {
             None => known.push((metric, Vec::from([sample]))),
         }
     }
-    for (Metric { name, about }, samples) in known {
+    known
+}
+
+fn write(out: &mut dyn Write, shown: &Shown) -> fmt::Result {
+    for (Metric { name, about }, samples) in samples(shown) {
         write!(out, "# HELP latency_bench_{name} {about}\n# TYPE latency_bench_{name} gauge\n")?;
         samples.into_iter().try_for_each(|(labels, value)| line(out, name, labels, value))?;
     }

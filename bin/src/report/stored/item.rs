@@ -47,6 +47,13 @@ macro_rules! list {
 }
 pub(super) use list;
 
+/// Writes a list.
+pub fn write_list(out: &mut Writer<&mut dyn Write>, list: &[Item]) -> fmt::Result {
+    out.begin_array()?;
+    list.iter().try_for_each(|item| item.write(out))?;
+    out.end_array()
+}
+
 /// Returns the list of some items.
 pub fn all(items: &mut dyn Iterator<Item = Item>) -> Item {
     Item::List(vector(items))
@@ -59,11 +66,7 @@ impl Item {
             Item::Number(number) if math::whole(*number).real() == *number => out.u64(math::whole(*number)),
             Item::Number(number) => out.decimal(*number, decimals(*number, PRECISE)),
             Item::Text(text) => out.string(text),
-            Item::List(list) => {
-                out.begin_array()?;
-                list.iter().try_for_each(|item| item.write(out))?;
-                out.end_array()
-            }
+            Item::List(list) => write_list(out, list),
         }
     }
 
@@ -86,46 +89,45 @@ impl Item {
         })
     }
 
-    /// Returns the number.
-    pub const fn number(&self) -> Option<f64> {
+    /// Returns the number; NaN for another value.
+    pub const fn number(&self) -> f64 {
         match self {
-            Item::Number(number) => Some(*number),
-            _ => None,
+            Item::Number(number) => *number,
+            _ => f64::NAN,
         }
     }
 
-    /// Returns the number, if it is a count.
-    pub fn count(&self) -> Option<usize> {
-        let number = self.number()?;
-        Some(math::whole(number) as usize).filter(|count| count.real() == number)
+    /// Returns the number as a count; 0 for another value.
+    pub fn count(&self) -> usize {
+        math::whole(self.number()) as usize
     }
 
-    /// Returns the number, if it is an identifier.
-    pub fn id(&self) -> Option<u32> {
-        u32::try_from(self.count()?).ok()
+    /// Returns the number as an identifier; 0 for another value.
+    pub fn id(&self) -> u32 {
+        self.count() as u32
+    }
+
+    /// Returns the text; an empty one for another value.
+    pub fn text(&self) -> &str {
+        match self {
+            Item::Text(text) => text,
+            _ => "",
+        }
     }
 
     /// Returns the text.
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            Item::Text(text) => Some(text),
-            _ => None,
-        }
+    pub fn string(&self) -> String {
+        self.text().into()
     }
 
     /// Returns the text for the rest of the process: results name what is the same in all runs by such texts.
-    pub fn word(&self) -> Option<&'static str> {
-        Some(String::from(self.text()?).leak())
+    pub fn word(&self) -> &'static str {
+        self.string().leak()
     }
 
-    /// Returns what `read` makes of the items of a list; `None` if it cannot use one of them.
-    pub fn list<T>(&self, read: impl Fn(&Item) -> Option<T>) -> Option<Vec<T>> {
-        let Item::List(list) = self else { return None };
-        let mut all = Vec::new();
-        for item in list {
-            all.push(read(item)?);
-        }
-        Some(all)
+    /// Returns what `read` makes of the items of a list.
+    pub fn list<T>(&self, read: &dyn Fn(&Item) -> T) -> Vec<T> {
+        vector(&mut self.items().iter().map(read))
     }
 
     /// Returns the items of a list; none of another value.

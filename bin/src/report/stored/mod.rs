@@ -1,9 +1,9 @@
 //! A result within its own document: what `show` needs to show it again as its run did, in every format.
 //!
-//! The last member of a document is a list: a checksum of the other members; then the sentences, tables, pictures and
-//! samples of the result, in their order, each as a list that begins with its kind. The values of a document are read
-//! back from its other members. If these were changed after the run, the sentences no longer apply to them, and the
-//! checksum shows it.
+//! The last member of a document is a list: a checksum of the document; then the sentences, tables, pictures and samples
+//! of the result, in their order, each as a list that begins with its kind. The values of a document are read back from its
+//! other members. If they or the sentences were edited after the run, these may not belong together, and the checksum
+//! shows it.
 
 mod item;
 mod read;
@@ -16,7 +16,9 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-use latency_core::json::Layout;
+use latency_core::json::{Layout, Writer};
+
+use item::Item;
 
 use super::json;
 use super::shown::ShownPart;
@@ -56,8 +58,8 @@ mod unit {
     pub const NAMES: &str = "names";
 }
 
-/// Returns the checksum of values: FNV-1a of their text on one line.
-fn checksum(entries: &[ShownPart]) -> String {
+/// Returns the checksum of values and of the other parts: FNV-1a of their text on one line.
+fn checksum(entries: &[ShownPart], parts: &[Item]) -> String {
     struct Checksum(u64);
     impl Write for Checksum {
         fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -69,5 +71,7 @@ fn checksum(entries: &[ShownPart]) -> String {
     let mut sum = Checksum(0xcbf2_9ce4_8422_2325);
     // The sum of a text cannot fail.
     let _ = json::write(&mut sum, Layout::OneLine, entries);
+    let mut writer = Writer::new(&mut sum as &mut dyn Write, Layout::OneLine);
+    let _ = item::write_list(&mut writer, parts);
     format!("{:016x}", sum.0)
 }

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use latency_core::json::{Event, Reader, Str};
 use latency_core::stats::{Estimate, Interval};
@@ -13,7 +14,7 @@ use latency_core::words::Worded;
 use super::item::Item;
 use super::{SHOWN, checksum, kind, mark, series, unit};
 use crate::report::chart::{
-    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Series, Unit,
+    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit,
 };
 use crate::report::document::{ENDS, Field, Metric, Part, ROLES, Value};
 use crate::report::shown::{Picture, Shown, ShownPart, ShownTable};
@@ -23,7 +24,7 @@ use crate::report::shown::{Picture, Shown, ShownPart, ShownTable};
 pub enum Restored {
     /// The result as it was written.
     Whole(Shown),
-    /// Its values were changed since.
+    /// It was edited since.
     Changed,
 }
 
@@ -50,15 +51,22 @@ pub fn restored(text: &[u8], records: &str) -> Option<Restored> {
     let mut shown = reading.shown;
     let kept = kept?;
     let (sum, parts) = kept.items().split_first()?;
-    if sum.text()? != checksum(shown.entries()) {
+    if sum.text() != checksum(shown.entries(), parts) {
         return Some(Restored::Changed);
     }
-    // Samples of one metric have the same address.
-    let mut metrics = Vec::new();
+    let decoder = Decoder { is_bad: Cell::new(false) };
     for part in parts {
-        shown.push(self::part(part.items(), &mut metrics)?);
+        match part.items() {
+            [of, name, about, samples] if of.text() == kind::METRIC => {
+                let metric = Box::leak(Box::new(Metric { name: name.word(), about: about.word() }));
+                for sample in samples.items() {
+                    shown.push(decoder.sample(metric, sample.items()));
+                }
+            }
+            part => shown.push(decoder.part(part)),
+        }
     }
-    Some(Restored::Whole(shown))
+    (!decoder.is_bad.get()).then_some(Restored::Whole(shown))
 }
 
 /// The values of a document, as far as they were read.
@@ -176,131 +184,159 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// Reads a part that is not a value.
-fn part(list: &[Item], metrics: &mut Vec<&'static Metric>) -> Option<ShownPart> {
-    let (of, rest) = list.split_first()?;
-    Some(match (of.text()?, rest) {
-        (kind::TABLE, [level, words, caption, rows]) => ShownPart::Table(Box::new(ShownTable {
-            caption: caption.text()?.into(),
-            level: Worded::from_word(level.text()?.as_bytes())?,
-            words: words.count()?,
-            rows: rows.list(|row| row.list(|cell| cell.text().map(String::from)))?,
-        })),
-        (kind::CHART, [in_text, title, subtitle, x, y, series, marks]) => drawn(
-            in_text,
-            Picture::Chart(Chart {
-                title: title.text()?.into(),
-                subtitle: subtitle.text()?.into(),
-                x_axis: axis(x)?,
-                y_axis: axis(y)?,
-                series: series.list(one_series)?,
-                marks: marks.list(one_mark)?,
-            }),
-        )?,
-        (kind::MATRIX, [in_text, title, subtitle, unit, noun, rows, columns, groups, cells]) => drawn(
-            in_text,
-            Picture::Matrix(Matrix {
-                title: title.text()?.into(),
-                subtitle: subtitle.text()?.into(),
-                unit: unit.word()?,
-                noun: noun.word()?,
-                rows: rows.list(Item::id)?,
-                columns: columns.list(Item::id)?,
-                groups: match groups {
-                    Item::Number(_) => None,
-                    groups => Some(groups.list(group)?),
-                },
-                cells: cells.list(|cell| match cell {
-                    Item::Number(number) => Some(Ok(*number)),
-                    cell => Some(Err(cell.text()?.into())),
-                })?,
-            }),
-        )?,
-        (kind::METRIC, [name, about, labels, value]) => {
-            let known = metrics.iter().find(|metric| name.text() == Some(metric.name));
-            let metric = match known {
-                Some(metric) => *metric,
-                None => Box::leak(Box::new(Metric { name: name.word()?, about: about.word()? })),
-            };
-            if known.is_none() {
-                metrics.push(metric);
-            }
-            let label = |label: &Item| match label.items() {
-                [name, word] => Some((name.word()?, word.text()?.into())),
-                _ => None,
-            };
-            ShownPart::Metric(metric, labels.list(label)?, value.text()?.into())
-        }
-        (kind::ATTRIBUTE, [name, from, to, value]) => {
-            let attribute = Worded::from_word(name.text()?.as_bytes())?;
-            ShownPart::Attribute(attribute, [NodeId(from.id()?), NodeId(to.id()?)], value.number()?)
-        }
-        (role, [one, other, words]) => {
-            let (_, make) = ROLES.iter().find(|(name, _)| *name == role)?;
-            ShownPart::Sentence(make([one.word()?, other.word()?]), words.text()?.into())
-        }
-        _ => return None,
-    })
+/// Makes the parts that are not values. What has another form is replaced, and noted: then the document is not used.
+struct Decoder {
+    is_bad: Cell<bool>,
 }
 
-fn drawn(in_text: &Item, picture: Picture) -> Option<ShownPart> {
+impl Decoder {
+    fn part(&self, list: &[Item]) -> ShownPart {
+        let (of, rest) = list.split_first().map_or(("", list), |(of, rest)| (of.text(), rest));
+        match (of, rest) {
+            (kind::TABLE, [level, words, caption, rows]) => ShownPart::Table(Box::new(ShownTable {
+                caption: caption.string(),
+                level: self.choice(level),
+                words: words.count(),
+                rows: rows.list(&|row| row.list(&Item::string)),
+            })),
+            (kind::CHART, [in_text, title, subtitle, x, y, series, marks]) => drawn(
+                in_text,
+                Picture::Chart(Chart {
+                    title: title.string(),
+                    subtitle: subtitle.string(),
+                    x_axis: self.axis(x.items()),
+                    y_axis: self.axis(y.items()),
+                    series: series.list(&|series| self.series(series.items())),
+                    marks: marks.list(&|mark| self.mark(mark.items())),
+                }),
+            ),
+            (kind::MATRIX, [in_text, title, subtitle, unit, noun, rows, columns, groups, cells]) => drawn(
+                in_text,
+                Picture::Matrix(Matrix {
+                    title: title.string(),
+                    subtitle: subtitle.string(),
+                    unit: unit.word(),
+                    noun: noun.word(),
+                    rows: rows.list(&Item::id),
+                    columns: columns.list(&Item::id),
+                    groups: match groups {
+                        Item::List(_) => Some(groups.list(&|group| self.group(group.items()))),
+                        _ => None,
+                    },
+                    cells: cells.list(&|cell| match cell {
+                        Item::Number(number) => Ok(*number),
+                        cell => Err(cell.string()),
+                    }),
+                }),
+            ),
+            (kind::ATTRIBUTE, [name, from, to, value]) => {
+                let nodes = [NodeId(from.id()), NodeId(to.id())];
+                ShownPart::Attribute(self.choice(name), nodes, value.number())
+            }
+            (role, [one, other, words]) => match ROLES.iter().find(|(name, _)| *name == role) {
+                Some((_, make)) => ShownPart::Sentence(make([one.word(), other.word()]), words.string()),
+                None => self.bad(ShownPart::End),
+            },
+            _ => self.bad(ShownPart::End),
+        }
+    }
+
+    /// Notes that something has another form, and returns its replacement.
+    fn bad<T>(&self, instead: T) -> T {
+        self.is_bad.set(true);
+        instead
+    }
+
+    /// Returns the value of a word.
+    fn choice<C: Worded>(&self, word: &Item) -> C {
+        let found = C::from_word(word.text().as_bytes());
+        found.unwrap_or_else(|| self.bad(C::WORDS[0].1))
+    }
+
+    /// Makes a sample of its value, and of the name and the word of each label.
+    fn sample(&self, metric: &'static Metric, sample: &[Item]) -> ShownPart {
+        let Some((value, labels)) = sample.split_first() else { return self.bad(ShownPart::End) };
+        let mut words = Vec::new();
+        for label in labels.chunks(2) {
+            words.push(match label {
+                [name, word] => (name.word(), word.text().into()),
+                _ => self.bad(("", Value::None)),
+            });
+        }
+        ShownPart::Metric(metric, words, value.text().into())
+    }
+
+    fn group(&self, group: &[Item]) -> MatrixGroup {
+        match group {
+            [first, name] => MatrixGroup { first: first.count(), name: short(name) },
+            _ => self.bad(MatrixGroup { first: 0, name: Text::EMPTY }),
+        }
+    }
+
+    fn axis(&self, axis: &[Item]) -> Axis {
+        let (title, unit, scale) = match axis {
+            [title, unit, scale] => (title.word(), unit.items(), self.choice(scale)),
+            _ => self.bad(("", axis, Scale::Auto)),
+        };
+        let unit = match unit {
+            [kind, rest @ ..] => match (kind.text(), rest) {
+                (unit::BYTES, []) => Unit::Bytes,
+                (unit::COUNT, []) => Unit::Count,
+                (unit::PLAIN, [word]) => Unit::Plain(word.word()),
+                (unit::PREFIXED, [word]) => Unit::Prefixed(word.word()),
+                (unit::NAMES, [names]) => Unit::Names(names.list(&Item::string)),
+                _ => self.bad(Unit::Bytes),
+            },
+            [] => self.bad(Unit::Bytes),
+        };
+        Axis { title, unit, scale }
+    }
+
+    fn series(&self, of: &[Item]) -> Series {
+        let [kind, name, points] = of else {
+            return self.bad(Series { name: String::new(), data: Data::Points(Vec::new()) });
+        };
+        let points = points.list(&|point| self.point(point.items()));
+        let data = match kind.text() {
+            series::POINTS => Data::Points(points),
+            series::SCATTER => Data::Scatter(points),
+            series::MODEL => Data::Curve(points),
+            _ => self.bad(Data::Points(points)),
+        };
+        Series { name: name.string(), data }
+    }
+
+    fn point(&self, point: &[Item]) -> ChartPoint {
+        let [x, y, ends @ ..] = point else { return self.bad(ChartPoint::new(f64::NAN, f64::NAN)) };
+        let pair = |place: usize| match ends.get(place..place + 2) {
+            Some([low, high]) => Some((low.number(), high.number())),
+            _ => None,
+        };
+        let band = pair(0).filter(|(low, high)| !(low.is_nan() && high.is_nan()));
+        ChartPoint { x: x.number(), y: y.number(), band, whiskers: pair(2) }
+    }
+
+    fn mark(&self, of: &[Item]) -> Mark {
+        let [kind, x, label, series, rest @ ..] = of else { return self.bad(Mark::NONE) };
+        let kind = match (kind.text(), rest) {
+            (mark::LINE, []) => MarkKind::Line,
+            (mark::TICK, []) => MarkKind::Tick,
+            (mark::AREA, [end, y]) => MarkKind::Area { end: end.number(), y: y.number() },
+            _ => self.bad(MarkKind::Line),
+        };
+        let series = Some(series.number()).filter(|number| !number.is_nan()).map(|_| series.count());
+        Mark { x: x.number(), label: short(label), kind, series }
+    }
+}
+
+fn drawn(in_text: &Item, picture: Picture) -> ShownPart {
     let picture = Box::new(picture);
-    Some(match in_text.count()? {
+    match in_text.count() {
         0 => ShownPart::PagePicture(picture),
         _ => ShownPart::Picture(picture),
-    })
+    }
 }
 
-fn group(group: &Item) -> Option<MatrixGroup> {
-    let [first, name] = group.items() else { return None };
-    Some(MatrixGroup { first: first.count()?, name: Text::of(format_args!("{}", name.text()?)) })
-}
-
-fn axis(axis: &Item) -> Option<Axis> {
-    let [title, unit, scale] = axis.items() else { return None };
-    let (of, rest) = unit.items().split_first()?;
-    let unit = match (of.text()?, rest) {
-        (unit::BYTES, []) => Unit::Bytes,
-        (unit::COUNT, []) => Unit::Count,
-        (unit::PLAIN, [word]) => Unit::Plain(word.word()?),
-        (unit::PREFIXED, [word]) => Unit::Prefixed(word.word()?),
-        (unit::NAMES, [names]) => Unit::Names(names.list(|name| name.text().map(String::from))?),
-        _ => return None,
-    };
-    Some(Axis { title: title.word()?, unit, scale: Worded::from_word(scale.text()?.as_bytes())? })
-}
-
-fn one_series(of: &Item) -> Option<Series> {
-    let [kind, name, points] = of.items() else { return None };
-    let points = points.list(point)?;
-    let data = match kind.text()? {
-        series::POINTS => Data::Points(points),
-        series::SCATTER => Data::Scatter(points),
-        series::MODEL => Data::Curve(points),
-        _ => return None,
-    };
-    Some(Series { name: name.text()?.into(), data })
-}
-
-fn point(point: &Item) -> Option<ChartPoint> {
-    let numbers = point.list(Item::number)?;
-    let [x, y, ends @ ..] = numbers.as_slice() else { return None };
-    let pair = |place: usize| match ends.get(place..place + 2) {
-        Some([low, high]) => Some((*low, *high)),
-        _ => None,
-    };
-    let band = pair(0).filter(|(low, high)| !(low.is_nan() && high.is_nan()));
-    Some(ChartPoint { x: *x, y: *y, band, whiskers: pair(2) })
-}
-
-fn one_mark(of: &Item) -> Option<Mark> {
-    let [kind, x, label, series, rest @ ..] = of.items() else { return None };
-    let kind = match (kind.text()?, rest) {
-        (mark::LINE, []) => MarkKind::Line,
-        (mark::TICK, []) => MarkKind::Tick,
-        (mark::AREA, [end, y]) => MarkKind::Area { end: end.number()?, y: y.number()? },
-        _ => return None,
-    };
-    let label = Text::of(format_args!("{}", label.text()?));
-    Some(Mark { x: x.number()?, label, kind, series: series.count() })
+fn short<const N: usize>(text: &Item) -> Text<N> {
+    Text::of(format_args!("{}", text.text()))
 }

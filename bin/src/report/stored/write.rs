@@ -9,11 +9,12 @@ use latency_core::words::Worded;
 use super::item::{Item, all, list};
 use super::{SHOWN, checksum, kind, mark, series, unit};
 use crate::report::chart::{
-    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Series, Unit,
+    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Series, Unit, vector,
 };
+use crate::report::document::Metric;
 use crate::report::format::Format;
 use crate::report::json::{JSON_LINES, Json};
-use crate::report::prometheus::text_of;
+use crate::report::prometheus::{MetricSample, samples, text_of};
 use crate::report::shown::{Picture, ShownPart, ShownTable};
 
 /// One object over several lines, with everything that shows the result again.
@@ -26,8 +27,10 @@ pub const JSON: Format = Format {
         let out = &mut json.writer;
         out.key(SHOWN)?;
         out.begin_array()?;
-        out.string(&checksum(shown.entries()))?;
-        shown.entries().iter().filter_map(part).try_for_each(|part| part.write(out))?;
+        let mut parts = vector(&mut shown.entries().iter().filter_map(part));
+        parts.extend(samples(shown).iter().map(metric));
+        out.string(&checksum(shown.entries(), &parts))?;
+        parts.iter().try_for_each(|part| part.write(out))?;
         out.end_array()?;
         json.end()
     },
@@ -38,6 +41,8 @@ pub const JSON: Format = Format {
 fn part(entry: &ShownPart) -> Option<Item> {
     Some(match entry {
         ShownPart::Value(..) | ShownPart::Named(..) | ShownPart::Begin(_) | ShownPart::End => return None,
+        // All samples of a metric are one part.
+        ShownPart::Metric(..) => return None,
         ShownPart::Sentence(role, words) => {
             let [one, other] = role.labels();
             list![role.name(), one, other, words.as_str()]
@@ -49,14 +54,21 @@ fn part(entry: &ShownPart) -> Option<Item> {
         }
         ShownPart::Picture(picture) => self::picture(picture, true),
         ShownPart::PagePicture(picture) => self::picture(picture, false),
-        ShownPart::Metric(metric, labels, value) => {
-            let labels = all(&mut labels.iter().map(|(name, word)| list![*name, text_of(word)]));
-            list![kind::METRIC, metric.name, metric.about, labels, text_of(value)]
-        }
         ShownPart::Attribute(attribute, [from, to], value) => {
             list![kind::ATTRIBUTE, attribute.word(), from.0, to.0, *value]
         }
     })
+}
+
+fn metric((metric, samples): &(&Metric, Vec<MetricSample<'_>>)) -> Item {
+    let sample = |(labels, value): &MetricSample<'_>| {
+        let mut words = Vec::from([Item::from(text_of(value))]);
+        for (name, word) in *labels {
+            words.extend([(*name).into(), text_of(word).into()]);
+        }
+        Item::List(words)
+    };
+    list![kind::METRIC, metric.name, metric.about, all(&mut samples.iter().map(sample))]
 }
 
 fn picture(picture: &Picture, in_text: bool) -> Item {
