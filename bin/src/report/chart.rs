@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 use core::fmt;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
-use latency_core::worded;
 
 use super::figures::{PRECISE, rounded};
 
@@ -27,20 +26,18 @@ pub enum Unit {
     Names(Vec<String>),
 }
 
-worded! {
-    /// The scale of an axis, which turns values into places.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum Scale {
-        /// Logarithmic where the values span a factor of eight, else linear.
-        #[default]
-        Auto = "auto",
-        /// Proportional to the values. A vertical axis starts at zero, so that heights can be compared.
-        Linear = "linear",
-        /// Like `Linear`, but a vertical axis starts at zero only if that wastes less than a third of it.
-        Fitted = "fitted",
-        /// Equal ratios at equal distances. It becomes linear if a value is not positive.
-        Logarithmic = "logarithmic",
-    }
+/// The scale of an axis, which turns values into places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Logarithmic where the values span a factor of eight, else linear.
+    #[default]
+    Auto,
+    /// Proportional to the values. A vertical axis starts at zero, so that heights can be compared.
+    Linear,
+    /// Like `Linear`, but a vertical axis starts at zero only if that wastes less than a third of it.
+    Fitted,
+    /// Equal ratios at equal distances. It becomes linear if a value is not positive.
+    Logarithmic,
 }
 
 /// One axis.
@@ -163,13 +160,8 @@ pub enum MarkKind {
     Line,
     /// A second tick of the axis.
     Tick,
-    /// An area from the place of the mark to `end`; its label is at the height `y`.
-    Area {
-        /// The right end.
-        end: f64,
-        /// The height of the label.
-        y: f64,
-    },
+    /// An area from the place of the mark to its right end; the second number is the height of its label.
+    Area(f64, f64),
 }
 
 /// A marked place on the horizontal axis, such as a cache's capacity.
@@ -224,7 +216,7 @@ impl Chart {
         }
         for mark in &mut self.marks {
             round(&mut mark.x);
-            if let MarkKind::Area { end, y } = &mut mark.kind {
+            if let MarkKind::Area(end, y) = &mut mark.kind {
                 round(end);
                 round(y);
             }

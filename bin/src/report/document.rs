@@ -7,7 +7,6 @@ use core::fmt::Display;
 
 use latency_core::stats::{Estimate, Summary};
 use latency_core::units::Bytes;
-use latency_core::worded;
 
 use super::terminal::Terminal;
 
@@ -219,86 +218,21 @@ pub enum PageRole {
     Chapter,
 }
 
-/// The name of a role in documents, and a function that makes it from its labels, as far as it has any.
-type NamedRole = (&'static str, fn([&'static str; 2]) -> Role);
-
-/// Every role.
-pub const ROLES: [NamedRole; 21] = [
-    ("line", |_| Role::Line),
-    ("answer", |_| Role::Answer),
-    ("trust", |_| Role::Trust),
-    ("finding", |_| Role::Finding),
-    ("missing", |_| Role::Missing),
-    ("method", |[label, _]| Role::Method(label)),
-    ("question", |[label, _]| Role::Question(label)),
-    ("provenance", |[label, _]| Role::Provenance(label)),
-    ("brief", |[label, _]| Role::Brief(label)),
-    ("detail", |[label, _]| Role::Detail(label)),
-    ("title", |_| Role::Page(PageRole::Title)),
-    ("origin", |_| Role::Page(PageRole::Origin)),
-    ("footer", |_| Role::Page(PageRole::Footer)),
-    ("fact", |[label, _]| Role::Page(PageRole::Fact(label))),
-    ("figure", |[label, trust]| Role::Page(PageRole::Figure(label, trust))),
-    ("chapter answer", |[label, trust]| Role::Page(PageRole::ChapterAnswer(label, trust))),
-    ("warning", |[severity, _]| Role::Page(PageRole::Warning(severity))),
-    ("remedy", |_| Role::Page(PageRole::Remedy)),
-    ("command", |_| Role::Page(PageRole::Command)),
-    ("data", |_| Role::Page(PageRole::Data)),
-    ("chapter", |_| Role::Page(PageRole::Chapter)),
-];
-
-impl Role {
-    /// Returns its labels; empty ones for a role without labels.
-    pub const fn labels(self) -> [&'static str; 2] {
-        match self {
-            Role::Method(label)
-            | Role::Question(label)
-            | Role::Provenance(label)
-            | Role::Brief(label)
-            | Role::Detail(label)
-            | Role::Page(PageRole::Fact(label) | PageRole::Warning(label)) => [label, ""],
-            Role::Page(PageRole::Figure(label, trust) | PageRole::ChapterAnswer(label, trust)) => {
-                [label, trust]
-            }
-            _ => ["", ""],
-        }
-    }
-
-    /// Returns its name in documents.
-    pub fn name(self) -> &'static str {
-        let is_own = |(_, make): &&NamedRole| make(self.labels()) == self;
-        ROLES.iter().find(is_own).map_or("", |(name, _)| *name)
-    }
-}
-
-worded! {
-    /// The level of detail that a reader asked for.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Level {
-        /// The answer and the table.
-        Quiet = "quiet",
-        /// Everything that helps to act on the answer.
-        #[default]
-        Normal = "normal",
-        /// Everything.
-        Verbose = "verbose",
-    }
-
-    /// A property of a node's memory, as seen by the CPUs of a node.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Attribute {
-        /// The latency of a load, in nanoseconds.
-        ReadLatency = "read latency",
-        /// The bandwidth of reads by all CPUs of the node, in bytes per second.
-        ReadBandwidth = "read bandwidth",
-        /// The bandwidth of their writes that bypass the caches, in bytes per second.
-        WriteBandwidth = "write bandwidth",
-    }
+/// The level of detail that a reader asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The answer and the table.
+    Quiet,
+    /// Everything that helps to act on the answer.
+    #[default]
+    Normal,
+    /// Everything.
+    Verbose,
 }
 
 /// A quantity for monitoring systems, in base units.
 ///
-/// A metric is a `static`; formats tell metrics apart by address.
+/// A metric is a `static`; formats tell metrics apart by name.
 #[derive(Debug)]
 pub struct Metric {
     /// Its name, with the unit at its end.
@@ -320,6 +254,17 @@ impl Metric {
 
 /// The name and the word of one label of a sample.
 pub type MetricLabel = (&'static str, Value);
+
+/// A property of a node's memory, as seen by the CPUs of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attribute {
+    /// The latency of a load, in nanoseconds.
+    ReadLatency,
+    /// The bandwidth of reads by all CPUs of the node, in bytes per second.
+    ReadBandwidth,
+    /// The bandwidth of their writes that bypass the caches, in bytes per second.
+    WriteBandwidth,
+}
 
 /// The way in which a result is shown.
 #[derive(Clone, Copy, Debug)]

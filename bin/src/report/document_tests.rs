@@ -96,7 +96,7 @@ fn text_answers_first_and_wraps() {
 fn json_contains_values_and_then_what_shows_them_again() {
     let json: String = written(&JSON, Level::Quiet, 80).split_whitespace().collect();
     let (values, shown) = json.split_once(",\"shown\":").unwrap();
-    assert!(shown.contains("[\"answer\",\"\",\"\",\"Plainthingstake116ns.\"]"), "{shown}");
+    assert!(shown.contains("[\"Sentence\",\"Answer\",\"Plainthingstake116ns.\"]"), "{shown}");
     assert_eq!(
         values,
         "{\"points\":[{\"name\":\"plain\",\"ns\":116.2514,\"ns_low\":115.0,\"ns_high\":117.5,\"proven\":true,\

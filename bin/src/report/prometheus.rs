@@ -28,24 +28,20 @@ pub const PROMETHEUS: Format = Format {
 };
 
 /// The labels and the value of a sample.
-pub type MetricSample<'s> = (&'s [MetricLabel], &'s Value);
+type MetricSample<'s> = (&'s [MetricLabel], &'s Value);
 
-/// Returns the samples of each metric, in the order of their first samples.
-pub fn samples(shown: &Shown) -> Vec<(&'static Metric, Vec<MetricSample<'_>>)> {
+/// Writes the samples, grouped by metric, in the order of their first samples.
+fn write(out: &mut dyn Write, shown: &Shown) -> fmt::Result {
     let mut known: Vec<(&Metric, Vec<MetricSample<'_>>)> = Vec::new();
     for entry in shown.entries() {
         let ShownPart::Metric(metric, labels, value) = entry else { continue };
         let sample = (labels.as_slice(), value);
-        match known.iter_mut().find(|(other, _)| core::ptr::eq(*other, *metric)) {
+        match known.iter_mut().find(|(other, _)| other.name == metric.name) {
             Some((_, samples)) => samples.push(sample),
             None => known.push((metric, Vec::from([sample]))),
         }
     }
-    known
-}
-
-fn write(out: &mut dyn Write, shown: &Shown) -> fmt::Result {
-    for (Metric { name, about }, samples) in samples(shown) {
+    for (Metric { name, about }, samples) in known {
         write!(out, "# HELP latency_bench_{name} {about}\n# TYPE latency_bench_{name} gauge\n")?;
         samples.into_iter().try_for_each(|(labels, value)| line(out, name, labels, value))?;
     }

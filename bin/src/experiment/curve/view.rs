@@ -174,7 +174,7 @@ fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> 
     let mut start = first.x;
     for cache in analysis.caches() {
         let (end, ns) = (cache.least(), analysis.of_cache(cache).value);
-        let area = MarkKind::Area { end, y: value(ns) };
+        let area = MarkKind::Area(end, value(ns));
         let number = cache.number;
         put(start, area, format_args!("L{number} {} ns{}", Digits(ns), cycles(cache.latency.value)));
         let size = levels::size_of(cache);
@@ -193,7 +193,7 @@ fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> 
     }
     if let Some(memory) = &analysis.memory {
         let ns = memory.nanoseconds().value;
-        let area = MarkKind::Area { end: last.x, y: value(ns) };
+        let area = MarkKind::Area(last.x, value(ns));
         let name = levels::beyond(analysis);
         put(start, area, format_args!("{name} {} ns{}", Digits(ns), cycles(memory.latency.value)));
     }

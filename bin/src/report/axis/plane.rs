@@ -33,7 +33,7 @@ impl<'a> Plane<'a> {
         let vertical = AxisRange::of(&mut |value| {
             chart.series.iter().for_each(|series| ordinates(&series.data, x, value));
             for mark in &chart.marks {
-                if let MarkKind::Area { y, .. } = mark.kind {
+                if let MarkKind::Area(_, y) = mark.kind {
                     value(y * LABEL_ROOM);
                 }
             }

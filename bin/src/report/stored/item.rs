@@ -7,7 +7,6 @@ use core::fmt::{self, Write};
 use latency_core::json::{Event, Reader, Writer};
 use latency_core::math::{self, ToReal};
 
-use crate::report::chart::vector;
 use crate::report::figures::{PRECISE, decimals};
 
 /// A value.
@@ -21,45 +20,44 @@ pub enum Item {
     List(Vec<Item>),
 }
 
-/// Makes values of plain types.
-macro_rules! from {
-    ($($type:ty: $plain:ident => $item:expr;)*) => {$(
-        impl From<$type> for Item {
-            fn from($plain: $type) -> Item {
-                $item
-            }
-        }
-    )*};
-}
-from! {
-    f64: number => Item::Number(number);
-    bool: flag => Item::Number(f64::from(u8::from(flag)));
-    u32: count => Item::Number(count.into());
-    usize: count => Item::Number(count.real());
-    &str: text => Item::Text(text.into());
-    String: text => Item::Text(text);
-    Vec<Item>: list => Item::List(list);
-}
-
-/// Returns a list of values.
-macro_rules! list {
-    ($($item:expr),* $(,)?) => { Item::List(alloc::vec::Vec::from([$(Item::from($item)),*])) };
-}
-pub(super) use list;
-
-/// Writes a list.
-pub fn write_list(out: &mut Writer<&mut dyn Write>, list: &[Item]) -> fmt::Result {
-    out.begin_array()?;
-    list.iter().try_for_each(|item| item.write(out))?;
-    out.end_array()
-}
-
-/// Returns the list of some items.
-pub fn all(items: &mut dyn Iterator<Item = Item>) -> Item {
-    Item::List(vector(items))
-}
-
 impl Item {
+    /// No value.
+    pub const NOTHING: Item = Item::Number(f64::NAN);
+
+    /// Returns whether it is no value.
+    pub const fn is_nothing(&self) -> bool {
+        matches!(self, Item::Number(number) if number.is_nan())
+    }
+
+    /// Returns the number; NaN for another value.
+    pub const fn number(&self) -> f64 {
+        match self {
+            Item::Number(number) => *number,
+            _ => f64::NAN,
+        }
+    }
+
+    /// Returns the text; an empty one for another value.
+    pub fn text(&self) -> &str {
+        match self {
+            Item::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    /// Returns the items of a list; none of another value.
+    pub fn items(&self) -> &[Item] {
+        match self {
+            Item::List(list) => list,
+            _ => &[],
+        }
+    }
+
+    /// Returns the item at this place of a list; nothing if there is none.
+    pub fn at(&self, place: usize) -> &Item {
+        self.items().get(place).unwrap_or(&Item::NOTHING)
+    }
+
     /// Writes the value.
     pub fn write(&self, out: &mut Writer<&mut dyn Write>) -> fmt::Result {
         match self {
@@ -74,7 +72,7 @@ impl Item {
     pub fn read(reader: &mut Reader<'_>, event: Event<'_>) -> Option<Item> {
         Some(match event {
             Event::Number(number) => Item::Number(number),
-            Event::Null => Item::Number(f64::NAN),
+            Event::Null => Item::NOTHING,
             Event::String(text) => Item::Text(text.chars().collect()),
             Event::BeginArray => {
                 let mut list = Vec::new();
@@ -88,53 +86,11 @@ impl Item {
             _ => return None,
         })
     }
+}
 
-    /// Returns the number; NaN for another value.
-    pub const fn number(&self) -> f64 {
-        match self {
-            Item::Number(number) => *number,
-            _ => f64::NAN,
-        }
-    }
-
-    /// Returns the number as a count; 0 for another value.
-    pub fn count(&self) -> usize {
-        math::whole(self.number()) as usize
-    }
-
-    /// Returns the number as an identifier; 0 for another value.
-    pub fn id(&self) -> u32 {
-        self.count() as u32
-    }
-
-    /// Returns the text; an empty one for another value.
-    pub fn text(&self) -> &str {
-        match self {
-            Item::Text(text) => text,
-            _ => "",
-        }
-    }
-
-    /// Returns the text.
-    pub fn string(&self) -> String {
-        self.text().into()
-    }
-
-    /// Returns the text for the rest of the process: results name what is the same in all runs by such texts.
-    pub fn word(&self) -> &'static str {
-        self.string().leak()
-    }
-
-    /// Returns what `read` makes of the items of a list.
-    pub fn list<T>(&self, read: &dyn Fn(&Item) -> T) -> Vec<T> {
-        vector(&mut self.items().iter().map(read))
-    }
-
-    /// Returns the items of a list; none of another value.
-    pub fn items(&self) -> &[Item] {
-        match self {
-            Item::List(list) => list,
-            _ => &[],
-        }
-    }
+/// Writes a list.
+pub fn write_list(out: &mut Writer<&mut dyn Write>, list: &[Item]) -> fmt::Result {
+    out.begin_array()?;
+    list.iter().try_for_each(|item| item.write(out))?;
+    out.end_array()
 }

@@ -151,15 +151,13 @@ fn each_mark(
         let (x, wide) = (canvas.x(mark.x), small(&mark.label.as_str()));
         let right = match mark.kind {
             // A rising curve leaves room behind the end of an area that is narrower than its label.
-            MarkKind::Area { end, .. } if canvas.x(end) - x < wide + 2.0 * MARK_GAP => {
-                canvas.x(end) + MARK_GAP
-            }
+            MarkKind::Area(end, _) if canvas.x(end) - x < wide + 2.0 * MARK_GAP => canvas.x(end) + MARK_GAP,
             _ => x + MARK_GAP,
         };
         let ends = right + wide > WIDTH - EDGE;
-        let anchor = if matches!(mark.kind, MarkKind::Area { .. }) { WIDTH - EDGE } else { x - MARK_GAP };
+        let anchor = if matches!(mark.kind, MarkKind::Area(..)) { WIDTH - EDGE } else { x - MARK_GAP };
         let text = if ends { anchor } else { right };
-        let is_above = !matches!(mark.kind, MarkKind::Area { .. }) && !mark.label.is_empty();
+        let is_above = !matches!(mark.kind, MarkKind::Area(..)) && !mark.label.is_empty();
         let place = if is_above { shelves.place(if ends { text - wide } else { text }, wide) } else { None };
         tell(mark, MarkPlace { x, text, ends, line: place.map(|place| place.line) })?;
     }
@@ -174,7 +172,7 @@ fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart, top: f64
         let bottom = match mark.kind {
             MarkKind::Line => canvas.bottom(),
             MarkKind::Tick => canvas.top + TICK,
-            MarkKind::Area { end, .. } => {
+            MarkKind::Area(end, _) => {
                 shades = !shades;
                 let (left, top, right, bottom) = (place.x, canvas.top, canvas.x(end), canvas.bottom());
                 return match shades {
@@ -198,7 +196,7 @@ fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart, top: f64
 fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart, top: f64) -> fmt::Result {
     each_mark(canvas, chart, &mut |mark, place| {
         let baseline = match (mark.kind, place.line) {
-            (MarkKind::Area { y, .. }, _) => canvas.y(y) - 2.0 * MARK_GAP,
+            (MarkKind::Area(_, y), _) => canvas.y(y) - 2.0 * MARK_GAP,
             (_, Some(line)) => top + MARK_LINE * line.real() + 12.0,
             (_, None) => return Ok(()),
         };
