@@ -259,6 +259,11 @@ fn failed_calls_and_missing_verification_have_messages() {
          with a finer counter",
     );
     check(
+        PlacementError::BelowClock,
+        2,
+        "the trials are shorter than a step of the clock; use more --iters, or a machine with a finer clock",
+    );
+    check(
         PlacementError::NotVerified { node, why: "no /proc/self/numa_maps" },
         2,
         "could not verify that the memory is on node 1: no /proc/self/numa_maps; mount /proc, or \
