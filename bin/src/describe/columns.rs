@@ -159,8 +159,8 @@ pub static SAVED: [Field; FIELDS.len()] = [
 /// Describes a field of a saved point, which is a number, a flag or a word, if the point has it.
 pub fn saved_field(document: &mut Shown, field: usize, word: &str) {
     let Some(column) = SAVED.get(field).filter(|_| !word.is_empty()) else { return };
-    let number = word.parse::<u64>().ok();
-    let flag = matches!(word, "true" | "false").then_some(word == "true");
+    let number = word.parse().ok().filter(|_| row::NUMBERS >> field & 1 == 1);
+    let flag = (field == row::PREFETCH).then_some(word == "true");
     document.put(column, number.map(Value::Count).or(flag.map(Value::Flag)).unwrap_or(word.into()));
 }
 

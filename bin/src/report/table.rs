@@ -1,5 +1,6 @@
 //! Text for people: the answer first, sentences that wrap at spaces, tables whose columns are as wide as their cells.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -177,9 +178,17 @@ fn write_table(out: &mut dyn Write, table: &ShownTable, limit: usize, unicode: b
         }
     }
     wrap::line(out, &table.caption, limit)?;
-    let together = |columns: Range<usize>| -> usize {
-        widths.get(columns).unwrap_or_default().iter().map(|wide| GAP + wide).sum()
-    };
+    let sum = |widths: &[usize]| -> usize { widths.iter().map(|wide| GAP + wide).sum() };
+    // Words that leave no room for another column are wrapped.
+    if let Some((words, others)) = widths.split_first_mut().filter(|_| table.words > 0)
+        && 2 * GAP + *words + others.iter().max().unwrap_or(&0) > limit
+    {
+        let longest =
+            |row: &Vec<String>| row.first()?.split(' ').map(|word| width(&ascii(&word, unicode))).max();
+        let longest = table.rows.iter().filter_map(longest).max().unwrap_or_default();
+        *words = (*words).min(longest.max(limit.saturating_sub(sum(others)).max(limit / 2) - GAP));
+    }
+    let together = |columns: Range<usize>| sum(widths.get(columns).unwrap_or_default());
     // The columns of words identify the rows, so each part repeats them; the first one alone if all leave too little
     // room for the rest.
     let words = together(0..table.words);
@@ -221,7 +230,18 @@ fn line<'c>(
 ) -> fmt::Result {
     let mut blanks = GAP;
     for (cell, wide, is_word) in cells {
-        let taken = width(&ascii(cell, unicode));
+        let mut wrapped = String::new();
+        let mut cell = cell.as_str();
+        let mut taken = width(&ascii(&cell, unicode));
+        if is_word && taken > wide {
+            wrap::line(&mut wrapped, &format!("{}", ascii(&cell, unicode)), wide)?;
+            let (before, last) = wrapped.trim_ascii_end().rsplit_once('\n').unwrap_or(("", &wrapped));
+            for part in before.lines() {
+                writeln!(out, "{:blanks$}{part}", "")?;
+            }
+            cell = last.trim_ascii_end();
+            taken = width(&cell);
+        }
         if taken == 0 {
             blanks += GAP + wide;
             continue;

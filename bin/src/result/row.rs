@@ -93,6 +93,25 @@ const LEVEL: usize = 24;
 pub const HOME: usize = 25;
 /// Index of the end of a curve under load: idle memory or the limit.
 pub const LOAD: usize = 26;
+/// Index of the number of dependent additions.
+const WORK: usize = 10;
+/// Index of the flag of prefetched lines.
+pub const PREFETCH: usize = 11;
+/// Index of the number of independent instructions.
+const FILLERS: usize = 13;
+/// The fields that are whole numbers, one bit for each: nodes and sizes, counts of chains, additions and fillers, and the
+/// numbers of CPUs, lines and home nodes.
+pub const NUMBERS: u32 = 1 << FROM
+    | 1 << TO
+    | 1 << SIZE
+    | 1 << STRIDE
+    | 1 << LANES
+    | 1 << WORK
+    | 1 << FILLERS
+    | 1 << GENERATORS
+    | CPUS
+    | 1 << LINES
+    | 1 << HOME;
 /// The states of a line, as coherence protocols write them.
 const STATES: [&str; 3] = ["Modified", "Exclusive", "Shared"];
 /// The fields of both CPUs of a pair, one bit for each.

@@ -93,7 +93,7 @@ const HYPERVISORS: [&str; 8] = ["none", "KVM", "QEMU TCG", "Xen", "VMware", "Hyp
 /// Vendors of processors whose models may have one name.
 const VENDORS: [&str; 4] = ["GenuineIntel", "AuthenticAMD", "HygonGenuine", "CentaurHauls"];
 /// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
-const ORDERS: [&str; 8] =
+pub(super) const ORDERS: [&str; 8] =
     ["backward", "sequential", "page-local", "2m-local", "grouped-4", "grouped-2", "grouped-1", "random"];
 /// Value of the condition of pages for a word that names none; other values are codes of pages.
 const OTHER_PAGES: u64 = u8::MAX as u64;

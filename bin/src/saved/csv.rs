@@ -4,7 +4,7 @@ use super::conditions::escaped;
 use super::fields::{fields, is_missing, separator, sized, timed};
 use super::headings;
 use super::numerals::{Numerals, number};
-use super::point::{Column, PointDraft};
+use super::point::{Column, PointDraft, UNKNOWN, pages, set_word};
 use super::rows::{Draft, LOADED, Problem, each_line};
 use super::shape::OF_SCHEMA_1;
 use super::tree::line_of;
@@ -148,7 +148,7 @@ impl TableLayout {
                 Column::Other => continue,
                 _ if field.is_empty() => continue,
                 Column::Word(index) => {
-                    point.row.set(index, escaped(field.as_bytes()));
+                    set_word(&mut point.row, index, escaped(field.as_bytes()))?;
                     continue;
                 }
                 Column::Host | Column::Tool => {
@@ -157,11 +157,14 @@ impl TableLayout {
                     continue;
                 }
                 Column::Pages => {
-                    point.row.pages = escaped(field.as_bytes());
+                    point.row.pages = pages(escaped(field.as_bytes()))?;
                     continue;
                 }
                 Column::Verified => {
-                    point.row.verified = Some(field == "true");
+                    point.row.verified = match field {
+                        "true" | "false" => Some(field == "true"),
+                        _ => return Err(UNKNOWN),
+                    };
                     continue;
                 }
                 Column::Size(unit) => {

@@ -3,11 +3,13 @@
 use latency_core::json::Event;
 use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
+use latency_core::units::Pages;
 
+use super::alike::ORDERS;
 use super::fields::word;
 use super::rows::{LOADED, Problem, ROUNDING, bytes, relative, whole};
 use super::tree::{JsonValue, shown};
-use crate::result::row::{EXPERIMENT, FIELDS, LOAD, Row, WORDS};
+use crate::result::row::{EXPERIMENT, FIELDS, LOAD, NUMBERS, ORDER, PAGES_ASKED, PREFETCH, Row, WORDS, Word};
 use crate::result::split::LoadParts;
 
 /// The content of a member or a column.
@@ -242,10 +244,11 @@ pub(super) fn point(object: JsonValue<'_>, is_saved: bool) -> Result<Row, Proble
             Column::Verified => {
                 row.verified = match member.event() {
                     Event::Bool(verified) => Some(verified),
-                    _ => None,
+                    Event::Null => None,
+                    _ => return Err(member.problem(UNKNOWN)),
                 };
             }
-            Column::Pages => row.pages = member.text().unwrap_or_default(),
+            Column::Pages => row.pages = pages(member.text()?).map_err(|what| member.problem(what))?,
             Column::Word(field) => describe(row, field, member)?,
             Column::Other | Column::Host | Column::Tool => {}
             column => match member.number()? {
@@ -263,12 +266,87 @@ pub(super) fn point(object: JsonValue<'_>, is_saved: bool) -> Result<Row, Proble
 
 /// Reads a field whose value is a word, a number, or null.
 pub(super) fn describe(row: &mut Row, field: usize, member: JsonValue<'_>) -> Result<(), Problem> {
-    match member.event() {
-        Event::String(value) => row.set(field, shown(value)),
-        Event::Number(value) => row.set(field, word(format_args!("{}", math::whole(value)))),
-        Event::Bool(value) => row.set(field, word(format_args!("{value}"))),
-        Event::Null => {}
-        _ => return Err(member.problem("expected a string, found a list")),
+    let is_number = NUMBERS >> field & 1 == 1;
+    let described = match member.event() {
+        Event::String(value) => set_word(row, field, shown(value)),
+        Event::Number(value) if is_number => {
+            whole(value).and_then(|value| set_word(row, field, word(format_args!("{value}"))))
+        }
+        Event::Bool(value) if field == PREFETCH => set_word(row, field, word(format_args!("{value}"))),
+        Event::Null => Ok(()),
+        _ => Err(UNKNOWN),
+    };
+    described.map_err(|what| member.problem(what))
+}
+
+/// The defect of a field that cannot have its value.
+pub(super) const UNKNOWN: &str = "unknown word";
+
+/// Sets a field to a word.
+///
+/// # Errors
+///
+/// A word that a field of numbers, a flag, or a field of a few known words cannot have.
+pub(super) fn set_word(row: &mut Row, field: usize, word: Word) -> Result<(), &'static str> {
+    let text = word.as_str();
+    match field {
+        _ if NUMBERS >> field & 1 == 1 => _ = text.parse::<u32>().map_err(|_| "not a whole number")?,
+        ORDER if !ORDERS.contains(&text) => return Err(UNKNOWN),
+        PREFETCH if !matches!(text, "true" | "false") => return Err(UNKNOWN),
+        PAGES_ASKED if Pages::from_word(text.as_bytes()).is_none() => return Err(UNKNOWN),
+        _ => {}
     }
+    row.set(field, word);
     Ok(())
+}
+
+/// Returns the word of obtained pages, or of none.
+///
+/// # Errors
+///
+/// A word that is of no pages.
+pub(super) fn pages(word: Word) -> Result<Word, &'static str> {
+    let found = Pages::from_word(word.as_str().as_bytes());
+    if word.is_empty() || found.is_some_and(|found| found != Pages::AUTO) { Ok(word) } else { Err(UNKNOWN) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Saved;
+    use super::super::tests::room;
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn a_value_that_a_field_cannot_have_is_refused_by_its_line() {
+        for (member, value, what) in [
+            ("walk_order", "\"sorted\"", UNKNOWN),
+            ("walk_order", "12", UNKNOWN),
+            ("pages_asked", "\"4096\"", UNKNOWN),
+            ("pages_obtained", "\"auto\"", UNKNOWN),
+            ("prefetch", "\"yes\"", UNKNOWN),
+            ("verified", "\"yes\"", UNKNOWN),
+            ("chains", "\"many\"", "not a whole number"),
+            ("cores", "1.5", "not a whole number"),
+            ("lines", "-1", "not a whole number"),
+            ("initiator_cpu", "4294967296", "not a whole number"),
+            ("kernel", "12", UNKNOWN),
+            ("class", "true", UNKNOWN),
+            ("op", "[]", UNKNOWN),
+        ] {
+            let document =
+                format!("{{\"experiment\":\"parallel\",\n\"rows\":[{{\"ns\":10,\n\"{member}\":{value}}}]}}");
+            let mut room = room();
+            let found = Saved::parse(document.as_bytes(), None, &mut room).err();
+            assert_eq!(found, Some(Problem::new(3, what)), "{document}");
+            // Names and methods may be numbers in a table.
+            if matches!(member, "kernel" | "class" | "op") {
+                continue;
+            }
+            let value = value.trim_matches('"');
+            let table = format!("experiment,working_set_bytes,ns,{member}\nparallel,65536,10,{value}\n");
+            let found = Saved::parse(table.as_bytes(), None, &mut room).err();
+            assert_eq!(found, Some(Problem::new(2, what)), "{table}");
+        }
+    }
 }

@@ -353,7 +353,7 @@ pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
 /// Returns a small whole number, such as the number of a node.
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
-    if f64::from(whole) == number { Ok(whole) } else { Err("node is not a whole number") }
+    if f64::from(whole) == number { Ok(whole) } else { Err("not a whole number") }
 }
 
 /// Returns the deviation of a row relative to its latency, if it is plausible.

@@ -314,9 +314,9 @@ fn a_refusal_names_the_line_and_the_defect() {
 
 #[test]
 fn no_text_of_a_file_can_control_a_terminal() {
-    for text in ["{\"rows\":[{\"ns\":1,\"walk_order\":\"\\u001b[2J\"}]}", "ns,walk_order\n1,\u{1b}[2J\n"] {
+    for text in ["{\"rows\":[{\"ns\":1,\"kernel\":\"\\u001b[2J\"}]}", "ns,kernel\n1,\u{1b}[2J\n"] {
         let saved = parse(text.as_bytes()).unwrap();
-        assert_eq!(saved.rows[0].words[ORDER - WORDS].as_str(), "\\u{1b}[2J");
+        assert_eq!(saved.rows[0].words[KERNEL - WORDS].as_str(), "\\u{1b}[2J");
     }
     assert_eq!(shown(b"a\x1b[2J\xff").as_str(), "a\\u{1b}[2J\\xff");
 }
