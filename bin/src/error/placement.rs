@@ -121,7 +121,7 @@ messages! {
         /// The time limit of the whole run was over before this was measured.
         BudgetOver => "--budget was over; increase it";
         /// Loads have no duration: all trials ended within one step of the clock.
-        BelowClock => "the trials are shorter than a step of the clock; use more --iters, or a machine with a finer clock";
+        BelowClock => "the trials are shorter than a step of the clock; use more --iters";
         /// There is no CPU for a second thread.
         NeedsSecondCpu { experiment: &'static str, why: &'static str } =>
             "{experiment} needs a second CPU: {why}; widen the cpuset or affinity mask";
