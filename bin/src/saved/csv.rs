@@ -68,7 +68,8 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
             return Ok(());
         }
         table.row(line, draft)
-    })
+    })?;
+    origin::limits(draft).map_err(|what| Problem::new(1, what))
 }
 
 /// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.

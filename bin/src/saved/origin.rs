@@ -14,11 +14,13 @@ use super::conditions::escaped;
 use super::facts;
 use super::fields::word;
 use super::host::SEPARATOR;
+use super::level::TableLevel;
+use super::numerals::number;
 use super::point::PointDraft;
-use super::rows::{Draft, Problem, Saved, whole};
+use super::rows::{Draft, Problem, Saved, check, whole};
 use super::tree::{JsonValue, shown};
 use super::trust::Trust;
-use crate::analysis::traffic::bandwidth;
+use crate::analysis::traffic::{self, bandwidth};
 use crate::result::row::{
     CLASS, EXPERIMENT, FIELDS, GENERATORS, HOME, LOAD, MEDIAN, MOST, OP, PATTERN, Row, TRAFFIC, VARIANT, Word,
 };
@@ -146,26 +148,59 @@ fn limit(mut limit: Row, load: Option<u32>, rate: Estimate, brief: bool) -> Row 
     limit
 }
 
+/// Maximum number of levels in a table of loads.
+const MOST_LEVELS: usize = 4096;
+
+/// Adds the limits of the curves of a table of loads, as documents have them: none without the rate of all generators,
+/// which every level with a pace has.
+pub(super) fn limits(draft: &mut Draft<'_>) -> Result<(), &'static str> {
+    let levels = core::mem::take(&mut draft.levels);
+    let is_first = |(place, level): &(usize, &TableLevel)| {
+        level.curve.is_some() && !levels.iter().take(*place).any(|before| before.is_beside(level))
+    };
+    for (_, level) in levels.iter().enumerate().filter(is_first) {
+        let curve = || levels.iter().filter(|other| level.is_beside(other));
+        let all = curve().map(|level| level.cores).max();
+        let rate = |place| curve().filter_map(|level| Some((level.cores, level.rate?))).nth(place);
+        let is_whole = curve().any(|level| level.rate.is_some() && Some(level.cores) == all);
+        let Some((cores, found)) = traffic::limit(&rate).filter(|_| is_whole).and_then(rate) else {
+            continue;
+        };
+        let (mut row, brief) = (level.of, draft.in_brief);
+        if brief {
+            row.set(GENERATORS, word(format_args!("{cores}")));
+        }
+        draft.push(limit(row, level.load, found, brief))?;
+    }
+    Ok(())
+}
+
 /// Adds what is compared of a row of a table of loads: the idle latency, or the rate of traffic without a pace. Levels
 /// between them are shares of that rate, and so they differ in every run.
 pub(super) fn of_table(point: &mut PointDraft, draft: &mut Draft<'_>) -> Result<(), &'static str> {
     let brief = draft.in_brief;
     point.finish()?;
     let PointDraft { row, offered, rates: [rate, low, high], load_node, .. } = point;
-    match (*offered, *rate) {
-        (Some(0.0), _) => draft.push(idle(*row, row.traffic(), brief)),
-        (None, Some(value)) => {
-            let rate = Estimate { value, interval: between((*low, *high))? };
-            let is_kept = |field: usize| {
-                matches!(field, EXPERIMENT | TRAFFIC | PATTERN) || brief && field == GENERATORS
-            };
-            (0..FIELDS.len()).filter(|field| !is_kept(*field)).for_each(|field| row.set(field, Word::EMPTY));
-            let size = if brief { Bytes(0) } else { row.sample.size };
-            row.sample = Sample { size, ..Sample::EMPTY };
-            draft.push_limit(limit(*row, load_node.filter(|_| !brief), rate, brief))
-        }
-        _ => Ok(()),
+    if *offered == Some(0.0) {
+        return draft.push(idle(*row, row.traffic(), brief));
     }
+    let (is_measured, interval) = (rate.is_some(), between((*low, *high))?);
+    let rate = rate.filter(|_| offered.is_none()).map(|value| Estimate { value, interval });
+    let cores = number(row.plain(GENERATORS).as_str()).unwrap_or(0.0) as u32;
+    let is_kept = |field: usize| matches!(field, EXPERIMENT | TRAFFIC | PATTERN);
+    (0..FIELDS.len()).filter(|field| !is_kept(*field)).for_each(|field| row.set(field, Word::EMPTY));
+    let size = if brief { Bytes(0) } else { row.sample.size };
+    row.sample = Sample { size, ..Sample::EMPTY };
+    let load = load_node.filter(|_| !brief);
+    if let Some(rate) = rate {
+        check(&limit(*row, load, rate, brief))?;
+    }
+    if draft.levels.len() == MOST_LEVELS {
+        return Err("more than 4096 levels of load");
+    }
+    let curve = is_measured.then(|| draft.rows().len());
+    draft.levels.push(TableLevel { of: *row, curve, cores, rate, load });
+    Ok(())
 }
 
 /// Returns the idle latency before traffic of a kind: only its latency if `brief` is true, else its conditions too.

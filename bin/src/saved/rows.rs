@@ -1,5 +1,7 @@
 //! The rows of a saved result, which are added while its text is parsed, and the defects of a row.
 
+use alloc::vec::Vec;
+
 use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
@@ -9,6 +11,7 @@ use latency_core::units::Bytes;
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::fields::word;
 use super::host::Origin;
+use super::level::TableLevel;
 use super::sections;
 use super::tlb::SavedTlb;
 use crate::analysis::cause::{Fact, SavedFacts};
@@ -126,6 +129,8 @@ pub struct Draft<'r> {
     pub without_unit: bool,
     /// True if a size without a unit has a fraction.
     pub fractions: bool,
+    /// The levels of a table of loads, whose limits follow from all of them.
+    pub levels: Vec<TableLevel>,
 }
 
 impl<'r> Draft<'r> {
@@ -140,6 +145,7 @@ impl<'r> Draft<'r> {
             is_collection: false,
             without_unit: false,
             fractions: false,
+            levels: Vec::new(),
         }
     }
 
@@ -278,42 +284,13 @@ impl<'r> Draft<'r> {
         Ok(Saved { rows: Table::of(self.rows())?.leak(), ..self.saved })
     }
 
-    /// Adds the limit of traffic. Of the limits of several numbers of cores, which follow each other, only the highest is
-    /// kept.
-    pub fn push_limit(&mut self, limit: Row) -> Result<(), &'static str> {
-        let begun = self.rows().len();
-        self.push(limit)?;
-        if let Some((added, before)) =
-            self.rows_mut().split_last_mut().filter(|(_, before)| before.len() == begun)
-            && let Some(other) = before
-                .iter_mut()
-                .rev()
-                .take_while(|row| row.traffic().is_some())
-                .find(|other| other.pair == added.pair && other.words == added.words)
-        {
-            if added.sample.nanoseconds < other.sample.nanoseconds {
-                *other = *added;
-            }
-            self.all.truncate(self.begun + begun);
-        }
-        Ok(())
-    }
-
     /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.
     pub fn push(&mut self, mut row: Row) -> Result<(), &'static str> {
-        if row.sample.nanoseconds.is_nan() {
+        let Sample { nanoseconds, interval, .. } = row.sample;
+        if nanoseconds.is_nan() {
             return Ok(());
         }
-        if !(1e-6..1e12).contains(&row.sample.nanoseconds) {
-            return Err("latency is not a positive number of nanoseconds");
-        }
-        let Sample { nanoseconds, interval, .. } = row.sample;
-        let is_outside = |Interval { low, high }| {
-            nanoseconds < low * (1.0 - ROUNDING) || nanoseconds > high * (1.0 + ROUNDING)
-        };
-        if interval.is_some_and(is_outside) {
-            return Err("value outside its own interval");
-        }
+        check(&row)?;
         let is_bandwidth = row.is_word(EXPERIMENT, "bandwidth");
         if is_bandwidth && row.traffic().is_none() && !self.of_hosts {
             // Compared bandwidths need no latencies beside them.
@@ -346,6 +323,22 @@ impl<'r> Draft<'r> {
         }
         self.all.push(row).ok_or("more than 4096 points")
     }
+}
+
+/// Checks the value of a row.
+///
+/// # Errors
+///
+/// A latency that is not positive or outside of its interval.
+pub fn check(row: &Row) -> Result<(), &'static str> {
+    let Sample { nanoseconds, interval, .. } = row.sample;
+    let is_outside = |Interval { low, high }| {
+        nanoseconds < low * (1.0 - ROUNDING) || nanoseconds > high * (1.0 + ROUNDING)
+    };
+    if !(1e-6..1e12).contains(&nanoseconds) {
+        return Err("latency is not a positive number of nanoseconds");
+    }
+    if interval.is_some_and(is_outside) { Err("value outside its own interval") } else { Ok(()) }
 }
 
 /// Returns a number of bytes.

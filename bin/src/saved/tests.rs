@@ -535,6 +535,18 @@ fn the_limit_in_a_table_of_loads_is_the_highest_rate_without_a_pace() {
         "traffic":"2:1","load_node":1,"peak_bandwidth":{"bytes_per_second":64e9,"bytes_per_second_low":60e9,
         "bytes_per_second_high":66e9}}]}"#;
     assert_eq!(in_order(&table), in_order(&parse(document.as_bytes()).unwrap()));
+    // As in documents, there is no limit without the rate of all generators, whose number is that of levels with a pace,
+    // or of those that were not measured.
+    let all = "a,loaded,0,0,1,2:1,4,,64e9,60e9,66e9,150\n";
+    let unmeasured = rows.replace(all, "").replace(",9.0,9.0,,,120", ",,,,,");
+    for fewer in [rows.replace(all, ""), unmeasured] {
+        let rows = parse(format!("{header}{fewer}").as_bytes()).unwrap().rows;
+        assert!(rows.len() == 1 && rows[0].traffic().is_none(), "{rows:?}");
+    }
+    // As in documents, all generators are the limit unless fewer are faster beyond both intervals.
+    let close = rows.replace(",50e9,,,", ",65e9,63e9,67e9,");
+    let limit = parse(format!("{header}{close}").as_bytes()).unwrap().rows[1];
+    assert_eq!(limit.sample.nanoseconds, table.rows[1].sample.nanoseconds);
     // Those of another host are its own.
     let other = rows.replace("a,loaded", "b,loaded").replace("64e9", "65e9");
     assert_eq!(parse(format!("{header}{rows}{other}").as_bytes()).unwrap().rows.len(), 4);

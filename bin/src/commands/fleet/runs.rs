@@ -15,7 +15,7 @@ use crate::options::{Of, Options};
 use crate::result::row::{
     CLASS, EXPERIMENT, FIELDS, FROM, GENERATORS, Label, PATTERN, Row, SIZE, TO, VARIANT, fields_that,
 };
-use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, alike};
+use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::conditions::escaped;
 use crate::saved::host::SEPARATOR;
 use crate::saved::tree::{JsonTree, JsonValue};
@@ -227,8 +227,7 @@ impl<'a> Runs<'a> {
     /// Returns whether two values are comparable as results of one host.
     pub fn are_alike(&self, one: &StoredValue, other: &StoredValue) -> bool {
         let [(one, schema), (other, other_schema)] = [one, other].map(|value| self.under(value));
-        let is_alike = |condition| alike(condition, one.get(condition), other.get(condition));
-        (0..TABLE.len()).all(is_alike) && (schema == other_schema || !self.options.history)
+        one.differences(other) == 0 && (schema == other_schema || !self.options.history)
     }
 
     /// Returns a value as that of its host.
