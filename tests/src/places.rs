@@ -114,6 +114,11 @@ pub const PLACES: &[Place] = &[
         "emulator::arm64::a_call_that_is_answered_with_a_signal_is_one_that_fails",
     ),
     row(
+        "the same, at `exit` or `sched_getaffinity` in an experiment with threads",
+        "The result, exit 0: threads sleep until the process ends, and /proc lists its CPUs.",
+        "hostile::calls::a_run_with_threads_needs_neither_the_end_of_a_thread_nor_the_call_for_its_cpus",
+    ),
+    row(
         "a filter that ends the process at any one system call (systemd's `SystemCallFilter=`, sandboxes)",
         "The end by SIGSYS; `system --probe` names the call, exit 2.",
         "hostile::calls::a_call_that_ends_the_process_is_named_by_the_probe",
