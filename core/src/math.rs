@@ -189,6 +189,7 @@ fn power_of_two(exponent: i64) -> f64 {
 }
 
 /// Returns the whole part of a number: zero of a negative one and of NaN, the largest whole number of one above it.
+#[inline(never)]
 pub const fn whole(value: f64) -> u64 {
     value as u64
 }
