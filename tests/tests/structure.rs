@@ -26,6 +26,20 @@ const FLOORS: [&[&str]; 10] = [
     &["report", "sys"],
 ];
 
+/// The floors of the engine, in the same way: files and folders of `bin/src/engine`, below its first page.
+const FLOORS_OF_THE_ENGINE: [&[&str]; 10] = [
+    &["repeat", "with_generators", "with_partners"],
+    &["run"],
+    &["checks", "finish", "pieces", "spans"],
+    &["session"],
+    &["prefetch_audit"],
+    &["memory"],
+    &["threads"],
+    &["schedule", "stopwatch"],
+    &["seam"],
+    &["placement", "progress"],
+];
+
 /// The folder of `bin/src` that is built only for tests.
 const TESTS: &str = "bin/src/tests/";
 
@@ -185,6 +199,25 @@ fn a_file_imports_only_from_floors_below() {
         imports.into_iter().partition(|import| import.to == CATALOGUE && is_of_tests(import));
     assert!(!of_tests.is_empty(), "no test reads the catalogue");
     assert_none("a file may only import from the floors below its own", upward(&imports, room, &FLOORS));
+}
+
+#[test]
+fn within_the_engine_a_file_imports_only_from_floors_below() {
+    const ROOT: &str = "bin/src/engine/";
+    fn part(path: &str) -> Option<&str> {
+        let inside = path.strip_prefix(ROOT)?;
+        let part = inside.split_once('/').map_or(inside, |(folder, _)| folder);
+        Some(part.strip_suffix(".rs").unwrap_or(part)).filter(|part| *part != "mod")
+    }
+    let mut imports = imports(&sources("bin/src"));
+    imports.retain(|import| {
+        import.from.starts_with(ROOT) && import.to.starts_with(ROOT) && !is_of_tests(import)
+    });
+    assert!(imports.len() > 100, "{} imports", imports.len());
+    assert_none(
+        "a file of the engine may only import from the floors below",
+        upward(&imports, part, &FLOORS_OF_THE_ENGINE),
+    );
 }
 
 #[test]
