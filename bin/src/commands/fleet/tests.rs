@@ -260,7 +260,7 @@ fn a_line_that_is_not_a_result_is_named_and_the_rest_is_used() {
         ("{\"experiment\":\"matrix\"} {}", "text after the end of the document"),
         (
             "{\"experiment\":\"matrix\",\"rows\":[{\"initiator_node\":-1,\"target_node\":0,\"ns\":1}]}",
-            "node is not a whole number",
+            "not a whole number",
         ),
         ("\u{1b}[2J\0", "not JSON, or not a result"),
     ] {
