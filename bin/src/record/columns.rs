@@ -50,7 +50,7 @@ macro_rules! columns {
         /// The fields of all columns.
         pub static FIELDS: [Field; COUNT] =
             [$(Field::new($key, matches!(ColumnKind::$kind, ColumnKind::Estimate), $about)),*];
-        static PROPERTIES: [Properties; COUNT] =
+        const PROPERTIES: [Properties; COUNT] =
             [$(Properties { kind: ColumnKind::$kind, words: concat!($($words)?), rank: 0 $(+ $rank)? }),*];
     };
 }
@@ -187,6 +187,28 @@ pub static POINTS: [Column; COUNT_OF_POINTS] = {
     all
 };
 
+/// The words of these columns for people.
+static WORDS: [&str; COUNT_OF_POINTS] = {
+    let mut all = [""; COUNT_OF_POINTS];
+    let mut place = 0;
+    while place < COUNT_OF_POINTS {
+        all[place] = PROPERTIES[POINTS[place].place()].words;
+        place += 1;
+    }
+    all
+};
+
+/// The kinds of all columns.
+static KINDS: [ColumnKind; COUNT] = {
+    let mut all = [ColumnKind::Word; COUNT];
+    let mut place = 0;
+    while place < COUNT {
+        all[place] = PROPERTIES[place].kind;
+        place += 1;
+    }
+    all
+};
+
 /// The fields of the columns that tell points apart.
 pub static FIELDS_OF_POINTS: [Field; COUNT_OF_POINTS] = {
     let mut all = [FIELDS[0]; COUNT_OF_POINTS];
@@ -214,13 +236,13 @@ impl Column {
     /// Returns the kind of its values.
     #[must_use]
     pub fn kind(self) -> ColumnKind {
-        PROPERTIES[self.place()].kind
+        KINDS[self.place()]
     }
 
     /// Returns its words for people; empty if it does not tell points apart.
     #[must_use]
     pub fn words(self) -> &'static str {
-        PROPERTIES[self.place()].words
+        POINTS.iter().position(|column| *column == self).map_or("", |place| WORDS[place])
     }
 
     /// Returns all columns.
@@ -232,13 +254,12 @@ impl Column {
     /// at `near`, because the members of a row follow each other in about the order of the table.
     #[must_use]
     pub fn named(key: &str, near: Column) -> Option<(Column, usize)> {
-        let part = |column: Column| match key.strip_prefix(column.key)? {
-            "" => Some(0),
-            end if column.has_interval => ENDS.iter().position(|own| *own == end).map(|end| end + 1),
-            _ => None,
-        };
-        let places = (near.0..COUNT as u8).chain(0..near.0);
-        places.map(Column).find_map(|column| Some((column, part(column)?)))
+        let end = |end: usize| Some((key.strip_suffix(ENDS[end])?, end + 1));
+        let (own, part) = end(0).or_else(|| end(1)).unwrap_or((key, 0));
+        let (before, behind) = FIELDS.split_at(near.place());
+        let place = behind.iter().chain(before).position(|field| field.key == own)? + near.place();
+        let column = Column((place % COUNT) as u8);
+        (part == 0 || column.has_interval).then_some((column, part))
     }
 }
 

@@ -298,16 +298,10 @@ impl Row {
         self.number(MEMORY_NS).is_some_and(|memory| memory > 0.0)
     }
 
-    /// Replaces the latency of the whole run by the latency while neighbours were quiet; returns false without the
-    /// latter.
-    pub fn take_undisturbed(&mut self) -> bool {
-        let undisturbed = within(self.estimate(UNDISTURBED_NS)).filter(is_positive);
-        self.replace(undisturbed)
-    }
-
-    /// Replaces the latency of a random load by the latency without address translation; returns false without the latter.
-    pub fn take_memory(&mut self) -> bool {
-        self.replace(self.parts().map(|parts| parts.without_translation))
+    /// Returns the latency while neighbours were quiet.
+    #[must_use]
+    pub fn undisturbed(&self) -> Option<Estimate> {
+        within(self.estimate(UNDISTURBED_NS)).filter(is_positive)
     }
 
     /// Replaces the latency by another one; returns false without it.

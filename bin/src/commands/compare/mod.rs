@@ -105,7 +105,7 @@ pub fn load<'a>(
 /// without one. Returns the number of points that were left out.
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
     let all = saved.rows.len();
-    saved.rows = replaced(saved.rows, &mut |row| row.take_undisturbed());
+    saved.rows = replaced(saved.rows, &mut |row| row.replace(row.undisturbed()));
     if saved.rows.is_empty() {
         return Err(SavedError::NoUndisturbed.into());
     }
@@ -142,7 +142,8 @@ fn without_translation(
                     let mut same = rows.iter().filter(|other| row.is_same(other, fields)).peekable();
                     same.peek().is_some() && same.all(|other| other.parts().is_some())
                 });
-            if has && row.take_memory() {
+            let memory = row.parts().filter(|_| has).map(|parts| parts.without_translation);
+            if row.replace(memory) {
                 is_replaced = true;
             } else {
                 row.hide(TRANSLATION);

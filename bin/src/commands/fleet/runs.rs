@@ -151,18 +151,20 @@ impl<'a> Runs<'a> {
                 let name = named(saved, row, shown, false);
                 let key = names.number(name.as_str()).ok_or(full)?;
                 let under = conditions(saved, row, shown, judge_all);
-                let mut row = row.clone();
-                let disturbed = options.of == Of::Undisturbed && !row.take_undisturbed();
+                let found = if options.of == Of::Undisturbed { row.undisturbed() } else { None };
+                let disturbed = options.of == Of::Undisturbed && found.is_none();
+                let time = found.unwrap_or(row.time());
                 let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
                 let under = number_of(known, (under, saved.origin.schema)).ok_or(full)?;
-                mean.add(name.as_str(), &row, under);
-                values.push(StoredValue::new(run, key, of_row(&row), under)).ok_or(full)?;
-                if options.of == Of::Typical && row.is_memory() && row.take_memory() {
-                    let memory = named(saved, &row, shown, true);
-                    mean_of_memory.add(name.as_str(), &row, under);
+                mean.add(name.as_str(), time, under);
+                values.push(StoredValue::new(run, key, of_row(row, time), under)).ok_or(full)?;
+                let parts = row.parts().filter(|_| options.of == Of::Typical && row.is_memory());
+                if let Some(time) = parts.map(|parts| parts.without_translation) {
+                    let memory = named(saved, row, shown, true);
+                    mean_of_memory.add(name.as_str(), time, under);
                     let memory = names.number(memory.as_str()).ok_or(full)?;
                     join(key, memory);
-                    values.push(StoredValue::new(run, memory, of_row(&row), under)).ok_or(full)?;
+                    values.push(StoredValue::new(run, memory, of_row(row, time), under)).ok_or(full)?;
                 }
             }
             if options.history && mean.count > 1.0 {
@@ -280,8 +282,8 @@ impl MeanOfPoints {
         MeanOfPoints { is_of_memory, ..MeanOfPoints::default() }
     }
 
-    fn add(&mut self, name: &str, row: &Row, under: u32) {
-        self.sum += ln(row.nanoseconds());
+    fn add(&mut self, name: &str, time: Estimate, under: u32) {
+        self.sum += ln(time.value);
         self.count += 1.0;
         self.points = hash(self.points, name);
         self.under = under;
@@ -316,7 +318,7 @@ fn telling(rows: &[Row]) -> ColumnSet {
         ColumnSet::of(&[VARIANT, CHAINS, WORK, PREFETCH, FILLER, FILLERS, TRAFFIC, CORES]);
     const CONDITIONS: ColumnSet = ColumnSet::of(&[WORKING_SET, STRIDE, ORDER, KERNEL, PAGES_ASKED]);
     let Some(like) = rows.first() else { return ColumnSet::EMPTY };
-    let differs = |field| rows.iter().any(|row| row.pair() == like.pair() && !row.agrees(like, field));
+    let differs = |field| rows.iter().any(|row| !row.agrees(like, field) && row.pair() == like.pair());
     // Not every kind of traffic has access patterns.
     let pattern = rows.iter().find(|row| row.tells(PATTERN));
     let patterns = pattern.is_some_and(|like| rows.iter().any(|row| !row.agrees(like, PATTERN)));

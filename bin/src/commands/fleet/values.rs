@@ -106,11 +106,11 @@ pub struct ValueRun {
 // A key and an index of conditions fit in one number.
 const _: () = assert!(MOST * MOST_CONDITIONS <= 1 << 32);
 
-/// Returns the value of a row: its latency, or the bandwidth of traffic.
+/// Returns the value of a row with a time: the time, or the bandwidth of traffic.
 #[must_use]
-pub fn of_row(row: &Row) -> Estimate {
-    let interval = row.interval().filter(|interval| interval.low > 0.0);
-    let time = Estimate { value: row.nanoseconds(), interval };
+pub fn of_row(row: &Row, time: Estimate) -> Estimate {
+    let interval = time.interval.filter(|interval| interval.low > 0.0);
+    let time = Estimate { interval, ..time };
     row.traffic().map_or(time, |kind| bandwidth(kind, time))
 }
 
