@@ -186,8 +186,9 @@ SIGNALS ?= 20
 signals: all
 	SIGNALS=$(SIGNALS) $(CARGO) test --locked -p latency-tests --test suite -- --nocapture signals::moments
 
-# Random cases: valid options of every experiment and command in every format, plans, altered documents, tables of other
-# tools, streams that nobody reads. 10,000 take five minutes of two CPUs. CAMPAIGN_SEED=N makes others, CAMPAIGN_CASE=N
+# Random cases: valid options of every experiment and command in every format, plans, altered documents, values that cannot
+# be, tables of other tools, fleets with a slow or another host, joined results, trapped system calls, streams that nobody
+# reads. 10,000 need ten minutes of two CPUs. CAMPAIGN_SEED=N makes others, CAMPAIGN_CASE=N
 # repeats one and keeps its files in target/campaign, CAMPAIGN_BINARY=PATH takes another executable.
 CAMPAIGN_CASES ?= 10000
 CAMPAIGN_SEED ?= 1

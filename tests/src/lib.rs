@@ -6,6 +6,7 @@
 
 pub mod attempts;
 pub mod cachegrind;
+pub mod calls;
 pub mod campaign;
 pub mod confine;
 pub mod directory;

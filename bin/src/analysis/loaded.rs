@@ -180,7 +180,9 @@ impl<'r, 'a> Loading<'r, 'a> {
     /// number of generators and the rate of half of all generators. `None` if it was not requested.
     pub fn limit(&self) -> Option<BandwidthLimit> {
         let steps = self.steps();
-        let unpaced = || steps.as_slice().iter().filter(|step| step.level.offered.is_none());
+        let is_unpaced =
+            |step: &&Step| step.level.offered.is_none() && step.level.delivered.value.is_finite();
+        let unpaced = || steps.as_slice().iter().filter(is_unpaced);
         let all = unpaced().find(|step| step.generators == self.traffic.generators)?;
         let of = |step: &Step| (step.generators, step.level.delivered);
         let best = unpaced().nth(limit(&|place| unpaced().nth(place).map(of))?)?;

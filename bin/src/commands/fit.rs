@@ -160,7 +160,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(no_curve(why));
     }
     let differs = |field| others.iter().any(|kind| !kind.like.agrees(first.like, field));
-    let shown = ColumnSet::that(|column| column != WORKING_SET && differs(column));
+    let shown = ColumnSet::that(&|column| column != WORKING_SET && differs(column));
     let name = saved::shown(path);
     let file = FileContext { name: name.as_str(), shown, reciprocal: options.reciprocal };
     let mut samples = List::new(rows.len())?;

@@ -206,7 +206,7 @@ mod tests {
         let before = rows(&std::fs::read(&path).unwrap());
         // Tables have no level of load.
         let told = |column: &Column| before.iter().any(|row| row.tells(*column));
-        let missing = POINTS.into_iter().filter(|column| *column != LOAD).find(|column| !told(column));
+        let missing = POINTS.iter().copied().filter(|column| *column != LOAD).find(|column| !told(column));
         assert_eq!(missing, None);
         let after = rows(written(&[&path, "--csv"]).unwrap().as_bytes());
         assert_eq!(before.len(), after.len());

@@ -2,14 +2,14 @@
 
 /// A set of options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlagSet(pub(super) u64);
+pub struct FlagSet(pub(super) u128);
 
 impl FlagSet {
     /// The empty set.
     pub const EMPTY: FlagSet = FlagSet(0);
 
     /// The set of all options.
-    pub const ALL: FlagSet = FlagSet(u64::MAX);
+    pub const ALL: FlagSet = FlagSet(u128::MAX);
 
     /// Returns the options that are in either set.
     #[must_use]

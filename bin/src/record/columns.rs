@@ -236,13 +236,24 @@ impl Column {
     /// Returns the kind of its values.
     #[must_use]
     pub fn kind(self) -> ColumnKind {
-        KINDS[self.place()]
+        KINDS.get(self.place()).copied().unwrap_or(ColumnKind::Word)
     }
 
     /// Returns its words for people; empty if it does not tell points apart.
     #[must_use]
     pub fn words(self) -> &'static str {
-        POINTS.iter().position(|column| *column == self).map_or("", |place| WORDS[place])
+        POINTS
+            .iter()
+            .position(|column| *column == self)
+            .and_then(|place| WORDS.get(place))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Returns the largest count: nodes, CPUs and numbers of chains, which tell points apart, have 32 bits.
+    #[must_use]
+    pub fn largest(self) -> u64 {
+        if self.words().is_empty() { u64::MAX } else { u32::MAX.into() }
     }
 
     /// Returns all columns.
@@ -267,7 +278,7 @@ impl Deref for Column {
     type Target = Field;
 
     fn deref(&self) -> &Field {
-        &FIELDS[self.place()]
+        FIELDS.get(self.place()).unwrap_or(&FIELDS[0])
     }
 }
 
@@ -305,7 +316,7 @@ impl ColumnSet {
     }
 
     /// Returns the columns that tell points apart and for which `is` returns true.
-    pub fn that(is: impl Fn(Column) -> bool) -> ColumnSet {
+    pub fn that(is: &dyn Fn(Column) -> bool) -> ColumnSet {
         let found = POINTS.iter().filter(|column| is(**column));
         found.fold(ColumnSet::EMPTY, |all, column| all | *column)
     }
@@ -324,7 +335,7 @@ impl ColumnSet {
 
     /// Returns the columns of the set that tell points apart, in the order of labels.
     pub fn points(self) -> impl Iterator<Item = Column> + Clone {
-        POINTS.into_iter().filter(move |column| self.has(*column))
+        POINTS.iter().copied().filter(move |column| self.has(*column))
     }
 
     /// Returns whether a column is in both sets.

@@ -10,7 +10,7 @@ use latency_core::units::Bytes;
 
 use super::columns::*;
 use crate::report::document::Value;
-use crate::result::sample::Sample;
+use crate::result::sample::{LATENCIES, Sample};
 use crate::result::split::LoadParts;
 
 /// Access of a pair of CPUs: the value is the time of a line in one direction.
@@ -31,6 +31,9 @@ const NO_CELL: u8 = u8::MAX;
 
 /// The latency of a row without one.
 pub const UNKNOWN: Estimate = Estimate { value: f64::NAN, interval: None };
+
+/// The defect of a value that is none of the words of its column.
+pub const UNKNOWN_WORD: &str = "unknown word";
 
 static NONE: Value = Value::None;
 static STRIDE_CELL: Value = Value::Count(USUAL_STRIDE.0);
@@ -68,10 +71,12 @@ impl Row {
     }
 
     fn set(&mut self, column: Column, value: Value) {
-        match self.cells.get_mut(usize::from(self.places[column.place()])) {
+        let known = self.place_of(column);
+        match self.cells.get_mut(known) {
             Some(cell) => *cell = value,
             None => {
-                self.places[column.place()] = self.cells.len() as u8;
+                let place = self.cells.len() as u8;
+                self.places.iter_mut().skip(column.place()).take(1).for_each(|slot| *slot = place);
                 self.cells.push(value);
             }
         }
@@ -85,7 +90,11 @@ impl Row {
     }
 
     fn remove(&mut self, column: Column) {
-        self.places[column.place()] = NO_CELL;
+        self.places.iter_mut().skip(column.place()).take(1).for_each(|slot| *slot = NO_CELL);
+    }
+
+    fn place_of(&self, column: Column) -> usize {
+        self.places.get(column.place()).copied().unwrap_or(NO_CELL).into()
     }
 
     /// Hides columns: the row is written with their cells, but they do not tell it apart from others.
@@ -96,7 +105,7 @@ impl Row {
     /// Returns the cell of a column, hidden or not; `None` without one.
     #[must_use]
     pub fn cell(&self, column: Column) -> Option<&Value> {
-        self.cells.get(usize::from(self.places[column.place()]))
+        self.cells.get(self.place_of(column))
     }
 
     /// Returns all cells in the order of the table, hidden or not.
@@ -347,7 +356,8 @@ impl Row {
         match (column.kind(), text) {
             (ColumnKind::Word, _) => self.put(column, text),
             (ColumnKind::Flag, "true" | "false") => self.put(column, text == "true"),
-            (ColumnKind::Flag, _) => return Err("neither true nor false"),
+            (ColumnKind::Flag, _) => return Err(UNKNOWN_WORD),
+            (ColumnKind::Count, _) if number.is_none() => return Err("not a whole number"),
             _ => self.read_number(column, part, number.ok_or("not a number")?)?,
         }
         Ok(())
@@ -364,7 +374,9 @@ impl Row {
             ColumnKind::Bytes if !(1.0..=LARGEST_SIZE).contains(&number) => {
                 return Err("size is not a positive number of bytes");
             }
-            ColumnKind::Count if whole as f64 != number => return Err("not a whole number"),
+            ColumnKind::Count if whole as f64 != number || whole > column.largest() => {
+                return Err("not a whole number");
+            }
             ColumnKind::Bytes | ColumnKind::Count => self.put(column, whole),
             ColumnKind::Real => self.put(column, number),
             ColumnKind::Estimate => {
@@ -415,7 +427,7 @@ impl Row {
     /// Another latency.
     pub fn check_time(&self) -> Result<(), &'static str> {
         let Estimate { value, interval } = self.time();
-        if !(1e-6..1e12).contains(&value) {
+        if !LATENCIES.contains(&value) {
             return Err("latency is not a positive number of nanoseconds");
         }
         let is_outside =
@@ -436,7 +448,7 @@ fn is_positive(found: &Estimate) -> bool {
 
 /// Returns the columns in which consecutive points differ.
 pub fn differing<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> ColumnSet {
-    ColumnSet::that(|column| {
+    ColumnSet::that(&|column| {
         rows.clone().zip(rows.clone().skip(1)).any(|(one, other)| !one.agrees(other, column))
     })
 }

@@ -152,3 +152,29 @@ fn the_first_error_is_kept_and_writing_stops() {
         }
     }
 }
+
+#[test]
+fn words_that_leave_no_room_for_a_value_are_wrapped() {
+    let label = "CPU 0 - CPU 2 (other socket): atomic on a Modified line, in L1, home node 1";
+    let describe = |document: &mut Shown| {
+        document.tabulate("", Level::Quiet, 1, &|table| {
+            table.texts(&["point", "ns", "95% CI"]);
+            for name in [label, "short"] {
+                table.row();
+                table.text(name);
+                table.number(160.0);
+                table.text("159 to 161");
+            }
+        });
+    };
+    let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
+    let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]] };
+    let mut out = String::new();
+    (TEXT.write)(&mut out, &style, &Shown::of(describe)).unwrap();
+    let expected = "  point                                                           ns      95% CI
+  CPU 0 - CPU 2 (other socket): atomic on a Modified line, in    160  159 to 161
+  L1, home node 1
+  short                                                          160  159 to 161
+";
+    assert_eq!(out, expected, "{out}");
+}

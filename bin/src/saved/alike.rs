@@ -6,8 +6,10 @@ use core::fmt::{self, Write};
 use core::ops::Range;
 
 use latency_core::math::{ToReal, ln};
+use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
 
+use super::conditions::OF_IDENTITY;
 use super::rows::Saved;
 use crate::machine::processor::CoreKind;
 use crate::record::columns::{
@@ -33,7 +35,7 @@ pub struct ComparedCondition {
 }
 
 /// The conditions, in the order in which texts name them.
-pub const TABLE: [ComparedCondition; 18] = [
+pub const TABLE: [ComparedCondition; 22] = [
     condition("pages", ("pages_obtained", "pages"), None, ["", " pages"], &[]),
     condition("size", ("working_set_bytes", "working set"), Some(WORKING_SET), ["", " working set"], &[]),
     condition(
@@ -67,14 +69,34 @@ pub const TABLE: [ComparedCondition; 18] = [
     condition("cpu-model", ("model", "CPU model number"), None, ["CPU model number ", ""], &[]),
     condition("cpu-stepping", ("stepping", "CPU stepping"), None, ["CPU stepping ", ""], &[]),
     condition("core-type", ("core_type", "core type"), None, [""; 2], &CORE_TYPES),
+    condition(
+        "cpu-masked",
+        ("model_masked", "masked CPU model"),
+        None,
+        ["", " masked CPU model"],
+        &["no", "a"],
+    ),
+    condition(
+        "platform",
+        ("platform", "platform"),
+        None,
+        ["platform ", ""],
+        &["hardware", "virtual machine", "emulated"],
+    ),
+    condition("hypervisor", ("hypervisor", "hypervisor"), None, ["hypervisor ", ""], &HYPERVISORS),
+    condition("cpu-vendor", ("cpu_vendor", "CPU vendor"), None, ["CPU vendor ", ""], &VENDORS),
     condition("l1-size", ("l1_bytes", "L1 cache"), None, ["", " of L1 cache"], &[]),
     condition("l2-size", ("l2_bytes", "L2 cache"), None, ["", " of L2 cache"], &[]),
     condition("l3-size", ("l3_bytes", "L3 cache"), None, ["", " of L3 cache"], &[]),
 ];
 /// The types of cores. All cores of most processors are of one type, and their documents name none.
 const CORE_TYPES: [&str; 3] = ["one core type", CoreKind::Performance.name(), CoreKind::Efficiency.name()];
+/// Hypervisors, after the word for none.
+const HYPERVISORS: [&str; 6] = ["none", "KVM", "QEMU TCG", "Xen", "VMware", "Hyper-V"];
+/// Vendors of processors whose models may have one name.
+const VENDORS: [&str; 3] = ["GenuineIntel", "AuthenticAMD", "HygonGenuine"];
 /// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
-const ORDERS: [&str; 8] =
+pub(super) const ORDERS: [&str; 8] =
     ["backward", "sequential", "page-local", "2m-local", "grouped-4", "grouped-2", "grouped-1", "random"];
 /// Value of the condition of pages for a word that names none; other values are codes of pages.
 const OTHER_PAGES: u64 = u8::MAX as u64;
@@ -96,8 +118,15 @@ pub const DISTURBED: usize = 10;
 /// Conditions that identify the processor. A name alone does not: hypervisors give one name to processors of several
 /// generations. A comparison of two sides names them and judges.
 pub const IDENTITY: Range<usize> = 11..TABLE.len();
+/// Index of a masked model.
+const MASKED: usize = 15;
+/// The conditions that are [conditions of results](super::conditions::CONDITIONS) as well, in the order of
+/// [`OF_IDENTITY`].
+pub const TEXTS: Range<usize> = PLATFORM..L1;
+/// Index of the platform.
+const PLATFORM: usize = MASKED + 1;
 /// Index of the size of the L1 data cache in [`TABLE`]; the L3 cache is the last one.
-const L1: usize = 15;
+const L1: usize = 19;
 
 /// Returns the value of a type of cores by its word; an empty word if all cores are of one type.
 #[must_use]
@@ -141,6 +170,23 @@ impl Under {
         self
     }
 
+    /// Returns the conditions that are not alike, one bit for each.
+    #[must_use]
+    pub fn differences(&self, other: Under) -> u64 {
+        let differs = |condition: &usize| !alike(*condition, self.get(*condition), other.get(*condition));
+        (0..TABLE.len()).filter(differs).fold(0, |all, condition| all | 1 << condition)
+    }
+
+    /// Returns the conditions of the host, without those of the measurement.
+    #[must_use]
+    pub fn of_host(self) -> Under {
+        let is_of_host =
+            |condition| matches!(condition, PLACE_OF_NODES | SIDE_CACHE) || IDENTITY.contains(&condition);
+        (0..TABLE.len())
+            .filter(|condition| !is_of_host(*condition))
+            .fold(self, |all, other| all.with(other, 0))
+    }
+
     /// Returns the conditions of a point of a result. Conditions in the columns `without` are left
     /// out.
     #[must_use]
@@ -170,12 +216,28 @@ pub fn of_result(saved: &Saved, condition: usize) -> u64 {
         WHOLE => yes(!saved.conditions.partial),
         PLACE_OF_NODES => saved.origin.nodes.into(),
         SIDE_CACHE => saved.origin.side_cache.map_or(0, yes),
+        PLATFORM..L1 => {
+            let text = OF_IDENTITY.get(condition - PLATFORM);
+            let text = text.and_then(|index| saved.conditions.texts.get(*index)).map_or("", Text::as_str);
+            TABLE.get(condition).map_or(0, |entry| word(text, entry.words))
+        }
         L1.. => saved.claims.level((condition - L1) as u32 + 1).map_or(0, |claim| claim.size.0),
         _ => {
             let part = condition.checked_sub(IDENTITY.start);
             part.and_then(|part| saved.origin.identity.get(part)).copied().unwrap_or(0)
         }
     }
+}
+
+/// Returns the value of a text, which is 0 without one. Texts that are not among the words have different values.
+fn word(text: &str, words: &[&str]) -> u64 {
+    // Conditions have at most 52 bits.
+    let hash = text.bytes().fold(0, |hash: u32, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+    let known = words
+        .iter()
+        .position(|word| *word == text)
+        .map_or(words.len() as u64 + u64::from(hash), |place| place as u64);
+    if text.is_empty() { 0 } else { known + 1 }
 }
 
 /// Returns the value of the condition of the obtained pages.
@@ -294,5 +356,10 @@ mod tests {
         assert_eq!(["", "efficiency core", "other"].map(core_type), [1, 3, 4]);
         assert_eq!(shown(14, 3, true), "efficiency core");
         assert_eq!(shown(L1 + 2, 32 << 20, true), "32 MiB of L3 cache");
+        assert_eq!(shown(MASKED, YES, true), "a masked CPU model");
+        assert_eq!(shown(17, word("KVM", &HYPERVISORS), true), "hypervisor KVM");
+        let [one, other] = ["Jailhouse", "SRE"].map(|name| word(name, &HYPERVISORS));
+        assert!(one != other && word("", &HYPERVISORS) == 0);
+        assert_eq!(shown(17, one, false), "other");
     }
 }

@@ -6,7 +6,7 @@ use crate::options::tokens::Escaped;
 use crate::options::{FLAGS, Group};
 
 /// Conditions that may differ between two results: the key in JSON, and the words for people.
-pub const CONDITIONS: [(&str, &str); 17] = [
+pub const CONDITIONS: [(&str, &str); 19] = [
     ("host", "host"),
     ("product", "machine"),
     ("bios_version", "BIOS"),
@@ -24,6 +24,8 @@ pub const CONDITIONS: [(&str, &str); 17] = [
     ("source", "clock"),
     ("command", "options"),
     ("atomics", "atomic instructions"),
+    ("hypervisor", "hypervisor"),
+    ("cpu_vendor", "CPU vendor"),
 ];
 /// Index of the host in [`CONDITIONS`].
 pub const HOST: usize = 0;
@@ -33,6 +35,10 @@ pub const BRAND: usize = 3;
 pub(super) const KERNEL: usize = 5;
 /// Index of the platform.
 pub const PLATFORM: usize = 6;
+/// The platform without neighbours.
+pub const EMULATED: &str = "emulated";
+/// Indices of the platform, the hypervisor and the vendor of the processor, which identify it.
+pub(super) const OF_IDENTITY: [usize; 3] = [PLATFORM, 17, 18];
 /// Index of the options in [`CONDITIONS`].
 const OPTIONS: usize = 15;
 

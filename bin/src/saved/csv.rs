@@ -3,13 +3,13 @@
 use super::fields::{fields, is_missing, separator, sized, timed};
 use super::headings::{self, TableColumn};
 use super::numerals::{Numerals, number};
-use super::point::{finish, is_compared};
+use super::point::{check_word, finish, is_compared};
 use super::rows::{Draft, LOADED, Problem, each_line};
 use super::shape::OF_SCHEMA_1;
 use super::tree::line_of;
 use super::{foreign, origin, unit};
 use crate::options::tokens::escaped;
-use crate::record::columns::{Column, EXPERIMENT, HOST, NS, TOOL_VERSION, WORKING_SET};
+use crate::record::columns::{CLASS, Column, EXPERIMENT, HOST, NS, TOOL_VERSION, WORKING_SET};
 use crate::record::row::Row;
 use latency_core::math;
 
@@ -69,7 +69,8 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
             return Ok(());
         }
         table.row(line, draft)
-    })
+    })?;
+    origin::limits(draft).map_err(|what| Problem::new(1, what))
 }
 
 /// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.
@@ -134,9 +135,10 @@ impl TableLayout {
                     },
                 )
             });
-            // Most names of one word may mean anything in a table of another tool.
-            let is_own = |column: Column| !column.words().is_empty() && name.contains('_');
-            known += usize::from(found.is_some_and(|(column, _)| column == EXPERIMENT || is_own(column)));
+            // Short names such as those of lines may mean anything in a table of another tool.
+            let is_own =
+                |column: Column| !column.words().is_empty() && (column < CLASS || name.contains('_'));
+            known += usize::from(found.is_some_and(|(column, _)| is_own(column)));
         }
         known > 0 && self.columns.contains(&TableColumn::Latency(1.0))
     }
@@ -165,7 +167,9 @@ impl TableLayout {
                 TableColumn::Own(column, part) => {
                     // A quote within quotes is written twice.
                     let text = field.replace("\"\"", "\"");
-                    row.read(column, part, &escaped(text.chars()), number(field))?;
+                    let text = escaped(text.chars());
+                    check_word(column, &text)?;
+                    row.read(column, part, &text, number(field))?;
                 }
                 TableColumn::Size(unit) => {
                     let size = sized(field, *numerals);

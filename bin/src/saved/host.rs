@@ -20,8 +20,9 @@ pub struct Origin {
     pub labels: Text<192>,
     /// Version of the schema of the document; 0 if unknown.
     pub schema: u64,
-    /// Family, model and stepping of its processor, each plus 1, and the type of the core; 0 if unknown.
-    pub identity: [u64; 4],
+    /// Family, model and stepping of its processor, each plus 1, the type of the core, and if the model is masked; 0 if
+    /// unknown.
+    pub identity: [u64; 5],
     /// The number of its NUMA nodes; 0 if unknown.
     pub nodes: u32,
     /// True if a cache lies in front of a node's memory; `None` if unknown.

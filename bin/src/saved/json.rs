@@ -5,6 +5,7 @@ use latency_core::math;
 use latency_core::text::Text;
 
 use super::alike;
+use super::conditions::EMULATED;
 use super::devices;
 use super::facts;
 use super::host::instant;
@@ -76,14 +77,26 @@ fn circumstances(document: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), P
     for object in [system, cpu, machine, document.at("tool"), document.at("clock")] {
         for (key, member) in object.members() {
             if let Some(value) = member.string() {
-                saved.conditions.set(&key, shown::<96>(value).as_str());
+                let value = shown::<96>(value);
+                // Without a hypervisor, its name is empty.
+                let is_none = key == "hypervisor" && value.is_empty();
+                saved.conditions.set(&key, if is_none { "none" } else { value.as_str() });
             }
         }
     }
-    for (part, key) in saved.origin.identity.iter_mut().zip(["family", "model", "stepping", "core_type"]) {
+    // The machine has a vendor as well.
+    if let Some(vendor) = cpu.at("vendor").string() {
+        saved.conditions.set("cpu_vendor", shown::<96>(vendor).as_str());
+    }
+    if document.at("trust").at("emulated").event() == Event::Bool(true) {
+        saved.conditions.set("platform", EMULATED);
+    }
+    let keys = ["family", "model", "stepping", "core_type", "model_masked"];
+    for (part, key) in saved.origin.identity.iter_mut().zip(keys) {
         *part = match cpu.member(key).map(JsonValue::event) {
             Some(Event::Number(number)) => math::whole(number).saturating_add(1),
             Some(Event::String(word)) => alike::core_type(shown::<32>(word).as_str()),
+            Some(Event::Bool(flag)) => alike::yes(flag),
             Some(Event::Null) if key == "core_type" => alike::core_type(""),
             _ => 0,
         };

@@ -16,6 +16,7 @@ mod foreign_tests;
 mod headings;
 pub mod host;
 mod json;
+mod level;
 mod numerals;
 mod origin;
 mod pairs;

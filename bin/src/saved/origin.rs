@@ -10,11 +10,12 @@ use latency_core::text::Text;
 use super::conditions::escaped;
 use super::facts;
 use super::host::SEPARATOR;
+use super::level::TableLevel;
 use super::point::read;
 use super::rows::{Draft, Problem, Saved};
 use super::tree::{JsonValue, shown};
 use super::trust::Trust;
-use crate::analysis::traffic::bandwidth;
+use crate::analysis::traffic::{self, bandwidth};
 use crate::record::columns::{
     BYTES, CLASS, CORES, Column, ColumnSet, EXPERIMENT, HOME_NODE, INITIATOR_NODE, LOAD, LOAD_NODE, NS,
     OFFERED, OP, PATTERN, STRIDE, TARGET_NODE, TRAFFIC, VARIANT, WORKING_SET,
@@ -147,15 +148,55 @@ fn limit(found: Row, rate: Estimate, brief: bool) -> Row {
     limit
 }
 
+/// Maximum number of levels in a table of loads.
+const MOST_LEVELS: usize = 4096;
+
+/// Adds the limits of the curves of a table of loads, as documents have them: none without the rate of all generators,
+/// which every level with a pace has.
+pub(super) fn limits(draft: &mut Draft<'_>) -> Result<(), &'static str> {
+    let levels = core::mem::take(&mut draft.levels);
+    let is_first = |(place, level): &(usize, &TableLevel)| {
+        level.curve.is_some() && !levels.iter().take(*place).any(|before| before.is_beside(level))
+    };
+    for (_, level) in levels.iter().enumerate().filter(is_first) {
+        let curve = || levels.iter().filter(|other| level.is_beside(other));
+        let all = curve().map(|level| level.cores).max();
+        let rate = |place| curve().filter_map(|level| Some((level.cores as u32, level.rate?))).nth(place);
+        let is_whole = curve().any(|level| level.rate.is_some() && Some(level.cores) == all);
+        let Some((cores, found)) = traffic::limit(&rate).filter(|_| is_whole).and_then(rate) else {
+            continue;
+        };
+        let mut row = level.of.clone();
+        if draft.in_brief {
+            row.put(CORES, cores);
+        }
+        draft.push(limit(row, found, draft.in_brief))?;
+    }
+    Ok(())
+}
+
 /// Adds what is compared of a row of a table of loads: the idle latency, or the rate of traffic without a pace. Levels
 /// between them are shares of that rate, and so they differ in every run.
-pub(super) fn of_table(row: Row, draft: &mut Draft<'_>) -> Result<(), &'static str> {
+pub(super) fn of_table(mut row: Row, draft: &mut Draft<'_>) -> Result<(), &'static str> {
     let brief = draft.in_brief;
-    match (row.number(OFFERED), row.estimate(BYTES)) {
-        (Some(0.0), _) => draft.push(idle(row, brief)),
-        (None, Some(rate)) => draft.push_limit(limit(row, rate, brief)),
-        _ => Ok(()),
+    let (offered, rate) = (row.number(OFFERED), row.estimate(BYTES));
+    if offered == Some(0.0) {
+        return draft.push(idle(row, brief));
     }
+    let curve = rate.map(|_| draft.rows().len());
+    let rate = rate.filter(|_| offered.is_none());
+    if let Some(rate) = rate {
+        limit(row.clone(), rate, brief).check_time()?;
+    }
+    if draft.levels.len() == MOST_LEVELS {
+        return Err("more than 4096 levels of load");
+    }
+    let cores = row.count(CORES).unwrap_or(0);
+    let own = if brief { EXPERIMENT } else { WORKING_SET };
+    let kept = ColumnSet::of(&[EXPERIMENT, INITIATOR_NODE, TARGET_NODE, TRAFFIC, PATTERN, own]);
+    row.hide(ColumnSet::POINTS.without(kept));
+    draft.levels.push(TableLevel { of: row, curve, cores, rate });
+    Ok(())
 }
 
 /// Returns the idle latency before traffic: only its latency if `brief` is true, else its conditions too.

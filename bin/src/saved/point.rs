@@ -1,15 +1,17 @@
 //! One point of a document. Its members have the names of the columns of a table.
 
 use latency_core::json::Event;
-use latency_core::math;
+use latency_core::units::Pages;
 
+use super::alike::ORDERS;
 use super::rows::{LOADED, Problem};
 use super::tree::JsonValue;
 use crate::options::tokens::escaped;
 use crate::record::columns::{
-    Column, ColumnKind, EXPERIMENT, FOOTPRINT, HOST, LOAD, OFFERED, PERCENTILE, WORKING_SET,
+    Column, ColumnKind, EXPERIMENT, FOOTPRINT, HOST, LOAD, OFFERED, ORDER, PAGES_ASKED, PAGES_OBTAINED,
+    PERCENTILE, WORKING_SET,
 };
-use crate::record::row::Row;
+use crate::record::row::{Row, UNKNOWN_WORD};
 
 /// Completes a row, after all of its values were read.
 ///
@@ -51,22 +53,83 @@ pub(super) fn point(object: JsonValue<'_>) -> Result<Row, Problem> {
 
 /// Reads the value of a column, or an end of its interval.
 pub(super) fn read(row: &mut Row, column: Column, part: usize, member: JsonValue<'_>) -> Result<(), Problem> {
-    match (member.event(), column.kind()) {
-        (Event::Null, ColumnKind::Bytes) => return Err(member.problem("not a number")),
-        (Event::Null, _) if row.cell(column).is_none() => row.put(column, None::<bool>),
-        (Event::Null, _) => {}
-        (Event::String(word), ColumnKind::Word) => row.put(column, escaped(word.chars())),
-        (Event::Bool(flag), ColumnKind::Flag) => row.put(column, flag),
-        // Another tool may have numbers where this one has words.
-        (Event::Number(number), ColumnKind::Word) => {
-            row.put(column, alloc::format!("{}", math::whole(number)));
+    let put = match (member.event(), column.kind()) {
+        (Event::Null, ColumnKind::Bytes) => Err("not a number"),
+        (Event::Null, _) => {
+            if row.cell(column).is_none() {
+                row.put(column, None::<bool>);
+            }
+            Ok(())
         }
-        (Event::Number(number), _) => {
-            row.read_number(column, part, number).map_err(|what| member.problem(what))?;
+        (Event::String(word), ColumnKind::Word) => {
+            let word = escaped(word.chars());
+            check_word(column, &word).map(|()| row.put(column, word))
         }
-        (_, ColumnKind::Word) => return Err(member.problem("expected a string, found a list")),
-        (_, ColumnKind::Flag) => return Err(member.problem("neither true nor false")),
-        _ => return Err(member.problem("not a number")),
+        (Event::Bool(flag), ColumnKind::Flag) => {
+            row.put(column, flag);
+            Ok(())
+        }
+        (_, ColumnKind::Word | ColumnKind::Flag) => Err(UNKNOWN_WORD),
+        (Event::Number(number), _) => row.read_number(column, part, number),
+        (_, ColumnKind::Count) => Err("not a whole number"),
+        _ => Err("not a number"),
+    };
+    put.map_err(|what| member.problem(what))
+}
+
+/// Checks a word.
+///
+/// # Errors
+///
+/// A word that is none of the few words of its column.
+pub(super) fn check_word(column: Column, word: &str) -> Result<(), &'static str> {
+    let pages = || Pages::from_word(word.as_bytes());
+    let is_known = match column {
+        ORDER => ORDERS.contains(&word),
+        PAGES_ASKED => pages().is_some(),
+        PAGES_OBTAINED => pages().is_some_and(|pages| pages != Pages::AUTO),
+        _ => true,
+    };
+    if is_known || word.is_empty() { Ok(()) } else { Err(UNKNOWN_WORD) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Saved;
+    use super::super::tests::room;
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn a_value_that_a_field_cannot_have_is_refused_by_its_line() {
+        for (member, value, what) in [
+            ("walk_order", "\"sorted\"", UNKNOWN_WORD),
+            ("walk_order", "12", UNKNOWN_WORD),
+            ("pages_asked", "\"4096\"", UNKNOWN_WORD),
+            ("pages_obtained", "\"auto\"", UNKNOWN_WORD),
+            ("prefetch", "\"yes\"", UNKNOWN_WORD),
+            ("verified", "\"yes\"", UNKNOWN_WORD),
+            ("chains", "\"many\"", "not a whole number"),
+            ("cores", "1.5", "not a whole number"),
+            ("lines", "-1", "not a whole number"),
+            ("initiator_cpu", "4294967296", "not a whole number"),
+            ("kernel", "12", UNKNOWN_WORD),
+            ("class", "true", UNKNOWN_WORD),
+            ("op", "[]", UNKNOWN_WORD),
+        ] {
+            let document =
+                format!("{{\"experiment\":\"parallel\",\n\"rows\":[{{\"ns\":10,\n\"{member}\":{value}}}]}}");
+            let mut room = room();
+            let found = Saved::parse(document.as_bytes(), None, &mut room).err();
+            assert_eq!(found, Some(Problem::new(3, what)), "{document}");
+            // Names and methods may be numbers in a table.
+            if matches!(member, "kernel" | "class" | "op") {
+                continue;
+            }
+            let value = value.trim_matches('"');
+            let table = format!("experiment,working_set_bytes,ns,{member}\nparallel,65536,10,{value}\n");
+            let found = Saved::parse(table.as_bytes(), None, &mut room).err();
+            assert_eq!(found, Some(Problem::new(2, what)), "{table}");
+        }
     }
-    Ok(())
 }

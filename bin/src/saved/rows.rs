@@ -10,6 +10,7 @@ use latency_core::units::Bytes;
 
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::host::Origin;
+use super::level::TableLevel;
 use super::sections;
 use super::tlb::SavedTlb;
 use crate::analysis::cause::{Fact, SavedFacts};
@@ -126,6 +127,8 @@ pub struct Draft<'r> {
     pub without_unit: bool,
     /// True if a size without a unit has a fraction.
     pub fractions: bool,
+    /// The levels of a table of loads, whose limits follow from all of them.
+    pub levels: Vec<TableLevel>,
 }
 
 impl<'r> Draft<'r> {
@@ -140,6 +143,7 @@ impl<'r> Draft<'r> {
             is_collection: false,
             without_unit: false,
             fractions: false,
+            levels: Vec::new(),
         }
     }
 
@@ -274,28 +278,6 @@ impl<'r> Draft<'r> {
         Saved { rows: self.all.split_off(self.begun).leak(), ..self.saved }
     }
 
-    /// Adds the limit of traffic. Of the limits of several numbers of cores, which follow each other, only the highest is
-    /// kept.
-    pub fn push_limit(&mut self, limit: Row) -> Result<(), &'static str> {
-        let begun = self.rows().len();
-        self.push(limit)?;
-        let words = ColumnSet::POINTS.without(ColumnSet::of(&[WORKING_SET, STRIDE]));
-        if let Some((added, before)) =
-            self.rows_mut().split_last_mut().filter(|(_, before)| before.len() == begun)
-            && let Some(other) = before
-                .iter_mut()
-                .rev()
-                .take_while(|row| row.traffic().is_some())
-                .find(|other| other.is_equal(added, words))
-        {
-            if added.nanoseconds() < other.nanoseconds() {
-                core::mem::swap(other, added);
-            }
-            self.all.truncate(self.begun + begun);
-        }
-        Ok(())
-    }
-
     /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.
     pub fn push(&mut self, mut row: Row) -> Result<(), &'static str> {
         if row.nanoseconds().is_nan() {
@@ -351,7 +333,7 @@ pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
 /// Returns a small whole number, such as the number of a node.
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
-    if f64::from(whole) == number { Ok(whole) } else { Err("node is not a whole number") }
+    if f64::from(whole) == number { Ok(whole) } else { Err("not a whole number") }
 }
 
 /// Calls `take` with the index of every line, from 0, and its text. An error gets the number of its line.

@@ -3,8 +3,8 @@
 use super::*;
 use crate::analysis::comparison::{Files, Join};
 use crate::record::columns::{
-    CLASS, CORE_GHZ, ColumnSet, EXPERIMENT, INITIATOR_NODE, KERNEL, LINES, OP, ORDER, PAGES_ASKED,
-    PAGES_OBTAINED, PATTERN, POINTS, SEED, STRIDE, TARGET_NODE, VERIFIED, WORKING_SET,
+    CLASS, CORE_GHZ, ColumnSet, EXPERIMENT, INITIATOR_NODE, KERNEL, LINES, OP, PAGES_ASKED, PAGES_OBTAINED,
+    PATTERN, POINTS, SEED, STRIDE, TARGET_NODE, VERIFIED, WORKING_SET,
 };
 use crate::record::label::Label;
 use crate::record::row::MEDIAN;
@@ -313,9 +313,9 @@ fn a_refusal_names_the_line_and_the_defect() {
 
 #[test]
 fn no_text_of_a_file_can_control_a_terminal() {
-    for text in ["{\"rows\":[{\"ns\":1,\"walk_order\":\"\\u001b[2J\"}]}", "ns,walk_order\n1,\u{1b}[2J\n"] {
+    for text in ["{\"rows\":[{\"ns\":1,\"kernel\":\"\\u001b[2J\"}]}", "ns,kernel\n1,\u{1b}[2J\n"] {
         let saved = parse(text.as_bytes()).unwrap();
-        assert_eq!(saved.rows[0].word(ORDER), "\\u{1b}[2J");
+        assert_eq!(saved.rows[0].word(KERNEL), "\\u{1b}[2J");
     }
     assert_eq!(shown(b"a\x1b[2J\xff").as_str(), "a\\u{1b}[2J\\xff");
 }
@@ -544,6 +544,18 @@ fn the_limit_in_a_table_of_loads_is_the_highest_rate_without_a_pace() {
         "traffic":"2:1","load_node":1,"peak_bandwidth":{"bytes_per_second":64e9,"bytes_per_second_low":60e9,
         "bytes_per_second_high":66e9}}]}"#;
     assert_eq!(in_order(&table), in_order(&parse(document.as_bytes()).unwrap()));
+    // As in documents, there is no limit without the rate of all generators, whose number is that of levels with a pace,
+    // or of those that were not measured.
+    let all = "a,loaded,0,0,1,2:1,4,,64e9,60e9,66e9,150\n";
+    let unmeasured = rows.replace(all, "").replace(",9.0,9.0,,,120", ",,,,,");
+    for fewer in [rows.replace(all, ""), unmeasured] {
+        let rows = parse(format!("{header}{fewer}").as_bytes()).unwrap().rows;
+        assert!(rows.len() == 1 && rows[0].traffic().is_none(), "{rows:?}");
+    }
+    // As in documents, all generators are the limit unless fewer are faster beyond both intervals.
+    let close = rows.replace(",50e9,,,", ",65e9,63e9,67e9,");
+    let limit = &parse(format!("{header}{close}").as_bytes()).unwrap().rows[1];
+    assert_eq!(limit.nanoseconds(), table.rows[1].nanoseconds());
     // Those of another host are its own.
     let other = rows.replace("a,loaded", "b,loaded").replace("64e9", "65e9");
     assert_eq!(parse(format!("{header}{rows}{other}").as_bytes()).unwrap().rows.len(), 4);

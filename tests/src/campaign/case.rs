@@ -2,10 +2,11 @@
 
 use super::formats::{self, Judged};
 use super::random::Random;
-use super::{CONTROL, DEATH, MESSAGE, STATUS, Surroundings};
+use super::{ADVICE, CONTROL, DEATH, MESSAGE, STATUS, Surroundings};
 use crate::program::binary;
 use crate::run::{ERROR, Run, try_finish_within};
 use crate::terminal::shown;
+use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -106,7 +107,13 @@ impl<'s> Case<'s> {
 
     /// Runs the executable to its end; returns `None` if it had to be killed, which is a finding.
     pub fn run(&mut self, arguments: &[String]) -> Option<Run> {
-        let child = self.command(arguments).spawn().unwrap_or_else(|error| panic!("{error}"));
+        self.run_with(arguments, |_| {})
+    }
+
+    fn run_with(&mut self, arguments: &[String], prepare: impl FnOnce(&mut Command)) -> Option<Run> {
+        let mut command = self.command(arguments);
+        prepare(&mut command);
+        let child = command.spawn().unwrap_or_else(|error| panic!("{error}"));
         match try_finish_within(child, "latency-bench", PATIENCE) {
             Ok(run) => {
                 self.statuses.push(run.status.code().unwrap_or(-1));
@@ -119,9 +126,35 @@ impl<'s> Case<'s> {
         }
     }
 
+    /// Runs the executable and returns the rows of its document; `None`, after a note of this class, if it has none.
+    pub fn rows(&mut self, class: &'static str, arguments: &[&str], statuses: &[i32]) -> Option<Vec<Value>> {
+        let arguments = words(arguments);
+        let judged = Judged { width: false, numbers: true };
+        let (status, run) = self.judged(&arguments, &[statuses, &[1]].concat(), judged)?;
+        let document = serde_json::from_str::<Value>(&run.stdout).ok().filter(|_| status != 1);
+        match document.as_ref().and_then(|document| document["rows"].as_array()) {
+            Some(rows) => Some(rows.clone()),
+            None => {
+                self.note(class, &arguments, &format!("status {status}: {}", tail(&run.stderr)));
+                None
+            }
+        }
+    }
+
     /// Runs the executable and checks its exit status and output; returns the exit status, if it had one.
     pub fn judged(&mut self, arguments: &[String], statuses: &[i32], judged: Judged) -> Option<(i32, Run)> {
-        let run = self.run(arguments)?;
+        self.judged_with(arguments, statuses, judged, |_| {})
+    }
+
+    /// Does the same in an environment that `prepare` makes.
+    pub fn judged_with(
+        &mut self,
+        arguments: &[String],
+        statuses: &[i32],
+        judged: Judged,
+        prepare: impl FnOnce(&mut Command),
+    ) -> Option<(i32, Run)> {
+        let run = self.run_with(arguments, prepare)?;
         let Some(status) = run.status.code() else {
             self.note(DEATH, arguments, &run.to_string());
             return None;
@@ -140,6 +173,9 @@ impl<'s> Case<'s> {
         };
         if wrong {
             self.note(MESSAGE, arguments, &format!("status {status}: {}", tail(&messages)));
+        }
+        if let Some(option) = self.surroundings.help.missing_option(arguments, &messages) {
+            self.note(ADVICE, arguments, &format!("{option}: {}", tail(&messages)));
         }
         if let Some(what) = formats::control(&messages) {
             self.note(CONTROL, arguments, &format!("in a message: {what}"));
@@ -172,6 +208,11 @@ pub fn format_of(arguments: &[String]) -> &str {
         word => word.strip_prefix("--format="),
     });
     asked.unwrap_or("text")
+}
+
+/// Returns words as the arguments of a command line.
+pub fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| word.to_string()).collect()
 }
 
 /// Returns the last lines of a text.

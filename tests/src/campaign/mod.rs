@@ -1,5 +1,5 @@
 //! A random campaign against the executable: valid options, plans, altered documents, tables of other tools,
-//! streams without a reader. A seed and a number make a case; each wrong behaviour is a finding of a class.
+//! results of many hosts, streams without a reader, refused system calls. A seed and a number make a case; each wrong behaviour is a finding of a class.
 //!
 //! It uses only the information that a user has: `help`, the exit statuses, the formats.
 
@@ -9,12 +9,17 @@ mod commands;
 mod dialect;
 mod documents;
 mod files;
+mod foreign;
 mod formats;
+mod hosts;
+mod joined;
 mod json;
 mod markup;
+mod members;
 mod options;
 mod random;
 mod tables;
+mod trapped;
 
 pub use case::{Case, Finding};
 
@@ -53,6 +58,10 @@ pub const WIDE: &str = "a sentence wider than 80 columns";
 pub const WIDE_TABLE: &str = "a table wider than 80 columns";
 /// A number with absurdly many digits.
 pub const NUMBER: &str = "an absurd number";
+/// A plural of one thing.
+pub const PLURAL: &str = "a plural of one thing";
+/// An option in an error that the command does not have.
+pub const ADVICE: &str = "an option that the command lacks, in an error";
 /// A plan that was written over a result, or into a file.
 pub const PLAN: &str = "a plan in a file";
 /// An input that was replaced by the output.
@@ -78,15 +87,36 @@ pub const PLAIN: &str = "wrong latencies: a plain table";
 /// A plain table, refused.
 pub const UNREAD: &str = "a plain table refused";
 
+/// Rows of another tool that are lost, mistaken or refused.
+pub const KEYS: &str = "rows of another tool lost, mistaken or refused";
+/// A slower value in a table of another tool, not found.
+pub const SLOWER: &str = "a slower value of another tool not found";
+/// A level of a curve outside of the sizes that were measured.
+pub const LEVELS: &str = "a level outside of the measured sizes";
+/// A host of another identity, judged with the others.
+pub const APART: &str = "a host of another identity judged";
+/// A condition that differs between two results, not named.
+pub const UNSAID: &str = "a difference that compare does not name";
+/// A slow host among its like, not found, or another one in its place.
+pub const PLANTED: &str = "a slow host not found, or a usual one named";
+/// A member that cannot be, accepted.
+pub const MEMBER: &str = "a member that cannot be taken";
+/// A trapped system call that the error does not name.
+pub const UNNAMED: &str = "a refused system call not named";
+/// Results that are read alone, refused together.
+pub const JOINED: &str = "results refused together";
+/// A result of the executable that it does not read.
+pub const AGAIN: &str = "a result of its own refused";
+
 /// A kind of case.
 struct Family {
     name: &'static str,
-    /// Its number of cases among 200.
+    /// Its number of cases among those of all families.
     share: u64,
     run: fn(&mut Case<'_>),
 }
 
-const FAMILIES: [Family; 9] = [
+const FAMILIES: [Family; 15] = [
     Family { name: "options", share: 66, run: options::run },
     Family { name: "plans", share: 16, run: files::plan },
     Family { name: "outputs onto inputs", share: 8, run: files::onto_an_input },
@@ -96,6 +126,12 @@ const FAMILIES: [Family; 9] = [
     Family { name: "contradictions and later schemas", share: 10, run: documents::contradictory },
     Family { name: "tables of other tools", share: 40, run: tables::run },
     Family { name: "streams that wait", share: 1, run: blocked::run },
+    Family { name: "tables of pairs and sizes of other tools", share: 24, run: foreign::run },
+    Family { name: "hosts of another identity", share: 14, run: hosts::apart },
+    Family { name: "slow hosts among others", share: 12, run: hosts::planted },
+    Family { name: "members that cannot be", share: 20, run: members::run },
+    Family { name: "trapped system calls", share: 20, run: trapped::run },
+    Family { name: "joined results", share: 12, run: joined::run },
 ];
 
 /// Data shared by all cases, read once.

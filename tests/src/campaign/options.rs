@@ -1,20 +1,22 @@
 //! Valid options of every experiment and command, in random combinations, in every format.
 
+use super::case::words;
 use super::commands::{Choice, Experiment};
-use super::formats::Judged;
+use super::formats::{self, Judged};
 use super::random::Random;
-use super::{Case, REFUSED};
+use super::{AGAIN, Case, REFUSED};
 
 /// Sizes as people write them, all of them small.
 const SIZES: [&str; 7] = ["4K", "16K", "32K", "65536", "100000", "192k", "1M"];
 
 /// The reasons for which a combination of valid options is refused.
-const REASONS: [&str; 7] = [
+const REASONS: [&str; 8] = [
     "cannot be combined",
     "has no steady value",
     "only curves are compared in a picture",
     "--hold needs exactly one load level",
     "a report of saved results cannot be written as",
+    "--visits needs --order=grouped",
     "; run `latency-bench ",
     "; use a larger --size",
 ];
@@ -24,7 +26,7 @@ pub fn run(case: &mut Case<'_>) {
     let help = &case.surroundings.help;
     let experiment = &help.0[case.index as usize % help.0.len()];
     // An experiment without a time limit for a point would run too long, so it is only planned.
-    let short = experiment.options.iter().any(|option| option.name == "--time-limit");
+    let short = is_short(experiment);
     let dry = experiment.plans
         && !(short && case.random.one_in(5))
         && !(experiment.reads() && case.random.one_in(2));
@@ -59,6 +61,32 @@ pub fn run(case: &mut Case<'_>) {
     if status == 1 && !REASONS.iter().any(|reason| run.stderr.contains(reason)) {
         case.note(REFUSED, &arguments, &run.stderr);
     }
+    if let Some(saved) = case.read("saved.json") {
+        for finding in formats::check("json", &String::from_utf8_lossy(&saved), judged) {
+            case.note(finding.class, &arguments, &format!("in saved.json: {}", finding.seen));
+        }
+    }
+    let is_saved = ["json", "jsonl", "csv"].iter().any(|saved| format == saved);
+    if is_saved && measures && experiment.plans && [0, 3].contains(&status) && !run.stdout.is_empty() {
+        case.write("own", &run.stdout);
+        read_again(case, &arguments);
+    }
+}
+
+/// Reads a result of the executable again; a result without any value has nothing to read.
+fn read_again(case: &mut Case<'_>, arguments: &[String]) {
+    let judged = Judged { width: true, numbers: true };
+    for command in [&["show", "own", "--json"][..], &["show", "own"], &["compare", "own", "own"]] {
+        let found = case.judged(&words(command), &[0, 1, 6], judged);
+        if let Some((1, run)) = found.filter(|(_, run)| !run.stderr.contains("no measured point")) {
+            case.note(AGAIN, arguments, &format!("{command:?}: {}", run.stderr));
+        }
+    }
+}
+
+/// Returns true if an experiment has a time limit for each of its points, which keeps it short.
+pub fn is_short(experiment: &Experiment) -> bool {
+    experiment.options.iter().any(|option| option.name == "--time-limit")
 }
 
 /// Returns true if a command that reads files can also measure.

@@ -52,9 +52,9 @@ pub fn run(case: &mut Case<'_>) {
     };
     let begin: String = table.lines().take(4).collect::<Vec<_>>().join("\n");
     let wrong = match (status, dialect.tells()) {
-        (0, true) => {
-            serde_json::from_str(&run.stdout).ok().and_then(|document| difference(&document, &curve))
-        }
+        (0, true) => serde_json::from_str(&run.stdout)
+            .ok()
+            .and_then(|document| difference(&document, &curve).or_else(|| levels_outside(&run.stdout))),
         (0, false) => Some("taken as a curve of bytes and nanoseconds".into()),
         _ => None,
     };
@@ -99,6 +99,20 @@ fn table(curve: &Curve, dialect: &Dialect) -> String {
         }
     }
     text
+}
+
+/// Returns the first level of a fitted document whose capacity or its interval is outside of the sizes of its points.
+pub fn levels_outside(text: &str) -> Option<String> {
+    let document: Value = serde_json::from_str(text).ok()?;
+    let sizes = document["rows"].as_array()?.iter().filter_map(|row| row["working_set_bytes"].as_f64());
+    let (low, high) = sizes.fold((f64::INFINITY, 0_f64), |(low, high), size| (low.min(size), high.max(size)));
+    let levels = document.pointer("/model/levels").and_then(Value::as_array)?;
+    let of = |level: &Value, member: &str| level[member].as_f64();
+    let members = ["capacity_bytes", "capacity_bytes_low", "capacity_bytes_high"];
+    let is_outside = |level: &&Value| {
+        members.iter().any(|member| of(level, member).is_some_and(|size| size < low || size > high))
+    };
+    levels.iter().find(is_outside).map(|level| format!("sizes from {low} to {high}: {level}"))
 }
 
 /// Returns the first thing in a fitted document that differs from the curve.

@@ -7,7 +7,7 @@ use latency_tests::document::at;
 use latency_tests::lanes::of_everything;
 use latency_tests::program::workspace;
 use latency_tests::prometheus::read as read_metrics;
-use latency_tests::run::{ERROR, Run, command, run};
+use latency_tests::run::{ERROR, Run, command, finish, run};
 use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -300,4 +300,32 @@ fn metrics_of_several_hosts_name_each_host() {
     let values = samples.iter().filter(|sample| sample.name == "latency_bench_latency_seconds");
     let hosts: BTreeSet<_> = values.map(|sample| sample.labels.get("host")).collect();
     assert!(hosts.len() > 1 && !hosts.contains(&None), "{hosts:?}");
+}
+
+/// Words and numbers of a column come out as they went in, and what the column cannot have is refused.
+#[test]
+fn values_that_a_column_cannot_have_are_not_passed_on() {
+    let directory = Directory::new("documents-columns");
+    let write = |text: &str| fs::write(directory.path().join("a.json"), text).expect("a file");
+    let shown = |member: &str| {
+        write(&format!("{{\"experiment\":\"parallel\",\n\"rows\":[{{\"ns\":10,\n{member}}}]}}\n"));
+        finish(&mut directory.command(&["show", "a.json", "--json"]))
+    };
+    for member in
+        ["\"kernel\":\"12\"", "\"variant\":\"true\"", "\"chains\":4", "\"prefetch\":true", "\"class\":\"7\""]
+    {
+        let found = shown(member);
+        let broken = violations(of_results(), &found.expect_json(0));
+        assert!(broken.is_empty() && found.stdout.contains(member), "{member}: {broken:?}: {found}");
+    }
+    for member in [
+        "\"walk_order\":\"sorted\"",
+        "\"pages_obtained\":\"4096\"",
+        "\"chains\":\"many\"",
+        "\"lines\":1.5",
+        "\"kernel\":12",
+        "\"verified\":\"yes\"",
+    ] {
+        shown(member).expect_status(1).expect_error("'a.json', line 3: ");
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::body::{REPORT, all, end, experiments, held, judge, judge_document, smallest, status, tasks};
 use super::results::{is_proven, named, parts};
+use latency_tests::calls::{CALLS, IN_THEIR_PLACE, NEEDED, said_for};
 use latency_tests::confine::CONTAINER;
 use latency_tests::directory::Directory;
 use latency_tests::document::{at, warnings};
@@ -11,62 +12,6 @@ use latency_tests::lanes::of_everything;
 use latency_tests::run::command;
 use libc::{c_int, c_long};
 use std::os::unix::process::ExitStatusExt;
-
-/// The system calls of all runs of [`tasks`], and of one that writes a file.
-const CALLS: [(&str, c_long); 43] = [
-    ("access", libc::SYS_access),
-    ("clock_gettime", libc::SYS_clock_gettime),
-    ("clone", libc::SYS_clone),
-    ("close", libc::SYS_close),
-    ("execve", libc::SYS_execve),
-    ("exit", libc::SYS_exit),
-    ("exit_group", libc::SYS_exit_group),
-    ("fchmod", libc::SYS_fchmod),
-    ("fchown", libc::SYS_fchown),
-    ("fcntl", libc::SYS_fcntl),
-    ("fstat", libc::SYS_fstat),
-    ("fsync", libc::SYS_fsync),
-    ("futex", libc::SYS_futex),
-    ("get_mempolicy", libc::SYS_get_mempolicy),
-    ("getcpu", libc::SYS_getcpu),
-    ("getpid", libc::SYS_getpid),
-    ("getrusage", libc::SYS_getrusage),
-    ("gettid", libc::SYS_gettid),
-    ("ioctl", libc::SYS_ioctl),
-    ("linkat", libc::SYS_linkat),
-    ("madvise", libc::SYS_madvise),
-    ("mbind", libc::SYS_mbind),
-    ("mmap", libc::SYS_mmap),
-    ("move_pages", libc::SYS_move_pages),
-    ("munmap", libc::SYS_munmap),
-    ("nanosleep", libc::SYS_nanosleep),
-    ("newfstatat", libc::SYS_newfstatat),
-    ("open", libc::SYS_open),
-    ("openat", libc::SYS_openat),
-    ("perf_event_open", libc::SYS_perf_event_open),
-    ("ppoll", libc::SYS_ppoll),
-    ("prctl", libc::SYS_prctl),
-    ("prlimit64", libc::SYS_prlimit64),
-    ("read", libc::SYS_read),
-    ("readlinkat", libc::SYS_readlinkat),
-    ("renameat", libc::SYS_renameat),
-    ("rt_sigaction", libc::SYS_rt_sigaction),
-    ("rt_sigpending", libc::SYS_rt_sigpending),
-    ("rt_sigprocmask", libc::SYS_rt_sigprocmask),
-    ("sched_getaffinity", libc::SYS_sched_getaffinity),
-    ("sched_setaffinity", libc::SYS_sched_setaffinity),
-    ("set_mempolicy", libc::SYS_set_mempolicy),
-    ("write", libc::SYS_write),
-];
-
-/// System calls that replace others after a failure: for names that are missing in /proc, a file without a name, a
-/// processor that could not be changed.
-const IN_THEIR_PLACE: [(&str, c_long); 4] = [
-    ("sched_yield", libc::SYS_sched_yield),
-    ("sysinfo", libc::SYS_sysinfo),
-    ("uname", libc::SYS_uname),
-    ("unlinkat", libc::SYS_unlinkat),
-];
 
 /// Calls that are missing on a file system without unnamed files, on a host too busy for a pause between
 /// rounds, or on one with one CPU; and the call that starts the process.
@@ -103,9 +48,6 @@ fn made(calls: &[(&'static str, c_long)]) -> Vec<(c_long, Fate)> {
     calls.iter().map(|&(_, number)| (number, Fate::Made)).collect()
 }
 
-/// Calls without which nothing can be handled, said or ended.
-const NEEDED: [&str; 4] = ["execve", "exit_group", "rt_sigaction", "write"];
-
 /// Filters of Android and of systemd answer with a signal in place of an error number.
 #[test]
 fn a_call_that_is_answered_with_a_signal_is_one_that_fails() {
@@ -130,6 +72,21 @@ fn a_call_that_is_answered_with_a_signal_is_one_that_fails() {
             Some(0) => Ok(()),
             Some(2..=4) if found.stderr.contains(name) || found.stderr.contains(said_for(name)) => Ok(()),
             Some(_) => wrong("the error does not name the call"),
+        }
+    });
+}
+
+/// Threads end by a call of their own, and the CPUs of the process are listed in /proc as well.
+#[test]
+fn a_run_with_threads_needs_neither_the_end_of_a_thread_nor_the_call_for_its_cpus() {
+    let places = [("exit", libc::SYS_exit), ("sched_getaffinity", libc::SYS_sched_getaffinity)];
+    let runs = experiments().into_iter().filter(|run| ["bandwidth", "cores", "loaded"].contains(&run[0]));
+    let cases: Vec<_> = runs.flat_map(|run| places.map(|place| (run.clone(), place))).collect();
+    everywhere(&cases, |(run, (name, number))| {
+        let found = end(command(run).fated(&[(*number, Fate::Trapped)], Fate::Made))?;
+        match found.status.code() {
+            Some(0) => judge_document(&found.stdout, 0).map_err(|why| format!("{name}: {why}: {found}")),
+            _ => Err(format!("{name}: {found}")),
         }
     });
 }
@@ -201,14 +158,6 @@ fn a_call_that_the_answer_does_not_need_is_not_made() {
     }
 }
 
-/// Returns the words of an error that names the purpose of a call in place of the call.
-fn said_for(name: &str) -> &str {
-    match name {
-        "clock_gettime" => "no usable clock",
-        _ => name,
-    }
-}
-
 #[test]
 fn no_other_call_is_made() {
     let known = made(&[&CALLS[..], &IN_THEIR_PLACE].concat());
@@ -218,7 +167,7 @@ fn no_other_call_is_made() {
         let found = end(command.fated(&known, Fate::Ends))?;
         match found.status.success() {
             true => Ok(()),
-            false => Err(format!("a call that tests/tests/hostile/calls.rs does not list? {found}")),
+            false => Err(format!("a call that tests/src/calls.rs does not list? {found}")),
         }
     });
 }

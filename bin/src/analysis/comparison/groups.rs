@@ -210,7 +210,7 @@ impl Measured {
                 each(group);
             }
         };
-        for (field, column) in POINTS.into_iter().enumerate() {
+        for (field, column) in POINTS.iter().copied().enumerate() {
             if self.join.is_condition(column) {
                 continue;
             }

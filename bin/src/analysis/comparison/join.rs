@@ -40,7 +40,7 @@ impl Join {
     /// Finds the fields that distinguish points.
     #[must_use]
     pub fn of(files: &Files<'_>) -> Join {
-        Join(ColumnSet::that(|column| condition(files, column).is_none()))
+        Join(ColumnSet::that(&|column| condition(files, column).is_none()))
     }
 
     /// Returns whether a field is a condition that differs between the sides, and so is not used to join points.
@@ -109,7 +109,7 @@ fn uniform<'f>(files: &Files<'f>, side: usize, field: Column) -> Option<&'f Row>
 
 /// Returns the fields that are constant on each side and differ between the sides, with a row of each side.
 pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (Column, [&'f Row; 2])> {
-    POINTS.into_iter().filter_map(move |field| Some((field, condition(&files, field)?)))
+    POINTS.iter().copied().filter_map(move |field| Some((field, condition(&files, field)?)))
 }
 
 /// Returns the name of the field that prevents points from joining: the first one without a value that both sides have.

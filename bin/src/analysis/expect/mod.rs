@@ -171,7 +171,7 @@ fn is_random_load(row: &Row) -> bool {
         CHAINS => row.is_word(column, "1"),
         _ => row.is_word(column, "0"),
     };
-    row.size().0 > 0 && row.stride() < PageSize::LEAST.bytes() && POINTS.into_iter().all(is_usual)
+    row.size().0 > 0 && row.stride() < PageSize::LEAST.bytes() && POINTS.iter().copied().all(is_usual)
 }
 
 /// The merit of a curve for an answer: how close it comes to the size, its experiment, and its pages.
@@ -241,7 +241,7 @@ fn equals<'r>(
         } else if curve.of.started != other.of.started {
             differences.add("start");
         }
-        for column in POINTS.into_iter().filter(|_| is_of_host) {
+        for column in POINTS.iter().copied().filter(|_| is_of_host) {
             let is_same = matches!(column, WORKING_SET | EXPERIMENT | PAGES_ASKED)
                 || curve.like.agrees(other.like, column);
             if !is_same {

@@ -9,7 +9,7 @@ use crate::analysis::comparison::{Comparison, Files};
 use crate::report::document::fields;
 use crate::report::shown::Shown;
 use crate::saved::Saved;
-use crate::saved::conditions::PLATFORM;
+use crate::saved::conditions::{EMULATED, PLATFORM};
 
 fields! {
     LIKELY "likely_cause" "Likely cause of the difference; null if the results do not have the signature of exactly one cause.";
@@ -24,8 +24,6 @@ const PERMITTED: [&str; 2] = ["nodes", "trust"];
 const CPU: &str = "brand";
 /// The platform on which others use the same memory.
 const VIRTUAL: &str = "virtual machine";
-/// The platform without neighbours.
-const EMULATED: &str = "emulated";
 
 /// Returns the likely cause of the difference between two sides.
 pub fn of(

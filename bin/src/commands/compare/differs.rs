@@ -13,7 +13,7 @@ use crate::record::row::Row;
 use crate::report::document::{Part, Role, fields};
 use crate::report::shown::Shown;
 use crate::saved::Saved;
-use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, VERIFIED, WHOLE, of_result};
+use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, TEXTS, VERIFIED, WHOLE, of_result};
 use crate::saved::conditions::CONDITIONS;
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
@@ -109,7 +109,8 @@ fn of_table(list: &mut List<Differs>, saved: &[Saved], files: Files<'_>, compari
             }),
         };
         let interrupted = condition == WHOLE && one.min(other) == alike::NO;
-        if one == 0 || other == 0 || (one == other && !interrupted) {
+        // Every file of a side counts for the conditions of results.
+        if one == 0 || other == 0 || TEXTS.contains(&condition) || (one == other && !interrupted) {
             continue;
         }
         let blocks = interrupted || !IDENTITY.contains(&condition) && !alike::alike(condition, one, other);

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 use core::mem::swap;
 
-use super::findings::{FASTER, FleetFindings, Outlier};
+use super::findings::{FASTER, FleetFindings, HostKind, Outlier};
 use super::names::Name;
 use super::runs::Runs;
 use super::values::{HostValue, Key, Slowed, StoredValue};
@@ -99,11 +99,13 @@ impl CauseSearch<'_, '_> {
 
     /// Adds the difference of a host from the hosts nearest to the usual value. The results of the host count as far
     /// back as they differ.
-    fn add_outlier(&mut self, outlier: &Outlier, others: &[HostValue], threshold: f64) {
+    fn add_outlier(&mut self, outlier: &Outlier, kind: HostKind, others: &[HostValue], threshold: f64) {
         let Outlier { value, norm, quantity } = outlier;
         let mut documents = [NO_DOCUMENT; 2 * EACH];
         let mut distances = [norm.allowed(threshold); EACH];
-        for other in others.iter().filter(|other| other.key == value.key && other.apart == 0) {
+        for other in
+            others.iter().filter(|other| other.key == value.key && other.apart == 0 && kind.has(other.under))
+        {
             let (mut distance, mut document) = ((other.value - norm.median).abs(), other.document);
             for (nearer, slot) in distances.iter_mut().zip(&mut documents) {
                 if distance < *nearer {
@@ -144,9 +146,9 @@ pub fn find(
         if search.questions.len() == MOST {
             break;
         }
-        let of_key = |values: &&[HostValue]| values.first().is_some_and(|one| one.key == outlier.value.key);
-        let group = found.groups.iter().map(|group| group.values).find(of_key);
-        search.add_outlier(outlier, baseline.or(group).unwrap_or_default(), threshold);
+        if let Some(group) = found.group_of(&outlier.value) {
+            search.add_outlier(outlier, group.kind, baseline.unwrap_or(group.values), threshold);
+        }
     }
     let CauseSearch { questions, .. } = search;
     if !questions.is_empty() {

@@ -2,11 +2,13 @@
 //! conditions. Nothing is shown here.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use latency_core::math;
 use latency_core::math::ToReal;
 use latency_core::math::{exp, ln};
 use latency_core::sort::{sort_by, sort_by_key};
+use latency_core::text::joined;
 
 use super::association::JudgedHost;
 use super::names::{MOST, Name, Names};
@@ -21,15 +23,76 @@ use crate::sys::table::{List, Table};
 /// The index that means "faster than usual" in place of a condition.
 pub const FASTER: usize = TABLE.len();
 
-/// The values of one key.
+/// A kind of hosts: the conditions of the host itself, not those of the measurement. It shows the conditions in which it
+/// differs from other kinds with values of the same key.
+#[derive(Clone, Copy, Default)]
+pub struct HostKind {
+    of: Under,
+    /// The conditions that differ, one bit for each; 0 if there is one kind.
+    differs: u64,
+}
+
+impl HostKind {
+    /// Returns whether a host under these conditions is of this kind.
+    #[must_use]
+    pub fn has(&self, under: Under) -> bool {
+        self.of.differences(under) == 0
+    }
+
+    /// Returns whether other kinds have values of the same key.
+    #[must_use]
+    pub const fn is_one_of_several(&self) -> bool {
+        self.differs > 0
+    }
+
+    /// Finds the kinds with at least `fewest` values of one key, and the largest one in any case, which is the first.
+    /// Hosts without any known condition do not make a kind out of others.
+    fn find(values: &[HostValue], fewest: usize) -> Vec<HostKind> {
+        let mut all: Vec<(bool, usize, Under)> = Vec::new();
+        for value in values {
+            let of = value.under.of_host();
+            match all.iter_mut().find(|known| known.2 == of) {
+                Some(known) => known.1 += 1,
+                None => all.push((of != Under::default(), 1, of)),
+            }
+        }
+        let mut kinds: Vec<HostKind> = Vec::new();
+        while let Some(&(_, count, of)) = all.iter().max()
+            && (kinds.is_empty() || count >= fewest)
+        {
+            let mut added = HostKind { of, differs: 0 };
+            all.retain(|other| !added.has(other.2));
+            for kind in &mut kinds {
+                kind.differs |= kind.of.differences(of);
+                added.differs |= kind.differs;
+            }
+            kinds.push(added);
+        }
+        kinds
+    }
+}
+
+impl fmt::Display for HostKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_shown = |condition: &usize| self.differs >> condition & 1 == 1 && self.of.get(*condition) > 0;
+        let shown = (0..TABLE.len()).filter(is_shown);
+        let shown = shown.map(|condition| {
+            fmt::from_fn(move |out| alike::show(condition, self.of.get(condition), true, out))
+        });
+        write!(out, "{}", joined("", ", ", shown))
+    }
+}
+
+/// The values of one key and one kind of hosts.
 #[derive(Clone, Copy)]
 pub struct HostGroup<'v> {
     /// One value of each host, including hosts with unusual conditions.
     pub values: &'v [HostValue],
     /// The usual value: that of these hosts, or that of the baseline.
     pub norm: Norm,
-    /// The usual conditions: those that most of the values have.
-    usual: Under,
+    /// The usual conditions: those of the kind, and those of the measurement that most of the values have. Hosts of kinds
+    /// that are too small have others.
+    pub kind: HostKind,
     /// The number of hosts with each of the usual conditions.
     counts: [usize; TABLE.len()],
     /// The number of hosts with the usual conditions.
@@ -64,7 +127,7 @@ impl HostGroup<'_> {
     /// Returns the number of NUMA nodes that most of its hosts have.
     #[must_use]
     pub fn nodes(&self) -> u64 {
-        self.usual.get(alike::PLACE_OF_NODES)
+        self.kind.of.get(alike::PLACE_OF_NODES)
     }
 }
 
@@ -153,6 +216,12 @@ pub struct FleetFindings<'v> {
 }
 
 impl<'v> FleetFindings<'v> {
+    /// Returns the group of a value.
+    #[must_use]
+    pub fn group_of(&self, value: &HostValue) -> Option<&HostGroup<'v>> {
+        group_of(&self.groups, Some(value.key), value.host).map(|(group, _)| group)
+    }
+
     /// Returns the groups with a value that is judged, or would be.
     pub fn shown_groups(&self) -> impl Iterator<Item = &HostGroup<'v>> {
         self.groups.iter().filter(|group| group.shown().next().is_some())
@@ -176,49 +245,70 @@ pub fn find<'v>(
         Some(baseline) => {
             let mut known = Vec::new();
             for values in baseline.chunk_by_mut(of_one_key) {
-                let mut found = group(values, None, &mut numbers);
-                // A few hosts show the usual value, but not its spread.
-                found.norm.mad = if found.like < FEWEST { 0.0 } else { found.norm.mad };
-                known.push(HostGroup { values, ..found });
+                let kinds = HostKind::find(values, 1);
+                for (place, values) in of_kinds(values, &kinds) {
+                    let mut found = group(values, kinds.get(place), None, &mut numbers);
+                    // A few hosts show the usual value, but not its spread.
+                    found.norm.mad = if found.like < FEWEST { 0.0 } else { found.norm.mad };
+                    known.push(HostGroup { values, ..found });
+                }
             }
             Some(known)
         }
         None => None,
     };
-    let mut groups = Vec::new();
+    let mut groups: Vec<HostGroup<'_>> = Vec::new();
     for values in values.chunk_by_mut(of_one_key) {
         let Some(&first) = values.first() else { continue };
-        let is_of_key = |known: &&HostGroup<'_>| known.values.first().is_some_and(|one| one.key == first.key);
-        let known = of_baseline.as_ref().map(|all| all.iter().find(is_of_key));
-        let is_of_memory = runs.is_of_memory(first.key);
-        let mut found = group(values, known.flatten(), &mut numbers);
-        found.is_judged = match known {
-            None => found.like >= FEWEST,
-            Some(known) => known.is_some_and(|known| known.like > 0),
-        };
-        found.quantity = Key::of(names.name(first.key)).quantity;
-        // Keys of memory come first. Random loads of the same results only show address translation.
-        let twin = runs.twin(first.key).filter(|_| !is_of_memory);
-        let memory = groups.iter().find(|group: &&HostGroup<'_>| group.of_key() == twin);
-        let by_memory = memory.is_some_and(|memory| memory.is_judged);
-        for value in values.iter_mut() {
-            value.is_left = if is_of_memory { !found.is_judged } else { by_memory && value.has_twin };
-        }
-        let mut any = false;
-        for value in values.iter_mut().filter(|value| found.is_judged && value.apart == 0) {
-            if found.norm.is_faster(found.quantity, value.interval, threshold) {
-                value.apart = 1 << FASTER;
-                any = true;
+        let known = of_baseline.as_ref().map(|all: &Vec<_>| {
+            let mut keys = all.chunk_by(|one: &HostGroup<'_>, other| one.of_key() == other.of_key());
+            let is_of_key =
+                |groups: &&[HostGroup<'_>]| groups.iter().any(|one| one.of_key() == Some(first.key));
+            keys.find(is_of_key).unwrap_or_default()
+        });
+        let kinds = match known {
+            None => HostKind::find(values, FEWEST),
+            Some(known) => {
+                let of_host = |kind: HostKind| HostKind { of: kind.of.of_host(), ..kind };
+                known.iter().map(|group| of_host(group.kind)).collect()
             }
+        };
+        let is_of_memory = runs.is_of_memory(first.key);
+        for (place, values) in of_kinds(values, &kinds) {
+            let known = known.map(|known| known.get(place));
+            let mut found = group(values, kinds.get(place), known.flatten(), &mut numbers);
+            found.is_judged = match known {
+                None => found.like >= FEWEST,
+                Some(known) => known.is_some_and(|known| known.like > 0),
+            };
+            found.quantity = Key::of(names.name(first.key)).quantity;
+            // Keys of memory come first. Random loads of the same results only show address translation.
+            let twin = runs.twin(first.key).filter(|_| !is_of_memory);
+            let by_memory = |value: &HostValue| {
+                value.has_twin && group_of(&groups, twin, value.host).is_some_and(|memory| memory.0.is_judged)
+            };
+            let mut any = false;
+            for value in values.iter_mut() {
+                value.is_left = if is_of_memory { !found.is_judged } else { by_memory(value) };
+                if found.is_judged
+                    && value.apart == 0
+                    && found.norm.is_faster(found.quantity, value.interval, threshold)
+                {
+                    value.apart = 1 << FASTER;
+                    any = true;
+                }
+            }
+            found = HostGroup { values, ..found };
+            found.like = found.alike().count();
+            if any && known.is_none() {
+                found.norm = norm(found.alike(), &mut numbers);
+            }
+            groups.push(found);
         }
-        found = HostGroup { values, ..found };
-        found.like = found.alike().count();
-        if any && known.is_none() {
-            found.norm = norm(found.alike(), &mut numbers);
-        }
-        groups.push(found);
     }
-    sort_by_key(&mut groups, |group| group.key(names));
+    sort_by_key(&mut groups, |group| {
+        (group.key(names), usize::MAX - group.like, group.norm.median.to_bits())
+    });
     let apart = apart(names, &groups);
     let (mut outliers, mut judged_hosts) = (Vec::new(), Vec::new());
     // Flags of each host: has a value; has a value with a verdict; differs from the others; differs or is in a judged
@@ -230,14 +320,8 @@ pub fn find<'v>(
             let is_slow = |group: &HostGroup<'_>, value: &HostValue| {
                 group.norm.is_slower(group.quantity, value.interval, threshold)
             };
-            let memory = groups.iter().find(|memory| memory.of_key() == runs.twin(value.key));
-            let memory_is_slow = memory.is_some_and(|memory| {
-                let place = memory.values.binary_search_by_key(&value.host, |value| value.host);
-                place
-                    .ok()
-                    .and_then(|place| memory.values.get(place))
-                    .is_some_and(|value| is_slow(memory, value))
-            });
+            let memory = group_of(&groups, runs.twin(value.key), value.host);
+            let memory_is_slow = memory.is_some_and(|(memory, value)| is_slow(memory, value));
             if is_slow(group, value) && !memory_is_slow {
                 translation.push(Outlier::of(group, *value));
             }
@@ -289,31 +373,71 @@ fn norm<'v>(values: impl Iterator<Item = &'v HostValue>, numbers: &mut List<f64>
     Norm::of(numbers.refill(values.map(|value| value.value))).unwrap_or(unknown)
 }
 
+/// Returns the group with the value of a key and a host, and the value.
+fn group_of<'g, 'v>(
+    groups: &'g [HostGroup<'v>],
+    key: Option<Name>,
+    host: Name,
+) -> Option<(&'g HostGroup<'v>, &'v HostValue)> {
+    groups.iter().filter(|group| group.of_key() == key).find_map(|group| {
+        let place = group.values.binary_search_by_key(&host, |value| value.host);
+        Some((group, group.values.get(place.ok()?)?))
+    })
+}
+
+/// Returns the values of each kind, sorted by host, with its place. Values of other hosts are with those of the first kind.
+fn of_kinds<'v>(values: &'v mut [HostValue], kinds: &[HostKind]) -> Vec<(usize, &'v mut [HostValue])> {
+    if kinds.len() < 2 {
+        return [(0, values)].into();
+    }
+    // The conditions that differ are marked later.
+    for value in values.iter_mut() {
+        let place = kinds.iter().position(|kind| kind.has(value.under));
+        value.apart = place.unwrap_or_default() as u64;
+    }
+    sort_by_key(values, |value| (value.apart, value.host));
+    let all = values.chunk_by_mut(|one, other| one.apart == other.apart);
+    all.map(|values| (values.first().map_or(0, |value| value.apart as usize), values)).collect()
+}
+
 /// Marks the values under other conditions than most values (or than the baseline), and finds the usual value of the
 /// rest. The caller fills in the values.
 fn group(
     values: &mut [HostValue],
+    kind: Option<&HostKind>,
     baseline: Option<&HostGroup<'_>>,
     numbers: &mut List<f64>,
 ) -> HostGroup<'static> {
-    let (mut usual, mut counts) = baseline.map_or_else(Default::default, |known| (known.usual, known.counts));
+    let kind = kind.copied().unwrap_or_default();
+    let differs = kind.differs;
+    let (mut usual, mut counts) =
+        baseline.map_or_else(Default::default, |known| (known.kind.of, known.counts));
     for (condition, count) in counts.iter_mut().enumerate().filter(|_| baseline.is_none()) {
-        let all = || values.iter().map(|value| value.under.get(condition)).filter(|value| *value > 0);
-        let most = most(condition, &mut all(), numbers);
+        let all = || values.iter().map(|value| value.under).filter(|under| under.get(condition) > 0);
+        let own = || all().filter(|under| kind.has(*under)).map(|under| under.get(condition));
+        let most = match kind.of.get(condition) {
+            0 => most(condition, &mut own(), numbers),
+            known => known,
+        };
         usual = usual.with(condition, most);
-        *count = all().filter(|value| alike(condition, *value, most)).count();
+        *count = all().filter(|under| alike(condition, under.get(condition), most)).count();
     }
     for value in values.iter_mut() {
-        let differs = |condition: &usize| {
-            let (own, usual) = (value.under.get(*condition), usual.get(*condition));
-            !alike(*condition, own, usual) || (*condition == alike::DISTURBED && own > 0)
-        };
-        value.apart = (0..TABLE.len()).filter(differs).fold(0, |all, condition| all | 1 << condition);
+        let is_disturbed = value.under.get(alike::DISTURBED) > 0;
+        value.apart = value.under.differences(usual) | u64::from(is_disturbed) << alike::DISTURBED;
     }
     let like = || values.iter().filter(|value| value.apart == 0);
     let norm = baseline.map_or_else(|| norm(like(), numbers), |known| known.norm);
     let (like, quantity) = (like().count(), Quantity::Latency);
-    HostGroup { values: &[], norm, usual, counts, like, is_judged: false, quantity }
+    HostGroup {
+        values: &[],
+        norm,
+        kind: HostKind { of: usual, differs },
+        counts,
+        like,
+        is_judged: false,
+        quantity,
+    }
 }
 
 /// Returns the most frequent known value of a condition; the larger one if two are equally frequent. Unverified
@@ -353,7 +477,7 @@ fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Vec<Apart> {
     for (group, value) in each(groups) {
         for condition in (0..=FASTER).filter(|condition| value.apart >> condition & 1 == 1) {
             let hosts = group.counts.get(condition).copied().unwrap_or(group.like);
-            let usual = (group.usual.get(condition), hosts);
+            let usual = (group.kind.of.get(condition), hosts);
             found.push(Apart { outlier: Outlier::of(group, value), condition, usual, points: 1 });
         }
     }

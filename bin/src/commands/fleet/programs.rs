@@ -21,12 +21,13 @@ fields! {
     POINT "point" "Experiment and point, in words.";
     CPU_MODEL "cpu_model" "Model name of the processor.";
     NODES "nodes" "Number of NUMA nodes.";
+    KIND "kind" "Conditions of the host in which the compared hosts differ from other judged hosts of the same CPU model; empty if all are of one kind.";
     UNIT "unit" "`ns` (lower is faster) or `bytes_per_second`.";
     VALUE "value" interval "Value of the host in its newest result, in `unit`.";
     MEDIAN "median" "Median over hosts, or over the hosts of the baseline, in `unit`.";
     RATIO "ratio" "Value divided by the median.";
     Z "z_score" "Number of robust standard deviations by which the value is slower; null if all hosts have the same value.";
-    CODE "code" "`slower`, or the condition in which the host differs from most: `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `cpu-family`, `cpu-model`, `cpu-stepping`, `core-type`, `l1-size`, `l2-size`, `l3-size`, `faster` or `undisturbed` (it has no steady value); with `--history` also `became-slower` or `became-faster`.";
+    CODE "code" "`slower`, or the condition in which the host differs from most: `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `cpu-family`, `cpu-model`, `cpu-stepping`, `core-type`, `cpu-masked`, `platform`, `hypervisor`, `cpu-vendor`, `l1-size`, `l2-size`, `l3-size`, `faster` or `undisturbed` (it has no steady value); with `--history` also `became-slower` or `became-faster`.";
     OWN "own" "Condition of this host that differs from most hosts; empty if the host is only slower or faster.";
     USUAL "usual" "Condition of most hosts; empty if the host is only slower or faster.";
     USUAL_HOSTS "usual_hosts" "Number of hosts with the usual condition; null for `slower`.";
@@ -90,7 +91,7 @@ fields! {
 }
 
 /// The columns that only fleets have.
-pub static COLUMNS: [Field; 21] = [
+pub static COLUMNS: [Field; 22] = [
     columns::FIELDS[columns::HOST.place()],
     POINT,
     CPU_MODEL,
@@ -112,6 +113,7 @@ pub static COLUMNS: [Field; 21] = [
     SINCE,
     CHANGED,
     LIKELY,
+    KIND,
 ];
 
 /// The metrics for monitoring systems.
@@ -215,6 +217,7 @@ impl FleetView<'_, '_> {
         });
         document.items(Part::List(&GROUPS), self.found.shown_groups(), |document, group| {
             of_key(document, &Key::of(group.key(&self.runs.names)), group.nodes());
+            document.show(&KIND, &group.kind);
             document.put(&GROUP_HOSTS, group.like);
             document.put(&MEDIAN, group.norm.median);
             document.put(&MAD, group.norm.mad);
@@ -274,6 +277,8 @@ impl FleetView<'_, '_> {
             document.put(&USUAL_HOSTS, apart.map(|apart| apart.usual.1));
             document.put(&POINTS, apart.map(|apart| apart.points));
             document.put(&LIKELY, self.causes.of(outlier.value.host));
+            let kind = self.found.group_of(&outlier.value).map(|group| group.kind);
+            document.show(&KIND, &kind.unwrap_or_default());
         });
     }
 

@@ -20,7 +20,7 @@ use crate::record::columns::{
 };
 use crate::record::label::Label;
 use crate::record::row::Row;
-use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, alike};
+use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::conditions::escaped;
 use crate::saved::host::SEPARATOR;
 use crate::saved::tree::{JsonTree, JsonValue};
@@ -234,8 +234,7 @@ impl<'a> Runs<'a> {
     /// Returns whether two values are comparable as results of one host.
     pub fn are_alike(&self, one: &StoredValue, other: &StoredValue) -> bool {
         let [(one, schema), (other, other_schema)] = [one, other].map(|value| self.under(value));
-        let is_alike = |condition| alike(condition, one.get(condition), other.get(condition));
-        (0..TABLE.len()).all(is_alike) && (schema == other_schema || !self.options.history)
+        one.differences(other) == 0 && (schema == other_schema || !self.options.history)
     }
 
     /// Returns a value as that of its host.
@@ -322,7 +321,7 @@ fn telling(rows: &[Row]) -> ColumnSet {
     // Not every kind of traffic has access patterns.
     let pattern = rows.iter().find(|row| row.tells(PATTERN));
     let patterns = pattern.is_some_and(|like| rows.iter().any(|row| !row.agrees(like, PATTERN)));
-    let others = ColumnSet::that(|column| CONDITIONS.has(column) && differs(column));
+    let others = ColumnSet::that(&|column| CONDITIONS.has(column) && differs(column));
     let told = ColumnSet::NODES | CLASS | LOOPS | others;
     if patterns { told | PATTERN } else { told }
 }

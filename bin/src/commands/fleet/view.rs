@@ -183,6 +183,7 @@ impl FleetView<'_, '_> {
                 ));
             }
         }
+        self.kinds(document);
         if judged > 0 {
             document.finding(format_args!("Healthy: {} of {judged} hosts.", self.healthy()));
         }
@@ -200,6 +201,19 @@ impl FleetView<'_, '_> {
                     (None, _) => "fewer than 5 hosts of their kind",
                 }
             ));
+        }
+    }
+
+    /// Names the kind of each slow host whose CPU model has several.
+    fn kinds(&self, document: &mut Shown) {
+        let outliers = &self.found.outliers;
+        for host in self.slow().take(NAMED) {
+            let own = outliers.iter().find(|outlier| outlier.value.host == host);
+            let group = own.and_then(|own| self.found.group_of(&own.value));
+            if let Some(HostGroup { kind, like, .. }) = group.filter(|group| group.kind.is_one_of_several()) {
+                let name = self.name(host);
+                document.finding(format_args!("{name}: compared with {like} hosts of its kind: {kind}."));
+            }
         }
     }
 
@@ -275,7 +289,13 @@ impl FleetView<'_, '_> {
                 let key = Key::of(group.key(&self.runs.names));
                 let nodes = group.nodes();
                 table.row();
-                table.cell(format_args!("{}, {nodes} node{}", key.cpu, plural(nodes as usize)));
+                let comma = if group.kind.is_one_of_several() { ", " } else { "" };
+                table.cell(format_args!(
+                    "{}, {nodes} node{}{comma}{}",
+                    key.cpu,
+                    plural(nodes as usize),
+                    group.kind
+                ));
                 table.text(key.point);
                 table.show(&group.like);
                 table.show(&Amount(key.quantity, group.norm.median));

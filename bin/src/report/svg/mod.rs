@@ -26,7 +26,6 @@ pub const SVG: Format = Format {
     extension: "svg",
     purpose: Purpose::Picture,
     write: |out, _, shown| {
-        let Some(picture) = shown.entries().iter().find_map(ShownPart::picture) else { return Ok(()) };
         let origin = shown.sentences().filter(|(role, _)| *role == Role::Page(PageRole::Footer)).last();
         let trust = shown.sentences().find(|(role, _)| *role == Role::Trust);
         let level = trust.and_then(|(_, trust)| trust.split([':', ';', ' ']).next());
@@ -39,7 +38,15 @@ pub const SVG: Format = Format {
             origin.map_or("", |(_, words)| words),
             env!("CARGO_PKG_VERSION")
         );
-        write(out, picture, FramePlace::File(&footer))
+        let place = FramePlace::File(&footer);
+        match shown.entries().iter().find_map(ShownPart::picture) {
+            Some(picture) => write(out, picture, place),
+            // A file without a byte is not a picture.
+            None => {
+                let answer = shown.sentences().find(|(role, _)| *role == Role::Answer);
+                line::without_points(out, [answer.map_or("", |(_, words)| words), ""], place)
+            }
+        }
     },
 };
 

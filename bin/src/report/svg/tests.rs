@@ -55,6 +55,20 @@ fn pictures_look_as_they_did() {
 }
 
 #[test]
+fn a_result_without_a_picture_has_its_answer_in_one() {
+    let shown = Shown::of(|document| document.answer(format_args!("Use a larger --size.")));
+    let style = Style {
+        terminal: Terminal { columns: 80, unicode: true, colour: false, screen: false },
+        level: Level::Normal,
+        columns: [&[], &[]],
+    };
+    let mut text = String::new();
+    (SVG.write)(&mut text, &style, &shown).unwrap();
+    assert_well_formed(&text);
+    assert!(text.contains(">Use a larger --size.</text>") && text.contains(">no points</text>"), "{text}");
+}
+
+#[test]
 fn the_footer_has_the_level_of_trust_alone() {
     let drawn = |trust: Option<&str>| {
         let shown = Shown::of(|document| {

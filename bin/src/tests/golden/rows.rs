@@ -9,7 +9,9 @@ use proptest::prelude::*;
 
 use crate::describe::ROWS;
 use crate::describe::columns::saved_rows;
-use crate::record::columns::{COLUMNS, Column, ColumnKind, LOAD, MEMORY_NS, NS, PERCENTILE};
+use crate::record::columns::{
+    COLUMNS, Column, ColumnKind, LOAD, MEMORY_NS, NS, ORDER, PAGES_ASKED, PAGES_OBTAINED, PERCENTILE,
+};
 use crate::record::row::Row;
 use crate::report::document::{Level, Part, Style, Value};
 use crate::report::json::{JSON, JSON_LINES};
@@ -26,9 +28,11 @@ fn number() -> impl Strategy<Value = f64> + Clone {
 /// Returns a value of a column.
 fn value(column: Column) -> BoxedStrategy<Value> {
     match column.kind() {
+        ColumnKind::Word if column == ORDER => Just("random".into()).boxed(),
+        ColumnKind::Word if [PAGES_ASKED, PAGES_OBTAINED].contains(&column) => Just("4k".into()).boxed(),
         ColumnKind::Word => "[a-z][a-z0-9,\"é ]{0,8}[a-z]".prop_map(Value::from).boxed(),
         ColumnKind::Flag => any::<bool>().prop_map(Value::from).boxed(),
-        ColumnKind::Count => (0_u64..1 << 50).prop_map(Value::from).boxed(),
+        ColumnKind::Count => (0..column.largest().min(1 << 50)).prop_map(Value::from).boxed(),
         ColumnKind::Bytes => (1_u64..1 << 50).prop_map(Value::from).boxed(),
         ColumnKind::Real => number().prop_map(Value::from).boxed(),
         ColumnKind::Estimate => (number(), number(), number(), any::<bool>())

@@ -181,7 +181,7 @@ fn columns(shape: &Shape) -> Vec<Field> {
             all.flat_map(|field| [field].into_iter().chain(ends(field).into_iter().flatten())).collect()
         }
         false if FIELDS_OF_POINTS.iter().any(|field| field.key != "experiment" && has(field)) => {
-            FIELDS_OF_POINTS.into_iter().filter(|field| field.key != "experiment").collect()
+            FIELDS_OF_POINTS.iter().copied().filter(|field| field.key != "experiment").collect()
         }
         false => Vec::new(),
     }

@@ -37,6 +37,22 @@ const TICK: f64 = 8.0;
 /// The gap between the line of a mark and its label.
 const MARK_GAP: f64 = 5.0;
 
+/// Writes a document with a title and a subtitle alone.
+///
+/// # Errors
+///
+/// Returns the error of `out`.
+pub fn without_points(
+    out: &mut dyn Write,
+    [title, subtitle]: [&str; 2],
+    shown: FramePlace<'_>,
+) -> fmt::Result {
+    let heading = heading_height(WIDTH, title, subtitle);
+    begin(out, shown, (WIDTH, heading + 2.0 * EDGE), title, subtitle)?;
+    text(out, format_args!("x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), heading + EDGE), &"no points")?;
+    out.write_str("</svg>\n")
+}
+
 /// Writes a chart as one SVG document.
 ///
 /// # Errors
@@ -45,9 +61,7 @@ const MARK_GAP: f64 = 5.0;
 pub fn write(out: &mut dyn Write, chart: &Chart, shown: FramePlace<'_>) -> fmt::Result {
     let heading = heading_height(WIDTH, &chart.title, &chart.subtitle);
     let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
-        begin(out, shown, (WIDTH, heading + 2.0 * EDGE), &chart.title, &chart.subtitle)?;
-        text(out, format_args!("x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), heading + EDGE), &"no points")?;
-        return out.write_str("</svg>\n");
+        return without_points(out, [&chart.title, &chart.subtitle], shown);
     };
     let marks_top = legend(chart, heading, &mut |_, _| Ok(()))? + 8.0;
     let left = LEFT.max(plane.y.widest(&small) + BESIDE_LABELS);
