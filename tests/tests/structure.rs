@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// The floors of `bin`, from the top down. A file imports only from floors below its own, and from its own folder. The
 /// folders of one floor do not import each other. Files beside the folders are above all floors.
-const FLOORS: [&[&str]; 10] = [
+const FLOORS: [&[&str]; 11] = [
     // Tests of the whole crate, with invented findings and with damaged input.
     &["tests/calibration", "tests/fuzz", "tests/golden"],
     &["commands"],
@@ -19,6 +19,7 @@ const FLOORS: [&[&str]; 10] = [
     &["engine", "describe"],
     &["plan", "saved"],
     &["analysis"],
+    &["record"],
     &["result", "machine"],
     &["error", "warning"],
     // The options name a format, and use the reports' line wrapping; they depend on nothing else of the reports.
@@ -60,11 +61,11 @@ const BESIDE_THE_FOLDERS: [&str; 5] = ["catalogue.rs", "lib.rs", "main.rs", "rt.
 const CATALOGUE: &str = "bin/src/catalogue.rs";
 
 /// Folders of `bin` that make no system calls, and the plain data that they may still import from `sys`.
-const PURE: [&str; 6] = ["commands", "experiment", "describe", "plan", "analysis", "result"];
+const PURE: [&str; 7] = ["commands", "experiment", "describe", "plan", "analysis", "record", "result"];
 const PLAIN_DATA: [&str; 3] = ["table", "errno", "arguments"];
 
 /// Folders of `bin` that do not know the command line: a point or a budget contains the settings that they need.
-const WITHOUT_OPTIONS: [&str; 4] = ["engine", "analysis", "result", "machine"];
+const WITHOUT_OPTIONS: [&str; 5] = ["engine", "analysis", "record", "result", "machine"];
 
 /// Folders of `bin` that describe results, once for every format.
 const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];
