@@ -12,7 +12,7 @@ use super::runs::Runs;
 use super::values::{HostValue, Key, Slowed, StoredValue};
 use crate::analysis::cause::LikelyCause;
 use crate::commands::compare::cause::between;
-use crate::result::row::EXPERIMENT;
+use crate::record::columns::EXPERIMENT;
 use crate::saved::{self, MAX_ROWS, Saved, documents};
 
 /// Maximum number of differences whose causes are sought: more hosts than sentences name.
@@ -173,10 +173,8 @@ fn answer(runs: &mut Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCau
         if questions.iter().any(|question| question.documents.contains(&own)) {
             let draft = Saved::parse(text, None, rows)?;
             left = left.saturating_sub(draft.rows().len());
-            if left > 0
-                && let Ok(saved) = draft.finish()
-            {
-                kept.push((own, saved));
+            if left > 0 {
+                kept.push((own, draft.finish()));
             }
         }
         Ok(())

@@ -10,9 +10,9 @@ use super::values::{HostSeries, HostValue, Key, Slowed, unit};
 use super::view::FleetView;
 use crate::commands::compare::cause;
 use crate::describe::{self, columns, trust};
+use crate::record::row::Row;
 use crate::report::document::{Field, Metric, Part, Value, fields};
 use crate::report::shown::Shown;
-use crate::result::row::FIELDS;
 use crate::saved::{self, alike};
 use latency_core::stats::Estimate;
 use latency_core::words::Worded;
@@ -92,7 +92,7 @@ fields! {
 
 /// The columns that only fleets have.
 pub static COLUMNS: [Field; 22] = [
-    columns::HOST,
+    columns::FIELDS[columns::HOST.place()],
     POINT,
     CPU_MODEL,
     NODES,
@@ -314,7 +314,13 @@ impl FleetView<'_, '_> {
 }
 
 fn of_key(document: &mut Shown, key: &Key<'_>, nodes: u64) {
-    (0..FIELDS.len()).for_each(|field| columns::saved_field(document, field, key.field(field)));
+    let mut row = Row::EMPTY;
+    for column in columns::POINTS {
+        let text = key.field(column);
+        // The text was a value of this column.
+        let _ = row.read(column, 0, text, text.parse().ok());
+    }
+    columns::saved(document, "", &row);
     document.put(&POINT, key.point);
     document.put(&CPU_MODEL, key.cpu);
     document.put(&NODES, nodes);

@@ -1,5 +1,7 @@
 //! The data that are kept of many results: a few numbers of each point, under names. Verdicts are made elsewhere.
 
+use alloc::vec::Vec;
+
 use latency_core::math::{self, exp, ln};
 use latency_core::sort::sort_by_key;
 use latency_core::stats::Estimate;
@@ -12,14 +14,17 @@ use super::values::{
 };
 use crate::error::Failure;
 use crate::options::{Of, Options};
-use crate::result::row::{
-    CLASS, EXPERIMENT, FIELDS, FROM, GENERATORS, Label, PATTERN, Row, SIZE, TO, VARIANT, fields_that,
+use crate::record::columns::{
+    CHAINS, CLASS, CORES, ColumnSet, EXPERIMENT, FILLER, FILLERS, KERNEL, ORDER, PAGES_ASKED, PATTERN,
+    PREFETCH, STRIDE, TRAFFIC, VARIANT, WORK, WORKING_SET,
 };
+use crate::record::label::Label;
+use crate::record::row::Row;
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::conditions::escaped;
 use crate::saved::host::SEPARATOR;
 use crate::saved::tree::{JsonTree, JsonValue};
-use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
+use crate::saved::{Problem, Saved, documents, sections};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 
@@ -53,7 +58,7 @@ pub struct Runs<'a> {
     /// The options: the kind of value that is judged, and whether unreliable results are judged as well.
     pub options: &'a Options<'a>,
     /// Room for the rows of a document.
-    pub rows: List<Row>,
+    pub rows: Vec<Row>,
     /// The runs of values.
     pub runs: List<ValueRun>,
     /// By the key of a random load, that of memory without address translation, plus 1; the reverse with [`MEMORY`].
@@ -80,7 +85,7 @@ impl<'a> Runs<'a> {
             refused: List::new(MOST_LISTED)?,
             conditions: List::new(MOST_CONDITIONS)?,
             options,
-            rows: List::new(MAX_ROWS)?,
+            rows: Vec::new(),
             runs: List::new(MOST_VALUES)?,
             twins: Table::zeroed(MOST)?,
         })
@@ -146,18 +151,20 @@ impl<'a> Runs<'a> {
                 let name = named(saved, row, shown, false);
                 let key = names.number(name.as_str()).ok_or(full)?;
                 let under = conditions(saved, row, shown, judge_all);
-                let mut row = *row;
-                let disturbed = options.of == Of::Undisturbed && !row.take_undisturbed();
+                let found = if options.of == Of::Undisturbed { row.undisturbed() } else { None };
+                let disturbed = options.of == Of::Undisturbed && found.is_none();
+                let time = found.unwrap_or(row.time());
                 let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
                 let under = number_of(known, (under, saved.origin.schema)).ok_or(full)?;
-                mean.add(name.as_str(), &row, under);
-                values.push(StoredValue::new(run, key, of_row(&row), under)).ok_or(full)?;
-                if options.of == Of::Typical && row.is_memory && row.take_memory() {
-                    let memory = named(saved, &row, shown, true);
-                    mean_of_memory.add(name.as_str(), &row, under);
+                mean.add(name.as_str(), time, under);
+                values.push(StoredValue::new(run, key, of_row(row, time), under)).ok_or(full)?;
+                let parts = row.parts().filter(|_| options.of == Of::Typical && row.is_memory());
+                if let Some(time) = parts.map(|parts| parts.without_translation) {
+                    let memory = named(saved, row, shown, true);
+                    mean_of_memory.add(name.as_str(), time, under);
                     let memory = names.number(memory.as_str()).ok_or(full)?;
                     join(key, memory);
-                    values.push(StoredValue::new(run, memory, of_row(&row), under)).ok_or(full)?;
+                    values.push(StoredValue::new(run, memory, of_row(row, time), under)).ok_or(full)?;
                 }
             }
             if options.history && mean.count > 1.0 {
@@ -274,8 +281,8 @@ impl MeanOfPoints {
         MeanOfPoints { is_of_memory, ..MeanOfPoints::default() }
     }
 
-    fn add(&mut self, name: &str, row: &Row, under: u32) {
-        self.sum += ln(row.sample.nanoseconds);
+    fn add(&mut self, name: &str, time: Estimate, under: u32) {
+        self.sum += ln(time.value);
         self.count += 1.0;
         self.points = hash(self.points, name);
         self.under = under;
@@ -294,7 +301,7 @@ impl MeanOfPoints {
         let _ = write!(
             name,
             "{0}{memory}, mean of {1} \
-             points{SEPARATOR}{2}{SEPARATOR}{kind}{SEPARATOR}{EXPERIMENT}={0}{SEPARATOR}{points}",
+             points{SEPARATOR}{2}{SEPARATOR}{kind}{SEPARATOR}{EXPERIMENT:?}={0}{SEPARATOR}{points}",
             saved.experiment,
             count as u32,
             saved.cpu(),
@@ -305,20 +312,23 @@ impl MeanOfPoints {
 
 /// Returns the fields that distinguish the rows of a result: the fields of pairs, traffic and loops, and other fields
 /// that differ within a pair.
-fn telling(rows: &[Row]) -> u32 {
-    const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS) & !(1 << PATTERN);
-    let Some(like) = rows.first() else { return 0 };
-    let differs = |field| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, field));
+fn telling(rows: &[Row]) -> ColumnSet {
+    const LOOPS: ColumnSet =
+        ColumnSet::of(&[VARIANT, CHAINS, WORK, PREFETCH, FILLER, FILLERS, TRAFFIC, CORES]);
+    const CONDITIONS: ColumnSet = ColumnSet::of(&[WORKING_SET, STRIDE, ORDER, KERNEL, PAGES_ASKED]);
+    let Some(like) = rows.first() else { return ColumnSet::EMPTY };
+    let differs = |field| rows.iter().any(|row| !row.agrees(like, field) && row.pair() == like.pair());
     // Not every kind of traffic has access patterns.
     let pattern = rows.iter().find(|row| row.tells(PATTERN));
     let patterns = pattern.is_some_and(|like| rows.iter().any(|row| !row.agrees(like, PATTERN)));
-    let others = fields_that(|field| (SIZE..VARIANT).contains(&field) && differs(field));
-    1 << FROM | 1 << TO | 1 << CLASS | LOOPS | others | u32::from(patterns) << PATTERN
+    let others = ColumnSet::that(&|column| CONDITIONS.has(column) && differs(column));
+    let told = ColumnSet::NODES | CLASS | LOOPS | others;
+    if patterns { told | PATTERN } else { told }
 }
 
 /// Returns the conditions of a row, except the fields that distinguish rows. A reason for distrust that is also a
 /// condition counts as a condition.
-fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
+fn conditions(saved: &Saved, row: &Row, shown: ColumnSet, judge_all: bool) -> Under {
     let mut under = Under::of(row, saved, shown);
     for (condition, by_reason) in [VERIFIED, WHOLE].into_iter().zip(saved.origin.trust.by_conditions()) {
         under = match judge_all {
@@ -331,7 +341,7 @@ fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
 }
 
 /// Returns the key of a row, or that of its memory without address translation. Hosts with the same key are compared.
-fn named(saved: &Saved, row: &Row, shown: u32, is_of_memory: bool) -> Text<800> {
+fn named(saved: &Saved, row: &Row, shown: ColumnSet, is_of_memory: bool) -> Text<800> {
     let mut name = Text::EMPTY;
     let mut label = Text::<320>::EMPTY;
     // The program's own texts fit; longer ones are cut.
@@ -349,9 +359,9 @@ fn named(saved: &Saved, row: &Row, shown: u32, is_of_memory: bool) -> Text<800> 
             None => "",
         }
     );
-    let _ = write!(name, "{SEPARATOR}{EXPERIMENT}={}", saved.experiment);
-    for field in (0..FIELDS.len()).filter(|field| shown >> field & 1 == 1 && row.tells(*field)) {
-        let _ = write!(name, "{SEPARATOR}{field}={}", row.plain(field));
+    let _ = write!(name, "{SEPARATOR}{EXPERIMENT:?}={}", saved.experiment);
+    for column in shown.points().filter(|column| row.tells(*column)) {
+        let _ = write!(name, "{SEPARATOR}{column:?}={}", row.plain(column));
     }
     name
 }

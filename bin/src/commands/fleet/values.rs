@@ -8,7 +8,8 @@ use super::names::{MOST, Name};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::norm::Quantity;
 use crate::analysis::traffic::bandwidth;
-use crate::result::row::Row;
+use crate::record::columns::Column;
+use crate::record::row::Row;
 use crate::saved::alike::{PLACE_OF_NODES, Under};
 use crate::saved::host::SEPARATOR;
 use crate::sys::table::List;
@@ -34,7 +35,7 @@ pub struct Key<'n> {
     pub quantity: Quantity,
     /// True if the value is the mean of all points of a result.
     pub is_mean: bool,
-    /// The fields of the point: the index of each after [`SEPARATOR`], then `=` and its value.
+    /// The fields of the point: the key of each after [`SEPARATOR`], then `=` and its value.
     fields: &'n str,
 }
 
@@ -57,9 +58,9 @@ impl<'n> Key<'n> {
 
     /// Returns the value of a field of the point; empty if the point lacks it.
     #[must_use]
-    pub fn field(&self, field: usize) -> &'n str {
+    pub fn field(&self, column: Column) -> &'n str {
         let mut fields = self.fields.split(SEPARATOR).filter_map(|field| field.split_once('='));
-        let found = fields.find(|(index, _)| index.parse() == Ok(field));
+        let found = fields.find(|(key, _)| *key == column.key);
         found.map_or("", |(_, value)| value)
     }
 }
@@ -105,11 +106,11 @@ pub struct ValueRun {
 // A key and an index of conditions fit in one number.
 const _: () = assert!(MOST * MOST_CONDITIONS <= 1 << 32);
 
-/// Returns the value of a row: its latency, or the bandwidth of traffic.
+/// Returns the value of a row with a time: the time, or the bandwidth of traffic.
 #[must_use]
-pub fn of_row(row: &Row) -> Estimate {
-    let interval = row.sample.interval.filter(|interval| interval.low > 0.0);
-    let time = Estimate { value: row.sample.nanoseconds, interval };
+pub fn of_row(row: &Row, time: Estimate) -> Estimate {
+    let interval = time.interval.filter(|interval| interval.low > 0.0);
+    let time = Estimate { interval, ..time };
     row.traffic().map_or(time, |kind| bandwidth(kind, time))
 }
 
