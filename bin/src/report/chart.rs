@@ -241,7 +241,7 @@ pub struct MatrixGroup {
 pub type MatrixCell = Result<f64, String>;
 
 /// A number for each pair of nodes or CPUs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Matrix {
     /// The finding.
     pub title: String,

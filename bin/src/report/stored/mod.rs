@@ -5,19 +5,17 @@
 //! If a document was edited after the run, its sentences and its values may not belong together, and the checksum shows
 //! it.
 
-mod item;
 mod parts;
 mod values;
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use latency_core::json::{Layout, Writer};
+use latency_core::json::{Event, Layout, Writer};
 
-use self::item::{Item, write_list};
-use self::parts::Stored;
+use self::parts::{Source, write_parts};
+use self::values::Values;
 use super::format::Format;
 use super::json::{self, JSON_LINES, Json};
 use super::shown::{Shown, ShownPart};
@@ -33,7 +31,10 @@ pub const JSON: Format = Format {
         let mut json = Json::begin(out, Layout::Lines)?;
         json.entries(shown.entries())?;
         json.writer.key(SHOWN)?;
-        write_list(&mut json.writer, &stored(shown.entries()))?;
+        json.writer.begin_array()?;
+        json.writer.string(&checksum(shown.entries()))?;
+        write_parts(&mut json.writer, shown.entries());
+        json.writer.end_array()?;
         json.end()
     },
     ..JSON_LINES
@@ -44,50 +45,47 @@ pub const JSON: Format = Format {
 pub enum Restored {
     /// The result as it was written.
     Whole(Shown),
-    /// It was edited since.
+    /// It was edited since, or has the form of another version.
     Changed,
 }
 
-/// Reads a document; `records` is the key of its rows. Returns `None` for text that does not keep how it was shown, or not
-/// in the form of this version.
+/// Reads a document; `records` is the key of its rows. Returns `None` for text that does not keep how it was shown.
 pub fn restored(text: &[u8], records: &str) -> Option<Restored> {
-    let (mut shown, kept) = values::read(text, records)?;
-    let (sum, parts) = kept.items().split_first()?;
-    if sum.text() != checksum(shown.entries(), parts) {
-        return Some(Restored::Changed);
+    let mut values = Values::new(text, records);
+    let mut sum = None;
+    if values.reader.next_event().ok()? != Event::BeginObject {
+        return None;
     }
-    parts.iter().for_each(|part| shown.push(ShownPart::restore(part)));
-    // Parts in another form would be stored differently.
-    let again = stored(shown.entries());
-    (again.first().map(Item::text) == Some(sum.text())).then_some(Restored::Whole(shown))
-}
-
-/// Returns the content of the member.
-fn stored(entries: &[ShownPart]) -> Vec<Item> {
-    let mut parts = Vec::new();
-    let mut metrics: Vec<&str> = Vec::new();
-    for entry in entries {
-        let mut part = entry.store();
-        if let ShownPart::Metric(metric, ..) = entry {
-            // The meaning of a metric is in its first sample.
-            if let (true, Item::List(fields)) = (metrics.contains(&metric.name), &mut part)
-                && let Some(of) = fields.get_mut(1)
-            {
-                *of = (metric.name, "").store();
-            }
-            metrics.push(metric.name);
-        }
-        if !part.is_nothing() {
-            parts.push(part);
+    loop {
+        match values.reader.next_event().ok()? {
+            Event::EndObject => break,
+            Event::Key(name) if name.chars().eq(SHOWN.chars()) => sum = read_parts(&mut values),
+            Event::Key(name) => values.member(name)?,
+            _ => return None,
         }
     }
-    let sum = checksum(entries, &parts);
-    parts.insert(0, Item::Text(sum));
-    parts
+    Some(match checksum(values.shown.entries()) == sum? {
+        true => Restored::Whole(values.shown),
+        false => Restored::Changed,
+    })
 }
 
-/// Returns the checksum of values and of the other parts: FNV-1a of their text on one line.
-fn checksum(entries: &[ShownPart], parts: &[Item]) -> String {
+/// Reads the member behind its name; returns the checksum, or `None` for another value.
+fn read_parts(values: &mut Values<'_>) -> Option<String> {
+    let begun = values.reader.next_event().ok()?;
+    let (Event::BeginArray, Event::String(sum)) = (begun, values.reader.next_event().ok()?) else {
+        return None;
+    };
+    let mut source = Source::new(&mut values.reader);
+    while !source.is_at_end() {
+        values.shown.push(source.restored());
+    }
+    source.end();
+    Some(sum.chars().collect())
+}
+
+/// Returns the checksum of a result: FNV-1a of its values and its other parts, as text on one line.
+fn checksum(entries: &[ShownPart]) -> String {
     struct Checksum(u64);
     impl Write for Checksum {
         fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -99,6 +97,8 @@ fn checksum(entries: &[ShownPart], parts: &[Item]) -> String {
     let mut sum = Checksum(0xcbf2_9ce4_8422_2325);
     // The sum of a text cannot fail.
     let _ = json::write(&mut sum, Layout::OneLine, entries);
-    let _ = write_list(&mut Writer::new(&mut sum as &mut dyn Write, Layout::OneLine), parts);
+    let mut writer = Writer::new(&mut sum as &mut dyn Write, Layout::OneLine);
+    let _ = writer.begin_array();
+    write_parts(&mut writer, entries);
     format!("{:016x}", sum.0)
 }

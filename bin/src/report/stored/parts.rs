@@ -1,68 +1,209 @@
 //! The form of each part of a result that is not a value: its fields in their order.
 //!
-//! What is read in another form becomes something else, which is stored differently: `restored` notices it.
+//! What is read in another form becomes something else, and the checksum of that is another one.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use core::fmt::Write;
+
+use latency_core::json::{Event, Reader, Writer};
 use latency_core::math::{self, ToReal};
 use latency_core::text::Text;
 use latency_core::units::NodeId;
 
-use super::item::Item;
 use crate::report::chart::{
-    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit, vector,
+    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit,
 };
 use crate::report::document::{Attribute, Level, Metric, PageRole, Role, Value};
+use crate::report::figures::{PRECISE, decimals};
 use crate::report::prometheus::text_of;
 use crate::report::shown::{Picture, ShownPart, ShownTable};
 
+/// A writer of JSON. An error of its output shows at the end of the document.
+type Out<'o> = Writer<&'o mut dyn Write>;
+
 /// Data that a document keeps.
 pub trait Stored {
-    /// Returns its form.
-    fn store(&self) -> Item;
+    /// Writes it.
+    fn store(&self, out: &mut Out<'_>);
 
-    /// Makes it from its form.
-    fn restore(item: &Item) -> Self;
+    /// Reads it.
+    fn restore(source: &mut Source<'_, '_>) -> Self;
 }
 
+/// The values of JSON, one by one. The end of a list stays until it is asked for.
+pub struct Source<'s, 't> {
+    reader: &'s mut Reader<'t>,
+    next: Event<'t>,
+}
+
+impl<'s, 't> Source<'s, 't> {
+    /// Returns the source of what `reader` reads next.
+    pub fn new(reader: &'s mut Reader<'t>) -> Source<'s, 't> {
+        let mut source = Source { reader, next: Event::End };
+        source.advance();
+        source
+    }
+
+    fn advance(&mut self) {
+        self.next = self.reader.next_event().unwrap_or(Event::End);
+    }
+
+    /// Returns whether the list or the text ends here.
+    pub fn is_at_end(&self) -> bool {
+        matches!(self.next, Event::EndArray | Event::End)
+    }
+
+    /// Returns the next event, and stays before an end.
+    fn take(&mut self) -> Event<'t> {
+        let event = self.next;
+        if !self.is_at_end() {
+            self.advance();
+        }
+        event
+    }
+
+    /// Returns the next value.
+    pub fn restored<T: Stored>(&mut self) -> T {
+        T::restore(self)
+    }
+
+    /// Goes to the end of a list, which is not left: what follows belongs to others.
+    pub fn end(&mut self) {
+        let mut depth = 0_usize;
+        while !(depth == 0 && self.is_at_end()) && self.next != Event::End {
+            match self.next {
+                Event::BeginArray => depth += 1,
+                Event::EndArray => depth -= 1,
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    /// Leaves a list.
+    fn leave(&mut self) {
+        self.end();
+        self.advance();
+    }
+
+    /// Begins a value of an enumeration: returns its name, and whether it is a list.
+    fn open(&mut self) -> (String, bool) {
+        let is_list = self.next == Event::BeginArray;
+        if is_list {
+            self.take();
+        }
+        (self.text(), is_list)
+    }
+
+    fn text(&mut self) -> String {
+        match self.take() {
+            Event::String(text) => text.chars().collect(),
+            _ => String::new(),
+        }
+    }
+
+    fn number(&mut self) -> f64 {
+        match self.take() {
+            Event::Number(number) => number,
+            _ => f64::NAN,
+        }
+    }
+}
+
+fn number(out: &mut Out<'_>, number: f64) {
+    let _ = match math::whole(number) {
+        whole if whole.real() == number => out.u64(whole),
+        _ => out.decimal(number, decimals(number, PRECISE)),
+    };
+}
+
+fn text(out: &mut Out<'_>, text: &str) {
+    let _ = out.string(text);
+}
+
+fn begin(out: &mut Out<'_>) {
+    let _ = out.begin_array();
+}
+
+fn end(out: &mut Out<'_>) {
+    let _ = out.end_array();
+}
+
+/// Writes the parts of a result that are not values. The meaning of a metric is in its first sample.
+pub fn write_parts(out: &mut Out<'_>, entries: &[ShownPart]) {
+    let mut metrics: Vec<&str> = Vec::new();
+    for entry in entries {
+        match entry {
+            ShownPart::Value(..) | ShownPart::Named(..) | ShownPart::Begin(_) | ShownPart::End => {}
+            ShownPart::Metric(metric, labels, value) if metrics.contains(&metric.name) => {
+                begin(out);
+                text(out, "Metric");
+                (metric.name, "").store(out);
+                labels.store(out);
+                value.store(out);
+                end(out);
+            }
+            part => {
+                if let ShownPart::Metric(metric, ..) = part {
+                    metrics.push(metric.name);
+                }
+                part.store(out);
+            }
+        }
+    }
+}
 /// Stores structures as the list of their fields, and enumerations as the list of a name and the fields behind it, or as
-/// their name alone. What stands behind `else` replaces a name that is not known; what has none is not stored.
+/// their name alone. What stands behind `else` replaces a name that is not known.
 macro_rules! stored {
     ($(struct $name:ident { $($field:ident),+ })+) => {$(
         impl Stored for $name {
-            fn store(&self) -> Item {
-                Item::List(Vec::from([$(self.$field.store()),+]))
+            fn store(&self, out: &mut Out<'_>) {
+                begin(out);
+                $(self.$field.store(out);)+
+                end(out);
             }
 
-            fn restore(item: &Item) -> Self {
-                let mut items = item.items().iter();
-                let mut next = || items.next().unwrap_or(&Item::NOTHING);
-                $name { $($field: Stored::restore(next())),+ }
+            fn restore(source: &mut Source<'_, '_>) -> Self {
+                source.take();
+                let whole = $name { $($field: source.restored()),+ };
+                source.leave();
+                whole
             }
         }
     )+};
     ($(enum $name:ident { $($variant:ident $(($($field:ident),+))?),+ } else $instead:expr;)+) => {$(
         impl Stored for $name {
             #[allow(unreachable_patterns, reason = "some enumerations are stored in part")]
-            fn store(&self) -> Item {
+            fn store(&self, out: &mut Out<'_>) {
                 match self {
-                    $($name::$variant $(($($field),+))? =>
-                        variant(stringify!($variant), Vec::from([$($($field.store()),+)?])),)+
-                    _ => Item::NOTHING,
+                    $($name::$variant $(($($field),+))? => {
+                        let is_list = false $(|| !stringify!($($field)+).is_empty())?;
+                        open(out, stringify!($variant), is_list);
+                        $($($field.store(out);)+)?
+                        if is_list {
+                            end(out);
+                        }
+                    })+
+                    _ => {}
                 }
             }
 
-            fn restore(item: &Item) -> Self {
-                let (name, fields) = name_and_fields(item);
-                let mut fields = fields.iter();
-                let mut _next = || fields.next().unwrap_or(&Item::NOTHING);
-                match name {
-                    $(stringify!($variant) =>
-                        $name::$variant $(($({ let $field = Stored::restore(_next()); $field }),+))?,)+
+            fn restore(source: &mut Source<'_, '_>) -> Self {
+                let (name, is_list) = source.open();
+                let whole = match name.as_str() {
+                    $(stringify!($variant) => $name::$variant $(($({
+                        let $field = source.restored();
+                        $field
+                    }),+))?,)+
                     _ => $instead,
+                };
+                if is_list {
+                    source.leave();
                 }
+                whole
             }
         }
     )+};
@@ -95,41 +236,31 @@ stored! {
     } else PageRole::Data;
     enum Level { Quiet, Normal, Verbose } else Level::Normal;
     enum Attribute { ReadLatency, ReadBandwidth, WriteBandwidth } else Attribute::ReadLatency;
-    enum Picture { Chart(chart), Matrix(matrix) } else Picture::Chart(Stored::restore(&Item::NOTHING));
+    enum Picture { Chart(chart), Matrix(matrix) } else Picture::Matrix(Matrix::default());
     enum Unit { Bytes, Count, Plain(word), Prefixed(word), Names(names) } else Unit::Bytes;
     enum Scale { Auto, Linear, Fitted, Logarithmic } else Scale::Auto;
     enum Data { Points(points), Scatter(points), Curve(points) } else Data::Points(Vec::new());
     enum MarkKind { Line, Tick, Area(end, y) } else MarkKind::Line;
 }
 
-/// Returns the form of a value of an enumeration.
-fn variant(name: &str, mut fields: Vec<Item>) -> Item {
-    let name = Item::Text(name.into());
-    if fields.is_empty() {
-        return name;
+/// Begins a value of an enumeration.
+fn open(out: &mut Out<'_>, name: &str, is_list: bool) {
+    if is_list {
+        begin(out);
     }
-    fields.insert(0, name);
-    Item::List(fields)
-}
-
-/// Returns the name of a value of an enumeration, and its fields.
-fn name_and_fields(item: &Item) -> (&str, &[Item]) {
-    match item.items().split_first() {
-        Some((name, fields)) => (name.text(), fields),
-        None => (item.text(), &[]),
-    }
+    text(out, name);
 }
 
 /// Stores plain types.
 macro_rules! plain {
-    ($($type:ty: |$own:ident| $store:expr, |$item:ident| $restore:expr;)+) => {$(
+    ($($type:ty: |$own:ident, $out:ident| $store:expr, |$source:ident| $restore:expr;)+) => {$(
         impl Stored for $type {
-            fn store(&self) -> Item {
+            fn store(&self, $out: &mut Out<'_>) {
                 let $own = self;
                 $store
             }
 
-            fn restore($item: &Item) -> Self {
+            fn restore($source: &mut Source<'_, '_>) -> Self {
                 $restore
             }
         }
@@ -137,82 +268,105 @@ macro_rules! plain {
 }
 
 plain! {
-    f64: |number| Item::Number(*number), |item| item.number();
-    usize: |count| Item::Number(count.real()), |item| math::whole(item.number()) as usize;
-    u32: |count| Item::Number(f64::from(*count)), |item| math::whole(item.number()) as u32;
-    NodeId: |node| node.0.store(), |item| NodeId(Stored::restore(item));
-    String: |text| Item::Text(text.clone()), |item| item.text().into();
+    f64: |own, out| number(out, *own), |source| source.number();
+    usize: |own, out| number(out, own.real()), |source| math::whole(source.number()) as usize;
+    u32: |own, out| number(out, f64::from(*own)), |source| math::whole(source.number()) as u32;
+    NodeId: |own, out| own.0.store(out), |source| NodeId(source.restored());
+    String: |own, out| text(out, own), |source| source.text();
     // The words of programs stay for the rest of the process.
-    &'static str: |text| Item::Text((*text).into()), |item| String::from(item.text()).leak();
-    &'static Metric: |metric| (**metric).store(), |item| Box::leak(Box::new(Stored::restore(item)));
+    &'static str: |own, out| text(out, own), |source| source.text().leak();
+    &'static Metric: |own, out| (**own).store(out), |source| Box::leak(Box::new(source.restored()));
     // Samples have the digits of their format.
-    Value: |value| Item::Text(text_of(value)), |item| Value::Word(item.text().into());
-    Result<f64, String>: |cell| match cell {
-        Ok(number) => number.store(),
-        Err(reason) => reason.store(),
-    }, |item| match item {
-        Item::Text(reason) => Err(reason.clone()),
-        item => Ok(item.number()),
+    Value: |own, out| text(out, &text_of(own)), |source| Value::Word(source.text());
+    Result<f64, String>: |own, out| match own {
+        Ok(cell) => number(out, *cell),
+        Err(reason) => text(out, reason),
+    }, |source| match source.next {
+        Event::String(_) => Err(source.text()),
+        _ => Ok(source.number()),
     };
 }
 
 impl<const N: usize> Stored for Text<N> {
-    fn store(&self) -> Item {
-        Item::Text(self.as_str().into())
+    fn store(&self, out: &mut Out<'_>) {
+        text(out, self.as_str());
     }
 
-    fn restore(item: &Item) -> Self {
-        Text::of(format_args!("{}", item.text()))
+    fn restore(source: &mut Source<'_, '_>) -> Self {
+        Text::of(format_args!("{}", source.text()))
     }
 }
 
 impl<T: Stored> Stored for Box<T> {
-    fn store(&self) -> Item {
-        (**self).store()
+    fn store(&self, out: &mut Out<'_>) {
+        (**self).store(out);
     }
 
-    fn restore(item: &Item) -> Self {
-        Box::new(T::restore(item))
+    fn restore(source: &mut Source<'_, '_>) -> Self {
+        Box::new(source.restored())
     }
 }
 
 impl<T: Stored> Stored for Vec<T> {
-    fn store(&self) -> Item {
-        Item::List(vector(&mut self.iter().map(T::store)))
+    fn store(&self, out: &mut Out<'_>) {
+        begin(out);
+        self.iter().for_each(|item| item.store(out));
+        end(out);
     }
 
-    fn restore(item: &Item) -> Self {
-        vector(&mut item.items().iter().map(T::restore))
+    fn restore(source: &mut Source<'_, '_>) -> Self {
+        let mut all = Vec::new();
+        source.take();
+        while !source.is_at_end() {
+            all.push(source.restored());
+        }
+        source.leave();
+        all
     }
 }
 
 impl<T: Stored> Stored for Option<T> {
-    fn store(&self) -> Item {
-        self.as_ref().map_or(Item::NOTHING, T::store)
+    fn store(&self, out: &mut Out<'_>) {
+        match self {
+            Some(own) => own.store(out),
+            None => number(out, f64::NAN),
+        }
     }
 
-    fn restore(item: &Item) -> Self {
-        (!item.is_nothing()).then(|| T::restore(item))
+    fn restore(source: &mut Source<'_, '_>) -> Self {
+        match source.next {
+            Event::Null => {
+                source.take();
+                None
+            }
+            _ => Some(source.restored()),
+        }
     }
 }
 
 impl<A: Stored, B: Stored> Stored for (A, B) {
-    fn store(&self) -> Item {
-        Item::List(Vec::from([self.0.store(), self.1.store()]))
+    fn store(&self, out: &mut Out<'_>) {
+        begin(out);
+        self.0.store(out);
+        self.1.store(out);
+        end(out);
     }
 
-    fn restore(item: &Item) -> Self {
-        (A::restore(item.at(0)), B::restore(item.at(1)))
+    fn restore(source: &mut Source<'_, '_>) -> Self {
+        source.take();
+        let both = (source.restored(), source.restored());
+        source.leave();
+        both
     }
 }
 
 impl Stored for [NodeId; 2] {
-    fn store(&self) -> Item {
+    fn store(&self, out: &mut Out<'_>) {
         let [from, to] = *self;
-        (from, to).store()
+        (from, to).store(out);
     }
 
-    fn restore(item: &Item) -> Self {
-        <(NodeId, NodeId)>::restore(item).into()
+    fn restore(source: &mut Source<'_, '_>) -> Self {
+        source.restored::<(NodeId, NodeId)>().into()
     }
 }

@@ -7,44 +7,28 @@ use alloc::vec::Vec;
 use latency_core::json::{Event, Reader, Str};
 use latency_core::stats::{Estimate, Interval};
 
-use super::SHOWN;
-use super::item::Item;
 use crate::report::document::{ENDS, Field, Part, Value};
 use crate::report::shown::{Shown, ShownPart};
 
-/// Returns the values of a document, and the member that keeps how it was shown; `None` for other text. `records` is the
-/// key of its rows.
-pub fn read(text: &[u8], records: &str) -> Option<(Shown, Item)> {
-    let mut reading =
-        Reading { text, reader: Reader::new(text), records, shown: Shown::new(), fields: Vec::new() };
-    let mut kept = None;
-    if reading.next()? != Event::BeginObject {
-        return None;
-    }
-    loop {
-        match reading.next()? {
-            Event::EndObject => return Some((reading.shown, kept?)),
-            Event::Key(name) if name.chars().eq(SHOWN.chars()) => {
-                let event = reading.next()?;
-                kept = Item::read(&mut reading.reader, event);
-            }
-            Event::Key(name) => reading.member(name)?,
-            _ => return None,
-        }
-    }
-}
-
 /// The values of a document, as far as they were read.
-struct Reading<'t> {
+pub struct Values<'t> {
     text: &'t [u8],
-    reader: Reader<'t>,
+    /// What is not read yet.
+    pub reader: Reader<'t>,
+    /// The key of the rows.
     records: &'t str,
-    shown: Shown,
+    /// The values, and what else was added.
+    pub shown: Shown,
     /// The fields that were seen, each once.
     fields: Vec<&'static Field>,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> Values<'t> {
+    /// Returns no values of a document yet.
+    pub fn new(text: &'t [u8], records: &'t str) -> Values<'t> {
+        Values { text, reader: Reader::new(text), records, shown: Shown::new(), fields: Vec::new() }
+    }
+
     fn next(&mut self) -> Option<Event<'t>> {
         self.reader.next_event().ok()
     }
@@ -64,7 +48,7 @@ impl<'t> Reading<'t> {
     }
 
     /// Reads a member of an object behind its name.
-    fn member(&mut self, name: Str<'_>) -> Option<()> {
+    pub fn member(&mut self, name: Str<'_>) -> Option<()> {
         let key: String = name.chars().collect();
         let field = self.field(&key, false);
         match self.next()? {

@@ -14,7 +14,8 @@ use crate::record::columns::{
 };
 use crate::record::row::Row;
 use crate::report::document::{Level, Part, Style, Value};
-use crate::report::json::{JSON, JSON_LINES};
+use crate::report::json::JSON_LINES;
+use crate::report::stored::JSON;
 use crate::report::rows::CSV;
 use crate::report::shown::Shown;
 use crate::report::terminal::Terminal;
