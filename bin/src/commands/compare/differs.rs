@@ -1,5 +1,6 @@
 //! The conditions that differ between the two sides of a comparison. A reader must know them before any verdict.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use latency_core::text::{Text, joined};
@@ -14,8 +15,6 @@ use crate::result::row::{FIELDS, PAGES_ASKED, Row, SIZE};
 use crate::saved::Saved;
 use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, TEXTS, VERIFIED, WHOLE, of_result};
 use crate::saved::conditions::CONDITIONS;
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
 
 fields! {
     DIFFERS "differs" "Conditions that differ between A and B.";
@@ -27,24 +26,21 @@ fields! {
 
 /// The relative difference up to which core clocks count as the same.
 const CLOCK: f64 = 0.02;
-/// Maximum number of conditions: those of documents and of rows, and a few that concern both.
-const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
 
 /// Adds a condition with its values on both sides. Text that does not fit is left out.
 fn add(
-    list: &mut List<Differs>,
+    list: &mut Vec<Differs>,
     key: (&'static str, &'static str),
     blocks: bool,
     sides: [&dyn fmt::Display; 2],
 ) {
     let sides = sides.map(|side| Text::of(format_args!("{side}")));
-    // There is room for all conditions.
     list.push(Differs { what: key.0, words: key.1, sides, blocks });
 }
 
 /// Returns all conditions that differ; those that forbid a verdict come first.
-pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
-    let mut list = List::new(MOST)?;
+pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Vec<Differs> {
+    let mut list = Vec::new();
     of_table(&mut list, saved, files, comparison);
     let (first, second) = saved.split_at(files.counts[0]);
     for (field, rows) in conditions(files) {
@@ -74,8 +70,8 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result
     }
     // The core clock and the seed, which are fields of rows.
     let rows = [files.first(0), files.first(1)];
-    let clock = |rows: &[Row]| median(rows.iter().filter_map(|row| row.gigahertz));
-    if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?)
+    let clock = |rows: &[Row]| median(&mut rows.iter().filter_map(|row| row.gigahertz));
+    if let (Some(one), Some(other)) = (clock(rows[0]), clock(rows[1]))
         && (one - other).abs() > CLOCK * one
     {
         let shown = |clock| fmt::from_fn(move |out| write!(out, "{clock:.2} GHz"));
@@ -87,11 +83,11 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result
     {
         add(&mut list, ("seed", "seed"), false, [&one, &other]);
     }
-    Ok(list)
+    list
 }
 
 /// Adds the conditions under which hosts are compared as well.
-fn of_table(list: &mut List<Differs>, saved: &[Saved], files: Files<'_>, comparison: &Comparison) {
+fn of_table(list: &mut Vec<Differs>, saved: &[Saved], files: Files<'_>, comparison: &Comparison) {
     let (first, second) = saved.split_at(files.counts[0]);
     for (condition, entry) in TABLE.iter().enumerate() {
         let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
