@@ -30,6 +30,18 @@ lb_thread_clone:
         mov     x8, #93                 // exit(0): ends only this thread
         mov     x0, xzr
         svc     #0
-        udf     #0                      // exit returns only if a seccomp filter forbids it; the thread cannot continue
+        mov     x0, sp                  // exit returns only if a seccomp filter forbids it: the number of the thread is
+        stlr    wzr, [x0]               //   at the top of its stack; from here on, the stack may be unmapped
+        mov     x1, #1                  // futex(number, FUTEX_WAKE, 1)
+        mov     x2, #1
+        mov     x8, #98
+        svc     #0
+2:      mov     x0, xzr                 // ppoll(nothing, without an end): it sleeps until the process ends
+        mov     x1, xzr
+        mov     x2, xzr
+        mov     x3, xzr
+        mov     x8, #73
+        svc     #0
+        b       2b
         .size   lb_thread_clone, . - lb_thread_clone
         .popsection

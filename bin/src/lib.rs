@@ -442,7 +442,11 @@ fn perform<'o>(
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
     let shown = Shown::of(|document| describe::report(document, &report, &experiment.present));
-    let written = outputs.save(output::COLUMNS, [failed.is_some(), nothing], &shown);
+    // A run without any value has an error in place of a result.
+    let written = match failed.is_some() && done == 0 && !findings.interrupted {
+        true => Ok(()),
+        false => outputs.save(output::COLUMNS, [failed.is_some(), nothing], &shown),
+    };
     // Errors of messages are dropped, because there is no other output to report them to.
     let _ = warnings.write(messages, options.verbose, message_columns(), shows_utf8(outputs.environment));
     written?;

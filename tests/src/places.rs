@@ -109,6 +109,16 @@ pub const PLACES: &[Place] = &[
         "hostile::calls::a_call_that_is_answered_with_a_signal_is_one_that_fails",
     ),
     row(
+        "the same on aarch64, in a guest",
+        "The same.",
+        "emulator::arm64::a_call_that_is_answered_with_a_signal_is_one_that_fails",
+    ),
+    row(
+        "the same, at `exit` or `sched_getaffinity` in an experiment with threads",
+        "The result, exit 0: threads sleep until the process ends, and /proc lists its CPUs.",
+        "hostile::calls::a_run_with_threads_needs_neither_the_end_of_a_thread_nor_the_call_for_its_cpus",
+    ),
+    row(
         "a filter that ends the process at any one system call (systemd's `SystemCallFilter=`, sandboxes)",
         "The end by SIGSYS; `system --probe` names the call, exit 2.",
         "hostile::calls::a_call_that_ends_the_process_is_named_by_the_probe",
@@ -368,6 +378,11 @@ pub const PLACES: &[Place] = &[
         "emulator::scenes::a_pool_that_is_taken_before_the_first_touch_is_an_error",
     ),
     row(
+        "6 to 11 MiB of address space (`ulimit -v`), in every experiment",
+        "A result, exit 0, or an error and no document, exit 2.",
+        "hostile::limits::a_result_without_a_value_is_an_error",
+    ),
+    row(
         "memory control groups of 8 to 64 MiB",
         "The working set is reduced, with the warning `size-clipped`, exit 0; no process is killed.",
         "emulator::scenes::a_small_control_group_does_not_kill_the_run",
@@ -611,6 +626,11 @@ pub const PLACES: &[Place] = &[
         "saved results of 4096 points",
         "A verdict or the levels, exit 0, in the same bounds.",
         "cli::files::results_with_the_most_points_are_read_in_time",
+    ),
+    row(
+        "several processors of one name in a fleet (model, stepping, masked model, caches, hypervisor, nodes)",
+        "Each kind with at least five hosts is judged by its own kind, others are listed with the reason, exit 0 or 5.",
+        "cli::identity::each_kind_of_processors_of_one_name_is_judged_among_itself",
     ),
     row(
         "a directory, `/proc/self/mem` or the executable as a saved result",

@@ -305,7 +305,12 @@ fn visits(out: &mut fmt::Formatter<'_>, point: &Point, measured: &Measurement) -
         _ => write!(out, "; first chain {:016x}, {hops} loads per trial", measured.fingerprint)?,
     }
     let window = Seconds(series.window_ns);
-    write!(out, ", {rounds} rounds over {window} in {placements} place{}", plural(placements))?;
+    write!(
+        out,
+        ", {rounds} round{} over {window} in {placements} place{}",
+        plural(rounds),
+        plural(placements)
+    )?;
     if let Some(spread) = measured.placement_spread {
         write!(out, " (spread {:.1}%)", spread * 100.0)?;
     }

@@ -18,6 +18,7 @@ use crate::machine::Machine;
 use crate::plan::budget::Budget;
 use crate::plan::regions::MOST;
 use crate::report::words::words;
+use crate::result::sample::LATENCIES;
 use crate::result::{
     Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, RoundSeries,
     Undisturbed, Walk, lack_core_clock,
@@ -129,8 +130,8 @@ pub fn measurement(
         Walk::PingPong(pair) => (0, pair.lines.into()),
         _ => schedule.budget.chain(&point).map(|chain| (chain.fingerprint(), chain.end()))?,
     };
-    if is_starved(&point, &series) {
-        return Ok(Err(Exclusion::Starved));
+    if let Some(why) = without_value(&point, &series) {
+        return Ok(Err(why));
     }
     let precise = series.is_precise(schedule.budget.precision);
     if let Walk::Chain = point.walk {
@@ -157,9 +158,15 @@ pub fn measurement(
     }))
 }
 
-/// Returns true if the load alongside a chain was absent in most rounds.
-fn is_starved(point: &Point, series: &RoundSeries) -> bool {
-    matches!(point.walk, Walk::Loaded(_)) && series.delivered.is_some_and(|found| found.median <= 0.0)
+/// Returns the reason why rounds give no value: the load alongside a chain was absent in most of them, or the clock did not
+/// advance.
+fn without_value(point: &Point, series: &RoundSeries) -> Option<Exclusion<'static>> {
+    let is_absent = series.delivered.is_some_and(|found| found.median <= 0.0);
+    match point.walk {
+        Walk::Loaded(_) if is_absent => Some(Exclusion::Starved),
+        _ if LATENCIES.contains(&series.nanoseconds.median) => None,
+        _ => Some(Exclusion::Placement(PlacementError::BelowClock)),
+    }
 }
 
 /// Warns about points that are imprecise, disturbed or inconsistent: about each point, or about their number if there
@@ -403,5 +410,22 @@ fn warn_of_counters(session: &mut Session<'_, '_>, measured: &Measurement) {
     let ratio = measured.series.core_cycles_ratio().filter(|ratio| (ratio - 1.0).abs() > CYCLES_TOLERANCE);
     if let Some(ratio) = ratio {
         session.warnings.push(Warning::CoreCyclesDiffer { ratio });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::lanes::tests::outcome;
+
+    #[test]
+    fn no_latency_of_zero_is_a_value() {
+        for (ns, has_value) in
+            [(5.0, true), (1e-6, true), (1e-7, false), (0.0, false), (-1.0, false), (f64::NAN, false)]
+        {
+            let Outcome { point, result } = outcome(1 << 20, Walk::Chain, ns);
+            let why = without_value(&point, &result.unwrap().series);
+            assert_eq!(why.is_none(), has_value, "{ns}");
+        }
     }
 }

@@ -120,6 +120,8 @@ messages! {
             "this run needs up to {seconds} s, more than --budget; use --budget={seconds}, or measure less";
         /// The time limit of the whole run was over before this was measured.
         BudgetOver => "--budget was over; increase it";
+        /// Loads have no duration: all trials ended within one step of the clock.
+        BelowClock => "the trials are shorter than a step of the clock; use more --iters";
         /// There is no CPU for a second thread.
         NeedsSecondCpu { experiment: &'static str, why: &'static str } =>
             "{experiment} needs a second CPU: {why}; widen the cpuset or affinity mask";

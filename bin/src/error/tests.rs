@@ -258,6 +258,7 @@ fn failed_calls_and_missing_verification_have_messages() {
         "single loads need a counter with steps of at most 15 ns; here they are 41.7 ns; use a machine \
          with a finer counter",
     );
+    check(PlacementError::BelowClock, 2, "the trials are shorter than a step of the clock; use more --iters");
     check(
         PlacementError::NotVerified { node, why: "no /proc/self/numa_maps" },
         2,

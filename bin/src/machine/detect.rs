@@ -76,7 +76,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>, named: &CpuSet) -> Resu
     )?;
     for machine in table.iter_mut() {
         let current = || cpu::current().into_iter().map(|(cpu, _)| cpu.0).collect();
-        machine.cpus = cpu::allowed().unwrap_or_else(|_| current());
+        machine.cpus = cpu::allowed().ok().or_else(|| listed(machine, &files)).unwrap_or_else(current);
         let inherited = machine.cpus;
         for cpu in named.difference(&inherited).iter().filter(|cpu| cpu::pin_to(CpuId(*cpu)).is_ok()) {
             machine.cpus.insert(cpu);
@@ -116,6 +116,14 @@ fn lacks_numa(files: &impl Files, machine: &Machine, refused: Option<Errno>) -> 
         && machine.has_proc
         && has("/sys/devices/system/cpu/online")
         && !has("/proc/self/numa_maps")
+}
+
+/// Returns the CPUs that are online and that /proc lists for this process, in place of a call that a filter forbids.
+fn listed(machine: &mut Machine, files: &impl Files) -> Option<CpuSet> {
+    let process = &mut machine.host.process;
+    process.read(files);
+    let online = files::set(files, format_args!("/sys/devices/system/cpu/online"))?;
+    Some(process.cpus_allowed.intersection(&online)).filter(|cpus| !cpus.is_empty())
 }
 
 /// Returns the CPUs that the kernel keeps free of processes, unless these choose them.

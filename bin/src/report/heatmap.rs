@@ -7,6 +7,7 @@ use super::chart::{Matrix, mark};
 use super::figures::{Figure, width};
 use super::shade::Shades;
 use super::terminal::Terminal;
+use alloc::format;
 use core::fmt::{self, Write};
 
 /// The background colours from the lightest shade to the darkest, of the 256 colours: a path through the colour cube
@@ -36,30 +37,44 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix, terminal: Terminal) -> fmt::R
     let heading_width = noun.len() + 1 + matrix.rows.iter().map(|row| width(row)).max().unwrap_or(1);
     // Each cell consists of a blank, its number, a blank and a shade.
     let arrow = if terminal.unicode { '→' } else { '>' };
-    match &matrix.groups {
-        Some(_) => write!(out, "{:1$}", "", heading_width + 2)?,
-        None => write!(out, "{:>heading_width$} {arrow}", "from")?,
-    }
-    for column in &matrix.columns {
-        write!(out, " {column:>cell_width$}  ")?;
-    }
-    writeln!(out, " {}{noun}, {}", if matrix.groups.is_some() { "" } else { "to " }, matrix.unit)?;
     let (shades, reasons) = (Shades::of(matrix), matrix.reasons());
-    for (index, &row) in matrix.rows.iter().enumerate() {
-        let id_width = heading_width - noun.len() - 1;
-        write!(out, "{noun} {row:>id_width$}  ")?;
-        let left_out = matrix.left_out(index);
-        write!(out, "{:1$}", "", left_out * (cell_width + 3))?;
-        for (_, _, cell) in matrix.row(index) {
-            match (cell, &shades) {
-                (Ok(value), Some(shades)) => number(out, value, shades, cell_width, terminal)?,
-                (cell, _) => {
-                    let mark = cell.err().map_or('-', |reason| mark(&reasons, reason));
-                    terminal.paint_on(out, GREY, BLACK, &format_args!(" {mark:>cell_width$}  "))?;
+    let caption = format!(" {}{noun}, {}", if matrix.groups.is_some() { "" } else { "to " }, matrix.unit);
+    // A matrix that is too wide is drawn in parts, each with some of the targets.
+    let room = terminal.columns.saturating_sub(heading_width + 2 + caption.len());
+    let fitting = (room / (cell_width + 3)).max(1);
+    for (part, columns) in matrix.columns.chunks(fitting).enumerate() {
+        let from = part * fitting;
+        if part > 0 {
+            out.write_char('\n')?;
+        }
+        match &matrix.groups {
+            Some(_) => write!(out, "{:1$}", "", heading_width + 2)?,
+            None => write!(out, "{:>heading_width$} {arrow}", "from")?,
+        }
+        for column in columns {
+            write!(out, " {column:>cell_width$}  ")?;
+        }
+        writeln!(out, "{caption}")?;
+        for (index, &row) in matrix.rows.iter().enumerate() {
+            let left_out = matrix.left_out(index).saturating_sub(from);
+            if left_out >= columns.len() {
+                continue;
+            }
+            let id_width = heading_width - noun.len() - 1;
+            write!(out, "{noun} {row:>id_width$}  ")?;
+            write!(out, "{:1$}", "", left_out * (cell_width + 3))?;
+            let is_here = |(place, ..): &(usize, u32, _)| (from..from + columns.len()).contains(place);
+            for (_, _, cell) in matrix.row(index).filter(is_here) {
+                match (cell, &shades) {
+                    (Ok(value), Some(shades)) => number(out, value, shades, cell_width, terminal)?,
+                    (cell, _) => {
+                        let mark = cell.err().map_or('-', |reason| mark(&reasons, reason));
+                        terminal.paint_on(out, GREY, BLACK, &format_args!(" {mark:>cell_width$}  "))?;
+                    }
                 }
             }
+            out.write_char('\n')?;
         }
-        out.write_char('\n')?;
     }
     if let Some(shades) = &shades {
         scale(out, matrix.unit, shades, terminal)?;
@@ -136,6 +151,14 @@ mod tests {
             charts::golden("matrix-colour.txt", &drawn(matrix, true, true));
         });
         charts::triangle(|matrix| charts::golden("triangle.txt", &drawn(matrix, true, false)));
+    }
+
+    #[test]
+    fn a_wide_matrix_is_drawn_in_parts_that_fit() {
+        let text = drawn(&charts::of_nodes(24, &|from, to| Ok(f64::from(100 + from + to))), true, false);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("node 23 ")).count(), 3, "{text}");
+        assert_eq!(text.matches(" 146 █").count(), 1, "{text}");
     }
 
     #[test]

@@ -179,14 +179,18 @@ fn write_table(out: &mut dyn Write, table: &ShownTable, limit: usize, unicode: b
     }
     wrap::line(out, &table.caption, limit)?;
     let sum = |widths: &[usize]| -> usize { widths.iter().map(|wide| GAP + wide).sum() };
-    // Words that leave no room for another column are wrapped.
-    if let Some((words, others)) = widths.split_first_mut().filter(|_| table.words > 0)
-        && 2 * GAP + *words + others.iter().max().unwrap_or(&0) > limit
-    {
+    // Words that leave no room for another column, or for the first one before them, are wrapped.
+    for column in 0..table.words.min(columns) {
+        let before = widths.iter().take(column.min(1)).sum::<usize>() + column.min(1) * GAP;
+        let behind = widths.get(column + 1..).unwrap_or_default();
+        let widest = if column == 0 { behind.iter().max().map_or(0, |wide| GAP + wide) } else { 0 };
         let longest =
-            |row: &Vec<String>| row.first()?.split(' ').map(|word| width(&ascii(&word, unicode))).max();
+            |row: &Vec<String>| row.get(column)?.split(' ').map(|word| width(&ascii(&word, unicode))).max();
         let longest = table.rows.iter().filter_map(longest).max().unwrap_or_default();
-        *words = (*words).min(longest.max(limit.saturating_sub(sum(others)).max(limit / 2) - GAP));
+        let room = limit.saturating_sub(before + sum(behind)).max(limit / 2) - GAP;
+        if let Some(wide) = widths.get_mut(column).filter(|wide| GAP + before + **wide + widest > limit) {
+            *wide = longest.max(room).min(*wide);
+        }
     }
     let together = |columns: Range<usize>| sum(widths.get(columns).unwrap_or_default());
     // The columns of words identify the rows, so each part repeats them; the first one alone if all leave too little
@@ -214,7 +218,21 @@ fn write_table(out: &mut dyn Write, table: &ShownTable, limit: usize, unicode: b
             for cells in headings.iter().filter(is_filled).chain(below) {
                 let shown = cells.iter().zip(&widths).enumerate();
                 let shown = shown.filter(|(column, _)| *column < kept || (from..to).contains(column));
-                line(out, shown.map(|(column, (cell, wide))| (cell, *wide, column < table.words)), unicode)?;
+                let mut lines = Vec::new();
+                for (column, (cell, &wide)) in shown {
+                    let mut wrapped = String::new();
+                    let is_word = column < table.words;
+                    let room = if is_word { wide } else { usize::MAX };
+                    wrap::line(&mut wrapped, &format!("{}", ascii(cell, unicode)), room)?;
+                    lines.push((wrapped, wide, is_word));
+                }
+                let height = lines.iter().map(|(cell, ..)| cell.lines().count()).max().unwrap_or(0).max(1);
+                for index in 0..height {
+                    let part = lines.iter().map(|(text, wide, is_word)| {
+                        (text.lines().nth(index).unwrap_or_default(), *wide, *is_word)
+                    });
+                    line(out, part)?;
+                }
             }
         }
         from = to;
@@ -223,25 +241,10 @@ fn write_table(out: &mut dyn Write, table: &ShownTable, limit: usize, unicode: b
 }
 
 /// Writes cells with the widths of their columns; those of words begin at the left.
-fn line<'c>(
-    out: &mut dyn Write,
-    cells: impl Iterator<Item = (&'c String, usize, bool)>,
-    unicode: bool,
-) -> fmt::Result {
+fn line<'c>(out: &mut dyn Write, cells: impl Iterator<Item = (&'c str, usize, bool)>) -> fmt::Result {
     let mut blanks = GAP;
     for (cell, wide, is_word) in cells {
-        let mut wrapped = String::new();
-        let mut cell = cell.as_str();
-        let mut taken = width(&ascii(&cell, unicode));
-        if is_word && taken > wide {
-            wrap::line(&mut wrapped, &format!("{}", ascii(&cell, unicode)), wide)?;
-            let (before, last) = wrapped.trim_ascii_end().rsplit_once('\n').unwrap_or(("", &wrapped));
-            for part in before.lines() {
-                writeln!(out, "{:blanks$}{part}", "")?;
-            }
-            cell = last.trim_ascii_end();
-            taken = width(&cell);
-        }
+        let taken = width(&cell);
         if taken == 0 {
             blanks += GAP + wide;
             continue;

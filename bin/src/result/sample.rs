@@ -1,11 +1,16 @@
 //! The points of a curve, newly measured or read from a file: the input of a fit.
 
+use core::ops::Range;
+
 use latency_core::math::ToReal;
 use latency_core::model;
 use latency_core::stats::Interval;
 use latency_core::units::Bytes;
 
 use super::Outcome;
+
+/// Latencies that are written and read, in nanoseconds.
+pub const LATENCIES: Range<f64> = 1e-6..1e12;
 
 /// Approximate number of deviations in half of a 95 % confidence interval over 15 rounds.
 const DEVIATIONS: f64 = 1.5;

@@ -89,9 +89,9 @@ pub const TABLE: [ComparedCondition; 22] = [
 /// The types of cores. All cores of most processors are of one type, and their documents name none.
 const CORE_TYPES: [&str; 3] = ["one core type", CoreKind::Performance.name(), CoreKind::Efficiency.name()];
 /// Hypervisors, after the word for none.
-const HYPERVISORS: [&str; 8] = ["none", "KVM", "QEMU TCG", "Xen", "VMware", "Hyper-V", "bhyve", "unknown"];
+const HYPERVISORS: [&str; 6] = ["none", "KVM", "QEMU TCG", "Xen", "VMware", "Hyper-V"];
 /// Vendors of processors whose models may have one name.
-const VENDORS: [&str; 4] = ["GenuineIntel", "AuthenticAMD", "HygonGenuine", "CentaurHauls"];
+const VENDORS: [&str; 3] = ["GenuineIntel", "AuthenticAMD", "HygonGenuine"];
 /// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
 pub(super) const ORDERS: [&str; 8] =
     ["backward", "sequential", "page-local", "2m-local", "grouped-4", "grouped-2", "grouped-1", "random"];

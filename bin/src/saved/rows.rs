@@ -20,7 +20,7 @@ pub use crate::error::Problem;
 use crate::result::row::{
     A, B, CLASS, EXPERIMENT, HOME, LINES, LOAD, MOST, ONE_WAY, OP, PATTERN, Row, STATE, TRAFFIC, Word,
 };
-use crate::result::sample::Sample;
+use crate::result::sample::{LATENCIES, Sample};
 use crate::result::spans::KINDS;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
@@ -335,7 +335,7 @@ pub fn check(row: &Row) -> Result<(), &'static str> {
     let is_outside = |Interval { low, high }| {
         nanoseconds < low * (1.0 - ROUNDING) || nanoseconds > high * (1.0 + ROUNDING)
     };
-    if !(1e-6..1e12).contains(&nanoseconds) {
+    if !LATENCIES.contains(&nanoseconds) {
         return Err("latency is not a positive number of nanoseconds");
     }
     if interval.is_some_and(is_outside) { Err("value outside its own interval") } else { Ok(()) }

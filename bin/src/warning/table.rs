@@ -464,16 +464,17 @@ warnings! {
     /// Some of many points have a confidence interval that is wider than requested; `unknown` of them have none.
     PointsNotPrecise { points: u32, unknown: u32, of: u32, wanted: f64 } = "points-not-precise"
         if unknown == 0 => Fair;
-        "{points} of {of} points {verb} an interval wider than ±{wanted}%";
+        "{points} of {of} point{s} {verb} an interval wider than ±{wanted}%";
         "use an idle or dedicated host, or relax --precision";
-        where verb = if points == 1 { "has" } else { "have" }, wanted = Trimmed(wanted * 100.0);
+        where verb = if points == 1 { "has" } else { "have" }, wanted = Trimmed(wanted * 100.0), s = plural(of);
         => graded(f64::from(unknown) / f64::from(of), MOST);
-        "{points} of {of} points miss the target interval of ±{wanted}%", ", {unknown} of them without an interval";
-        "increase --time-limit or --budget"; where wanted = Trimmed(wanted * 100.0);
+        "{points} of {of} point{s} {verb} the target interval of ±{wanted}%", ", {unknown} of them without an interval";
+        "increase --time-limit or --budget"; where wanted = Trimmed(wanted * 100.0), s = plural(of),
+            verb = if points == 1 { "misses" } else { "miss" };
     /// Some of many points had interrupted trials, each at least this share of its trials.
     PointsDisturbed { points: u32, of: u32, share: f64 } = "points-disturbed" => Fair;
-        "other processes interrupted trials at {points} of {of} points", ", at least {percent}% of them";
-        "use an idle CPU (--cpu=N)"; where percent = Trimmed(share * 100.0);
+        "other processes interrupted trials at {points} of {of} point{s}", ", at least {percent}% of them";
+        "use an idle CPU (--cpu=N)"; where percent = Trimmed(share * 100.0), s = plural(of);
     /// Trials of one round are in several states, so that few of them agree on a value; `share` is the smallest share
     /// that agrees.
     StateShare { points: u32, of: u32, share: f64 } = "state-share"

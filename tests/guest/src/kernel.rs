@@ -80,6 +80,16 @@ pub fn forbid_populating() -> Result<()> {
     ])
 }
 
+/// Makes a system call be answered with SIGSYS, as filters of Android and of systemd do.
+pub fn answer_with_signal(call: u32) -> Result<()> {
+    filter(&mut [
+        step(LOAD, 0, 0, NUMBER),
+        step(EQUAL, 0, 1, call),
+        step(GIVE, 0, 0, libc::SECCOMP_RET_TRAP),
+        step(GIVE, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ])
+}
+
 /// Lets the parent of this process stop it at system calls that bind memory.
 pub fn let_be_watched() -> Result<()> {
     // SAFETY: the request takes no address.

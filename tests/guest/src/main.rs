@@ -20,6 +20,7 @@
 //! | `then-clock=SECONDS` | the clock of the day is set forward by SECONDS in the third round, and back at the end |
 //! | `pool-taken=NODE` | the guest takes the huge pages of this node when a run has mapped some and touched none |
 //! | `no-populate=yes` | memory cannot be made present by `madvise`, as before Linux 5.14 |
+//! | `signal-for=CALL` | a filter answers the system call of this number with SIGSYS |
 //! | `on-cpu=N` | only this CPU is allowed |
 //! | `no-sys=yes` | `/sys` is missing |
 //!

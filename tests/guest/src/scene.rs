@@ -22,6 +22,7 @@ pub struct Scene {
     /// The node whose huge pages are taken.
     pub pool_taken: Option<usize>,
     no_populate: bool,
+    signal_for: Option<u32>,
     zero_page: Option<String>,
     on_cpu: Option<usize>,
     no_sys: bool,
@@ -52,6 +53,9 @@ impl Scene {
                 }
                 "pool-taken" => scene.pool_taken = Some(number()?),
                 "no-populate" => scene.no_populate = true,
+                "signal-for" => {
+                    scene.signal_for = Some(value().parse().map_err(|_| format!("{word}: no number"))?);
+                }
                 "zero-page" => scene.zero_page = Some(value()),
                 "then-split" => scene.then_split = true,
                 "on-cpu" => {
@@ -103,7 +107,9 @@ impl Scene {
         if self.pool_taken.is_some() {
             kernel::let_be_watched()?;
         }
-        self.on_cpu.map_or(Ok(()), kernel::stay_on)
+        self.on_cpu.map_or(Ok(()), kernel::stay_on)?;
+        // Nothing follows that the filter could answer, but execve.
+        self.signal_for.map_or(Ok(()), kernel::answer_with_signal)
     }
 
     /// Returns true if there is a later change.

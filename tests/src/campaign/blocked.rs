@@ -4,6 +4,7 @@
 
 use super::case::format_of;
 use super::{Case, DEAF, STATUS};
+use crate::confine::Confine;
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
@@ -42,7 +43,7 @@ pub fn run(case: &mut Case<'_>) {
     // Less than a page of room, for documents that are short.
     fill(writer.as_raw_fd(), 4000);
     let mut command = case.command(&arguments);
-    let mut child = command.stdout(writer).spawn().unwrap_or_else(|error| panic!("{error}"));
+    let mut child = command.hearing(signal).stdout(writer).spawn().unwrap_or_else(|error| panic!("{error}"));
     drop(command);
     wait_until_it_waits(&mut child);
     let found = end(&mut child, signal);

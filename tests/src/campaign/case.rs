@@ -2,7 +2,7 @@
 
 use super::formats::{self, Judged};
 use super::random::Random;
-use super::{CONTROL, DEATH, MESSAGE, STATUS, Surroundings};
+use super::{ADVICE, CONTROL, DEATH, MESSAGE, STATUS, Surroundings};
 use crate::program::binary;
 use crate::run::{ERROR, Run, try_finish_within};
 use crate::terminal::shown;
@@ -173,6 +173,9 @@ impl<'s> Case<'s> {
         };
         if wrong {
             self.note(MESSAGE, arguments, &format!("status {status}: {}", tail(&messages)));
+        }
+        if let Some(option) = self.surroundings.help.missing_option(arguments, &messages) {
+            self.note(ADVICE, arguments, &format!("{option}: {}", tail(&messages)));
         }
         if let Some(what) = formats::control(&messages) {
             self.note(CONTROL, arguments, &format!("in a message: {what}"));

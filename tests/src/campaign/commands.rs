@@ -1,7 +1,7 @@
 //! The experiments and commands with their options, formats and usage, read from `help`.
 
 use super::random::Random;
-use crate::run::run;
+use crate::run::{ERROR, run};
 
 /// The whole content of `help`.
 pub struct Help(pub Vec<Experiment>);
@@ -54,6 +54,24 @@ impl Help {
     /// If it does not exist.
     pub fn of(&self, name: &str) -> &Experiment {
         self.0.iter().find(|experiment| experiment.name == name).expect("an experiment that help lists")
+    }
+
+    /// Returns an option that an error names and the command neither has nor was given. Commands in an error have their own.
+    pub fn missing_option(&self, arguments: &[String], messages: &str) -> Option<String> {
+        let own = self.0.iter().find(|experiment| Some(&experiment.name) == arguments.first())?;
+        let error = messages.lines().rfind(|line| line.starts_with(ERROR))?;
+        let outside: String = error.split('`').step_by(2).collect();
+        let is_letter = |c: char| c.is_ascii_lowercase() || c == '-';
+        let words =
+            outside.split(|c: char| !is_letter(c)).filter(|word| word.len() > 4 && word.starts_with("--"));
+        // A container has options of its own.
+        let mut options = words.filter(|word| !["--strict", "--cap-add"].contains(word));
+        let is_known = |word: &str| {
+            APART.contains(&word)
+                || own.options.iter().any(|option| option.name == word)
+                || arguments.iter().any(|given| given.starts_with(word))
+        };
+        options.find(|word| !is_known(word)).map(String::from)
     }
 
     /// Picks one of the experiments that satisfy `holds`.

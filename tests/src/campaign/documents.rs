@@ -1,12 +1,13 @@
 //! Saved results: unchanged, altered at random, of a later schema, and with an interval that contradicts its
 //! value.
 
-use super::case::tail;
+use super::case::{tail, words};
 use super::formats::Judged;
 use super::json::{Kind, Place, places};
 use super::random::Random;
-use super::{CONTRADICTION, Case, LATER};
+use super::{AGAIN, CONTRADICTION, Case, LATER};
 use crate::program::workspace;
+use serde_json::Value;
 use std::fs;
 
 /// Strings that steer a terminal, end a field, or run in a page.
@@ -126,11 +127,31 @@ pub fn whole(case: &mut Case<'_>) {
     for format in ["--json", "--format=text", &other] {
         arguments.push(format.into());
         let before = case.findings.len();
-        case.judged(&arguments, statuses(chosen), Judged { width: true, numbers: true });
+        let found = case.judged(&arguments, statuses(chosen), Judged { width: true, numbers: true });
+        if let Some((0, run)) = found.filter(|_| format == "--json" && ["show", "report"].contains(&chosen)) {
+            read_again(case, &run.stdout);
+        }
         for finding in &mut case.findings[before..] {
             finding.seen.push_str(&format!("\n      the file is {name}"));
         }
         arguments.pop();
+    }
+}
+
+/// Reads what a command wrote of saved results: it has the same points.
+fn read_again(case: &mut Case<'_>, text: &str) {
+    case.write("own.json", text);
+    let count = |text: &str| {
+        serde_json::from_str(text).ok().and_then(|found: Value| found["rows"].as_array().map(Vec::len))
+    };
+    let arguments = words(&["show", "own.json", "--json"]);
+    // Points of several hosts or of several runs may have two values.
+    if let Some((status, run)) = case.judged(&arguments, &[0, 1], Judged { width: false, numbers: true })
+        && !run.stderr.contains("two values for one point")
+        && (status != 0 || count(&run.stdout) != count(text))
+    {
+        let seen = format!("{:?} points of {:?}: {}", count(&run.stdout), count(text), tail(&run.stderr));
+        case.note(AGAIN, &arguments, &seen);
     }
 }
 

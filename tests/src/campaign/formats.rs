@@ -1,7 +1,7 @@
 //! The rules of each format: the needs of its readers, and no character that steers a terminal.
 
 use super::markup;
-use super::{CONTROL, EMPTY, Finding, MALFORMED, NULL, NUMBER, SCHEMA, STEERING, WIDE, WIDE_TABLE};
+use super::{CONTROL, EMPTY, Finding, MALFORMED, NULL, NUMBER, PLURAL, SCHEMA, STEERING, WIDE, WIDE_TABLE};
 use crate::prometheus;
 use crate::schema::{of_results, violations};
 use serde_json::Value;
@@ -47,6 +47,9 @@ pub fn check(format: &str, text: &str, judged: Judged) -> Vec<Finding> {
         "prometheus" => found.extend(malformed(prometheus::read(text).map(drop))),
         "hwloc" => found.extend(malformed(shell(text))),
         _ => {}
+    }
+    if ["text", "md", "html"].contains(&format) && judged.numbers {
+        found.extend(plural_of_one(text).map(|line| Finding::new(PLURAL, line)));
     }
     if format == "text" && judged.width {
         found.extend(wide(text, false).map(|line| Finding::new(WIDE, line)));
@@ -178,8 +181,27 @@ fn wide(text: &str, of_a_table: bool) -> Option<String> {
     text.lines().find(too_wide).map(|line| format!("{} columns: {line}", line.chars().count()))
 }
 
-/// Returns the first number with absurdly many digits.
+/// Words that follow a number of things; one of them has no plural.
+const PLURALS: [&str; 14] = [
+    "CPUs", "chains", "cores", "files", "hosts", "levels", "lines", "nodes", "pairs", "points", "results",
+    "rounds", "rows", "trials",
+];
+
+/// Returns the first plural of one thing.
+fn plural_of_one(text: &str) -> Option<String> {
+    let is_one = |words: &[&str]| {
+        words[0] == "1" && PLURALS.contains(&words[1].trim_end_matches([',', '.', ';', ':', ')']))
+    };
+    let line = text.lines().find(|line| line.split(' ').collect::<Vec<_>>().windows(2).any(is_one))?;
+    Some(line.chars().take(200).collect())
+}
+
+/// Returns the first number with absurdly many digits, or a number in place of a missing one.
 fn absurd(text: &str) -> Option<String> {
+    const NONE: [&str; 3] = ["NaN", "inf", "4294967295"];
+    if let Some(word) = text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| NONE.contains(word)) {
+        return Some(word.into());
+    }
     let number = |word: &&str| word.len() >= ABSURD && word.bytes().all(|byte| byte.is_ascii_digit());
     let word = text.split(|c: char| !c.is_ascii_alphanumeric()).find(number)?;
     Some(format!("{} digits: {word:.40}", word.len()))
@@ -211,6 +233,8 @@ mod tests {
         assert_eq!(classes("text", &"word ".repeat(20)), [WIDE]);
         assert_eq!(classes("text", &"word  ".repeat(20)), [WIDE_TABLE]);
         assert_eq!(classes("text", "from 5508065166397374374439757.0 % on\n"), [NUMBER]);
+        assert_eq!(classes("text", "on CPU 4294967295, idle\n"), [NUMBER]);
+        assert_eq!(classes("text", "A: a.json, 1 points\n"), [PLURAL]);
         assert_eq!(classes("csv", "a,b\n1\n"), [MALFORMED]);
         assert_eq!(classes("csv", "a,b\n1,2"), [MALFORMED]);
         assert_eq!(classes("md", "| a | b |\n| 1 |\n"), [MALFORMED]);

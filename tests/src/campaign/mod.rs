@@ -58,6 +58,10 @@ pub const WIDE: &str = "a sentence wider than 80 columns";
 pub const WIDE_TABLE: &str = "a table wider than 80 columns";
 /// A number with absurdly many digits.
 pub const NUMBER: &str = "an absurd number";
+/// A plural of one thing.
+pub const PLURAL: &str = "a plural of one thing";
+/// An option in an error that the command does not have.
+pub const ADVICE: &str = "an option that the command lacks, in an error";
 /// A plan that was written over a result, or into a file.
 pub const PLAN: &str = "a plan in a file";
 /// An input that was replaced by the output.

@@ -7,6 +7,7 @@ use latency_tests::skip::skip;
 use latency_tests::vm::{firmware_of_aarch64, is_ready, with_pages_of_16_kib};
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 #[test]
 fn two_nodes_of_a_device_tree() {
@@ -124,4 +125,75 @@ fn user_emulation_measures_nothing_and_reads_results() {
         let wrong = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && shown.contains(word), "{arguments:?}: {shown}{wrong}");
     }
+}
+
+/// The system calls of a measurement on aarch64, without those that a filter which answers with a signal has to allow.
+const CALLS: [(&str, u32); 40] = [
+    ("fcntl", 25),
+    ("ioctl", 29),
+    ("unlinkat", 35),
+    ("linkat", 37),
+    ("renameat", 38),
+    ("faccessat", 48),
+    ("fchmod", 52),
+    ("fchown", 55),
+    ("openat", 56),
+    ("close", 57),
+    ("read", 63),
+    ("ppoll", 73),
+    ("readlinkat", 78),
+    ("newfstatat", 79),
+    ("fstat", 80),
+    ("fsync", 82),
+    ("exit", 93),
+    ("futex", 98),
+    ("nanosleep", 101),
+    ("clock_gettime", 113),
+    ("sched_setaffinity", 122),
+    ("sched_getaffinity", 123),
+    ("sched_yield", 124),
+    ("rt_sigprocmask", 135),
+    ("rt_sigpending", 136),
+    ("uname", 160),
+    ("getrusage", 165),
+    ("prctl", 167),
+    ("getcpu", 168),
+    ("getpid", 172),
+    ("gettid", 178),
+    ("sysinfo", 179),
+    ("munmap", 215),
+    ("mmap", 222),
+    ("madvise", 233),
+    ("mbind", 235),
+    ("get_mempolicy", 236),
+    ("set_mempolicy", 237),
+    ("move_pages", 239),
+    ("prlimit64", 261),
+];
+
+/// Only a kernel answers so: user emulation has no filters.
+#[test]
+fn a_call_that_is_answered_with_a_signal_is_one_that_fails() {
+    const TEST: &str = "emulator::arm64::a_call_that_is_answered_with_a_signal_is_one_that_fails";
+    const MATRIX: [&str; 5] = ["matrix", "--size=16K", "--iters=200", "--trials=2", "--pages=base"];
+    in_guests_of(Architecture::Aarch64, TEST, || {
+        let words = CALLS.map(|(_, number)| format!("signal-for={number}"));
+        let machine = Machine::new(&[NodeSpec::new(2, 256)]).architecture(Architecture::Aarch64);
+        let machine = machine.cpu_model("neoverse-n1").timeout(Duration::from_secs(1200));
+        for run in [&["system"][..], &MATRIX] {
+            let runs = words.each_ref().map(|word| [&[word.as_str()], run].concat());
+            let consoles = machine.boot_all(runs.each_ref().map(Vec::as_slice));
+            for ((name, _), console) in CALLS.iter().zip(&consoles) {
+                let said = console.printed();
+                let names =
+                    said.contains(name) || *name == "clock_gettime" && said.contains("no usable clock");
+                let is_right = match console.exit_status() {
+                    Some(0) => !said.trim().is_empty(),
+                    Some(2..=4) => names,
+                    _ => false,
+                };
+                assert!(is_right, "{name}: {run:?}: {}", console.framed());
+            }
+        }
+    });
 }

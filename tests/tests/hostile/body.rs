@@ -142,6 +142,10 @@ pub fn judge(found: &Run, document: Option<&str>) -> Result<(), String> {
     match document {
         None | Some("") if status != 0 => Ok(()),
         None => Ok(()),
+        // A run whose memory moved has its other points.
+        Some(_) if matches!(status, 1 | 2) && !found.stderr.contains("during the run") => {
+            Err(format!("a document beside an error: {found}"))
+        }
         Some(text) => judge_document(text, status).map_err(|reason| format!("{reason}: {found}")),
     }
 }

@@ -76,6 +76,21 @@ fn a_call_that_is_answered_with_a_signal_is_one_that_fails() {
     });
 }
 
+/// Threads end by a call of their own, and the CPUs of the process are listed in /proc as well.
+#[test]
+fn a_run_with_threads_needs_neither_the_end_of_a_thread_nor_the_call_for_its_cpus() {
+    let places = [("exit", libc::SYS_exit), ("sched_getaffinity", libc::SYS_sched_getaffinity)];
+    let runs = experiments().into_iter().filter(|run| ["bandwidth", "cores", "loaded"].contains(&run[0]));
+    let cases: Vec<_> = runs.flat_map(|run| places.map(|place| (run.clone(), place))).collect();
+    everywhere(&cases, |(run, (name, number))| {
+        let found = end(command(run).fated(&[(*number, Fate::Trapped)], Fate::Made))?;
+        match found.status.code() {
+            Some(0) => judge_document(&found.stdout, 0).map_err(|why| format!("{name}: {why}: {found}")),
+            _ => Err(format!("{name}: {found}")),
+        }
+    });
+}
+
 /// Calls without which no other can be tried: those of the entry of the program, of new processes and of the text.
 const NEEDED_TO_PROBE: [&str; 6] = ["clone", "execve", "exit_group", "mmap", "rt_sigaction", "write"];
 

@@ -1,6 +1,6 @@
 //! Limits of resources, from zero upwards.
 
-use super::body::{REPORT, all, end, held, judge, smallest, tasks};
+use super::body::{REPORT, all, end, experiments, held, judge, smallest, tasks};
 use latency_tests::confine::Confine;
 use latency_tests::document::at;
 use latency_tests::enclose::Enclose;
@@ -47,6 +47,22 @@ fn each_limit_in_each_experiment() {
         match found.status.code().is_some_and(|code| allowed.contains(&code)) {
             true => Ok(()),
             false => Err(format!("ulimit {name} at {value}: {found}")),
+        }
+    });
+}
+
+/// Without room for any point there is an error and no document; with room for some, a document and exit 0.
+#[test]
+fn a_result_without_a_value_is_an_error() {
+    let places: Vec<_> =
+        experiments().into_iter().flat_map(|task| (6..12).map(move |size| (task.clone(), size))).collect();
+    everywhere(&places, |(task, size)| {
+        let found = held(task, |command| {
+            command.env_clear().limited(libc::RLIMIT_AS as c_int, size * MIB);
+        })?;
+        match (found.status.code(), found.stdout.is_empty()) {
+            (Some(0), false) | (Some(2), true) => Ok(()),
+            _ => Err(format!("{size} MiB: {found}")),
         }
     });
 }

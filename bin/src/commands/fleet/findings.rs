@@ -372,12 +372,17 @@ fn group_of<'g, 'v>(
 
 /// Returns the values of each kind, sorted by host, with its place. Values of other hosts are with those of the first kind.
 fn of_kinds<'v>(values: &'v mut [HostValue], kinds: &[HostKind]) -> Vec<(usize, &'v mut [HostValue])> {
-    let place = |value: &HostValue| kinds.iter().position(|kind| kind.has(value.under)).unwrap_or_default();
-    if kinds.len() > 1 {
-        sort_by_key(values, |value| (place(value), value.host));
+    if kinds.len() < 2 {
+        return [(0, values)].into();
     }
-    let all = values.chunk_by_mut(|one, other| kinds.len() < 2 || place(one) == place(other));
-    all.map(|values| (values.first().map_or(0, place), values)).collect()
+    // The conditions that differ are marked later.
+    for value in values.iter_mut() {
+        let place = kinds.iter().position(|kind| kind.has(value.under));
+        value.apart = place.unwrap_or_default() as u64;
+    }
+    sort_by_key(values, |value| (value.apart, value.host));
+    let all = values.chunk_by_mut(|one, other| one.apart == other.apart);
+    all.map(|values| (values.first().map_or(0, |value| value.apart as usize), values)).collect()
 }
 
 /// Marks the values under other conditions than most values (or than the baseline), and finds the usual value of the
