@@ -33,23 +33,14 @@ impl<T> Numbered<T> {
         T: Borrow<Q>,
     {
         let Numbered { things, slots } = self;
-        if slots.len() <= 2 * things.len() {
-            *slots = vec![0; (4 * things.len() + 64).next_power_of_two()];
-            for (number, known) in (1..).zip(things.iter()) {
-                let place = find(slots, hash(0, known.borrow()), &|_| false);
-                slots.iter_mut().skip(place).take(1).for_each(|slot| *slot = number);
-            }
+        let known = |number: Name| things.get(number as usize).map(Borrow::borrow);
+        let hash_of = |number| known(number).map_or(0, |known| hash(0, known));
+        let is_same = |number| known(number) == Some(thing);
+        let number = place(slots, things.len(), hash(0, thing), &hash_of, &is_same);
+        if number as usize == things.len() {
+            things.push(thing.to_owned());
         }
-        let is_same = |number: usize| things.get(number).is_some_and(|known| known.borrow() == thing);
-        let place = find(slots, hash(0, thing), &is_same);
-        let slot = slots.get_mut(place);
-        if let Some(known) = slot.as_ref().and_then(|slot| slot.checked_sub(1)) {
-            return known;
-        }
-        things.push(thing.to_owned());
-        let number = things.len() as Name;
-        slot.into_iter().for_each(|slot| *slot = number);
-        number - 1
+        number
     }
 
     /// Returns a thing by its number.
@@ -71,14 +62,30 @@ impl Names {
     }
 }
 
-/// Returns the place of the slot of a known thing with a hash, or else of a free slot for it.
-fn find(slots: &[Name], hash: u64, is_same: &dyn Fn(usize) -> bool) -> usize {
+/// Returns the number of a thing with a hash among `count` known ones; or else `count`, which gets a slot.
+fn place(
+    slots: &mut Vec<Name>,
+    count: usize,
+    hash: u64,
+    hash_of: &dyn Fn(Name) -> u64,
+    is_same: &dyn Fn(Name) -> bool,
+) -> Name {
+    if slots.len() <= 2 * count {
+        *slots = vec![0; (4 * count + 64).next_power_of_two()];
+        for known in 0..count {
+            place(slots, known, hash_of(known as Name), hash_of, &|_| false);
+        }
+    }
     let mut place = (hash ^ hash >> 32) as usize;
     loop {
         place &= slots.len() - 1;
-        match slots.get(place) {
-            Some(number @ 1..) if !is_same(*number as usize - 1) => place += 1,
-            _ => return place,
+        match slots.get_mut(place) {
+            Some(number @ 1..) if is_same(*number - 1) => return *number - 1,
+            Some(slot @ 0) => {
+                *slot = count as Name + 1;
+                return count as Name;
+            }
+            _ => place += 1,
         }
     }
 }
