@@ -7,7 +7,7 @@ use latency_core::sort::{sort_by, sort_by_key};
 use latency_core::text::Text;
 
 use super::dates::{self, ResultDate};
-use super::facts::{self, Fact};
+use super::facts::{self, HostFact};
 use super::names::{NONE, Name, Names, Numbered};
 use super::values::ValueRun;
 use crate::saved::Saved;
@@ -18,7 +18,7 @@ pub struct Boots {
     boots: Numbered<[Name; 2]>,
     /// For each boot: the start of its first and of its last result in seconds, both 0 if unknown; and its host.
     seen: Vec<(u32, u32, Name)>,
-    facts: Numbered<Vec<Fact>>,
+    facts: Numbered<Vec<HostFact>>,
     /// The boot and the facts of each state.
     states: Numbered<[Name; 2]>,
     /// The wrong dates, sorted by host name.
@@ -129,7 +129,7 @@ impl Boots {
 
     /// Returns the facts of a state.
     #[must_use]
-    pub fn facts(&self, state: Name) -> &[Fact] {
+    pub fn facts(&self, state: Name) -> &[HostFact] {
         self.facts.get(self.state(state)[1]).map_or(&[], Vec::as_slice)
     }
 

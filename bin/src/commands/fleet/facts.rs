@@ -14,10 +14,10 @@ use crate::saved::host::SEPARATOR;
 const MOST: usize = 13;
 
 /// The name and the value of a fact. The CPU model, which is the first one, has no name.
-pub type Fact = [Name; 2];
+pub type HostFact = [Name; 2];
 
 /// Returns the CPU model and every known fact of a result.
-pub fn of(names: &mut Names, saved: &Saved) -> Vec<Fact> {
+pub fn of(names: &mut Names, saved: &Saved) -> Vec<HostFact> {
     let mut facts = vec![[NONE, names.number(saved.cpu())]];
     let mut add = |name: &str, value: &str| facts.push([name, value].map(|text| names.number(text)));
     let texts = CONDITIONS.iter().zip(&saved.conditions.texts).take(MOST).enumerate();
@@ -36,7 +36,7 @@ pub fn of(names: &mut Names, saved: &Saved) -> Vec<Fact> {
 /// before the first difference.
 pub fn changed<'f>(
     names: &'f Names,
-    [before, after]: [&'f [Fact]; 2],
+    [before, after]: [&'f [HostFact]; 2],
     rebooted: bool,
     first: &'f str,
 ) -> impl Display + 'f {
