@@ -26,6 +26,7 @@
 //! engine  describe  timing and placement; the vocabulary of reports
 //! plan  saved       points and budget; results read back
 //! analysis          pure functions of results
+//! record            measured points as cells by the table of columns
 //! result  machine   plain data
 //! error  warning    failures, and reasons to doubt a result
 //! options           the command line
@@ -56,6 +57,7 @@ pub mod experiment;
 mod machine;
 pub mod options;
 mod plan;
+mod record;
 pub mod report;
 mod result;
 mod saved;

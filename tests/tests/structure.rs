@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// The floors of `bin`, from the top down. A file imports only from floors below its own, and from its own folder. The
 /// folders of one floor do not import each other. Files beside the folders are above all floors.
-const FLOORS: [&[&str]; 10] = [
+const FLOORS: [&[&str]; 11] = [
     // Tests of the whole crate, with invented findings and with damaged input.
     &["tests/calibration", "tests/fuzz", "tests/golden"],
     &["commands"],
@@ -19,11 +19,26 @@ const FLOORS: [&[&str]; 10] = [
     &["engine", "describe"],
     &["plan", "saved"],
     &["analysis"],
+    &["record"],
     &["result", "machine"],
     &["error", "warning"],
     // The options name a format, and use the reports' line wrapping; they depend on nothing else of the reports.
     &["options"],
     &["report", "sys"],
+];
+
+/// The floors of the engine, in the same way: files and folders of `bin/src/engine`, below its first page.
+const FLOORS_OF_THE_ENGINE: [&[&str]; 10] = [
+    &["repeat", "with_generators", "with_partners"],
+    &["run"],
+    &["checks", "finish", "pieces", "spans"],
+    &["session"],
+    &["prefetch_audit"],
+    &["memory"],
+    &["threads"],
+    &["schedule", "stopwatch"],
+    &["seam"],
+    &["placement", "progress"],
 ];
 
 /// The folder of `bin/src` that is built only for tests.
@@ -46,11 +61,11 @@ const BESIDE_THE_FOLDERS: [&str; 5] = ["catalogue.rs", "lib.rs", "main.rs", "rt.
 const CATALOGUE: &str = "bin/src/catalogue.rs";
 
 /// Folders of `bin` that make no system calls, and the plain data that they may still import from `sys`.
-const PURE: [&str; 6] = ["commands", "experiment", "describe", "plan", "analysis", "result"];
+const PURE: [&str; 7] = ["commands", "experiment", "describe", "plan", "analysis", "record", "result"];
 const PLAIN_DATA: [&str; 3] = ["table", "errno", "arguments"];
 
 /// Folders of `bin` that do not know the command line: a point or a budget contains the settings that they need.
-const WITHOUT_OPTIONS: [&str; 4] = ["engine", "analysis", "result", "machine"];
+const WITHOUT_OPTIONS: [&str; 5] = ["engine", "analysis", "record", "result", "machine"];
 
 /// Folders of `bin` that describe results, once for every format.
 const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];
@@ -185,6 +200,25 @@ fn a_file_imports_only_from_floors_below() {
         imports.into_iter().partition(|import| import.to == CATALOGUE && is_of_tests(import));
     assert!(!of_tests.is_empty(), "no test reads the catalogue");
     assert_none("a file may only import from the floors below its own", upward(&imports, room, &FLOORS));
+}
+
+#[test]
+fn within_the_engine_a_file_imports_only_from_floors_below() {
+    const ROOT: &str = "bin/src/engine/";
+    fn part(path: &str) -> Option<&str> {
+        let inside = path.strip_prefix(ROOT)?;
+        let part = inside.split_once('/').map_or(inside, |(folder, _)| folder);
+        Some(part.strip_suffix(".rs").unwrap_or(part)).filter(|part| *part != "mod")
+    }
+    let mut imports = imports(&sources("bin/src"));
+    imports.retain(|import| {
+        import.from.starts_with(ROOT) && import.to.starts_with(ROOT) && !is_of_tests(import)
+    });
+    assert!(imports.len() > 100, "{} imports", imports.len());
+    assert_none(
+        "a file of the engine may only import from the floors below",
+        upward(&imports, part, &FLOORS_OF_THE_ENGINE),
+    );
 }
 
 #[test]

@@ -11,9 +11,11 @@ use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
+use crate::record::columns::{CHAINS, Column, ColumnSet, FILLER, STRIDE, VARIANT, WORK, WORKING_SET};
+use crate::record::label::Label;
+use crate::record::row::Row;
 use crate::report::document::{Level, Part, Role, fields};
 use crate::report::shown::Shown;
-use crate::result::row::{FIELDS, Label, Row, SIZE, STRIDE, fields_that};
 use crate::result::sample::Samples;
 use crate::saved::{self, Saved, Tool, tlb};
 
@@ -60,17 +62,17 @@ impl<'r> CurveRows<'r> {
     /// Returns whether a row belongs to this curve. Points with one line on each page belong to the curve with the
     /// smaller stride.
     fn has(&self, row: &Row) -> bool {
-        const ALIKE: u32 = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
-        let dense = self.like.sample.stride;
-        let spaced = row.sample.stride >= PAGE && dense < PAGE;
-        let stands_by = row.sample.stride == dense || spaced;
-        row.sample.size.0 > 0 && stands_by && row.is_same(self.like, ALIKE)
+        const ALIKE: ColumnSet = ColumnSet::POINTS.without(ColumnSet::of(&[WORKING_SET, STRIDE]));
+        let dense = self.like.stride();
+        let spaced = row.stride() >= PAGE && dense < PAGE;
+        let stands_by = row.stride() == dense || spaced;
+        row.size().0 > 0 && stands_by && row.is_same(self.like, ALIKE)
     }
 
     /// Returns the points with the stride of `like`.
     fn dense(self) -> impl Iterator<Item = &'r Row> {
-        let stride = self.like.sample.stride;
-        self.rows.iter().filter(move |row| row.sample.stride == stride && self.has(row))
+        let stride = self.like.stride();
+        self.rows.iter().filter(move |row| row.stride() == stride && self.has(row))
     }
 
     /// Counts the different sizes of the curve, up to [`FEWEST_SIZES`].
@@ -78,7 +80,7 @@ impl<'r> CurveRows<'r> {
         let mut sizes = [Bytes(0); FEWEST_SIZES];
         let mut count = 0;
         for row in self.dense() {
-            let size = row.sample.size;
+            let size = row.size();
             if sizes.get(..count).is_some_and(|known| known.contains(&size)) {
                 continue;
             }
@@ -90,7 +92,7 @@ impl<'r> CurveRows<'r> {
     }
 
     fn analysis(self, saved: &Saved) -> Analysis {
-        let sample = |index: usize| self.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
+        let sample = |index: usize| self.rows.get(index).filter(|row| self.has(row)).map(Row::sample);
         let samples = Samples::new(self.rows.len(), &sample);
         let tlb = tlb::of_row(&saved.tlb, self.like);
         let analysis = Analysis::new(samples, tlb, saved.claims, None, &|| false);
@@ -108,7 +110,7 @@ fn curves(rows: &[Row]) -> (Vec<CurveRows<'_>>, usize) {
     // Rows with one line on each page belong to a curve with a smaller stride if there is one, so the smaller strides
     // come first.
     for spaced in [false, true] {
-        for like in rows.iter().filter(|row| (row.sample.stride >= PAGE) == spaced) {
+        for like in rows.iter().filter(|row| (row.stride() >= PAGE) == spaced) {
             let kind = CurveRows { rows, like };
             if !kinds.iter().any(|kind: &CurveRows<'_>| kind.has(like)) && kind.sizes() >= FEWEST_SIZES {
                 kinds.push(kind);
@@ -121,16 +123,15 @@ fn curves(rows: &[Row]) -> (Vec<CurveRows<'_>>, usize) {
 
 /// Returns the reason if a row is not the latency of one chain of loads.
 fn other_kind(row: &Row) -> Option<&'static str> {
-    FIELDS.iter().enumerate().find_map(|(field, (key, _))| {
-        let told = |most: &str| row.tells(field) && !row.is_word(field, most);
-        match *key {
-            "chains" if told("1") => Some("it has several concurrent chains"),
-            "work" if told("0") => Some("it has work between the loads"),
-            "filler" if told("") => Some("it has other instructions between the loads"),
-            "variant" if told("") => Some("it has several data layouts"),
-            _ => None,
-        }
-    })
+    let others = [
+        (VARIANT, "", "it has several data layouts"),
+        (CHAINS, "1", "it has several concurrent chains"),
+        (WORK, "0", "it has work between the loads"),
+        (FILLER, "", "it has other instructions between the loads"),
+    ];
+    let is_other =
+        |(column, usual, _): &(Column, &str, &str)| row.tells(*column) && !row.is_word(*column, usual);
+    others.into_iter().find(is_other).map(|(.., why)| why)
 }
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
@@ -155,7 +156,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(no_curve(why));
     }
     let differs = |field| others.iter().any(|kind| !kind.like.agrees(first.like, field));
-    let shown = fields_that(|field| field != SIZE && differs(field));
+    let shown = ColumnSet::that(&|column| column != WORKING_SET && differs(column));
     let name = saved::shown(path);
     let file = FileContext { name: name.as_str(), shown, reciprocal: options.reciprocal };
     write(&mut |document| {
@@ -166,8 +167,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         trust::of_command(document, if poor { "poor" } else { "good" }, &mut || reasons.next());
         document.part(Part::Records(&describe::ROWS), |document| {
             for kind in &kinds {
-                let mut rows = kind.dense();
-                columns::saved_rows(document, &saved, &mut || rows.next());
+                columns::saved_rows(document, &saved, kind.dense());
             }
         });
         file.curve(document, *first, &analysis);
@@ -193,14 +193,14 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 struct FileContext<'f> {
     name: &'f str,
     /// The fields that distinguish the curves.
-    shown: u32,
+    shown: ColumnSet,
     reciprocal: bool,
 }
 
 impl FileContext<'_> {
     /// Describes one curve.
     fn curve(&self, document: &mut Shown, kind: CurveRows<'_>, analysis: &Analysis) {
-        let mut samples: Vec<_> = kind.dense().map(|row| row.sample).collect();
+        let mut samples: Vec<_> = kind.dense().map(Row::sample).collect();
         sort_by(&mut samples, |one, other| {
             one.size.cmp(&other.size).then(one.nanoseconds.total_cmp(&other.nanoseconds))
         });
@@ -234,7 +234,7 @@ impl FileContext<'_> {
             ));
         }
         let words = [label.as_str(), subtitle.as_str()];
-        let parts = |size| kind.dense().find(|row| row.sample.size == size)?.parts;
+        let parts = |size| kind.dense().find(|row| row.size() == size)?.parts();
         view::evidence(document, analysis, &samples, &parts, words, self.reciprocal);
         levels::models(document, analysis);
         document.put(&CURVE, label.as_str());

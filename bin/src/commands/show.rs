@@ -13,10 +13,11 @@ use super::{Command, Write};
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
+use crate::record::columns::{CLASS, ColumnSet, EXPERIMENT, TRAFFIC};
+use crate::record::row::{Row, differing};
 use crate::report::document::{Level, MetricLabel, Part, Role, Value, fields};
 use crate::report::format::Purpose;
 use crate::report::shown::Shown;
-use crate::result::row::{CLASS, EXPERIMENT, FIELDS, FROM, Row, TO, TRAFFIC, Word, differing};
 use crate::saved::Saved;
 
 /// The `show` command.
@@ -120,15 +121,14 @@ fn samples(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
     let like = |other: &&File<'_>| other.name().as_str() == name.as_str() && other.saved.named_host() == host;
     let before = files.iter().take_while(|other| !core::ptr::eq(*other, file)).filter(like).count();
     let result = (files.iter().filter(like).count() > 1).then_some(before as u64);
-    let varied = differing(saved.rows.iter()) | 1 << FROM | 1 << TO | 1 << CLASS | 1 << TRAFFIC;
+    let varied = differing(saved.rows.iter()) | ColumnSet::NODES | CLASS | TRAFFIC;
     for (index, row) in saved.rows.iter().enumerate() {
         let same =
             |other: &&Row| row.is_same(other, varied) && other.traffic().is_some() == row.traffic().is_some();
         let is_repeated = saved.rows.iter().filter(same).count() > 1;
         let number = is_repeated.then(|| saved.rows.iter().take(index).filter(same).count() as u64);
-        let words: [Word; FIELDS.len()] = core::array::from_fn(|field| row.plain(field));
-        let named = row.experiment();
-        let experiment = if named.is_empty() { file.experiment() } else { named.as_str() };
+        let named = row.word(EXPERIMENT);
+        let experiment = if named.is_empty() { file.experiment() } else { named };
         let word = |text: &str| Some(Value::from(text)).filter(|_| files.len() > 1);
         let own = [
             ("experiment", Some(experiment.into())),
@@ -138,10 +138,9 @@ fn samples(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
             ("row", number.map(Value::Count)),
         ];
         let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
-        let told = words.iter().zip(columns::SAVED).enumerate().filter(|(field, (word, _))| {
-            varied >> field & 1 == 1 && *field != EXPERIMENT && !word.is_empty()
-        });
-        let told = told.map(|(_, (word, column))| (column.key, word.as_str().into()));
+        let told = varied.without(EXPERIMENT.into()).points();
+        let told = told.map(|column| (column.name(), row.plain(column))).filter(|(_, word)| !word.is_empty());
+        let told = told.map(|(key, word)| (key, word.into()));
         let labels: Vec<MetricLabel> = own.chain(told).collect();
         metrics::of_saved(document, row, &labels);
     }
@@ -153,10 +152,9 @@ mod tests {
     use crate::catalogue::DESCRIPTORS;
     use crate::describe::CommandRun;
     use crate::options;
+    use crate::record::columns::{Column, LOAD, PAGES_OBTAINED, POINTS, SEED, VERIFIED};
     use crate::report::FORMATS;
     use crate::report::terminal::Terminal;
-    use crate::saved::MAX_ROWS;
-    use crate::sys::table::List;
     use std::boxed::Box;
     use std::format;
     use std::string::{String, ToString};
@@ -198,7 +196,7 @@ mod tests {
     }
 
     fn rows(text: &[u8]) -> Vec<Row> {
-        let mut room = List::new(MAX_ROWS).unwrap();
+        let mut room = Vec::new();
         Saved::parse(text, None, &mut room).map(|draft| draft.rows().to_vec()).unwrap()
     }
 
@@ -207,11 +205,15 @@ mod tests {
         let path = format!("{}/../tests/fixtures/show/every-field.csv", env!("CARGO_MANIFEST_DIR"));
         let before = rows(&std::fs::read(&path).unwrap());
         // Tables have no level of load.
-        let missing = (0..FIELDS.len() - 1).find(|field| !before.iter().any(|row| row.tells(*field)));
+        let told = |column: &Column| before.iter().any(|row| row.tells(*column));
+        let missing = POINTS.iter().copied().filter(|column| *column != LOAD).find(|column| !told(column));
         assert_eq!(missing, None);
         let after = rows(written(&[&path, "--csv"]).unwrap().as_bytes());
         assert_eq!(before.len(), after.len());
-        assert!(before.iter().zip(&after).all(|(one, other)| one.is_same(other, u32::MAX)), "{after:?}");
+        assert!(
+            before.iter().zip(&after).all(|(one, other)| one.is_same(other, ColumnSet::POINTS)),
+            "{after:?}"
+        );
     }
 
     /// Asserts that a number was written with enough digits.
@@ -228,20 +230,24 @@ mod tests {
             let after = rows(written(&[&place(name), "--csv"]).unwrap().as_bytes());
             assert_eq!(before.len(), after.len(), "{name}");
             for (one, other) in before.iter().zip(&after) {
-                assert!(one.is_same(other, u32::MAX), "{name}: {one:?} {other:?}");
+                assert!(one.is_same(other, ColumnSet::POINTS), "{name}: {one:?} {other:?}");
                 assert_eq!(
-                    (one.pair, one.verified, one.seed),
-                    (other.pair, other.verified, other.seed),
+                    (one.pair(), one.flag(VERIFIED), one.count(SEED)),
+                    (other.pair(), other.flag(VERIFIED), other.count(SEED)),
                     "{name}"
                 );
-                assert_eq!((one.sample.size, one.pages), (other.sample.size, other.pages), "{name}");
-                assert_close(one.sample.nanoseconds, other.sample.nanoseconds);
                 assert_eq!(
-                    (one.parts, one.is_memory, one.is_memory),
-                    (other.parts, other.is_memory, name == "matrix-memory-a.json"),
+                    (one.size(), one.word(PAGES_OBTAINED)),
+                    (other.size(), other.word(PAGES_OBTAINED)),
                     "{name}"
                 );
-                let ends = |row: &Row| row.sample.interval.map(|interval| (interval.low, interval.high));
+                assert_close(one.nanoseconds(), other.nanoseconds());
+                assert_eq!(
+                    (one.parts(), one.is_memory(), one.is_memory()),
+                    (other.parts(), other.is_memory(), name == "matrix-memory-a.json"),
+                    "{name}"
+                );
+                let ends = |row: &Row| row.interval().map(|interval| (interval.low, interval.high));
                 assert_eq!(ends(one).is_some(), ends(other).is_some(), "{name}");
                 if let (Some(one), Some(other)) = (ends(one), ends(other)) {
                     assert_close(one.0, other.0);

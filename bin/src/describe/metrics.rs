@@ -12,10 +12,10 @@ use super::{Report, split, trust};
 use crate::analysis::loaded::{delivered, loadings};
 use crate::analysis::traffic::{bandwidth, groups};
 use crate::analysis::{cores, traffic};
+use crate::record::columns::CLASS;
+use crate::record::row::Row;
 use crate::report::document::{Attribute, Metric, MetricLabel, Value, metrics};
 use crate::report::shown::{Shown, ShownPart};
-use crate::result::row::{CLASS, Row};
-use crate::result::sample::Sample;
 use crate::result::split::LoadParts;
 use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, RoundSeries, Traffic, Undisturbed, Walk};
@@ -199,8 +199,7 @@ fn is_largest(outcomes: &[Outcome<'_>], point: &Point) -> bool {
 
 /// Emits the value of a saved point.
 pub fn of_saved(document: &mut Shown, row: &Row, labels: &[MetricLabel]) {
-    let Sample { nanoseconds: value, interval, .. } = row.sample;
-    let found = Estimate { value, interval };
+    let found = row.time();
     match row.traffic() {
         Some(kind) => document.sample(&BANDWIDTH, labels, Value::Real(bandwidth(kind, found).value)),
         None if row.tells(CLASS) => {
@@ -208,7 +207,7 @@ pub fn of_saved(document: &mut Shown, row: &Row, labels: &[MetricLabel]) {
         }
         None => {
             seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found);
-            emit_parts(document, labels, row.parts, row.is_memory);
+            emit_parts(document, labels, row.parts(), row.is_memory());
         }
     }
 }

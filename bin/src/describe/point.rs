@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::columns::{self, RowOrigin};
 use super::{Report, split, undisturbed};
 use crate::machine::Machine;
-use crate::report::document::{Field, Part, fields};
+use crate::report::document::{Part, fields};
 use crate::report::shown::Shown;
 use crate::result::counters::{EVENTS, Software};
 use crate::result::evidence::{Evidence, PageCounts};
@@ -43,7 +43,7 @@ fields! {
 }
 
 /// The hardware events, by their index in [`Counters::per_hop`](crate::result::counters::Counters::per_hop).
-static COUNTED: [Field; EVENTS] = [
+static COUNTED: [columns::Column; EVENTS] = [
     columns::COUNTED_CYCLES,
     columns::COUNTED_INSTRUCTIONS,
     columns::COUNTED_L1D,

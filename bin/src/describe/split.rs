@@ -11,10 +11,10 @@ use super::optional::optional;
 use super::rates::{headline, is_wide};
 use super::{Report, columns};
 use crate::machine::Machine;
+use crate::record::row::Row;
 use crate::report::document::{Part, fields};
 use crate::report::figures::{Digits, Figure};
 use crate::report::shown::{Shown, ShownTable};
-use crate::result::row::Row;
 use crate::result::split::{LoadParts, Split};
 use crate::result::words::PageWords;
 use crate::result::{Measurement, Outcome, Walk};
@@ -125,12 +125,13 @@ fn sentence(document: &mut Shown, size: Bytes, random: Estimate, is_memory: bool
 
 /// Writes the parts of the latencies of saved points, if all of them have any.
 pub fn of_saved(document: &mut Shown, rows: &[Row]) {
-    if let [Row { sample, parts: Some(parts), is_memory, .. }] = rows {
-        let random = Estimate { value: sample.nanoseconds, interval: sample.interval };
-        sentence(document, sample.size, random, *is_memory, *parts);
+    if let [row] = rows
+        && let Some(parts) = row.parts()
+    {
+        sentence(document, row.size(), row.time(), row.is_memory(), parts);
         return;
     }
-    let all = || rows.iter().filter_map(|row| row.parts);
+    let all = || rows.iter().filter_map(Row::parts);
     if rows.is_empty() || all().count() < rows.len() {
         return;
     }
@@ -141,7 +142,7 @@ pub fn of_saved(document: &mut Shown, rows: &[Row]) {
     };
     document.finding(format_args!(
         "These latencies are of random loads: {} {}, address translation {}.",
-        if rows.iter().all(|row| row.is_memory) { "memory" } else { "load" },
+        if rows.iter().all(Row::is_memory) { "memory" } else { "load" },
         range(|parts| parts.without_translation),
         range(|parts| parts.translation)
     ));

@@ -8,7 +8,7 @@ use latency_core::math::{self, ToReal};
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
 use crate::engine::memory::RealSchedule;
-use crate::engine::memory::placement::Witness;
+use crate::engine::placement::Witness;
 use crate::engine::schedule::undisturbed::undisturbed;
 use crate::engine::schedule::warm_up::{SERVES_SOME, is_held};
 use crate::engine::session::{Noted, Session};

@@ -5,7 +5,7 @@
 //! walkable of a point and passes it to a visitor. The schedule above them uses neither clock nor memory, and the
 //! stopwatch below uses no statistics; so tests run whole schedules over a simulated place, in simulated time.
 //!
-//! The steps of a run: [`memory`] places and verifies the memory of all points. [`schedule`] visits each point that is
+//! The steps of a run: [`pieces`] places and verifies the memory of all points. [`schedule`] visits each point that is
 //! not precise yet, in shuffled order, and pauses between rounds where there is time. [`finish`] queries the memory
 //! again and makes outcomes of the rounds. The steps of a visit:
 //!
@@ -25,13 +25,19 @@
 //! ```
 //!
 //! Read [`seam`] first, then [`schedule`] and its `visit`, then [`run`]. [`stopwatch`] has the timed loops, with clock
-//! and counters; [`threads`] the generators of traffic and the partners of lines between CPUs; [`checks`] the tests of
-//! the tool and of the machine around a run. [`spans`] walks over addresses without memory, for the cost of translation.
+//! and counters; [`threads`] the generators of traffic and the partners of lines between CPUs, which [`with_generators`]
+//! and [`with_partners`] start; [`checks`], [`repeat`] and [`prefetch_audit`] the tests of the tool and of the machine.
+//! [`spans`] walks over addresses without memory, for the cost of translation. A file imports only from floors below its
+//! own; `tests/tests/structure.rs` has them.
 
 pub mod checks;
 pub mod finish;
 pub mod memory;
+pub mod pieces;
+pub mod placement;
+pub mod prefetch_audit;
 pub mod progress;
+pub mod repeat;
 pub mod run;
 pub mod schedule;
 pub mod seam;
@@ -40,6 +46,7 @@ pub mod spans;
 pub mod stopwatch;
 pub mod threads;
 pub mod with_generators;
+pub mod with_partners;
 
 use crate::sys::heap::HEAP;
 

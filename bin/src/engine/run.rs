@@ -4,18 +4,19 @@ use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
 use latency_core::math::ToReal;
 
-use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::checks::translation_probe;
 use crate::engine::finish;
 use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::{Alongside, ChainPlace, Chains};
 use crate::engine::memory::new_chain;
-use crate::engine::memory::pieces;
-use crate::engine::memory::pieces::{Missing, Piece, Pieces, chain_of};
-use crate::engine::memory::placement;
 use crate::engine::memory::second;
 use crate::engine::memory::second::Second;
-use crate::engine::memory::sites::Sites;
+use crate::engine::pieces;
+use crate::engine::pieces::{Piece, Pieces};
+use crate::engine::placement;
+use crate::engine::placement::needs::{Missing, chain_of};
+use crate::engine::placement::sites::Sites;
+use crate::engine::prefetch_audit::UnderWay;
 use crate::engine::seam::Place;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::Stopwatch;
@@ -300,7 +301,9 @@ impl<'r, 'a> Run<'r, 'a> {
             _ => None,
         };
         let mut place = ChainPlace::new(&mut sites, watch, alongside, budget.ahead);
-        place.audit = audit.as_mut().map(|audit| (audit, session.machine));
+        let machine = session.machine;
+        let mut step = audit.as_mut().map(|audit| move || audit.step(machine).map(drop));
+        place.between = step.as_mut().map(|step| step as &mut dyn FnMut() -> Result<(), Failure<'static>>);
         let mut budget = *budget;
         let mut twice = None;
         if let Some(second) = &mut second {

@@ -5,7 +5,7 @@
 
 use latency_core::buffer::TimedHops;
 
-use crate::engine::memory::placement::Witness;
+use crate::engine::placement::Witness;
 use crate::error::Failure;
 use crate::result::counters::{Counted, Software};
 use crate::result::{PerLine, Point, Round};
@@ -54,6 +54,9 @@ impl Batch {
         hops: 0,
     };
 }
+
+/// Minimum hops of a timed walk, so that the remainder loop and two timestamps are negligible.
+pub const FEWEST_HOPS: u64 = 64;
 
 /// Number of lanes of a [rush](Walkable::rush): enough to reach the highest rate of memory on every machine tested.
 pub const RUSHING_LANES: usize = 16;

@@ -1,8 +1,8 @@
 //! The resources of an experiment, and its findings.
 
 use crate::analysis::curve::Analysis;
-use crate::engine::checks::prefetch_audit::UnderWay;
-use crate::engine::memory::placement::Placement;
+use crate::engine::placement::Placement;
+use crate::engine::prefetch_audit::UnderWay;
 use crate::engine::progress::Progress;
 use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::machine::Machine;

@@ -5,7 +5,8 @@ use latency_core::traffic::Field;
 
 use crate::engine::checks::translation_probe;
 use crate::engine::memory::chains::Alongside;
-use crate::engine::memory::pieces::{Pieces, traffic_of};
+use crate::engine::pieces::Pieces;
+use crate::engine::placement::needs::traffic_of;
 use crate::engine::run;
 use crate::engine::run::Visits;
 use crate::engine::session::{Findings, Session};

@@ -10,7 +10,7 @@ use std::vec::Vec;
 use latency_core::host::{Allowance, Bound, MemoryLimit};
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
-use crate::engine::memory::pieces::fits;
+use crate::engine::pieces::fits;
 use crate::experiment::tests::{fixture, machine, machine_of, options, planned};
 use crate::machine::{Machine, Sizing};
 use crate::plan;

@@ -12,7 +12,7 @@ use latency_core::words::When;
 
 use super::tests::{fixture, machine, machine_of, options, planned};
 use crate::analysis::traffic::bytes_per_line;
-use crate::engine::memory::pieces;
+use crate::engine::pieces;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::machine::Machine;

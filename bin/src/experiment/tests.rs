@@ -16,7 +16,7 @@ use latency_core::topology::{Files, Node, Sharing, Topology};
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
 
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
-use crate::engine::memory::placement::node_of;
+use crate::engine::placement::node_of;
 use crate::error::Failure;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;

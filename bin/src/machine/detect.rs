@@ -76,7 +76,13 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>, named: &CpuSet) -> Resu
     )?;
     for machine in table.iter_mut() {
         let current = || cpu::current().into_iter().map(|(cpu, _)| cpu.0).collect();
-        machine.cpus = cpu::allowed().ok().or_else(|| listed(machine, &files)).unwrap_or_else(current);
+        machine.cpus = cpu::allowed().unwrap_or_else(|_| {
+            machine.host.process.read(&files);
+            machine.host.process.cpus_allowed.intersection(&listed(&files, "devices/system/cpu/online"))
+        });
+        if machine.cpus.is_empty() {
+            machine.cpus = current();
+        }
         let inherited = machine.cpus;
         for cpu in named.difference(&inherited).iter().filter(|cpu| cpu::pin_to(CpuId(*cpu)).is_ok()) {
             machine.cpus.insert(cpu);
@@ -118,19 +124,14 @@ fn lacks_numa(files: &impl Files, machine: &Machine, refused: Option<Errno>) -> 
         && !has("/proc/self/numa_maps")
 }
 
-/// Returns the CPUs that are online and that /proc lists for this process, in place of a call that a filter forbids.
-fn listed(machine: &mut Machine, files: &impl Files) -> Option<CpuSet> {
-    let process = &mut machine.host.process;
-    process.read(files);
-    let online = files::set(files, format_args!("/sys/devices/system/cpu/online"))?;
-    Some(process.cpus_allowed.intersection(&online)).filter(|cpus| !cpus.is_empty())
+/// Returns the CPUs in a file of /sys; none if it cannot be read.
+fn listed(files: &impl Files, path: &str) -> CpuSet {
+    files::set(files, format_args!("/sys/{path}")).unwrap_or(CpuSet::EMPTY)
 }
 
 /// Returns the CPUs that the kernel keeps free of processes, unless these choose them.
 fn isolated(files: &impl Files) -> CpuSet {
-    let listed = |path| files::set(files, path).unwrap_or(CpuSet::EMPTY);
-    let at_start = listed(format_args!("/sys/devices/system/cpu/isolated"));
-    at_start.union(&listed(format_args!("/sys/fs/cgroup/cpuset.cpus.isolated")))
+    listed(files, "devices/system/cpu/isolated").union(&listed(files, "fs/cgroup/cpuset.cpus.isolated"))
 }
 
 /// Returns the description of the processor that executes the call, without anything else of the machine.

@@ -3,6 +3,7 @@
 //! This module contains the syntax of arguments and their form in messages, but not the options. The caller decides
 //! whether a value follows `--name`, and then calls [`Tokens::value`].
 
+use alloc::string::String;
 use core::fmt::{self, Write};
 use core::iter::Peekable;
 
@@ -113,6 +114,16 @@ impl fmt::Display for Escaped<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns characters as [`Escaped`] shows them, however many there are.
+pub fn escaped(characters: impl Iterator<Item = char>) -> String {
+    let mut text = String::new();
+    for character in characters {
+        // Writing to a string does not fail.
+        let _ = escape(&mut text, character);
+    }
+    text
 }
 
 /// Writes a character as [`Escaped`] shows it.

@@ -81,7 +81,7 @@ macro_rules! metrics {
 pub(crate) use metrics;
 
 /// The value of a field.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Not known, or not applicable.
     None,
@@ -133,6 +133,12 @@ impl Value {
         };
         let (low, high) = interval.map(|interval| (interval.low, interval.high)).unzip();
         [(*value).into(), low.into(), high.into()]
+    }
+}
+
+impl From<String> for Value {
+    fn from(word: String) -> Self {
+        Value::Word(word)
     }
 }
 

@@ -171,10 +171,10 @@ fn words_that_leave_no_room_for_a_value_are_wrapped() {
     let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]] };
     let mut out = String::new();
     (TEXT.write)(&mut out, &style, &Shown::of(describe)).unwrap();
-    let expected = "  point                                                           ns      95% CI
-  CPU 0 - CPU 2 (other socket): atomic on a Modified line, in    160  159 to 161
-  L1, home node 1
-  short                                                          160  159 to 161
+    let expected = "  point                                    ns      95% CI
+  CPU 0 - CPU 2 (other socket): atomic    160  159 to 161
+  on a Modified line, in L1, home node 1
+  short                                   160  159 to 161
 ";
     assert_eq!(out, expected, "{out}");
 }

@@ -61,6 +61,9 @@ const LEAST_LINE: usize = 40;
 /// The number of blanks between columns.
 const GAP: usize = 2;
 
+/// The width that wrapped words leave to a value or its interval, with the blanks before them.
+const VALUE: usize = 20;
+
 /// A kind of parts that follow each other without a blank line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PartKind {
@@ -179,18 +182,15 @@ fn write_table(out: &mut dyn Write, table: &ShownTable, limit: usize, unicode: b
     }
     wrap::line(out, &table.caption, limit)?;
     let sum = |widths: &[usize]| -> usize { widths.iter().map(|wide| GAP + wide).sum() };
-    // Words that leave no room for another column, or for the first one before them, are wrapped.
-    for column in 0..table.words.min(columns) {
-        let before = widths.iter().take(column.min(1)).sum::<usize>() + column.min(1) * GAP;
-        let behind = widths.get(column + 1..).unwrap_or_default();
-        let widest = if column == 0 { behind.iter().max().map_or(0, |wide| GAP + wide) } else { 0 };
-        let longest =
-            |row: &Vec<String>| row.get(column)?.split(' ').map(|word| width(&ascii(&word, unicode))).max();
-        let longest = table.rows.iter().filter_map(longest).max().unwrap_or_default();
-        let room = limit.saturating_sub(before + sum(behind)).max(limit / 2) - GAP;
-        if let Some(wide) = widths.get_mut(column).filter(|wide| GAP + before + **wide + widest > limit) {
-            *wide = longest.max(room).min(*wide);
+    // Words that leave no room for values, or for the first column before them, are wrapped.
+    let mut first = 0;
+    for (column, wide) in widths.iter_mut().enumerate().take(table.words) {
+        let longest = |row: &Vec<String>| row.get(column)?.split(' ').map(str::len).max();
+        if first + *wide + VALUE > limit {
+            let longest = table.rows.iter().filter_map(longest).max().unwrap_or(0);
+            *wide = longest.max(limit / 2 - GAP).min(*wide);
         }
+        first = if column == 0 { GAP + *wide } else { first };
     }
     let together = |columns: Range<usize>| sum(widths.get(columns).unwrap_or_default());
     // The columns of words identify the rows, so each part repeats them; the first one alone if all leave too little

@@ -14,7 +14,6 @@ mod outcome;
 mod placed;
 mod point;
 pub mod residency;
-pub mod row;
 pub mod sample;
 mod series;
 pub mod spans;

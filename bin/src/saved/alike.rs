@@ -12,7 +12,10 @@ use latency_core::units::{Bytes, Pages};
 use super::conditions::OF_IDENTITY;
 use super::rows::Saved;
 use crate::machine::processor::CoreKind;
-use crate::result::row::{KERNEL, ORDER, PATTERN, Row, SIZE, STRIDE};
+use crate::record::columns::{
+    Column, ColumnSet, KERNEL, ORDER, PAGES_OBTAINED, PATTERN, STRIDE, WORKING_SET,
+};
+use crate::record::row::Row;
 use crate::result::words::PageKind;
 
 /// A condition that has to be alike.
@@ -23,7 +26,7 @@ pub struct ComparedCondition {
     /// Its name in a list of differences: for programs, and for people.
     pub key: (&'static str, &'static str),
     /// The field of points that contains the condition, if there is one.
-    pub field: Option<usize>,
+    pub field: Option<Column>,
     /// The text before and behind a value.
     around: [&'static str; 2],
     /// The words for its values from 1 on; other words have the number after the last one. Empty if the values are
@@ -34,7 +37,7 @@ pub struct ComparedCondition {
 /// The conditions, in the order in which texts name them.
 pub const TABLE: [ComparedCondition; 22] = [
     condition("pages", ("pages_obtained", "pages"), None, ["", " pages"], &[]),
-    condition("size", ("working_set_bytes", "working set"), Some(SIZE), ["", " working set"], &[]),
+    condition("size", ("working_set_bytes", "working set"), Some(WORKING_SET), ["", " working set"], &[]),
     condition(
         "unverified",
         ("verified", "placement"),
@@ -140,7 +143,7 @@ pub const YES: u64 = 2;
 const fn condition(
     code: &'static str,
     key: (&'static str, &'static str),
-    field: Option<usize>,
+    field: Option<Column>,
     around: [&'static str; 2],
     words: &'static [&'static str],
 ) -> ComparedCondition {
@@ -184,16 +187,16 @@ impl Under {
             .fold(self, |all, other| all.with(other, 0))
     }
 
-    /// Returns the conditions of a point of a result. Conditions in the fields `without` (one bit for each) are left
+    /// Returns the conditions of a point of a result. Conditions in the columns `without` are left
     /// out.
     #[must_use]
-    pub fn of(row: &Row, saved: &Saved, without: u32) -> Under {
+    pub fn of(row: &Row, saved: &Saved, without: ColumnSet) -> Under {
         Under(core::array::from_fn(|condition| match TABLE.get(condition).and_then(|entry| entry.field) {
-            Some(field) if without >> field & 1 == 1 => 0,
+            Some(field) if without.has(field) => 0,
             Some(_) => of_row(row, condition),
             None => match condition {
-                PAGES => pages(row.pages.as_str()),
-                VERIFIED => row.verified.map_or(0, yes),
+                PAGES => pages(row.word(PAGES_OBTAINED)),
+                VERIFIED => row.flag(crate::record::columns::VERIFIED).map_or(0, yes),
                 _ => of_result(saved, condition),
             },
         }))
@@ -253,8 +256,8 @@ pub fn of_row(row: &Row, condition: usize) -> u64 {
     let Some(ComparedCondition { field: Some(field), words, .. }) = TABLE.get(condition) else { return 0 };
     match *field {
         field if !row.tells(field) => 0,
-        SIZE => row.sample.size.0,
-        STRIDE => row.sample.stride.0,
+        WORKING_SET => row.size().0,
+        STRIDE => row.stride().0,
         field => words.iter().position(|word| row.is_word(field, word)).unwrap_or(words.len()) as u64 + 1,
     }
 }
@@ -262,7 +265,7 @@ pub fn of_row(row: &Row, condition: usize) -> u64 {
 /// Returns whether two values of a condition are alike. Sizes are alike if they are less than half an octave apart.
 #[must_use]
 pub fn alike(condition: usize, one: u64, other: u64) -> bool {
-    let size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(SIZE));
+    let size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(WORKING_SET));
     match (one, other) {
         (0, _) | (_, 0) => true,
         _ if size => ln(one.real() / other.real()).abs() < ln(2.0) / 2.0,

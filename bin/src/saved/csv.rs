@@ -1,15 +1,16 @@
 //! Results in columns: tables with the header of this program, and sizes with nanoseconds from any other tool.
 
-use super::conditions::escaped;
 use super::fields::{fields, is_missing, separator, sized, timed};
-use super::headings;
+use super::headings::{self, TableColumn};
 use super::numerals::{Numerals, number};
-use super::point::{Column, PointDraft, UNKNOWN, pages, set_word};
+use super::point::{check_word, finish, is_compared};
 use super::rows::{Draft, LOADED, Problem, each_line};
 use super::shape::OF_SCHEMA_1;
 use super::tree::line_of;
 use super::{foreign, origin, unit};
-use crate::result::row::{A, EXPERIMENT};
+use crate::options::tokens::escaped;
+use crate::record::columns::{CLASS, Column, EXPERIMENT, HOST, NS, TOOL_VERSION, WORKING_SET};
+use crate::record::row::Row;
 use latency_core::math;
 
 /// Maximum number of columns that are read.
@@ -27,7 +28,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         return foreign::read(tool, text, draft);
     }
     let mut table = TableLayout {
-        columns: [Column::Other; MAX_COLUMNS],
+        columns: [TableColumn::Other; MAX_COLUMNS],
         most: None,
         separator: None,
         numerals: Numerals::PLAIN,
@@ -79,7 +80,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// The layout of the rows of a table.
 struct TableLayout {
-    columns: [Column; MAX_COLUMNS],
+    columns: [TableColumn; MAX_COLUMNS],
     /// The number of fields in a row of another tool's table; `None` for a table of this program.
     most: Option<usize>,
     separator: Option<u8>,
@@ -91,9 +92,11 @@ impl TableLayout {
     /// Reads the first line, which is either a heading or the first row after a comment.
     fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), &'static str> {
         // The headings of this program name every column; those of another tool are understood as far as possible.
+        if names && fields(line, self.separator).any(|name| name.starts_with("ci95_low_")) {
+            return Err(OF_SCHEMA_1);
+        }
         if names && self.name(line) {
-            let is_old = fields(line, self.separator).any(|name| name.starts_with("ci95_low_"));
-            return if is_old { Err(OF_SCHEMA_1) } else { Ok(()) };
+            return Ok(());
         }
         let count = fields(line, self.separator).count();
         let marks = separator(comment);
@@ -106,9 +109,9 @@ impl TableLayout {
                 found
             }
             () if count > 2 => return Err("more than two columns and no headings"),
-            () => [(0, Column::Size(None)), (1, Column::Latency(1.0))],
+            () => [(0, TableColumn::Size(None)), (1, TableColumn::Latency(1.0))],
         };
-        self.columns.fill(Column::Other);
+        self.columns.fill(TableColumn::Other);
         for (place, column) in two_columns {
             self.columns.iter_mut().skip(place).take(1).for_each(|slot| *slot = column);
         }
@@ -119,13 +122,25 @@ impl TableLayout {
     /// Stores the columns of a heading by their names. Returns whether the table is from this program: one column is a
     /// latency.
     fn name(&mut self, line: &str) -> bool {
-        let mut known = 0;
-        for (column, name) in self.columns.iter_mut().zip(fields(line, self.separator)) {
-            *column = Column::of(name);
-            // Short names such as those of CPUs and their lines may mean anything in a table of another tool.
-            known += usize::from(!matches!(column, Column::Other | Column::Rate(_) | Column::Word(A..)));
+        let (mut known, mut near) = (0, HOST);
+        for (slot, name) in self.columns.iter_mut().zip(fields(line, self.separator)) {
+            let found = Column::named(name, near);
+            (near, *slot) = found.map_or((near, TableColumn::Other), |(column, part)| {
+                (
+                    column,
+                    match (column, part) {
+                        (NS, 0) => TableColumn::Latency(1.0),
+                        (WORKING_SET, _) => TableColumn::Size(Some(1.0)),
+                        _ => TableColumn::Own(column, part),
+                    },
+                )
+            });
+            // Short names such as those of lines may mean anything in a table of another tool.
+            let is_own =
+                |column: Column| !column.words().is_empty() && (column < CLASS || name.contains('_'));
+            known += usize::from(found.is_some_and(|(column, _)| is_own(column)));
         }
-        known > 1 && self.columns.contains(&Column::Latency(1.0))
+        known > 0 && self.columns.contains(&TableColumn::Latency(1.0))
     }
 
     /// Returns whether the table is from another tool.
@@ -139,55 +154,48 @@ impl TableLayout {
         if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
             return Err("more fields than columns; quote numbers that contain a comma");
         }
-        let mut point = PointDraft::new();
+        let mut row = Row::EMPTY;
         let mut found = 0;
         for (column, field) in columns.iter().zip(fields(line, *separator)) {
             found += 1;
-            let value = match *column {
-                Column::Latency(_) if self.is_foreign() && is_missing(field) => 0.0,
-                Column::Other => continue,
-                _ if field.is_empty() => continue,
-                Column::Word(index) => {
-                    set_word(&mut point.row, index, escaped(field.as_bytes()))?;
-                    continue;
+            match *column {
+                TableColumn::Latency(_) if self.is_foreign() && is_missing(field) => {
+                    row.read_number(NS, 0, 0.0)?
                 }
-                Column::Host | Column::Tool => {
-                    let name = if *column == Column::Host { "host" } else { "version" };
-                    draft.saved.conditions.set(name, escaped::<96>(field.as_bytes()).as_str());
-                    continue;
+                TableColumn::Other => {}
+                _ if field.is_empty() => {}
+                TableColumn::Own(column, part) => {
+                    // A quote within quotes is written twice.
+                    let text = field.replace("\"\"", "\"");
+                    let text = escaped(text.chars());
+                    check_word(column, &text)?;
+                    row.read(column, part, &text, number(field))?;
                 }
-                Column::Pages => {
-                    point.row.pages = pages(escaped(field.as_bytes()))?;
-                    continue;
-                }
-                Column::Verified => {
-                    point.row.verified = match field {
-                        "true" | "false" => Some(field == "true"),
-                        _ => return Err(UNKNOWN),
-                    };
-                    continue;
-                }
-                Column::Size(unit) => {
+                TableColumn::Size(unit) => {
                     let size = sized(field, *numerals);
                     let (number, own) = size.ok_or_else(|| numerals.doubt(field, "not a size"))?;
                     let unit = own.or(unit).or(self.given);
                     draft.without_unit |= unit.is_none();
                     draft.fractions |= unit.is_none() && math::whole(number) as f64 != number;
-                    unit::bytes(number, unit.unwrap_or(1.0))
+                    row.read_number(WORKING_SET, 0, unit::bytes(number, unit.unwrap_or(1.0)))?;
                 }
-                Column::Latency(unit) => {
+                TableColumn::Latency(unit) => {
                     let time = timed(field, unit, *numerals);
-                    time.ok_or_else(|| numerals.doubt(field, "not a number"))?
+                    row.read_number(NS, 0, time.ok_or_else(|| numerals.doubt(field, "not a number"))?)?;
                 }
-                _ => number(field).ok_or("not a number")?,
-            };
-            point.take(*column, value)?;
+            }
         }
-        let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
+        let wanted =
+            columns.iter().rposition(|column| *column != TableColumn::Other).map_or(0, |last| last + 1);
         if found < wanted {
             return Err("too few columns");
         }
-        let nanoseconds = point.row.sample.nanoseconds;
+        for (column, condition) in [(HOST, "host"), (TOOL_VERSION, "version")] {
+            if row.tells(column) {
+                draft.saved.conditions.set(condition, row.word(column));
+            }
+        }
+        let nanoseconds = row.nanoseconds();
         if self.is_foreign() && (1e-12..FASTEST_NS).contains(&nanoseconds) {
             return Err("latency below 0.05 ns; give its unit in the heading, e.g. us");
         }
@@ -196,10 +204,11 @@ impl TableLayout {
             draft.saved.zeros += 1;
             return Ok(());
         }
-        if point.row.is_word(EXPERIMENT, LOADED) {
-            return origin::of_table(&mut point, draft);
+        finish(&mut row)?;
+        match row.is_word(EXPERIMENT, LOADED) {
+            true => origin::of_table(row, draft),
+            false if is_compared(&row, false) => draft.push(row),
+            false => Ok(()),
         }
-        point.finish()?;
-        draft.push(point.row)
     }
 }

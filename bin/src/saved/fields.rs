@@ -2,7 +2,6 @@
 
 use super::numerals::Numerals;
 use super::unit;
-use crate::result::row::Word;
 
 /// Returns the separator of the fields of a line: the strongest mark outside of quotes, or `None` for white space.
 pub fn separator(line: &str) -> Option<u8> {
@@ -108,12 +107,4 @@ fn with_unit(field: &str, numerals: Numerals) -> Option<(f64, &str)> {
 pub fn is_missing(field: &str) -> bool {
     // Spreadsheets write #N/A and #DIV/0!.
     field.starts_with('#') || field.is_empty() || unit::is_one_of(field, "- -- n/a na nan null none")
-}
-
-/// Returns a number or a flag as a word of a field.
-pub fn word(shown: core::fmt::Arguments<'_>) -> Word {
-    let mut word = Word::EMPTY;
-    // Text that does not fit is cut.
-    let _ = word.write_fmt(shown);
-    word
 }

@@ -12,10 +12,11 @@ use latency_core::text::Text;
 
 use super::fields::{fields, separator, sized, timed};
 use super::numerals::{Numerals, number};
-use super::pairs::{self, timed_row};
-use super::rows::{Draft, Problem, Tool, bytes, each_line, whole};
+use super::pairs;
+use super::rows::{Draft, Problem, Tool, each_line};
 use super::unit;
-use crate::result::row::{ORDER, PAGES_ASKED, Row, Word};
+use crate::record::columns::{INITIATOR_NODE, NS, ORDER, PAGES_ASKED, STRIDE, TARGET_NODE, WORKING_SET};
+use crate::record::row::Row;
 
 /// A text by which the output of each tool is recognised.
 const MARKS: [(&[u8], Tool); 6] = [
@@ -61,16 +62,16 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
     each_line(&mut text.lines(), &mut |_, line| {
         if tool == Tool::LatMemRd && line.ends_with(" load latency") {
             let order = if line.starts_with("Random") { "random" } else { "sequential" };
-            like.set(ORDER, Word::from_bytes(order.as_bytes()));
+            like.put(ORDER, order);
         }
         if MARKS.iter().any(|(mark, known)| *known == tool && place(line, mark).is_some()) {
             begun = true;
             head(tool, line, &mut like)?;
         }
         let Some((size, nanoseconds)) = (if begun { point(tool, line) } else { None }) else { return Ok(()) };
-        let mut row = like;
-        row.sample.size = bytes(size)?;
-        row.sample.nanoseconds = nanoseconds;
+        let mut row = like.clone();
+        row.read_number(WORKING_SET, 0, size)?;
+        row.read_number(NS, 0, nanoseconds)?;
         // The first-level cache, whose own latency is left out of the table.
         if tool == Tool::Tinymembench && nanoseconds < FIRST_LEVEL_NS {
             draft.saved.zeros += 1;
@@ -84,7 +85,8 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
 fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
     match tool {
         Tool::LatMemRd => {
-            like.sample.stride = bytes(field_after(line, b"stride=").and_then(number).unwrap_or(f64::NAN))?;
+            let stride = field_after(line, b"stride=").and_then(number).unwrap_or(f64::NAN);
+            like.read_number(STRIDE, 0, stride)?;
         }
         Tool::Tinymembench => {
             let pages = match () {
@@ -92,7 +94,7 @@ fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
                 () if place(line, b"[MADV_HUGEPAGE]").is_some() => "thp",
                 () => "",
             };
-            like.set(PAGES_ASKED, Word::from_bytes(pages.as_bytes()));
+            like.put(PAGES_ASKED, pages);
         }
         _ => {}
     }
@@ -137,7 +139,7 @@ fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
         // Version 3.5 and earlier name sockets, and core clocks.
         let names = ["Numa node", "Memory node", "Socket"].iter().find_map(|begin| line.strip_prefix(begin));
         if let Some(nanoseconds) = field_after(line, b"clocks (").and_then(number) {
-            draft.push(timed_row(nanoseconds))?;
+            draft.push(Row::timed(nanoseconds))?;
         } else if line.starts_with("Measuring") || line.starts_with("Inject") {
             is_matrix = place(line, b"idle latencies").is_some();
         } else if let Some(names) = names {
@@ -148,8 +150,10 @@ fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
                 any = true;
                 // A target without a value was not measured.
                 let Some(nanoseconds) = number(nanoseconds) else { continue };
-                let pair = Some((whole(initiator)?, whole(target)?));
-                draft.push(Row { pair, ..timed_row(nanoseconds) })?;
+                let mut row = Row::timed(nanoseconds);
+                row.read_number(INITIATOR_NODE, 0, initiator)?;
+                row.read_number(TARGET_NODE, 0, target)?;
+                draft.push(row)?;
             }
             if !any {
                 return Err("a row of latencies without names of nodes above");

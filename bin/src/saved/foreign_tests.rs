@@ -114,7 +114,7 @@ proptest! {
             let found = draft.rows();
             prop_assert_eq!(found.len(), rows, "{}: {}", form, text);
             for (index, row) in found.iter().enumerate() {
-                let other = found.iter().take(index).find(|other| row.is_same(other, u32::MAX));
+                let other = found.iter().take(index).find(|other| row.is_same(other, crate::record::columns::ColumnSet::POINTS));
                 prop_assert!(other.is_none(), "{}: two points with the same fields: {}", form, text);
             }
         }

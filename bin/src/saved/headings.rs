@@ -3,8 +3,21 @@
 //! The heading of a column decides its meaning. A column is a latency only if its heading names a time.
 
 use super::fields::fields;
-use super::point::Column;
 use super::unit::{is_one_of, named, of_heading, of_time, words};
+use crate::record::columns::Column;
+
+/// The content of a column of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum TableColumn {
+    /// The value (0) of a column of this program, or an end of its interval (1, 2).
+    Own(Column, usize),
+    /// A latency, and the number of nanoseconds in its unit.
+    Latency(f64),
+    /// A size, and the number of bytes in its unit, if the unit is known.
+    Size(Option<f64>),
+    /// Something that is not read.
+    Other,
+}
 
 /// Words in headings of sizes.
 const SIZES: &str = "size bytes region footprint buffer set range memory memsize wss";
@@ -60,7 +73,7 @@ fn is_bracketed(heading: &str) -> bool {
 /// # Errors
 ///
 /// An error if no column is a latency or a size, or if a unit is unknown.
-pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column); 2], &'static str> {
+pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, TableColumn); 2], &'static str> {
     let place = |is: &dyn Fn(&str) -> bool| fields(line, separator).position(is);
     let is_time = |heading: &str| unit_of_time(heading).is_some() && !is_other(heading);
     let is_latency = |heading: &str| (has(heading, TIMES) || has(heading, LATENCIES)) && !is_other(heading);
@@ -108,5 +121,5 @@ pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column)
         _ if has(sizes, SIZES) || has(sizes, ANYTHING) => None,
         _ => return Err("no size column; name one, e.g. bytes"),
     };
-    Ok([(size, Column::Size(unit)), (time, Column::Latency(per_time))])
+    Ok([(size, TableColumn::Size(unit)), (time, TableColumn::Latency(per_time))])
 }

@@ -10,14 +10,15 @@ use super::devices;
 use super::facts;
 use super::host::instant;
 use super::origin;
-use super::point::{describe, is_level, point};
+use super::point::{is_compared, is_level, point, read as read_cell};
 use super::rows::{Draft, Problem, Tool, bytes, whole};
 use super::sections;
 use super::shape;
 use super::tlb;
 use super::tree::{JsonValue, shown};
 use crate::analysis::claims::{Claim, Source};
-use crate::result::row::{KERNEL, LANES, Row};
+use crate::record::columns::{CHAINS, KERNEL, NS, WORKING_SET};
+use crate::record::row::Row;
 
 /// The word for saved points, where other documents have the name of an experiment.
 const SHOW: &str = "show";
@@ -141,11 +142,13 @@ fn causes(document: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem>
 
 fn each_point(points: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
     for object in points.objects()? {
-        let row = point(object, draft.is_collection)?;
-        let row = if is_level(&row) && !draft.is_collection {
-            origin::idle(row, row.traffic(), draft.in_brief)
-        } else {
-            row
+        let row = point(object)?;
+        if !is_compared(&row, draft.is_collection) {
+            continue;
+        }
+        let row = match is_level(&row) && !draft.is_collection {
+            true => origin::idle(row, draft.in_brief),
+            false => row,
         };
         draft.push(row).map_err(|what| object.problem(what))?;
     }
@@ -157,11 +160,12 @@ fn list(list: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.tool = Some(Tool::CpuBenchmarks);
     for object in list.objects()? {
         let mut row = Row::EMPTY;
-        let size = object.at("size").number()?;
-        row.sample.size = size.map_or(Ok(row.sample.size), bytes).map_err(|what| object.problem(what))?;
-        row.sample.nanoseconds = object.at("latency").number()?.unwrap_or(f64::NAN);
-        describe(&mut row, KERNEL, object.at("name"))?;
-        describe(&mut row, LANES, object.at("batch"))?;
+        let cells = [("size", WORKING_SET), ("latency", NS), ("name", KERNEL), ("batch", CHAINS)];
+        for (name, column) in cells {
+            if let Some(member) = object.member(name) {
+                read_cell(&mut row, column, 0, member)?;
+            }
+        }
         draft.push(row).map_err(|what| object.problem(what))?;
     }
     Ok(())

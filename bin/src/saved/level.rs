@@ -2,7 +2,8 @@
 
 use latency_core::stats::Estimate;
 
-use crate::result::row::Row;
+use crate::record::columns::{ColumnSet, LOAD_NODE};
+use crate::record::row::Row;
 
 /// A row of a table of loads with traffic.
 pub struct TableLevel {
@@ -12,11 +13,9 @@ pub struct TableLevel {
     /// last.
     pub curve: Option<usize>,
     /// The number of generators.
-    pub cores: u32,
+    pub cores: u64,
     /// The rate of traffic without a pace.
     pub rate: Option<Estimate>,
-    /// The node of the memory of the traffic.
-    pub load: Option<u32>,
 }
 
 impl TableLevel {
@@ -24,7 +23,7 @@ impl TableLevel {
     #[must_use]
     pub fn is_beside(&self, other: &TableLevel) -> bool {
         (other.curve.is_none() || self.curve == other.curve)
-            && self.load == other.load
-            && self.of.is_same(&other.of, u32::MAX)
+            && self.of.count(LOAD_NODE) == other.of.count(LOAD_NODE)
+            && self.of.is_same(&other.of, ColumnSet::POINTS)
     }
 }

@@ -31,7 +31,9 @@ pub mod tree;
 mod trust;
 mod unit;
 
-pub use rows::{Problem, Saved, Tool};
+pub use rows::{MAX_ROWS, Problem, Saved, Tool};
+
+use alloc::vec::Vec;
 
 use conditions::escaped;
 use documents::LARGEST_FILE;
@@ -41,15 +43,11 @@ use rows::Draft;
 use tree::{JsonTree, JsonValue};
 
 use crate::error::{Failure, SavedError};
-use crate::result::row::Row;
+use crate::record::row::Row;
 
 use crate::sys::errno::Errno;
 use crate::sys::file;
-use crate::sys::table::List;
 use crate::sys::terminal::Stream;
-
-/// Maximum number of rows of a result.
-pub const MAX_ROWS: usize = 4096;
 
 impl Saved {
     /// Reads a result from a file, or from standard input if its name is `-`. `unit` is the number of bytes in the unit
@@ -57,11 +55,10 @@ impl Saved {
     ///
     /// # Errors
     ///
-    /// [`SavedError::Unreadable`], [`SavedError::TooLarge`], [`SavedError::Malformed`] and [`SavedError::NoUnit`]; the
-    /// error of mapping the rows.
+    /// [`SavedError::Unreadable`], [`SavedError::TooLarge`], [`SavedError::Malformed`] and [`SavedError::NoUnit`].
     pub fn load(path: &[u8], unit: Option<Bytes>) -> Result<Saved, Failure<'_>> {
         let contents = contents(path)?;
-        let mut room = List::new(MAX_ROWS)?;
+        let mut room = Vec::new();
         let draft = Saved::parse(&contents, unit, &mut room).map_err(|problem| malformed(path, problem))?;
         kept(path, draft)
     }
@@ -78,7 +75,7 @@ impl Saved {
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
     ) -> Result<(), Failure<'a>> {
         let contents = contents(path)?;
-        let mut room = List::new(MAX_ROWS)?;
+        let mut room = Vec::new();
         let mut taken = Ok(());
         let mut keep = |draft: Draft<'_>| {
             if taken.is_ok() {
@@ -112,7 +109,7 @@ impl Saved {
     pub(crate) fn parse<'r>(
         text: &[u8],
         unit: Option<Bytes>,
-        rows: &'r mut List<Row>,
+        rows: &'r mut Vec<Row>,
     ) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::reading(rows, false);
         let tree = understood(text, unit, &mut draft)?;
@@ -125,10 +122,7 @@ impl Saved {
     }
 
     /// Reads a document of one of many hosts into `rows`. A document without rows is accepted.
-    pub(crate) fn of_host<'r>(
-        document: JsonValue<'_>,
-        rows: &'r mut List<Row>,
-    ) -> Result<Draft<'r>, Problem> {
+    pub(crate) fn of_host<'r>(document: JsonValue<'_>, rows: &'r mut Vec<Row>) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::reading(rows, true);
         draft.of_hosts = true;
         json::read(document, &mut draft)?;
@@ -187,7 +181,7 @@ fn kept<'a>(path: &'a [u8], draft: Draft<'_>) -> Result<Saved, Failure<'a>> {
     if draft.without_unit && !unit::plausible(draft.rows(), draft.fractions) {
         return Err(SavedError::NoUnit { path }.into());
     }
-    Ok(draft.finish()?)
+    Ok(draft.finish())
 }
 
 /// Returns the name of a file for output, without characters that control a terminal.

@@ -4,27 +4,24 @@
 use alloc::format;
 use core::fmt::Write;
 
-use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
-use latency_core::traffic::Kind;
-use latency_core::units::Bytes;
 
 use super::conditions::escaped;
 use super::facts;
-use super::fields::word;
 use super::host::SEPARATOR;
 use super::level::TableLevel;
-use super::numerals::number;
-use super::point::PointDraft;
-use super::rows::{Draft, Problem, Saved, check, whole};
+use super::point::read;
+use super::rows::{Draft, Problem, Saved};
 use super::tree::{JsonValue, shown};
 use super::trust::Trust;
 use crate::analysis::traffic::{self, bandwidth};
-use crate::result::row::{
-    CLASS, EXPERIMENT, FIELDS, GENERATORS, HOME, LOAD, MEDIAN, MOST, OP, PATTERN, Row, TRAFFIC, VARIANT, Word,
+use crate::record::columns::{
+    BYTES, CLASS, CORES, Column, ColumnSet, EXPERIMENT, HOME_NODE, INITIATOR_NODE, LOAD, LOAD_NODE, NS,
+    OFFERED, OP, PATTERN, STRIDE, TARGET_NODE, TRAFFIC, VARIANT, WORKING_SET,
 };
-use crate::result::sample::Sample;
+use crate::record::row::{MEDIAN, MOST, Row, UNKNOWN};
+use crate::report::document::ENDS;
 
 /// Reads the members that identify the host.
 pub(super) fn host(host: JsonValue<'_>, saved: &mut Saved) -> Result<(), Problem> {
@@ -92,19 +89,27 @@ pub(super) fn nodes(nodes: JsonValue<'_>, saved: &mut Saved) -> Result<(), Probl
 /// Reads the value of a name and its interval.
 fn estimate(object: JsonValue<'_>, name: &str) -> Result<Estimate, Problem> {
     let part = |end: &str| object.at(&format!("{name}{end}")).number();
-    let ends = (part("_low")?, part("_high")?);
-    let interval = between(ends).map_err(|what| object.problem(what))?;
+    let interval = match (part(ENDS[0])?, part(ENDS[1])?) {
+        (None, None) => None,
+        (Some(low), Some(high)) if low <= high => Some(Interval { low, high }),
+        _ => return Err(object.problem("an interval that is not a pair of numbers")),
+    };
     Ok(Estimate { value: part("")?.unwrap_or(f64::NAN), interval })
+}
+
+/// Reads members that have the names of columns.
+fn cells(row: &mut Row, object: JsonValue<'_>, columns: &[Column]) -> Result<(), Problem> {
+    let mut told = columns.iter().filter_map(|column| Some((*column, object.member(column.key)?)));
+    told.try_for_each(|(column, member)| read(row, column, 0, member))
 }
 
 /// Reads a class of pairs of CPUs.
 pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    let mut row = Row::EMPTY;
-    row.set(OP, word(format_args!("{MEDIAN}")));
-    row.set(CLASS, class.at("class").text()?);
-    row.set(VARIANT, class.at("core_types").text()?);
-    let Estimate { value, interval } = estimate(class, "ns")?;
-    (row.sample.nanoseconds, row.sample.interval) = (value, interval);
+    let mut row = Row::EMPTY.with(OP, MEDIAN).with(NS, estimate(class, NS.key)?);
+    cells(&mut row, class, &[CLASS])?;
+    if let Some(types) = class.member("core_types").filter(|types| !types.is_null()) {
+        read(&mut row, VARIANT, 0, types)?;
+    }
     draft.push(row).map_err(|what| class.problem(what))
 }
 
@@ -112,39 +117,34 @@ pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), P
 /// run.
 pub(super) fn curve(curve: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
     let brief = draft.in_brief;
-    let node = |name| {
-        let member = curve.at(name);
-        member.number()?.map(whole).transpose().map_err(|what| member.problem(what))
-    };
-    let mut row = Row { pair: node("initiator_node")?.zip(node("target_node")?), ..Row::EMPTY };
-    row.set(TRAFFIC, curve.at("traffic").text()?);
-    row.set(PATTERN, curve.at("pattern").text()?);
+    let mut row = Row::EMPTY;
+    cells(&mut row, curve, &[INITIATOR_NODE, TARGET_NODE, TRAFFIC, PATTERN, LOAD_NODE])?;
     let peak = curve.at("peak_bandwidth");
-    // The number of generators that reached the limit is an outcome, so it does not identify a point.
-    if let Some(cores) = peak.at("cores").number()?.filter(|_| brief) {
-        row.set(GENERATORS, word(format_args!("{}", math::whole(cores))));
-    }
-    let load = node("load_node")?.filter(|_| !brief);
-    let row = limit(row, load, estimate(peak, "bytes_per_second")?, brief);
+    cells(&mut row, peak, &[CORES])?;
+    let row = limit(row, estimate(peak, BYTES.key)?, brief);
     draft.push(row).map_err(|what| curve.problem(what))
 }
 
-/// Returns the limit of the traffic that a row names, to the memory of the node `load`; without a latency if the rate is
-/// unknown. Only the rate if `brief` is true.
-fn limit(mut limit: Row, load: Option<u32>, rate: Estimate, brief: bool) -> Row {
+/// Returns the limit of the traffic that a row names; without a latency if the rate is unknown. Only the rate if `brief` is
+/// true.
+fn limit(found: Row, rate: Estimate, brief: bool) -> Row {
+    let mut limit = found;
+    // The number of generators that reached the limit is an outcome, so it does not identify a point.
+    let own = if brief { CORES } else { WORKING_SET };
+    let kept = ColumnSet::of(&[EXPERIMENT, INITIATOR_NODE, TARGET_NODE, TRAFFIC, PATTERN, own]);
+    limit.hide(ColumnSet::POINTS.without(kept));
     if !brief {
-        limit.set(LOAD, word(format_args!("{MOST}")));
-    }
-    if let Some(node) = load.filter(|node| limit.pair.is_none_or(|(_, to)| *node != to)) {
-        limit.set(HOME, word(format_args!("{node}")));
+        limit.put(LOAD, MOST);
+        if let Some(node) = limit.count(LOAD_NODE).filter(|node| limit.count(TARGET_NODE) != Some(*node)) {
+            limit.put(HOME_NODE, node);
+        }
     }
     // Bandwidths are stored as the time for each line.
-    let Estimate { value, interval } = match limit.traffic().filter(|_| rate.value.is_finite()) {
-        Some(kind) => bandwidth(kind, rate),
-        None => Estimate { value: f64::NAN, interval: None },
-    };
-    limit.sample.nanoseconds = value;
-    limit.sample.interval = interval.filter(|ends| ends.low > 0.0 && ends.high.is_finite());
+    let time = limit.traffic().filter(|_| rate.value.is_finite()).map(|kind| bandwidth(kind, rate));
+    limit.replace(Some(time.map_or(UNKNOWN, |Estimate { value, interval }| Estimate {
+        value,
+        interval: interval.filter(|ends| ends.low > 0.0 && ends.high.is_finite()),
+    })));
     limit
 }
 
@@ -161,68 +161,57 @@ pub(super) fn limits(draft: &mut Draft<'_>) -> Result<(), &'static str> {
     for (_, level) in levels.iter().enumerate().filter(is_first) {
         let curve = || levels.iter().filter(|other| level.is_beside(other));
         let all = curve().map(|level| level.cores).max();
-        let rate = |place| curve().filter_map(|level| Some((level.cores, level.rate?))).nth(place);
+        let rate = |place| curve().filter_map(|level| Some((level.cores as u32, level.rate?))).nth(place);
         let is_whole = curve().any(|level| level.rate.is_some() && Some(level.cores) == all);
         let Some((cores, found)) = traffic::limit(&rate).filter(|_| is_whole).and_then(rate) else {
             continue;
         };
-        let (mut row, brief) = (level.of, draft.in_brief);
-        if brief {
-            row.set(GENERATORS, word(format_args!("{cores}")));
+        let mut row = level.of.clone();
+        if draft.in_brief {
+            row.put(CORES, cores);
         }
-        draft.push(limit(row, level.load, found, brief))?;
+        draft.push(limit(row, found, draft.in_brief))?;
     }
     Ok(())
 }
 
 /// Adds what is compared of a row of a table of loads: the idle latency, or the rate of traffic without a pace. Levels
 /// between them are shares of that rate, and so they differ in every run.
-pub(super) fn of_table(point: &mut PointDraft, draft: &mut Draft<'_>) -> Result<(), &'static str> {
+pub(super) fn of_table(mut row: Row, draft: &mut Draft<'_>) -> Result<(), &'static str> {
     let brief = draft.in_brief;
-    point.finish()?;
-    let PointDraft { row, offered, rates: [rate, low, high], load_node, .. } = point;
-    if *offered == Some(0.0) {
-        return draft.push(idle(*row, row.traffic(), brief));
+    let (offered, rate) = (row.number(OFFERED), row.estimate(BYTES));
+    if offered == Some(0.0) {
+        return draft.push(idle(row, brief));
     }
-    let (is_measured, interval) = (rate.is_some(), between((*low, *high))?);
-    let rate = rate.filter(|_| offered.is_none()).map(|value| Estimate { value, interval });
-    let cores = number(row.plain(GENERATORS).as_str()).unwrap_or(0.0) as u32;
-    let is_kept = |field: usize| matches!(field, EXPERIMENT | TRAFFIC | PATTERN);
-    (0..FIELDS.len()).filter(|field| !is_kept(*field)).for_each(|field| row.set(field, Word::EMPTY));
-    let size = if brief { Bytes(0) } else { row.sample.size };
-    row.sample = Sample { size, ..Sample::EMPTY };
-    let load = load_node.filter(|_| !brief);
+    let curve = rate.map(|_| draft.rows().len());
+    let rate = rate.filter(|_| offered.is_none());
     if let Some(rate) = rate {
-        check(&limit(*row, load, rate, brief))?;
+        limit(row.clone(), rate, brief).check_time()?;
     }
     if draft.levels.len() == MOST_LEVELS {
         return Err("more than 4096 levels of load");
     }
-    let curve = is_measured.then(|| draft.rows().len());
-    draft.levels.push(TableLevel { of: *row, curve, cores, rate, load });
+    let cores = row.count(CORES).unwrap_or(0);
+    let own = if brief { EXPERIMENT } else { WORKING_SET };
+    let kept = ColumnSet::of(&[EXPERIMENT, INITIATOR_NODE, TARGET_NODE, TRAFFIC, PATTERN, own]);
+    row.hide(ColumnSet::POINTS.without(kept));
+    draft.levels.push(TableLevel { of: row, curve, cores, rate });
     Ok(())
 }
 
-/// Returns the idle latency before traffic of a kind: only its latency if `brief` is true, else its conditions too.
-pub(super) fn idle(found: Row, kind: Option<&Kind>, brief: bool) -> Row {
-    let Sample { nanoseconds, interval, .. } = found.sample;
+/// Returns the idle latency before traffic: only its latency if `brief` is true, else its conditions too.
+pub(super) fn idle(found: Row, brief: bool) -> Row {
+    let mut idle = found;
+    let kind = idle.traffic();
     if brief {
-        let sample = Sample { nanoseconds, interval, ..Sample::EMPTY };
-        return Row { sample, pair: found.pair, ..Row::EMPTY };
+        idle.keep(ColumnSet::of(&[INITIATOR_NODE, TARGET_NODE, NS]));
+        return idle;
     }
     // The idle latency is not a value of traffic, whatever traffic comes after it.
-    let mut idle = Row { words: Row::EMPTY.words, ..found };
+    let kept = ColumnSet::of(&[INITIATOR_NODE, TARGET_NODE, WORKING_SET, STRIDE]);
+    idle.hide(ColumnSet::POINTS.without(kept));
     if let Some(kind) = kind {
-        idle.set(LOAD, word(format_args!("idle, before {}", kind.name)));
+        idle.put(LOAD, format!("idle, before {}", kind.name));
     }
     idle
-}
-
-/// Returns the interval between two ends; `None` without them.
-fn between(ends: (Option<f64>, Option<f64>)) -> Result<Option<Interval>, &'static str> {
-    match ends {
-        (None, None) => Ok(None),
-        (Some(low), Some(high)) if low <= high => Ok(Some(Interval { low, high })),
-        _ => Err("an interval that is not a pair of numbers"),
-    }
 }

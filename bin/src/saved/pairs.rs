@@ -6,10 +6,11 @@
 //! names of CPUs; the text has them, a title before each of several tables, and the error behind each latency.
 //! E. Rigtorp, c2clat `c2clat.cpp`: a square, with the CPUs in its first row and column, and zeros for a CPU itself.
 
-use super::fields::word;
 use super::numerals::number;
 use super::rows::{Draft, Problem, each_line};
-use crate::result::row::{A, B, METHOD, ONE_WAY, OP, Row, Word};
+use crate::options::tokens::escaped;
+use crate::record::columns::{INITIATOR_CPU, METHOD, OP, TARGET_CPU};
+use crate::record::row::{ONE_WAY, Row};
 use latency_core::text::Text;
 
 /// Returns the fields of a line: those of CSV may be empty.
@@ -103,7 +104,7 @@ pub(super) fn are_in(text: &str) -> bool {
 pub(super) fn read(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"cores");
     let mut columns = (!is_named(text)).then_some(CpuColumns { heading: None, rows: 0 });
-    let mut method = Word::EMPTY;
+    let mut method = "";
     each_line(&mut text.lines(), &mut |_, line| {
         if line.is_empty() {
             return Ok(());
@@ -111,8 +112,7 @@ pub(super) fn read(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
         if let Some((_, title)) = line.split_once(')').filter(|(order, _)| cpu(order).is_some())
             && let Some(title) = title.strip_prefix(' ')
         {
-            // A title that does not fit is cut.
-            method = Word::from_bytes(title.as_bytes());
+            method = title;
         }
         let Some((of, (own, cells))) = columns.and_then(|of| Some((of, of.row(line)?))) else {
             columns = CpuColumns::of(line).or(columns);
@@ -128,21 +128,9 @@ pub(super) fn read(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
                 }
                 continue;
             };
-            let mut row = timed_row(nanoseconds);
-            for (place, cpu) in [(A, other), (B, own)] {
-                row.set(place, word(format_args!("{cpu}")));
-            }
-            row.set(METHOD, method);
-            row.set(OP, Word::from_bytes(ONE_WAY.as_bytes()));
-            draft.push(row)?;
+            let row = Row::timed(nanoseconds).with(INITIATOR_CPU, other).with(TARGET_CPU, own);
+            draft.push(row.with(METHOD, escaped(method.chars())).with(OP, ONE_WAY))?;
         }
         Ok(())
     })
-}
-
-/// Returns a row with a latency alone.
-pub(super) fn timed_row(nanoseconds: f64) -> Row {
-    let mut row = Row::EMPTY;
-    row.sample.nanoseconds = nanoseconds;
-    row
 }

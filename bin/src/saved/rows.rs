@@ -3,13 +3,12 @@
 use alloc::vec::Vec;
 
 use latency_core::math;
-use latency_core::stats::{Estimate, Interval};
+use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::traffic::Pattern;
 use latency_core::units::Bytes;
 
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
-use super::fields::word;
 use super::host::Origin;
 use super::level::TableLevel;
 use super::sections;
@@ -17,18 +16,17 @@ use super::tlb::SavedTlb;
 use crate::analysis::cause::{Fact, SavedFacts};
 use crate::analysis::claims::Claims;
 pub use crate::error::Problem;
-use crate::result::row::{
-    A, B, CLASS, EXPERIMENT, HOME, LINES, LOAD, MOST, ONE_WAY, OP, PATTERN, Row, STATE, TRAFFIC, Word,
+use crate::record::columns::{
+    CLASS, ColumnSet, EXPERIMENT, HOME_NODE, INITIATOR_CPU, LINES, LOAD, OP, PATTERN, STATE, STRIDE,
+    TARGET_CPU, TRAFFIC, WORKING_SET,
 };
-use crate::result::sample::{LATENCIES, Sample};
+use crate::record::row::{MOST, ONE_WAY, Row};
 use crate::result::spans::KINDS;
-use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
 
 /// The experiment whose rows are levels of load.
 pub const LOADED: &str = "loaded";
-/// Relative tolerance of an interval, because values and the ends of intervals are rounded when they are written.
-pub const ROUNDING: f64 = 1e-3;
+/// Maximum number of rows of a result.
+pub const MAX_ROWS: usize = 4096;
 /// Maximum size of a working set in bytes, 2^50. A larger number is an error.
 const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
 
@@ -114,7 +112,7 @@ impl Saved {
 /// A result that is not read completely yet.
 pub struct Draft<'r> {
     /// The rows of this result, behind those of others.
-    all: &'r mut List<Row>,
+    all: &'r mut Vec<Row>,
     begun: usize,
     /// The result without its rows.
     pub saved: Saved,
@@ -135,7 +133,7 @@ pub struct Draft<'r> {
 
 impl<'r> Draft<'r> {
     /// Returns a result without rows; later rows are added to `all`.
-    pub fn over(all: &'r mut List<Row>) -> Draft<'r> {
+    pub fn over(all: &'r mut Vec<Row>) -> Draft<'r> {
         Draft {
             begun: all.len(),
             all,
@@ -151,8 +149,8 @@ impl<'r> Draft<'r> {
 
     /// Returns a result without rows, which will be the only ones in `room`. With `in_brief`, only the classes of pairs
     /// of CPUs are read for it.
-    pub fn reading(room: &'r mut List<Row>, in_brief: bool) -> Draft<'r> {
-        room.truncate(0);
+    pub fn reading(room: &'r mut Vec<Row>, in_brief: bool) -> Draft<'r> {
+        room.clear();
         Draft { in_brief, ..Draft::over(room) }
     }
 
@@ -161,8 +159,8 @@ impl<'r> Draft<'r> {
     pub fn pool(&mut self, read: impl FnOnce(&mut Draft<'_>) -> Result<(), Problem>) -> Result<(), Problem> {
         let mut part = Draft::over(self.all);
         read(&mut part)?;
-        let name = word(format_args!("{}", part.saved.experiment.as_str()));
-        part.rows_mut().iter_mut().for_each(|row| row.set(EXPERIMENT, name));
+        let name = part.saved.experiment;
+        part.rows_mut().iter_mut().for_each(|row| row.put(EXPERIMENT, name.as_str()));
         let Draft { saved, .. } = part;
         let before = core::mem::replace(&mut self.saved, saved);
         self.saved.experiment = before.experiment;
@@ -193,10 +191,11 @@ impl<'r> Draft<'r> {
         let rows = self.rows_mut();
         for index in 0..rows.len() {
             let Some(limit) = rows.get(index).filter(|row| row.is_word(LOAD, MOST)) else { continue };
-            let idle = rows.iter().find(|row| row.pair == limit.pair && !row.is_word(LOAD, MOST));
-            let size = idle.map_or(limit.sample.size, |row| row.sample.size);
-            if let Some(limit) = rows.get_mut(index) {
-                limit.sample.size = size;
+            let idle = rows.iter().find(|row| row.pair() == limit.pair() && !row.is_word(LOAD, MOST));
+            let size = idle.map(Row::size).filter(|size| size.0 > 0);
+            if let (Some(size), Some(limit)) = (size, rows.get_mut(index)) {
+                limit.put(WORKING_SET, size);
+                limit.put(STRIDE, limit.stride());
             }
         }
     }
@@ -208,11 +207,10 @@ impl<'r> Draft<'r> {
         }
         let of_all = self.saved.experiment;
         if of_all.is_empty() || row.is_word(EXPERIMENT, of_all.as_str()) {
-            self.saved.experiment = row.experiment();
-            row.set(EXPERIMENT, Word::EMPTY);
+            self.saved.experiment = Text::of(format_args!("{}", row.word(EXPERIMENT)));
+            row.hide(EXPERIMENT);
         } else if !sections::are_in(of_all.as_str()) {
-            let name = word(format_args!("{of_all}"));
-            self.rows_mut().iter_mut().for_each(|row| row.set(EXPERIMENT, name));
+            self.rows_mut().iter_mut().for_each(|row| row.put(EXPERIMENT, of_all.as_str()));
             self.saved.experiment = sections::name();
         }
     }
@@ -238,7 +236,7 @@ impl<'r> Draft<'r> {
 
     /// Decides if the result is unreliable, after everything was read.
     pub fn judge(&mut self) {
-        let without = self.rows().iter().filter(|row| row.sample.interval.is_none()).count();
+        let without = self.rows().iter().filter(|row| row.interval().is_none()).count();
         self.saved.origin.trust.points = [self.rows().len(), without];
         let Saved { origin, conditions, facts, tlb, experiment, .. } = &mut self.saved;
         conditions.poor = origin.trust.is_poor();
@@ -264,10 +262,10 @@ impl<'r> Draft<'r> {
     pub fn has_rows(&mut self) -> Result<(), Problem> {
         let rows = self.rows_mut();
         let like = rows.iter().find(|row| row.tells(TRAFFIC));
-        let differs = |row: &Row, like: &Row| !row.agrees(like, A) && row.pair == like.pair;
+        let differs = |row: &Row, like: &Row| !row.agrees(like, INITIATOR_CPU) && row.pair() == like.pair();
         // Without bandwidths of single CPUs, the CPU that measured does not distinguish points with traffic either.
         if !like.is_some_and(|like| rows.iter().any(|row| differs(row, like))) {
-            rows.iter_mut().filter(|row| row.tells(TRAFFIC)).for_each(|row| row.set(A, Word::EMPTY));
+            rows.iter_mut().filter(|row| row.tells(TRAFFIC)).for_each(|row| row.hide(INITIATOR_CPU));
         }
         match self.rows().is_empty() {
             true => Err(Problem::new(1, "no measured point")),
@@ -275,70 +273,52 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// Keeps the rows for the rest of the process, in a table of exactly their number.
-    ///
-    /// # Errors
-    ///
-    /// The error of mapping this table.
-    pub fn finish(self) -> Result<Saved, Errno> {
-        Ok(Saved { rows: Table::of(self.rows())?.leak(), ..self.saved })
+    /// Keeps the rows for the rest of the process.
+    pub fn finish(self) -> Saved {
+        Saved { rows: self.all.split_off(self.begun).leak(), ..self.saved }
     }
 
     /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.
     pub fn push(&mut self, mut row: Row) -> Result<(), &'static str> {
-        let Sample { nanoseconds, interval, .. } = row.sample;
-        if nanoseconds.is_nan() {
+        if row.nanoseconds().is_nan() {
             return Ok(());
         }
-        check(&row)?;
+        row.check_time()?;
         let is_bandwidth = row.is_word(EXPERIMENT, "bandwidth");
         if is_bandwidth && row.traffic().is_none() && !self.of_hosts {
             // Compared bandwidths need no latencies beside them.
-            if row.pair.is_none_or(|(from, to)| from == to) {
-                self.saved.facts.put(Fact::IdleBeside, Estimate { value: nanoseconds, interval });
+            if row.pair().is_none_or(|(from, to)| from == to) {
+                self.saved.facts.put(Fact::IdleBeside, row.time());
             }
             return Ok(());
         }
         self.name(&mut row);
         if row.tells(CLASS) {
             // CPUs and the home of lines distinguish points between CPUs, and their nodes follow from these.
-            row.pair = None;
-            let is_state = row.tells(STATE);
-            row.set(if is_state { LINES } else { HOME }, Word::EMPTY);
-        } else if !row.tells(B) && !row.tells(TRAFFIC) {
+            row.hide(ColumnSet::NODES | if row.tells(STATE) { LINES } else { HOME_NODE });
+        } else if !row.tells(TARGET_CPU) && !row.tells(TRAFFIC) {
             // The CPU that measured does not distinguish points, but the two CPUs of a pair do.
-            row.set(A, Word::EMPTY);
+            row.hide(INITIATOR_CPU);
         }
         match row.traffic() {
             // If the kind of traffic has only one pattern, its name implies the pattern.
-            Some(kind) if core::ptr::eq(kind, kind.permuted()) => row.set(PATTERN, Word::EMPTY),
+            Some(kind) if core::ptr::eq(kind, kind.permuted()) => row.hide(PATTERN),
             // All reads are streams where nothing else is said.
-            Some(_) if !row.tells(PATTERN) => {
-                row.set(PATTERN, word(format_args!("{}", Pattern::Stream.name())));
-            }
+            Some(_) if !row.tells(PATTERN) => row.put(PATTERN, Pattern::Stream.name()),
             _ => {}
         }
         if row.tells(CLASS) && !row.tells(OP) {
-            row.set(OP, word(format_args!("{ONE_WAY}")));
+            row.put(OP, ONE_WAY);
         }
-        self.all.push(row).ok_or("more than 4096 points")
+        if row.tells(WORKING_SET) && row.cell(STRIDE).is_none() {
+            row.put(STRIDE, row.stride());
+        }
+        if self.all.len() == MAX_ROWS {
+            return Err("more than 4096 points");
+        }
+        self.all.push(row);
+        Ok(())
     }
-}
-
-/// Checks the value of a row.
-///
-/// # Errors
-///
-/// A latency that is not positive or outside of its interval.
-pub fn check(row: &Row) -> Result<(), &'static str> {
-    let Sample { nanoseconds, interval, .. } = row.sample;
-    let is_outside = |Interval { low, high }| {
-        nanoseconds < low * (1.0 - ROUNDING) || nanoseconds > high * (1.0 + ROUNDING)
-    };
-    if !LATENCIES.contains(&nanoseconds) {
-        return Err("latency is not a positive number of nanoseconds");
-    }
-    if interval.is_some_and(is_outside) { Err("value outside its own interval") } else { Ok(()) }
 }
 
 /// Returns a number of bytes.
@@ -354,12 +334,6 @@ pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
     if f64::from(whole) == number { Ok(whole) } else { Err("not a whole number") }
-}
-
-/// Returns the deviation of a row relative to its latency, if it is plausible.
-pub fn relative(deviation: Option<f64>, nanoseconds: f64) -> Option<f64> {
-    let relative = deviation.map(|deviation| deviation / nanoseconds);
-    relative.filter(|deviation| (0.0..10.0).contains(deviation))
 }
 
 /// Calls `take` with the index of every line, from 0, and its text. An error gets the number of its line.

@@ -2,19 +2,23 @@
 
 use super::*;
 use crate::analysis::comparison::{Files, Join};
-use crate::result::row::{CLASS, CPUS, FIELDS, LINES, Label, MEDIAN, OP, PAGES_ASKED, WORDS, Word};
+use crate::record::columns::{
+    CLASS, CORE_GHZ, ColumnSet, EXPERIMENT, INITIATOR_NODE, KERNEL, LINES, OP, PAGES_ASKED, PAGES_OBTAINED,
+    PATTERN, POINTS, SEED, STRIDE, TARGET_NODE, VERIFIED, WORKING_SET,
+};
+use crate::record::label::Label;
+use crate::record::row::MEDIAN;
 use latency_core::stats::{Estimate, Interval};
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// The indices of fields.
-const ORDER: usize = 4;
-const KERNEL: usize = 5;
+/// The columns of a walk.
+const WALK: ColumnSet = ColumnSet::of(&[INITIATOR_NODE, TARGET_NODE, WORKING_SET, STRIDE]);
 
 fn parse(text: &[u8]) -> Result<Saved, Problem> {
-    Saved::parse(text, None, &mut room()).map(|draft| draft.finish().unwrap())
+    Saved::parse(text, None, &mut room()).map(Draft::finish)
 }
 
 fn rejected(text: &str) -> (u32, &'static str) {
@@ -41,10 +45,10 @@ fn reads_what_it_writes() {
         let saved = parse(text.as_bytes()).unwrap();
         assert_eq!(saved.rows.len(), count);
         let row = &saved.rows[0];
-        assert_eq!((row.pair, row.is_word(KERNEL, "pointer")), (Some((0, 1)), true));
-        assert_eq!((row.sample.size, row.sample.nanoseconds), (Bytes(16384), 1.083));
-        assert_eq!(row.sample.core_cycles, Some(4.001));
-        assert_eq!(row.sample.interval.unwrap().high, 1.09);
+        assert_eq!((row.pair(), row.is_word(KERNEL, "pointer")), (Some((0, 1)), true));
+        assert_eq!((row.size(), row.nanoseconds()), (Bytes(16384), 1.083));
+        assert_eq!(row.core_cycles(), Some(4.001));
+        assert_eq!(row.interval().unwrap().high, 1.09);
     }
     let saved = parse(DOCUMENT.as_bytes()).unwrap();
     assert_eq!(saved.experiment.as_str(), "curve");
@@ -88,8 +92,7 @@ fn each_kind_of_pages_has_its_own_tlb() {
     let text = |kinds: &str| DOCUMENT.replacen('{', &format!(r#"{{"translation":[{kinds}],"#), 1);
     let saved = parse(text(&kinds.join(",")).as_bytes()).unwrap();
     let entries = |pages: &str| {
-        let mut row = Row::EMPTY;
-        row.set(PAGES_ASKED, Word::of(format_args!("{pages}")));
+        let row = Row::EMPTY.with(PAGES_ASKED, pages);
         tlb::of_row(&saved.tlb, &row).map(|level| level.map(|level| level.entries.value as u32))
     };
     assert_eq!(entries("4k"), [Some(64), Some(1536)]);
@@ -113,8 +116,7 @@ fn reads_two_columns_of_other_tools() {
         "\u{feff}size\tns_per_load\n16384\t1.08\n32768\t1.25\n",
     ] {
         let saved = parse(text.as_bytes()).unwrap();
-        let found: Vec<_> =
-            saved.rows.iter().map(|row| (row.sample.size.0, row.sample.nanoseconds)).collect();
+        let found: Vec<_> = saved.rows.iter().map(|row| (row.size().0, row.nanoseconds())).collect();
         assert_eq!(found, [(16384, 1.08), (32768, 1.25)], "{text}");
     }
 }
@@ -123,11 +125,11 @@ fn reads_two_columns_of_other_tools() {
 fn pairs(text: &str, unit: Option<u64>) -> Vec<(u64, f64)> {
     let mut room = room();
     let draft = Saved::parse(text.as_bytes(), unit.map(Bytes), &mut room).unwrap();
-    draft.rows().iter().map(|row| (row.sample.size.0, row.sample.nanoseconds)).collect()
+    draft.rows().iter().map(|row| (row.size().0, row.nanoseconds())).collect()
 }
 
-pub fn room() -> List<Row> {
-    List::new(MAX_ROWS).unwrap()
+pub fn room() -> Vec<Row> {
+    Vec::new()
 }
 
 #[test]
@@ -214,14 +216,11 @@ fn reads_what_other_tools_print() {
         assert_eq!(pairs(text, None), expected, "{text}");
     }
     let saved = parse(FOREIGN[0].0.as_bytes()).unwrap();
-    assert_eq!(saved.rows[0].sample.stride, Bytes(64));
+    assert_eq!(saved.rows[0].stride(), Bytes(64));
     let saved = parse(FOREIGN[2].0.as_bytes()).unwrap();
-    assert_eq!((saved.zeros, saved.rows[0].is_word(ORDER + 2, "thp")), (1, true));
+    assert_eq!((saved.zeros, saved.rows[0].is_word(PAGES_ASKED, "thp")), (1, true));
     let saved = parse(LIST.as_bytes()).unwrap();
-    assert_eq!(
-        (saved.rows[0].sample.size, saved.rows[0].is_word(KERNEL, "raw-pointer")),
-        (Bytes(32768), true)
-    );
+    assert_eq!((saved.rows[0].size(), saved.rows[0].is_word(KERNEL, "raw-pointer")), (Bytes(32768), true));
 }
 
 #[test]
@@ -235,7 +234,7 @@ fn the_conditions_of_a_run_are_read() {
     assert_eq!(saved.rows.len(), 1, "the same points under two keys are read once");
     let row = &saved.rows[0];
     assert_eq!(
-        (row.pages.as_str(), row.verified, row.gigahertz, row.seed),
+        (row.word(PAGES_OBTAINED), row.flag(VERIFIED), row.number(CORE_GHZ), row.count(SEED)),
         ("2m", Some(true), Some(3.5), Some(7))
     );
     assert!(saved.conditions.partial && saved.conditions.poor);
@@ -316,7 +315,7 @@ fn a_refusal_names_the_line_and_the_defect() {
 fn no_text_of_a_file_can_control_a_terminal() {
     for text in ["{\"rows\":[{\"ns\":1,\"kernel\":\"\\u001b[2J\"}]}", "ns,kernel\n1,\u{1b}[2J\n"] {
         let saved = parse(text.as_bytes()).unwrap();
-        assert_eq!(saved.rows[0].words[KERNEL - WORDS].as_str(), "\\u{1b}[2J");
+        assert_eq!(saved.rows[0].word(KERNEL), "\\u{1b}[2J");
     }
     assert_eq!(shown(b"a\x1b[2J\xff").as_str(), "a\\u{1b}[2J\\xff");
 }
@@ -342,14 +341,14 @@ fn json_and_csv_of_one_result_have_the_same_points() {
         let files = Files { counts: [1, 1], rows: &rows };
         let join = Join::of(&files);
         assert_eq!(json[0].rows.len(), csv[0].rows.len(), "{name}");
-        assert_eq!(join.0.count_ones() as usize, FIELDS.len(), "{name}: no field differs");
+        assert_eq!(join.0, ColumnSet::POINTS, "{name}: no field differs");
         for row in json[0].rows {
-            let other = join.find(&[*row], 0, csv[0].rows).unwrap();
-            let ratio = other.sample.nanoseconds / row.sample.nanoseconds;
+            let other = join.find(core::slice::from_ref(row), 0, csv[0].rows).unwrap();
+            let ratio = other.nanoseconds() / row.nanoseconds();
             assert!((ratio - 1.0).abs() < 1e-6, "{name}: {row:?}");
             assert_eq!(
-                (row.pages, row.verified, row.seed),
-                (other.pages, other.verified, other.seed),
+                (row.word(PAGES_OBTAINED), row.flag(VERIFIED), row.count(SEED)),
+                (other.word(PAGES_OBTAINED), other.flag(VERIFIED), other.count(SEED)),
                 "{name}"
             );
         }
@@ -366,8 +365,11 @@ const CORES: &str = r#"{"method":"cas","rows":[
 #[test]
 fn pairs_of_cpus_their_states_and_their_classes_are_points() {
     let saved = parse(CORES.as_bytes()).unwrap();
-    let shown: Vec<String> =
-        saved.rows.iter().map(|row| Label { row, shown: !0 << WORDS }.to_string()).collect();
+    let shown: Vec<String> = saved
+        .rows
+        .iter()
+        .map(|row| Label { row, shown: ColumnSet::POINTS.without(WALK) }.to_string())
+        .collect();
     assert_eq!(
         shown,
         [
@@ -376,13 +378,14 @@ fn pairs_of_cpus_their_states_and_their_classes_are_points() {
             "CPU 0 - CPU 4 (same core): read on a Modified line, in L2, home node 0"
         ]
     );
-    assert_eq!((saved.rows[0].pages.as_str(), saved.rows[0].verified), ("4k", Some(true)));
+    assert_eq!((saved.rows[0].word(PAGES_OBTAINED), saved.rows[0].flag(VERIFIED)), ("4k", Some(true)));
     assert!(!saved.rows[2].tells(LINES), "the number of lines follows from the cache size");
     // All points differ in a field, whichever fields are conditions.
-    for conditions in [0, CPUS, 1 << LINES, 1 << CLASS] {
+    for conditions in [ColumnSet::EMPTY, ColumnSet::CPUS, LINES.into(), CLASS.into()] {
         for (index, row) in saved.rows.iter().enumerate() {
-            let found = saved.rows.iter().position(|other| row.is_same(other, !conditions));
-            assert_eq!(found, Some(index), "{conditions:b}");
+            let found =
+                saved.rows.iter().position(|other| row.is_same(other, ColumnSet::POINTS.without(conditions)));
+            assert_eq!(found, Some(index), "{conditions:?}");
         }
     }
 }
@@ -398,9 +401,13 @@ fn pairs_of_cpus_are_the_same_in_json_and_csv() {
         let pairs = || json.rows.iter().filter(|row| !row.is_word(OP, MEDIAN));
         assert_eq!(pairs().count(), csv.rows.len(), "{name}");
         for (row, other) in pairs().zip(csv.rows) {
-            assert_eq!(row.words, other.words, "{name}");
-            assert!((other.sample.nanoseconds / row.sample.nanoseconds - 1.0).abs() < 1e-6, "{name}");
-            assert_eq!((row.pages, row.verified), (other.pages, other.verified), "{name}");
+            assert!(row.is_equal(other, ColumnSet::POINTS), "{name}");
+            assert!((other.nanoseconds() / row.nanoseconds() - 1.0).abs() < 1e-6, "{name}");
+            assert_eq!(
+                (row.word(PAGES_OBTAINED), row.flag(VERIFIED)),
+                (other.word(PAGES_OBTAINED), other.flag(VERIFIED)),
+                "{name}"
+            );
         }
     }
     // Column names that this program uses too do not turn another tool's table into a table of this program.
@@ -436,7 +443,7 @@ proptest! {
         let mut room = room();
         if let Ok(draft) = Saved::parse(&text, unit.then_some(Bytes(1024)), &mut room) {
             for row in draft.rows() {
-                prop_assert!(row.sample.nanoseconds > 0.0 && row.sample.nanoseconds.is_finite());
+                prop_assert!(row.nanoseconds() > 0.0 && row.nanoseconds().is_finite());
             }
             let _ = unit::plausible(draft.rows(), draft.fractions);
         }
@@ -453,7 +460,6 @@ proptest! {
 
 #[test]
 fn reads_without_a_pattern_are_streams() {
-    const PATTERN: usize = crate::result::row::PATTERN;
     let curve = |told: &str, kind: &str| {
         let text = format!(
             r#"{{"curves":[{{"initiator_node":0,"target_node":0,"traffic":"{kind}",{told}"peak_bandwidth":{{"bytes_per_second":64e9}}}}],
@@ -466,7 +472,9 @@ fn reads_without_a_pattern_are_streams() {
     // The pattern is a condition that differs: the points are the same, and there is no verdict on them.
     let files = Files { counts: [1, 1], rows: &|side, _| [old, new][side] };
     assert!(Join::of(&files).is_condition(PATTERN) && Join::of(&files).find(old, 0, new).is_some());
-    let label = |rows: &[Row]| Label { row: &rows[0], shown: !3 }.to_string();
+    let label = |rows: &[Row]| {
+        Label { row: &rows[0], shown: ColumnSet::POINTS.without(ColumnSet::NODES) }.to_string()
+    };
     assert!(label(new).contains("pattern permuted, read"), "{}", label(new));
     assert!(!label(old).contains("pattern"), "{}", label(old));
     // Points of a kind of traffic with only one pattern are the same, whether or not the file contains the pattern.
@@ -493,7 +501,7 @@ fn tables_of_several_experiments_are_read_as_one_result_of_many() {
     let header = "host,experiment,initiator_node,target_node,ns\n";
     let table = format!("{header}a,matrix,0,0,90\n{header}a,order,0,0,80\n");
     let saved = parse(table.as_bytes()).unwrap();
-    let names: Vec<String> = saved.rows.iter().map(|row| row.experiment().to_string()).collect();
+    let names: Vec<String> = saved.rows.iter().map(|row| row.word(EXPERIMENT).to_string()).collect();
     assert_eq!((names, saved.experiment.as_str()), (["matrix".into(), "order".into()].into(), "report"));
     let one = parse(format!("{header}a,matrix,0,0,90\n").as_bytes()).unwrap();
     assert_eq!((one.experiment.as_str(), one.named_host()), ("matrix", Some("a")));
@@ -504,7 +512,8 @@ fn tables_of_several_experiments_are_read_as_one_result_of_many() {
 /// Returns the places, values and intervals of all points, in one order.
 fn in_order(saved: &Saved) -> Vec<String> {
     let point = |row: &Row| {
-        format!("{:?} {:?} {:.4} {:?}", row.pair, row.words, row.sample.nanoseconds, row.sample.interval)
+        let words = POINTS.map(|column| row.plain(column));
+        format!("{words:?} {:.4} {:?}", row.nanoseconds(), row.interval())
     };
     let mut points: Vec<String> = saved.rows.iter().map(point).collect();
     points.sort();
@@ -545,8 +554,8 @@ fn the_limit_in_a_table_of_loads_is_the_highest_rate_without_a_pace() {
     }
     // As in documents, all generators are the limit unless fewer are faster beyond both intervals.
     let close = rows.replace(",50e9,,,", ",65e9,63e9,67e9,");
-    let limit = parse(format!("{header}{close}").as_bytes()).unwrap().rows[1];
-    assert_eq!(limit.sample.nanoseconds, table.rows[1].sample.nanoseconds);
+    let limit = &parse(format!("{header}{close}").as_bytes()).unwrap().rows[1];
+    assert_eq!(limit.nanoseconds(), table.rows[1].nanoseconds());
     // Those of another host are its own.
     let other = rows.replace("a,loaded", "b,loaded").replace("64e9", "65e9");
     assert_eq!(parse(format!("{header}{rows}{other}").as_bytes()).unwrap().rows.len(), 4);
@@ -562,8 +571,8 @@ fn the_order_of_members_does_not_matter() {
         let saved = parse(text.as_bytes()).unwrap();
         assert_eq!(saved.rows.len(), 1, "{text}");
         let row = &saved.rows[0];
-        assert_eq!((row.sample.size, row.verified), (Bytes(4096), Some(false)), "{text}");
-        assert_eq!(row.sample.interval.map(|interval| interval.low), Some(89.0), "{text}");
+        assert_eq!((row.size(), row.flag(VERIFIED)), (Bytes(4096), Some(false)), "{text}");
+        assert_eq!(row.interval().map(|interval| interval.low), Some(89.0), "{text}");
     }
 }
 
@@ -595,8 +604,8 @@ fn bandwidths_of_single_cpus_are_points_of_their_own() {
         parse(text.as_bytes()).unwrap().rows
     };
     let each = rows([0, 1, 2], [1; 3]);
-    assert!(!each[1].is_same(&each[0], u32::MAX) && !each[2].is_same(&each[1], u32::MAX));
+    assert!(!each[1].is_same(&each[0], ColumnSet::POINTS) && !each[2].is_same(&each[1], ColumnSet::POINTS));
     // The first CPU of several generators is one of a choice.
     let [one, other] = [0, 4].map(|cpu| rows([cpu; 3], [1, 2, 3]));
-    assert!(one.iter().zip(other).all(|(one, other)| one.is_same(other, u32::MAX)));
+    assert!(one.iter().zip(other).all(|(one, other)| one.is_same(other, ColumnSet::POINTS)));
 }

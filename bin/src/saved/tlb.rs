@@ -2,18 +2,20 @@
 
 use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
+use latency_core::text::Text;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::tree::JsonValue;
 use crate::analysis::tlb::{TlbEnd, TlbLevels};
 use crate::error::Problem;
-use crate::result::row::{PAGES_ASKED, Row, Word};
+use crate::record::columns::PAGES_ASKED;
+use crate::record::row::Row;
 
 /// The levels of the TLB for one kind of pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SavedTlb {
     /// The kind of pages; empty if the levels are those of a curve, and so for its pages.
-    pub pages: Word,
+    pub pages: Text<24>,
     /// The levels.
     pub levels: TlbLevels,
 }
@@ -23,8 +25,8 @@ pub struct SavedTlb {
 /// Levels for transparent pages are also levels for pages of a pool, if the entries have that size.
 #[must_use]
 pub fn of_row(kinds: &[SavedTlb], row: &Row) -> TlbLevels {
-    let pages = row.plain(PAGES_ASKED);
-    let size = Pages::from_word(pages.as_str().as_bytes()).and_then(Pages::size).map(PageSize::bytes);
+    let pages = row.word(PAGES_ASKED);
+    let size = Pages::from_word(pages.as_bytes()).and_then(Pages::size).map(PageSize::bytes);
     let is_known = |tlb: &&SavedTlb| tlb.levels.iter().any(Option::is_some);
     let is_alike = |tlb: &SavedTlb| tlb.levels.iter().flatten().any(|level| Some(level.page) == size);
     let mut all = kinds.iter().filter(is_known);
@@ -38,7 +40,7 @@ pub(super) fn kind(kind: JsonValue<'_>) -> Result<SavedTlb, Problem> {
     for (slot, found) in levels.iter_mut().zip(kind.at("tlb").objects()?) {
         *slot = level(found)?;
     }
-    Ok(SavedTlb { pages: kind.at("pages_asked").text()?, levels })
+    Ok(SavedTlb { pages: kind.at(PAGES_ASKED.key).text()?, levels })
 }
 
 /// Reads a level, or null. A level without a plausible number of pages and cost is left out.

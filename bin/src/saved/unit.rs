@@ -3,7 +3,7 @@
 use latency_core::math;
 use latency_core::units;
 
-use crate::result::row::Row;
+use crate::record::row::Row;
 
 /// Returns the number of bytes in a unit by its name in a heading, behind a number or in an option. Both `KB` and `KiB`
 /// mean 1024 bytes, because tools use either name for the binary unit.
@@ -73,8 +73,8 @@ pub fn plausible(rows: &[Row], fractions: bool) -> bool {
     const TWO_LINES: u64 = 128;
     const SMALL: u64 = 1 << 20;
     const MEMORY_NS: f64 = 60.0;
-    let sizes = || rows.iter().map(|row| row.sample.size.0).filter(|size| *size > 0);
-    let slowest = rows.iter().map(|row| row.sample.nanoseconds).fold(0.0, f64::max);
+    let sizes = || rows.iter().map(|row| row.size().0).filter(|size| *size > 0);
+    let slowest = rows.iter().map(|row| row.nanoseconds()).fold(0.0, f64::max);
     let largest = sizes().max().unwrap_or(SMALL);
     !fractions && sizes().all(|size| size >= TWO_LINES) && (largest >= SMALL || slowest < MEMORY_NS)
 }
@@ -82,17 +82,13 @@ pub fn plausible(rows: &[Row], fractions: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::sample::Sample;
-    use latency_core::units::Bytes;
+    use crate::record::columns::WORKING_SET;
     use std::vec::Vec;
 
     #[test]
     fn sizes_without_a_unit_are_bytes_if_plausible() {
         let can_be = |points: &[(u64, f64)]| {
-            let row = |&(size, nanoseconds): &(u64, f64)| Row {
-                sample: Sample { size: Bytes(size), nanoseconds, ..Sample::EMPTY },
-                ..Row::EMPTY
-            };
+            let row = |&(size, ns): &(u64, f64)| Row::timed(ns).with(WORKING_SET, size);
             plausible(&points.iter().map(row).collect::<Vec<_>>(), false)
         };
         assert!(can_be(&[(128, 1.0), (1 << 20, 100.0)]));

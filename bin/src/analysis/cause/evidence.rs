@@ -8,7 +8,7 @@ use latency_core::stats::{Estimate, Interval};
 
 use super::facts::{Fact, SavedFacts};
 use crate::analysis::comparison::PointPair;
-use crate::result::row::EXPERIMENT;
+use crate::record::columns::EXPERIMENT;
 
 /// The experiment whose points are pairs of nodes.
 const MATRIX: &str = "matrix";
@@ -51,7 +51,7 @@ pub fn of_matrix(pairs: &[PointPair], experiment: &str, local: bool) -> Option<E
     for pair in pairs {
         let row = &pair.row;
         let is_of = row.is_word(EXPERIMENT, MATRIX) || !row.tells(EXPERIMENT) && experiment == MATRIX;
-        if is_of && row.pair.is_some_and(|(from, to)| (from == to) == local) {
+        if is_of && row.pair().is_some_and(|(from, to)| (from == to) == local) {
             sum += pair.ratio();
             count += 1;
             ends = Interval { low: ends.low.min(pair.interval.low), high: ends.high.max(pair.interval.high) };

@@ -9,7 +9,8 @@ use latency_core::sort::{sort_by, sort_by_key};
 use super::join::Join;
 use super::pair::PointPair;
 use super::significance::{Difference, Experience, LINES, LOADS, difference};
-use crate::result::row::{A, B, CLASS, FIELDS, FROM, Row, SIZE};
+use crate::record::columns::{CLASS, Column, INITIATOR_CPU, INITIATOR_NODE, POINTS, TARGET_CPU, WORKING_SET};
+use crate::record::row::Row;
 
 /// Least number of sizes at which points that are otherwise alike form a curve.
 pub const CURVE: usize = 6;
@@ -20,7 +21,9 @@ const SHORTEST_RUN: usize = 3;
 const MEDIAN: f64 = 1.5;
 
 /// The index behind the fields, used for all fields but the size together.
-const KIND: usize = FIELDS.len();
+const KIND: usize = POINTS.len();
+
+static NO_ROW: Row = Row::EMPTY;
 
 /// Points that may differ together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,12 +32,13 @@ pub enum PointGroup {
     Whole,
     /// One point, by its index.
     Point(usize),
-    /// Points with the same value of a field as a given point: the indices of the field and the point.
+    /// Points with the same value of a field as a given point: the place of the
+    /// column among those of points, and the index of the point.
     Field(usize, usize),
     /// Points from or to the initiator node of a given point, by its index.
     Node(usize),
     /// Points with the CPU that a given point has in a field: the indices of the field and the point.
-    Cpu(usize, usize),
+    Cpu(Column, usize),
     /// Points of a node with its own memory if true, with the memory of other nodes if false.
     Local(bool),
     /// Neighbouring sizes of a curve: the place of the first in the order by size, and their number.
@@ -81,7 +85,7 @@ impl Measured {
 
     /// Returns the point at an index, which must exist.
     pub fn point(&self, index: usize) -> &Row {
-        self.pairs.get(index).map_or(&Row::EMPTY, |pair| &pair.row)
+        self.pairs.get(index).map_or(&NO_ROW, |pair| &pair.row)
     }
 
     /// Adds a point with its latencies in `values`; `first` is the mean of the latencies of the first side.
@@ -96,22 +100,25 @@ impl Measured {
         let count = self.pairs.len();
         (self.alike, self.members) = (vec![usize::MAX; count * (KIND + 1)], vec![false; count]);
         for field in 0..=KIND {
-            let fields = if field == KIND { self.join.0 & !(1 << SIZE) } else { 1 << field };
+            let fields = match POINTS.get(field) {
+                Some(column) => (*column).into(),
+                None => self.join.0.without(WORKING_SET.into()),
+            };
             for point in 0..count {
                 let row = self.point(point);
                 let is_first = |before: &usize| {
                     let other = self.point(*before);
                     // Latencies of memory and of random loads are not one curve.
-                    let is_kind = field != KIND || other.parts.is_some() == row.parts.is_some();
+                    let is_kind = field != KIND || other.parts().is_some() == row.parts().is_some();
                     self.like(field, *before) == *before && is_kind && other.is_same(row, fields)
                 };
-                let known = field == KIND || row.tells(field);
+                let known = POINTS.get(field).is_none_or(|column| row.tells(*column));
                 let first = if known { (0..point).find(is_first).unwrap_or(point) } else { usize::MAX };
                 self.alike.iter_mut().skip(field * count + point).take(1).for_each(|slot| *slot = first);
             }
         }
         let mut order: Vec<usize> = (0..count).collect();
-        let key = |point: usize| (self.like(KIND, point), self.point(point).sample.size, point);
+        let key = |point: usize| (self.like(KIND, point), self.point(point).size(), point);
         sort_by_key(&mut order, |point| key(*point));
         for (rank, point) in order.iter().enumerate() {
             self.pairs.iter_mut().skip(*point).take(1).for_each(|pair| pair.rank = rank);
@@ -161,16 +168,16 @@ impl Measured {
 
     /// Returns whether a point belongs to a group.
     pub fn holds(&self, group: PointGroup, point: usize) -> bool {
-        let pair = self.point(point).pair;
+        let pair = self.point(point).pair();
         match group {
             PointGroup::Whole => true,
             PointGroup::Point(own) => own == point,
             PointGroup::Field(field, first) => self.like(field, point) == first,
             PointGroup::Node(first) => {
-                let node = self.point(first).pair.map(|(from, _)| from);
+                let node = self.point(first).pair().map(|(from, _)| from);
                 pair.is_some_and(|(from, to)| [Some(from), Some(to)].contains(&node))
             }
-            PointGroup::Cpu(field, first) => self.point(point).has_cpu_of(self.point(first), field),
+            PointGroup::Cpu(column, first) => self.point(point).has_cpu_of(self.point(first), column),
             PointGroup::Local(local) => pair.is_some_and(|(from, to)| (from == to) == local),
             PointGroup::Run(first, length) => {
                 self.pairs.get(point).is_some_and(|pair| (first..first + length).contains(&pair.rank))
@@ -196,20 +203,24 @@ impl Measured {
                 each(group);
             }
         };
-        for field in (0..FIELDS.len()).filter(|field| !self.join.is_condition(*field)) {
+        for (field, column) in POINTS.iter().copied().enumerate() {
+            if self.join.is_condition(column) {
+                continue;
+            }
             for point in (0..count).filter(|point| self.like(field, *point) == *point) {
-                match field {
+                match column {
                     // A CPU that comes first in some pair was offered already.
-                    B if self.pairs.iter().any(|pair| pair.row.begins_with_end_of(self.point(point))) => {}
-                    A | B => offer(PointGroup::Cpu(field, point), 2),
+                    TARGET_CPU
+                        if self.pairs.iter().any(|pair| pair.row.begins_with_end_of(self.point(point))) => {}
+                    INITIATOR_CPU | TARGET_CPU => offer(PointGroup::Cpu(column, point), 2),
                     _ => offer(PointGroup::Field(field, point), 2),
                 }
-                if field == FROM {
+                if column == INITIATOR_NODE {
                     offer(PointGroup::Node(point), 2);
                 }
             }
         }
-        if !self.join.is_condition(FROM) {
+        if !self.join.is_condition(INITIATOR_NODE) {
             offer(PointGroup::Local(true), 2);
             offer(PointGroup::Local(false), 2);
         }

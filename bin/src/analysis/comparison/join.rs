@@ -4,9 +4,10 @@
 //! requested size, is a condition that differs. It does not keep the points apart.
 
 use latency_core::math::{ToReal, exp, ln};
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 
-use crate::result::row::{FIELDS, Row, SIZE, fields_that};
+use crate::record::columns::{Column, ColumnSet, POINTS, WORKING_SET};
+use crate::record::row::Row;
 
 /// The files of two sides.
 #[derive(Clone, Copy)]
@@ -31,21 +32,21 @@ impl<'f> Files<'f> {
     }
 }
 
-/// The fields by which points are joined, one bit for each.
+/// The columns by which points are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Join(pub u32);
+pub struct Join(pub ColumnSet);
 
 impl Join {
     /// Finds the fields that distinguish points.
     #[must_use]
     pub fn of(files: &Files<'_>) -> Join {
-        Join(fields_that(|field| condition(files, field).is_none()))
+        Join(ColumnSet::that(&|column| condition(files, column).is_none()))
     }
 
     /// Returns whether a field is a condition that differs between the sides, and so is not used to join points.
     #[must_use]
-    pub const fn is_condition(self, field: usize) -> bool {
-        self.0 >> field & 1 == 0
+    pub const fn is_condition(self, column: Column) -> bool {
+        !self.0.has(column)
     }
 
     /// Finds the point in `rows` that is the same as the point `index` of `first`. Of points with the same fields, such
@@ -56,73 +57,71 @@ impl Join {
         let same = |other: &&Row| row.is_same(other, self.0);
         let before = first.get(..index)?.iter().filter(same).count();
         let mut all = rows.iter().filter(same);
-        all.clone().nth(before).or_else(|| all.next()).copied()
+        all.clone().nth(before).or_else(|| all.next()).cloned()
     }
 
     /// Interpolates a point of `row`'s size between the nearest two of `rows`, linearly in the logarithms; its interval
     /// contains their intervals.
     #[must_use]
     pub fn between(self, row: &Row, rows: &[Row]) -> Option<Row> {
-        let size = row.sample.size;
+        let size = row.size();
         let (mut below, mut above) = (None::<&Row>, None::<&Row>);
         // A latency of memory is not one of a random load.
         let is_alike = |other: &&Row| {
-            row.is_same(other, self.0 & !(1 << SIZE)) && row.parts.is_some() == other.parts.is_some()
+            row.is_same(other, self.0.without(WORKING_SET.into()))
+                && row.parts().is_some() == other.parts().is_some()
         };
         for other in rows.iter().filter(is_alike) {
-            let its = other.sample.size;
-            if its <= size && below.is_none_or(|below| its >= below.sample.size) {
+            let its = other.size();
+            if its <= size && below.is_none_or(|below| its >= below.size()) {
                 below = Some(other);
             }
-            if its >= size && above.is_none_or(|above| its < above.sample.size) {
+            if its >= size && above.is_none_or(|above| its < above.size()) {
                 above = Some(other);
             }
         }
         let (below, above) = (below?, above?);
-        let (low, high) = (below.sample.size.0.real(), above.sample.size.0.real());
+        let (low, high) = (below.size().0.real(), above.size().0.real());
         let share = if high > low { ln(size.0.real() / low) / ln(high / low) } else { 0.0 };
         let middle = |one: f64, other: f64| exp(ln(one) + share * ln(other / one));
-        let mut found = *below;
-        found.sample.size = size;
-        found.sample.nanoseconds = middle(below.sample.nanoseconds, above.sample.nanoseconds);
         let (one, other) = (ends(below), ends(above));
-        found.sample.interval =
-            Some(Interval { low: one.low.min(other.low), high: one.high.max(other.high) });
-        found.sample.core_cycles = None;
+        let ends = Interval { low: one.low.min(other.low), high: one.high.max(other.high) };
+        let value = middle(below.nanoseconds(), above.nanoseconds());
+        let mut found = below.clone().with(WORKING_SET, size);
+        found.replace(Some(Estimate { value, interval: Some(ends) }));
         Some(found)
     }
 }
 
 /// Returns a row of each side if the field is constant on each side and differs between them. A size of 0 counts as
 /// absent.
-fn condition<'f>(files: &Files<'f>, field: usize) -> Option<[&'f Row; 2]> {
+fn condition<'f>(files: &Files<'f>, field: Column) -> Option<[&'f Row; 2]> {
     let one = uniform(files, 0, field)?;
     let other = uniform(files, 1, field)?;
     (!one.agrees(other, field)).then_some([one, other])
 }
 
 /// Returns a row of a side if all rows of the side that have the field have the same value in it.
-fn uniform<'f>(files: &Files<'f>, side: usize, field: usize) -> Option<&'f Row> {
+fn uniform<'f>(files: &Files<'f>, side: usize, field: Column) -> Option<&'f Row> {
     let first = files.all(side).find(|row| row.tells(field))?;
     files.all(side).filter(|row| row.tells(field)).all(|row| row.agrees(first, field)).then_some(first)
 }
 
 /// Returns the fields that are constant on each side and differ between the sides, with a row of each side.
-pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (usize, [&'f Row; 2])> {
-    (0..FIELDS.len()).filter_map(move |field| Some((field, condition(&files, field)?)))
+pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (Column, [&'f Row; 2])> {
+    POINTS.iter().copied().filter_map(move |field| Some((field, condition(&files, field)?)))
 }
 
 /// Returns the name of the field that prevents points from joining: the first one without a value that both sides have.
 #[must_use]
 pub fn obstacle(files: &Files<'_>) -> &'static str {
-    let apart = |field: &usize| {
-        let told = |side| files.all(side).filter(|row| row.tells(*field));
+    let apart = |field: &&Column| {
+        let told = |side| files.all(side).filter(|row| row.tells(**field));
         told(0).next().is_some()
             && told(1).next().is_some()
-            && told(0).all(|row| told(1).all(|other| !row.agrees(other, *field)))
+            && told(0).all(|row| told(1).all(|other| !row.agrees(other, **field)))
     };
-    let place = (0..FIELDS.len()).find(apart);
-    place.and_then(|place| FIELDS.get(place)).map_or("", |(_, words)| words)
+    POINTS.iter().find(apart).map_or("", |column| column.words())
 }
 
 /// Returns the interval of a point; without one, an interval estimated from its spread; without a spread, one per cent
@@ -132,7 +131,7 @@ pub fn ends(row: &Row) -> Interval {
     /// rounds.
     const DEVIATIONS: f64 = 3.0;
     const UNKNOWN: f64 = 0.01;
-    let latency = row.sample.nanoseconds;
-    let half = latency * row.sample.deviation.map_or(UNKNOWN, |deviation| deviation * DEVIATIONS);
-    row.sample.interval.unwrap_or(Interval { low: latency - half, high: latency + half })
+    let latency = row.nanoseconds();
+    let half = latency * row.deviation().map_or(UNKNOWN, |deviation| deviation * DEVIATIONS);
+    row.interval().unwrap_or(Interval { low: latency - half, high: latency + half })
 }

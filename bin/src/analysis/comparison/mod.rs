@@ -11,6 +11,7 @@ pub mod significance;
 #[cfg(test)]
 mod tests;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
@@ -25,7 +26,7 @@ use groups::Measured;
 use join::ends;
 use significance::{Difference, HALF};
 
-use crate::result::row::Word;
+use crate::record::columns::{PAGES_OBTAINED, VERIFIED};
 
 /// Factor by which all points must outnumber a part for the difference to be attributed to the part, and not to the
 /// other points.
@@ -39,7 +40,7 @@ pub struct Comparison {
     /// True if the whole differs beyond threshold and chance. If it does not, parts are compared with the other points.
     pub is_whole: bool,
     /// The kinds of pages that the two sides obtained, if they differ.
-    pub pages: Option<[Word; 2]>,
+    pub pages: Option<[String; 2]>,
     /// True for each side with proven placement, if only one side has proof.
     pub proof: Option<[bool; 2]>,
 }
@@ -95,17 +96,18 @@ impl Comparison {
         for (file, value) in self.measured.values.iter_mut().enumerate() {
             *value = f64::NAN;
             let Some(other) = same(file) else { continue };
-            *value = ln(other.sample.nanoseconds);
-            let relative = ends(&other).relative_half_width(other.sample.nanoseconds) / HALF;
+            *value = ln(other.nanoseconds());
+            let relative = ends(&other).relative_half_width(other.nanoseconds()) / HALF;
             let [first, second] = &mut sums;
             let (count, logarithms, squares) = if file < ours { first } else { second };
             *count += 1.0;
             *logarithms += *value;
             *squares += relative * relative;
-            if !row.pages.is_empty() && !other.pages.is_empty() && row.pages != other.pages {
-                self.pages.get_or_insert([row.pages, other.pages]);
+            let pages = [row, &other].map(|row| row.word(PAGES_OBTAINED));
+            if pages.iter().all(|pages| !pages.is_empty()) && pages[0] != pages[1] {
+                self.pages.get_or_insert_with(|| pages.map(String::from));
             }
-            if let (Some(one), Some(two)) = (row.verified, other.verified)
+            if let (Some(one), Some(two)) = (row.flag(VERIFIED), other.flag(VERIFIED))
                 && one != two
             {
                 self.proof.get_or_insert([one, two]);
@@ -116,7 +118,7 @@ impl Comparison {
         }
         let means = sums.map(|(count, logarithms, _)| logarithms / count);
         let pair = PointPair {
-            row: *row,
+            row: row.clone(),
             nanoseconds: means.map(exp),
             interpolated,
             interval: Interval { low: f64::NAN, high: f64::NAN },

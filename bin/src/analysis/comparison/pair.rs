@@ -2,7 +2,7 @@
 
 use latency_core::stats::Interval;
 
-use crate::result::row::Row;
+use crate::record::row::Row;
 
 /// The meaning of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum ComparisonVerdict {
 }
 
 /// A point that both sides have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PointPair {
     /// The point's row in the first file.
     pub row: Row,

@@ -2,7 +2,7 @@
 
 use super::groups::PointGroup;
 use super::{Comparison, ComparisonVerdict, median};
-use crate::result::row::Row;
+use crate::record::row::Row;
 use alloc::vec::Vec;
 
 /// A part of the points that differs.
@@ -62,10 +62,10 @@ impl Comparison {
         let (mut ends, mut points) = ([first; 2], 0);
         for row in members.clone().map(|point| measured.point(point)) {
             let [smallest, largest] = &mut ends;
-            if row.sample.size < smallest.sample.size {
+            if row.size() < smallest.size() {
                 *smallest = row;
             }
-            if row.sample.size >= largest.sample.size {
+            if row.size() >= largest.size() {
                 *largest = row;
             }
             points += 1;
@@ -80,7 +80,7 @@ impl Comparison {
         let measured = &self.measured;
         let is_one_run =
             |one: &usize, other: &usize| is(*one) && is(*other) && measured.is_one_curve(*one, *other);
-        let size = |point: Option<&usize>| point.map(|point| measured.point(*point).sample.size);
+        let size = |point: Option<&usize>| point.map(|point| measured.point(*point).size());
         let mut first = 0;
         for run in measured.order.chunk_by(is_one_run) {
             if size(run.first()) != size(run.last()) {

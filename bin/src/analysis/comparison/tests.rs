@@ -1,8 +1,12 @@
 //! Rates of detected differences and of false ones, over many synthetic runs.
 
 use super::*;
-use crate::result::row::{A, B, CLASS, FIELDS, LINES, MEDIAN, METHOD, ONE_WAY, OP, Row, SIZE};
-use crate::result::sample::Sample;
+use crate::record::columns::{
+    CLASS, ColumnSet, INITIATOR_CPU, INITIATOR_NODE, LINES, METHOD, NS, OP, PAGES_OBTAINED, POINTS,
+    TARGET_CPU, TARGET_NODE, TRANSLATION, VERIFIED, WITHOUT_TRANSLATION, WORKING_SET,
+};
+use crate::record::row::{MEDIAN, ONE_WAY, Row};
+use latency_core::stats::Estimate;
 use latency_core::units::Bytes;
 use std::format;
 use std::vec::Vec;
@@ -37,28 +41,21 @@ const QUIET: Noise = Noise { drift: 0.0, scatter: 0.0, interval: 0.005 };
 fn run(truth: &[Row], noise: Noise, slower: &dyn Fn(&Row) -> f64, chance: &mut Chance) -> Vec<Row> {
     let drift = 1.0 + noise.drift * chance.normal();
     let row = |row: &Row| {
-        let nanoseconds =
-            row.sample.nanoseconds * drift * slower(row) * (1.0 + noise.scatter * chance.normal());
+        let nanoseconds = row.nanoseconds() * drift * slower(row) * (1.0 + noise.scatter * chance.normal());
         let interval = Interval {
             low: nanoseconds * (1.0 - noise.interval),
             high: nanoseconds * (1.0 + noise.interval),
         };
-        let sample = Sample { nanoseconds, interval: Some(interval), ..row.sample };
-        Row { sample, ..*row }
+        row.clone().with(NS, Estimate { value: nanoseconds, interval: Some(interval) })
     };
     truth.iter().map(row).collect()
 }
 
 fn matrix(from: u32, to: u32) -> Vec<Row> {
     let pairs = (0..from).flat_map(|from| (0..to).map(move |to| (from, to)));
-    let row = |(from, to)| Row {
-        pair: Some((from, to)),
-        sample: Sample {
-            size: Bytes(1 << 28),
-            nanoseconds: if from == to { 100.0 } else { 180.0 },
-            ..Sample::EMPTY
-        },
-        ..Row::EMPTY
+    let row = |(from, to)| {
+        let row = Row::timed(if from == to { 100.0 } else { 180.0 }).with(WORKING_SET, Bytes(1 << 28));
+        row.with(INITIATOR_NODE, from).with(TARGET_NODE, to)
     };
     pairs.map(row).collect()
 }
@@ -67,35 +64,21 @@ fn curve(points: u32) -> Vec<Row> {
     let row = |index: u32| {
         let size = 16384.0 * 2f64.powf(f64::from(index) / 4.0);
         let nanoseconds = 1.0 + 100.0 * (size / 3e7).powi(2) / (1.0 + (size / 3e7).powi(2));
-        Row {
-            pair: Some((0, 0)),
-            sample: Sample { size: Bytes(size as u64), nanoseconds, ..Sample::EMPTY },
-            ..Row::EMPTY
-        }
+        let row = Row::timed(nanoseconds).with(WORKING_SET, size as u64);
+        row.with(INITIATOR_NODE, 0_u32).with(TARGET_NODE, 0_u32)
     };
     (0..points).map(row).collect()
 }
 
-fn word(shown: impl core::fmt::Display) -> Word {
-    Word::from_bytes(format!("{shown}").as_bytes())
-}
-
 /// Returns all pairs of this number of CPUs, with neighbours on one core, and the classes of the pairs.
 fn cores(cpus: u32) -> Vec<Row> {
-    let of = |class: &str, op: &str, nanoseconds: f64| {
-        let mut row = Row { sample: Sample { nanoseconds, ..Sample::EMPTY }, ..Row::EMPTY };
-        row.set(CLASS, word(class));
-        row.set(OP, word(op));
-        row
-    };
+    let of =
+        |class: &str, op: &str, nanoseconds: f64| Row::timed(nanoseconds).with(CLASS, class).with(OP, op);
     let pairs = (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| (a, b)));
     let pairs = pairs.map(|(a, b)| {
         let (class, ns) = if a / 2 == b / 2 { ("same core", 8.0) } else { ("same L3", 50.0) };
-        let mut row = of(class, ONE_WAY, ns);
-        for (field, word) in [(A, word(a)), (B, word(b)), (METHOD, word("cas")), (LINES, word(16))] {
-            row.set(field, word);
-        }
-        row
+        let row = of(class, ONE_WAY, ns).with(INITIATOR_CPU, a).with(TARGET_CPU, b);
+        row.with(METHOD, "cas").with(LINES, 16_u32)
     });
     pairs.chain([of("same core", MEDIAN, 8.0), of("same L3", MEDIAN, 50.0)]).collect()
 }
@@ -133,7 +116,7 @@ fn a_slow_node_among_many_pairs_is_slower_and_named() {
     let mut chance = Chance(1);
     let noise = Noise { scatter: 0.003, drift: 0.01, ..QUIET };
     let first = run(&truth, noise, &same, &mut chance);
-    let second = run(&truth, noise, &|row| if row.pair.unwrap().1 == 9 { 1.5 } else { 1.0 }, &mut chance);
+    let second = run(&truth, noise, &|row| if row.pair().unwrap().1 == 9 { 1.5 } else { 1.0 }, &mut chance);
     let found = compared(&[first], &[second]);
     assert_eq!((found.count(ComparisonVerdict::Slower), found.count(ComparisonVerdict::Faster)), (8, 0));
     let [(group, points, by)] = named(&found)[..] else { panic!("{:?}", named(&found)) };
@@ -145,7 +128,7 @@ fn a_slow_node_among_many_pairs_is_slower_and_named() {
 #[test]
 fn half_of_the_points_being_slower_makes_the_other_half_no_faster() {
     let truth = matrix(2, 2);
-    let change = |row: &Row| if row.pair.is_some_and(|(_, to)| to == 1) { 1.12 } else { 1.0 };
+    let change = |row: &Row| if row.pair().is_some_and(|(_, to)| to == 1) { 1.12 } else { 1.0 };
     let mut chance = Chance(5);
     let found =
         compared(&[run(&truth, QUIET, &same, &mut chance)], &[run(&truth, QUIET, &change, &mut chance)]);
@@ -155,7 +138,7 @@ fn half_of_the_points_being_slower_makes_the_other_half_no_faster() {
 #[test]
 fn one_slow_pair_of_sixteen_is_found_by_one_file_a_side() {
     let truth = matrix(4, 4);
-    let slow = |row: &Row| if row.pair == Some((0, 3)) { 1.08 } else { 1.0 };
+    let slow = |row: &Row| if row.pair() == Some((0, 3)) { 1.08 } else { 1.0 };
     for (drift, scatter) in [(0.0, 0.005), (0.02, 0.005), (0.01, 0.008)] {
         let noise = Noise { drift, scatter, interval: 0.01 };
         let found = slower(200, &truth, 1, noise, &slow);
@@ -183,10 +166,10 @@ fn unchanged_points_are_seldom_called_slower() {
 #[test]
 fn slow_memory_shows_in_a_curve_as_a_run_of_sizes() {
     let truth = curve(48);
-    let slow = |row: &Row| if row.sample.size.0 > 20 << 20 { 1.1 } else { 1.0 };
+    let slow = |row: &Row| if row.size().0 > 20 << 20 { 1.1 } else { 1.0 };
     let noise = Noise { drift: 0.01, scatter: 0.005, interval: 0.01 };
     assert!(slower(100, &truth, 1, noise, &slow) >= 95);
-    let slight = |row: &Row| if row.sample.size.0 > 20 << 20 { 1.05 } else { 1.0 };
+    let slight = |row: &Row| if row.size().0 > 20 << 20 { 1.05 } else { 1.0 };
     assert!(slower(100, &truth, 3, noise, &slight) >= 90);
     let mut chance = Chance(3);
     let quiet = Noise { scatter: 0.002, ..noise };
@@ -201,10 +184,10 @@ fn a_faster_whole_neither_hides_nor_blames_an_unchanged_part() {
     let truth = matrix(4, 4);
     let mut chance = Chance(5);
     let first = run(&truth, QUIET, &same, &mut chance);
-    let change = |row: &Row| if row.pair == Some((0, 3)) { 1.0 } else { 0.8 };
+    let change = |row: &Row| if row.pair() == Some((0, 3)) { 1.0 } else { 0.8 };
     let found = compared(core::slice::from_ref(&first), &[run(&truth, QUIET, &change, &mut chance)]);
     assert_eq!((found.count(ComparisonVerdict::Slower), found.count(ComparisonVerdict::Faster)), (0, 15));
-    let change = |row: &Row| if row.pair == Some((0, 3)) { 1.2 } else { 0.8 };
+    let change = |row: &Row| if row.pair() == Some((0, 3)) { 1.2 } else { 0.8 };
     let found = compared(&[first], &[run(&truth, QUIET, &change, &mut chance)]);
     assert_eq!((found.count(ComparisonVerdict::Slower), found.count(ComparisonVerdict::Faster)), (1, 15));
 }
@@ -214,16 +197,16 @@ fn a_field_constant_on_each_side_is_a_condition_and_does_not_join() {
     let first = matrix(2, 2);
     let mut second = first.clone();
     for row in &mut second {
-        row.sample.size = Bytes(1 << 29);
+        row.put(WORKING_SET, Bytes(1 << 29));
     }
     let (first, second) = ([first], [second]);
     let rows = |side: usize, file: usize| [&first, &second][side][file].as_slice();
     let files = Files { counts: [1, 1], rows: &rows };
     let differing: Vec<_> = conditions(files).map(|(field, _)| field).collect();
-    assert_eq!(differing, [SIZE]);
+    assert_eq!(differing, [WORKING_SET]);
     assert_eq!(compared(&first, &second).pairs().len(), 4);
     // The sizes distinguish the points of two curves.
-    assert_eq!(Join::of(&Files { counts: [1, 1], rows: &|_, _| &[] }).0, (1 << FIELDS.len()) - 1);
+    assert_eq!(Join::of(&Files { counts: [1, 1], rows: &|_, _| &[] }).0, ColumnSet::POINTS);
     let (whole, part) = ([curve(20)], [curve(40).split_off(20)]);
     let rows = |side: usize, file: usize| [&whole, &part][side][file].as_slice();
     assert_eq!(obstacle(&Files { counts: [1, 1], rows: &rows }), "working set");
@@ -232,10 +215,7 @@ fn a_field_constant_on_each_side_is_a_condition_and_does_not_join() {
 #[test]
 fn other_sizes_are_interpolated_between_the_points() {
     let rows = |points: &[(u64, f64)]| -> Vec<Row> {
-        let row = |&(size, nanoseconds): &(u64, f64)| Row {
-            sample: Sample { size: Bytes(size), nanoseconds, ..Sample::EMPTY },
-            ..Row::EMPTY
-        };
+        let row = |&(size, nanoseconds): &(u64, f64)| Row::timed(nanoseconds).with(WORKING_SET, size);
         points.iter().map(row).collect()
     };
     let first = rows(&[(128, 2.0), (512, 8.0), (4096, 9.0)]);
@@ -251,14 +231,15 @@ fn other_sizes_are_interpolated_between_the_points() {
 fn differing_pages_and_proof_are_reported() {
     let mut first = matrix(2, 2);
     for row in &mut first {
-        (row.pages, row.verified) = (Word::from_bytes(b"2m"), Some(true));
+        row.put(PAGES_OBTAINED, "2m");
+        row.put(VERIFIED, true);
     }
     let mut second = first.clone();
-    second[1].pages = Word::from_bytes(b"4k");
-    second[2].verified = Some(false);
+    second[1].put(PAGES_OBTAINED, "4k");
+    second[2].put(VERIFIED, false);
     let found = compared(&[first], &[second]);
     let pages = found.pages.unwrap();
-    assert_eq!(pages.map(|word| word == *"2m"), [true, false]);
+    assert_eq!(pages.map(|word| word == "2m"), [true, false]);
     assert_eq!(found.proof.unwrap(), [true, false]);
 }
 
@@ -267,7 +248,9 @@ fn a_slow_cpu_is_named_whether_it_begins_or_ends_its_pairs() {
     let truth = cores(12);
     for cpu in [0_u32, 5, 11] {
         let mut chance = Chance(u64::from(cpu) + 1);
-        let is_of = |row: &Row| [A, B].iter().any(|field| row.is_word(*field, &format!("{cpu}")));
+        let is_of = |row: &Row| {
+            [INITIATOR_CPU, TARGET_CPU].iter().any(|field| row.is_word(*field, &format!("{cpu}")))
+        };
         let slow = |row: &Row| if is_of(row) { 1.3 } else { 1.0 };
         let (first, second) =
             (run(&truth, QUIET, &same, &mut chance), run(&truth, QUIET, &slow, &mut chance));
@@ -276,7 +259,7 @@ fn a_slow_cpu_is_named_whether_it_begins_or_ends_its_pairs() {
         let [(PointGroup::Cpu(field, point), 11, by)] = named(&found)[..] else {
             panic!("{:?}", named(&found))
         };
-        assert!(truth[point].is_word(field, &format!("{cpu}")) && (by - 0.3).abs() < 0.02, "{field} {by}");
+        assert!(truth[point].is_word(field, &format!("{cpu}")) && (by - 0.3).abs() < 0.02, "{field:?} {by}");
     }
 }
 
@@ -287,7 +270,10 @@ fn a_slow_class_is_one_part_with_its_median() {
     let slow = |row: &Row| if row.is_word(CLASS, "same core") { 1.3 } else { 1.0 };
     let (first, second) = (run(&truth, QUIET, &same, &mut chance), run(&truth, QUIET, &slow, &mut chance));
     let [(group, points, _)] = named(&compared(&[first], &[second]))[..] else { panic!() };
-    assert!(matches!(group, PointGroup::Field(CLASS, _)) && points == 6 + 1, "{group:?} {points}");
+    assert!(
+        matches!(group, PointGroup::Field(place, _) if POINTS[place] == CLASS) && points == 6 + 1,
+        "{group:?} {points}"
+    );
 }
 
 #[test]
@@ -295,8 +281,8 @@ fn another_method_and_other_lines_are_conditions_and_pairs_of_one_side_join_noth
     let first = cores(4);
     let mut second = first.clone();
     for row in second.iter_mut().filter(|row| row.tells(METHOD)) {
-        row.set(METHOD, word("flag"));
-        row.set(LINES, word(4));
+        row.put(METHOD, "flag");
+        row.put(LINES, 4_u32);
     }
     second.remove(1);
     let (first, second) = ([first], [second]);
@@ -309,12 +295,11 @@ fn another_method_and_other_lines_are_conditions_and_pairs_of_one_side_join_noth
 
 #[test]
 fn the_one_point_of_memory_beside_a_curve_of_random_loads_is_judged() {
-    use crate::result::split::LoadParts;
-    use latency_core::stats::Estimate;
     let mut first = curve(20);
-    let one = Estimate { value: 1.0, interval: None };
-    first[19].parts = Some(LoadParts { without_translation: one, translation: one });
+    for part in [WITHOUT_TRANSLATION, TRANSLATION] {
+        first[19].put(part, Estimate::exact(1.0));
+    }
     let mut second = first.clone();
-    second[19].sample.nanoseconds *= 1.3;
+    second[19].put(NS, Estimate { value: first[19].nanoseconds() * 1.3, interval: None });
     assert_eq!(compared(&[first], &[second]).count(ComparisonVerdict::Slower), 1);
 }

@@ -15,9 +15,11 @@ use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::tlb::TlbLevels;
 use crate::error::{Differences, PageKinds, Unanswered};
-use crate::result::row::{
-    EXPERIMENT, FIELDS, GENERATORS, KERNEL, LANES, ORDER, PAGES_ASKED, Row, SIZE, TRAFFIC, WORDS,
+use crate::record::columns::{
+    CHAINS, CORES, Column, ColumnSet, EXPERIMENT, INITIATOR_NODE, KERNEL, ORDER, PAGES_ASKED, PAGES_OBTAINED,
+    POINTS, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
 };
+use crate::record::row::Row;
 use crate::result::sample::{Sample, Samples};
 use crate::result::split::LoadParts;
 use between::{Between, MeasuredCurve};
@@ -109,8 +111,8 @@ impl Question {
 
 /// Returns the kind of pages of a point, if its file states one.
 pub fn pages_of(row: &Row) -> Option<Pages> {
-    let word = if row.pages.is_empty() { row.plain(PAGES_ASKED) } else { row.pages };
-    Pages::from_word(word.as_str().as_bytes()).filter(|pages| *pages != Pages::AUTO)
+    let told = [PAGES_OBTAINED, PAGES_ASKED].into_iter().find(|column| row.tells(*column))?;
+    Pages::from_word(row.word(told).as_bytes()).filter(|pages| *pages != Pages::AUTO)
 }
 
 /// The curve of a result: the points that differ from one of them only in their size.
@@ -125,21 +127,23 @@ pub struct SavedCurve<'r> {
 
 impl<'r> SavedCurve<'r> {
     fn has(&self, row: &Row) -> bool {
-        const ALIKE: u32 = ((1 << FIELDS.len()) - 1) & !(1 << SIZE);
-        is_random_load(row) && row.pages == self.like.pages && row.is_same(self.like, ALIKE)
+        const ALIKE: ColumnSet = ColumnSet::POINTS.without(ColumnSet::of(&[WORKING_SET]));
+        is_random_load(row)
+            && row.word(PAGES_OBTAINED) == self.like.word(PAGES_OBTAINED)
+            && row.is_same(self.like, ALIKE)
     }
 
     /// Passes the points to `take`.
     fn with_samples(&self, take: &mut dyn FnMut(Samples<'_>)) {
-        let sample = |index: usize| self.of.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
+        let sample = |index: usize| self.of.rows.get(index).filter(|row| self.has(row)).map(Row::sample);
         take(Samples::new(self.of.rows.len(), &sample));
     }
 
     /// Returns memory and translation of the nearest size that has them, at most an octave away.
     pub fn parts(&self, size: Bytes) -> Option<(Bytes, LoadParts)> {
         let near = |other: Bytes| other <= size.times(2) && size <= other.times(2);
-        let all = self.of.rows.iter().filter(|row| near(row.sample.size) && self.has(row));
-        let apart = all.filter_map(|row| Some((row.sample.size, row.parts?)));
+        let all = self.of.rows.iter().filter(|row| near(row.size()) && self.has(row));
+        let apart = all.filter_map(|row| Some((row.size(), row.parts()?)));
         apart.min_by_key(|(other, _)| other.0.abs_diff(size.0))
     }
 
@@ -160,16 +164,14 @@ impl<'r> SavedCurve<'r> {
 
 /// Returns whether a point is the latency of one chain of random loads, with several lines in each page.
 fn is_random_load(row: &Row) -> bool {
-    let is_usual = |field: usize| match field {
-        KERNEL | PAGES_ASKED | EXPERIMENT => true,
-        _ if !row.tells(field) => true,
-        ORDER => row.is_word(field, "random"),
-        LANES => row.is_word(field, "1"),
-        _ => row.is_word(field, "0"),
+    let is_usual = |column: Column| match column {
+        INITIATOR_NODE | TARGET_NODE | WORKING_SET | STRIDE | KERNEL | PAGES_ASKED | EXPERIMENT => true,
+        _ if !row.tells(column) => true,
+        ORDER => row.is_word(column, "random"),
+        CHAINS => row.is_word(column, "1"),
+        _ => row.is_word(column, "0"),
     };
-    row.sample.size.0 > 0
-        && row.sample.stride < PageSize::LEAST.bytes()
-        && (WORDS..FIELDS.len()).all(is_usual)
+    row.size().0 > 0 && row.stride() < PageSize::LEAST.bytes() && POINTS.iter().copied().all(is_usual)
 }
 
 /// The merit of a curve for an answer: how close it comes to the size, its experiment, and its pages.
@@ -239,11 +241,11 @@ fn equals<'r>(
         } else if curve.of.started != other.of.started {
             differences.add("start");
         }
-        for (field, (_, word)) in FIELDS.iter().enumerate().filter(|_| is_of_host) {
-            let is_same =
-                matches!(field, SIZE | EXPERIMENT | PAGES_ASKED) || curve.like.agrees(other.like, field);
+        for column in POINTS.iter().copied().filter(|_| is_of_host) {
+            let is_same = matches!(column, WORKING_SET | EXPERIMENT | PAGES_ASKED)
+                || curve.like.agrees(other.like, column);
             if !is_same {
-                differences.add(word);
+                differences.add(column.words());
             }
         }
         if let (Ok(own), Ok((_, found))) = (own, other.at(question.size)) {
@@ -345,7 +347,7 @@ pub fn ask<'r>(
     for kind in Pages::all().filter(|kind| is_open && Some(*kind) != pages) {
         let is_of_kind = |other: &SavedCurve<'_>| {
             pages_of(other.like) == Some(kind)
-                && other.like.pair == curve.like.pair
+                && other.like.pair() == curve.like.pair()
                 && other.of.is_of_host_of(&curve.of)
         };
         let other = best(results, Some(size), &is_of_kind);
@@ -371,12 +373,12 @@ pub fn ask<'r>(
 }
 
 /// Returns a number that a field of a point has; 0 without one.
-fn number(row: &Row, field: usize) -> u32 {
-    row.plain(field).as_str().parse::<u64>().map_or(0, |count| count as u32)
+fn number(row: &Row, column: Column) -> u32 {
+    row.count(column).map_or(0, |count| count as u32)
 }
 
-const fn time(row: &Row) -> Estimate {
-    Estimate { value: row.sample.nanoseconds, interval: row.sample.interval }
+fn time(row: &Row) -> Estimate {
+    Estimate { value: row.nanoseconds(), interval: row.interval() }
 }
 
 /// Returns the time of a load with several chains side by side: the measured one of this size, or the latency divided by
@@ -389,27 +391,28 @@ fn side_by_side(
     let like = found.curve.like;
     let (mut single, mut several, mut most) = (None, None, 0);
     each(results, &["parallel"], &mut |result, of, _, row| {
-        if !of.is_of_host_of(&found.curve.of) || pages_of(row) != pages_of(like) || row.pair != like.pair {
+        if !of.is_of_host_of(&found.curve.of) || pages_of(row) != pages_of(like) || row.pair() != like.pair()
+        {
             return;
         }
-        let count = number(row, LANES);
+        let count = number(row, CHAINS);
         most = most.max(count);
         let best = match count {
             1 => &mut single,
             _ if count == chains => &mut several,
             _ => return,
         };
-        let key = |row: &Row| (row.sample.size == found.size, row.sample.size);
+        let key = |row: &Row| (row.size() == found.size, row.size());
         if best.is_none_or(|(_, best)| key(row) > key(best)) {
             *best = Some((result, row));
         }
     });
     let Some((of_several, several)) = several else { return Err(Unanswered::NoChains { chains, most }) };
-    if several.sample.size == found.size {
+    if several.size() == found.size {
         return Ok((time(several), [Some(of_several), None]));
     }
-    let is_in_memory = found.is_in_memory(found.size) && found.is_in_memory(several.sample.size);
-    let single = single.filter(|(_, single)| is_in_memory && single.sample.size == several.sample.size);
+    let is_in_memory = found.is_in_memory(found.size) && found.is_in_memory(several.size());
+    let single = single.filter(|(_, single)| is_in_memory && single.size() == several.size());
     let speedup = single.and_then(|(_, single)| time(single).over(time(several)));
     let time = speedup.and_then(|speedup| found.between.expected.over(speedup));
     let sources = [Some(of_several), single.map(|(result, _)| result)];
@@ -428,13 +431,13 @@ fn at_once(
     let (mut count, mut most, mut is_in_memory) = (0_usize, 0, found.is_in_memory(found.size));
     each(results, &["bandwidth"], &mut |result, of, _, row| {
         let is_wanted = of.is_of_host_of(&found.curve.of) && row.is_word(TRAFFIC, "random");
-        if !is_wanted || row.pair != found.curve.like.pair {
+        if !is_wanted || row.pair() != found.curve.like.pair() {
             return;
         }
         sources.insert(result as u32);
-        let own = number(row, GENERATORS);
+        let own = number(row, CORES);
         most = most.max(own);
-        is_in_memory &= found.is_in_memory(row.sample.size);
+        is_in_memory &= found.is_in_memory(row.size());
         // The time between two loads of one core grows with the number of cores, as a latency with the working set.
         let Estimate { value: nanoseconds, interval } = time(row).scaled(own.into());
         let sample = Sample { size: Bytes(own.into()), nanoseconds, interval, ..Sample::EMPTY };

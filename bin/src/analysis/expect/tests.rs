@@ -4,7 +4,11 @@ use super::between::MeasuredCurve;
 use super::mixture::{Mixture, Term};
 use super::*;
 use crate::analysis::tlb::TlbEnd;
-use crate::result::row::Word;
+use crate::record::columns::{
+    CHAINS, CORES, Column, EXPERIMENT, INITIATOR_NODE, NS, ORDER, PAGES_OBTAINED, PREFETCH, STRIDE,
+    TARGET_NODE, TRAFFIC, TRANSLATION, WITHOUT_TRANSLATION, WORKING_SET,
+};
+use crate::report::document::Value;
 use latency_core::stats::Interval;
 use std::vec;
 use std::vec::Vec;
@@ -31,10 +35,10 @@ fn sample(size: u64, nanoseconds: f64) -> Sample {
 
 /// Returns a point of a curve in pages with this word.
 fn row(size: u64, nanoseconds: f64, pages: &str) -> Row {
-    let mut row = Row { pair: Some((0, 0)), sample: sample(size, nanoseconds), ..Row::EMPTY };
-    row.set(ORDER, Word::from_bytes(b"random"));
-    row.pages = Word::from_bytes(pages.as_bytes());
-    row
+    let Sample { nanoseconds: value, interval, .. } = sample(size, nanoseconds);
+    let row = Row::EMPTY.with(NS, Estimate { value, interval }).with(WORKING_SET, size);
+    let row = row.with(INITIATOR_NODE, 0_u32).with(TARGET_NODE, 0_u32);
+    row.with(ORDER, "random").with(PAGES_OBTAINED, pages)
 }
 
 /// Returns the sizes from 4 KiB to 1 GiB, two in each octave.
@@ -47,18 +51,13 @@ fn rows(pages: &str, factor: f64) -> Vec<Row> {
     sizes().map(|size| row(size, factor * planted(size), pages)).collect()
 }
 
-fn with(mut row: Row, field: usize, value: &str) -> Row {
-    row.set(field, Word::from_bytes(value.as_bytes()));
-    row
-}
-
 /// Returns the times of 1 and 8 chains over sizes, by a speedup of 4 in the caches and of 5 in memory.
 fn parallel() -> Vec<Row> {
     let times = |size: u64| {
         let speedup = if size > 8 * MIB { 5.0 } else { 4.0 };
-        [1, 8].map(|chains| {
+        [1_u32, 8].map(|chains| {
             let nanoseconds = if chains == 1 { planted(size) } else { planted(size) / speedup };
-            with(row(size, nanoseconds, "4k"), LANES, if chains == 1 { "1" } else { "8" })
+            row(size, nanoseconds, "4k").with(CHAINS, chains)
         })
     };
     [MIB, 256 * MIB].into_iter().flat_map(times).collect()
@@ -66,11 +65,8 @@ fn parallel() -> Vec<Row> {
 
 /// Returns the time of a line of 1, 4 and 8 cores that load at random.
 fn random() -> Vec<Row> {
-    [(1, "1", 10.0), (4, "4", 3.0), (8, "8", 2.5)]
-        .map(|(_, cores, nanoseconds)| {
-            let traffic = with(row(256 * MIB, nanoseconds, "4k"), TRAFFIC, "random");
-            with(traffic, GENERATORS, cores)
-        })
+    [(1_u32, 10.0), (4, 3.0), (8, 2.5)]
+        .map(|(cores, ns)| row(256 * MIB, ns, "4k").with(TRAFFIC, "random").with(CORES, cores))
         .to_vec()
 }
 
@@ -239,10 +235,10 @@ fn a_question_without_a_size_is_about_the_largest_one() {
 
 #[test]
 fn memory_apart_from_translation_is_that_of_the_nearest_size_within_an_octave() {
-    let apart = |row: Row| match row.sample.size.0 {
+    let apart = |row: Row| match row.size().0 {
         size @ (MIB | 0x400_0000) => {
             let without_translation = Estimate::exact(size as f64);
-            Row { parts: Some(LoadParts { without_translation, translation: Estimate::exact(1.0) }), ..row }
+            row.with(WITHOUT_TRANSLATION, without_translation).with(TRANSLATION, Estimate::exact(1.0))
         }
         _ => row,
     };
@@ -306,16 +302,21 @@ fn other_pages_stand_beside_the_curve_and_can_be_asked_for() {
 
 #[test]
 fn only_random_loads_of_one_chain_are_a_curve() {
-    let changed: [(usize, &str); 4] = [(ORDER, "sequential"), (LANES, "4"), (TRAFFIC, "read"), (11, "true")];
-    for (field, value) in changed {
-        let rows: Vec<Row> = rows("4k", 1.0).into_iter().map(|row| with(row, field, value)).collect();
+    let changed: [(Column, Value); 4] = [
+        (ORDER, "sequential".into()),
+        (CHAINS, 4_u32.into()),
+        (TRAFFIC, "read".into()),
+        (PREFETCH, true.into()),
+    ];
+    for (column, value) in changed {
+        let rows: Vec<Row> = rows("4k", 1.0).into_iter().map(|row| row.with(column, value.clone())).collect();
         assert_eq!(
             answer(&[result("curve", &rows)], &of_size(MIB)).err(),
             Some(Unanswered::NoCurve),
-            "{value}"
+            "{value:?}"
         );
     }
-    let spaced = |row: Row| Row { sample: Sample { stride: Bytes(4096), ..row.sample }, ..row };
+    let spaced = |row: Row| row.with(STRIDE, Bytes(4096));
     let rows: Vec<Row> = rows("4k", 1.0).into_iter().map(spaced).collect();
     assert_eq!(answer(&[result("curve", &rows)], &of_size(MIB)).err(), Some(Unanswered::NoCurve));
 }
@@ -373,7 +374,8 @@ fn cores_share_the_random_bandwidth_of_memory() {
 #[test]
 fn cores_without_an_interval_have_an_expected_time_without_one() {
     let (single, mut several) = (rows("4k", 1.0), random());
-    several[1].sample.interval = None;
+    let alone = Estimate { value: several[1].nanoseconds(), interval: None };
+    several[1].put(NS, alone);
     let results = [result("curve", &single), result("bandwidth", &several)];
     for (cores, is_known) in [(1, true), (4, false), (6, false), (8, true)] {
         let question = Question { cores: Some(cores), ..of_size(512 * MIB) };
@@ -386,8 +388,8 @@ fn cores_without_an_interval_have_an_expected_time_without_one() {
 fn joined_tables_name_the_experiment_of_each_point() {
     let all: Vec<Row> = rows("4k", 1.0)
         .into_iter()
-        .map(|row| with(row, EXPERIMENT, "curve"))
-        .chain(parallel().into_iter().map(|row| with(row, EXPERIMENT, "parallel")))
+        .map(|row| row.with(EXPERIMENT, "curve"))
+        .chain(parallel().into_iter().map(|row| row.with(EXPERIMENT, "parallel")))
         .collect();
     let found = answer(&[result("report", &all)], &of_chains(MIB, &[8])).unwrap();
     assert_eq!(found.times().len(), 2);
@@ -425,7 +427,7 @@ fn curves_that_differ_are_refused_and_alike_ones_are_counted() {
     // Nothing but the values tells them apart.
     assert_eq!(refused(&[result("curve", &fast), result("curve", &slow)]), several(2, none));
     let both: Vec<Row> =
-        fast.iter().copied().chain(slow.iter().map(|row| Row { pair: Some((0, 1)), ..*row })).collect();
+        fast.iter().cloned().chain(slow.iter().map(|row| row.clone().with(TARGET_NODE, 1_u32))).collect();
     let nodes = by("to node");
     assert_eq!(refused(&[result("curve", &both)]), several(2, nodes));
     // Another host with other pages is another host.

@@ -5,13 +5,14 @@ use core::fmt;
 
 use latency_core::text::{Text, joined};
 
-use super::verdict::field_of;
 use super::view::{ComparisonView, Differs, NOT_POOR, TRUST};
 use crate::analysis::comparison::{Comparison, Files, conditions, median};
 use crate::error::Typed;
+use crate::record::columns::{CORE_GHZ, Column, PAGES_ASKED, PAGES_OBTAINED, SEED, WORKING_SET};
+use crate::record::label::shown as shown_value;
+use crate::record::row::Row;
 use crate::report::document::{Part, Role, fields};
 use crate::report::shown::Shown;
-use crate::result::row::{FIELDS, PAGES_ASKED, Row, SIZE};
 use crate::saved::Saved;
 use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, TEXTS, VERIFIED, WHOLE, of_result};
 use crate::saved::conditions::CONDITIONS;
@@ -44,14 +45,14 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Vec<Di
     of_table(&mut list, saved, files, comparison);
     let (first, second) = saved.split_at(files.counts[0]);
     for (field, rows) in conditions(files) {
-        let Some(&key) = FIELDS.get(field).filter(|_| TABLE.iter().all(|entry| entry.field != Some(field)))
-        else {
+        if TABLE.iter().any(|entry| entry.field == Some(field)) {
             continue;
-        };
+        }
         // The requested pages matter only if the obtained ones are unknown.
-        let told = rows.iter().all(|row| !row.pages.is_empty());
+        let told = rows.iter().all(|row| row.tells(PAGES_OBTAINED));
         let blocks = field != PAGES_ASKED || !told;
-        add(&mut list, key, blocks, [&field_of(rows[0], field), &field_of(rows[1], field)]);
+        let key = (field.name(), field.words());
+        add(&mut list, key, blocks, [&shown_value(rows[0], field), &shown_value(rows[1], field)]);
     }
     if saved.iter().any(|saved| saved.conditions.poor) {
         add(&mut list, (TRUST, TRUST), true, [&trust(first), &trust(second)]);
@@ -70,18 +71,18 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Vec<Di
     }
     // The core clock and the seed, which are fields of rows.
     let rows = [files.first(0), files.first(1)];
-    let clock = |rows: &[Row]| median(&mut rows.iter().filter_map(|row| row.gigahertz));
+    let clock = |rows: &[Row]| median(&mut rows.iter().filter_map(Row::core_gigahertz));
     if let (Some(one), Some(other)) = (clock(rows[0]), clock(rows[1]))
         && (one - other).abs() > CLOCK * one
     {
         let shown = |clock| fmt::from_fn(move |out| write!(out, "{clock:.2} GHz"));
-        add(&mut list, ("core_ghz", "core clock"), false, [&shown(one), &shown(other)]);
+        add(&mut list, (CORE_GHZ.name(), "core clock"), false, [&shown(one), &shown(other)]);
     }
-    let seed = |rows: &[Row]| rows.iter().find_map(|row| row.seed);
+    let seed = |rows: &[Row]| rows.iter().find_map(|row| row.count(SEED));
     if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1]))
         && one != other
     {
-        add(&mut list, ("seed", "seed"), false, [&one, &other]);
+        add(&mut list, (SEED.name(), "seed"), false, [&one, &other]);
     }
     list
 }
@@ -96,8 +97,8 @@ fn of_table(list: &mut Vec<Differs>, saved: &[Saved], files: Files<'_>, comparis
             // If any run of a side is partial, the whole side is.
             if condition == WHOLE { told().min() } else { told().next() }.unwrap_or(0)
         };
-        let [one, other] = match (condition, comparison.pages, comparison.proof) {
-            (PAGES, Some(pages), _) => pages.map(|word| alike::pages(word.as_str())),
+        let [one, other] = match (condition, &comparison.pages, comparison.proof) {
+            (PAGES, Some([one, other]), _) => [alike::pages(one), alike::pages(other)],
             (VERIFIED, _, Some(proof)) => proof.map(alike::yes),
             _ => rows.map_or([of_side(first), of_side(second)], |rows| {
                 rows.map(|row| alike::of_row(row, condition))
@@ -112,7 +113,7 @@ fn of_table(list: &mut Vec<Differs>, saved: &[Saved], files: Files<'_>, comparis
         let rows = rows.map_or([None; 2], |rows| rows.map(Some));
         let [one, other] = [(rows[0], one), (rows[1], other)].map(|(row, value)| {
             fmt::from_fn(move |out| match (row, entry.field) {
-                (Some(row), Some(field)) => row.show(out, field),
+                (Some(row), Some(field)) => write!(out, "{}", shown_value(row, field)),
                 _ => alike::show(condition, value, false, out),
             })
         });
@@ -168,12 +169,13 @@ impl ComparisonView<'_> {
 
     /// Names the option that measures B over the working set of A, if both have one and the sizes forbid a verdict.
     fn size(&self, document: &mut Shown) {
-        let is_blocked = self.differs.iter().any(|differs| differs.blocks && differs.what == FIELDS[SIZE].0);
-        let sizes = conditions(self.files).find(|(field, _)| *field == SIZE);
+        let is_blocked =
+            self.differs.iter().any(|differs| differs.blocks && differs.what == WORKING_SET.name());
+        let sizes = conditions(self.files).find(|(field, _)| *field == WORKING_SET);
         // The size of traffic is the memory of all generators together.
-        let is_option = |(_, [row, _]): &(usize, [&Row; 2])| is_blocked && row.traffic().is_none();
+        let is_option = |(_, [row, _]): &(Column, [&Row; 2])| is_blocked && row.traffic().is_none();
         if let Some((_, [row, _])) = sizes.filter(is_option) {
-            let size = Typed(row.sample.size);
+            let size = Typed(row.size());
             document.finding(format_args!(
                 "Default working sets may have changed; to compare with A, measure B with --size={size}."
             ));

@@ -6,9 +6,10 @@ use latency_core::text::joined;
 
 use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
+use crate::record::columns::{ColumnSet, STRIDE, WORKING_SET};
+use crate::record::row::Row;
 use crate::report::document::{self, Part, fields};
 use crate::report::shown::Shown;
-use crate::result::row::{FIELDS, SIZE, STRIDE};
 use crate::result::sample::Samples;
 use crate::saved::{Saved, tlb};
 
@@ -33,13 +34,9 @@ pub fn of(sides: [&[Saved]; 2]) -> Option<Levels> {
 
 fn levels(saved: &Saved) -> Option<Levels> {
     let like = saved.rows.first()?;
-    let alike = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
+    let alike = ColumnSet::POINTS.without(ColumnSet::of(&[WORKING_SET, STRIDE]));
     let sample = |index: usize| {
-        saved
-            .rows
-            .get(index)
-            .filter(|row| row.sample.size.0 > 0 && row.is_same(like, alike))
-            .map(|row| row.sample)
+        saved.rows.get(index).filter(|row| row.size().0 > 0 && row.is_same(like, alike)).map(Row::sample)
     };
     let samples = Samples::new(saved.rows.len(), &sample);
     Levels::of(&Analysis::new(samples, tlb::of_row(&saved.tlb, like), saved.claims, None, &|| false))

@@ -19,12 +19,14 @@ use crate::analysis::comparison::{CURVE, Comparison, ComparisonVerdict, Files, J
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, NoVerdict, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
+use crate::record::columns::TRANSLATION;
+use crate::record::row::Row;
 use crate::report::document::{Part, Role, fields};
 use crate::report::figures::{ByPercent, Digits};
 use crate::report::format::Purpose;
 use crate::report::shown::Shown;
-use crate::result::row::Row;
 use crate::saved::{self, Saved};
+
 use latency_core::words::Worded;
 
 use points::COLUMNS;
@@ -50,7 +52,7 @@ pub const COMPARE: Command = Command {
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
         ..Descriptor::OF_VALUES
     },
-    columns: [&columns::SAVED, &COLUMNS],
+    columns: [&columns::FIELDS_OF_POINTS, &COLUMNS],
     run,
 };
 
@@ -102,7 +104,7 @@ pub fn load<'a>(
 /// without one. Returns the number of points that were left out.
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
     let all = saved.rows.len();
-    saved.rows = replaced(saved.rows, &mut |row| row.take_undisturbed());
+    saved.rows = replaced(saved.rows, &mut |row| row.replace(row.undisturbed()));
     if saved.rows.is_empty() {
         return Err(SavedError::NoUndisturbed.into());
     }
@@ -113,7 +115,7 @@ fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
 fn replaced(rows: &[Row], change: &mut dyn FnMut(&mut Row) -> bool) -> &'static [Row] {
     let mut list = Vec::new();
     for row in rows {
-        let mut row = *row;
+        let mut row = row.clone();
         if change(&mut row) {
             list.push(row);
         }
@@ -130,15 +132,16 @@ fn without_translation(all: &mut [Saved], Join(fields): Join, wanted: bool) -> b
     for saved in all {
         saved.rows = replaced(saved.rows, &mut |row| {
             let has = wanted
-                && row.parts.is_some()
+                && row.parts().is_some()
                 && before.iter().all(|rows| {
                     let mut same = rows.iter().filter(|other| row.is_same(other, fields)).peekable();
-                    same.peek().is_some() && same.all(|other| other.parts.is_some())
+                    same.peek().is_some() && same.all(|other| other.parts().is_some())
                 });
-            if has && row.take_memory() {
+            let memory = row.parts().filter(|_| has).map(|parts| parts.without_translation);
+            if row.replace(memory) {
                 is_replaced = true;
             } else {
-                row.parts = None;
+                row.hide(TRANSLATION);
             }
             true
         });
@@ -169,7 +172,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     // Levels are those of random loads at every size.
     let levels = if is_curve { levels::of(all.split_at(ours.len()).into()) } else { None };
     let has_parts =
-        |saved: &[Saved]| saved.iter().flat_map(|saved| saved.rows).any(|row| row.parts.is_some());
+        |saved: &[Saved]| saved.iter().flat_map(|saved| saved.rows).any(|row| row.parts().is_some());
     let (one, other) = all.split_at(ours.len());
     let parts = [one, other].map(has_parts);
     let join = joined([one, other]);
@@ -274,7 +277,7 @@ impl ComparisonView<'_> {
         let of = |pair: &PointPair| {
             let of = |side: usize| {
                 let found = self.files.first(side).iter().find(|row| row.is_same(&pair.row, self.join.0));
-                found.and_then(|row| row.parts).map(|parts| parts.translation)
+                found.and_then(Row::parts).map(|parts| parts.translation)
             };
             of(0).zip(of(1))
         };
@@ -312,8 +315,7 @@ impl ComparisonView<'_> {
     /// Returns whether both sides are curves.
     pub fn is_curve(&self) -> bool {
         let pairs = self.comparison.pairs();
-        let larger =
-            |two: &&[PointPair]| matches!(two, [one, other] if one.row.sample.size < other.row.sample.size);
+        let larger = |two: &&[PointPair]| matches!(two, [one, other] if one.row.size() < other.row.size());
         pairs.windows(2).filter(larger).count() + 1 >= CURVE
     }
 

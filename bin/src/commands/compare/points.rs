@@ -15,12 +15,14 @@ use super::view::{ComparisonView, first_name};
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
 use crate::describe::{self, columns};
+use crate::record::columns::{CLASS, ColumnSet, INITIATOR_CPU, TARGET_CPU, WORKING_SET};
+use crate::record::label::{Label, shown as shown_value};
+use crate::record::row::differing;
 use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit, vector};
 use crate::report::document::{Field, Level, Part, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
-use crate::result::row::{A, B, CLASS, CPUS, FIELDS, FROM, Label, SIZE, TO, differing};
 
 fields! {
     A_NS "a_ns" "Latency in A in nanoseconds; geometric mean of several files.";
@@ -32,9 +34,6 @@ fields! {
 
 /// The columns that only comparisons have.
 pub static COLUMNS: [Field; 5] = [A_NS, B_NS, RATIO, INTERPOLATED, VERDICT];
-
-/// The fields of the initiator node and the target node.
-const NODES: u32 = 1 << FROM | 1 << TO;
 
 /// Number of points above which the table shows only the largest differences.
 const MANY: usize = 128;
@@ -71,14 +70,14 @@ impl fmt::Display for SideValue {
 
 impl ComparisonView<'_> {
     /// Returns the fields that identify a point for readers: the fields that vary, or the nodes if none does.
-    pub fn naming(&self) -> u32 {
+    pub fn naming(&self) -> ColumnSet {
         let pairs = self.comparison.pairs();
         let found = differing(pairs.iter().map(|pair| &pair.row));
         let of_cpus = pairs.iter().any(|pair| pair.row.tells(CLASS));
         match found {
-            found if of_cpus => found | CPUS | 1 << CLASS,
-            0 => NODES,
-            found if found & NODES != 0 => found | NODES,
+            found if of_cpus => found | ColumnSet::CPUS | CLASS,
+            ColumnSet::EMPTY => ColumnSet::NODES,
+            found if found.meets(ColumnSet::NODES) => found | ColumnSet::NODES,
             found => found,
         }
     }
@@ -113,8 +112,8 @@ impl ComparisonView<'_> {
         pair: &dyn Fn(usize) -> Option<&'p PointPair>,
     ) {
         let shown = self.naming();
-        let (nodes, cpus) = (shown & NODES != 0, shown & CPUS != 0);
-        let fields = || (SIZE..FIELDS.len()).filter(|field| (shown & !CPUS) >> field & 1 == 1);
+        let (nodes, cpus) = (shown.meets(ColumnSet::NODES), shown.meets(ColumnSet::CPUS));
+        let fields = || shown.without(ColumnSet::NODES | ColumnSet::CPUS).points();
         let words = usize::from(nodes) + usize::from(cpus) + fields().count();
         let pairs = self.comparison.pairs();
         let is_rate = |pair: &PointPair| pair.row.traffic().is_some();
@@ -128,7 +127,7 @@ impl ComparisonView<'_> {
                 table.text("CPUs");
             }
             for field in fields() {
-                table.text(FIELDS.get(field).map_or("", |(_, words)| words));
+                table.text(field.words());
             }
             table.texts(match (mixed, rates) {
                 (true, _) => &["A", "B", "time B/A", "95% CI", "verdict"],
@@ -139,22 +138,15 @@ impl ComparisonView<'_> {
                 let row = &pair.row;
                 table.row();
                 if nodes {
-                    table.known(row.pair.map(|_| Label { row, shown: NODES }));
+                    table.known(row.pair().map(|_| Label { row, shown: ColumnSet::NODES }));
                 }
                 if cpus {
-                    table.known(row.tells(A).then_some(fmt::from_fn(|out| {
-                        row.show(out, A)?;
-                        if row.tells(B) {
-                            out.write_str(" - ")?;
-                        }
-                        row.show(out, B)
-                    })));
+                    let [one, other] = [INITIATOR_CPU, TARGET_CPU].map(|cpu| shown_value(row, cpu));
+                    let between = if row.tells(TARGET_CPU) { " - " } else { "" };
+                    table.known(row.tells(INITIATOR_CPU).then_some(format!("{one}{between}{other}")));
                 }
                 for field in fields() {
-                    table.show(&fmt::from_fn(|out| match row.tells(field) {
-                        true => row.show(out, field),
-                        false => Ok(()),
-                    }));
+                    table.show(&shown_value(row, field));
                 }
                 for amount in [0, 1].map(|side| SideValue::of(pair, side)) {
                     match mixed {
@@ -191,11 +183,11 @@ impl ComparisonView<'_> {
             return;
         }
         let pairs = self.comparison.pairs();
-        let stride = pairs.iter().map(|pair| pair.row.sample.stride).min();
+        let stride = pairs.iter().map(|pair| pair.row.stride()).min();
         let dense =
-            pairs.iter().filter(|pair| pair.row.tells(SIZE) && Some(pair.row.sample.stride) == stride);
+            pairs.iter().filter(|pair| pair.row.tells(WORKING_SET) && Some(pair.row.stride()) == stride);
         let points = dense.map(|pair| {
-            let x = pair.row.sample.size.0.real();
+            let x = pair.row.size().0.real();
             ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
         });
         let mut points = vector(&mut points.take(MAX_POINTS));

@@ -9,10 +9,12 @@ use super::points::SideValue;
 use super::view::{ComparisonView, Differs, TRUST};
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
 use crate::commands::listed;
+use crate::record::columns::{ColumnSet, INITIATOR_NODE, TARGET_NODE, WORKING_SET};
+use crate::record::label::{Label, shown as shown_value};
+use crate::record::row::Row;
 use crate::report::document::{Part, fields};
 use crate::report::figures::ByPercent;
 use crate::report::shown::Shown;
-use crate::result::row::{FIELDS, FROM, Label, Row, SIZE, TO};
 
 fields! {
     DIFFERENCES "differences" "Parts of the result that differ, largest difference first; empty if there is no verdict.";
@@ -162,24 +164,29 @@ impl<'v> ComparisonView<'v> {
         fmt::from_fn(move |out| match group {
             PointGroup::Whole => out.write_str("all points"),
             PointGroup::Point(_) => write!(out, "{}", Label { row: first, shown }),
-            PointGroup::Field(FROM, _) => write!(out, "all accesses from node {}", field_of(first, FROM)),
-            PointGroup::Field(TO, _) => write!(out, "all accesses to node {}", field_of(first, TO)),
-            PointGroup::Field(field, _) => {
-                let words = FIELDS.get(field).map_or("", |(_, words)| words);
-                write!(out, "all points with {words} {}", field_of(first, field))
+            PointGroup::Field(place, _) => match crate::record::columns::POINTS[place] {
+                INITIATOR_NODE => {
+                    write!(out, "all accesses from node {}", shown_value(first, INITIATOR_NODE))
+                }
+                TARGET_NODE => write!(out, "all accesses to node {}", shown_value(first, TARGET_NODE)),
+                column => {
+                    write!(out, "all points with {} {}", column.words(), shown_value(first, column))
+                }
+            },
+            PointGroup::Cpu(field, point) => {
+                write!(out, "all pairs of CPU {}", shown_value(like(point), field))
             }
-            PointGroup::Cpu(field, point) => write!(out, "all pairs of CPU {}", field_of(like(point), field)),
             PointGroup::Node(point) => {
-                write!(out, "all accesses from and to node {}", field_of(like(point), FROM))
+                write!(out, "all accesses from and to node {}", shown_value(like(point), INITIATOR_NODE))
             }
             PointGroup::Local(true) => out.write_str("all local accesses"),
             PointGroup::Local(false) => out.write_str("all remote accesses"),
             PointGroup::Run(..) => {
-                let others = shown & !(1 << SIZE);
-                if others != 0 {
+                let others = shown.without(WORKING_SET.into());
+                if others != ColumnSet::EMPTY {
                     write!(out, "{}, ", Label { row: first, shown: others })?;
                 }
-                write!(out, "{} to {}", field_of(first, SIZE), field_of(last, SIZE))
+                write!(out, "{} to {}", shown_value(first, WORKING_SET), shown_value(last, WORKING_SET))
             }
         })
     }
@@ -192,8 +199,3 @@ fn alike(one: f64, other: f64) -> bool {
 
 /// Difference of the other points up to which it is not mentioned.
 const ALIKE: f64 = 0.005;
-
-/// Shows a field of a row for people.
-pub fn field_of(row: &Row, field: usize) -> impl Display + '_ {
-    fmt::from_fn(move |out| row.show(out, field))
-}

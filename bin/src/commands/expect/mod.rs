@@ -12,7 +12,7 @@ use crate::analysis::expect::{Question, ResultRows, ask};
 use crate::describe::output;
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
-use crate::result::row::Row;
+use crate::record::row::Row;
 use crate::saved::{Saved, tlb};
 
 /// The `expect` command.

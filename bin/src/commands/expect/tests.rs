@@ -3,8 +3,6 @@
 use super::*;
 use crate::analysis::expect::between::MeasuredCurve;
 use crate::result::sample::{Sample, Samples};
-use crate::saved::MAX_ROWS;
-use crate::sys::table::List;
 use latency_core::rng::Pcg32;
 use std::format;
 use std::vec::Vec;
@@ -23,12 +21,12 @@ const CURVES: [&str; 6] = [
 /// Returns the points of a saved curve in ascending order.
 fn points(name: &str) -> Vec<Sample> {
     let path = format!("{}/../tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    let mut room = List::new(MAX_ROWS).unwrap();
+    let mut room = std::vec::Vec::new();
     let text = std::fs::read(&path).unwrap();
     let draft = Saved::parse(&text, None, &mut room).unwrap_or_else(|problem| panic!("{name}: {problem:?}"));
-    let stride = draft.rows().iter().map(|row| row.sample.stride).min();
-    let dense = draft.rows().iter().filter(|row| Some(row.sample.stride) == stride);
-    let mut points: Vec<Sample> = dense.map(|row| row.sample).collect();
+    let stride = draft.rows().iter().map(|row| row.stride()).min();
+    let dense = draft.rows().iter().filter(|row| Some(row.stride()) == stride);
+    let mut points: Vec<Sample> = dense.map(|row| row.sample()).collect();
     points.sort_by_key(|point| point.size);
     points
 }

@@ -1,5 +1,6 @@
 //! The answer of `expect` for people and programs.
 
+use alloc::format;
 use core::fmt::{self, Display};
 
 use latency_core::stats::{Estimate, Interval};
@@ -12,11 +13,12 @@ use crate::commands::show;
 use crate::describe::time::ReadableTime;
 use crate::describe::{self, columns, split, trust};
 use crate::experiment::curve::levels;
+use crate::record::columns::{
+    CHAINS, CORES, ColumnSet, EXPERIMENT, HOST, PAGES_ASKED, PAGES_OBTAINED, STARTED, WORKING_SET,
+};
 use crate::report::document::{Level, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
-use crate::result::row::{EXPERIMENT, GENERATORS, LANES, PAGES_ASKED, Word};
-use crate::result::sample::Sample;
 use crate::result::words::{PageKind, PageWords};
 use crate::saved::Saved;
 
@@ -94,7 +96,7 @@ pub fn present(document: &mut Shown, files: &[File<'_>], file: &File<'_>, found:
     if let Some(pages) = found.times().first().and_then(|time| time.pages) {
         document.sentence(Role::Method("Pages"), format_args!("{}", PageKind(pages)));
     }
-    if let Some((from, to)) = found.curve.like.pair {
+    if let Some((from, to)) = found.curve.like.pair() {
         document.sentence(Role::Method("Nodes"), format_args!("{from} -> {to}"));
     }
     if saved.origin.started > 0 {
@@ -127,18 +129,17 @@ fn reasons<'f>(file: &'f File<'_>) -> impl Iterator<Item = (&'f str, &'f str)> {
 fn rows(document: &mut Shown, saved: &Saved, found: &Expectation<'_>) {
     document.part(Part::Records(&describe::ROWS), |document| {
         for time in found.times() {
-            let Estimate { value: nanoseconds, interval } = time.time;
-            let sample = Sample { size: found.size, nanoseconds, interval, ..Sample::EMPTY };
-            let mut row = *found.curve.like;
-            (row.sample, row.verified, row.gigahertz, row.seed, row.undisturbed) =
-                (sample, None, None, None, None);
-            row.set(PAGES_ASKED, Word::EMPTY);
-            row.pages = time.pages.map_or(Word::EMPTY, |pages| Word::of(format_args!("{pages}")));
-            row.set(EXPERIMENT, Word::of(format_args!("expect")));
-            let (field, count) = time.cores.map_or((LANES, time.chains), |cores| (GENERATORS, cores));
-            row.set(field, Word::of(format_args!("{count}")));
-            let mut next = Some(&row);
-            columns::saved_rows(document, saved, &mut || next.take());
+            let mut row = found.curve.like.clone();
+            row.keep(ColumnSet::POINTS.without(PAGES_ASKED.into()) | HOST | STARTED);
+            row.put(EXPERIMENT, "expect");
+            row.put(WORKING_SET, found.size);
+            row.put(columns::NS, time.time);
+            if let Some(pages) = time.pages {
+                row.put(PAGES_OBTAINED, format!("{pages}"));
+            }
+            let (column, count) = time.cores.map_or((CHAINS, time.chains), |cores| (CORES, cores));
+            row.put(column, count);
+            columns::saved_rows(document, saved, [&row]);
         }
     });
 }

@@ -12,9 +12,7 @@ use super::runs::Runs;
 use super::values::{HostValue, Slowed, StoredValue};
 use crate::analysis::cause::LikelyCause;
 use crate::commands::compare::cause::between;
-use crate::result::row::EXPERIMENT;
 use crate::saved::{self, MAX_ROWS, Saved, documents};
-use crate::sys::table::List;
 
 /// Maximum number of differences whose causes are sought: more hosts than sentences name.
 const MOST: usize = 16;
@@ -73,7 +71,7 @@ impl CauseSearch<'_, '_> {
         side: &dyn Fn(&StoredValue) -> Option<usize>,
     ) {
         let CauseSearch { runs, past, questions } = self;
-        let experiment = |key| runs.key(key).fields[EXPERIMENT];
+        let experiment = |key| runs.key(key).experiment;
         let is_same =
             |known: &CauseQuestion| known.host == like.host && experiment(known.key) == experiment(like.key);
         // Thousands of hosts may differ, and each search goes through all values.
@@ -166,8 +164,7 @@ fn answer(runs: &Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses)
     if causes.is_unreadable {
         return;
     }
-    let Ok(mut rows) = List::new(MAX_ROWS) else { return };
-    let (mut kept, mut all) = (Vec::new(), Vec::new());
+    let (mut rows, mut kept, mut all) = (Vec::new(), Vec::new(), Vec::new());
     let (mut number, mut left) = (0, MOST_ROWS);
     let mut take = |text: &[u8]| {
         let own = number;
@@ -175,10 +172,8 @@ fn answer(runs: &Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses)
         if questions.iter().any(|question| question.documents.contains(&own)) {
             let draft = Saved::parse(text, None, &mut rows)?;
             left = left.saturating_sub(draft.rows().len());
-            if left > 0
-                && let Ok(saved) = draft.finish()
-            {
-                kept.push((own, saved));
+            if left > 0 {
+                kept.push((own, draft.finish()));
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use super::names::{NONE, Name};
 use super::runs::Runs;
 use super::values::{HostValue, of_one_key};
 use crate::analysis::norm::{FEWEST, Norm, Quantity};
-use crate::result::row::SIZE;
+use crate::record::columns::WORKING_SET;
 use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, YES, alike};
 
 /// The index that means "faster than usual" in place of a condition.
@@ -438,7 +438,7 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>) -> u64 {
     if numbers.windows(2).any(|two| matches!(two, [one, other] if one != other)) {
         sort_by(&mut numbers, Ord::cmp);
     }
-    let is_size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(SIZE));
+    let is_size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(WORKING_SET));
     let class = |value: u64| if is_size { octave(value) } else { value };
     let runs = || numbers.chunk_by(|one, other| class(*one) == class(*other));
     let longest = runs().max_by_key(|run| run.len()).unwrap_or_default();

@@ -63,7 +63,7 @@ pub const FLEET: Command = Command {
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
-    columns: [&programs::COLUMNS, &columns::SAVED],
+    columns: [&programs::COLUMNS, &columns::FIELDS_OF_POINTS],
     run,
 };
 

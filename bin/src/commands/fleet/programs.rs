@@ -11,6 +11,7 @@ use super::values::{HostSeries, HostValue, Slowed, unit};
 use super::view::FleetView;
 use crate::commands::compare::cause;
 use crate::describe::{self, columns, trust};
+use crate::record::row::Row;
 use crate::report::document::{Field, Metric, Part, Value, fields};
 use crate::report::shown::Shown;
 use crate::saved::{self, alike};
@@ -92,7 +93,7 @@ fields! {
 
 /// The columns that only fleets have.
 pub static COLUMNS: [Field; 22] = [
-    columns::HOST,
+    columns::FIELDS[columns::HOST.place()],
     POINT,
     CPU_MODEL,
     NODES,
@@ -292,9 +293,14 @@ impl FleetView<'_, '_> {
 
     fn of_key(&self, document: &mut Shown, key: Name, nodes: u64) {
         let key = self.runs.key(key);
-        for (field, text) in key.fields.iter().enumerate() {
-            columns::saved_field(document, field, self.name(*text));
+        let mut row = Row::EMPTY;
+        for (column, text) in columns::POINTS.into_iter().zip(key.fields) {
+            let text = self.name(text);
+            // The text was a value of this column.
+            let _ = row.read(column, 0, text, text.parse().ok());
         }
+        row.put(columns::EXPERIMENT, self.name(key.experiment));
+        columns::saved(document, "", &row);
         document.put(&POINT, self.name(key.point));
         document.put(&CPU_MODEL, self.name(key.cpu));
         document.put(&NODES, nodes);

@@ -13,14 +13,16 @@ use super::names::{Name, Names, Numbered, hash};
 use super::values::{HostValue, Key, KeyKind, MOST_LISTED, StoredValue, ValueRun, of_row};
 use crate::error::Failure;
 use crate::options::{Of, Options};
-use crate::result::row::{
-    CLASS, EXPERIMENT, FROM, GENERATORS, Label, PATTERN, Row, SIZE, TO, VARIANT, fields_that,
+use crate::record::columns::{
+    CHAINS, CLASS, CORES, ColumnSet, FILLER, FILLERS, KERNEL, ORDER, PAGES_ASKED, PATTERN, POINTS, PREFETCH,
+    STRIDE, TRAFFIC, VARIANT, WORK, WORKING_SET,
 };
+use crate::record::label::Label;
+use crate::record::row::Row;
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::conditions::escaped;
 use crate::saved::tree::{JsonTree, JsonValue};
-use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
-use crate::sys::table::List;
+use crate::saved::{Problem, Saved, documents, sections};
 
 /// An input line that is not a valid document.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +95,7 @@ impl<'a> Runs<'a> {
     /// A file that cannot be read. Defective lines are only [listed](Self::refused).
     pub fn read(&mut self, path: &'a [u8], values: &mut Vec<StoredValue>) -> Result<(), Failure<'a>> {
         let (mut refused, mut skipped) = (core::mem::take(&mut self.refused), 0);
-        let mut rows = List::new(MAX_ROWS)?;
+        let mut rows = Vec::new();
         let mut take = |text: &[u8]| {
             let number = self.given;
             self.given += 1;
@@ -121,7 +123,7 @@ impl<'a> Runs<'a> {
         &mut self,
         (path, number): (&[u8], u32),
         document: JsonValue<'_>,
-        rows: &mut List<Row>,
+        rows: &mut Vec<Row>,
         values: &mut Vec<StoredValue>,
     ) -> Result<bool, Problem> {
         let mut draft = Saved::of_host(document, rows)?;
@@ -149,33 +151,34 @@ impl<'a> Runs<'a> {
             return Ok(false);
         }
         self.without_value += usize::from(draft.rows().is_empty());
-        let mut own = Key { cpu: self.names.number(saved.cpu()), ..Key::EMPTY };
-        own.fields[EXPERIMENT] = self.names.number(experiment);
+        let [cpu, name] = [saved.cpu(), experiment].map(|name| self.names.number(name));
+        let own = Key { cpu, experiment: name, ..Key::EMPTY };
         let shown = telling(draft.rows());
         let mut mean = MeanOfPoints::default();
         for row in draft.rows() {
-            let (mut row, mut key) = (*row, own);
-            let label = format!("{}", Label { row: &row, shown });
-            for (field, name) in
-                key.fields.iter_mut().enumerate().filter(|(field, _)| shown >> field & 1 == 1)
-            {
-                *name = self.names.number(row.plain(field).as_str());
+            let mut key = own;
+            let label = format!("{}", Label { row, shown });
+            for (name, column) in key.fields.iter_mut().zip(POINTS) {
+                if shown.has(column) && row.tells(column) {
+                    *name = self.names.number(row.plain(column).as_str());
+                }
             }
             if row.traffic().is_some() {
                 key.kind = KeyKind::Bandwidth;
             }
-            let under = conditions(saved, &row, shown, judge_all);
-            let disturbed = of == Of::Undisturbed && !row.take_undisturbed();
+            let under = conditions(saved, row, shown, judge_all);
+            let undisturbed = if of == Of::Undisturbed { row.undisturbed() } else { None };
+            let disturbed = of == Of::Undisturbed && undisturbed.is_none();
+            let time = undisturbed.unwrap_or(row.time());
             let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
             let under = self.conditions.number(&(under, saved.origin.schema));
             (mean.points, mean.under) = (hash(mean.points, label.as_str()), under);
-            mean.add(0, &row);
-            let load = of_row(&row);
-            let has_memory =
-                of == Of::Typical && row.is_memory && row.traffic().is_none() && row.take_memory();
-            let memory = has_memory.then(|| {
-                mean.add(1, &row);
-                of_row(&row)
+            mean.add(0, time);
+            let load = of_row(row, time);
+            let is_memory = of == Of::Typical && row.is_memory() && row.traffic().is_none();
+            let memory = row.parts().filter(|_| is_memory).map(|parts| {
+                mean.add(1, parts.without_translation);
+                parts.without_translation
             });
             let space = if label.is_empty() { "" } else { " " };
             let words = |memory: &str| format!("{experiment}{space}{label}{memory}");
@@ -302,8 +305,8 @@ struct MeanOfPoints {
 }
 
 impl MeanOfPoints {
-    fn add(&mut self, of: usize, row: &Row) {
-        self.sums[of] += ln(row.sample.nanoseconds);
+    fn add(&mut self, of: usize, time: Estimate) {
+        self.sums[of] += ln(time.value);
         self.counts[of] += 1.0;
     }
 
@@ -314,20 +317,23 @@ impl MeanOfPoints {
 
 /// Returns the fields that distinguish the rows of a result: the fields of pairs, traffic and loops, and other fields
 /// that differ within a pair.
-fn telling(rows: &[Row]) -> u32 {
-    const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS) & !(1 << PATTERN);
-    let Some(like) = rows.first() else { return 0 };
-    let differs = |field| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, field));
+fn telling(rows: &[Row]) -> ColumnSet {
+    const LOOPS: ColumnSet =
+        ColumnSet::of(&[VARIANT, CHAINS, WORK, PREFETCH, FILLER, FILLERS, TRAFFIC, CORES]);
+    const CONDITIONS: ColumnSet = ColumnSet::of(&[WORKING_SET, STRIDE, ORDER, KERNEL, PAGES_ASKED]);
+    let Some(like) = rows.first() else { return ColumnSet::EMPTY };
+    let differs = |field| rows.iter().any(|row| !row.agrees(like, field) && row.pair() == like.pair());
     // Not every kind of traffic has access patterns.
     let pattern = rows.iter().find(|row| row.tells(PATTERN));
     let patterns = pattern.is_some_and(|like| rows.iter().any(|row| !row.agrees(like, PATTERN)));
-    let others = fields_that(|field| (SIZE..VARIANT).contains(&field) && differs(field));
-    1 << FROM | 1 << TO | 1 << CLASS | LOOPS | others | u32::from(patterns) << PATTERN
+    let others = ColumnSet::that(&|column| CONDITIONS.has(column) && differs(column));
+    let told = ColumnSet::NODES | CLASS | LOOPS | others;
+    if patterns { told | PATTERN } else { told }
 }
 
 /// Returns the conditions of a row, except the fields that distinguish rows. A reason for distrust that is also a
 /// condition counts as a condition.
-fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
+fn conditions(saved: &Saved, row: &Row, shown: ColumnSet, judge_all: bool) -> Under {
     let mut under = Under::of(row, saved, shown);
     for (condition, by_reason) in [VERIFIED, WHOLE].into_iter().zip(saved.origin.trust.by_conditions()) {
         under = match judge_all {

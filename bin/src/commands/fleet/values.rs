@@ -8,7 +8,8 @@ use super::names::{NONE, Name};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::norm::Quantity;
 use crate::analysis::traffic::bandwidth;
-use crate::result::row::{FIELDS, Row};
+use crate::record::columns::POINTS;
+use crate::record::row::Row;
 use crate::saved::alike::{PLACE_OF_NODES, Under};
 
 /// Maximum number of listed lines that are not documents; further ones are only counted.
@@ -23,8 +24,10 @@ pub struct Key {
     pub cpu: Name,
     /// The kind of the values.
     pub kind: KeyKind,
+    /// The name of the experiment.
+    pub experiment: Name,
     /// The fields of the point, for programs; empty where the point lacks one.
-    pub fields: [Name; FIELDS.len()],
+    pub fields: [Name; POINTS.len()],
     /// A number that identifies the points of a mean.
     pub points: u64,
 }
@@ -46,8 +49,14 @@ pub enum KeyKind {
 
 impl Key {
     /// A key without texts.
-    pub const EMPTY: Key =
-        Key { point: NONE, cpu: NONE, kind: KeyKind::Latency, fields: [NONE; FIELDS.len()], points: 0 };
+    pub const EMPTY: Key = Key {
+        point: NONE,
+        cpu: NONE,
+        kind: KeyKind::Latency,
+        experiment: NONE,
+        fields: [NONE; POINTS.len()],
+        points: 0,
+    };
 
     /// Returns the quantity of the values.
     #[must_use]
@@ -102,9 +111,9 @@ pub struct ValueRun {
 
 /// Returns the value of a row: its latency, or the bandwidth of traffic.
 #[must_use]
-pub fn of_row(row: &Row) -> Estimate {
-    let interval = row.sample.interval.filter(|interval| interval.low > 0.0);
-    let time = Estimate { value: row.sample.nanoseconds, interval };
+pub fn of_row(row: &Row, time: Estimate) -> Estimate {
+    let interval = time.interval.filter(|interval| interval.low > 0.0);
+    let time = Estimate { interval, ..time };
     row.traffic().map_or(time, |kind| bandwidth(kind, time))
 }
 

@@ -8,11 +8,13 @@ use latency_core::math::ToReal;
 use latency_core::sort::sort_by;
 
 use crate::analysis::traffic::bytes_per_line;
+use crate::record::columns::{ColumnSet, WORKING_SET};
+use crate::record::label::Label;
+use crate::record::row::{Row, differing};
 use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit, vector};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
-use crate::result::row::{FROM, Label, Row, SIZE, TO, differing};
 
 /// Maximum number of lines that a reader can distinguish.
 const MOST_LINES: usize = 6;
@@ -24,14 +26,14 @@ const MOST_NODES: usize = 32;
 /// Returns the picture of the points of a file, if they make one.
 pub fn picture(rows: &[Row], name: &str) -> Option<Picture> {
     let shown = differing(rows.iter());
-    if shown >> SIZE & 1 == 1 {
-        let apart = shown & !(1 << SIZE);
+    if shown.has(WORKING_SET) {
+        let apart = shown.without(WORKING_SET.into());
         let mut lines = lines_of(rows, apart).take(MOST_LINES).map(|(first, line)| {
             let label = Label { row: first, shown: apart };
             series(line, format!("{label}"))
         });
         chart(vector(&mut lines), title(rows), name, unit(rows))
-    } else if shown & (1 << FROM | 1 << TO) != 0 && unit(rows) != SEVERAL {
+    } else if shown.meets(ColumnSet::NODES) && unit(rows) != SEVERAL {
         matrix(rows, name)
     } else {
         None
@@ -41,10 +43,10 @@ pub fn picture(rows: &[Row], name: &str) -> Option<Picture> {
 /// Returns the rows of one line as a series, by ascending size.
 fn series<'r>(rows: impl Iterator<Item = &'r Row>, name: String) -> Series {
     let mut points = rows.map(|row| {
-        let band = row.sample.interval.filter(|_| row.traffic().is_none());
+        let band = row.interval().filter(|_| row.traffic().is_none());
         ChartPoint {
             band: band.map(|band| (band.low, band.high)),
-            ..ChartPoint::new(row.sample.size.0.real(), value(row))
+            ..ChartPoint::new(row.size().0.real(), value(row))
         }
     });
     let mut points = vector(&mut points);
@@ -68,7 +70,10 @@ fn chart(series: Vec<Series>, title: String, subtitle: &str, unit: &'static str)
 }
 
 /// Returns the rows of each line: those that differ only in their size.
-fn lines_of(rows: &[Row], apart: u32) -> impl Iterator<Item = (&Row, impl Iterator<Item = &Row> + Clone)> {
+fn lines_of(
+    rows: &[Row],
+    apart: ColumnSet,
+) -> impl Iterator<Item = (&Row, impl Iterator<Item = &Row> + Clone)> {
     rows.iter().enumerate().filter_map(move |(index, first)| {
         let known = rows.get(..index).unwrap_or_default().iter().any(|row| row.is_same(first, apart));
         let line = rows.iter().filter(move |row| row.is_same(first, apart));
@@ -80,8 +85,8 @@ fn lines_of(rows: &[Row], apart: u32) -> impl Iterator<Item = (&Row, impl Iterat
 pub fn overlay<'r>(document: &mut Shown, curves: impl Iterator<Item = (&'r [Row], String)>) {
     let lines = curves.filter_map(|(rows, name)| {
         let apart = differing(rows.iter());
-        let (_, line) = lines_of(rows, apart & !(1 << SIZE)).next()?;
-        (apart >> SIZE & 1 == 1 && unit(rows) == "ns").then(|| series(line, name))
+        let (_, line) = lines_of(rows, apart.without(WORKING_SET.into())).next()?;
+        (apart.has(WORKING_SET) && unit(rows) == "ns").then(|| series(line, name))
     });
     let lines = vector(&mut lines.take(MOST_LINES + 1));
     if (2..=MOST_LINES).contains(&lines.len())
@@ -114,7 +119,7 @@ fn title(rows: &[Row]) -> String {
 /// Returns the picture of the first point of each pair of nodes, if there are not too many nodes.
 fn matrix(rows: &[Row], name: &str) -> Option<Picture> {
     let (mut from, mut to) = (Vec::new(), Vec::new());
-    for (one, other) in rows.iter().filter_map(|row| row.pair) {
+    for (one, other) in rows.iter().filter_map(Row::pair) {
         for (nodes, node) in [(&mut from, one), (&mut to, other)] {
             if !nodes.contains(&node) {
                 nodes.push(node);
@@ -122,7 +127,7 @@ fn matrix(rows: &[Row], name: &str) -> Option<Picture> {
         }
     }
     let cell = |from: u32, to: u32| {
-        let found = rows.iter().find(|row| row.pair == Some((from, to)));
+        let found = rows.iter().find(|row| row.pair() == Some((from, to)));
         found.map(value).ok_or("not in the file")
     };
     let fits = from.len().max(to.len()) <= MOST_NODES;
@@ -141,7 +146,7 @@ fn matrix(rows: &[Row], name: &str) -> Option<Picture> {
 
 /// Returns the value of a point: nanoseconds, or GB/s for traffic.
 pub fn value(row: &Row) -> f64 {
-    let ns = row.sample.nanoseconds;
+    let ns = row.nanoseconds();
     row.traffic().map_or(ns, |kind| bytes_per_line(kind) / ns)
 }
 

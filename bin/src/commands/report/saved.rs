@@ -19,10 +19,12 @@ use crate::describe::rates::headline;
 use crate::describe::{self, columns, split, trust};
 use crate::error::Failure;
 use crate::options::Options;
+use crate::record::columns::{CLASS, ColumnSet, PAGES_OBTAINED, WORKING_SET};
+use crate::record::label::Label;
+use crate::record::row::{Row, differing};
 use crate::report::document::{Level, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
-use crate::result::row::{CLASS, FROM, Label, Row, SIZE, TO, differing};
 use crate::saved::{self, Saved};
 
 fields! {
@@ -197,8 +199,7 @@ fn present(document: &mut Shown, options: &Options<'_>, files: &[File<'_>], like
 pub fn rows(document: &mut Shown, files: &[File<'_>]) {
     document.part(Part::Records(&describe::ROWS), |document| {
         for file in files {
-            let mut rows = file.saved.rows.iter();
-            columns::saved_rows(document, &file.saved, &mut || rows.next());
+            columns::saved_rows(document, &file.saved, file.saved.rows);
         }
     });
 }
@@ -267,7 +268,7 @@ impl File<'_> {
     pub fn answer(&self, document: &mut Shown, prefix: &dyn Display) {
         let rows = self.saved.rows;
         let [least, _, most] = self.values;
-        let interval = rows.first().and_then(|row| row.sample.interval).filter(|_| unit(rows) == "ns");
+        let interval = rows.first().and_then(Row::interval).filter(|_| unit(rows) == "ns");
         let only = Estimate { value: most, interval };
         let range = fmt::from_fn(|out| match least.is_nan() {
             true => Ok(()),
@@ -309,11 +310,11 @@ impl File<'_> {
 /// Shows every point with its distinguishing fields.
 fn points(document: &mut Shown, rows: &[Row], level: Level) {
     let unit_of_all = unit(rows);
-    let has_parts = rows.iter().any(|row| row.parts.is_some());
+    let has_parts = rows.iter().any(|row| row.parts().is_some());
     // A single point differs from no other, and is labelled by its nodes and its size.
     let shown = match rows {
-        [_] => 1 << FROM | 1 << TO | 1 << SIZE | 1 << CLASS,
-        _ => differing(rows.iter()) | 1 << CLASS,
+        [_] => ColumnSet::NODES | WORKING_SET | CLASS,
+        _ => differing(rows.iter()) | CLASS,
     };
     document.tabulate("", level, 1, &|table| {
         table.text("point");
@@ -331,15 +332,15 @@ fn points(document: &mut Shown, rows: &[Row], level: Level) {
                 _ => table.number(value(row)),
             }
             // The interval of a rate is left out, because it is the interval of the time for a line.
-            table.range(row.sample.interval.filter(|_| row.traffic().is_none()), "");
+            table.range(row.interval().filter(|_| row.traffic().is_none()), "");
             if has_parts {
-                split::cells(table, row.parts);
+                split::cells(table, row.parts());
             }
-            match row.sample.core_cycles {
+            match row.core_cycles() {
                 Some(cycles) => table.number(cycles),
                 None => table.text(""),
             }
-            table.text(row.pages.as_str());
+            table.text(row.word(PAGES_OBTAINED));
         }
     });
 }

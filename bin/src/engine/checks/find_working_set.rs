@@ -5,7 +5,7 @@ use latency_core::units::Bytes;
 use crate::engine::checks::sizing;
 use crate::engine::checks::sizing::Known;
 use crate::engine::memory::new_chain;
-use crate::engine::memory::placement::Placement;
+use crate::engine::placement::Placement;
 use crate::engine::seam::{Place, Walker};
 use crate::engine::session::Session;
 use crate::engine::stopwatch::Stopwatch;

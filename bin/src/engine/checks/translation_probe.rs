@@ -14,8 +14,8 @@ use latency_core::stats;
 use latency_core::units::{Bytes, PageSize};
 
 use crate::engine::memory::new_chain;
-use crate::engine::memory::placement;
-use crate::engine::memory::placement::{Placement, Witness};
+use crate::engine::placement;
+use crate::engine::placement::{Placement, Witness};
 use crate::engine::schedule::walks::timed;
 use crate::engine::session::Session;
 use crate::engine::stopwatch::Stopwatch;

@@ -10,22 +10,21 @@ use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::{Bytes, NodeId};
 
-use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::memory::idle_until;
 use crate::engine::memory::new_chain;
-use crate::engine::memory::pieces::{Missing, chain_of};
-use crate::engine::memory::placement::Witness;
-use crate::engine::memory::sites::{Site, Sites};
+use crate::engine::placement::Witness;
+use crate::engine::placement::needs::{Missing, chain_of};
+use crate::engine::placement::sites::{Site, Sites};
 use crate::engine::schedule::grouped::few_before;
 use crate::engine::seam::{Condition, Place, Walker};
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::engine::stopwatch::strided::Loads;
 use crate::engine::stopwatch::subject::{Positions, SideBySide, Subject};
+use crate::engine::stopwatch::traffic::TrafficBeside;
 use crate::engine::stopwatch::{Chase, Nodes, Stopwatch, start};
 use crate::engine::threads::generators::driver::Generators;
 use crate::engine::threads::generators::stream::TrafficWalk;
 use crate::error::Failure;
-use crate::machine::Machine;
 use crate::result::{Point, Walk, chain};
 use crate::sys::auxv::page_size;
 use crate::sys::errno::Errno;
@@ -94,8 +93,8 @@ pub struct ChainPlace<'p, 'b, 'a> {
     pub second: Option<(usize, Site<Chains<'p>>)>,
     /// Hops over lines just written in each visit to a chain that stays.
     ahead: u64,
-    /// The audit of prefetchers that is made between rounds.
-    pub audit: Option<(&'p mut UnderWay, &'p Machine)>,
+    /// A part of the checks, which is made between rounds.
+    pub between: Option<&'p mut dyn FnMut() -> Result<(), Failure<'static>>>,
 }
 
 impl<'p, 'b, 'a> ChainPlace<'p, 'b, 'a> {
@@ -107,7 +106,7 @@ impl<'p, 'b, 'a> ChainPlace<'p, 'b, 'a> {
         alongside: &'p mut Alongside<'b, 'a>,
         ahead: u64,
     ) -> Self {
-        ChainPlace { sites, watch, alongside, last: None, second: None, ahead, audit: None }
+        ChainPlace { sites, watch, alongside, last: None, second: None, ahead, between: None }
     }
 }
 
@@ -143,8 +142,8 @@ impl Place for ChainPlace<'_, '_, '_> {
     }
 
     fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
-        if let Some((audit, machine)) = &mut self.audit {
-            audit.step(machine)?;
+        if let Some(step) = &mut self.between {
+            step()?;
             self.last = None;
         }
         Ok(())
@@ -216,7 +215,7 @@ impl KeptChain<'_> {
         let mut chase = Chase::new(watch, subject, condition, node);
         (chase.nodes, chase.is_split, chase.ahead) = (*nodes, is_split, hops);
         chase.singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
-        chase.uncore = generators.map(|generators| (generators, loaded));
+        chase.uncore = generators.map(|generators| (generators as &dyn TrafficBeside, loaded));
         let walked = match (point.walk, generators) {
             (Walk::Loaded(traffic), Some(generators)) => {
                 chase.traffic = Some(generators);

@@ -1,12 +1,8 @@
-//! The places of real memory: [`chains`], with the traffic of generators alongside or by itself, and the lines that
-//! [`partners`](crate::engine::threads::partners) exchange. [`pieces`] places and verifies the memory of all.
+//! Chains in real memory, with the traffic of generators alongside or by itself.
 
 pub mod chains;
 pub mod new_chain;
-pub mod pieces;
-pub mod placement;
 pub mod second;
-pub mod sites;
 
 use latency_core::arch;
 use latency_core::math;

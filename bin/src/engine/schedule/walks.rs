@@ -5,15 +5,13 @@ use latency_core::stats;
 
 use crate::engine::schedule::grouped::rush_others;
 use crate::engine::schedule::summariser::Summariser;
-use crate::engine::seam::{Walkable, Walked};
+use crate::engine::seam::{FEWEST_HOPS, Walkable, Walked};
 use crate::error::Failure;
 use crate::plan::budget::{FILLING_LAPS, LONGEST_FILL_NS};
 use crate::result::may_be_coarse;
 
 /// Minimum hops of a first pass for a meaningful latency.
 pub const ENOUGH_TO_JUDGE: u64 = 1 << 12;
-/// Minimum hops of a timed walk, so that the remainder loop and two timestamps are negligible.
-pub const FEWEST_HOPS: u64 = 64;
 /// Maximum hops of a batch of [`USUAL_BATCH_NS`] or less; it scales up with longer ones.
 const LONGEST_BATCH: u64 = 1 << 22;
 /// Nanoseconds of a usual batch.

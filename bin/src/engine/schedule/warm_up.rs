@@ -7,8 +7,8 @@ use latency_core::stats;
 
 use crate::engine::schedule::grouped::{few_before, walk_others};
 use crate::engine::schedule::summariser::Summariser;
-use crate::engine::schedule::walks::{ENOUGH_TO_JUDGE, FEWEST_HOPS, estimate, fill, parts, touch, trail};
-use crate::engine::seam::{Condition, Walkable};
+use crate::engine::schedule::walks::{ENOUGH_TO_JUDGE, estimate, fill, parts, touch, trail};
+use crate::engine::seam::{Condition, FEWEST_HOPS, Walkable};
 use crate::error::Failure;
 use crate::plan::budget::{Budget, FEW_HOPS, FEWEST_ROUNDS, FILLING_LAPS, Pass, SHORT_PASS, few};
 use crate::result::WarmUp;

@@ -6,15 +6,14 @@ use latency_core::chain::{GROUPED, SATTOLO_LIMIT};
 use latency_core::math::{self, ToReal};
 use latency_core::units::NodeId;
 
-use crate::engine::schedule::walks::FEWEST_HOPS;
-use crate::engine::seam::{Batch, Condition, RUSHING_LANES, Walkable, Walked};
+use super::traffic::TrafficBeside;
+use crate::engine::seam::{Batch, Condition, FEWEST_HOPS, RUSHING_LANES, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Counter;
 use crate::engine::stopwatch::counters;
 use crate::engine::stopwatch::lanes::{Rush, UNKNOWN_HOP_NS, not_proven};
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::engine::stopwatch::subject::Subject;
-use crate::engine::threads::generators::driver::Generators;
 use crate::error::{Failure, LONGEST_STEP_NS};
 use crate::plan::budget::LOADED_WINDOW_NS;
 use crate::result::Round;
@@ -61,9 +60,9 @@ pub struct Chase<'g> {
     /// The recorder of single hops, and the index of the point.
     pub singles: Option<(usize, &'g mut Singles)>,
     /// Generators whose traffic is counted during the walk.
-    pub traffic: Option<&'g Generators<'g>>,
+    pub traffic: Option<&'g dyn TrafficBeside>,
     /// The source of the uncore's clock, and the node of that uncore.
-    pub uncore: Option<(&'g Generators<'g>, NodeId)>,
+    pub uncore: Option<(&'g dyn TrafficBeside, NodeId)>,
 }
 
 impl<'g> Chase<'g> {
@@ -110,12 +109,12 @@ impl<'g> Chase<'g> {
         }
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
         let traffic = self.traffic;
-        let stops = || traffic.and_then(Generators::stops);
+        let stops = || traffic.and_then(TrafficBeside::stops);
         let stopped = stops();
         if let Some(generators) = traffic {
             generators.begin_window();
         }
-        let counted = self.traffic.and_then(Generators::read);
+        let counted = self.traffic.and_then(TrafficBeside::read);
         // The clock of a core changes within milliseconds, so a long batch reads it repeatedly.
         let mut looks = Looks::new(clock(counter));
         let mut made = 0;
@@ -130,7 +129,7 @@ impl<'g> Chase<'g> {
             }
         }
         let delivered = self.traffic.map_or(f64::NAN, |generators| generators.rate_since(counted));
-        let lost = self.traffic.is_some_and(Generators::has_lost);
+        let lost = self.traffic.is_some_and(TrafficBeside::has_lost);
         let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
         let nanoseconds = looks.spent_ns / made.max(1).real();
         let core_gigahertz = looks.mean();

@@ -11,6 +11,7 @@ mod lanes;
 pub mod single_hops;
 pub mod strided;
 pub mod subject;
+pub mod traffic;
 
 use core::cell::Cell;
 
@@ -19,7 +20,7 @@ use latency_core::buffer::{Astray, Cursor};
 use latency_core::math::ToReal;
 use latency_core::units::CpuId;
 
-use crate::engine::memory::placement;
+use crate::engine::placement;
 use crate::engine::stopwatch::clock::{Counter, KernelClock, Timer};
 use crate::engine::stopwatch::counters::Meter;
 use crate::engine::stopwatch::cpu_time::CpuTimes;

@@ -8,7 +8,7 @@ use crate::analysis::cores::{CpuPair, doubtful};
 use crate::describe::Presentation;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::threads::partners::driver::measure_with_partners;
+use crate::engine::with_partners::measure_with_partners;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::Budget;

@@ -13,7 +13,7 @@ use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Presentation, Report, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
-use crate::engine::session::{Findings, Session};
+use crate::engine::session::{Findings, Session, interrupted};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::error::Failure;
@@ -81,7 +81,9 @@ fn conclude(
     findings: &mut Findings<'_>,
 ) -> Result<(), Failure<'static>> {
     session.progress.say(format_args!("looking for refresh"));
-    Ok(singles.conclude(findings, session.warnings)?)
+    findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
+    findings.interrupted |= interrupted();
+    Ok(())
 }
 
 fn answer(document: &mut Shown, report: &Report<'_, '_>) {

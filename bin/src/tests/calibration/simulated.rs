@@ -6,8 +6,8 @@ use std::vec::Vec;
 
 use latency_core::units::Bytes;
 
-use crate::engine::checks::prefetch_audit;
-use crate::engine::checks::prefetch_audit::PairRatios;
+use crate::engine::prefetch_audit;
+use crate::engine::prefetch_audit::PairRatios;
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
 use crate::plan::budget::few;

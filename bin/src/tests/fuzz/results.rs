@@ -15,10 +15,10 @@ use super::saved::{files, is_measured, read};
 use crate::catalogue::{DESCRIPTORS, command};
 use crate::describe::{CommandRun, output};
 use crate::options;
+use crate::record::row::Row;
 use crate::report::FORMATS;
 use crate::report::format::Purpose;
 use crate::report::terminal::Terminal;
-use crate::result::row::Row;
 use crate::saved::tree::JsonTree;
 
 /// The outcome of a command: its exit status, its output, and its message.
@@ -109,8 +109,8 @@ fn fitted_curves_can_be_read_again() {
                 prop_assert!(found.iter().all(is_measured), "{output}");
                 for row in found {
                     let is_known = |known: &Row| {
-                        let ratio = known.sample.nanoseconds / row.sample.nanoseconds;
-                        known.sample.size == row.sample.size && (ratio - 1.0).abs() < 1e-5
+                        let ratio = known.nanoseconds() / row.nanoseconds();
+                        known.size() == row.size() && (ratio - 1.0).abs() < 1e-5
                     };
                     prop_assert!(before.iter().any(is_known), "{row:?}");
                 }

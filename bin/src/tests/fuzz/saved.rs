@@ -13,9 +13,10 @@ use proptest::test_runner::TestCaseResult;
 
 use super::driver::{check, steers};
 use super::mutation::{Mutation, applied, damaged};
-use crate::result::row::{FIELDS, Row, WORDS};
+use crate::record::columns::{POINTS, SEED, VERIFIED};
+use crate::record::label;
+use crate::record::row::Row;
 use crate::saved::{Problem, Saved};
-use crate::sys::table::List;
 
 /// Short documents of each kind, so that the damage often hits content that is read.
 const SHORT: [&str; 11] = [
@@ -41,8 +42,6 @@ const SHORT: [&str; 11] = [
 ];
 /// Maximum length here; longer files are left to the targets that run a command on a whole file.
 const LONGEST: usize = 16 << 10;
-/// Maximum number of rows kept; the rest of a file is refused.
-const ROWS: usize = 64;
 
 /// Returns files of this program and of others: the short ones, and those in tests/fixtures/saved up to a
 /// length.
@@ -64,7 +63,7 @@ pub fn files(longest: usize) -> Vec<Vec<u8>> {
 
 /// Returns the rows of a text, or its first problem.
 pub fn read(text: &[u8], unit: Option<Bytes>) -> Result<Vec<Row>, Problem> {
-    let mut room = List::new(ROWS).unwrap();
+    let mut room = std::vec::Vec::new();
     Saved::parse(text, unit, &mut room).map(|draft| draft.rows().to_vec())
 }
 
@@ -72,21 +71,21 @@ pub fn read(text: &[u8], unit: Option<Bytes>) -> Result<Vec<Row>, Problem> {
 fn numbers(row: &Row) -> impl PartialEq + core::fmt::Debug {
     let bits = |value: Option<f64>| value.map(f64::to_bits);
     (
-        (row.sample.size, row.sample.stride, row.sample.nanoseconds.to_bits(), bits(row.sample.core_cycles)),
-        (row.sample.interval.map(|interval| (interval.low.to_bits(), interval.high.to_bits())), row.pair),
-        (row.verified, bits(row.gigahertz), row.seed),
+        (row.size(), row.stride(), row.nanoseconds().to_bits(), bits(row.core_cycles())),
+        (row.interval().map(|interval| (interval.low.to_bits(), interval.high.to_bits())), row.pair()),
+        (row.flag(VERIFIED), bits(row.core_gigahertz()), row.count(SEED)),
     )
 }
 
 /// Returns true if the numbers of a row can be measurements.
 pub fn is_measured(row: &Row) -> bool {
     let positive = |value: f64| value.is_finite() && value > 0.0;
-    positive(row.sample.nanoseconds)
-        && row.sample.size.0 <= 1 << 50
-        && row.sample.core_cycles.is_none_or(positive)
-        && row.gigahertz.is_none_or(positive)
-        && row.sample.deviation.is_none_or(|deviation| (0.0..10.0).contains(&deviation))
-        && row.sample.interval.is_none_or(|interval| {
+    positive(row.nanoseconds())
+        && row.size().0 <= 1 << 50
+        && row.core_cycles().is_none_or(positive)
+        && row.core_gigahertz().is_none_or(positive)
+        && row.deviation().is_none_or(|deviation| (0.0..10.0).contains(&deviation))
+        && row.interval().is_none_or(|interval| {
             interval.low.is_finite() && interval.high.is_finite() && interval.low <= interval.high
         })
 }
@@ -99,8 +98,8 @@ fn table(rows: &[Row]) -> String {
     let shown = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:e}"));
     for row in rows {
         let (from, to) =
-            row.pair.map_or_else(Default::default, |(from, to)| (format!("{from}"), format!("{to}")));
-        let sample = &row.sample;
+            row.pair().map_or_else(Default::default, |(from, to)| (format!("{from}"), format!("{to}")));
+        let sample = row.sample();
         let interval = sample.interval;
         let size = if sample.size.0 > 0 { format!("{}", sample.size.0) } else { String::new() };
         text += &format!(
@@ -110,9 +109,9 @@ fn table(rows: &[Row]) -> String {
             shown(interval.map(|interval| interval.low)),
             shown(interval.map(|interval| interval.high)),
             sample.stride.0,
-            shown(row.gigahertz),
-            row.seed.map_or(String::new(), |seed| format!("{seed}")),
-            row.verified.map_or("", |proven| if proven { "true" } else { "false" }),
+            shown(row.core_gigahertz()),
+            row.count(SEED).map_or(String::new(), |seed| format!("{seed}")),
+            row.flag(VERIFIED).map_or("", |proven| if proven { "true" } else { "false" }),
         );
     }
     text
@@ -127,10 +126,8 @@ fn property(text: &[u8], unit: Option<Bytes>) -> TestCaseResult {
             prop_assert!(rows.iter().map(numbers).eq(again.iter().map(numbers)));
             for row in &rows {
                 prop_assert!(is_measured(row), "{row:?}");
-                for field in WORDS..FIELDS.len() {
-                    let mut shown = String::new();
-                    row.show(&mut shown, field).unwrap();
-                    prop_assert_eq!(steers(&shown), None);
+                for column in POINTS {
+                    prop_assert_eq!(steers(&format!("{}", label::shown(row, column))), None);
                 }
             }
             let written = table(&rows);

@@ -13,9 +13,9 @@ use super::scene::{Scene, Trouble};
 use super::scenes::plain;
 use crate::analysis::cause::{CauseEvidence, Fact, SavedFacts, find, of_matrix};
 use crate::analysis::comparison::{Comparison, Files};
-use crate::result::row::Row;
-use crate::saved::{MAX_ROWS, Saved};
-use crate::sys::table::List;
+use crate::record::columns::NS;
+use crate::record::row::Row;
+use crate::saved::Saved;
 
 /// Changes: the facts that move, and the factor.
 type Changes = [(&'static [Fact], f64)];
@@ -24,8 +24,8 @@ type Changes = [(&'static [Fact], f64)];
 fn saved(machine: &'static str, line: &str, troubles: &'static [Trouble]) -> Saved {
     let scene = Scene { troubles, ..plain(String::new(), machine, format!("{line} --format=json")) };
     let text = written(&scene);
-    let mut room = List::new(MAX_ROWS).unwrap();
-    Saved::parse(text.as_bytes(), None, &mut room).unwrap_or_else(|_| panic!("{line}")).finish().unwrap()
+    let mut room = std::vec::Vec::new();
+    Saved::parse(text.as_bytes(), None, &mut room).unwrap_or_else(|_| panic!("{line}")).finish()
 }
 
 /// Returns the facts of a report of a machine.
@@ -202,14 +202,8 @@ fn remote_accesses_alone_are_a_cause() {
     let before = saved("four-nodes", "matrix", &[]);
     let named = |factor: &dyn Fn(u32, u32) -> f64| {
         let moved = |row: &Row| {
-            let mut row = *row;
-            let (from, to) = row.pair.unwrap();
-            row.sample.nanoseconds *= factor(from, to);
-            row.sample.interval = row.sample.interval.map(|Interval { low, high }| Interval {
-                low: low * factor(from, to),
-                high: high * factor(from, to),
-            });
-            row
+            let (from, to) = row.pair().unwrap();
+            row.clone().with(NS, row.time().scaled(factor(from, to)))
         };
         let after: Vec<Row> = before.rows.iter().map(moved).collect();
         let after: &'static [Row] = Box::leak(after.into());

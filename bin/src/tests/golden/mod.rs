@@ -14,6 +14,7 @@ mod numbers;
 mod pages;
 mod readable;
 mod residency;
+mod rows;
 mod scene;
 mod scenes;
 mod schema;

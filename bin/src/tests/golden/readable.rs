@@ -12,9 +12,9 @@ use latency_core::rng::Pcg32;
 use super::scene::{Scene, Trouble};
 use super::seen::Seen;
 use super::{findings, is_run, scenes};
-use crate::result::row::{FIELDS, Row};
-use crate::saved::{MAX_ROWS, Saved};
-use crate::sys::table::List;
+use crate::record::columns::POINTS;
+use crate::record::row::Row;
+use crate::saved::Saved;
 
 /// Command lines whose results are saved; those with a curve cost most.
 const LINES: [&str; 17] = [
@@ -61,7 +61,7 @@ fn written(scene: &Scene, format: &str) -> String {
 
 /// Returns each row that is read, in a fixed order: its fields, its value and its interval.
 fn read(text: &str, what: &str) -> Vec<String> {
-    let mut room = List::new(MAX_ROWS).unwrap();
+    let mut room = std::vec::Vec::new();
     let draft = Saved::parse(text.as_bytes(), None, &mut room);
     let draft = draft.unwrap_or_else(|problem| {
         panic!(
@@ -70,9 +70,9 @@ fn read(text: &str, what: &str) -> Vec<String> {
         )
     });
     let row = |row: &Row| {
-        let fields: Vec<String> = (0..FIELDS.len()).map(|field| format!("{}", row.plain(field))).collect();
-        let interval = row.sample.interval.map(|ends| [ends.low, ends.high].map(|end| format!("{end:.6e}")));
-        format!("{} {:.6e} {interval:?}", fields.join(","), row.sample.nanoseconds)
+        let fields: Vec<String> = POINTS.iter().copied().map(|column| row.plain(column)).collect();
+        let interval = row.interval().map(|ends| [ends.low, ends.high].map(|end| format!("{end:.6e}")));
+        format!("{} {:.6e} {interval:?}", fields.join(","), row.nanoseconds())
     };
     let mut rows: Vec<String> = draft.rows().iter().map(row).collect();
     rows.sort();

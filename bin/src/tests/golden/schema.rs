@@ -5,7 +5,7 @@
 //!
 //! JSON Schema, draft 2020-12.
 
-use crate::describe::columns::SAVED;
+use crate::record::columns::{Column, FIELDS_OF_POINTS, HOST, NOT_MEASURED, NS, STARTED};
 use std::collections::BTreeMap;
 use std::format;
 use std::string::{String, ToString};
@@ -13,7 +13,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::json::Json;
-use super::seen::{Fields, Seen, Shape};
+use super::seen::{Fields, Seen, Shape, ends};
 use crate::report::document::Field;
 
 /// Members of a document that have one value in each kind of document.
@@ -168,9 +168,23 @@ fn set_constant(schema: &mut Json, key: &str, value: Json) {
 /// The commands that describe saved points.
 const COMMANDS: [&str; 6] = ["compare", "expect", "fit", "fleet", "report", "show"];
 
-/// Returns whether a field tells the points of an experiment apart.
-fn tells_points(field: Field) -> bool {
-    field.key != "experiment" && SAVED.iter().any(|column| column.identity() == field.identity())
+/// The columns that rows of saved results have, whatever their files have.
+const ALWAYS: [Column; 4] = [HOST, STARTED, NS, NOT_MEASURED];
+
+/// Returns the columns that a saved point may have: all of them if it is shown with its value, and otherwise those that
+/// tell it apart.
+fn columns(shape: &Shape) -> Vec<Field> {
+    let has = |field: &Field| shape.members.iter().any(|member| member.field.identity() == field.identity());
+    match has(&NS) {
+        true => {
+            let all = Column::all().filter(|column| !ALWAYS.contains(column)).map(|column| *column);
+            all.flat_map(|field| [field].into_iter().chain(ends(field).into_iter().flatten())).collect()
+        }
+        false if FIELDS_OF_POINTS.iter().any(|field| field.key != "experiment" && has(field)) => {
+            FIELDS_OF_POINTS.iter().copied().filter(|field| field.key != "experiment").collect()
+        }
+        false => Vec::new(),
+    }
 }
 
 /// Makes schemas of shapes.
@@ -196,20 +210,21 @@ impl Maker<'_> {
             keywords.insert(0, ("description".into(), Json::text(member.field.about)));
             properties.push((key.to_string(), Json::Object(keywords)));
         }
-        // A command tells the points of any experiment apart, by those of these fields that they have.
-        let of_points = COMMANDS.contains(&place.split('/').next().unwrap_or_default())
-            && shape.members.iter().any(|member| tells_points(member.field));
-        let further = SAVED.iter().filter(|_| of_points);
-        for field in further
-            .filter(|field| !shape.members.iter().any(|member| member.field.identity() == field.identity()))
-        {
-            let value = self.value(&format!("{place}/{}", field.key), Some(*field), &Shape::default());
-            properties.push((field.key.to_string(), value));
+        // A command shows points of any experiment.
+        let is_of_points = COMMANDS.contains(&place.split('/').next().unwrap_or_default());
+        let of_points = if is_of_points { columns(shape) } else { Vec::new() };
+        for field in &of_points {
+            if !shape.members.iter().any(|member| member.field.identity() == field.identity()) {
+                let value = self.value(&format!("{place}/{}", field.key), Some(*field), &Shape::default());
+                properties.push((field.key.to_string(), value));
+            }
         }
+        let may_be_missing =
+            |field: Field| of_points.iter().any(|other| other.identity() == field.identity());
         let always = shape
             .members
             .iter()
-            .filter(|member| member.count == shape.objects && !(of_points && tells_points(member.field)));
+            .filter(|member| member.count == shape.objects && !may_be_missing(member.field));
         Json::object([
             ("type", Json::text("object")),
             ("properties", Json::Object(properties)),

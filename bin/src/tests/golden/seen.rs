@@ -75,7 +75,7 @@ impl Tree {
 }
 
 /// Returns the fields of both ends of the interval of a field, if it has one.
-fn ends(field: Field) -> Option<[Field; 2]> {
+pub fn ends(field: Field) -> Option<[Field; 2]> {
     static KNOWN: Mutex<BTreeMap<&str, [Field; 2]>> = Mutex::new(BTreeMap::new());
     let abouts = [
         "Lower end of the 95% confidence interval; null without one.",

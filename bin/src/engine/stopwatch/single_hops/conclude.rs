@@ -8,8 +8,8 @@ use latency_core::math;
 use latency_core::stats::{self, Summary};
 use latency_core::units::Picoseconds;
 
-use crate::engine::session::Findings;
 use crate::engine::stopwatch::single_hops::{LOGGED, Singles, VISITS, Visit};
+use crate::result::Outcome;
 use crate::result::distribution::{Distribution, Interruptions};
 use crate::sys::errno::Errno;
 use crate::sys::signal;
@@ -26,15 +26,19 @@ const EMPTY_TOLERANCE: u64 = 4;
 const AGREEMENT: f64 = 0.03;
 
 impl Singles {
-    /// Returns distributions of the recorded hops, one for each outcome of `findings`, and adds their warnings. An
-    /// interrupt ends the search for refresh, and is recorded.
+    /// Returns distributions of the recorded hops, one for each outcome, and adds their warnings. An interrupt ends the
+    /// search for refresh.
     ///
     /// # Errors
     ///
     /// The error of mapping a workspace.
-    pub fn conclude(mut self, findings: &mut Findings<'_>, warnings: &mut Warnings) -> Result<(), Errno> {
+    pub fn conclude(
+        mut self,
+        outcomes: &[Outcome<'_>],
+        warnings: &mut Warnings,
+    ) -> Result<Table<Distribution>, Errno> {
         let mut stamps = Table::filled(2 * MOST_STAMPS, 0)?;
-        for (index, outcome) in findings.outcomes.iter().enumerate() {
+        for (index, outcome) in outcomes.iter().enumerate() {
             let Ok(measured) = &outcome.result else { continue };
             self.conclude_point(index, &mut stamps);
             let stepped_back = self.recordings.get(index).map_or(0, |recording| recording.stepped_back);
@@ -54,9 +58,7 @@ impl Singles {
                 _ => {}
             }
         }
-        findings.distributions = self.distributions;
-        findings.interrupted |= signal::interrupted();
-        Ok(())
+        Ok(self.distributions)
     }
 
     fn conclude_point(&mut self, index: usize, stamps: &mut [u64]) {

@@ -13,7 +13,7 @@ use latency_core::hops::{self, Sample, Stamped, Tally, Watch};
 use latency_core::math::{self, ToReal};
 use latency_core::stats;
 
-use crate::engine::schedule::walks::FEWEST_HOPS;
+use crate::engine::seam::FEWEST_HOPS;
 use crate::engine::stopwatch::clock::Counter;
 use crate::engine::stopwatch::lanes::not_proven;
 use crate::engine::stopwatch::subject::Subject;

@@ -12,10 +12,11 @@ use latency_core::traffic::{Field, Kind, Part, Place};
 use latency_core::units::NodeId;
 
 use crate::analysis::traffic::bursts;
-use crate::engine::memory::placement::Witness;
-use crate::engine::memory::sites::Site;
+use crate::engine::placement::Witness;
+use crate::engine::placement::sites::Site;
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::cpu_time::CpuTimes;
+use crate::engine::stopwatch::traffic::{TrafficBeside, TrafficReading};
 use crate::engine::threads::generators::generator::{Generator, GeneratorTask, Pace, SharedByGenerators};
 use crate::error::{Failure, PlacementError};
 use crate::plan::generators;
@@ -80,11 +81,38 @@ pub struct Generators<'g> {
     throttled: Cell<u64>,
 }
 
-/// The lines of all running generators, and the time of the count.
-#[derive(Clone, Copy, Debug)]
-pub struct TrafficReading {
-    lines: u64,
-    ticks: u64,
+impl TrafficBeside for Generators<'_> {
+    fn uncore_gigahertz(&self, node: NodeId) -> f64 {
+        self.uncores.gigahertz(node)
+    }
+
+    fn stops(&self) -> Option<u64> {
+        self.throttle?.count(&SystemFiles)
+    }
+
+    fn is_steady(&self) -> bool {
+        self.is_steady.get()
+    }
+
+    fn begin_window(&self) {
+        self.active().iter().for_each(|generator| generator.clock.begin_window());
+    }
+
+    fn has_lost(&self) -> bool {
+        self.active().iter().any(|generator| generator.clock.has_lost())
+    }
+
+    fn read(&self) -> Option<TrafficReading> {
+        let stamp = self.stamp()?;
+        Some(TrafficReading { lines: self.lines(), ticks: stamp.start() })
+    }
+
+    fn rate_since(&self, before: Option<TrafficReading>) -> f64 {
+        let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
+            return f64::NAN;
+        };
+        (after.lines - before.lines).real() / counter.elapsed_ns(before.ticks, after.ticks)
+    }
 }
 
 impl<'g> Generators<'g> {
@@ -145,11 +173,6 @@ impl<'g> Generators<'g> {
         Some((index, self.shared.fields.get(index)?))
     }
 
-    /// Returns the current clock of the uncore that serves the memory of a node; NaN if it cannot be read.
-    pub fn uncore_gigahertz(&self, node: NodeId) -> f64 {
-        self.uncores.gigahertz(node)
-    }
-
     /// Runs the generators of a point, except this thread, during `body`.
     ///
     /// # Errors
@@ -196,16 +219,6 @@ impl<'g> Generators<'g> {
         Ok(())
     }
 
-    /// Returns the number of times that the quota of CPU time was used up so far; `None` without a quota.
-    pub fn stops(&self) -> Option<u64> {
-        self.throttle?.count(&SystemFiles)
-    }
-
-    /// Returns true if the rate was steady at the last measurement.
-    pub const fn is_steady(&self) -> bool {
-        self.is_steady.get()
-    }
-
     fn start(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
         let own = usize::from(matches!(point.walk, Walk::Traffic(_)));
         let others = (traffic.generators as usize).saturating_sub(own);
@@ -249,33 +262,9 @@ impl<'g> Generators<'g> {
         self.shared.generators.get(..self.active.get()).unwrap_or_default()
     }
 
-    /// Begins a window during which all generators must run throughout.
-    pub fn begin_window(&self) {
-        self.active().iter().for_each(|generator| generator.clock.begin_window());
-    }
-
-    /// Returns true if other work took a CPU from a generator since the window began.
-    pub fn has_lost(&self) -> bool {
-        self.active().iter().any(|generator| generator.clock.has_lost())
-    }
-
     /// Returns the number of lines of 64 bytes that all running generators have moved.
     pub fn lines(&self) -> u64 {
         self.active().iter().map(Generator::lines).sum::<u64>() * self.step.get()
-    }
-
-    /// Reads the current count of lines; the rate is the difference of two readings. Returns `None` without a counter.
-    pub fn read(&self) -> Option<TrafficReading> {
-        let stamp = self.stamp()?;
-        Some(TrafficReading { lines: self.lines(), ticks: stamp.start() })
-    }
-
-    /// Returns lines per nanosecond since an earlier reading; NaN without one.
-    pub fn rate_since(&self, before: Option<TrafficReading>) -> f64 {
-        let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
-            return f64::NAN;
-        };
-        (after.lines - before.lines).real() / counter.elapsed_ns(before.ticks, after.ticks)
     }
 
     /// Waits until the rate is steady, without generating on this thread.
@@ -382,7 +371,7 @@ fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::memory::sites::made_up;
+    use crate::engine::placement::sites::made_up;
     use latency_core::arch::Line;
     use latency_core::units::{Bytes, LINE, LineSize, PageSize, Pages};
     use std::vec;

@@ -5,6 +5,7 @@ use latency_core::traffic::Part;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::cpu_time::MOST_LOST;
+use crate::engine::stopwatch::traffic::TrafficBeside;
 use crate::engine::stopwatch::{Stopwatch, counters};
 use crate::engine::threads::generators::driver::Generators;
 use crate::engine::threads::generators::generator::chunk;

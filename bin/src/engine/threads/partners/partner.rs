@@ -9,7 +9,7 @@ use latency_core::arch::{Delays, Flusher};
 use latency_core::cores::{Exchange, ExchangeSide, Method, Patience, Ring, State, Walk};
 use latency_core::units::CpuId;
 
-use crate::engine::memory::sites::Sites;
+use crate::engine::placement::sites::Sites;
 use crate::engine::stopwatch::cpu_time::ThreadClock;
 use crate::error::Failure;
 use crate::sys::mailbox::{Mailbox, Wait};
@@ -167,7 +167,7 @@ pub fn dismiss(shared: &SharedByPartners<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::memory::sites::made_of;
+    use crate::engine::placement::sites::made_of;
     use latency_core::arch::{Atomics, Line, Stamp};
     use latency_core::chain::{Chain, Order as Way};
     use latency_core::units::Bytes;

@@ -2,7 +2,7 @@
 
 use latency_core::units::NodeId;
 
-use crate::engine::memory::placement::Witness;
+use crate::engine::placement::Witness;
 use crate::plan::budget::Memory;
 use crate::plan::regions::{MOST, PlannedRegion};
 

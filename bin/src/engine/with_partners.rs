@@ -5,8 +5,9 @@ use crate::engine::memory::idle_until;
 use latency_core::arch::Flusher;
 use latency_core::cores::{Exchange, Ring};
 
-use crate::engine::memory::pieces::{self, Pieces, lines_of};
-use crate::engine::memory::placement::Witness;
+use crate::engine::pieces::{self, Pieces};
+use crate::engine::placement::Witness;
+use crate::engine::placement::needs::lines_of;
 use crate::engine::run;
 use crate::engine::seam::{Place, Walkable, Walker};
 use crate::engine::session::{Findings, Session};

@@ -1,7 +1,7 @@
 //! The memory of a run: one piece for all points that can share it, placed and verified before anything is timed.
 //!
 //! Chains, traffic and lines between CPUs all come from this module. They differ in the regions that a point needs
-//! ([`chain_of`], [`traffic_of`], [`lines_of`]) and in the contents of a piece. The module times nothing.
+//! ([`needs`](crate::engine::placement::needs)) and in the contents of a piece. The module times nothing.
 
 use core::array;
 
@@ -9,8 +9,9 @@ use latency_core::arch::Line;
 use latency_core::chain::Chain;
 use latency_core::units::{Bytes, NodeId};
 
-use crate::engine::memory::placement::Placement;
-use crate::engine::memory::sites::{Site, Sites};
+use crate::engine::placement::Placement;
+use crate::engine::placement::needs::{Missing, RegionsOf, chain_of};
+use crate::engine::placement::sites::{Site, Sites};
 use crate::engine::session::Session;
 use crate::engine::stopwatch::counters::Meter;
 use crate::error::{Failure, PlacementError};
@@ -23,28 +24,6 @@ use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::Warning;
 use latency_core::units::Pages;
-
-/// The regions of one kind that a point needs.
-pub type RegionsOf = fn(&Point) -> [Option<PlannedRegion>; 2];
-
-/// Returns the region of a point's chain, if it has one.
-pub fn chain_of(point: &Point) -> [Option<PlannedRegion>; 2] {
-    let [chain, _] = PlannedRegion::of(point);
-    [chain.filter(|_| !point.walk.is_of_cores()), None]
-}
-
-/// Returns the region of a point's traffic, if it has any.
-pub fn traffic_of(point: &Point) -> [Option<PlannedRegion>; 2] {
-    let [_, traffic] = PlannedRegion::of(point);
-    [traffic, None]
-}
-
-/// Returns the regions of the lines that a point's CPUs exchange.
-pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
-    let homes = point.walk.ping_pong().map_or([point.target; 2], |pair| pair.homes);
-    let Point { initiator: from, pages, size, .. } = *point;
-    homes.map(|on| Some(PlannedRegion { from, on, pages, size, is_of_traffic: false }))
-}
 
 /// A piece of memory that was placed, with its region and the first point that needs it.
 pub struct Piece {
@@ -66,25 +45,6 @@ pub struct Pieces<'a> {
     pub missing: Missing<'a>,
 }
 
-/// The regions of memory that could not be placed, and why.
-#[derive(Clone, Copy)]
-pub struct Missing<'a> {
-    list: [Option<(PlannedRegion, PlacementError<'a>)>; MOST],
-    needs: RegionsOf,
-    memory: Memory,
-}
-
-impl<'a> Missing<'a> {
-    /// Returns the reason if the memory of a point could not be placed.
-    pub fn of(&self, point: &Point) -> Option<PlacementError<'a>> {
-        let needed = (self.needs)(point);
-        let is_needed = |region: &PlannedRegion| {
-            needed.iter().flatten().any(|needed| region.is_one_with(needed, self.memory))
-        };
-        self.list.iter().flatten().find(|(region, _)| is_needed(region)).map(|(_, error)| *error)
-    }
-}
-
 impl<'a> Pieces<'a> {
     /// Places the memory that `points` need.
     ///
@@ -104,7 +64,7 @@ impl<'a> Pieces<'a> {
         if !regions.are_few() {
             return Err(Failure::NOTHING_TO_MEASURE);
         }
-        let missing = Missing { list: [None; MOST], needs, memory };
+        let missing = Missing::none(needs, memory);
         let mut pieces = Pieces { list: array::from_fn(|_| None), missing };
         let slots = pieces.list.iter_mut().zip(&mut pieces.missing.list);
         for ((slot, missing), region) in slots.zip(regions.iter()) {

@@ -18,8 +18,8 @@ use latency_core::stats::{self, Interval, Summary};
 use latency_core::units::{Bytes, LINE, Pages};
 
 use crate::engine::memory::new_chain;
-use crate::engine::memory::placement;
-use crate::engine::memory::placement::Placement;
+use crate::engine::placement;
+use crate::engine::placement::Placement;
 use crate::engine::schedule::walks::hops_in_window;
 use crate::engine::seam::Walkable;
 use crate::engine::stopwatch::Stopwatch;

@@ -9,6 +9,9 @@
 //! - a policy does not move present pages, so binding comes before populating;
 //! - where a container forbids policies, pages go to the node of the CPU that touches them.
 
+pub mod needs;
+pub mod sites;
+
 use latency_core::arch::Line;
 use latency_core::topology::{PagePool, Source, Topology};
 use latency_core::units::{Bytes, CpuId, NodeId, Pages};
