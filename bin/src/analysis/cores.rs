@@ -1,6 +1,7 @@
 //! Conclusions from all pairs of CPUs: medians by the hardware that a pair shares, and the nearest and the farthest
 //! pair.
 
+use alloc::vec::Vec;
 use core::fmt;
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::{self, Interval};
@@ -8,7 +9,6 @@ use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
 
 use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong};
-use crate::sys::table::List;
 
 /// Latency below which two CPUs are likely threads of one core, which exchange a line within its own caches: two cores
 /// are hardly ever as close, in nanoseconds.
@@ -228,7 +228,7 @@ pub fn class(
             pair.with.class == shared && own == kinds.map(|(_, count)| count)
         })
     };
-    let middle = |of: fn(CpuPair<'_>) -> f64| median(members().map(of));
+    let middle = |of: fn(CpuPair<'_>) -> f64| median(&mut members().map(of));
     let low = middle(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, |it| it.low));
     let high = middle(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, |it| it.high));
     let values = || members().map(|pair| pair.ns());
@@ -242,10 +242,10 @@ pub fn class(
     })
 }
 
-/// Returns the median; `None` without values, if one of them is not a number, or without memory for them.
-fn median(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let mut values = List::of(values).ok().filter(|values| !values.iter().any(|value| value.is_nan()))?;
-    stats::median(&mut values)
+/// Returns the median; `None` without values, or if one of them is not a number.
+fn median(values: &mut dyn Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    stats::median(&mut values).filter(|_| !values.iter().any(|value| value.is_nan()))
 }
 
 #[cfg(test)]
@@ -320,7 +320,7 @@ mod tests {
     }
 
     fn of(values: &[f64]) -> Option<f64> {
-        median(values.iter().copied())
+        median(&mut values.iter().copied())
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
+use alloc::vec::Vec;
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
 use latency_core::text::plural;
@@ -15,10 +16,8 @@ use crate::record::label::Label;
 use crate::record::row::Row;
 use crate::report::document::{Level, Part, Role, fields};
 use crate::report::shown::Shown;
-use crate::result::sample::{Sample, Samples};
+use crate::result::sample::Samples;
 use crate::saved::{self, Saved, Tool, tlb};
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
 
 /// The `fit` command.
 pub const FIT: Command = Command {
@@ -51,8 +50,6 @@ const FEWEST_SIZES: usize = 6;
 const PAGE: Bytes = PageSize::LEAST.bytes();
 /// Experiments whose points are latencies at many sizes. Results of other tools have an empty experiment name.
 const EXPERIMENTS: [&str; 3] = ["", "curve", "pages"];
-/// The maximum number of curves of one file.
-const MOST_CURVES: usize = 16;
 
 /// The rows of one curve, which are fitted together. `like` is one of them.
 #[derive(Clone, Copy)]
@@ -108,21 +105,20 @@ impl<'r> CurveRows<'r> {
 }
 
 /// Finds the curves among the rows, and the number of rows that belong to no curve.
-fn curves(rows: &[Row]) -> Result<(List<CurveRows<'_>>, usize), Errno> {
-    let mut kinds = List::new(MOST_CURVES)?;
+fn curves(rows: &[Row]) -> (Vec<CurveRows<'_>>, usize) {
+    let mut kinds = Vec::new();
     // Rows with one line on each page belong to a curve with a smaller stride if there is one, so the smaller strides
     // come first.
     for spaced in [false, true] {
         for like in rows.iter().filter(|row| (row.stride() >= PAGE) == spaced) {
             let kind = CurveRows { rows, like };
             if !kinds.iter().any(|kind: &CurveRows<'_>| kind.has(like)) && kind.sizes() >= FEWEST_SIZES {
-                // Curves beyond the maximum number are left out.
                 kinds.push(kind);
             }
         }
     }
     let left_out = rows.iter().filter(|row| kinds.iter().all(|kind| !kind.has(row))).count();
-    Ok((kinds, left_out))
+    (kinds, left_out)
 }
 
 /// Returns the reason if a row is not the latency of one chain of loads.
@@ -150,7 +146,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if let Some(why) = rows.iter().find_map(other_kind) {
         return Err(no_curve(why));
     }
-    let (kinds, left_out) = curves(rows)?;
+    let (kinds, left_out) = curves(rows);
     let Some((first, others)) = kinds.split_first() else {
         return Err(no_curve("it has fewer than 6 sizes of one kind"));
     };
@@ -163,10 +159,6 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let shown = ColumnSet::that(&|column| column != WORKING_SET && differs(column));
     let name = saved::shown(path);
     let file = FileContext { name: name.as_str(), shown, reciprocal: options.reciprocal };
-    let mut samples = List::new(rows.len())?;
-    // A format may ask for the description several times, so the analyses are kept.
-    let mut analyses = List::new(others.len())?;
-    analyses.refill(others.iter().map(|kind| kind.analysis(&saved)));
     write(&mut |document| {
         describe::machine::saved_footer(document, &|index| Some(&saved).filter(|_| index == 0));
         document.part(Part::Object(&describe::SUMMARY), |document| model::summary(document, &analysis));
@@ -174,20 +166,17 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         let mut reasons = saved.origin.trust.evidence().filter(|_| poor);
         trust::of_command(document, if poor { "poor" } else { "good" }, &mut || reasons.next());
         document.part(Part::Records(&describe::ROWS), |document| {
-            for kind in &*kinds {
+            for kind in &kinds {
                 columns::saved_rows(document, &saved, kind.dense());
             }
         });
-        file.curve(document, *first, &analysis, &mut samples);
-        document.items(
-            Part::List(&OTHERS),
-            others.iter().zip(analyses.iter()),
-            |document, (kind, analysis)| file.curve(document, *kind, analysis, &mut samples),
-        );
+        file.curve(document, *first, &analysis);
+        document.items(Part::List(&OTHERS), others, |document, kind| {
+            file.curve(document, *kind, &kind.analysis(&saved));
+        });
         if left_out > 0 {
-            let more = if kinds.len() == MOST_CURVES { ", or in series after the first 16" } else { "" };
             document.missing(format_args!(
-                "Not fitted: {points} point{s} in series of fewer than {sizes} sizes{more}.",
+                "Not fitted: {points} point{s} in series of fewer than {sizes} sizes.",
                 points = left_out,
                 s = plural(left_out as u64),
                 sizes = FEWEST_SIZES
@@ -209,16 +198,10 @@ struct FileContext<'f> {
 }
 
 impl FileContext<'_> {
-    /// Describes one curve; `samples` has room for its points.
-    fn curve(
-        &self,
-        document: &mut Shown,
-        kind: CurveRows<'_>,
-        analysis: &Analysis,
-        samples: &mut List<Sample>,
-    ) {
-        let samples = samples.refill(kind.dense().map(Row::sample));
-        sort_by(samples, |one, other| {
+    /// Describes one curve.
+    fn curve(&self, document: &mut Shown, kind: CurveRows<'_>, analysis: &Analysis) {
+        let mut samples: Vec<_> = kind.dense().map(Row::sample).collect();
+        sort_by(&mut samples, |one, other| {
             one.size.cmp(&other.size).then(one.nanoseconds.total_cmp(&other.nanoseconds))
         });
         let mut label = Text::<96>::EMPTY;
@@ -252,7 +235,7 @@ impl FileContext<'_> {
         }
         let words = [label.as_str(), subtitle.as_str()];
         let parts = |size| kind.dense().find(|row| row.size() == size)?.parts();
-        view::evidence(document, analysis, samples, &parts, words, self.reciprocal);
+        view::evidence(document, analysis, &samples, &parts, words, self.reciprocal);
         levels::models(document, analysis);
         document.put(&CURVE, label.as_str());
         model::model(document, analysis);

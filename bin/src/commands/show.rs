@@ -12,7 +12,7 @@ use latency_core::sort::sort_by;
 use latency_core::text::joined;
 
 use super::report::pictures::picture;
-use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read, read_contents, rows};
+use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read, read_into, rows};
 use super::{Command, Write};
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
@@ -64,7 +64,9 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
                 Some(Restored::Whole(shown)) => return again(options, shown, write),
                 kept => is_changed = kept.is_some(),
             }
-            read_contents(path, &contents)?
+            let mut files = Vec::new();
+            read_into(&mut files, path, &contents, false)?;
+            files
         }
         several => read(several, false)?,
     };

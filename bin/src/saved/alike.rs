@@ -151,7 +151,7 @@ const fn condition(
 }
 
 /// The conditions of a point: a number for each, 0 if unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Under([u64; TABLE.len()]);
 
 impl Under {

@@ -1,8 +1,8 @@
 //! Points of two results that may differ together: rows, columns and nodes of a matrix, runs of sizes of a curve,
 //! values of any other field.
 
+use alloc::vec;
 use alloc::vec::Vec;
-
 use latency_core::math::ToReal;
 use latency_core::sort::{sort_by, sort_by_key};
 
@@ -11,8 +11,6 @@ use super::pair::PointPair;
 use super::significance::{Difference, Experience, LINES, LOADS, difference};
 use crate::record::columns::{CLASS, Column, INITIATOR_CPU, INITIATOR_NODE, POINTS, TARGET_CPU, WORKING_SET};
 use crate::record::row::Row;
-use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
 
 /// Least number of sizes at which points that are otherwise alike form a curve.
 pub const CURVE: usize = 6;
@@ -54,36 +52,35 @@ pub struct Measured {
     /// Numbers of files of both sides.
     files: [usize; 2],
     /// One value for each file; before the latest point is added, the logarithms of its latencies.
-    pub values: Table<f64>,
+    pub values: Vec<f64>,
     /// Logarithms of each point's latencies relative to the mean of the first side, followed by the logarithm of the
     /// ratio; NaN where a file has no value.
-    logs: List<f64>,
+    logs: Vec<f64>,
     /// The points in the order of kinds and sizes.
-    pub order: Table<usize>,
+    pub order: Vec<usize>,
     /// The first point with the same value, for each field, and last for all fields but the size together.
-    alike: Table<usize>,
+    alike: Vec<usize>,
     join: Join,
     /// The points sorted by their values: for each file, and last by their ratios.
-    sorted: Table<(f64, usize)>,
+    sorted: Vec<(f64, usize)>,
     /// True for each point of the group being examined.
-    members: Table<bool>,
+    members: Vec<bool>,
 }
 
 impl Measured {
-    /// Returns room for `most` points, with these numbers of files.
-    pub fn new(most: usize, files: [usize; 2], join: Join) -> Result<Measured, Errno> {
-        let all = files[0] + files[1];
-        Ok(Measured {
+    /// Returns no points, with these numbers of files.
+    pub fn new(files: [usize; 2], join: Join) -> Measured {
+        Measured {
             pairs: Vec::new(),
             files,
-            values: Table::filled(all, f64::NAN)?,
-            logs: List::new(most * (all + 1))?,
-            order: Table::empty()?,
-            alike: Table::empty()?,
+            values: vec![f64::NAN; files[0] + files[1]],
+            logs: Vec::new(),
+            order: Vec::new(),
+            alike: Vec::new(),
             join,
-            sorted: Table::empty()?,
-            members: Table::filled(most, false)?,
-        })
+            sorted: Vec::new(),
+            members: Vec::new(),
+        }
     }
 
     /// Returns the point at an index, which must exist.
@@ -93,18 +90,15 @@ impl Measured {
 
     /// Adds a point with its latencies in `values`; `first` is the mean of the latencies of the first side.
     pub fn push(&mut self, pair: PointPair, first: f64) {
-        let logs = self.values.iter().map(|log| log - first);
-        // There is room for all points.
-        for log in logs.chain([pair.logarithm]) {
-            self.logs.push(log);
-        }
+        self.logs.extend(self.values.iter().map(|log| log - first));
+        self.logs.push(pair.logarithm);
         self.pairs.push(pair);
     }
 
     /// Finds the points that are alike and sorts all points, once every point has been added.
-    pub fn arrange(&mut self) -> Result<(), Errno> {
+    pub fn arrange(&mut self) {
         let count = self.pairs.len();
-        self.alike = Table::filled(count * (KIND + 1), usize::MAX)?;
+        (self.alike, self.members) = (vec![usize::MAX; count * (KIND + 1)], vec![false; count]);
         for field in 0..=KIND {
             let fields = match POINTS.get(field) {
                 Some(column) => (*column).into(),
@@ -123,7 +117,7 @@ impl Measured {
                 self.alike.iter_mut().skip(field * count + point).take(1).for_each(|slot| *slot = first);
             }
         }
-        let mut order = Table::made(count, |point| point)?;
+        let mut order: Vec<usize> = (0..count).collect();
         let key = |point: usize| (self.like(KIND, point), self.point(point).size(), point);
         sort_by_key(&mut order, |point| key(*point));
         for (rank, point) in order.iter().enumerate() {
@@ -134,11 +128,10 @@ impl Measured {
         let lists = self.values.len() + 1;
         let value = |list: usize, point: usize| self.logs.get(point * lists + list).copied();
         let of_list = |index: usize| (value(index / count, index % count).unwrap_or(f64::NAN), index % count);
-        self.sorted = Table::made(count * lists, of_list)?;
+        self.sorted = (0..count * lists).map(of_list).collect();
         for list in self.sorted.chunks_mut(count.max(1)) {
             sort_by(list, |one, other| one.0.total_cmp(&other.0));
         }
-        Ok(())
     }
 
     /// Returns the median over the members of the group being examined, or over all other points. `list` is the index

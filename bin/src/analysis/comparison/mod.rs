@@ -12,7 +12,7 @@ pub mod significance;
 mod tests;
 
 use alloc::string::String;
-
+use alloc::vec::Vec;
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 use latency_core::stats::{self, Interval};
@@ -27,8 +27,6 @@ use join::ends;
 use significance::{Difference, HALF};
 
 use crate::record::columns::{PAGES_OBTAINED, VERIFIED};
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
 
 /// Factor by which all points must outnumber a part for the difference to be attributed to the part, and not to the
 /// other points.
@@ -55,15 +53,12 @@ impl Comparison {
     }
 
     /// Compares two sides; differences up to `threshold`, a fraction of the first side, count as equal.
-    ///
-    /// # Errors
-    ///
-    /// The error of mapping the tables.
-    pub fn new(files: &Files<'_>, threshold: f64) -> Result<Comparison, Errno> {
+    #[must_use]
+    pub fn new(files: &Files<'_>, threshold: f64) -> Comparison {
         let join = Join::of(files);
         let first = files.first(0);
         let mut found = Comparison {
-            measured: Measured::new(first.len(), files.counts, join)?,
+            measured: Measured::new(files.counts, join),
             whole: Difference::default(),
             is_whole: false,
             pages: None,
@@ -76,9 +71,9 @@ impl Comparison {
         for index in 0..first.len() {
             found.join(files, join, index, shared * 2 < first.len());
         }
-        found.measured.arrange()?;
-        found.judge(ln(1.0 + threshold))?;
-        Ok(found)
+        found.measured.arrange();
+        found.judge(ln(1.0 + threshold));
+        found
     }
 
     /// Adds a point of the first file, if both sides have it.
@@ -137,10 +132,10 @@ impl Comparison {
     }
 
     /// Decides which points differ; `allowed` is the logarithm of the threshold.
-    fn judge(&mut self, allowed: f64) -> Result<(), Errno> {
+    fn judge(&mut self, allowed: f64) {
         let measured = &mut self.measured;
         let count = measured.pairs.len();
-        let mut single = List::new(count)?;
+        let mut single = Vec::new();
         for index in 0..count {
             let found =
                 measured.differs(if count > 1 { PointGroup::Point(index) } else { PointGroup::Whole });
@@ -149,20 +144,15 @@ impl Comparison {
                 let ratio = ln(pair.ratio());
                 pair.interval = Interval { low: exp(ratio - HALF * error), high: exp(ratio + HALF * error) };
             }
-            // The list has room for all points.
             single.push(found);
         }
         self.whole = measured.differs(PointGroup::Whole).map_or(Difference::default(), |found| found.0);
         self.is_whole = self.whole.score.abs() >= HALF && self.whole.size.abs() > allowed;
 
         let is_whole = self.is_whole;
-        let mut groups = 0;
-        measured.each_group(&mut |_| groups += 1);
-        let mut tried = List::new(groups)?;
-        measured.each_group(&mut |group| {
-            tried.push((group, Difference::default(), 0.0));
-        });
-        for (group, difference, rest) in tried.iter_mut() {
+        let mut tried = Vec::new();
+        measured.each_group(&mut |group| tried.push((group, Difference::default(), 0.0)));
+        for (group, difference, rest) in &mut tried {
             let found = match *group {
                 PointGroup::Point(index) => single.get(index).copied().flatten(),
                 group => measured.differs(group),
@@ -172,7 +162,7 @@ impl Comparison {
         sort_by(&mut tried, |(one, first, _), (other, second, _)| {
             second.score.abs().total_cmp(&first.score.abs()).then(one.cmp(other))
         });
-        let scores = List::of(tried.iter().map(|(_, difference, _)| difference.score))?;
+        let scores: Vec<f64> = tried.iter().map(|(_, difference, _)| difference.score).collect();
         if is_whole {
             measured.mark(PointGroup::Whole, self.whole.size.signum(), 0.0, allowed);
         }
@@ -188,7 +178,6 @@ impl Comparison {
                 measured.mark(*group, effect.signum(), base, allowed);
             }
         }
-        Ok(())
     }
 
     /// Returns the points in the order of the first file.
@@ -208,23 +197,17 @@ impl Comparison {
         self.of_verdict(verdict).count()
     }
 
-    /// Returns the median of all ratios.
-    ///
-    /// # Errors
-    ///
-    /// The error of mapping a table.
-    pub fn median_ratio(&self) -> Result<Option<f64>, Errno> {
-        median(self.pairs().iter().map(PointPair::ratio))
+    /// Returns the median of all ratios; `None` without points.
+    #[must_use]
+    pub fn median_ratio(&self) -> Option<f64> {
+        median(&mut self.pairs().iter().map(PointPair::ratio))
     }
 
     /// Returns the median difference of the points with a verdict, as a fraction of the first side; `None` if there are
     /// none.
-    ///
-    /// # Errors
-    ///
-    /// The error of mapping a table.
-    pub fn by(&self, verdict: ComparisonVerdict) -> Result<Option<f64>, Errno> {
-        Ok(median(self.of_verdict(verdict).map(PointPair::ratio))?.map(|ratio| ratio - 1.0))
+    #[must_use]
+    pub fn by(&self, verdict: ComparisonVerdict) -> Option<f64> {
+        median(&mut self.of_verdict(verdict).map(PointPair::ratio)).map(|ratio| ratio - 1.0)
     }
 }
 
@@ -249,10 +232,7 @@ impl Measured {
 }
 
 /// Returns the median of some values; `None` without values.
-///
-/// # Errors
-///
-/// The error of mapping a table.
-pub fn median(values: impl Iterator<Item = f64> + Clone) -> Result<Option<f64>, Errno> {
-    Ok(stats::median(&mut List::of(values)?))
+pub fn median(values: &mut dyn Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    stats::median(&mut values)
 }

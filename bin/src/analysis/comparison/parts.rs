@@ -3,8 +3,7 @@
 use super::groups::PointGroup;
 use super::{Comparison, ComparisonVerdict, median};
 use crate::record::row::Row;
-use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
+use alloc::vec::Vec;
 
 /// A part of the points that differs.
 #[derive(Clone, Copy, Debug)]
@@ -21,15 +20,12 @@ pub struct DifferingPart<'c> {
 
 impl Comparison {
     /// Returns the largest parts composed of points with a verdict, at most `most` of them.
-    ///
-    /// # Errors
-    ///
-    /// The error of mapping a table.
-    pub fn parts(&self, verdict: ComparisonVerdict, most: usize) -> Result<List<DifferingPart<'_>>, Errno> {
+    #[must_use]
+    pub fn parts(&self, verdict: ComparisonVerdict, most: usize) -> Vec<DifferingPart<'_>> {
         let measured = &self.measured;
         let is = |point: usize| self.pairs().get(point).is_some_and(|pair| pair.verdict == verdict);
-        let mut open = Table::made(measured.pairs.len(), is)?;
-        let mut parts = List::new(most)?;
+        let mut open: Vec<bool> = (0..measured.pairs.len()).map(is).collect();
+        let mut parts = Vec::new();
         while let Some(first) = open.iter().position(|open| *open).filter(|_| parts.len() < most) {
             let mut best = (PointGroup::Point(first), 1);
             let mut offer = |group: PointGroup| {
@@ -50,17 +46,16 @@ impl Comparison {
                 }
             });
             let (group, _) = best;
-            // The list has room: the loop condition limits its length.
-            parts.push(self.part(group)?);
+            parts.push(self.part(group));
             for (point, open) in open.iter_mut().enumerate() {
                 *open &= !measured.holds(group, point);
             }
         }
-        Ok(parts)
+        parts
     }
 
     /// Returns the part for a group, with the group's smallest and largest sizes.
-    fn part(&self, group: PointGroup) -> Result<DifferingPart<'_>, Errno> {
+    fn part(&self, group: PointGroup) -> DifferingPart<'_> {
         let measured = &self.measured;
         let members = measured.members(group);
         let first = measured.point(members.clone().next().unwrap_or(0));
@@ -75,9 +70,9 @@ impl Comparison {
             }
             points += 1;
         }
-        let ratios = members.filter_map(|point| Some(measured.pairs.get(point)?.ratio()));
-        let by = median(ratios)?.unwrap_or(1.0) - 1.0;
-        Ok(DifferingPart { group, ends, points, by })
+        let mut ratios = members.filter_map(|point| Some(measured.pairs.get(point)?.ratio()));
+        let by = median(&mut ratios).unwrap_or(1.0) - 1.0;
+        DifferingPart { group, ends, points, by }
     }
 
     /// Calls `each` with the longest runs of sizes for which `is` returns true.

@@ -85,11 +85,11 @@ fn cores(cpus: u32) -> Vec<Row> {
 
 fn compared(first: &[Vec<Row>], second: &[Vec<Row>]) -> Comparison {
     let rows = |side: usize, file: usize| [first, second][side][file].as_slice();
-    Comparison::new(&Files { counts: [first.len(), second.len()], rows: &rows }, 0.03).unwrap()
+    Comparison::new(&Files { counts: [first.len(), second.len()], rows: &rows }, 0.03)
 }
 
 fn named(found: &Comparison) -> Vec<(PointGroup, usize, f64)> {
-    let parts = found.parts(ComparisonVerdict::Slower, 6).unwrap();
+    let parts = found.parts(ComparisonVerdict::Slower, 6);
     parts.iter().map(|part| (part.group, part.points, part.by)).collect()
 }
 
@@ -122,7 +122,7 @@ fn a_slow_node_among_many_pairs_is_slower_and_named() {
     let [(group, points, by)] = named(&found)[..] else { panic!("{:?}", named(&found)) };
     assert!(matches!(group, PointGroup::Field(1, 9)) && points == 8, "{group:?}");
     assert!((by - 0.5).abs() < 0.02, "{by}");
-    assert!((found.median_ratio().unwrap().unwrap() - 1.0).abs() < 0.04);
+    assert!((found.median_ratio().unwrap() - 1.0).abs() < 0.04);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The conditions that differ between the two sides of a comparison. A reader must know them before any verdict.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use latency_core::text::{Text, joined};
@@ -7,7 +8,7 @@ use latency_core::text::{Text, joined};
 use super::view::{ComparisonView, Differs, NOT_POOR, TRUST};
 use crate::analysis::comparison::{Comparison, Files, conditions, median};
 use crate::error::Typed;
-use crate::record::columns::{CORE_GHZ, Column, PAGES_ASKED, PAGES_OBTAINED, POINTS, SEED, WORKING_SET};
+use crate::record::columns::{CORE_GHZ, Column, PAGES_ASKED, PAGES_OBTAINED, SEED, WORKING_SET};
 use crate::record::label::shown as shown_value;
 use crate::record::row::Row;
 use crate::report::document::{Part, Role, fields};
@@ -15,8 +16,6 @@ use crate::report::shown::Shown;
 use crate::saved::Saved;
 use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, TEXTS, VERIFIED, WHOLE, of_result};
 use crate::saved::conditions::CONDITIONS;
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
 
 fields! {
     DIFFERS "differs" "Conditions that differ between A and B.";
@@ -28,24 +27,21 @@ fields! {
 
 /// The relative difference up to which core clocks count as the same.
 const CLOCK: f64 = 0.02;
-/// Maximum number of conditions: those of documents and of rows, and a few that concern both.
-const MOST: usize = CONDITIONS.len() + POINTS.len() + TABLE.len() + 3;
 
 /// Adds a condition with its values on both sides. Text that does not fit is left out.
 fn add(
-    list: &mut List<Differs>,
+    list: &mut Vec<Differs>,
     key: (&'static str, &'static str),
     blocks: bool,
     sides: [&dyn fmt::Display; 2],
 ) {
     let sides = sides.map(|side| Text::of(format_args!("{side}")));
-    // There is room for all conditions.
     list.push(Differs { what: key.0, words: key.1, sides, blocks });
 }
 
 /// Returns all conditions that differ; those that forbid a verdict come first.
-pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
-    let mut list = List::new(MOST)?;
+pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Vec<Differs> {
+    let mut list = Vec::new();
     of_table(&mut list, saved, files, comparison);
     let (first, second) = saved.split_at(files.counts[0]);
     for (field, rows) in conditions(files) {
@@ -75,8 +71,8 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result
     }
     // The core clock and the seed, which are fields of rows.
     let rows = [files.first(0), files.first(1)];
-    let clock = |rows: &[Row]| median(rows.iter().filter_map(Row::core_gigahertz));
-    if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?)
+    let clock = |rows: &[Row]| median(&mut rows.iter().filter_map(Row::core_gigahertz));
+    if let (Some(one), Some(other)) = (clock(rows[0]), clock(rows[1]))
         && (one - other).abs() > CLOCK * one
     {
         let shown = |clock| fmt::from_fn(move |out| write!(out, "{clock:.2} GHz"));
@@ -88,11 +84,11 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result
     {
         add(&mut list, (SEED.name(), "seed"), false, [&one, &other]);
     }
-    Ok(list)
+    list
 }
 
 /// Adds the conditions under which hosts are compared as well.
-fn of_table(list: &mut List<Differs>, saved: &[Saved], files: Files<'_>, comparison: &Comparison) {
+fn of_table(list: &mut Vec<Differs>, saved: &[Saved], files: Files<'_>, comparison: &Comparison) {
     let (first, second) = saved.split_at(files.counts[0]);
     for (condition, entry) in TABLE.iter().enumerate() {
         let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);

@@ -26,11 +26,11 @@ use crate::report::figures::{ByPercent, Digits};
 use crate::report::format::Purpose;
 use crate::report::shown::Shown;
 use crate::saved::{self, Saved};
-use crate::sys::table::List;
+
 use latency_core::words::Worded;
 
 use points::COLUMNS;
-use view::{ComparisonView, Differs, first_name};
+use view::{ComparisonView, first_name};
 
 /// The `compare` command.
 pub const COMPARE: Command = Command {
@@ -87,7 +87,7 @@ const NAMED: usize = 4;
 pub fn load<'a>(
     paths: &[&'a [u8]],
     options: &'a Options<'a>,
-    all: &mut List<Saved>,
+    all: &mut Vec<Saved>,
 ) -> Result<usize, Failure<'a>> {
     let mut without = 0;
     for path in paths {
@@ -95,7 +95,6 @@ pub fn load<'a>(
         if options.of == Of::Undisturbed {
             without += undisturbed(&mut saved)?;
         }
-        // There is room for all files.
         all.push(saved);
     }
     Ok(without)
@@ -126,14 +125,10 @@ fn replaced(rows: &[Row], change: &mut dyn FnMut(&mut Row) -> bool) -> &'static 
 
 /// Replaces each random load by its latency without address translation, if it is `wanted` and every file has both;
 /// other points lose their parts. Returns true if points were replaced.
-fn without_translation(
-    all: &mut [Saved],
-    Join(fields): Join,
-    wanted: bool,
-) -> Result<bool, Failure<'static>> {
+fn without_translation(all: &mut [Saved], Join(fields): Join, wanted: bool) -> bool {
     let mut is_replaced = false;
     // Files that are not replaced yet tell which points have parts.
-    let before = List::of(all.iter().map(|saved| saved.rows))?;
+    let before: Vec<_> = all.iter().map(|saved| saved.rows).collect();
     for saved in all {
         saved.rows = replaced(saved.rows, &mut |row| {
             let has = wanted
@@ -151,13 +146,13 @@ fn without_translation(
             true
         });
     }
-    Ok(is_replaced)
+    is_replaced
 }
 
 /// Compares all files. Returns the median of the ratios as well.
 fn compared(files: &Files<'_>, threshold: f64) -> Result<(Comparison, f64), Failure<'static>> {
-    let comparison = Comparison::new(files, threshold)?;
-    match comparison.median_ratio()? {
+    let comparison = Comparison::new(files, threshold);
+    match comparison.median_ratio() {
         Some(median) => Ok((comparison, median)),
         None => Err(SavedError::NothingCommon { field: obstacle(files) }.into()),
     }
@@ -171,10 +166,8 @@ fn joined(sides: [&[Saved]; 2]) -> Join {
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let (ours, theirs) = options.sides();
-    let mut all = List::new(ours.len() + theirs.len())?;
+    let mut all = Vec::new();
     let without = [load(ours, options, &mut all)?, load(theirs, options, &mut all)?];
-    // Everything is kept until the process ends.
-    let all = all.leak();
     let is_curve = all.iter().all(|saved| matches!(saved.experiment.as_str(), "" | "curve"));
     // Levels are those of random loads at every size.
     let levels = if is_curve { levels::of(all.split_at(ours.len()).into()) } else { None };
@@ -183,8 +176,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let (one, other) = all.split_at(ours.len());
     let parts = [one, other].map(has_parts);
     let join = joined([one, other]);
-    let of_memory = without_translation(all, join, options.of == Of::Typical)?;
-    let all: &[Saved] = all;
+    let of_memory = without_translation(&mut all, join, options.of == Of::Typical);
+    let all = &all[..];
     let mut known = all.iter().map(|saved| &saved.experiment).filter(|name| !name.is_empty());
     let named = known.next();
     if let Some(first) = named
@@ -199,10 +192,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let rows = |side: usize, file: usize| saved(side, file).map_or(&[][..], |saved| saved.rows);
     let files = Files { counts: [ours.len(), theirs.len()], rows: &rows };
     let (comparison, median) = compared(&files, options.threshold)?;
-    let differs: &[Differs] = differs::all(all, files, &comparison)?.leak();
+    let differs = differs::all(all, files, &comparison);
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
-    let slower = comparison.parts(ComparisonVerdict::Slower, NAMED)?.leak();
-    let faster = comparison.parts(ComparisonVerdict::Faster, NAMED)?.leak();
+    let slower = comparison.parts(ComparisonVerdict::Slower, NAMED);
+    let faster = comparison.parts(ComparisonVerdict::Faster, NAMED);
     let (points, of) = (comparison.count(ComparisonVerdict::Slower), comparison.pairs().len());
     let threshold = options.threshold;
     let regression = |by| Regression { by, threshold, points, of };
@@ -211,7 +204,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         paths: [ours, theirs],
         experiment,
         comparison: &comparison,
-        differs,
+        differs: &differs,
         judged,
         median,
         options,
@@ -220,15 +213,15 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         parts_of: parts,
         left_out: [0, 1].map(|side| saved(side, 0).map_or(0, |saved| saved.left_out)),
         without,
-        regression: comparison.by(ComparisonVerdict::Slower)?.filter(|_| judged).map(regression),
-        faster_by: comparison.by(ComparisonVerdict::Faster)?.filter(|_| judged),
-        others_by: comparison.by(ComparisonVerdict::Same)?,
-        parts: [slower, faster],
+        regression: comparison.by(ComparisonVerdict::Slower).filter(|_| judged).map(regression),
+        faster_by: comparison.by(ComparisonVerdict::Faster).filter(|_| judged),
+        others_by: comparison.by(ComparisonVerdict::Same),
+        parts: [&slower, &faster],
     };
     if options.writes(Purpose::Picture) && !view.is_curve() {
         return Err(SavedError::NoPicture { drawn: "curves are compared" }.into());
     }
-    let cause = cause::of(sides, experiment, &comparison, differs);
+    let cause = cause::of(sides, experiment, &comparison, &differs);
     write(&mut |document| {
         describe::machine::saved_footer(document, &|index| all.get(index));
         view.conditions(document);

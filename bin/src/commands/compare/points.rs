@@ -22,7 +22,6 @@ use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit, v
 use crate::report::document::{Field, Level, Part, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
-use crate::sys::table::List;
 
 fields! {
     A_NS "a_ns" "Latency in A in nanoseconds; geometric mean of several files.";
@@ -90,7 +89,7 @@ impl ComparisonView<'_> {
         }
         let size = |pair: &PointPair| pair.ratio().max(1.0 / pair.ratio());
         let differ = pairs.iter().enumerate().filter(|(_, pair)| self.word(pair) != "same");
-        let Ok(mut differ) = List::of(differ) else { return };
+        let mut differ: Vec<_> = differ.collect();
         sort_by(&mut differ, |(one, pair), (other, next)| {
             size(next).total_cmp(&size(pair)).then_with(|| one.cmp(other))
         });

@@ -4,9 +4,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use latency_core::math::ToReal;
-use latency_core::sort::{sort_by, sort_by_key};
+use latency_core::sort::sort_by;
 
-use super::facts;
 use super::names::Name;
 use super::runs::Runs;
 use crate::analysis::comparison::significance::CHANCE;
@@ -73,15 +72,23 @@ type KnownFact<'n> = (&'n str, (&'n str, &'n str), bool);
 /// the facts of every judged host. All values of all facts are tried that could be significant with this number of slow
 /// hosts.
 pub fn find<'n>(runs: &'n Runs<'_>, hosts: &mut [JudgedHost]) -> Vec<Association<'n>> {
-    let text = |host: &JudgedHost| runs.names.name(runs.boots.state(host.state)[1]);
+    let facts = |host: &JudgedHost| runs.boots.facts(host.state);
+    let texts = |state| runs.boots.facts(state).iter().flatten().map(|text| runs.names.name(*text));
     // The newest facts of each host are the last ones.
-    sort_by_key(hosts, |host| (host.host, host.started, text(host)));
+    sort_by(hosts, |one, other| {
+        let by_time = (one.host, one.started).cmp(&(other.host, other.started));
+        by_time.then_with(|| texts(one.state).cmp(texts(other.state)))
+    });
     let mut known = Vec::new();
     for values in hosts.chunk_by(|one, other| one.host == other.host) {
-        let text = values.last().map_or("", text);
+        let facts = values.last().map_or(&[][..], facts);
         let is_slow = values.iter().any(|value| value.is_slow);
-        for fact in facts::each(text) {
-            known.push((facts::cpu(text), fact, is_slow));
+        let mut cpu = "";
+        for [name, value] in facts.iter().map(|fact| fact.map(|text| runs.names.name(text))) {
+            match name {
+                "" => cpu = value,
+                _ => known.push((cpu, (name, value), is_slow)),
+            }
         }
     }
     sort_by(&mut known, Ord::cmp);

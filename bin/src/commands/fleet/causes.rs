@@ -9,10 +9,9 @@ use core::mem::swap;
 use super::findings::{FASTER, FleetFindings, HostKind, Outlier};
 use super::names::Name;
 use super::runs::Runs;
-use super::values::{HostValue, Key, Slowed, StoredValue};
+use super::values::{HostValue, Slowed, StoredValue};
 use crate::analysis::cause::LikelyCause;
 use crate::commands::compare::cause::between;
-use crate::record::columns::EXPERIMENT;
 use crate::saved::{self, MAX_ROWS, Saved, documents};
 
 /// Maximum number of differences whose causes are sought: more hosts than sentences name.
@@ -72,7 +71,7 @@ impl CauseSearch<'_, '_> {
         side: &dyn Fn(&StoredValue) -> Option<usize>,
     ) {
         let CauseSearch { runs, past, questions } = self;
-        let experiment = |key| Key::of(runs.names.name(key)).field(EXPERIMENT);
+        let experiment = |key| runs.key(key).experiment;
         let is_same =
             |known: &CauseQuestion| known.host == like.host && experiment(known.key) == experiment(like.key);
         // Thousands of hosts may differ, and each search goes through all values.
@@ -80,9 +79,9 @@ impl CauseSearch<'_, '_> {
             return;
         }
         let mut newest = None;
-        for value in past.iter().rev().filter(|value| value.key() == like.key) {
+        for value in past.iter().rev().filter(|value| runs.of(value)[0] == like.key) {
             let is_first = newest.is_none() && runs.under(value).0 == like.under;
-            if runs.host(value) != like.host || newest.is_none() && !is_first {
+            if runs.of(value)[1] != like.host || newest.is_none() && !is_first {
                 continue;
             }
             if !runs.are_alike(value, newest.get_or_insert(*value)) {
@@ -127,7 +126,7 @@ impl CauseSearch<'_, '_> {
 /// of those that are slower or faster, between hosts nearest to the usual value (of the baseline, if there is one) and
 /// them.
 pub fn find(
-    runs: &mut Runs<'_>,
+    runs: &Runs<'_>,
     past: &[StoredValue],
     slowed: &[Slowed],
     found: &FleetFindings<'_>,
@@ -158,20 +157,20 @@ pub fn find(
 }
 
 /// Reads the documents of all questions, and finds the causes.
-fn answer(runs: &mut Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses) {
-    let Runs { rows, options, given, .. } = runs;
+fn answer(runs: &Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses) {
+    let Runs { options, given, .. } = runs;
     let paths = || options.baseline.into_iter().chain(options.operands().iter().copied());
     causes.is_unreadable = paths().any(|path| !saved::is_repeatable(path));
     if causes.is_unreadable {
         return;
     }
-    let (mut kept, mut all) = (Vec::new(), Vec::new());
+    let (mut rows, mut kept, mut all) = (Vec::new(), Vec::new(), Vec::new());
     let (mut number, mut left) = (0, MOST_ROWS);
     let mut take = |text: &[u8]| {
         let own = number;
         number += 1;
         if questions.iter().any(|question| question.documents.contains(&own)) {
-            let draft = Saved::parse(text, None, rows)?;
+            let draft = Saved::parse(text, None, &mut rows)?;
             left = left.saturating_sub(draft.rows().len());
             if left > 0 {
                 kept.push((own, draft.finish()));

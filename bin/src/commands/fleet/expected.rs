@@ -1,17 +1,19 @@
 //! The hosts that are expected to have a result (`--expect`). Nothing is shown here.
 
-use super::names::{MOST, Name};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::names::Name;
 use super::runs::Runs;
 use crate::error::{Failure, MissingHosts, SavedError};
 use crate::saved::{self, conditions::escaped};
 use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
 use latency_core::text::Text;
 
 /// The expected hosts without a result.
 pub struct Expected {
     /// The names of the missing hosts, in the order of the file.
-    pub names: List<Name>,
+    pub names: Vec<Name>,
     /// The number of missing hosts, and of expected ones.
     pub missing: MissingHosts,
 }
@@ -22,9 +24,9 @@ impl Expected {
     ///
     /// # Errors
     ///
-    /// A file of names that cannot be read or has none; no memory.
+    /// A file of names that cannot be read or has none.
     pub fn find<'a>(runs: &mut Runs<'a>, first: usize) -> Result<Expected, Failure<'a>> {
-        let mut found = Expected { names: List::new(MOST)?, missing: MissingHosts::default() };
+        let mut found = Expected { names: Vec::new(), missing: MissingHosts::default() };
         let Some(given) = runs.options.expected else {
             runs.settle();
             return Ok(found);
@@ -32,7 +34,7 @@ impl Expected {
         if let Some(of) = core::str::from_utf8(given).ok().and_then(|number| number.parse().ok()) {
             runs.settle();
             // Hosts that share a name are several hosts once they are settled.
-            let hosts = seen(runs, first)?.iter().filter(|seen| **seen).count();
+            let hosts = seen(runs, first).iter().filter(|seen| **seen).count();
             found.missing = MissingHosts { hosts: usize::saturating_sub(of, hosts), of };
             return Ok(found);
         }
@@ -41,16 +43,16 @@ impl Expected {
             None => SavedError::NoNames { path: given }.into(),
         };
         let contents = saved::loaded(given).map_err(|errno| failed(Some(errno)))?;
-        let mut seen = seen(runs, first)?;
+        let mut seen = seen(runs, first);
         for line in contents.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
             let host: Text<96> = escaped(line);
             if host.is_empty() || host.as_str().starts_with('#') {
                 continue;
             }
             found.missing.of += 1;
-            let name = runs.names.number(host.as_str()).ok_or(Errno::ENOMEM)?;
+            let name = runs.names.number(host.as_str());
+            seen.resize(runs.names.len(), false);
             if seen.get_mut(name as usize).is_some_and(|seen| !core::mem::replace(seen, true)) {
-                // There is room for all names.
                 found.names.push(name);
             }
         }
@@ -61,10 +63,10 @@ impl Expected {
 }
 
 /// Returns for each name whether it is a host of a run from `first` on.
-fn seen(runs: &Runs<'_>, first: usize) -> Result<Table<bool>, Errno> {
-    let mut seen = Table::zeroed(MOST)?;
+fn seen(runs: &Runs<'_>, first: usize) -> Vec<bool> {
+    let mut seen = vec![false; runs.names.len()];
     for run in runs.runs.iter().skip(first) {
         seen.get_mut(runs.boots.host(run.state) as usize).into_iter().for_each(|seen| *seen = true);
     }
-    Ok(seen)
+    seen
 }

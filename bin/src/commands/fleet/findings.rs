@@ -1,24 +1,22 @@
 //! The conclusions from many hosts: groups of comparable values, slower hosts, and hosts that were measured under other
 //! conditions. Nothing is shown here.
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-use latency_core::math;
 use latency_core::math::ToReal;
-use latency_core::math::{exp, ln};
+use latency_core::math::ln;
 use latency_core::sort::{sort_by, sort_by_key};
 use latency_core::text::joined;
 
 use super::association::JudgedHost;
-use super::names::{MOST, Name, Names};
+use super::names::{NONE, Name};
 use super::runs::Runs;
-use super::values::{HostValue, Key, of_one_key};
+use super::values::{HostValue, of_one_key};
 use crate::analysis::norm::{FEWEST, Norm, Quantity};
 use crate::record::columns::WORKING_SET;
 use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, YES, alike};
-use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
 
 /// The index that means "faster than usual" in place of a condition.
 pub const FASTER: usize = TABLE.len();
@@ -86,6 +84,8 @@ impl fmt::Display for HostKind {
 /// The values of one key and one kind of hosts.
 #[derive(Clone, Copy)]
 pub struct HostGroup<'v> {
+    /// Its key.
+    pub key: Name,
     /// One value of each host, including hosts with unusual conditions.
     pub values: &'v [HostValue],
     /// The usual value: that of these hosts, or that of the baseline.
@@ -109,19 +109,9 @@ impl HostGroup<'_> {
         self.values.iter().filter(|value| value.apart == 0)
     }
 
-    /// Returns the name of its key.
-    #[must_use]
-    pub fn key<'n>(&self, names: &'n Names) -> &'n str {
-        self.values.first().map_or("", |value| names.name(value.key))
-    }
-
     /// Returns the values that are judged, or would be.
     pub fn shown(&self) -> impl Iterator<Item = &HostValue> + Clone {
         self.values.iter().filter(|value| !value.is_left)
-    }
-
-    fn of_key(&self) -> Option<Name> {
-        self.values.first().map(|value| value.key)
     }
 
     /// Returns the number of NUMA nodes that most of its hosts have.
@@ -229,25 +219,20 @@ impl<'v> FleetFindings<'v> {
 }
 
 /// Compares the values of each key with each other, or with those of a baseline.
-///
-/// # Errors
-///
-/// No memory for the findings.
 pub fn find<'v>(
     runs: &Runs<'_>,
     values: &'v mut [HostValue],
     baseline: Option<&mut [HostValue]>,
     threshold: f64,
-) -> Result<FleetFindings<'v>, Errno> {
+) -> FleetFindings<'v> {
     let names = &runs.names;
-    let mut numbers = List::new(values.len().max(baseline.as_ref().map_or(0, |all| all.len())))?;
     let of_baseline = match baseline {
         Some(baseline) => {
             let mut known = Vec::new();
             for values in baseline.chunk_by_mut(of_one_key) {
                 let kinds = HostKind::find(values, 1);
                 for (place, values) in of_kinds(values, &kinds) {
-                    let mut found = group(values, kinds.get(place), None, &mut numbers);
+                    let mut found = group(values, kinds.get(place), None);
                     // A few hosts show the usual value, but not its spread.
                     found.norm.mad = if found.like < FEWEST { 0.0 } else { found.norm.mad };
                     known.push(HostGroup { values, ..found });
@@ -261,9 +246,8 @@ pub fn find<'v>(
     for values in values.chunk_by_mut(of_one_key) {
         let Some(&first) = values.first() else { continue };
         let known = of_baseline.as_ref().map(|all: &Vec<_>| {
-            let mut keys = all.chunk_by(|one: &HostGroup<'_>, other| one.of_key() == other.of_key());
-            let is_of_key =
-                |groups: &&[HostGroup<'_>]| groups.iter().any(|one| one.of_key() == Some(first.key));
+            let mut keys = all.chunk_by(|one: &HostGroup<'_>, other| one.key == other.key);
+            let is_of_key = |groups: &&[HostGroup<'_>]| groups.iter().any(|one| one.key == first.key);
             keys.find(is_of_key).unwrap_or_default()
         });
         let kinds = match known {
@@ -276,12 +260,12 @@ pub fn find<'v>(
         let is_of_memory = runs.is_of_memory(first.key);
         for (place, values) in of_kinds(values, &kinds) {
             let known = known.map(|known| known.get(place));
-            let mut found = group(values, kinds.get(place), known.flatten(), &mut numbers);
+            let mut found = group(values, kinds.get(place), known.flatten());
             found.is_judged = match known {
                 None => found.like >= FEWEST,
                 Some(known) => known.is_some_and(|known| known.like > 0),
             };
-            found.quantity = Key::of(names.name(first.key)).quantity;
+            found.quantity = runs.key(first.key).quantity();
             // Keys of memory come first. Random loads of the same results only show address translation.
             let twin = runs.twin(first.key).filter(|_| !is_of_memory);
             let by_memory = |value: &HostValue| {
@@ -301,19 +285,20 @@ pub fn find<'v>(
             found = HostGroup { values, ..found };
             found.like = found.alike().count();
             if any && known.is_none() {
-                found.norm = norm(found.alike(), &mut numbers);
+                let usual = norm(&mut found.alike());
+                found.norm = usual;
             }
             groups.push(found);
         }
     }
     sort_by_key(&mut groups, |group| {
-        (group.key(names), usize::MAX - group.like, group.norm.median.to_bits())
+        (runs.order(group.key), usize::MAX - group.like, group.norm.median.to_bits())
     });
-    let apart = apart(names, &groups);
+    let apart = apart(runs, &groups);
     let (mut outliers, mut judged_hosts) = (Vec::new(), Vec::new());
     // Flags of each host: has a value; has a value with a verdict; differs from the others; differs or is in a judged
     // group; has a slow value.
-    let mut seen = Table::<[bool; 5]>::zeroed(MOST)?;
+    let mut seen = vec![[false; 5]; names.len()];
     let mut translation = Vec::new();
     for group in groups.iter().filter(|group| group.is_judged) {
         for value in group.values.iter().filter(|value| value.is_left && value.apart == 0) {
@@ -343,7 +328,7 @@ pub fn find<'v>(
         }
     }
     sort_by(&mut outliers, |one, other| {
-        let place = |outlier: &Outlier| [outlier.value.host, outlier.value.key].map(|name| names.name(name));
+        let place = |outlier: &Outlier| (names.name(outlier.value.host), runs.order(outlier.value.key));
         other.slower().total_cmp(&one.slower()).then_with(|| place(one).cmp(&place(other)))
     });
     let count = |place: usize| seen.iter().filter(|seen| seen.get(place) == Some(&true)).count();
@@ -352,7 +337,7 @@ pub fn find<'v>(
     let is_left = |(_, seen): &(Name, &[bool; 5])| seen[0] && !seen[3];
     let mut not_judged: Vec<_> = (0..).zip(seen.iter()).filter(is_left).map(|(host, _)| host).collect();
     sort_by_key(&mut not_judged, |host| names.name(*host));
-    Ok(FleetFindings {
+    FleetFindings {
         groups,
         outliers,
         translation,
@@ -364,13 +349,13 @@ pub fn find<'v>(
         only_apart,
         apart_hosts,
         slow,
-    })
+    }
 }
 
 /// Returns the usual value among some values.
-fn norm<'v>(values: impl Iterator<Item = &'v HostValue>, numbers: &mut List<f64>) -> Norm {
-    let unknown = Norm { median: f64::NAN, mad: f64::NAN };
-    Norm::of(numbers.refill(values.map(|value| value.value))).unwrap_or(unknown)
+fn norm(values: &mut dyn Iterator<Item = &HostValue>) -> Norm {
+    let mut numbers: Vec<f64> = values.map(|value| value.value).collect();
+    Norm::of(&mut numbers).unwrap_or(Norm { median: f64::NAN, mad: f64::NAN })
 }
 
 /// Returns the group with the value of a key and a host, and the value.
@@ -379,7 +364,7 @@ fn group_of<'g, 'v>(
     key: Option<Name>,
     host: Name,
 ) -> Option<(&'g HostGroup<'v>, &'v HostValue)> {
-    groups.iter().filter(|group| group.of_key() == key).find_map(|group| {
+    groups.iter().filter(|group| Some(group.key) == key).find_map(|group| {
         let place = group.values.binary_search_by_key(&host, |value| value.host);
         Some((group, group.values.get(place.ok()?)?))
     })
@@ -406,7 +391,6 @@ fn group(
     values: &mut [HostValue],
     kind: Option<&HostKind>,
     baseline: Option<&HostGroup<'_>>,
-    numbers: &mut List<f64>,
 ) -> HostGroup<'static> {
     let kind = kind.copied().unwrap_or_default();
     let differs = kind.differs;
@@ -416,7 +400,7 @@ fn group(
         let all = || values.iter().map(|value| value.under).filter(|under| under.get(condition) > 0);
         let own = || all().filter(|under| kind.has(*under)).map(|under| under.get(condition));
         let most = match kind.of.get(condition) {
-            0 => most(condition, &mut own(), numbers),
+            0 => most(condition, &mut own()),
             known => known,
         };
         usual = usual.with(condition, most);
@@ -427,9 +411,10 @@ fn group(
         value.apart = value.under.differences(usual) | u64::from(is_disturbed) << alike::DISTURBED;
     }
     let like = || values.iter().filter(|value| value.apart == 0);
-    let norm = baseline.map_or_else(|| norm(like(), numbers), |known| known.norm);
+    let norm = baseline.map_or_else(|| norm(&mut like()), |known| known.norm);
     let (like, quantity) = (like().count(), Quantity::Latency);
     HostGroup {
+        key: values.first().map_or(NONE, |value| value.key),
         values: &[],
         norm,
         kind: HostKind { of: usual, differs },
@@ -442,28 +427,27 @@ fn group(
 
 /// Returns the most frequent known value of a condition; the larger one if two are equally frequent. Unverified
 /// placement and an interrupted run never count as usual.
-fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut List<f64>) -> u64 {
+fn most(condition: usize, all: &mut dyn Iterator<Item = u64>) -> u64 {
     match condition {
         VERIFIED | WHOLE => return YES,
         alike::DISTURBED => return 0,
         _ => {}
     }
-    // The values of conditions have at most 52 bits.
-    let numbers = numbers.refill(all.map(|value| value.real()));
+    let mut numbers: Vec<u64> = all.collect();
     // Sorting is slow, and usually all values are equal.
     if numbers.windows(2).any(|two| matches!(two, [one, other] if one != other)) {
-        numbers.sort_unstable_by(f64::total_cmp);
+        sort_by(&mut numbers, Ord::cmp);
     }
     let is_size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(WORKING_SET));
-    let class = |value: f64| if is_size { octave(value) } else { value };
+    let class = |value: u64| if is_size { octave(value) } else { value };
     let runs = || numbers.chunk_by(|one, other| class(*one) == class(*other));
     let longest = runs().max_by_key(|run| run.len()).unwrap_or_default();
-    longest.get(longest.len() / 2).map_or(0, |value| math::whole(*value))
+    longest.get(longest.len() / 2).map_or(0, |value| *value)
 }
 
-/// Returns the power of two that is nearest to a size.
-fn octave(size: f64) -> f64 {
-    exp(((ln(size) / ln(2.0) + 0.5) as u64).real() * ln(2.0))
+/// Returns the exponent of the power of two that is nearest to a size.
+fn octave(size: u64) -> u64 {
+    (ln(size.real()) / ln(2.0) + 0.5) as u64
 }
 
 /// Returns every value that is judged, or would be, with its group.
@@ -472,7 +456,7 @@ fn each<'g, 'v>(groups: &'g [HostGroup<'v>]) -> impl Iterator<Item = (&'g HostGr
 }
 
 /// Returns the hosts that differ from the others: one entry for each condition, with the first point.
-fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Vec<Apart> {
+fn apart(runs: &Runs<'_>, groups: &[HostGroup<'_>]) -> Vec<Apart> {
     let mut found = Vec::new();
     for (group, value) in each(groups) {
         for condition in (0..=FASTER).filter(|condition| value.apart >> condition & 1 == 1) {
@@ -481,8 +465,8 @@ fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Vec<Apart> {
             found.push(Apart { outlier: Outlier::of(group, value), condition, usual, points: 1 });
         }
     }
-    let host = |apart: &Apart| names.name(apart.outlier.value.host);
-    let key = |apart: &Apart| names.name(apart.outlier.value.key);
+    let host = |apart: &Apart| runs.names.name(apart.outlier.value.host);
+    let key = |apart: &Apart| runs.order(apart.outlier.value.key);
     sort_by_key(&mut found, |apart| (host(apart), apart.condition, key(apart)));
     let is_same = |one: &Apart, other: &Apart| {
         one.outlier.value.host == other.outlier.value.host && one.condition == other.condition

@@ -247,7 +247,7 @@ fn of_fleets(hosts: usize, count: usize, like: SimulatedHost, step: f64) -> ([f6
             .map(|host| SimulatedHost { seed: seed(host), ..like }.results(|day| level(host, day)))
             .collect();
         let mut scans = std::vec![HistoryScan::new(THRESHOLD, 1.0); count];
-        let mut passing = PassingChanges::new().unwrap();
+        let mut passing = PassingChanges::default();
         let (mut known, mut faster) = (Vec::new(), Vec::new());
         for day in 0..like.days {
             let mut changes = Vec::new();

@@ -28,11 +28,10 @@ use super::{Command, Write};
 use crate::describe::columns;
 use crate::error::{Failure, NoVerdict, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
-use crate::sys::table::List;
+use alloc::vec::Vec;
 use expected::Expected;
 use runs::{Refused, Runs};
 use settled::{Settled, settle};
-use values::MOST_VALUES;
 use view::FleetView;
 
 /// The `fleet` command.
@@ -73,13 +72,13 @@ const THRESHOLD: f64 = 0.1;
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let threshold = if options.given.contains(FlagId::Threshold) { options.threshold } else { THRESHOLD };
-    let mut runs = Runs::new(options)?;
-    let mut baseline = List::new(options.baseline.map_or(0, |_| MOST_VALUES))?;
+    let mut runs = Runs::new(options);
+    let mut baseline = Vec::new();
     if let Some(path) = options.baseline {
         runs.read(path, &mut baseline)?;
     }
     let (of_baseline, first) = (core::mem::take(&mut runs.documents), runs.runs.len());
-    let mut past = List::new(MOST_VALUES)?;
+    let mut past = Vec::new();
     for path in options.operands() {
         runs.read(path, &mut past)?;
     }
@@ -87,18 +86,18 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(SavedError::Malformed { path, problem }.into());
     }
     if let (true, Some(&Refused { path, problem })) = (options.strict, runs.refused.first()) {
-        let others = runs.refused.pushed - 1;
+        let others = runs.skipped - 1;
         return Err(SavedError::Skipped { path, problem, others }.into());
     }
     let expected = Expected::find(&mut runs, first)?;
     let history = options.history.then_some(options.threshold);
     let Settled { mut values, slowed, hosts, series, translation } =
-        settle(&mut past, &runs, threshold, history)?;
-    let mut baseline = settle(&mut baseline, &runs, threshold, None)?.values;
+        settle(&mut past, &runs, threshold, history);
+    let mut baseline = settle(&mut baseline, &runs, threshold, None).values;
     let is_given = options.baseline.is_some();
-    let mut found = findings::find(&runs, &mut values, is_given.then_some(&mut *baseline), threshold)?;
+    let mut found = findings::find(&runs, &mut values, is_given.then_some(&mut *baseline), threshold);
     let baseline = is_given.then_some(&*baseline);
-    let causes = causes::find(&mut runs, &past, &slowed, &found, baseline, threshold);
+    let causes = causes::find(&runs, &past, &slowed, &found, baseline, threshold);
     let associations = association::find(&runs, &mut found.judged_hosts);
     let view = FleetView {
         options,

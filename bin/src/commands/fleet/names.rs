@@ -1,66 +1,115 @@
-//! Names that occur repeatedly. Each is stored once and identified by a number. Their meaning does not matter here.
+//! Things that occur repeatedly. Each is stored once and identified by a number. Their meaning does not matter here.
 
-use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::hash::{Hash, Hasher};
 
-/// The maximum number of names.
-pub const MOST: usize = 1 << 17;
-/// Maximum number of bytes of all names together.
-const BYTES: usize = 16 << 20;
-
-/// The number of a name, from 0 in the order of first occurrence.
+/// The number of a thing, from 0 in the order of first occurrence.
 pub type Name = u32;
+/// The number of the empty text.
+pub const NONE: Name = 0;
+/// Texts.
+pub type Names = Numbered<String>;
 
-/// Names. The unused parts of the tables do not need memory.
-pub struct Names {
-    bytes: List<u8>,
-    /// The start and the end of each name.
-    spans: List<[u32; 2]>,
-    /// The hash table: numbers of names, from 1; 0 is a free slot.
-    places: Table<u32>,
+/// Different things, each with a number.
+pub struct Numbered<T> {
+    things: Vec<T>,
+    /// The hash table: numbers from 1; 0 is a free slot. Half of them are free.
+    slots: Vec<Name>,
+}
+
+impl<T> Numbered<T> {
+    /// Returns an empty table.
+    pub const fn new() -> Numbered<T> {
+        Numbered { things: Vec::new(), slots: Vec::new() }
+    }
+
+    /// Returns the number of a thing, which is added if it is new.
+    pub fn number<Q: Hash + Eq + ToOwned<Owned = T> + ?Sized>(&mut self, thing: &Q) -> Name
+    where
+        T: Borrow<Q>,
+    {
+        let Numbered { things, slots } = self;
+        let known = |number: Name| things.get(number as usize).map(Borrow::borrow);
+        let hash_of = |number| known(number).map_or(0, |known| hash(0, known));
+        let is_same = |number| known(number) == Some(thing);
+        let number = place(slots, things.len(), hash(0, thing), &hash_of, &is_same);
+        if number as usize == things.len() {
+            things.push(thing.to_owned());
+        }
+        number
+    }
+
+    /// Returns a thing by its number.
+    pub fn get(&self, number: Name) -> Option<&T> {
+        self.things.get(number as usize)
+    }
+
+    /// Returns the number of different things.
+    pub fn len(&self) -> usize {
+        self.things.len()
+    }
 }
 
 impl Names {
-    /// Makes an empty table.
-    ///
-    /// # Errors
-    ///
-    /// No memory for the tables.
-    pub fn new() -> Result<Names, Errno> {
-        let (bytes, spans) = (List::new(BYTES)?, List::new(MOST)?);
-        Ok(Names { bytes, spans, places: Table::zeroed(2 * MOST)? })
-    }
-
-    /// Returns the number of a name; `None` if the table is full.
-    pub fn number(&mut self, name: &str) -> Option<Name> {
-        let hash = hash(0xcbf2_9ce4_8422_2325, name);
-        let mut place = (hash ^ hash >> 32) as usize & (2 * MOST - 1);
-        loop {
-            match *self.places.get(place)? {
-                0 => break,
-                known if self.name(known - 1) == name => return Some(known - 1),
-                _ => place = (place + 1) & (2 * MOST - 1),
-            }
-        }
-        let (number, start) = (self.spans.len() as u32, self.bytes.len());
-        name.bytes().try_for_each(|byte| self.bytes.push(byte))?;
-        self.spans.push([start, self.bytes.len()].map(|place| place as u32))?;
-        *self.places.get_mut(place)? = number + 1;
-        Some(number)
-    }
-
     /// Returns a name by its number.
     #[must_use]
     pub fn name(&self, number: Name) -> &str {
-        let [start, end] = self.spans.get(number as usize).copied().unwrap_or_default();
-        core::str::from_utf8(self.bytes.get(start as usize..end as usize).unwrap_or_default())
-            .unwrap_or_default()
+        self.get(number).map_or("", String::as_str)
     }
 }
 
-/// Returns the hash of a name behind other names with this hash: FNV-1a by G. Fowler, L. C. Noll and K.-P. Vo.
-pub fn hash(before: u64, name: &str) -> u64 {
-    name.bytes().fold(before, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+/// Returns the number of a thing with a hash among `count` known ones; or else `count`, which gets a slot.
+fn place(
+    slots: &mut Vec<Name>,
+    count: usize,
+    hash: u64,
+    hash_of: &dyn Fn(Name) -> u64,
+    is_same: &dyn Fn(Name) -> bool,
+) -> Name {
+    if slots.len() <= 2 * count {
+        *slots = vec![0; (4 * count + 64).next_power_of_two()];
+        for known in 0..count {
+            place(slots, known, hash_of(known as Name), hash_of, &|_| false);
+        }
+    }
+    let mut place = (hash ^ hash >> 32) as usize;
+    loop {
+        place &= slots.len() - 1;
+        match slots.get_mut(place) {
+            Some(number @ 1..) if is_same(*number - 1) => return *number - 1,
+            Some(slot @ 0) => {
+                *slot = count as Name + 1;
+                return count as Name;
+            }
+            _ => place += 1,
+        }
+    }
+}
+
+/// Returns the hash of a thing behind other things with this hash.
+pub fn hash<Q: Hash + ?Sized>(before: u64, thing: &Q) -> u64 {
+    let mut hash = Fnv(before);
+    thing.hash(&mut hash);
+    hash.0
+}
+
+/// FNV-1a by G. Fowler, L. C. Noll and K.-P. Vo.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -68,25 +117,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_one_number() {
-        let mut names = Names::new().unwrap();
-        let all: std::vec::Vec<_> = (0..3000).map(|number| std::format!("host-{number}")).collect();
+    fn a_thing_has_one_number() {
+        let (mut names, mut pairs) = (Names::new(), Numbered::new());
+        let all: Vec<_> = (0..300_000).map(|number| std::format!("host-{number}")).collect();
         for round in 0..2 {
-            for (index, name) in all.iter().enumerate() {
-                assert_eq!(names.number(name), Some(index as u32), "{round}");
+            for (index, name) in (0..).zip(&all) {
+                assert_eq!(names.number(name.as_str()), index, "{round}");
+                assert_eq!(pairs.number(&[index / 2, index % 2]), index, "{round}");
             }
         }
+        assert_eq!((names.len(), pairs.get(7)), (all.len(), Some(&[3, 1])));
         assert_eq!(names.name(17), "host-17");
-        assert_eq!(names.number("").map(|number| names.name(number).is_empty()), Some(true));
+        let number = names.number("");
+        assert!(names.name(number).is_empty());
         assert_eq!(names.name(1 << 20), "");
     }
-
-    #[test]
-    fn more_names_than_there_is_room_for_are_refused() {
-        let mut names = Names::new().unwrap();
-        let refused = (0..MOST + 3).filter(|number| names.number(&number.to_string()).is_none()).count();
-        assert_eq!(refused, 3);
-    }
-
-    use std::string::ToString;
 }

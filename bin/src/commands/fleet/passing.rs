@@ -1,49 +1,38 @@
 //! Changes of all hosts of a kind that did not last. If there are many of a size, a host that changes by as much may have
 //! gone to another of the states of its kind (placement of memory, neighbours that stay for weeks), and may come back.
 
+use alloc::vec::Vec;
+
 use latency_core::sort::sort_by;
 
 use super::history::SEEN;
 use super::names::Name;
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
 
-/// Maximum number of changes that are kept for the series of one key.
-const MOST: usize = 1 << 14;
 /// Least number of changes of a size that are usual.
 const FEWEST: usize = 2;
 /// Number of results in which one change is usual: false alarms are rarer.
 const RESULTS: usize = 1000;
 
 /// The changes that did not last, or were to a faster level, in all series of one key.
+#[derive(Default)]
 pub struct PassingChanges {
     /// The number of results of these series.
     pub results: usize,
     /// The key.
     pub key: Option<Name>,
     /// The size of each change, as a logarithm.
-    sizes: List<f64>,
+    sizes: Vec<f64>,
 }
 
 impl PassingChanges {
-    /// Makes an empty collection.
-    ///
-    /// # Errors
-    ///
-    /// No memory for the sizes.
-    pub fn new() -> Result<PassingChanges, Errno> {
-        Ok(PassingChanges { results: 0, key: None, sizes: List::new(MOST)? })
-    }
-
     /// Removes everything.
     pub fn clear(&mut self) {
         self.results = 0;
-        self.sizes.truncate(0);
+        self.sizes.clear();
     }
 
     /// Adds a change.
     pub fn add(&mut self, size: f64) {
-        // Further changes do not make a size rarer.
         self.sizes.push(size);
     }
 

@@ -4,9 +4,10 @@
 use super::dates::WrongDate;
 use super::findings::{Apart, FASTER, FleetFindings, Outlier};
 use super::history::Undecided;
+use super::names::Name;
 use super::runs::Refused;
 use super::settled;
-use super::values::{HostSeries, HostValue, Key, Slowed, unit};
+use super::values::{HostSeries, HostValue, Slowed, unit};
 use super::view::FleetView;
 use crate::commands::compare::cause;
 use crate::describe::{self, columns, trust};
@@ -141,14 +142,14 @@ impl FleetView<'_, '_> {
             document.put(&SLOW_HOSTS, slow);
             document.put(&HEALTHY_HOSTS, self.healthy());
             document.put(&APART_HOSTS, self.found.apart_hosts);
-            document.put(&SLOWED_HOSTS, self.slowed.pushed);
+            document.put(&SLOWED_HOSTS, self.slowed.len());
             let missing = self.options.expected.map(|_| self.expected.missing);
             document.put(&EXPECTED, missing.map(|missing| missing.of));
             document.put(&MISSING_HOSTS, missing.map(|missing| missing.hosts));
-            document.put(&UNTRUSTED_RUNS, self.runs.untrusted.pushed);
-            document.put(&SKIPPED, self.runs.refused.pushed);
+            document.put(&UNTRUSTED_RUNS, self.runs.untrusted.len());
+            document.put(&SKIPPED, self.runs.skipped);
         });
-        let mut reason = (self.runs.untrusted.pushed > 0).then_some("untrusted-results");
+        let mut reason = (!self.runs.untrusted.is_empty()).then_some("untrusted-results");
         trust::of_command(document, if reason.is_some() { "fair" } else { "good" }, &mut || reason.take());
         document.part(Part::Records(&describe::ROWS), |document| {
             self.found.outliers.iter().for_each(|outlier| self.row(document, outlier, None));
@@ -168,7 +169,7 @@ impl FleetView<'_, '_> {
         let long = self.series.iter().filter(|series| !is_few(series));
         document.items(Part::List(&SERIES), long, |document, series| {
             document.put(&columns::HOST, self.name(series.host));
-            document.put(&POINT, Key::of(self.name(series.key)).point);
+            document.put(&POINT, self.name(self.runs.key(series.key).point));
             document.put(&RESULTS, series.results);
             document.put(&CORRELATION, series.correlation);
             document.put(&DETECTABLE, series.detectable);
@@ -216,7 +217,7 @@ impl FleetView<'_, '_> {
                 .for_each(|slowed| item(&slowed.value, slowed.before, Some(slowed.since)));
         });
         document.items(Part::List(&GROUPS), self.found.shown_groups(), |document, group| {
-            of_key(document, &Key::of(group.key(&self.runs.names)), group.nodes());
+            self.of_key(document, group.key, group.nodes());
             document.show(&KIND, &group.kind);
             document.put(&GROUP_HOSTS, group.like);
             document.put(&MEDIAN, group.norm.median);
@@ -286,14 +287,30 @@ impl FleetView<'_, '_> {
     fn of_value(&self, document: &mut Shown, of: &HostValue) {
         let HostValue { host, value, interval, .. } = *of;
         document.put(&columns::HOST, self.name(host));
-        of_key(document, &self.key(of), of.nodes());
+        self.of_key(document, of.key, of.nodes());
         document.put(&VALUE, Estimate { value, interval: Some(interval) });
+    }
+
+    fn of_key(&self, document: &mut Shown, key: Name, nodes: u64) {
+        let key = self.runs.key(key);
+        let mut row = Row::EMPTY;
+        for (column, text) in columns::POINTS.into_iter().zip(key.fields) {
+            let text = self.name(text);
+            // The text was a value of this column.
+            let _ = row.read(column, 0, text, text.parse().ok());
+        }
+        row.put(columns::EXPERIMENT, self.name(key.experiment));
+        columns::saved(document, "", &row);
+        document.put(&POINT, self.name(key.point));
+        document.put(&CPU_MODEL, self.name(key.cpu));
+        document.put(&NODES, nodes);
+        document.put(&UNIT, unit(key.quantity()).0);
     }
 
     /// Writes the samples for monitoring systems.
     pub fn metrics(&self, document: &mut Shown) {
         let FleetFindings { hosts, slow, apart_hosts, .. } = *self.found;
-        let others = [self.slowed.pushed, self.runs.untrusted.pushed, self.expected.missing.hosts];
+        let others = [self.slowed.len(), self.runs.untrusted.len(), self.expected.missing.hosts];
         let counts = [hosts, self.healthy(), slow, apart_hosts].into_iter().chain(others);
         let shown = METRICS.len() - usize::from(self.options.expected.is_none());
         for (metric, count) in METRICS.iter().zip(counts).take(shown) {
@@ -303,26 +320,12 @@ impl FleetView<'_, '_> {
             let key = self.key(&outlier.value);
             let labels = [
                 ("host", self.name(outlier.value.host).into()),
-                ("key", key.point.into()),
-                ("cpu", key.cpu.into()),
+                ("key", self.name(key.point).into()),
+                ("cpu", self.name(key.cpu).into()),
                 ("nodes", Value::Count(outlier.value.nodes())),
-                ("unit", unit(key.quantity).0.into()),
+                ("unit", unit(key.quantity()).0.into()),
             ];
             document.sample(&METRIC_RATIO, &labels, Value::Real(outlier.ratio()));
         }
     }
-}
-
-fn of_key(document: &mut Shown, key: &Key<'_>, nodes: u64) {
-    let mut row = Row::EMPTY;
-    for column in columns::POINTS {
-        let text = key.field(column);
-        // The text was a value of this column.
-        let _ = row.read(column, 0, text, text.parse().ok());
-    }
-    columns::saved(document, "", &row);
-    document.put(&POINT, key.point);
-    document.put(&CPU_MODEL, key.cpu);
-    document.put(&NODES, nodes);
-    document.put(&UNIT, unit(key.quantity).0);
 }

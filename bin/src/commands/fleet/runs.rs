@@ -1,32 +1,28 @@
 //! The data that are kept of many results: a few numbers of each point, under names. Verdicts are made elsewhere.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::math::{self, exp, ln};
 use latency_core::sort::sort_by_key;
 use latency_core::stats::Estimate;
-use latency_core::text::Text;
 
 use super::boots::Boots;
-use super::names::{MOST, Name, Names, hash};
-use super::values::{
-    HostValue, KINDS, MOST_CONDITIONS, MOST_LISTED, MOST_VALUES, StoredValue, ValueRun, of_row,
-};
+use super::names::{Name, Names, Numbered, hash};
+use super::values::{HostValue, Key, KeyKind, MOST_LISTED, StoredValue, ValueRun, of_row};
 use crate::error::Failure;
 use crate::options::{Of, Options};
 use crate::record::columns::{
-    CHAINS, CLASS, CORES, ColumnSet, EXPERIMENT, FILLER, FILLERS, KERNEL, ORDER, PAGES_ASKED, PATTERN,
-    PREFETCH, STRIDE, TRAFFIC, VARIANT, WORK, WORKING_SET,
+    CHAINS, CLASS, CORES, ColumnSet, FILLER, FILLERS, KERNEL, ORDER, PAGES_ASKED, PATTERN, POINTS, PREFETCH,
+    STRIDE, TRAFFIC, VARIANT, WORK, WORKING_SET,
 };
 use crate::record::label::Label;
 use crate::record::row::Row;
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::conditions::escaped;
-use crate::saved::host::SEPARATOR;
 use crate::saved::tree::{JsonTree, JsonValue};
 use crate::saved::{Problem, Saved, documents, sections};
-use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
 
 /// An input line that is not a valid document.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +35,9 @@ pub struct Refused<'a> {
 
 /// All results that were read.
 pub struct Runs<'a> {
-    /// The table of all names.
+    /// All texts.
     pub names: Names,
+    keys: Numbered<Key>,
     /// The number of all documents of the input.
     pub given: u32,
     /// The number of documents that were understood.
@@ -48,47 +45,47 @@ pub struct Runs<'a> {
     /// The number of results without a value.
     pub without_value: usize,
     /// The host and the reason of each result that is not judged; after [`settle`](Self::settle) sorted by host name.
-    pub untrusted: List<[Name; 2]>,
+    pub untrusted: Vec<[Name; 2]>,
     /// Every boot of every host.
     pub boots: Boots,
-    /// The lines that are not valid documents, in the order of the input.
-    pub refused: List<Refused<'a>>,
+    /// The first lines that are not valid documents, in the order of the input.
+    pub refused: Vec<Refused<'a>>,
+    /// The number of all of them.
+    pub skipped: usize,
     /// The different conditions of values, with the version of the schema of their documents.
-    conditions: List<(Under, u64)>,
+    conditions: Numbered<(Under, u64)>,
+    /// The key and the conditions of each kind of values.
+    kinds: Numbered<[Name; 2]>,
     /// The options: the kind of value that is judged, and whether unreliable results are judged as well.
     pub options: &'a Options<'a>,
-    /// Room for the rows of a document.
-    pub rows: Vec<Row>,
     /// The runs of values.
-    pub runs: List<ValueRun>,
-    /// By the key of a random load, that of memory without address translation, plus 1; the reverse with [`MEMORY`].
-    twins: Table<u32>,
+    pub runs: Vec<ValueRun>,
+    /// For each key of a random load, that of memory without address translation, and the reverse.
+    twins: Vec<Option<Name>>,
 }
 
-/// The bit of keys of memory.
-const MEMORY: u32 = 1 << 31;
-
 impl<'a> Runs<'a> {
-    /// Makes an empty collection.
-    ///
-    /// # Errors
-    ///
-    /// No memory for the tables.
-    pub fn new(options: &'a Options<'a>) -> Result<Runs<'a>, Errno> {
-        Ok(Runs {
-            names: Names::new()?,
+    /// Returns an empty collection.
+    #[must_use]
+    pub fn new(options: &'a Options<'a>) -> Runs<'a> {
+        let mut names = Names::new();
+        names.number("");
+        Runs {
+            names,
+            keys: Numbered::new(),
             given: 0,
             documents: 0,
             without_value: 0,
-            untrusted: List::new(MOST_LISTED)?,
-            boots: Boots::new()?,
-            refused: List::new(MOST_LISTED)?,
-            conditions: List::new(MOST_CONDITIONS)?,
+            untrusted: Vec::new(),
+            boots: Boots::new(),
+            refused: Vec::new(),
+            skipped: 0,
+            conditions: Numbered::new(),
+            kinds: Numbered::new(),
             options,
-            rows: Vec::new(),
-            runs: List::new(MOST_VALUES)?,
-            twins: Table::zeroed(MOST)?,
-        })
+            runs: Vec::new(),
+            twins: Vec::new(),
+        }
     }
 
     /// Reads every document of a file into `values`.
@@ -96,107 +93,143 @@ impl<'a> Runs<'a> {
     /// # Errors
     ///
     /// A file that cannot be read. Defective lines are only [listed](Self::refused).
-    pub fn read(&mut self, path: &'a [u8], values: &mut List<StoredValue>) -> Result<(), Failure<'a>> {
-        let Runs {
-            names,
-            given,
-            documents,
-            without_value,
-            conditions: known,
-            options,
-            boots,
-            rows,
-            untrusted,
-            refused,
-            runs,
-            twins,
-        } = self;
-        let mut join = |load: Name, memory: Name| {
-            for (key, twin) in [(load, memory + 1), (memory, (load + 1) | MEMORY)] {
-                twins.iter_mut().skip(key as usize).take(1).for_each(|slot| *slot = twin);
-            }
-        };
-        let judge_all = options.force;
-        // A report contains several documents.
-        let mut take = |document: JsonValue<'_>, number: u32| {
-            let mut draft = Saved::of_host(document, rows)?;
-            // A result without the name of its host has the name of its file.
-            if draft.saved.named_host().is_none() && path != b"-" {
-                draft.saved.origin.name = escaped(path);
-            }
-            let saved = &draft.saved;
-            if sections::are_in(saved.experiment.as_str()) {
-                return Ok(true);
-            }
-            let full = Problem::new(1, "too many values");
-            let state = boots.add(names, saved).ok_or(full)?;
-            *documents += 1;
-            let started = saved.origin.started.min(u32::MAX.into()) as u32;
-            let seconds = math::whole(saved.origin.seconds.clamp(0.0, 1e9)) as u32;
-            // Results that are not judged show as well when a boot ran.
-            runs.push(ValueRun { state, started, seconds, document: number }).ok_or(full)?;
-            let run = runs.len() - 1;
-            let trust = &saved.origin.trust;
-            let judged = judge_all || !saved.conditions.poor;
-            if !judged && !trust.is_by_conditions() {
-                let reason = names.number(trust.evidence().next().unwrap_or_default()).ok_or(full)?;
-                // A result for which the list has no room is only counted.
-                untrusted.push([state, reason]);
-                return Ok(false);
-            }
-            *without_value += usize::from(draft.rows().is_empty());
-            let shown = telling(draft.rows());
-            let [mut mean, mut mean_of_memory] = [false, true].map(MeanOfPoints::of);
-            for row in draft.rows() {
-                let name = named(saved, row, shown, false);
-                let key = names.number(name.as_str()).ok_or(full)?;
-                let under = conditions(saved, row, shown, judge_all);
-                let found = if options.of == Of::Undisturbed { row.undisturbed() } else { None };
-                let disturbed = options.of == Of::Undisturbed && found.is_none();
-                let time = found.unwrap_or(row.time());
-                let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
-                let under = number_of(known, (under, saved.origin.schema)).ok_or(full)?;
-                mean.add(name.as_str(), time, under);
-                values.push(StoredValue::new(run, key, of_row(row, time), under)).ok_or(full)?;
-                let parts = row.parts().filter(|_| options.of == Of::Typical && row.is_memory());
-                if let Some(time) = parts.map(|parts| parts.without_translation) {
-                    let memory = named(saved, row, shown, true);
-                    mean_of_memory.add(name.as_str(), time, under);
-                    let memory = names.number(memory.as_str()).ok_or(full)?;
-                    join(key, memory);
-                    values.push(StoredValue::new(run, memory, of_row(row, time), under)).ok_or(full)?;
-                }
-            }
-            if options.history && mean.count > 1.0 {
-                let key = names.number(mean.name(saved).as_str()).ok_or(full)?;
-                values.push(StoredValue::new(run, key, mean.value(), mean.under)).ok_or(full)?;
-                if mean_of_memory.count == mean.count {
-                    let memory = names.number(mean_of_memory.name(saved).as_str()).ok_or(full)?;
-                    join(key, memory);
-                    let of_memory = (mean_of_memory.value(), mean_of_memory.under);
-                    values.push(StoredValue::new(run, memory, of_memory.0, of_memory.1)).ok_or(full)?;
-                }
-            }
-            Ok(false)
-        };
+    pub fn read(&mut self, path: &'a [u8], values: &mut Vec<StoredValue>) -> Result<(), Failure<'a>> {
+        let (mut refused, mut skipped) = (core::mem::take(&mut self.refused), 0);
+        let mut rows = Vec::new();
         let mut take = |text: &[u8]| {
-            let number = *given;
-            *given += 1;
+            let number = self.given;
+            self.given += 1;
             let tree = JsonTree::of(text)?;
-            if take(tree.root(), number)? {
-                sections::of(tree.root())?.try_for_each(|section| take(section, number).map(drop))?;
+            let mut add = |document| self.add((path, number), document, &mut rows, values);
+            // A report contains several documents.
+            if add(tree.root())? {
+                sections::of(tree.root())?.try_for_each(|section| add(section).map(drop))?;
             }
             Ok(())
         };
-        documents::each(path, &mut take, &mut |problem| {
-            // A line for which the list has no room is only counted.
-            refused.push(Refused { path, problem });
-        })
+        let read = documents::each(path, &mut take, &mut |problem| {
+            skipped += 1;
+            if refused.len() < MOST_LISTED {
+                refused.push(Refused { path, problem });
+            }
+        });
+        self.refused = refused;
+        self.skipped += skipped;
+        read
+    }
+
+    /// Adds a document of a file, and its values. Returns true for a report, whose sections are not added.
+    fn add(
+        &mut self,
+        (path, number): (&[u8], u32),
+        document: JsonValue<'_>,
+        rows: &mut Vec<Row>,
+        values: &mut Vec<StoredValue>,
+    ) -> Result<bool, Problem> {
+        let mut draft = Saved::of_host(document, rows)?;
+        // A result without the name of its host has the name of its file.
+        if draft.saved.named_host().is_none() && path != b"-" {
+            draft.saved.origin.name = escaped(path);
+        }
+        let saved = &draft.saved;
+        let experiment = saved.experiment.as_str();
+        if sections::are_in(experiment) {
+            return Ok(true);
+        }
+        let state = self.boots.add(&mut self.names, saved);
+        self.documents += 1;
+        let started = saved.origin.started.min(u32::MAX.into()) as u32;
+        let seconds = math::whole(saved.origin.seconds.clamp(0.0, 1e9)) as u32;
+        let run = self.runs.len();
+        // Results that are not judged show as well when a boot ran.
+        self.runs.push(ValueRun { state, started, seconds, document: number });
+        let trust = &saved.origin.trust;
+        let Options { history, of, force: judge_all, .. } = *self.options;
+        if !judge_all && saved.conditions.poor && !trust.is_by_conditions() {
+            let reason = self.names.number(trust.evidence().next().unwrap_or_default());
+            self.untrusted.push([state, reason]);
+            return Ok(false);
+        }
+        self.without_value += usize::from(draft.rows().is_empty());
+        let [cpu, name] = [saved.cpu(), experiment].map(|name| self.names.number(name));
+        let own = Key { cpu, experiment: name, ..Key::EMPTY };
+        let shown = telling(draft.rows());
+        let mut mean = MeanOfPoints::default();
+        for row in draft.rows() {
+            let mut key = own;
+            let label = format!("{}", Label { row, shown });
+            for (name, column) in key.fields.iter_mut().zip(POINTS) {
+                if shown.has(column) && row.tells(column) {
+                    *name = self.names.number(row.plain(column).as_str());
+                }
+            }
+            if row.traffic().is_some() {
+                key.kind = KeyKind::Bandwidth;
+            }
+            let under = conditions(saved, row, shown, judge_all);
+            let undisturbed = if of == Of::Undisturbed { row.undisturbed() } else { None };
+            let disturbed = of == Of::Undisturbed && undisturbed.is_none();
+            let time = undisturbed.unwrap_or(row.time());
+            let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
+            let under = self.conditions.number(&(under, saved.origin.schema));
+            (mean.points, mean.under) = (hash(mean.points, label.as_str()), under);
+            mean.add(0, time);
+            let load = of_row(row, time);
+            let is_memory = of == Of::Typical && row.is_memory() && row.traffic().is_none();
+            let memory = row.parts().filter(|_| is_memory).map(|parts| {
+                mean.add(1, parts.without_translation);
+                parts.without_translation
+            });
+            let space = if label.is_empty() { "" } else { " " };
+            let words = |memory: &str| format!("{experiment}{space}{label}{memory}");
+            self.store((run, key, under), &words, [Some(load), memory], values);
+        }
+        let [count, of_memory] = mean.counts;
+        if history && count > 1.0 {
+            let key = Key { kind: KeyKind::Mean, points: mean.points, ..own };
+            let words = |memory: &str| format!("{experiment}{memory}, mean of {} points", count as u32);
+            let found = [Some(mean.value(0)), (of_memory == count).then(|| mean.value(1))];
+            self.store((run, key, mean.under), &words, found, values);
+        }
+        Ok(false)
+    }
+
+    /// Adds the values of a point in a run: that of a random load, and that of memory without address translation. `words`
+    /// returns the name of the point with the given word for memory.
+    fn store(
+        &mut self,
+        (run, key, under): (usize, Key, Name),
+        words: &dyn Fn(&str) -> String,
+        found: [Option<Estimate>; 2],
+        values: &mut Vec<StoredValue>,
+    ) {
+        let of_memory = if key.is_mean() { KeyKind::MeanOfMemory } else { KeyKind::Memory };
+        let mut before = None;
+        for (value, (word, kind)) in found.into_iter().zip([("", key.kind), (" memory", of_memory)]) {
+            let Some(value) = value else { continue };
+            let own = self.keys.number(&Key { point: self.names.number(words(word).as_str()), kind, ..key });
+            values.push(StoredValue::new(run, self.kinds.number(&[own, under]), value));
+            self.twins.resize(self.keys.len(), None);
+            let pairs = before.replace(own).into_iter().flat_map(|load| [(load, own), (own, load)]);
+            for (key, twin) in pairs {
+                self.twins.iter_mut().skip(key as usize).take(1).for_each(|slot| *slot = Some(twin));
+            }
+        }
     }
 
     /// Returns the conditions of a value, and the version of the schema of its document.
     pub fn under(&self, value: &StoredValue) -> (Under, u64) {
-        self.conditions.get(value.under()).copied().unwrap_or_default()
+        self.conditions.get(self.kind(value)[1]).copied().unwrap_or_default()
+    }
+
+    /// Returns the key of a value, and the number of its conditions.
+    fn kind(&self, value: &StoredValue) -> [Name; 2] {
+        self.kinds.get(value.kind).copied().unwrap_or_default()
+    }
+
+    /// Returns the key and the host of a value.
+    pub fn of(&self, value: &StoredValue) -> [Name; 2] {
+        [self.kind(value)[0], self.boots.host(self.run(value).state)]
     }
 
     /// Returns the run of a value.
@@ -204,31 +237,37 @@ impl<'a> Runs<'a> {
         self.runs.get(value.run()).copied().unwrap_or_default()
     }
 
-    /// Returns the name of the host of a value.
-    pub fn host(&self, value: &StoredValue) -> Name {
-        self.boots.host(self.run(value).state)
-    }
-
     /// Returns whether a key is one of memory without address translation.
     pub fn is_of_memory(&self, key: Name) -> bool {
-        self.twins.get(key as usize).is_some_and(|twin| twin & MEMORY != 0)
+        matches!(self.key(key).kind, KeyKind::Memory | KeyKind::MeanOfMemory)
     }
 
     /// Returns the key of memory for that of a random load, and the reverse; `None` without the other one.
     pub fn twin(&self, key: Name) -> Option<Name> {
-        self.twins.get(key as usize).and_then(|twin| (twin & !MEMORY).checked_sub(1))
+        self.twins.get(key as usize).copied().flatten()
+    }
+
+    /// Returns a key by its number.
+    #[must_use]
+    pub fn key(&self, key: Name) -> &Key {
+        self.keys.get(key).unwrap_or(&Key::EMPTY)
+    }
+
+    /// Returns the order of a key by its texts.
+    pub fn order(&self, key: Name) -> impl Ord {
+        let Key { point, cpu, kind, points, .. } = *self.key(key);
+        ([point, cpu].map(|name| self.names.name(name)), kind, points)
     }
 
     /// Returns the place of the values of a key and a host: keys of memory come first.
-    pub fn place_of_key(&self, key: Name, host: Name) -> (bool, Name, Name) {
-        (!self.is_of_memory(key), key, host)
+    pub fn place_of_key(&self, of: [Name; 2]) -> (bool, [Name; 2]) {
+        (!self.is_of_memory(of[0]), of)
     }
 
     /// Returns the sort key of a value: its key, host and time, then everything else, so that the order of the files
     /// does not matter.
     pub fn place(&self, value: &StoredValue) -> impl Ord + use<> {
-        let ValueRun { state, started, .. } = self.run(value);
-        (self.place_of_key(value.key(), self.boots.host(state)), started, value.place())
+        (self.place_of_key(self.of(value)), self.run(value).started, value.place())
     }
 
     /// Returns whether two values are comparable as results of one host.
@@ -239,7 +278,7 @@ impl<'a> Runs<'a> {
 
     /// Returns a value as that of its host.
     pub fn of_host(&self, value: &StoredValue) -> HostValue {
-        value.of_host(self.host(value), self.run(value), self.under(value).0)
+        value.of_host(self.of(value), self.run(value), self.under(value).0)
     }
 
     /// Resolves the names of the hosts, removes wrong dates, and sorts the list of results that are not judged.
@@ -252,61 +291,27 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Returns the index of conditions, which are added if they are new; `None` if there are too many.
-fn number_of(known: &mut List<(Under, u64)>, conditions: (Under, u64)) -> Option<u32> {
-    let found = known.iter().position(|known| *known == conditions);
-    let number = found.unwrap_or(known.len());
-    if found.is_none() {
-        known.push(conditions)?;
-    }
-    Some(number as u32)
-}
-
 /// The geometric mean of the times of all points of a result. It scatters less than one point.
 #[derive(Default)]
 struct MeanOfPoints {
-    count: f64,
-    /// The sum of the logarithms of the times.
-    sum: f64,
+    /// The number of random loads, and of memory without address translation.
+    counts: [f64; 2],
+    /// The sums of the logarithms of their times.
+    sums: [f64; 2],
     /// A number that identifies the points.
     points: u64,
     /// The conditions of the last point.
-    under: u32,
-    /// True if the times are those of memory without address translation.
-    is_of_memory: bool,
+    under: Name,
 }
 
 impl MeanOfPoints {
-    fn of(is_of_memory: bool) -> MeanOfPoints {
-        MeanOfPoints { is_of_memory, ..MeanOfPoints::default() }
+    fn add(&mut self, of: usize, time: Estimate) {
+        self.sums[of] += ln(time.value);
+        self.counts[of] += 1.0;
     }
 
-    fn add(&mut self, name: &str, time: Estimate, under: u32) {
-        self.sum += ln(time.value);
-        self.count += 1.0;
-        self.points = hash(self.points, name);
-        self.under = under;
-    }
-
-    fn value(&self) -> Estimate {
-        Estimate { value: exp(self.sum / self.count), interval: None }
-    }
-
-    /// Returns the key of the mean: only results with the same points have the same.
-    fn name(&self, saved: &Saved) -> Text<320> {
-        let MeanOfPoints { count, points, is_of_memory, .. } = *self;
-        let (memory, kind) = if is_of_memory { (" memory", KINDS[3]) } else { ("", KINDS[1]) };
-        let mut name = Text::EMPTY;
-        // The texts fit.
-        let _ = write!(
-            name,
-            "{0}{memory}, mean of {1} \
-             points{SEPARATOR}{2}{SEPARATOR}{kind}{SEPARATOR}{EXPERIMENT:?}={0}{SEPARATOR}{points}",
-            saved.experiment,
-            count as u32,
-            saved.cpu(),
-        );
-        name
+    fn value(&self, of: usize) -> Estimate {
+        Estimate { value: exp(self.sums[of] / self.counts[of]), interval: None }
     }
 }
 
@@ -338,30 +343,4 @@ fn conditions(saved: &Saved, row: &Row, shown: ColumnSet, judge_all: bool) -> Un
         };
     }
     under
-}
-
-/// Returns the key of a row, or that of its memory without address translation. Hosts with the same key are compared.
-fn named(saved: &Saved, row: &Row, shown: ColumnSet, is_of_memory: bool) -> Text<800> {
-    let mut name = Text::EMPTY;
-    let mut label = Text::<320>::EMPTY;
-    // The program's own texts fit; longer ones are cut.
-    let _ = write!(label, "{}", Label { row, shown });
-    let _ = write!(
-        name,
-        "{}{}{label}{}{SEPARATOR}{}{SEPARATOR}{}",
-        saved.experiment,
-        if label.is_empty() { "" } else { " " },
-        if is_of_memory { " memory" } else { "" },
-        saved.cpu(),
-        match row.traffic() {
-            Some(_) => KINDS[0],
-            None if is_of_memory => KINDS[2],
-            None => "",
-        }
-    );
-    let _ = write!(name, "{SEPARATOR}{EXPERIMENT:?}={}", saved.experiment);
-    for column in shown.points().filter(|column| row.tells(*column)) {
-        let _ = write!(name, "{SEPARATOR}{column:?}={}", row.plain(column));
-    }
-    name
 }

@@ -1,18 +1,19 @@
 //! The newest value of each host and point, and the hosts whose results changed.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use latency_core::math::{ToReal, exp, ln};
 use latency_core::sort::sort_by_key;
 use latency_core::stats::Interval;
 
 use super::history::{FEWEST_RESULTS, HistoryScan, PastResult, Undecided};
-use super::names::{MOST, Name, Names};
+use super::names::Name;
 use super::passing::PassingChanges;
 use super::runs::Runs;
-use super::values::{HostSeries, HostValue, Key, MOST_LISTED, Slowed, StoredValue, Values};
+use super::values::{HostSeries, HostValue, Slowed, StoredValue};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::norm::{Norm, Quantity};
-use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
 
 /// Number of newest results of a host that are searched for a change without a history.
 const RECENT: usize = 32;
@@ -20,21 +21,21 @@ const RECENT: usize = 32;
 /// The values that are judged, and the changes of their hosts.
 pub struct Settled {
     /// One value of each host and key, sorted by key.
-    pub values: Values,
+    pub values: Vec<HostValue>,
     /// The hosts that became slower, or with a history also the hosts that became faster; sorted by host name.
-    pub slowed: List<Slowed>,
+    pub slowed: Vec<Slowed>,
     /// With a history, the hosts whose results changed, or are not judged.
     pub hosts: HistoryHosts,
     /// With a history, one series of each host, by host name.
-    pub series: List<HostSeries>,
+    pub series: Vec<HostSeries>,
     /// The points at which random loads became slower, but not memory without address translation.
-    pub translation: List<Slowed>,
+    pub translation: Vec<Slowed>,
 }
 
 /// The hosts that became slower, the hosts that became faster, the hosts with too few results, and the hosts with too few
 /// results for their correlation; each part is sorted by name.
 pub struct HistoryHosts {
-    names: List<Name>,
+    names: Vec<Name>,
     /// The start of the first part, and the end of each.
     ends: [usize; 5],
 }
@@ -62,37 +63,23 @@ impl HistoryHosts {
 /// Keeps one value of each host and key: the newest, or the middle one of several that began in the same second. Finds
 /// the hosts that became slower by more than `threshold`; or, with a threshold of the `history`, the hosts whose results
 /// changed by more at any time.
-///
-/// # Errors
-///
-/// No memory for the values.
-pub fn settle(
-    past: &mut List<StoredValue>,
-    runs: &Runs<'_>,
-    threshold: f64,
-    history: Option<f64>,
-) -> Result<Settled, Errno> {
+pub fn settle(past: &mut [StoredValue], runs: &Runs<'_>, threshold: f64, history: Option<f64>) -> Settled {
     let Runs { names, boots, .. } = runs;
     sort_by_key(past, |value| runs.place(value));
-    let is_same = |one: &StoredValue, other: &StoredValue| {
-        (one.key(), runs.host(one)) == (other.key(), runs.host(other))
-    };
-    let count = past.chunk_by(is_same).count();
+    let is_same = |one: &StoredValue, other: &StoredValue| runs.of(one) == runs.of(other);
     // Where there is memory, random loads are not judged.
     let is_judged = |of_host: &&[StoredValue]| {
-        let key = of_host.first().map(StoredValue::key);
+        let key = of_host.first().map(|value| runs.of(value)[0]);
         key.is_some_and(|key| runs.is_of_memory(key) || runs.twin(key).is_none())
     };
     let judged = past.chunk_by(is_same).filter(is_judged).count();
-    let (mut values, mut slowed) = (List::new(count)?, List::new(MOST_LISTED)?);
+    let (mut values, mut slowed, mut translation) = (Vec::new(), Vec::new(), Vec::new());
     // One series of each host, and its place plus 1 for each name.
-    let mut series = List::new(MOST)?;
-    let mut places = Table::<u32>::zeroed(MOST)?;
-    let mut room = List::new(past.len())?;
+    let mut series = Vec::new();
+    let mut places = vec![0; names.len()];
     let scan = history.map(|threshold| HistoryScan::new(threshold, judged.real() / boots.names.real()));
-    let mut translation = List::new(MOST_LISTED)?;
     let least = if history.is_some() { FEWEST_RESULTS } else { 1 };
-    let mut passing = PassingChanges::new()?;
+    let mut passing = PassingChanges::default();
     // The number of changes that were listed before those of this key.
     let mut begun = 0;
     let (mut start, end) = (0, past.len());
@@ -107,48 +94,48 @@ pub fn settle(
         let (older, same) =
             of_host.split_at(of_host.partition_point(|value| runs.run(value).started < newest));
         let Some(one) = same.get((same.len() - 1) / 2).copied() else { break };
-        let key = Key::of(names.name(one.key()));
-        let is_of_memory = runs.is_of_memory(one.key());
+        let [name, host] = runs.of(&one);
+        let key = runs.key(name);
+        let is_of_memory = runs.is_of_memory(name);
         if is_of_memory && with_memory < least {
             continue;
         }
-        if !key.is_mean {
+        if !key.is_mean() {
             values.push(HostValue { has_twin: with_memory > 0, ..runs.of_host(&one) });
         }
         // Where memory is judged, random loads only show address translation.
         let by_memory = !is_of_memory && with_memory >= least;
-        // A host for which a list has no room is only counted.
         if let Some(scan) = scan {
-            if passing.key != Some(one.key()) {
+            if passing.key != Some(name) {
                 leave_usual(&mut slowed, begun, &mut series, &places, runs, &mut passing);
-                (passing.key, begun) = (Some(one.key()), slowed.len());
+                (passing.key, begun) = (Some(name), slowed.len());
             }
             let list = if by_memory { &mut translation } else { &mut slowed };
-            let found = search(of_host, runs, scan, &mut room, list, &mut passing);
+            let found = search(of_host, runs, scan, list, &mut passing);
             if by_memory {
                 continue;
             }
-            let Some(place) = places.get_mut(runs.host(&one) as usize) else { continue };
+            let Some(place) = places.get_mut(host as usize) else { continue };
             match series.get_mut((*place as usize).wrapping_sub(1)) {
-                Some(known) => *known = better(*known, found, names),
+                Some(known) => *known = better(*known, found, runs),
                 None => {
                     series.push(found);
                     *place = series.len() as u32;
                 }
             }
-        } else if let Some(found) = change(older, &one, runs, key.quantity, threshold) {
+        } else if let Some(found) = change(older, &one, runs, key.quantity(), threshold) {
             if by_memory { &mut translation } else { &mut slowed }.push(found);
         }
     }
     leave_usual(&mut slowed, begun, &mut series, &places, runs, &mut passing);
     let place = |slowed: &Slowed| {
         let HostValue { host, key, .. } = slowed.value;
-        (names.name(host), !Key::of(names.name(key)).is_mean, names.name(key))
+        (names.name(host), !runs.key(key).is_mean(), runs.order(key))
     };
     sort_by_key(&mut slowed, place);
     sort_by_key(&mut translation, place);
     sort_by_key(&mut series, |series| names.name(series.host));
-    let mut hosts = HistoryHosts { names: List::new(3 * MOST)?, ends: [0; 5] };
+    let mut hosts = HistoryHosts { names: Vec::new(), ends: [0; 5] };
     for part in [SLOWER, FASTER] {
         let mut last = None;
         for Slowed { value, is_faster, .. } in slowed.iter().filter(|_| history.is_some()) {
@@ -164,13 +151,13 @@ pub fn settle(
         }
         hosts.ends[part + 1] = hosts.names.len();
     }
-    Ok(Settled { values, slowed, hosts, series, translation })
+    Settled { values, slowed, hosts, series, translation }
 }
 
 /// Removes the changes from `begun` on whose sizes are usual for their kind of hosts; the hosts are not judged. Steps that
 /// are found in the series of this kind are larger.
 fn leave_usual(
-    slowed: &mut List<Slowed>,
+    slowed: &mut Vec<Slowed>,
     begun: usize,
     series: &mut [HostSeries],
     places: &[u32],
@@ -178,9 +165,7 @@ fn leave_usual(
     passing: &mut PassingChanges,
 ) {
     let least = passing.largest_usual();
-    let mut kept = begun;
-    for place in begun..slowed.len() {
-        let Some(&found) = slowed.get(place) else { break };
+    for found in slowed.split_off(begun) {
         let Slowed { value, states: [before, after], is_faster, since, .. } = found;
         let facts = |state| runs.boots.state(state)[1];
         let size = ln(found.ratio()).abs();
@@ -190,12 +175,9 @@ fn leave_usual(
                 (series.key, series.undecided) = (value.key, Some((Undecided::States, since)));
             }
         } else {
-            slowed.iter_mut().skip(kept).take(1).for_each(|slot| *slot = found);
-            kept += 1;
+            slowed.push(found);
         }
     }
-    slowed.pushed -= slowed.len() - kept;
-    slowed.truncate(kept);
     for known in series.iter_mut().filter(|known| least > 0.0 && Some(known.key) == passing.key) {
         known.detectable =
             known.detectable.filter(|_| known.undecided.is_none()).map(|step| step.max(exp(least) - 1.0));
@@ -207,11 +189,11 @@ fn leave_usual(
 /// are random loads or memory; 0 if the newest result lacks it.
 fn with_memory(past: &[StoredValue], of_host: &[StoredValue], runs: &Runs<'_>) -> usize {
     let Some(newest) = of_host.last() else { return 0 };
-    let host = runs.host(newest);
-    let Some(twin) = runs.twin(newest.key()) else { return 0 };
-    let place = runs.place_of_key(twin, host);
-    let is_of_twin = |value: &&StoredValue| (value.key(), runs.host(value)) == (twin, host);
-    let start = past.partition_point(|value| runs.place_of_key(value.key(), runs.host(value)) < place);
+    let [key, host] = runs.of(newest);
+    let Some(twin) = runs.twin(key) else { return 0 };
+    let place = runs.place_of_key([twin, host]);
+    let is_of_twin = |value: &&StoredValue| runs.of(value) == [twin, host];
+    let start = past.partition_point(|value| runs.place_of_key(runs.of(value)) < place);
     let rest = past.get(start..).unwrap_or_default();
     let twins = rest.get(..rest.iter().take_while(is_of_twin).count()).unwrap_or_default();
     let [memory, loads] = if runs.is_of_memory(twin) { [twins, of_host] } else { [of_host, twins] };
@@ -224,10 +206,10 @@ fn with_memory(past: &[StoredValue], of_host: &[StoredValue], runs: &Runs<'_>) -
 
 /// Returns the series that tells more about a host: one with a step that is not judged, or else the mean of all points,
 /// or else the first one.
-fn better(known: HostSeries, other: HostSeries, names: &Names) -> HostSeries {
+fn better(known: HostSeries, other: HostSeries, runs: &Runs<'_>) -> HostSeries {
     let tells = |series: &HostSeries| {
         let is_step = series.undecided.is_some_and(|(why, _)| why.is_step());
-        (is_step, Key::of(names.name(series.key)).is_mean, series.results >= FEWEST_RESULTS)
+        (is_step, runs.key(series.key).is_mean(), series.results >= FEWEST_RESULTS)
     };
     if tells(&other) > tells(&known) { other } else { known }
 }
@@ -239,16 +221,16 @@ fn search(
     of_host: &mut [StoredValue],
     runs: &Runs<'_>,
     begin: HistoryScan,
-    series: &mut List<PastResult>,
-    slowed: &mut List<Slowed>,
+    slowed: &mut Vec<Slowed>,
     passing: &mut PassingChanges,
 ) -> HostSeries {
-    let mut of_newest = None;
+    let (mut of_newest, mut series) = (None, Vec::<PastResult>::new());
     let is_left = |value: &&StoredValue| !value.is_searched() && runs.run(value).started > 0;
     while let Some(newest) = of_host.iter().rev().find(is_left).copied() {
-        let quantity = Key::of(runs.names.name(newest.key())).quantity;
+        let [key, host] = runs.of(&newest);
+        let quantity = runs.key(key).quantity();
         let mut scan = begin;
-        series.truncate(0);
+        series.clear();
         for value in of_host.iter_mut() {
             if !is_left(&&*value) || !runs.are_alike(value, &newest) {
                 continue;
@@ -257,10 +239,9 @@ fn search(
             let past = value.past(run, runs.boots.state(run.state), quantity);
             value.set_searched();
             if series.last().is_none_or(|before| before.started != past.started) {
-                // There is room for all values.
                 series.push(past);
                 let before = scan.passed.0;
-                scan.add(series);
+                scan.add(&series);
                 passing.results += 1;
                 if scan.passed.0 > before {
                     passing.add(scan.passed.1);
@@ -268,18 +249,18 @@ fn search(
             }
         }
         let of = |place: usize| series.get(place).map_or((0, 0), |result| (result.started, result.state));
-        let undecided = scan.undecided(series).map(|(why, start)| (why, of(start).0.into()));
+        let undecided = scan.undecided(&series).map(|(why, start)| (why, of(start).0.into()));
         of_newest.get_or_insert(HostSeries {
-            host: runs.host(&newest),
-            key: newest.key(),
+            host,
+            key,
             results: series.len(),
             correlation: scan.correlation(),
             detectable: scan.detectable().filter(|_| undecided.is_none()),
             undecided,
         });
-        let Some((change, [before, level, error])) = scan.found(series) else { continue };
+        let Some((change, [before, level, error])) = scan.found(&series) else { continue };
         // A step to a faster level without a reason is often the way back from a slower state.
-        if change.direction < 0.0 && !change.has_changed_fact(series) {
+        if change.direction < 0.0 && !change.has_changed_fact(&series) {
             passing.add(before - level);
         }
         // A bandwidth is the reciprocal of a time.
@@ -296,7 +277,7 @@ fn search(
         let (before, since, is_faster) = (exp(sign * before), since.into(), change.direction < 0.0);
         slowed.push(Slowed { value, before, counts, since, states, is_faster });
     }
-    let (host, key) = of_host.first().map_or((0, 0), |value| (runs.host(value), value.key()));
+    let [key, host] = of_host.first().map_or([0; 2], |value| runs.of(value));
     let undecided = Some((Undecided::Few, 0));
     of_newest.unwrap_or(HostSeries { host, key, results: 0, correlation: 0.0, detectable: None, undecided })
 }

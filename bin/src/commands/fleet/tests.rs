@@ -438,3 +438,22 @@ fn a_host_that_became_slower_is_not_healthy() {
     assert!(shown.contains("Became slower: 1 of 1 hosts: c22."), "{shown}");
     assert!(shown.contains("Healthy: 0 of 1 hosts."), "{shown}");
 }
+
+#[test]
+fn a_host_that_is_slow_at_one_point_and_became_slower_counts_once() {
+    let mut lines = String::new();
+    for (day, name) in (1..25).flat_map(|day| (0..8).map(move |name| (day, name))) {
+        let mut host = Host::new(&format!("h{name}"), 100.0 + f64::from((day * 5 + name * 3) % 7) / 20.0);
+        host.pairs.push((host.pairs[0].0 * 1.5, 0.5));
+        if name == 7 && day > 16 {
+            host.pairs[0].0 *= 1.3;
+        }
+        let started = format!("{{\"started\":\"2026-10-{day:02}T01:20:00Z\",");
+        lines += &(host.line().replacen('{', &started, 1) + "\n");
+    }
+    let mut files = Files::default();
+    let (shown, _) = written(&["--history", &files.add(lines.as_bytes())]);
+    assert!(shown.contains("Became slower: 1 of 8 hosts: h7."), "{shown}");
+    assert!(shown.contains("1 of 8 hosts is slow: h7"), "{shown}");
+    assert!(shown.contains("Healthy: 7 of 8 hosts."), "{shown}");
+}

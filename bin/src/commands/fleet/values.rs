@@ -4,64 +4,70 @@ use latency_core::math::ln;
 use latency_core::stats::{Estimate, Interval};
 
 use super::history::{PastResult, Undecided};
-use super::names::{MOST, Name};
+use super::names::{NONE, Name};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::norm::Quantity;
 use crate::analysis::traffic::bandwidth;
-use crate::record::columns::Column;
+use crate::record::columns::POINTS;
 use crate::record::row::Row;
 use crate::saved::alike::{PLACE_OF_NODES, Under};
-use crate::saved::host::SEPARATOR;
-use crate::sys::table::List;
 
-/// Maximum number of values of all documents together, and of runs. Unused parts of the table do not need memory.
-pub const MOST_VALUES: usize = 1 << 20;
-
-/// Maximum number of different conditions of values.
-pub const MOST_CONDITIONS: usize = 1 << 12;
-
-/// Maximum number of listed unreliable results, and of listed lines that are not documents; further ones are only
-/// counted.
+/// Maximum number of listed lines that are not documents; further ones are only counted.
 pub const MOST_LISTED: usize = 1 << 12;
 
-/// The parts of a key.
-#[derive(Clone, Copy, Debug)]
-pub struct Key<'n> {
-    /// The experiment and its point.
-    pub point: &'n str,
+/// A key. Values with the same key are compared. Texts are numbers of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The experiment and its point, in words.
+    pub point: Name,
     /// The processor's name.
-    pub cpu: &'n str,
-    /// The quantity of the values: latency or bandwidth.
-    pub quantity: Quantity,
-    /// True if the value is the mean of all points of a result.
-    pub is_mean: bool,
-    /// The fields of the point: the key of each after [`SEPARATOR`], then `=` and its value.
-    fields: &'n str,
+    pub cpu: Name,
+    /// The kind of the values.
+    pub kind: KeyKind,
+    /// The name of the experiment.
+    pub experiment: Name,
+    /// The fields of the point, for programs; empty where the point lacks one.
+    pub fields: [Name; POINTS.len()],
+    /// A number that identifies the points of a mean.
+    pub points: u64,
 }
 
-/// The third part of the key of a bandwidth, of the mean of all points, of a latency of memory without address
-/// translation, and of the mean of the latter; it is empty for a latency.
-pub const KINDS: [&str; 4] = ["bandwidth", "mean", "memory", "memory mean"];
+/// A kind of values. "Memory" is without address translation, and a mean is of all points of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyKind {
+    /// Latencies.
+    Latency,
+    /// Bandwidths.
+    Bandwidth,
+    /// Means of latencies.
+    Mean,
+    /// Latencies of memory.
+    Memory,
+    /// Means of latencies of memory.
+    MeanOfMemory,
+}
 
-impl<'n> Key<'n> {
-    /// Splits a key into its parts.
+impl Key {
+    /// A key without texts.
+    pub const EMPTY: Key = Key {
+        point: NONE,
+        cpu: NONE,
+        kind: KeyKind::Latency,
+        experiment: NONE,
+        fields: [NONE; POINTS.len()],
+        points: 0,
+    };
+
+    /// Returns the quantity of the values.
     #[must_use]
-    pub fn of(name: &'n str) -> Key<'n> {
-        let mut parts = name.splitn(4, SEPARATOR);
-        let mut part = || parts.next().unwrap_or_default();
-        let (point, cpu) = (part(), part());
-        let kind = part();
-        let quantity = if kind == KINDS[0] { Quantity::Bandwidth } else { Quantity::Latency };
-        let is_mean = kind == KINDS[1] || kind == KINDS[3];
-        Key { point, cpu, quantity, is_mean, fields: part() }
+    pub const fn quantity(&self) -> Quantity {
+        if matches!(self.kind, KeyKind::Bandwidth) { Quantity::Bandwidth } else { Quantity::Latency }
     }
 
-    /// Returns the value of a field of the point; empty if the point lacks it.
+    /// Returns whether the values are means of all points of a result.
     #[must_use]
-    pub fn field(&self, column: Column) -> &'n str {
-        let mut fields = self.fields.split(SEPARATOR).filter_map(|field| field.split_once('='));
-        let found = fields.find(|(key, _)| *key == column.key);
-        found.map_or("", |(_, value)| value)
+    pub const fn is_mean(&self) -> bool {
+        matches!(self.kind, KeyKind::Mean | KeyKind::MeanOfMemory)
     }
 }
 
@@ -81,8 +87,8 @@ pub struct StoredValue {
     value: f64,
     /// The distances of the ends of its confidence interval, as shares of the value.
     ends: [f32; 2],
-    /// Its key, and the index of its measurement conditions.
-    kind: u32,
+    /// The number of its key and its measurement conditions.
+    pub kind: Name,
     /// The index of its run, and [`SEARCHED`] if it was part of a searched series.
     run: u32,
 }
@@ -103,10 +109,7 @@ pub struct ValueRun {
     pub document: u32,
 }
 
-// A key and an index of conditions fit in one number.
-const _: () = assert!(MOST * MOST_CONDITIONS <= 1 << 32);
-
-/// Returns the value of a row with a time: the time, or the bandwidth of traffic.
+/// Returns the value of a row: its latency, or the bandwidth of traffic.
 #[must_use]
 pub fn of_row(row: &Row, time: Estimate) -> Estimate {
     let interval = time.interval.filter(|interval| interval.low > 0.0);
@@ -116,13 +119,13 @@ pub fn of_row(row: &Row, time: Estimate) -> Estimate {
 
 impl StoredValue {
     /// Returns a value of the run with an index.
-    pub fn new(run: usize, key: Name, found: Estimate, under: u32) -> StoredValue {
+    pub fn new(run: usize, kind: Name, found: Estimate) -> StoredValue {
         let Estimate { value, interval } = found;
         let Interval { low, high } = interval.unwrap_or(Interval { low: value, high: value });
         StoredValue {
+            kind,
             value,
             ends: [1.0 - low / value, high / value - 1.0].map(|end| end.max(0.0) as f32),
-            kind: key * MOST_CONDITIONS as u32 + under,
             run: run as u32,
         }
     }
@@ -140,16 +143,6 @@ impl StoredValue {
     /// Notes that it is part of a searched series.
     pub const fn set_searched(&mut self) {
         self.run |= SEARCHED;
-    }
-
-    /// Returns its key: the experiment, the point, the CPU model and the unit.
-    pub const fn key(&self) -> Name {
-        self.kind / MOST_CONDITIONS as u32
-    }
-
-    /// Returns the index of its measurement conditions.
-    pub const fn under(&self) -> usize {
-        self.kind as usize % MOST_CONDITIONS
     }
 
     /// Returns its confidence interval, which contains the value.
@@ -180,10 +173,10 @@ impl StoredValue {
     }
 
     /// Returns the value of a host under these conditions.
-    pub fn of_host(&self, host: Name, run: ValueRun, under: Under) -> HostValue {
+    pub fn of_host(&self, [key, host]: [Name; 2], run: ValueRun, under: Under) -> HostValue {
         let ValueRun { state, started, document, .. } = run;
         HostValue {
-            key: self.key(),
+            key,
             host,
             state,
             started: started.into(),
@@ -274,9 +267,6 @@ pub struct HostSeries {
     /// The reason why the newest results are not judged, and the start of the first one of them in seconds since 1970.
     pub undecided: Option<(Undecided, u64)>,
 }
-
-/// The values of all results of one purpose, for example of the baseline.
-pub type Values = List<HostValue>;
 
 /// Returns whether two values have the same key.
 pub fn of_one_key(one: &HostValue, other: &HostValue) -> bool {

@@ -1,5 +1,7 @@
 //! The view of many hosts: the slow ones, the usual values, and the values without a verdict.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use latency_core::decimal::Trimmed;
@@ -25,7 +27,6 @@ use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::saved::{self, alike};
-use crate::sys::table::List;
 
 /// Maximum number of names in a sentence or list.
 const NAMED: usize = 8;
@@ -41,13 +42,13 @@ pub struct FleetView<'v, 'a> {
     /// The findings.
     pub found: &'v FleetFindings<'v>,
     /// The hosts that became slower, or with a history also the hosts that became faster.
-    pub slowed: &'v List<Slowed>,
+    pub slowed: &'v [Slowed],
     /// The points at which random loads became slower, but not memory without address translation.
-    pub translation: &'v List<Slowed>,
+    pub translation: &'v [Slowed],
     /// With a history, the hosts whose results changed, or are not judged.
     pub hosts: &'v HistoryHosts,
     /// With a history, one series of each host.
-    pub series: &'v List<HostSeries>,
+    pub series: &'v [HostSeries],
     /// The facts that slow hosts have significantly more often than others.
     pub associations: &'v [Association<'v>],
     /// The likely causes of the differences of hosts.
@@ -92,50 +93,51 @@ impl FleetView<'_, '_> {
         self.runs.names.name(name)
     }
 
-    /// Returns the parts of the key of a value.
-    pub fn key(&self, value: &HostValue) -> Key<'_> {
-        Key::of(self.name(value.key))
+    /// Returns the key of a value.
+    pub fn key(&self, value: &HostValue) -> &Key {
+        self.runs.key(value.key)
+    }
+
+    /// Returns hosts, each once, but not those of another list.
+    fn distinct(&self, hosts: &mut dyn Iterator<Item = Name>, others: &[Name]) -> Vec<Name> {
+        let mut seen = vec![false; self.runs.names.len()];
+        let mut is_new =
+            |host: Name| seen.get_mut(host as usize).is_some_and(|seen| !core::mem::replace(seen, true));
+        for host in others {
+            is_new(*host);
+        }
+        hosts.filter(|host| is_new(*host)).collect()
     }
 
     /// Returns the slow hosts, each once, the worst first.
-    fn slow(&self) -> impl Iterator<Item = Name> + Clone + '_ {
-        distinct(self.found.outliers.iter().map(|outlier| outlier.value.host))
+    fn slow(&self) -> Vec<Name> {
+        self.distinct(&mut self.found.outliers.iter().map(|outlier| outlier.value.host), &[])
     }
 
     /// Returns the number of judged hosts that are neither slow nor became slower.
     pub fn healthy(&self) -> usize {
-        let slower = self.hosts.part(SLOWER);
-        let judged = self.found.judged_hosts.iter();
-        let slowed = distinct(judged.filter(|judged| !judged.is_slow).map(|judged| judged.host));
-        self.found.judged - self.found.slow - slowed.filter(|host| slower.contains(host)).count()
+        let mut others = self.slow();
+        others.extend(self.hosts.part(SLOWER));
+        self.distinct(&mut self.found.judged_hosts.iter().map(|judged| judged.host), &others).len()
     }
 
     /// Lists the hosts whose address translation alone is slow, or became slower according to the history.
     fn translation(&self, document: &mut Shown) {
-        let is_slow = |host: &Name| self.slow().any(|slow| slow == *host);
-        let outliers = self.found.translation.iter().map(|outlier| outlier.value.host);
-        let slow = distinct(outliers).filter(|host| !is_slow(host));
-        let became_slower = |host: &Name| self.hosts.part(SLOWER).contains(host);
-        let slowed = self.slower_translation().map(|slowed| slowed.value.host);
-        let slowed = distinct(slowed).filter(|host| !became_slower(host));
-        let say = |document: &mut Shown, words: &str, count: usize, names: &dyn fmt::Display| {
-            if count > 0 {
+        let mut outliers = self.found.translation.iter().map(|outlier| outlier.value.host);
+        let mut slowed = self.slower_translation().map(|slowed| slowed.value.host);
+        for (words, hosts) in [
+            ("Slow address translation", self.distinct(&mut outliers, &self.slow())),
+            ("Address translation became slower", self.distinct(&mut slowed, self.hosts.part(SLOWER))),
+        ] {
+            if !hosts.is_empty() {
                 document.finding(format_args!(
-                    "{words}: {count} of {} hosts: {names} (random loads, not memory; --of=load judges them).",
-                    self.found.hosts
+                    "{words}: {} of {} hosts: {} (random loads, not memory; --of=load judges them).",
+                    hosts.len(),
+                    self.found.hosts,
+                    self.names(&hosts)
                 ));
             }
-        };
-        let count = slow.clone().count();
-        say(
-            document,
-            "Slow address translation",
-            count,
-            &listed(NAMED, count, slow.map(|host| self.name(host))),
-        );
-        let count = slowed.clone().count();
-        let names = listed(NAMED, count, slowed.map(|host| self.name(host)));
-        say(document, "Address translation became slower", count, &names);
+        }
     }
 
     /// Returns the points of the history at which random loads became slower, but not memory.
@@ -148,10 +150,11 @@ impl FleetView<'_, '_> {
         let Expected { names, missing } = self.expected;
         if missing.hosts > 0 {
             let colon = if names.is_empty() { "" } else { ": " };
-            let named = listed(NAMED, names.len(), names.iter().map(|host| self.name(*host)));
             document.answer(format_args!(
-                "Missing: {} of {} expected hosts{colon}{named}.",
-                missing.hosts, missing.of
+                "Missing: {} of {} expected hosts{colon}{}.",
+                missing.hosts,
+                missing.of,
+                self.names(names)
             ));
         }
         if self.options.history {
@@ -174,11 +177,10 @@ impl FleetView<'_, '_> {
             )),
             (_, 0) => document.answer(format_args!("None of {judged} hosts is slow ({}).", self.others())),
             _ => {
-                let named = self.slow().map(|host| self.name(host));
                 document.answer(format_args!(
                     "{slow} of {judged} hosts {} slow: {} ({}).",
                     if slow == 1 { "is" } else { "are" },
-                    listed(NAMED, slow, named),
+                    self.names(&self.slow()),
                     self.others()
                 ));
             }
@@ -189,11 +191,10 @@ impl FleetView<'_, '_> {
         }
         let hosts = hosts - only_apart;
         if judged > 0 && hosts > judged {
-            let named = self.found.not_judged.iter().map(|host| self.name(*host));
             document.missing(format_args!(
                 "Not judged: {hosts} host{s}: {named} ({why}).",
                 hosts = hosts - judged,
-                named = listed(NAMED, hosts - judged, named),
+                named = self.names(&self.found.not_judged),
                 s = plural((hosts - judged) as u64),
                 why = match (self.options.baseline, hosts - judged) {
                     (Some(_), _) => "not of a kind in the baseline",
@@ -207,7 +208,7 @@ impl FleetView<'_, '_> {
     /// Names the kind of each slow host whose CPU model has several.
     fn kinds(&self, document: &mut Shown) {
         let outliers = &self.found.outliers;
-        for host in self.slow().take(NAMED) {
+        for host in self.slow().into_iter().take(NAMED) {
             let own = outliers.iter().find(|outlier| outlier.value.host == host);
             let group = own.and_then(|own| self.found.group_of(&own.value));
             if let Some(HostGroup { kind, like, .. }) = group.filter(|group| group.kind.is_one_of_several()) {
@@ -247,7 +248,7 @@ impl FleetView<'_, '_> {
                 let value = &outlier.value;
                 table.row();
                 table.text(self.name(value.host));
-                table.text(self.key(value).point);
+                table.text(self.name(self.key(value).point));
                 table.show(&Amount(outlier.quantity, value.value));
                 table.show(&Amount(outlier.quantity, outlier.norm.median));
                 table.cell(format_args!("{:.2}", outlier.ratio()));
@@ -270,12 +271,12 @@ impl FleetView<'_, '_> {
             table.texts(&["host", "point", "value", "95% CI"]);
             for value in values().take(shown) {
                 let key = self.key(value);
-                let unit = unit(key.quantity).1;
+                let unit = unit(key.quantity()).1;
                 let Interval { low, high } = value.interval;
                 table.row();
                 table.text(self.name(value.host));
-                table.text(key.point);
-                table.show(&Amount(key.quantity, value.value));
+                table.text(self.name(key.point));
+                table.show(&Amount(key.quantity(), value.value));
                 table.range(Some(Interval { low: low / unit, high: high / unit }), "");
             }
         });
@@ -286,20 +287,20 @@ impl FleetView<'_, '_> {
         document.tabulate("", Level::Verbose, 2, &|table| {
             table.texts(&["kind", "point", "hosts", "median", "allowed ±"]);
             for group in self.found.shown_groups() {
-                let key = Key::of(group.key(&self.runs.names));
+                let key = self.runs.key(group.key);
                 let nodes = group.nodes();
                 table.row();
                 let comma = if group.kind.is_one_of_several() { ", " } else { "" };
                 table.cell(format_args!(
                     "{}, {nodes} node{}{comma}{}",
-                    key.cpu,
+                    self.name(key.cpu),
                     plural(nodes as usize),
                     group.kind
                 ));
-                table.text(key.point);
+                table.text(self.name(key.point));
                 table.show(&group.like);
-                table.show(&Amount(key.quantity, group.norm.median));
-                table.show(&Amount(key.quantity, group.norm.allowed(self.threshold)));
+                table.show(&Amount(key.quantity(), group.norm.median));
+                table.show(&Amount(key.quantity(), group.norm.allowed(self.threshold)));
             }
         });
     }
@@ -308,17 +309,21 @@ impl FleetView<'_, '_> {
     fn listed<'h>(&'h self, hosts: &'h [Name]) -> impl fmt::Display + 'h {
         fmt::from_fn(move |out| {
             out.write_str(if hosts.is_empty() { " hosts" } else { " hosts: " })?;
-            write!(out, "{}", listed(NAMED, hosts.len(), hosts.iter().map(|host| self.name(*host))))
+            write!(out, "{}", self.names(hosts))
         })
+    }
+
+    /// Returns the names of some hosts.
+    fn names<'h>(&'h self, hosts: &'h [Name]) -> impl fmt::Display + 'h {
+        listed(NAMED, hosts.len(), hosts.iter().map(|host| self.name(*host)))
     }
 
     /// Returns the facts about a host that changed at the same time, with `first` before them.
     pub fn facts<'f>(&'f self, slowed: &Slowed, first: &'f str) -> impl fmt::Display + 'f {
-        let [(boot, before), (new_boot, after)] = slowed
-            .states
-            .map(|state| self.runs.boots.state(state))
-            .map(|[boot, facts]| (boot, self.name(facts)));
-        facts::changed(before, after, boot != new_boot, first)
+        let boots = &self.runs.boots;
+        let [boot, new_boot] = slowed.states.map(|state| boots.state(state)[0]);
+        let facts = slowed.states.map(|state| boots.facts(state));
+        facts::changed(&self.runs.names, facts, boot != new_boot, first)
     }
 
     /// States which hosts became slower or faster.
@@ -335,10 +340,10 @@ impl FleetView<'_, '_> {
                 "{}: became {}: {} {} in its newest {new} result{}, {} in the {before} before (since {}{}).",
                 self.name(slowed.value.host),
                 if slowed.is_faster { "faster" } else { "slower" },
-                key.point,
-                Amount(key.quantity, slowed.value.value),
+                self.name(key.point),
+                Amount(key.quantity(), slowed.value.value),
                 plural(new),
-                Amount(key.quantity, slowed.before),
+                Amount(key.quantity(), slowed.before),
                 Utc(slowed.since),
                 self.facts(slowed, "; at that time: "),
             ));
@@ -346,7 +351,7 @@ impl FleetView<'_, '_> {
         let [slower, faster] = [SLOWER, FASTER].map(|part| self.hosts.part(part).len());
         match self.options.history {
             true => more(document, "Changed", "hosts", slower + faster),
-            false => more(document, "Became slower", "points", self.slowed.pushed),
+            false => more(document, "Became slower", "points", self.slowed.len()),
         }
     }
 
@@ -359,7 +364,7 @@ impl FleetView<'_, '_> {
             })
         };
         for (series, (why, since)) in steps().take(NAMED) {
-            let (host, point) = (self.name(series.host), Key::of(self.name(series.key)).point);
+            let (host, point) = (self.name(series.host), self.name(self.runs.key(series.key).point));
             document.missing(format_args!(
                 "{host}: not judged: {point} {} since {} [{}].",
                 match why {
@@ -442,7 +447,7 @@ impl FleetView<'_, '_> {
     /// States which values have no verdict, and which lines were not understood.
     fn left_out(&self, document: &mut Shown) {
         let runs = self.runs;
-        if runs.untrusted.pushed > 0 {
+        if !runs.untrusted.is_empty() {
             let name = |[host, reason]: &[Name; 2]| {
                 let (host, reason) = (self.name(*host), self.name(*reason));
                 fmt::from_fn(move |out| write!(out, "{host} ({reason})"))
@@ -450,7 +455,7 @@ impl FleetView<'_, '_> {
             let named = runs.untrusted.iter().map(name);
             document.missing(format_args!(
                 "Excluded as unreliable (--force includes them): {}.",
-                listed(NAMED, runs.untrusted.pushed, named)
+                listed(NAMED, runs.untrusted.len(), named)
             ));
         }
         for Refused { path, problem } in runs.refused.iter().take(NAMED) {
@@ -461,10 +466,10 @@ impl FleetView<'_, '_> {
                 problem.what
             ));
         }
-        if runs.refused.pushed > NAMED {
+        if runs.skipped > NAMED {
             document.missing(format_args!(
                 "Skipped: {more} more lines; --format=json lists them.",
-                more = runs.refused.pushed - NAMED
+                more = runs.skipped - NAMED
             ));
         }
         if runs.without_value > 0 {
@@ -528,13 +533,6 @@ impl FleetView<'_, '_> {
             ),
         );
     }
-}
-
-/// Returns hosts, each once.
-fn distinct(hosts: impl Iterator<Item = Name> + Clone) -> impl Iterator<Item = Name> + Clone {
-    let all = hosts.clone();
-    let is_first = move |(index, host): &(usize, Name)| !all.clone().take(*index).any(|other| other == *host);
-    hosts.enumerate().filter(is_first).map(|(_, host)| host)
 }
 
 /// States the number of items that are not named.

@@ -11,6 +11,8 @@ mod run;
 pub mod saved;
 mod view;
 
+use alloc::boxed::Box;
+use alloc::string::String;
 use core::fmt::{self, Write};
 
 use latency_core::cpulist::NodeSet;
@@ -29,8 +31,6 @@ use crate::options::{self, Descriptor, FLAGS, FlagId, FlagSet, MAX_OPERANDS, Ope
 use crate::plan::duration::{self, Range};
 use crate::report::figures::width;
 use crate::sys::arguments::Arguments;
-use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
 
 pub use planned::Plans;
 pub use run::Sections;
@@ -116,42 +116,28 @@ const VISITS: f64 = 0.6;
 ///
 /// # Errors
 ///
-/// No memory for a command line. The command lines of the table are valid.
+/// None: the command lines of the table are valid.
 pub fn asked(
     index: usize,
     whole: &Options<'static>,
     left_ns: f64,
 ) -> Result<(&'static Options<'static>, Arguments, f64), Failure<'static>> {
     let section = &SECTIONS[index.min(COUNT - 1)];
-    let mut line = Line(List::new(LONGEST_LINE)?);
-    // There is room for every valid line.
+    let mut line = String::new();
+    // Texts take everything.
     let _ = typed(&mut line, section, whole);
-    let arguments = Arguments::packed(line.0.leak());
+    let arguments = Arguments::packed(line.leak().as_bytes());
     let mut asked = options::parse(arguments, &section.descriptors, whole.formats)?;
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
     let share_ns = (left_ns - END * budget_ns(whole)).max(0.0) * section.weight / weights;
     asked.verbose = whole.verbose;
     asked.labels = whole.labels;
     asked.budget.0 = math::whole(share_ns * 1e3);
-    let asked = Table::filled(1, asked)?.leak().first().ok_or(Errno::ENOMEM)?;
-    Ok((asked, arguments, share_ns * VISITS))
-}
-
-/// Maximum length of a command line, in bytes: a thousand nodes need some kilobytes. Pages that are not written need no
-/// memory.
-const LONGEST_LINE: usize = 64 << 10;
-
-/// A command line under construction.
-struct Line(List<u8>);
-
-impl Write for Line {
-    fn write_str(&mut self, part: &str) -> fmt::Result {
-        part.bytes().try_for_each(|byte| self.0.push(byte)).ok_or(fmt::Error)
-    }
+    Ok((Box::leak(Box::new(asked)), arguments, share_ns * VISITS))
 }
 
 /// Writes the command line of a section, with the options of the report that the section has.
-fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result {
+fn typed(line: &mut String, section: &Section, whole: &Options<'_>) -> fmt::Result {
     let descriptor = &section.experiment.descriptor;
     line.write_str(section.arguments)?;
     // Experiments with memory attributes accept several nodes, and the others accept one.

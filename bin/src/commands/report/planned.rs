@@ -3,7 +3,7 @@
 //! The experiments are planned as in a run, but nothing is measured.
 
 use super::view::{SECTIONS_OF, missing};
-use super::{COUNT, SECTIONS, VISITS, asked, budget_ns, least};
+use super::{SECTIONS, VISITS, asked, budget_ns, least};
 use crate::describe::{self, CommandRun, trust};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
@@ -14,13 +14,13 @@ use crate::plan::duration::{self, Range};
 use crate::plan::{self, regions};
 use crate::report::document::{Level, PageRole, Part, Role};
 use crate::report::shown::Shown;
-use crate::sys::table::List;
+use alloc::vec::Vec;
 use latency_core::math;
 
 /// The plans of all sections.
 pub struct Plans {
     /// The plan of each section and its time, or the reason why it has none.
-    sections: List<Result<(Planned, Range), Failure<'static>>>,
+    sections: Vec<Result<(Planned, Range), Failure<'static>>>,
     /// The duration of all plans together.
     pub takes: Range,
 }
@@ -30,9 +30,9 @@ impl Plans {
     ///
     /// # Errors
     ///
-    /// No memory; requested nodes or CPUs that cannot measure; [`PlacementError::BudgetTooShort`].
+    /// Requested nodes or CPUs that cannot measure; [`PlacementError::BudgetTooShort`].
     pub fn make(options: &Options<'static>, machine: &'static Machine) -> Result<Plans, Failure<'static>> {
-        let mut plans = Plans { sections: List::new(COUNT)?, takes: Range::ZERO };
+        let mut plans = Plans { sections: Vec::new(), takes: Range::ZERO };
         let (mut left_ns, mut shortest_ns) = (budget_ns(options), 0.0);
         for (index, section) in SECTIONS.iter().enumerate() {
             let (asked, _, limit_ns) = asked(index, options, left_ns)?;
@@ -51,7 +51,7 @@ impl Plans {
                 // The first section accepts all nodes, so its errors about nodes are valid for all sections.
                 Err(failure @ Failure::Usage(_)) if index == 0 => return Err(failure),
                 planned => plans.sections.push(planned),
-            };
+            }
         }
         if shortest_ns > budget_ns(options) {
             let seconds = math::whole(shortest_ns / 1e9) + 1;

@@ -1,8 +1,10 @@
 //! Runs the experiments of a report, one after the other, each within the rest of the budget.
 //!
-//! The findings of each experiment stay in mapped memory until the end, because formats need all of them at once. The
+//! The findings of each experiment stay in memory until the end, because formats need all of them at once. The
 //! engine unmaps the measured memory before the next experiment begins. The caller supplies the clock and the
 //! interrupt.
+
+use alloc::vec::Vec;
 
 use latency_core::math::ToReal;
 
@@ -14,7 +16,6 @@ use crate::experiment::run_experiment::{self, Effort, ExperimentRun};
 use crate::machine::{Machine, detect};
 use crate::options::Options;
 use crate::sys::arguments::Arguments;
-use crate::sys::table::List;
 use crate::warning::Warnings;
 
 /// Multiple of its share of the time after which a section ends with what is measured.
@@ -33,7 +34,7 @@ struct Done {
 /// The outcomes of all sections.
 pub struct Sections {
     /// The outcome of each section that was begun.
-    came: List<Result<Done, Failure<'static>>>,
+    came: Vec<Result<Done, Failure<'static>>>,
     /// True if an interrupt came before the end.
     pub interrupted: bool,
 }
@@ -46,14 +47,14 @@ impl Sections {
     ///
     /// # Errors
     ///
-    /// No memory for the results. A section that cannot measure is kept with its reason.
+    /// An invalid command line. A section that cannot measure is kept with its reason.
     pub fn run(
         options: &Options<'static>,
         mut machine: &'static Machine,
         progress: &mut Progress,
         now: Now<'_>,
     ) -> Result<Sections, Failure<'static>> {
-        let mut sections = Sections { came: List::new(COUNT)?, interrupted: false };
+        let mut sections = Sections { came: Vec::new(), interrupted: false };
         let (_, first_ns) = now();
         for (index, section) in SECTIONS.iter().enumerate() {
             let (started, begun_ns) = now();

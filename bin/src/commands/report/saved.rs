@@ -4,6 +4,7 @@
 //! and every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
 use alloc::format;
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use core::slice;
 use latency_core::stats::Estimate;
@@ -16,7 +17,7 @@ use crate::commands::Write;
 use crate::commands::compare::{cause, load};
 use crate::describe::rates::headline;
 use crate::describe::{self, columns, split, trust};
-use crate::error::{Failure, Problem, SavedError};
+use crate::error::Failure;
 use crate::options::Options;
 use crate::record::columns::{CLASS, ColumnSet, PAGES_OBTAINED, WORKING_SET};
 use crate::record::label::Label;
@@ -25,7 +26,6 @@ use crate::report::document::{Level, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::saved::{self, Saved};
-use crate::sys::table::List;
 
 fields! {
     pub RESULTS "results" "Number of saved results; a saved report has several.";
@@ -42,11 +42,6 @@ fields! {
 
 /// Number of points above which their table needs `--verbose`.
 const FEW_POINTS: usize = 64;
-
-/// Number of results for which there is room, for each file: more than a report has.
-const PER_FILE: usize = 16;
-/// Number of further results for which there is room, because a file may be of many hosts.
-const FURTHER: usize = 1024;
 
 /// A file that was read.
 #[derive(Clone, Copy)]
@@ -76,15 +71,15 @@ fn likely(options: &Options<'_>) -> Option<LikelyCause> {
     if paths.len() != 2 || !paths.iter().all(|path| saved::is_repeatable(path)) {
         return None;
     }
-    let mut all = List::new(paths.len()).ok()?;
+    let mut all = Vec::new();
     // A file with several results is not one side of a comparison.
     load(paths, options, &mut all).ok()?;
     cause::between(&all, 1)
 }
 
 /// Reads files. With `in_brief`, only the classes of pairs of CPUs are read.
-pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<List<File<'a>>, Failure<'a>> {
-    let mut files = List::new(paths.len() * PER_FILE + FURTHER)?;
+pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<Vec<File<'a>>, Failure<'a>> {
+    let mut files = Vec::new();
     for path in paths {
         let contents = saved::contents(path)?;
         read_into(&mut files, path, &contents, in_brief)?;
@@ -93,35 +88,27 @@ pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<List<File<'a>>, Fa
 }
 
 /// Reads the contents of a file.
-pub fn read_contents<'a>(path: &'a [u8], contents: &[u8]) -> Result<List<File<'a>>, Failure<'a>> {
-    let mut files = List::new(PER_FILE + FURTHER)?;
-    read_into(&mut files, path, contents, false)?;
-    Ok(files)
-}
-
-fn read_into<'a>(
-    files: &mut List<File<'a>>,
+pub fn read_into<'a>(
+    files: &mut Vec<File<'a>>,
     path: &'a [u8],
     contents: &[u8],
     in_brief: bool,
 ) -> Result<(), Failure<'a>> {
     Saved::read_each(path, contents, in_brief, &mut |saved| {
-        let problem = Problem::new(1, "too many results");
-        let full = SavedError::Malformed { path, problem };
-        files.push(File { path, saved, values: spread(saved.rows)? }).ok_or(full)?;
+        files.push(File { path, saved, values: spread(saved.rows) });
         Ok(())
     })
 }
 
 /// Returns the smallest value, the median and the largest; NaN if the values cannot be compared.
-fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
+fn spread(rows: &[Row]) -> [f64; 3] {
     if unit(rows) == SEVERAL {
-        return Ok([f64::NAN; 3]);
+        return [f64::NAN; 3];
     }
-    let mut values = List::of(rows.iter().map(value))?;
+    let mut values: Vec<f64> = rows.iter().map(value).collect();
     values.sort_unstable_by(f64::total_cmp);
     let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
-    Ok([at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))])
+    [at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))]
 }
 
 impl File<'_> {

@@ -15,9 +15,9 @@ use crate::record::columns::{
 use crate::record::row::Row;
 use crate::report::document::{Level, Part, Style, Value};
 use crate::report::json::JSON_LINES;
-use crate::report::stored::JSON;
 use crate::report::rows::CSV;
 use crate::report::shown::Shown;
+use crate::report::stored::JSON;
 use crate::report::terminal::Terminal;
 use crate::saved::Saved;
 
