@@ -166,8 +166,11 @@ impl TableLayout {
                 _ if field.is_empty() => {}
                 TableColumn::Own(column, part) => {
                     // A quote within quotes is written twice.
-                    let text = field.replace("\"\"", "\"");
-                    let text = escaped(text.chars());
+                    let mut is_first = false;
+                    let text = escaped(field.chars().filter(|character| {
+                        is_first = *character == '"' && !is_first;
+                        is_first || *character != '"'
+                    }));
                     check_word(column, &text)?;
                     row.read(column, part, &text, number(field))?;
                 }
