@@ -292,8 +292,18 @@ impl Shown {
 
     /// Adds a container with all of its members.
     pub fn part(&mut self, part: Part, members: impl FnOnce(&mut Shown)) {
-        self.push(ShownPart::Begin(part));
+        self.begin(part);
         members(self);
+        self.end();
+    }
+
+    /// Begins a container.
+    pub fn begin(&mut self, part: Part) {
+        self.push(ShownPart::Begin(part));
+    }
+
+    /// Ends the innermost container.
+    pub fn end(&mut self) {
         self.push(ShownPart::End);
     }
 }

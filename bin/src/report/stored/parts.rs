@@ -89,13 +89,17 @@ impl<'s, 't> Source<'s, 't> {
         self.advance();
     }
 
-    /// Begins a value of an enumeration: returns its name, and whether it is a list.
-    fn open(&mut self) -> (String, bool) {
+    /// Begins a value of an enumeration: returns the place of its name among `names`, and whether it is a list.
+    fn open(&mut self, names: &[&str]) -> (Option<usize>, bool) {
         let is_list = self.next == Event::BeginArray;
         if is_list {
             self.take();
         }
-        (self.text(), is_list)
+        let found = match self.take() {
+            Event::String(text) => names.iter().position(|name| text == *name),
+            _ => None,
+        };
+        (found, is_list)
     }
 
     fn text(&mut self) -> String {
@@ -191,15 +195,20 @@ macro_rules! stored {
                 }
             }
 
+            #[allow(unused_assignments, reason = "the last name is counted, too")]
             fn restore(source: &mut Source<'_, '_>) -> Self {
-                let (name, is_list) = source.open();
-                let whole = match name.as_str() {
-                    $(stringify!($variant) => $name::$variant $(($({
-                        let $field = source.restored();
-                        $field
-                    }),+))?,)+
-                    _ => $instead,
-                };
+                let (found, is_list) = source.open(&[$(stringify!($variant)),+]);
+                let mut whole = $instead;
+                let mut place = 0;
+                $(
+                    if found == Some(place) {
+                        whole = $name::$variant $(($({
+                            let $field = source.restored();
+                            $field
+                        }),+))?;
+                    }
+                    place += 1;
+                )+
                 if is_list {
                     source.leave();
                 }

@@ -65,7 +65,7 @@ impl<'t> Values<'t> {
 
     /// Reads the members of an object behind its beginning.
     fn object(&mut self, part: Part) -> Option<()> {
-        self.shown.push(ShownPart::Begin(part));
+        self.shown.begin(part);
         loop {
             match self.next()? {
                 Event::Key(name) => self.member(name)?,
@@ -73,13 +73,13 @@ impl<'t> Values<'t> {
                 _ => return None,
             }
         }
-        self.shown.push(ShownPart::End);
+        self.shown.end();
         Some(())
     }
 
     /// Reads the items of a list behind its beginning.
     fn list(&mut self, part: Part, field: &'static Field) -> Option<()> {
-        self.shown.push(ShownPart::Begin(part));
+        self.shown.begin(part);
         loop {
             match self.next()? {
                 Event::BeginObject => self.object(Part::Item)?,
@@ -88,7 +88,7 @@ impl<'t> Values<'t> {
                 event => self.single(field, event)?,
             }
         }
-        self.shown.push(ShownPart::End);
+        self.shown.end();
         Some(())
     }
 
