@@ -18,10 +18,9 @@ use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::record::columns::{CLASS, ColumnSet, EXPERIMENT, TRAFFIC};
-use crate::record::row::{Row, differing};
+use crate::record::row::differing;
 use crate::report::document::{Level, MetricLabel, Part, Role, Value, fields};
 use crate::report::format::Purpose;
-use crate::report::prometheus::text_of;
 use crate::report::shown::{Shown, ShownPart};
 use crate::report::stored::{self, Restored};
 use crate::saved::{self, Saved};
@@ -172,30 +171,30 @@ fn samples(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
     let before = files.iter().take_while(|other| !core::ptr::eq(*other, file)).filter(like).count();
     let result = (files.iter().filter(like).count() > 1).then_some(before as u64);
     let varied = differing(saved.rows.iter()) | ColumnSet::NODES | CLASS | TRAFFIC;
-    let told = |row: &Row| -> Vec<MetricLabel> {
-        let told = varied.without(EXPERIMENT.into()).points();
-        let told = told.map(|column| (column.name(), row.plain(column))).filter(|(_, word)| !word.is_empty());
-        told.map(|(key, word)| (key, word.into())).collect()
-    };
-    let key = |row: &Row| {
-        let labels = told(row);
-        let words = labels.iter().map(|(name, word)| format!("{name} {}", text_of(word)));
-        format!("{} {}", row.word(EXPERIMENT), joined("", ",", words))
-    };
-    let keys: Vec<String> = saved.rows.iter().map(key).collect();
-    for (row, number) in saved.rows.iter().zip(numbers(&keys)) {
+    let (mut all, mut keys) = (Vec::new(), Vec::new());
+    for row in saved.rows {
+        let (mut told, mut key) = (Vec::new(), String::from(row.word(EXPERIMENT)));
+        for column in varied.without(EXPERIMENT.into()).points() {
+            let word = row.plain(column);
+            if !word.is_empty() {
+                key += &format!(" {} {word}", column.name());
+                told.push((column.name(), Value::from(word)));
+            }
+        }
+        all.push(told);
+        keys.push(key);
+    }
+    for ((row, told), number) in saved.rows.iter().zip(all).zip(numbers(&keys)) {
         let named = row.word(EXPERIMENT);
         let experiment = if named.is_empty() { file.experiment() } else { named };
-        let word = |text: &str| Some(Value::from(text)).filter(|_| files.len() > 1);
-        let own = [
-            ("experiment", Some(experiment.into())),
-            ("file", word(name.as_str())),
-            ("host", host.and_then(word)),
-            ("result", result.map(Value::Count)),
-            ("row", number.map(Value::Count)),
-        ];
-        let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
-        let labels: Vec<MetricLabel> = own.chain(told(row)).collect();
+        let mut labels: Vec<MetricLabel> = Vec::from([("experiment", experiment.into())]);
+        if files.len() > 1 {
+            labels.push(("file", name.as_str().into()));
+            labels.extend(host.map(|host| ("host", host.into())));
+        }
+        labels.extend(result.map(|result| ("result", Value::Count(result))));
+        labels.extend(number.map(|number| ("row", Value::Count(number))));
+        labels.extend(told);
         metrics::of_saved(document, row, &labels);
     }
 }
@@ -222,6 +221,7 @@ mod tests {
     use crate::describe::CommandRun;
     use crate::options;
     use crate::record::columns::{Column, LOAD, PAGES_OBTAINED, POINTS, SEED, VERIFIED};
+    use crate::record::row::Row;
     use crate::report::FORMATS;
     use crate::report::terminal::Terminal;
     use std::boxed::Box;

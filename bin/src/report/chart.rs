@@ -93,10 +93,11 @@ impl ChartPoint {
         is_drawable(self.x) && is_drawable(self.y)
     }
 
-    /// Passes its numbers to `each`.
-    fn numbers(&mut self, each: &mut dyn FnMut(&mut f64)) {
-        let ends = [&mut self.band, &mut self.whiskers].into_iter().flatten();
-        [&mut self.x, &mut self.y].into_iter().chain(ends.flat_map(|(low, high)| [low, high])).for_each(each);
+    /// Returns the point in the digits of documents.
+    fn rounded(self) -> ChartPoint {
+        let of = |number| rounded(number, PRECISE);
+        let both = |ends: Option<(f64, f64)>| ends.map(|(low, high)| (of(low), of(high)));
+        ChartPoint { x: of(self.x), y: of(self.y), band: both(self.band), whiskers: both(self.whiskers) }
     }
 }
 
@@ -208,17 +209,15 @@ impl Chart {
     /// Rounds all numbers to the digits of documents, so that the chart of a saved result is the chart of its run.
     #[must_use]
     pub fn rounded(mut self) -> Chart {
-        let round = &mut |number: &mut f64| *number = rounded(*number, PRECISE);
         for Series { data: Data::Points(points) | Data::Scatter(points) | Data::Curve(points), .. } in
             &mut self.series
         {
-            points.iter_mut().for_each(|point| point.numbers(round));
+            points.iter_mut().for_each(|point| *point = point.rounded());
         }
         for mark in &mut self.marks {
-            round(&mut mark.x);
+            mark.x = rounded(mark.x, PRECISE);
             if let MarkKind::Area(end, y) = &mut mark.kind {
-                round(end);
-                round(y);
+                (*end, *y) = (rounded(*end, PRECISE), rounded(*y, PRECISE));
             }
         }
         self
