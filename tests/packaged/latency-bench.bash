@@ -87,7 +87,7 @@ _latency_bench() {
         ;;
     show)
         options='--format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg prometheus html'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     reference)
         options='--format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'

@@ -1,6 +1,6 @@
 //! The form of each part of a result that is not a value: its fields in their order.
 //!
-//! What is read in another form becomes something else, and the checksum of that is another one.
+//! Data in another form is read as something else, and that has another checksum.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -162,7 +162,7 @@ pub fn write_parts(out: &mut Out<'_>, entries: &[ShownPart]) {
 /// Stores structures as the list of their fields, and enumerations as the list of a name and the fields behind it, or as
 /// their name alone. What stands behind `else` replaces a name that is not known.
 macro_rules! stored {
-    ($(struct $name:ident { $($field:ident),+ })+) => {$(
+    ($(fields of $name:ident { $($field:ident),+ })+) => {$(
         impl Stored for $name {
             fn store(&self, out: &mut Out<'_>) {
                 begin(out);
@@ -178,7 +178,7 @@ macro_rules! stored {
             }
         }
     )+};
-    ($(enum $name:ident { $($variant:ident $(($($field:ident),+))?),+ } else $instead:expr;)+) => {$(
+    ($(variants of $name:ident { $($variant:ident $(($($field:ident),+))?),+ } else $instead:expr;)+) => {$(
         impl Stored for $name {
             #[allow(unreachable_patterns, reason = "some enumerations are stored in part")]
             fn store(&self, out: &mut Out<'_>) {
@@ -219,37 +219,37 @@ macro_rules! stored {
 }
 
 stored! {
-    struct ShownTable { level, words, caption, rows }
-    struct Chart { title, subtitle, x_axis, y_axis, series, marks }
-    struct Axis { title, unit, scale }
-    struct Series { name, data }
-    struct ChartPoint { x, y, band, whiskers }
-    struct Mark { kind, x, label, series }
-    struct Matrix { title, subtitle, unit, noun, rows, columns, groups, cells }
-    struct MatrixGroup { first, name }
-    struct Metric { name, about }
+    fields of ShownTable { level, words, caption, rows }
+    fields of Chart { title, subtitle, x_axis, y_axis, series, marks }
+    fields of Axis { title, unit, scale }
+    fields of Series { name, data }
+    fields of ChartPoint { x, y, band, whiskers }
+    fields of Mark { kind, x, label, series }
+    fields of Matrix { title, subtitle, unit, noun, rows, columns, groups, cells }
+    fields of MatrixGroup { first, name }
+    fields of Metric { name, about }
 }
 
 stored! {
-    enum ShownPart {
+    variants of ShownPart {
         Sentence(role, words), Table(table), Picture(picture), PagePicture(picture),
         Metric(metric, labels, value), Attribute(attribute, nodes, value)
     } else ShownPart::End;
-    enum Role {
+    variants of Role {
         Line, Answer, Trust, Finding, Missing, Method(label), Question(label), Provenance(label), Brief(label),
         Detail(label), Page(role)
     } else Role::Missing;
-    enum PageRole {
+    variants of PageRole {
         Title, Origin, Footer, Fact(label), Figure(label, trust), ChapterAnswer(label, trust), Warning(severity),
         Remedy, Command, Data, Chapter
     } else PageRole::Data;
-    enum Level { Quiet, Normal, Verbose } else Level::Normal;
-    enum Attribute { ReadLatency, ReadBandwidth, WriteBandwidth } else Attribute::ReadLatency;
-    enum Picture { Chart(chart), Matrix(matrix) } else Picture::Matrix(Matrix::default());
-    enum Unit { Bytes, Count, Plain(word), Prefixed(word), Names(names) } else Unit::Bytes;
-    enum Scale { Auto, Linear, Fitted, Logarithmic } else Scale::Auto;
-    enum Data { Points(points), Scatter(points), Curve(points) } else Data::Points(Vec::new());
-    enum MarkKind { Line, Tick, Area(end, y) } else MarkKind::Line;
+    variants of Level { Quiet, Normal, Verbose } else Level::Normal;
+    variants of Attribute { ReadLatency, ReadBandwidth, WriteBandwidth } else Attribute::ReadLatency;
+    variants of Picture { Chart(chart), Matrix(matrix) } else Picture::Matrix(Matrix::default());
+    variants of Unit { Bytes, Count, Plain(word), Prefixed(word), Names(names) } else Unit::Bytes;
+    variants of Scale { Auto, Linear, Fitted, Logarithmic } else Scale::Auto;
+    variants of Data { Points(points), Scatter(points), Curve(points) } else Data::Points(Vec::new());
+    variants of MarkKind { Line, Tick, Area(end, y) } else MarkKind::Line;
 }
 
 /// Begins a value of an enumeration.

@@ -13,7 +13,7 @@ use crate::report::shown::{Shown, ShownPart};
 /// The values of a document, as far as they were read.
 pub struct Values<'t> {
     text: &'t [u8],
-    /// What is not read yet.
+    /// The rest of the text.
     pub reader: Reader<'t>,
     /// The key of the rows.
     records: &'t str,
