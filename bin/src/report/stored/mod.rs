@@ -14,7 +14,7 @@ use core::fmt::{self, Write};
 
 use latency_core::json::{Event, Layout, Writer};
 
-use self::parts::{Source, write_parts};
+use self::parts::{PartSource, write_parts};
 use self::values::Values;
 use super::format::Format;
 use super::json::{self, JSON_LINES, Json};
@@ -76,7 +76,7 @@ fn read_parts(values: &mut Values<'_>) -> Option<String> {
     let (Event::BeginArray, Event::String(sum)) = (begun, values.reader.next_event().ok()?) else {
         return None;
     };
-    let mut source = Source::new(&mut values.reader);
+    let mut source = PartSource::new(&mut values.reader);
     while !source.is_at_end() {
         values.shown.push(source.restored());
     }

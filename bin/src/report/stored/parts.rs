@@ -30,19 +30,19 @@ pub trait Stored {
     fn store(&self, out: &mut Out<'_>);
 
     /// Reads it.
-    fn restore(source: &mut Source<'_, '_>) -> Self;
+    fn restore(source: &mut PartSource<'_, '_>) -> Self;
 }
 
 /// The values of JSON, one by one. The end of a list stays until it is asked for.
-pub struct Source<'s, 't> {
+pub struct PartSource<'s, 't> {
     reader: &'s mut Reader<'t>,
     next: Event<'t>,
 }
 
-impl<'s, 't> Source<'s, 't> {
+impl<'s, 't> PartSource<'s, 't> {
     /// Returns the source of what `reader` reads next.
-    pub fn new(reader: &'s mut Reader<'t>) -> Source<'s, 't> {
-        let mut source = Source { reader, next: Event::End };
+    pub fn new(reader: &'s mut Reader<'t>) -> PartSource<'s, 't> {
+        let mut source = PartSource { reader, next: Event::End };
         source.advance();
         source
     }
@@ -170,7 +170,7 @@ macro_rules! stored {
                 end(out);
             }
 
-            fn restore(source: &mut Source<'_, '_>) -> Self {
+            fn restore(source: &mut PartSource<'_, '_>) -> Self {
                 source.take();
                 let whole = $name { $($field: source.restored()),+ };
                 source.leave();
@@ -196,7 +196,7 @@ macro_rules! stored {
             }
 
             #[allow(unused_assignments, reason = "the last name is counted, too")]
-            fn restore(source: &mut Source<'_, '_>) -> Self {
+            fn restore(source: &mut PartSource<'_, '_>) -> Self {
                 let (found, is_list) = source.open(&[$(stringify!($variant)),+]);
                 let mut whole = $instead;
                 let mut place = 0;
@@ -269,7 +269,7 @@ macro_rules! plain {
                 $store
             }
 
-            fn restore($source: &mut Source<'_, '_>) -> Self {
+            fn restore($source: &mut PartSource<'_, '_>) -> Self {
                 $restore
             }
         }
@@ -301,7 +301,7 @@ impl<const N: usize> Stored for Text<N> {
         text(out, self.as_str());
     }
 
-    fn restore(source: &mut Source<'_, '_>) -> Self {
+    fn restore(source: &mut PartSource<'_, '_>) -> Self {
         Text::of(format_args!("{}", source.text()))
     }
 }
@@ -311,7 +311,7 @@ impl<T: Stored> Stored for Box<T> {
         (**self).store(out);
     }
 
-    fn restore(source: &mut Source<'_, '_>) -> Self {
+    fn restore(source: &mut PartSource<'_, '_>) -> Self {
         Box::new(source.restored())
     }
 }
@@ -323,7 +323,7 @@ impl<T: Stored> Stored for Vec<T> {
         end(out);
     }
 
-    fn restore(source: &mut Source<'_, '_>) -> Self {
+    fn restore(source: &mut PartSource<'_, '_>) -> Self {
         let mut all = Vec::new();
         source.take();
         while !source.is_at_end() {
@@ -342,7 +342,7 @@ impl<T: Stored> Stored for Option<T> {
         }
     }
 
-    fn restore(source: &mut Source<'_, '_>) -> Self {
+    fn restore(source: &mut PartSource<'_, '_>) -> Self {
         match source.next {
             Event::Null => {
                 source.take();
@@ -361,7 +361,7 @@ impl<A: Stored, B: Stored> Stored for (A, B) {
         end(out);
     }
 
-    fn restore(source: &mut Source<'_, '_>) -> Self {
+    fn restore(source: &mut PartSource<'_, '_>) -> Self {
         source.take();
         let both = (source.restored(), source.restored());
         source.leave();
@@ -375,7 +375,7 @@ impl Stored for [NodeId; 2] {
         (from, to).store(out);
     }
 
-    fn restore(source: &mut Source<'_, '_>) -> Self {
+    fn restore(source: &mut PartSource<'_, '_>) -> Self {
         source.restored::<(NodeId, NodeId)>().into()
     }
 }
