@@ -27,7 +27,7 @@ const FLOORS: [&[&str]; 11] = [
     &["report", "sys"],
 ];
 
-/// The floors of the engine, in the same way: files and folders of `bin/src/engine`, below its first page.
+/// The floors of the engine, in the same way: files and folders of `bin/src/engine`. Its `mod.rs` is above them.
 const FLOORS_OF_THE_ENGINE: [&[&str]; 10] = [
     &["repeat", "with_generators", "with_partners"],
     &["run"],
@@ -69,7 +69,7 @@ const WITHOUT_OPTIONS: [&str; 5] = ["engine", "analysis", "record", "result", "m
 
 /// Folders of `bin` that describe results, once for every format.
 const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];
-/// The modules of `bin/src/report` that each implement one format.
+/// The modules of `bin/src/report` that each implement one format; documents are written by `stored` as well, which `show` reads.
 const FORMATS: [&str; 8] = ["html", "hwloc", "json", "markdown", "prometheus", "rows", "svg", "table"];
 
 /// Crates that call the kernel.

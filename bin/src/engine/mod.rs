@@ -24,7 +24,8 @@
 //!    |                                              |  node                |
 //! ```
 //!
-//! Read [`seam`] first, then [`schedule`] and its `visit`, then [`run`]. [`stopwatch`] has the timed loops, with clock
+//! Read [`seam`] first, then [`schedule`] and its `visit`, then [`run`]. [`placement`] has the memory of a point, [`memory`]
+//! the chains in it, [`session`] the resources and findings of a run. [`stopwatch`] has the timed loops, with clock
 //! and counters; [`threads`] the generators of traffic and the partners of lines between CPUs, which [`with_generators`]
 //! and [`with_partners`] start; [`checks`], [`repeat`] and [`prefetch_audit`] the tests of the tool and of the machine.
 //! [`spans`] walks over addresses without memory, for the cost of translation. A file imports only from floors below its

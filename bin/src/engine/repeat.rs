@@ -2,7 +2,7 @@
 //!
 //! Rounds of one series share their pages and their moment, so they agree with each other by construction. The repeat
 //! shows the variation between two measurements, and between two runs. The points of a matrix are measured twice in
-//! turn where memory suffices: see `second`.
+//! turn where memory suffices: see [`second`](crate::engine::memory::second).
 
 use latency_core::stats::Summary;
 

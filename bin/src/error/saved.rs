@@ -87,9 +87,6 @@ messages! {
         NoUndisturbed => "a result has no steady value; use `latency-bench matrix --until=quiet`";
         /// Results that do not answer a question.
         Unanswered { path: &'a [u8], why: Unanswered } => "'{path}' {why}"; where path = Escaped(path);
-        /// Results without memory attributes of nodes.
-        NoAttributes =>
-            "no memory attributes of nodes in these results; use a document of matrix, bandwidth or loaded (-o FILE.json)";
         /// Results without a picture; `drawn` states which results have one.
         NoPicture { drawn: &'static str } => "only {drawn} in a picture; use --format=text or html";
     }

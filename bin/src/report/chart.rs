@@ -95,7 +95,8 @@ impl ChartPoint {
 
     /// Returns the point in the digits of documents.
     fn rounded(self) -> ChartPoint {
-        let of = |number| rounded(number, PRECISE);
+        // A number that cannot be drawn has no digits.
+        let of = |number: f64| if number.is_finite() { rounded(number, PRECISE) } else { f64::NAN };
         let both = |ends: Option<(f64, f64)>| ends.map(|(low, high)| (of(low), of(high)));
         ChartPoint { x: of(self.x), y: of(self.y), band: both(self.band), whiskers: both(self.whiskers) }
     }

@@ -2,6 +2,7 @@
 //!
 //! SVG and HTML are escaped alike: an XML parser has to accept both.
 
+use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
 use latency_core::text::steers;
@@ -25,6 +26,11 @@ impl<T: Display> Display for InMarkup<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(Escaping(out, markup), "{}", self.0)
     }
+}
+
+/// Returns a text with a question mark in place of each character that controls a terminal; its lines stay.
+pub fn harmless(text: &str) -> String {
+    text.chars().map(|of| if of != '\n' && steers(of) { '?' } else { of }).collect()
 }
 
 /// Escapes for elements and attributes, on one line.

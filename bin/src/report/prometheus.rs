@@ -57,8 +57,10 @@ fn line(out: &mut dyn Write, name: &str, labels: &[MetricLabel], value: &Value) 
         out.write_char('"')?;
         before = ',';
     }
-    let end = if labels.is_empty() { " " } else { "} " };
-    writeln!(out, "{end}{}", text_of(value))
+    out.write_str(if labels.is_empty() { " " } else { "} " })?;
+    // The value of a saved sample is a text, which cannot end the line.
+    Escaping(out, label).write_str(&text_of(value))?;
+    out.write_char('\n')
 }
 
 /// Returns the text of a value or of a label.

@@ -15,6 +15,7 @@ use latency_core::units::NodeId;
 
 use super::chart::{Chart, Matrix};
 use super::document::{Attribute, Field, Level, Metric, MetricLabel, Part, Role, Value};
+use super::escape::harmless;
 use super::figures::{Digits, PRECISE, rounded};
 
 /// One part of a result.
@@ -195,7 +196,7 @@ impl Shown {
 
     /// Adds a sentence for people.
     pub fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        self.push(ShownPart::Sentence(role, alloc::fmt::format(words)));
+        self.push(ShownPart::Sentence(role, harmless(&alloc::fmt::format(words))));
     }
 
     /// Adds a sentence without values.

@@ -14,7 +14,7 @@ use core::fmt::{self, Write};
 
 use latency_core::json::{Event, Layout, Writer};
 
-use self::parts::{PartSource, write_parts};
+use self::parts::{PartSource, is_bounded, write_parts};
 use self::values::Values;
 use super::format::Format;
 use super::json::{self, JSON_LINES, Json};
@@ -22,6 +22,8 @@ use super::shown::{Shown, ShownPart};
 
 /// The key of the member.
 const SHOWN: &str = "shown";
+/// Maximum number of changes from one metric to another: those of seven thousand points with nine metrics each.
+const MOST_METRICS: usize = 1 << 16;
 
 /// One object over several lines, with everything that shows the result again.
 pub const JSON: Format = Format {
@@ -32,7 +34,7 @@ pub const JSON: Format = Format {
         json.entries(shown.entries())?;
         json.writer.key(SHOWN)?;
         json.writer.begin_array()?;
-        json.writer.string(&checksum(shown.entries()))?;
+        json.writer.string(&checksum(shown.entries()).ok_or(fmt::Error)?)?;
         write_parts(&mut json.writer, shown.entries());
         json.writer.end_array()?;
         json.end()
@@ -43,7 +45,7 @@ pub const JSON: Format = Format {
 /// A document that keeps how it was shown.
 #[derive(Debug)]
 pub enum Restored {
-    /// The result as it was written.
+    /// The result as its run showed it.
     Whole(Shown),
     /// It was edited since, or has the form of another version.
     Changed,
@@ -51,23 +53,35 @@ pub enum Restored {
 
 /// Reads a document; `records` is the key of its rows. Returns `None` for text that does not keep how it was shown.
 pub fn restored(text: &[u8], records: &str) -> Option<Restored> {
+    let (shown, sum) = read(text, records)?;
+    Some(match checksum(shown.entries()) == Some(sum) {
+        true => Restored::Whole(shown),
+        false => Restored::Changed,
+    })
+}
+
+/// Reads a document whatever its checksum is, and the checksum.
+pub fn read(text: &[u8], records: &str) -> Option<(Shown, String)> {
+    // Other files are as large, and have as many keys.
+    let key = b"\"shown\":";
+    if !text.windows(key.len()).any(|part| part == key) {
+        return None;
+    }
     let mut values = Values::new(text, records);
-    let mut sum = None;
     if values.reader.next_event().ok()? != Event::BeginObject {
         return None;
     }
     loop {
         match values.reader.next_event().ok()? {
-            Event::EndObject => break,
-            Event::Key(name) if name.chars().eq(SHOWN.chars()) => sum = read_parts(&mut values),
+            Event::Key(name) if name == SHOWN => break,
             Event::Key(name) => values.member(name)?,
             _ => return None,
         }
     }
-    Some(match checksum(values.shown.entries()) == sum? {
-        true => Restored::Whole(values.shown),
-        false => Restored::Changed,
-    })
+    let sum = read_parts(&mut values)?;
+    // Nothing follows the last member.
+    let _end_of_object = values.reader.next_event().ok().filter(|event| *event == Event::EndObject)?;
+    (values.reader.next_event().ok()? == Event::End).then_some((values.shown, sum))
 }
 
 /// Reads the member behind its name; returns the checksum, or `None` for another value.
@@ -77,15 +91,25 @@ fn read_parts(values: &mut Values<'_>) -> Option<String> {
         return None;
     };
     let mut source = PartSource::new(&mut values.reader);
+    let (mut metrics, mut last) = (0, "");
     while !source.is_at_end() {
-        values.shown.push(source.restored());
+        let part = source.restored();
+        if let ShownPart::Metric(metric, ..) = part {
+            metrics += usize::from(metric.name != last);
+            last = metric.name;
+        }
+        if is_bounded(&part) && metrics <= MOST_METRICS {
+            values.shown.push(part);
+        }
     }
     source.end();
     Some(sum.chars().collect())
 }
 
 /// Returns the checksum of a result: FNV-1a of its values and its other parts, as text on one line.
-fn checksum(entries: &[ShownPart]) -> String {
+///
+/// Returns `None` for parts that do not form a document.
+fn checksum(entries: &[ShownPart]) -> Option<String> {
     struct Checksum(u64);
     impl Write for Checksum {
         fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -95,10 +119,10 @@ fn checksum(entries: &[ShownPart]) -> String {
         }
     }
     let mut sum = Checksum(0xcbf2_9ce4_8422_2325);
-    // The sum of a text cannot fail.
-    let _ = json::write(&mut sum, Layout::OneLine, entries);
+    json::write(&mut sum, Layout::OneLine, entries).ok()?;
     let mut writer = Writer::new(&mut sum as &mut dyn Write, Layout::OneLine);
-    let _ = writer.begin_array();
+    writer.begin_array().ok()?;
     write_parts(&mut writer, entries);
-    format!("{:016x}", sum.0)
+    writer.end_array().ok()?;
+    Some(format!("{:016x}", sum.0))
 }

@@ -1,11 +1,11 @@
 //! The form of each part of a result that is not a value: its fields in their order.
 //!
-//! Data in another form is read as something else, and that has another checksum.
+//! Data in another form is read as other data, whose checksum differs: so nothing here reports an error. A file may be
+//! malicious: its texts cannot control a terminal, end a line of metrics or become markup, and its sizes are bounded.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-
 use core::fmt::Write;
 
 use latency_core::json::{Event, Reader, Writer};
@@ -17,6 +17,7 @@ use crate::report::chart::{
     Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit,
 };
 use crate::report::document::{Attribute, Level, Metric, PageRole, Role, Value};
+use crate::report::escape::harmless;
 use crate::report::figures::{PRECISE, decimals};
 use crate::report::prometheus::text_of;
 use crate::report::shown::{Picture, ShownPart, ShownTable};
@@ -33,7 +34,16 @@ pub trait Stored {
     fn restore(source: &mut PartSource<'_, '_>) -> Self;
 }
 
-/// The values of JSON, one by one. The end of a list stays until it is asked for.
+/// Maximum length of a text, in bytes: no width of a format is larger.
+const LONGEST: usize = 1 << 15;
+/// Maximum number of lines of a text.
+const MOST_LINES: usize = 64;
+/// Maximum number of rows or columns of a table or a matrix, and of metrics.
+const MOST: usize = 4096;
+/// Characters that the words of programs do not have, since some formats write these words as they are.
+const MARKUP: &[u8] = b"<>&\"'{}\n";
+
+/// The values of JSON, one by one. `take` does not go past the end of a list, and `leave` does.
 pub struct PartSource<'s, 't> {
     reader: &'s mut Reader<'t>,
     next: Event<'t>,
@@ -102,11 +112,19 @@ impl<'s, 't> PartSource<'s, 't> {
         (found, is_list)
     }
 
+    /// Returns a text; an empty one in place of a text that is too long or has too many lines.
     fn text(&mut self) -> String {
-        match self.take() {
-            Event::String(text) => text.chars().collect(),
-            _ => String::new(),
-        }
+        let Event::String(text) = self.take() else { return String::new() };
+        let text = harmless(&text.chars().collect::<String>());
+        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+        let is_long = text.len() > LONGEST || lines > MOST_LINES;
+        if is_long { String::new() } else { text }
+    }
+
+    /// Returns a word of the program.
+    fn word(&mut self) -> String {
+        let word = self.text();
+        if word.bytes().any(|byte| MARKUP.contains(&byte)) { String::new() } else { word }
     }
 
     fn number(&mut self) -> f64 {
@@ -128,12 +146,24 @@ fn text(out: &mut Out<'_>, text: &str) {
     let _ = out.string(text);
 }
 
-fn begin(out: &mut Out<'_>) {
+fn begin_list(out: &mut Out<'_>) {
     let _ = out.begin_array();
 }
 
-fn end(out: &mut Out<'_>) {
+fn end_list(out: &mut Out<'_>) {
     let _ = out.end_array();
+}
+
+/// Returns whether a part of a file is not larger than those of this program.
+pub fn is_bounded(part: &ShownPart) -> bool {
+    match part {
+        ShownPart::Table(table) => table.rows.iter().all(|row| row.len() <= MOST),
+        ShownPart::Picture(picture) | ShownPart::PagePicture(picture) => match &**picture {
+            Picture::Matrix(matrix) => matrix.rows.len() <= MOST && matrix.columns.len() <= MOST,
+            Picture::Chart(_) => true,
+        },
+        _ => true,
+    }
 }
 
 /// Writes the parts of a result that are not values. The meaning of a metric is in its first sample.
@@ -143,12 +173,12 @@ pub fn write_parts(out: &mut Out<'_>, entries: &[ShownPart]) {
         match entry {
             ShownPart::Value(..) | ShownPart::Named(..) | ShownPart::Begin(_) | ShownPart::End => {}
             ShownPart::Metric(metric, labels, value) if metrics.contains(&metric.name) => {
-                begin(out);
+                begin_list(out);
                 text(out, "Metric");
                 (metric.name, "").store(out);
                 labels.store(out);
                 value.store(out);
-                end(out);
+                end_list(out);
             }
             part => {
                 if let ShownPart::Metric(metric, ..) = part {
@@ -165,9 +195,9 @@ macro_rules! stored {
     ($(fields of $name:ident { $($field:ident),+ })+) => {$(
         impl Stored for $name {
             fn store(&self, out: &mut Out<'_>) {
-                begin(out);
+                begin_list(out);
                 $(self.$field.store(out);)+
-                end(out);
+                end_list(out);
             }
 
             fn restore(source: &mut PartSource<'_, '_>) -> Self {
@@ -184,11 +214,12 @@ macro_rules! stored {
             fn store(&self, out: &mut Out<'_>) {
                 match self {
                     $($name::$variant $(($($field),+))? => {
-                        let is_list = false $(|| !stringify!($($field)+).is_empty())?;
-                        open(out, stringify!($variant), is_list);
+                        const FIELDS: &[&str] = &[$($(stringify!($field)),+)?];
+                        let is_list = !FIELDS.is_empty();
+                        begin_variant(out, stringify!($variant), is_list);
                         $($($field.store(out);)+)?
                         if is_list {
-                            end(out);
+                            end_list(out);
                         }
                     })+
                     _ => {}
@@ -234,7 +265,7 @@ stored! {
     variants of ShownPart {
         Sentence(role, words), Table(table), Picture(picture), PagePicture(picture),
         Metric(metric, labels, value), Attribute(attribute, nodes, value)
-    } else ShownPart::End;
+    } else ShownPart::Sentence(Role::Missing, String::new());
     variants of Role {
         Line, Answer, Trust, Finding, Missing, Method(label), Question(label), Provenance(label), Brief(label),
         Detail(label), Page(role)
@@ -253,9 +284,9 @@ stored! {
 }
 
 /// Begins a value of an enumeration.
-fn open(out: &mut Out<'_>, name: &str, is_list: bool) {
+fn begin_variant(out: &mut Out<'_>, name: &str, is_list: bool) {
     if is_list {
-        begin(out);
+        begin_list(out);
     }
     text(out, name);
 }
@@ -283,7 +314,7 @@ plain! {
     NodeId: |own, out| own.0.store(out), |source| NodeId(source.restored());
     String: |own, out| text(out, own), |source| source.text();
     // The words of programs stay for the rest of the process.
-    &'static str: |own, out| text(out, own), |source| source.text().leak();
+    &'static str: |own, out| text(out, own), |source| source.word().leak();
     &'static Metric: |own, out| (**own).store(out), |source| Box::leak(Box::new(source.restored()));
     // Samples have the digits of their format.
     Value: |own, out| text(out, &text_of(own)), |source| Value::Word(source.text());
@@ -318,9 +349,9 @@ impl<T: Stored> Stored for Box<T> {
 
 impl<T: Stored> Stored for Vec<T> {
     fn store(&self, out: &mut Out<'_>) {
-        begin(out);
+        begin_list(out);
         self.iter().for_each(|item| item.store(out));
-        end(out);
+        end_list(out);
     }
 
     fn restore(source: &mut PartSource<'_, '_>) -> Self {
@@ -355,10 +386,10 @@ impl<T: Stored> Stored for Option<T> {
 
 impl<A: Stored, B: Stored> Stored for (A, B) {
     fn store(&self, out: &mut Out<'_>) {
-        begin(out);
+        begin_list(out);
         self.0.store(out);
         self.1.store(out);
-        end(out);
+        end_list(out);
     }
 
     fn restore(source: &mut PartSource<'_, '_>) -> Self {

@@ -10,6 +10,9 @@ use latency_core::stats::{Estimate, Interval};
 use crate::report::document::{ENDS, Field, Part, Value};
 use crate::report::shown::{Shown, ShownPart};
 
+/// Maximum number of different names of members: three times those of this program.
+const MOST_FIELDS: usize = 2048;
+
 /// The values of a document, as far as they were read.
 pub struct Values<'t> {
     text: &'t [u8],
@@ -51,6 +54,9 @@ impl<'t> Values<'t> {
     pub fn member(&mut self, name: Str<'_>) -> Option<()> {
         let key: String = name.chars().collect();
         let field = self.field(&key, false);
+        if self.fields.len() > MOST_FIELDS {
+            return None;
+        }
         match self.next()? {
             Event::BeginObject => self.object(Part::Object(field)),
             Event::BeginArray if key == self.records => self.list(Part::Records(field), field),
@@ -99,7 +105,10 @@ impl<'t> Values<'t> {
             Event::Null => Value::None,
             Event::Bool(flag) => Value::Flag(flag),
             Event::Number(number) if digits.contains(&b'.') => Value::Real(number),
-            Event::Number(_) => Value::Count(core::str::from_utf8(digits).ok()?.parse().ok()?),
+            Event::Number(number) => {
+                let count = core::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+                count.map_or(Value::Real(number), Value::Count)
+            }
             Event::String(text) => Value::Word(text.chars().collect()),
             _ => return None,
         };
@@ -107,7 +116,7 @@ impl<'t> Values<'t> {
         Some(())
     }
 
-    /// Makes one value of the last three members if they are a number and both ends of its interval.
+    /// Makes one value of the last three entries if they are a number and both ends of its interval.
     fn join(&mut self) {
         let [.., ShownPart::Value(field, value), ShownPart::Value(low, least), ShownPart::Value(high, most)] =
             self.shown.entries()

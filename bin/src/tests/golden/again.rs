@@ -2,13 +2,16 @@
 
 use std::format;
 use std::string::String;
+use std::vec::Vec;
 
 use super::scene::Scene;
 use super::{findings, is_run, scenes};
 use crate::describe::ROWS;
 use crate::report::FORMATS;
 use crate::report::shown::Shown;
-use crate::report::stored::{Restored, restored};
+use crate::report::stored::{self, Restored, restored};
+use latency_core::rng::Pcg32;
+use latency_core::text::steers;
 
 fn in_format(scene: &Scene, format: &str) -> String {
     findings::written(&Scene { line: format!("{} --format={format}", scene.line), ..scene.clone() })
@@ -82,4 +85,49 @@ fn an_edited_document_loses_its_sentences_and_a_reformatted_one_does_not() {
         assert!(!matches!(restored(other.as_bytes(), ROWS.key), Some(Restored::Whole(_))), "{other}");
     }
     assert!(restored(in_format(&scene, "jsonl").as_bytes(), ROWS.key).is_none());
+}
+
+#[test]
+fn a_forged_document_controls_no_terminal_page_or_collector() {
+    const FORGED: [&str; 9] = [
+        r"\u001b[31m",
+        r"a\nb",
+        r"a\nlatency_bench_trust 1\n",
+        "</p></td></tr></table><script>",
+        r#"\" onload=\"x"#,
+        "a} 1",
+        r"\u202e",
+        "",
+        "LONG",
+    ];
+    let long = "x".repeat(70_000);
+    let random = &mut Pcg32::new(42, 7);
+    let mut shown_in = 0;
+    for line in ["matrix --heatmap", "cores --states", "loaded", "system"] {
+        let scene = scenes::plain(String::new(), "two-small-sockets", line.into());
+        let document = in_format(&scene, "json");
+        let (values, parts) = document.split_once(",\n\"shown\":[").unwrap();
+        let texts: Vec<&str> = parts.split('"').collect();
+        for _ in 0..60 {
+            let mut texts = texts.clone();
+            for _ in 0..3 {
+                let place = 1 + 2 * random.below(texts.len() as u32 / 2 - 1) as usize;
+                let forged = FORGED[random.below(FORGED.len() as u32) as usize];
+                texts[place] = if forged == "LONG" { &long } else { forged };
+            }
+            let forged = format!("{values},\"shown\":[{}", texts.join("\""));
+            let Some((shown, _)) = stored::read(forged.as_bytes(), ROWS.key) else { continue };
+            shown_in += 1;
+            for format in &FORMATS {
+                let text = findings::shown(&scene, format, &shown);
+                let bad = text.chars().find(|character| *character != '\n' && steers(*character));
+                assert_eq!(bad, None, "{line} as {}", format.name);
+                let is_markup = ["html", "svg"].contains(&format.name);
+                assert!(!is_markup || !text.contains("<script"), "{line} as {}", format.name);
+                let is_of_metrics = |line: &str| line.starts_with('#') || line.starts_with("latency_bench_");
+                assert!(format.name != "prometheus" || text.lines().all(is_of_metrics), "{text}");
+            }
+        }
+    }
+    assert!(shown_in > 100, "{shown_in}");
 }
