@@ -29,15 +29,6 @@ pub enum ColumnKind {
     Word,
 }
 
-/// The properties of a column for saved results.
-struct Properties {
-    kind: ColumnKind,
-    /// Its words for people if it tells points apart; empty otherwise.
-    words: &'static str,
-    /// Its rank in the labels of points.
-    rank: u8,
-}
-
 /// Declares the columns in their order: `NAME Kind "key" "About it.";`, with `[rank "words"]` behind the key of a column that
 /// tells points apart.
 macro_rules! columns {
@@ -50,8 +41,10 @@ macro_rules! columns {
         /// The fields of all columns.
         pub static FIELDS: [Field; COUNT] =
             [$(Field::new($key, matches!(ColumnKind::$kind, ColumnKind::Estimate), $about)),*];
-        const PROPERTIES: [Properties; COUNT] =
-            [$(Properties { kind: ColumnKind::$kind, words: concat!($($words)?), rank: 0 $(+ $rank)? }),*];
+        /// The kinds of all columns.
+        static KINDS: [ColumnKind; COUNT] = [$(ColumnKind::$kind),*];
+        /// The columns that tell points apart: the rank of each in their labels, and its words for people.
+        const RANKS: &[(usize, Column, &str)] = &[$($(($rank, $name, $words),)?)*];
     };
 }
 
@@ -158,63 +151,37 @@ columns! {
 /// The columns of the tables of runs. Only saved results have the last column.
 pub static COLUMNS: &[Field] = FIELDS.split_at(LOAD.0 as usize).0;
 
-/// Number of columns that tell points apart.
-const COUNT_OF_POINTS: usize = {
-    let (mut count, mut place) = (0, 0);
-    while place < COUNT {
-        count += !PROPERTIES[place].words.is_empty() as usize;
-        place += 1;
-    }
-    count
-};
-
 /// The columns that tell points apart, in the order of their labels.
-pub static POINTS: [Column; COUNT_OF_POINTS] = {
-    let mut all = [HOST; COUNT_OF_POINTS];
-    let (mut found, mut rank) = (0, 0);
-    while found < COUNT_OF_POINTS {
-        let mut place = 0;
-        while place < COUNT {
-            let Properties { words, rank: own, .. } = PROPERTIES[place];
-            if own == rank && !words.is_empty() {
-                all[found] = Column(place as u8);
-                found += 1;
-            }
-            place += 1;
-        }
-        rank += 1;
+pub static POINTS: [Column; RANKS.len()] = {
+    let mut all = [HOST; RANKS.len()];
+    let mut index = 0;
+    while index < RANKS.len() {
+        let (rank, column, _) = RANKS[index];
+        assert!(all[rank].0 == HOST.0, "each rank is that of one column");
+        all[rank] = column;
+        index += 1;
     }
     all
 };
 
 /// The words of these columns for people.
-static WORDS: [&str; COUNT_OF_POINTS] = {
-    let mut all = [""; COUNT_OF_POINTS];
-    let mut place = 0;
-    while place < COUNT_OF_POINTS {
-        all[place] = PROPERTIES[POINTS[place].place()].words;
-        place += 1;
-    }
-    all
-};
-
-/// The kinds of all columns.
-static KINDS: [ColumnKind; COUNT] = {
-    let mut all = [ColumnKind::Word; COUNT];
-    let mut place = 0;
-    while place < COUNT {
-        all[place] = PROPERTIES[place].kind;
-        place += 1;
+static WORDS: [&str; RANKS.len()] = {
+    let mut all = [""; RANKS.len()];
+    let mut index = 0;
+    while index < RANKS.len() {
+        let (rank, _, words) = RANKS[index];
+        all[rank] = words;
+        index += 1;
     }
     all
 };
 
 /// The fields of the columns that tell points apart.
-pub static FIELDS_OF_POINTS: [Field; COUNT_OF_POINTS] = {
-    let mut all = [FIELDS[0]; COUNT_OF_POINTS];
+pub static FIELDS_OF_POINTS: [Field; POINTS.len()] = {
+    let mut all = [FIELDS[0]; POINTS.len()];
     let mut place = 0;
-    while place < COUNT_OF_POINTS {
-        all[place] = FIELDS[POINTS[place].0 as usize];
+    while place < POINTS.len() {
+        all[place] = FIELDS[POINTS[place].place()];
         place += 1;
     }
     all
@@ -242,12 +209,8 @@ impl Column {
     /// Returns its words for people; empty if it does not tell points apart.
     #[must_use]
     pub fn words(self) -> &'static str {
-        POINTS
-            .iter()
-            .position(|column| *column == self)
-            .and_then(|place| WORDS.get(place))
-            .copied()
-            .unwrap_or_default()
+        let place = POINTS.iter().position(|column| *column == self);
+        place.and_then(|place| WORDS.get(place)).copied().unwrap_or_default()
     }
 
     /// Returns the largest count: nodes, CPUs and numbers of chains, which tell points apart, have 32 bits.

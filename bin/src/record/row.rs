@@ -371,13 +371,11 @@ impl Row {
     pub fn read_number(&mut self, column: Column, part: usize, number: f64) -> Result<(), &'static str> {
         let whole = math::whole(number);
         match column.kind() {
-            ColumnKind::Bytes if !(1.0..=LARGEST_SIZE).contains(&number) => {
-                return Err("size is not a positive number of bytes");
-            }
             ColumnKind::Count if whole as f64 != number || whole > column.largest() => {
                 return Err("not a whole number");
             }
-            ColumnKind::Bytes | ColumnKind::Count => self.put(column, whole),
+            ColumnKind::Bytes => self.put(column, bytes(number)?),
+            ColumnKind::Count => self.put(column, whole),
             ColumnKind::Real => self.put(column, number),
             ColumnKind::Estimate => {
                 let Estimate { mut value, mut interval } = match self.cell(column) {
@@ -433,6 +431,18 @@ impl Row {
         let is_outside =
             |Interval { low, high }| value < low * (1.0 - ROUNDING) || value > high * (1.0 + ROUNDING);
         if interval.is_some_and(is_outside) { Err("value outside its own interval") } else { Ok(()) }
+    }
+}
+
+/// Returns a number of bytes.
+///
+/// # Errors
+///
+/// A number that is not one.
+pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
+    match (1.0..=LARGEST_SIZE).contains(&number) {
+        true => Ok(Bytes(math::whole(number))),
+        false => Err("size is not a positive number of bytes"),
     }
 }
 

@@ -11,14 +11,14 @@ use super::facts;
 use super::host::instant;
 use super::origin;
 use super::point::{is_compared, is_level, point, read as read_cell};
-use super::rows::{Draft, Problem, Tool, bytes, whole};
+use super::rows::{Draft, Problem, Tool, whole};
 use super::sections;
 use super::shape;
 use super::tlb;
 use super::tree::{JsonValue, shown};
 use crate::analysis::claims::{Claim, Source};
 use crate::record::columns::{CHAINS, KERNEL, NS, WORKING_SET};
-use crate::record::row::Row;
+use crate::record::row::{Row, bytes};
 
 /// The word for saved points, where other documents have the name of an experiment.
 const SHOW: &str = "show";

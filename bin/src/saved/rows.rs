@@ -2,11 +2,9 @@
 
 use alloc::vec::Vec;
 
-use latency_core::math;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::traffic::Pattern;
-use latency_core::units::Bytes;
 
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::host::Origin;
@@ -27,8 +25,6 @@ use crate::result::spans::KINDS;
 pub const LOADED: &str = "loaded";
 /// Maximum number of rows of a result.
 pub const MAX_ROWS: usize = 4096;
-/// Maximum size of a working set in bytes, 2^50. A larger number is an error.
-const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
 
 /// Another tool that wrote a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -318,15 +314,6 @@ impl<'r> Draft<'r> {
         }
         self.all.push(row);
         Ok(())
-    }
-}
-
-/// Returns a number of bytes.
-pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
-    if (1.0..=LARGEST_SIZE).contains(&number) {
-        Ok(Bytes(math::whole(number)))
-    } else {
-        Err("size is not a positive number of bytes")
     }
 }
 

@@ -11,8 +11,10 @@ mod layout;
 mod region;
 mod weyl;
 
+use crate::hash::Fnv;
 use crate::rng::Pcg32;
 use crate::units::{Bytes, LineSize, PageSize};
+use core::hash::Hasher;
 use cycle::CyclicPermutation;
 use grouped::{Grouped, GroupedAlone};
 use region::Within;
@@ -286,24 +288,21 @@ impl Chain {
     ///
     /// It is an FNV-1a hash of the shape and of the nodes at 64 equally spaced places.
     pub fn fingerprint(&self) -> u64 {
-        let fold = |hash: u64, word: u64| {
-            word.to_le_bytes()
-                .iter()
-                .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-        };
+        let mut hash = Fnv::EMPTY;
+        let mut add = |word: u64| hash.write(&word.to_le_bytes());
         let NodeLayout { nodes, stride, .. } = self.layout;
-        let hash = fold(fold(0xcbf2_9ce4_8422_2325, nodes), stride);
-        let of_nodes = |hash, first: u64, nodes: u64| {
-            (0u64..64).fold(hash, |hash, place| {
+        [nodes, stride].into_iter().for_each(&mut add);
+        let mut add_nodes = |first: u64, nodes: u64| {
+            for place in 0..64 {
                 let node = first + nodes / 64 * place + nodes % 64 * place / 64;
-                fold(fold(hash, self.offset(node)), self.offset(self.next(node)))
-            })
+                [self.offset(node), self.offset(self.next(node))].into_iter().for_each(&mut add);
+            }
         };
-        let hash = of_nodes(hash, 0, nodes);
-        match &self.grouped {
-            Some(grouped) => of_nodes(hash, nodes, grouped.end() - nodes),
-            None => hash,
+        add_nodes(0, nodes);
+        if let Some(grouped) = &self.grouped {
+            add_nodes(nodes, grouped.end() - nodes);
         }
+        hash.finish()
     }
 }
 

@@ -300,11 +300,11 @@ pub fn find<'v>(
     // group; has a slow value.
     let mut seen = vec![[false; 5]; names.len()];
     let mut translation = Vec::new();
+    let is_slow = |group: &HostGroup<'_>, value: &HostValue| {
+        group.norm.is_slower(group.quantity, value.interval, threshold)
+    };
     for group in groups.iter().filter(|group| group.is_judged) {
         for value in group.values.iter().filter(|value| value.is_left && value.apart == 0) {
-            let is_slow = |group: &HostGroup<'_>, value: &HostValue| {
-                group.norm.is_slower(group.quantity, value.interval, threshold)
-            };
             let memory = group_of(&groups, runs.twin(value.key), value.host);
             let memory_is_slow = memory.is_some_and(|(memory, value)| is_slow(memory, value));
             if is_slow(group, value) && !memory_is_slow {
@@ -314,7 +314,7 @@ pub fn find<'v>(
     }
     for (group, value) in each(&groups) {
         let (apart, judged) = (value.apart > 0, group.is_judged);
-        let is_slow = judged && !apart && group.norm.is_slower(group.quantity, value.interval, threshold);
+        let is_slow = judged && !apart && is_slow(group, &value);
         if is_slow {
             outliers.push(Outlier::of(group, value));
         }

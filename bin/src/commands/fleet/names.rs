@@ -5,7 +5,9 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
-use core::hash::{Hash, Hasher};
+use core::hash::Hash;
+
+use latency_core::hash::Fnv;
 
 /// The number of a thing, from 0 in the order of first occurrence.
 pub type Name = u32;
@@ -95,21 +97,6 @@ pub fn hash<Q: Hash + ?Sized>(before: u64, thing: &Q) -> u64 {
     let mut hash = Fnv(before);
     thing.hash(&mut hash);
     hash.0
-}
-
-/// FNV-1a by G. Fowler, L. C. Noll and K.-P. Vo.
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-        }
-    }
 }
 
 #[cfg(test)]

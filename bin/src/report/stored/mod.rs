@@ -12,6 +12,7 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
+use latency_core::hash::Fnv;
 use latency_core::json::{Event, Layout, Writer};
 
 use self::parts::{PartSource, is_bounded, write_parts};
@@ -110,15 +111,7 @@ fn read_parts(values: &mut Values<'_>) -> Option<String> {
 ///
 /// Returns `None` for parts that do not form a document.
 fn checksum(entries: &[ShownPart]) -> Option<String> {
-    struct Checksum(u64);
-    impl Write for Checksum {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            let next = |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            self.0 = text.bytes().fold(self.0, next);
-            Ok(())
-        }
-    }
-    let mut sum = Checksum(0xcbf2_9ce4_8422_2325);
+    let mut sum = Fnv::EMPTY;
     json::write(&mut sum, Layout::OneLine, entries).ok()?;
     let mut writer = Writer::new(&mut sum as &mut dyn Write, Layout::OneLine);
     writer.begin_array().ok()?;

@@ -5,17 +5,13 @@ use std::string::String;
 use std::vec::Vec;
 
 use super::scene::Scene;
-use super::{findings, is_run, scenes};
+use super::{findings, in_format, is_run, scenes};
 use crate::describe::ROWS;
 use crate::report::FORMATS;
 use crate::report::shown::Shown;
 use crate::report::stored::{self, Restored, restored};
 use latency_core::rng::Pcg32;
 use latency_core::text::steers;
-
-fn in_format(scene: &Scene, format: &str) -> String {
-    findings::written(&Scene { line: format!("{} --format={format}", scene.line), ..scene.clone() })
-}
 
 /// Returns the result in a document.
 fn read(document: &str, what: &str) -> Shown {

@@ -11,31 +11,13 @@ use latency_core::rng::Pcg32;
 
 use super::scene::{Scene, Trouble};
 use super::seen::Seen;
-use super::{again, findings, is_run, scenes};
+use super::{again, findings, in_format, is_run, scenes};
 use crate::record::columns::POINTS;
 use crate::record::row::Row;
 use crate::saved::Saved;
 
-/// Command lines whose results are saved; those with a curve cost most.
-const LINES: [&str; 17] = [
-    "matrix",
-    "matrix --counters",
-    "parallel",
-    "window",
-    "distribution",
-    "order",
-    "pages",
-    "residency",
-    "variants",
-    "bandwidth",
-    "bandwidth --view=cores",
-    "bandwidth --view=mix",
-    "cores --states",
-    "cores --method=message",
-    "cores --pairs=all",
-    "loaded",
-    "curve --points-per-octave=1",
-];
+/// Further command lines whose results are saved.
+const LINES: [&str; 3] = ["matrix --counters", "bandwidth --view=mix", "cores --pairs=all"];
 /// Machines of one to four nodes.
 const MACHINES: [&str; 5] =
     ["one-node", "two-small-sockets", "four-nodes", "cxl-memory", "kernel-without-numa"];
@@ -48,15 +30,12 @@ fn random_scene(random: &mut Pcg32, number: usize) -> Scene {
     let count = pick(random, 4);
     let all = [&Trouble::ALL[..], &[Trouble::Odd; 9]].concat();
     let troubles: Vec<Trouble> = (0..count).map(|_| all[pick(random, all.len())]).collect();
-    let line = LINES[number % LINES.len()];
+    let lines = [&scenes::LINES[..], &LINES[..]].concat();
+    let line = lines[number % lines.len()];
     // A fit of a curve takes seconds without optimisation, and all pairs of many CPUs are more than a reader accepts.
     let few = line.starts_with("curve") || line.ends_with("all");
     let machine = MACHINES[pick(random, if few { 2 } else { MACHINES.len() })];
     Scene { troubles: troubles.leak(), ..scenes::plain(String::new(), machine, line.into()) }
-}
-
-fn written(scene: &Scene, format: &str) -> String {
-    findings::written(&Scene { line: format!("{} --format={format}", scene.line), ..scene.clone() })
 }
 
 /// Returns each row that is read, in a fixed order: its fields, its value and its interval.
@@ -106,7 +85,7 @@ fn with_values(scene: &Scene) -> (usize, usize) {
 
 /// Checks that a result is read in every form, each time with the same rows.
 fn check(scene: &Scene, what: &str, file: &str) {
-    let json = written(scene, "json");
+    let json = in_format(scene, "json");
     again::check(scene, &json, what);
     let (own, others) = with_values(scene);
     if own + others == 0 {
@@ -118,13 +97,13 @@ fn check(scene: &Scene, what: &str, file: &str) {
     }
     fs::write(file, &json).unwrap();
     for format in ["jsonl", "csv"] {
-        assert_eq!(read(&written(scene, format), what), rows, "{what} as {format}");
+        assert_eq!(read(&in_format(scene, format), what), rows, "{what} as {format}");
     }
     for command in
         [format!("show {file}"), format!("report {file}"), format!("compare {file} {file} --force")]
     {
         let ended = scenes::plain(String::new(), "one-node", command.clone());
-        let text = written(&ended, "json");
+        let text = in_format(&ended, "json");
         assert!(!text.contains("(exit 1)"), "{what}: {command}: {text}\n{json}");
         // A report of saved results has the classes of pairs of CPUs and not the pairs.
         match command.split(' ').next() {

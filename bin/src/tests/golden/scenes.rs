@@ -695,28 +695,31 @@ pub fn all() -> Vec<Scene> {
     all
 }
 
+/// Command lines of all experiments and of some of their views; a curve has few points.
+pub const LINES: [&str; 14] = [
+    "matrix",
+    "curve --points-per-octave=1",
+    "parallel",
+    "window",
+    "distribution",
+    "order",
+    "pages",
+    "residency",
+    "variants",
+    "bandwidth",
+    "bandwidth --view=cores",
+    "cores --states",
+    "cores --method=message",
+    "loaded",
+];
+
 /// Returns scenes for the schema: everything that is stored, and each experiment with each trouble.
 pub fn for_programs() -> Vec<Scene> {
     let mut scenes: Vec<Scene> = all();
     for scene in &mut scenes {
         scene.line = scene.line.split(" --format").next().unwrap_or_default().into();
     }
-    for experiment in [
-        "matrix",
-        "curve --points-per-octave=1",
-        "parallel",
-        "window",
-        "distribution",
-        "order",
-        "pages",
-        "residency",
-        "variants",
-        "bandwidth",
-        "bandwidth --view=cores",
-        "cores --states",
-        "cores --method=message",
-        "loaded",
-    ] {
+    for experiment in LINES {
         for trouble in &Trouble::ALL {
             for machine in [ONE, TWO] {
                 let counted = format!("{experiment} --counters");

@@ -5,8 +5,11 @@
 
 use std::borrow::Cow;
 use std::format;
+use std::hash::Hasher;
 use std::string::String;
 use std::vec::Vec;
+
+use latency_core::hash::Fnv;
 
 /// Maximum bytes of a text that is kept whole, by its format. Results are input of other tests, too; text for users is
 /// always kept whole.
@@ -102,10 +105,10 @@ fn shape(line: &str) -> String {
     shape
 }
 
-/// FNV-1a of 64 bits: <http://www.isthe.com/chongo/tech/comp/fnv/>.
 fn checksum(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    let mut sum = Fnv::EMPTY;
+    sum.write(text.as_bytes());
+    sum.finish()
 }
 
 #[test]
