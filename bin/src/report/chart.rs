@@ -6,6 +6,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use latency_core::sort::sort_by;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
@@ -145,6 +146,13 @@ impl Series {
     /// Returns a line with these points.
     pub fn of(name: impl Into<String>, points: &mut dyn Iterator<Item = ChartPoint>) -> Series {
         Series { name: name.into(), data: Data::Points(vector(points)) }
+    }
+
+    /// Returns a line with these points by ascending x.
+    pub fn sorted(name: String, points: &mut dyn Iterator<Item = ChartPoint>) -> Series {
+        let mut points = vector(points);
+        sort_by(&mut points, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
+        Series { name, data: Data::Points(points) }
     }
 }
 

@@ -32,12 +32,12 @@ pub enum PointGroup {
     Whole,
     /// One point, by its index.
     Point(usize),
-    /// Points with the same value of a field as a given point: the place of the
-    /// column among those of points, and the index of the point.
+    /// Points with the same value of a column as a given point: the place of the column in [`POINTS`], and the index of the
+    /// point.
     Field(usize, usize),
     /// Points from or to the initiator node of a given point, by its index.
     Node(usize),
-    /// Points with the CPU that a given point has in a field: the indices of the field and the point.
+    /// Points with the CPU that a given point has in a column, and the index of the point.
     Cpu(Column, usize),
     /// Points of a node with its own memory if true, with the memory of other nodes if false.
     Local(bool),

@@ -18,7 +18,7 @@ use crate::record::columns::{CLASS, ColumnSet, INITIATOR_CPU, TARGET_CPU, WORKIN
 use crate::record::label::{Label, shown as shown_value};
 use crate::record::row::differing;
 use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit, vector};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Field, Level, Part, fields};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
@@ -189,9 +189,8 @@ impl ComparisonView<'_> {
             let x = pair.row.size().0.real();
             ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
         });
-        let mut points = vector(&mut points.take(MAX_POINTS));
-        sort_by(&mut points, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
-        let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
+        let ratios = Series::sorted("B/A".into(), &mut points.take(MAX_POINTS));
+        let range = AxisRange::of(&mut |each| ratios.data.points().iter().for_each(|point| each(point.y)));
         let title = match range {
             Some(AxisRange { low, high }) => format!("Latency of B over A: {low:.2}x to {high:.2}x"),
             None => "Latency of B over A".into(),
@@ -203,7 +202,7 @@ impl ComparisonView<'_> {
             x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
             y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted },
             series: [
-                Series { name: "B/A".into(), data: Data::Points(points) },
+                ratios,
                 Series { name: "equal".into(), data: Data::Curve([ChartPoint::new(0.0, 1.0)].into()) },
             ]
             .into(),

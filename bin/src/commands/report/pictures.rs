@@ -5,14 +5,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use latency_core::math::ToReal;
-use latency_core::sort::sort_by;
 
 use crate::analysis::traffic::bytes_per_line;
 use crate::record::columns::{ColumnSet, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::row::{Row, differing};
 use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit, vector};
+use crate::report::chart::{Axis, Chart, ChartPoint, Matrix, Scale, Series, Unit, vector};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
 
@@ -49,9 +48,7 @@ fn series<'r>(rows: impl Iterator<Item = &'r Row>, name: String) -> Series {
             ..ChartPoint::new(row.size().0.real(), value(row))
         }
     });
-    let mut points = vector(&mut points);
-    sort_by(&mut points, |one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
-    Series { name, data: Data::Points(points) }
+    Series::sorted(name, &mut points)
 }
 
 /// Returns the picture of some lines, if there are any.
