@@ -8,7 +8,7 @@ use super::Report;
 use super::optional::optional;
 use super::unusual::HOT;
 use crate::machine::processor::Platform;
-use crate::report::document::{Field, PageRole, Part, Role, fields};
+use crate::report::document::{Field, PageRole, Part, Role, fields, members};
 use crate::report::shown::Shown;
 use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors};
 
@@ -17,12 +17,6 @@ fields! {
     OTHER_WORK "other_processes_share" "Share of time in which other processes ran on this CPU while this process was ready (0 to 1).";
     STOLEN "steal_share" "Steal time as a share of busy time (0 to 1); a lower bound, since many hypervisors report 0.";
     SIBLING "smt_sibling_busy_share" "Share of time in which the SMT sibling was busy (0 to 1); null without an SMT sibling.";
-    SWITCHES "involuntary_switches" "Number of involuntary context switches of the measuring thread.";
-    MOVES "thread_moves" "Number of times that the measuring thread was found on another CPU.";
-    CLOCK_P10 "core_ghz_p10" "Core clock at the 10th percentile of rounds, in GHz; null if unknown.";
-    CLOCK_P50 "core_ghz_p50" "Core clock at the median of rounds, in GHz; null if unknown.";
-    CLOCK_P90 "core_ghz_p90" "Core clock at the 90th percentile of rounds, in GHz; null if unknown.";
-    DRIFT "timer_drift_ppm" "Drift of the time-stamp counter against the kernel's clock, in parts per million.";
     CPUS "cpus" "Activity on each CPU on which a thread of this run worked.";
     CPU "cpu" "CPU number.";
     ERRORS "hardware_errors" "Errors that the kernel counts; left out if they were not read.";
@@ -37,7 +31,6 @@ fields! {
     OVERHEATED "overheated_during_run" "Number of times that the measuring CPU or its package was too hot; null if unknown.";
     FAILED "failed_pages_during_run" "Number of pages in which hardware found errors during the run; null if unknown.";
     CELSIUS "dimm_celsius" "Temperature of the hottest memory device after the run, in degrees Celsius; null if unknown.";
-    STEPS_BACK "timer_steps_back" "Number of readings of the time-stamp counter that were behind an earlier one.";
 }
 
 /// Describes the conditions.
@@ -48,13 +41,15 @@ pub fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
         document.put(&OTHER_WORK, found.other_work_share);
         document.put(&STOLEN, found.stolen_share);
         document.put(&SIBLING, found.sibling_busy_share);
-        document.put(&SWITCHES, found.involuntary_switches);
-        document.put(&MOVES, found.thread_moves);
-        document.put(&CLOCK_P10, p10);
-        document.put(&CLOCK_P50, p50);
-        document.put(&CLOCK_P90, p90);
-        document.put(&DRIFT, found.timer_drift_ppm);
-        document.put(&STEPS_BACK, found.timer_steps_back);
+        members! { document;
+            "involuntary_switches": found.involuntary_switches => "Number of involuntary context switches of the measuring thread.";
+            "thread_moves": found.thread_moves => "Number of times that the measuring thread was found on another CPU.";
+            "core_ghz_p10": p10 => "Core clock at the 10th percentile of rounds, in GHz; null if unknown.";
+            "core_ghz_p50": p50 => "Core clock at the median of rounds, in GHz; null if unknown.";
+            "core_ghz_p90": p90 => "Core clock at the 90th percentile of rounds, in GHz; null if unknown.";
+            "timer_drift_ppm": found.timer_drift_ppm => "Drift of the time-stamp counter against the kernel's clock, in parts per million.";
+            "timer_steps_back": found.timer_steps_back => "Number of readings of the time-stamp counter that were behind an earlier one.";
+        }
         document.items(Part::List(&CPUS), found.cpus, |document, on| {
             document.put(&CPU, on.cpu.0);
             let [other_work, stolen, sibling_busy] = on.shares;

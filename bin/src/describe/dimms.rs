@@ -9,7 +9,7 @@ use latency_core::math::ToReal;
 use super::optional::optional;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
-use crate::report::document::{Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::shown::Shown;
 
 fields! {
@@ -18,13 +18,6 @@ fields! {
     SLOTS "slots" "Number of slots for memory devices, populated or not; null if unknown.";
     PEAK "peak_bytes_per_second" "Upper bound of the theoretical peak of all devices together, in bytes per second: devices of one channel share its rate; null if unknown, and in a virtual machine.";
     DEVICES "devices" "Populated slots.";
-    LOCATOR "locator" "Name of the slot, as the firmware has it.";
-    NODE "node" "Node of all addresses of the device; null if unknown.";
-    BYTES "bytes" "Capacity, in bytes; null if unknown.";
-    KIND "type" "Kind of memory, such as `DDR5`; empty if unknown.";
-    RATE "mt_per_s" "Configured rate in millions of transfers per second; null if unknown.";
-    WIDTH "data_width_bits" "Width of the data without check bits; null if unknown.";
-    RANKS "ranks" "Number of ranks; null if unknown.";
 }
 
 /// Describes the devices, for programs.
@@ -41,13 +34,15 @@ pub fn members(document: &mut Shown, machine: &Machine) {
         document.put(&SLOTS, dimms.slots);
         document.put(&PEAK, machine.most_bytes_per_second(None));
         document.items(Part::List(&DEVICES), dimms.populated, |document, dimm| {
-            document.put(&LOCATOR, dimm.locator.as_str());
-            document.put(&NODE, dimm.node.map(|node| node.0));
-            document.put(&BYTES, dimm.size);
-            document.put(&KIND, dimm.kind);
-            document.put(&RATE, dimm.rate);
-            document.put(&WIDTH, dimm.width);
-            document.put(&RANKS, dimm.ranks);
+            members! { document;
+                "locator": dimm.locator.as_str() => "Name of the slot, as the firmware has it.";
+                "node": dimm.node.map(|node| node.0) => "Node of all addresses of the device; null if unknown.";
+                "bytes": dimm.size => "Capacity, in bytes; null if unknown.";
+                "type": dimm.kind => "Kind of memory, such as `DDR5`; empty if unknown.";
+                "mt_per_s": dimm.rate => "Configured rate in millions of transfers per second; null if unknown.";
+                "data_width_bits": dimm.width => "Width of the data without check bits; null if unknown.";
+                "ranks": dimm.ranks => "Number of ranks; null if unknown.";
+            }
         });
     });
 }

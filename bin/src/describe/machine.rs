@@ -13,7 +13,7 @@ use crate::analysis::reference::contradiction;
 use crate::machine::processor::CoreKind;
 use crate::machine::{Instead, Machine};
 use crate::options::Labels;
-use crate::report::document::{PageRole, Part, Role, Value, fields};
+use crate::report::document::{PageRole, Part, Role, Value, fields, members};
 use crate::report::shown::Shown;
 use crate::report::words::words;
 use crate::result::{KernelClock, Timer};
@@ -21,66 +21,17 @@ use crate::saved::Saved;
 
 fields! {
     HOST "host" "Identity of the measured host.";
-    HOST_NAME "name" "Host name; empty with --anonymous.";
-    BOOT_ID "boot_id" "Boot ID: a random number of each kernel start, which distinguishes hosts of one name and reboots; empty with --anonymous.";
-    CPU_MODEL "cpu_model" "Model name of the processor.";
     LABELS "labels" "Labels given by --label.";
     SYSTEM "system" "Hardware, kernel and settings of the host.";
     MACHINE "machine" "Machine model by sysfs (DMI); empty in many virtual machines.";
-    MACHINE_VENDOR "vendor" "Vendor of the machine.";
-    PRODUCT "product" "Product name of the machine.";
-    FIRMWARE "bios_version" "Firmware version of the machine.";
-    MICROCODE "microcode" "Microcode revision of the processor.";
     CPU "cpu" "Processor, by its own registers.";
-    VENDOR "vendor" "Vendor of the processor.";
-    BRAND "brand" "Model name of the processor.";
-    FAMILY "family" "Family of the processor.";
-    MODEL "model" "Model number of the processor.";
-    STEPPING "stepping" "Stepping of the processor.";
-    MASKED "model_masked" "True if extensions or sizes of private caches are not of the reported model: a hypervisor hides the real one.";
-    CORE_TYPE "core_type" "Core type of the measuring CPU on hybrid processors; null otherwise.";
-    PREFETCHER "data_dependent_prefetcher" "True if the processor reports a data-dependent prefetcher.";
-    KERNEL "kernel" "Kernel release.";
-    PLATFORM "platform" "Bare metal, a virtual machine, or an emulator.";
-    HYPERVISOR "hypervisor" "Name of the hypervisor; empty without one.";
-    CLOCK_SOURCE "clock_source" "Clock source of the kernel.";
-    GOVERNOR "governor" "CPU frequency governor.";
-    ENCRYPTION "memory_encryption" "Memory encryption: `SEV`, `SEV-ES`, `SEV-SNP` or `TDX` of a guest, by its processor; `SME`, `TME`, `SEV-SNP` and `TDX` that are enabled on hardware, by the kernel. Empty if none is known: firmware can encrypt without telling.";
-    PROFILE "platform_profile" "Power profile of the firmware; empty without one.";
-    PREFERENCE "energy_preference" "Preference of the CPU between speed and energy; empty without one.";
-    IDLE "deepest_idle_state" "Deepest idle state of the CPU that is enabled; empty if unknown.";
-    CELSIUS "dimm_celsius" "Temperature of the hottest memory device before the run, in degrees Celsius; null if unknown.";
-    GIVEN_UP "memory_given_up_bytes" "Memory that the kernel no longer uses because of errors, in bytes; null if unknown.";
-    HUGE_PAGES "transparent_huge_pages" "Setting of transparent huge pages: `always`, `madvise` or `never`; empty if unsupported.";
-    BALANCING "numa_balancing" "Value of kernel.numa_balancing: 0 is off; null if unknown.";
     NODES "nodes" "NUMA nodes.";
-    ID "id" "Node number.";
-    CPUS "cpus" "CPUs of the node.";
-    MEMORY "memory_bytes" "Memory of the node, in bytes.";
-    FREE "free_bytes" "Free memory of the node, in bytes.";
-    FAILED "failed_pages" "Number of pages in which hardware found errors since boot; null if unknown.";
-    CAN_GIVE "can_give_bytes" "Memory that this process can allocate on the node within its control group, in bytes.";
     DISTANCES "distances" "Distances to all nodes by firmware (SLIT); 10 is local.";
     POOLS "page_pools" "Huge page pools of the node.";
-    PAGE_BYTES "page_bytes" "Page size in bytes.";
-    TOTAL "total" "Number of pages in the pool.";
-    POOL_FREE "free" "Number of free pages in the pool.";
     CACHES "caches" "Reported caches of the measuring CPU.";
-    LEVEL "level" "Cache level, counted from the core.";
-    KIND "type" "Cache type: data, instruction or unified.";
-    BYTES "bytes" "Capacity of the cache, in bytes.";
-    WAYS "ways" "Associativity of the cache.";
     L3_WAYS "l3_ways_allowed" "L3 ways that resctrl allows for this process, and all ways, as bit masks; null without resctrl.";
     CLOCK "clock" "Clock that times trials.";
     SOURCE "source" "`tsc` (time-stamp counter), `cntvct` (system counter) or `clock_gettime` (clock of the kernel).";
-    FREQUENCY "frequency_hz" "Frequency of the clock in ticks per second.";
-    SPREAD "calibration_spread_ppm" "Difference between two calibrations, in parts per million.";
-    INVARIANT "invariant" "True if the processor promises a constant rate in all power states.";
-    DECLARED "declared_hz" "Frequency that the processor or the hypervisor declares; null if none.";
-    STEP_TICKS "step_ticks" "Resolution of the clock, in ticks.";
-    OVERHEAD_TICKS "overhead_ticks" "Cost of an empty pair of time stamps, in ticks; it is subtracted.";
-    FENCE "fence_ratio" "Time of a pair of stamps with multiplications between them, divided by the time without: above 1 if the fence waits.";
-    END_STAMP "end_stamp" "Instruction sequence of the end stamp.";
     STEP_NS "step_ns" "Resolution of the clock, in nanoseconds.";
     OVERHEAD_NS "overhead_ns" "Cost of two clock readings, in nanoseconds; it is subtracted.";
 }
@@ -96,9 +47,11 @@ pub fn cpu_model(machine: &Machine) -> &str {
 /// Describes the identity of this host, without information about its owner.
 pub fn host(document: &mut Shown, machine: &Machine, labels: &Labels<'_>) {
     document.part(Part::Object(&HOST), |document| {
-        document.put(&HOST_NAME, machine.host.identity.name.as_str());
-        document.put(&BOOT_ID, machine.host.identity.boot.as_str());
-        document.put(&CPU_MODEL, cpu_model(machine));
+        members! { document;
+            "name": machine.host.identity.name.as_str() => "Host name; empty with --anonymous.";
+            "boot_id": machine.host.identity.boot.as_str() => "Boot ID: a random number of each kernel start, which distinguishes hosts of one name and reboots; empty with --anonymous.";
+            "cpu_model": cpu_model(machine) => "Model name of the processor.";
+        }
         document.part(Part::Object(&LABELS), |document| {
             for (key, value) in labels.iter() {
                 document.named(key, Value::Raw(value.into()));
@@ -218,41 +171,51 @@ pub fn machine(document: &mut Shown, machine: &Machine) {
     document.part(Part::Object(&SYSTEM), |document| {
         let identity = &host.identity;
         document.part(Part::Object(&MACHINE), |document| {
-            document.put(&MACHINE_VENDOR, identity.vendor.as_str());
-            document.put(&PRODUCT, identity.product.as_str());
-            document.put(&FIRMWARE, identity.firmware.as_str());
+            members! { document;
+                "vendor": identity.vendor.as_str() => "Vendor of the machine.";
+                "product": identity.product.as_str() => "Product name of the machine.";
+                "bios_version": identity.firmware.as_str() => "Firmware version of the machine.";
+            }
         });
         document.part(Part::Object(&CPU), |document| {
-            document.put(&MICROCODE, identity.microcode.as_str());
-            document.put(&VENDOR, processor.vendor.as_str());
-            document.put(&BRAND, processor.brand.as_str());
+            members! { document;
+                "microcode": identity.microcode.as_str() => "Microcode revision of the processor.";
+                "vendor": processor.vendor.as_str() => "Vendor of the processor.";
+                "brand": processor.brand.as_str() => "Model name of the processor.";
+            }
             let (family, model, stepping) = processor.signature;
-            document.put(&FAMILY, u64::from(family));
-            document.put(&MODEL, u64::from(model));
-            document.put(&STEPPING, u64::from(stepping));
-            document.put(&MASKED, contradiction(processor).is_some());
-            document.put(&CORE_TYPE, processor.core.map(CoreKind::name));
-            document.put(&PREFETCHER, processor.data_dependent_prefetcher);
+            members! { document;
+                "family": u64::from(family) => "Family of the processor.";
+                "model": u64::from(model) => "Model number of the processor.";
+                "stepping": u64::from(stepping) => "Stepping of the processor.";
+                "model_masked": contradiction(processor).is_some() => "True if extensions or sizes of private caches are not of the reported model: a hypervisor hides the real one.";
+                "core_type": processor.core.map(CoreKind::name) => "Core type of the measuring CPU on hybrid processors; null otherwise.";
+                "data_dependent_prefetcher": processor.data_dependent_prefetcher => "True if the processor reports a data-dependent prefetcher.";
+            }
         });
-        document.put(&KERNEL, host.kernel.as_str());
-        document.put(&PLATFORM, processor.platform.name());
-        document.put(&HYPERVISOR, processor.hypervisor.as_str());
-        document.put(&CLOCK_SOURCE, host.clock_source.as_str());
-        document.put(&GOVERNOR, host.frequency.governor.as_str());
-        document.put(&ENCRYPTION, processor.encryption.as_str());
-        document.put(&PROFILE, host.power.profile.as_str());
-        document.put(&PREFERENCE, host.power.preference.as_str());
-        document.put(&IDLE, host.power.deepest_idle.as_str());
-        document.put(&CELSIUS, host.dimm_heat.map(conditions::celsius));
-        document.put(&GIVEN_UP, host.memory_given_up);
-        document.put(&HUGE_PAGES, host.huge_pages.enabled.as_str());
-        document.put(&BALANCING, host.numa_balancing.map(u64::from));
+        members! { document;
+            "kernel": host.kernel.as_str() => "Kernel release.";
+            "platform": processor.platform.name() => "Bare metal, a virtual machine, or an emulator.";
+            "hypervisor": processor.hypervisor.as_str() => "Name of the hypervisor; empty without one.";
+            "clock_source": host.clock_source.as_str() => "Clock source of the kernel.";
+            "governor": host.frequency.governor.as_str() => "CPU frequency governor.";
+            "memory_encryption": processor.encryption.as_str() => "Memory encryption: `SEV`, `SEV-ES`, `SEV-SNP` or `TDX` of a guest, by its processor; `SME`, `TME`, `SEV-SNP` and `TDX` that are enabled on hardware, by the kernel. Empty if none is known: firmware can encrypt without telling.";
+            "platform_profile": host.power.profile.as_str() => "Power profile of the firmware; empty without one.";
+            "energy_preference": host.power.preference.as_str() => "Preference of the CPU between speed and energy; empty without one.";
+            "deepest_idle_state": host.power.deepest_idle.as_str() => "Deepest idle state of the CPU that is enabled; empty if unknown.";
+            "dimm_celsius": host.dimm_heat.map(conditions::celsius) => "Temperature of the hottest memory device before the run, in degrees Celsius; null if unknown.";
+            "memory_given_up_bytes": host.memory_given_up => "Memory that the kernel no longer uses because of errors, in bytes; null if unknown.";
+            "transparent_huge_pages": host.huge_pages.enabled.as_str() => "Setting of transparent huge pages: `always`, `madvise` or `never`; empty if unsupported.";
+            "numa_balancing": host.numa_balancing.map(u64::from) => "Value of kernel.numa_balancing: 0 is off; null if unknown.";
+        }
         nodes(document, machine);
         document.items(Part::List(&CACHES), host.caches.as_slice(), |document, cache| {
-            document.put(&LEVEL, u64::from(cache.level));
-            document.put(&KIND, cache.kind.word());
-            document.put(&BYTES, cache.size);
-            document.put(&WAYS, u64::from(cache.ways));
+            members! { document;
+                "level": u64::from(cache.level) => "Cache level, counted from the core.";
+                "type": cache.kind.word() => "Cache type: data, instruction or unified.";
+                "bytes": cache.size => "Capacity of the cache, in bytes.";
+                "ways": u64::from(cache.ways) => "Associativity of the cache.";
+            }
         });
         match &host.ways {
             Some(ways) => document.show(&L3_WAYS, ways),
@@ -264,12 +227,14 @@ pub fn machine(document: &mut Shown, machine: &Machine) {
 
 fn nodes(document: &mut Shown, machine: &Machine) {
     document.items(Part::List(&NODES), machine.topology.nodes(), |document, node| {
-        document.put(&ID, node.id.0);
-        document.show(&CPUS, &node.cpus);
-        document.put(&MEMORY, machine.memory_of(node));
-        document.put(&FREE, node.memory_free);
-        document.put(&FAILED, node.failed_pages);
-        document.put(&CAN_GIVE, machine.free_memory(node.id));
+        members! { document;
+            "id": node.id.0 => "Node number.";
+            "cpus" shown: node.cpus => "CPUs of the node.";
+            "memory_bytes": machine.memory_of(node) => "Memory of the node, in bytes.";
+            "free_bytes": node.memory_free => "Free memory of the node, in bytes.";
+            "failed_pages": node.failed_pages => "Number of pages in which hardware found errors since boot; null if unknown.";
+            "can_give_bytes": machine.free_memory(node.id) => "Memory that this process can allocate on the node within its control group, in bytes.";
+        }
         document.values(
             &DISTANCES,
             machine
@@ -279,9 +244,11 @@ fn nodes(document: &mut Shown, machine: &Machine) {
                 .map(|other| machine.topology.distance(node.id, other.id).map(u64::from)),
         );
         document.items(Part::List(&POOLS), node.pools(), |document, (size, pool)| {
-            document.put(&PAGE_BYTES, size.bytes());
-            document.put(&TOTAL, pool.total);
-            document.put(&POOL_FREE, pool.free);
+            members! { document;
+                "page_bytes": size.bytes() => "Page size in bytes.";
+                "total": pool.total => "Number of pages in the pool.";
+                "free": pool.free => "Number of free pages in the pool.";
+            }
         });
         attributes::members(document, &node.attributes);
     });
@@ -292,14 +259,16 @@ pub fn clock(document: &mut Shown, clock: &Timer) {
     document.part(Part::Object(&CLOCK), |document| match *clock {
         Timer::Counter(counter) => {
             document.put(&SOURCE, words().counter_source);
-            document.put(&FREQUENCY, counter.frequency.0);
-            document.put(&SPREAD, counter.spread_ppm);
-            document.put(&INVARIANT, counter.invariant);
-            document.put(&DECLARED, counter.declared.map(|declared| declared.0));
-            document.put(&STEP_TICKS, counter.step.0);
-            document.put(&OVERHEAD_TICKS, counter.overhead.0);
-            document.put(&FENCE, counter.fence_ratio);
-            document.put(&END_STAMP, words().end_stamp.unwrap_or(counter.stamp.name()));
+            members! { document;
+                "frequency_hz": counter.frequency.0 => "Frequency of the clock in ticks per second.";
+                "calibration_spread_ppm": counter.spread_ppm => "Difference between two calibrations, in parts per million.";
+                "invariant": counter.invariant => "True if the processor promises a constant rate in all power states.";
+                "declared_hz": counter.declared.map(|declared| declared.0) => "Frequency that the processor or the hypervisor declares; null if none.";
+                "step_ticks": counter.step.0 => "Resolution of the clock, in ticks.";
+                "overhead_ticks": counter.overhead.0 => "Cost of an empty pair of time stamps, in ticks; it is subtracted.";
+                "fence_ratio": counter.fence_ratio => "Time of a pair of stamps with multiplications between them, divided by the time without: above 1 if the fence waits.";
+                "end_stamp": words().end_stamp.unwrap_or(counter.stamp.name()) => "Instruction sequence of the end stamp.";
+            }
         }
         Timer::Kernel(KernelClock { step_ns, overhead_ns }) => {
             document.put(&SOURCE, "clock_gettime");

@@ -11,7 +11,7 @@ use super::{Report, conditions, split};
 use crate::machine::Machine;
 use crate::machine::processor::CoreKind;
 use crate::plan::budget::Memory;
-use crate::report::document::{Part, Role, fields};
+use crate::report::document::{Part, Role, fields, members};
 use crate::report::figures::{Digits, Seconds};
 use crate::report::shown::Shown;
 use crate::report::words::words;
@@ -28,15 +28,7 @@ fields! {
     L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit; a whole number if the clock is right; null if unknown.";
     MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: a whole number; null if unknown.";
     AUDIT "prefetch_audit" "Search for prefetchers that accelerate a random walk; null if it was not made.";
-    AUDIT_BYTES "working_set_bytes" "Working set of the search, in bytes.";
-    RANDOM "random_ratio" interval "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order; 1 without prefetching.";
-    LOCAL "local_2m_ratio" interval "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order within 2 MiB; 1 without prefetching.";
-    POINTER "pointer_ratio" interval "Latency of pointers divided by latency of indices, in random order; 1 without a prefetcher that follows pointers.";
     REPEAT "repeat" "Second measurement of the first point at the end, in new memory (A/A); null if it was not made.";
-    REPEAT_BYTES "working_set_bytes" "Working set of the repeated point, in bytes.";
-    FIRST_NS "first_ns" "First measurement, in nanoseconds.";
-    SECOND_NS "second_ns" "Second measurement, in nanoseconds.";
-    RATIO "ratio" "Second measurement divided by the first.";
     BEHAVE "pages_behave_as_small" "True if the TLB treats huge pages as base pages; null if unknown.";
 }
 
@@ -46,16 +38,20 @@ pub fn health(document: &mut Shown, report: &Report<'_, '_>) {
         document.put(&L1_CYCLES, report.health.l1_cycles);
         document.put(&MULTIPLY, report.health.multiply_ratio);
         document.object(&AUDIT, report.health.audit, |document, audit| {
-            document.put(&AUDIT_BYTES, audit.span);
-            document.put(&RANDOM, audit.random);
-            document.put(&LOCAL, audit.local);
-            document.put(&POINTER, audit.pointer);
+            members! { document;
+                "working_set_bytes": audit.span => "Working set of the search, in bytes.";
+                "random_ratio" interval: audit.random => "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order; 1 without prefetching.";
+                "local_2m_ratio" interval: audit.local => "Latency with 64-byte spacing divided by latency with 256-byte spacing, in random order within 2 MiB; 1 without prefetching.";
+                "pointer_ratio" interval: audit.pointer => "Latency of pointers divided by latency of indices, in random order; 1 without a prefetcher that follows pointers.";
+            }
         });
         document.object(&REPEAT, report.health.repeat, |document, Repeat { size, first, second, .. }| {
-            document.put(&REPEAT_BYTES, size);
-            document.put(&FIRST_NS, first);
-            document.put(&SECOND_NS, second);
-            document.put(&RATIO, second / first);
+            members! { document;
+                "working_set_bytes": size => "Working set of the repeated point, in bytes.";
+                "first_ns": first => "First measurement, in nanoseconds.";
+                "second_ns": second => "Second measurement, in nanoseconds.";
+                "ratio": second / first => "Second measurement divided by the first.";
+            }
         });
         document.put(&BEHAVE, report.health.pages_behave_as_small);
     });

@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::columns::{self, RowOrigin};
 use super::{Report, split, undisturbed};
 use crate::machine::Machine;
-use crate::report::document::{Part, fields};
+use crate::report::document::{Part, fields, members};
 use crate::report::shown::Shown;
 use crate::result::counters::{EVENTS, Software};
 use crate::result::evidence::{Evidence, PageCounts};
@@ -18,9 +18,6 @@ fields! {
     POINTS "points" "Evidence for each measured point.";
     pub ROW "row" "Index of the point in `rows`, from 0.";
     PLACEMENT "placement" "Placement of the memory, and the evidence for it.";
-    MEANS "means" "Method that placed the memory on its node.";
-    MAPPED "mapped_bytes" "Mapped memory, which includes the working set, in bytes.";
-    PAGES_VERIFIED "pages_verified" "True if the kernel reported the obtained page size.";
     BEFORE "before" "Pages reported by the kernel before the first trial.";
     AFTER "after" "Pages reported by the kernel after the last trial.";
     SOURCE "source" "Kernel interface that reported the pages; `none` if none did.";
@@ -35,11 +32,6 @@ fields! {
     CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
     WARM_UP_LOADS "warm_up_loads" "Number of loads before the first trial.";
     SOFTWARE "software" "Kernel events of the measuring thread.";
-    VOLUNTARY "voluntary_switches" "Number of voluntary context switches.";
-    INVOLUNTARY "involuntary_switches" "Number of involuntary context switches.";
-    MIGRATIONS "migrations" "Number of migrations to another CPU.";
-    MINOR_FAULTS "minor_faults" "Number of page faults without I/O.";
-    MAJOR_FAULTS "major_faults" "Number of page faults with I/O.";
 }
 
 /// The hardware events, by their index in [`Counters::per_hop`](crate::result::counters::Counters::per_hop).
@@ -191,18 +183,22 @@ pub fn evidence_of<'o, 'a: 'o>(document: &mut Shown, next: &mut dyn FnMut() -> O
 fn software(document: &mut Shown, software: &Software) {
     let Software { switches, migrations, faults } = *software;
     document.part(Part::Object(&SOFTWARE), |document| {
-        document.put(&VOLUNTARY, switches.0);
-        document.put(&INVOLUNTARY, switches.1);
-        document.put(&MIGRATIONS, migrations);
-        document.put(&MINOR_FAULTS, faults.0);
-        document.put(&MAJOR_FAULTS, faults.1);
+        members! { document;
+            "voluntary_switches": switches.0 => "Number of voluntary context switches.";
+            "involuntary_switches": switches.1 => "Number of involuntary context switches.";
+            "migrations": migrations => "Number of migrations to another CPU.";
+            "minor_faults": faults.0 => "Number of page faults without I/O.";
+            "major_faults": faults.1 => "Number of page faults with I/O.";
+        }
     });
 }
 
 fn placement(document: &mut Shown, placed: &Placed) {
-    document.put(&MEANS, placed.means.word());
-    document.put(&MAPPED, placed.mapped);
-    document.put(&PAGES_VERIFIED, placed.pages_are_verified());
+    members! { document;
+        "means": placed.means.word() => "Method that placed the memory on its node.";
+        "mapped_bytes": placed.mapped => "Mapped memory, which includes the working set, in bytes.";
+        "pages_verified": placed.pages_are_verified() => "True if the kernel reported the obtained page size.";
+    }
     document.part(Part::Object(&BEFORE), |document| pages(document, &placed.before));
     document.part(Part::Object(&AFTER), |document| pages(document, &placed.after));
 }

@@ -12,7 +12,7 @@ use super::rates::{headline, is_wide};
 use super::{Report, columns};
 use crate::machine::Machine;
 use crate::record::row::Row;
-use crate::report::document::{Part, fields};
+use crate::report::document::{Part, fields, members};
 use crate::report::figures::{Digits, Figure};
 use crate::report::shown::{Shown, ShownTable};
 use crate::result::split::{LoadParts, Split};
@@ -21,9 +21,6 @@ use crate::result::{Measurement, Outcome, Walk};
 
 fields! {
     GROUPED "grouped_chains" "Chains that visit each page several times within a window, beside the random one; empty without them.";
-    VISITS "visits" "Visits of a page in a window.";
-    WINDOW_PAGES "window_pages" "Pages of a window.";
-    GROUPED_NS "ns" "Median latency of a load of this chain, in nanoseconds.";
     LEFT_OUT "share_in_no_chain" "Share of the working set whose lines are in no chain (0 to 1).";
 }
 
@@ -65,9 +62,11 @@ pub fn members(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<
 pub fn grouped(document: &mut Shown, measured: &Measurement) {
     let values = measured.series.split.iter().flat_map(|Split { grouped, .. }| grouped.iter().zip(WINDOWS));
     document.items(Part::List(&GROUPED), values, |document, (ns, window)| {
-        document.put(&VISITS, window.visits);
-        document.put(&WINDOW_PAGES, window.pages);
-        document.put(&GROUPED_NS, *ns);
+        members! { document;
+            "visits": window.visits => "Visits of a page in a window.";
+            "window_pages": window.pages => "Pages of a window.";
+            "ns": *ns => "Median latency of a load of this chain, in nanoseconds.";
+        }
     });
 }
 

@@ -6,22 +6,17 @@ use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 
 use crate::analysis::tlb::TlbEnd;
-use crate::report::document::fields;
+use crate::report::document::members;
 use crate::report::shown::Shown;
-
-fields! {
-    PAGES "pages" interval "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
-    PAGE_BYTES "page_bytes" "Page size of a TLB entry, in bytes.";
-    MISS_NS "miss_ns" "Extra time of a miss over a hit of the first level, in nanoseconds.";
-    MISS_CYCLES "miss_core_cycles" "Extra time of a miss over a hit of the first level, in core cycles; null if the core clock is unknown.";
-}
 
 /// Describes a level for programs, at this core clock.
 pub fn level(document: &mut Shown, level: &TlbEnd, gigahertz: Option<f64>) {
-    document.put(&PAGES, level.entries);
-    document.put(&PAGE_BYTES, level.page);
-    document.put(&MISS_NS, level.miss_ns);
-    document.put(&MISS_CYCLES, gigahertz.map(|gigahertz| level.miss_ns * gigahertz));
+    members! { document;
+        "pages" interval: level.entries => "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
+        "page_bytes": level.page => "Page size of a TLB entry, in bytes.";
+        "miss_ns": level.miss_ns => "Extra time of a miss over a hit of the first level, in nanoseconds.";
+        "miss_core_cycles": gigahertz.map(|gigahertz| level.miss_ns * gigahertz) => "Extra time of a miss over a hit of the first level, in core cycles; null if the core clock is unknown.";
+    }
 }
 
 /// Shows a number of entries with its bounds, if they are known and differ.

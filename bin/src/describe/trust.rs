@@ -8,7 +8,7 @@ use super::optional::optional;
 use super::rates::{headline, is_wide};
 use super::reference;
 use crate::analysis::reference::PublishedQuantity;
-use crate::report::document::{PageRole, Part, Role, fields};
+use crate::report::document::{PageRole, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
@@ -22,14 +22,10 @@ fields! {
     WARNINGS "warnings" "Warnings about the result.";
     CPU "cpu" "CPU of the warning; only in warnings about one CPU.";
     CODE "code" "Code of the warning, which does not change between versions.";
-    TEXT "text" "Finding, as a sentence.";
-    REMEDY "remedy" "Remedy for the finding.";
     NODE "node" "Node of the warning; only in warnings about a memory-side cache.";
     SIDE_BYTES "side_cache_bytes" "Capacity of the memory-side cache, in bytes.";
     SLOWED_BYTES "working_set_bytes" "Working set of the point in L1 during which the core was slowed, in bytes; only in `core-slowed`.";
     SLOWED_CYCLES "core_cycles" "Core cycles of this point, which are not a whole number; only in `core-slowed`.";
-    UNTRUSTED "untrusted" "True if there is evidence that a value is wrong or not verified, so that --strict fails.";
-    SEVERITY "severity" "`note` (no effect on trust), `fair` or `poor` (lowers the trust to this level).";
 }
 
 /// Describes the trust in a result.
@@ -57,10 +53,12 @@ pub fn warnings(document: &mut Shown, warnings: &Warnings) {
         if let Some(cpu) = warning.cpu() {
             document.put(&CPU, cpu.0);
         }
-        document.show(&TEXT, warning);
-        document.show(&REMEDY, &warning.remedy());
-        document.put(&SEVERITY, warning.severity().name());
-        document.put(&UNTRUSTED, warning.untrusted());
+        members! { document;
+            "text" shown: *warning => "Finding, as a sentence.";
+            "remedy" shown: warning.remedy() => "Remedy for the finding.";
+            "severity": warning.severity().name() => "`note` (no effect on trust), `fair` or `poor` (lowers the trust to this level).";
+            "untrusted": warning.untrusted() => "True if there is evidence that a value is wrong or not verified, so that --strict fails.";
+        }
         if let Some((node, cache)) = warning.side_cache() {
             document.put(&NODE, node.0);
             document.put(&SIDE_BYTES, cache);

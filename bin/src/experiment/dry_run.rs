@@ -8,7 +8,7 @@ use crate::describe::{self, CommandRun, point, trust};
 use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
 use crate::plan::regions;
-use crate::report::document::{Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::shown::{Shown, ShownTable};
 use crate::result::words::OrderName;
 use crate::result::{Point, Walk};
@@ -17,9 +17,6 @@ use latency_core::words::Worded;
 fields! {
     pub PLAN "plan" "True if nothing was measured; this is a plan.";
     pub POINTS "points" "Number of planned points.";
-    MORE "more_points" "Largest number of points that the run may add between the planned ones.";
-    THREADS "threads" "Largest number of threads at a time.";
-    MEMORY "memory_bytes" "Memory of all points together, in bytes.";
     LEAST "least_s" "Shortest expected duration, in seconds.";
     MOST "most_s" "Longest expected duration on a quiet machine, in seconds.";
 }
@@ -52,9 +49,11 @@ pub fn present(document: &mut Shown, run: &CommandRun<'_>, points: &[Point], bud
     run.present(document);
     document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&POINTS, points.len());
-        document.put(&MORE, more);
-        document.put(&THREADS, threads);
-        document.put(&MEMORY, bytes);
+        members! { document;
+            "more_points": more => "Largest number of points that the run may add between the planned ones.";
+            "threads": threads => "Largest number of threads at a time.";
+            "memory_bytes": bytes => "Memory of all points together, in bytes.";
+        }
         time(document, takes);
     });
     trust::of_command(document, "good", &mut || None);

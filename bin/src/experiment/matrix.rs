@@ -28,7 +28,7 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Plan, Planning, Scope};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
-use crate::report::document::{Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::{Digits, Figure};
 use crate::report::shown::{Picture, Shown};
 use crate::report::words::words;
@@ -89,27 +89,10 @@ pub(super) fn planned<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> Pla
 
 fields! {
     NODE_PAIRS "node_pairs" "Every pair of nodes, with keys that do not change between versions.";
-    FROM "from" "NUMA node of the CPU that made the loads.";
-    TO "to" "NUMA node of the memory.";
-    CYCLES "cycles" "Latency in cycles of the clock that `cycles_of` names; null if not measured or without a counter.";
     NS "ns" "Latency in nanoseconds; null if not measured.";
-    ITERS "iters" "Largest number of loads per trial.";
-    SEED "seed" "Seed of the random order.";
-    FREQUENCY "freq_ghz" "Frequency of the counter, in GHz; null without a counter.";
-    LOCAL_NS "local_ns" "Mean latency of random loads from local memory, in nanoseconds, address translation included; null if none was measured.";
-    REMOTE_NS "remote_ns" "Mean latency of random loads from memory of other packages, in nanoseconds, address translation included; without these, of other nodes; null without other nodes.";
-    LATENCIES_OF "latencies_of" "Latency by which pairs are compared: `memory` (without address translation, where every pair has both parts) or `load` (a random load).";
-    MEMORY_NS "memory_ns" interval "Mean latency of local memory without address translation, in nanoseconds, or of remote memory if no local one was measured; null if not told apart for every pair.";
     SAME_PACKAGE_NS "same_package_ns" "Mean latency to other nodes of the same package, in nanoseconds; null if there are none.";
     MEMORY_ONLY_NS "memory_only_ns" "Mean latency to nodes without CPUs, in nanoseconds; null if there are none.";
-    REMOTE_OVER_LOCAL "remote_over_local" "Remote latency divided by local latency, both by `latencies_of`; null if either is null.";
     CLASSES "classes" "Node pairs grouped by shared package and by firmware distance.";
-    CLASS "class" "`local`, `same package`, `other package`, or `memory only`: a node without CPUs.";
-    DISTANCE "distance" "Distance in the firmware's table (SLIT), not measured; null if unknown.";
-    CLASS_PAIRS "pairs" "Number of node pairs of this class.";
-    CLASS_NS "ns" "Mean latency of the pairs by `latencies_of`, in nanoseconds.";
-    CLASS_MIN "min_ns" "Smallest latency of a pair by `latencies_of`, in nanoseconds.";
-    CLASS_MAX "max_ns" "Largest latency of a pair by `latencies_of`, in nanoseconds.";
     FASTEST "fastest" "Pair with the smallest latency by `latencies_of`; null if none was measured.";
     SLOWEST "slowest" "Pair with the largest latency by `latencies_of`; null with fewer than two pairs.";
 }
@@ -476,15 +459,19 @@ fn value(outcome: &Outcome<'_>, of_memory: bool) -> Result<Estimate, &'static st
 fn data(document: &mut Shown, report: &Report<'_, '_>) {
     document.items(Part::List(&NODE_PAIRS), report.outcomes, |document, outcome| {
         let nanoseconds = outcome.nanoseconds();
-        document.put(&FROM, outcome.point.initiator.0);
-        document.put(&TO, outcome.point.target.0);
-        document.put(&CYCLES, point::cycles(report, outcome));
+        members! { document;
+            "from": outcome.point.initiator.0 => "NUMA node of the CPU that made the loads.";
+            "to": outcome.point.target.0 => "NUMA node of the memory.";
+            "cycles": point::cycles(report, outcome) => "Latency in cycles of the clock that `cycles_of` names; null if not measured or without a counter.";
+        }
         document.put(&NS, nanoseconds);
     });
     let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
-    document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));
-    document.put(&SEED, report.options.seed);
-    document.put(&FREQUENCY, report.clock.counter().map(|counter| counter.frequency.gigahertz()));
+    members! { document;
+        "iters": hops.or(report.options.iters.map(u64::from)).unwrap_or(0) => "Largest number of loads per trial.";
+        "seed": report.options.seed => "Seed of the random order.";
+        "freq_ghz": report.clock.counter().map(|counter| counter.frequency.gigahertz()) => "Frequency of the counter, in GHz; null without a counter.";
+    }
     point::evidence(document, report);
 }
 
@@ -492,21 +479,25 @@ fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let found = conclude(&mut pairs(report));
     let loads = conclude(&mut matrix::pairs_by(report.outcomes, &report.machine.topology, false));
     let of_memory = matrix::is_of_memory(report.outcomes);
-    document.put(&LOCAL_NS, loads.local_ns);
-    document.put(&REMOTE_NS, loads.remote_ns());
-    document.put(&LATENCIES_OF, if of_memory { "memory" } else { "load" });
-    document.put(&MEMORY_NS, found.local().or(found.remote()).filter(|_| of_memory));
-    document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());
+    members! { document;
+        "local_ns": loads.local_ns => "Mean latency of random loads from local memory, in nanoseconds, address translation included; null if none was measured.";
+        "remote_ns": loads.remote_ns() => "Mean latency of random loads from memory of other packages, in nanoseconds, address translation included; without these, of other nodes; null without other nodes.";
+        "latencies_of": if of_memory { "memory" } else { "load" } => "Latency by which pairs are compared: `memory` (without address translation, where every pair has both parts) or `load` (a random load).";
+        "memory_ns" interval: found.local().or(found.remote()).filter(|_| of_memory) => "Mean latency of local memory without address translation, in nanoseconds, or of remote memory if no local one was measured; null if not told apart for every pair.";
+        "remote_over_local": found.remote_over_local() => "Remote latency divided by local latency, both by `latencies_of`; null if either is null.";
+    }
     for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
         document.put(field, loads.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
     }
     document.items(Part::List(&CLASSES), groups(pairs(report)), |document, group| {
-        document.put(&CLASS, group.class.name());
-        document.put(&DISTANCE, group.distance.map(u32::from));
-        document.put(&CLASS_PAIRS, group.pairs);
-        document.put(&CLASS_NS, group.mean);
-        document.put(&CLASS_MIN, group.least);
-        document.put(&CLASS_MAX, group.most);
+        members! { document;
+            "class": group.class.name() => "`local`, `same package`, `other package`, or `memory only`: a node without CPUs.";
+            "distance": group.distance.map(u32::from) => "Distance in the firmware's table (SLIT), not measured; null if unknown.";
+            "pairs": group.pairs => "Number of node pairs of this class.";
+            "ns": group.mean => "Mean latency of the pairs by `latencies_of`, in nanoseconds.";
+            "min_ns": group.least => "Smallest latency of a pair by `latencies_of`, in nanoseconds.";
+            "max_ns": group.most => "Largest latency of a pair by `latencies_of`, in nanoseconds.";
+        }
     });
     for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
         document.object(field, pair, |document, pair| {

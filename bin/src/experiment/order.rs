@@ -14,7 +14,7 @@ use crate::engine::stopwatch::strided::Loads;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, FEWEST_ROUNDS, PLACES, Pass};
 use crate::plan::{Plan, Planning, single};
-use crate::report::document::{Level, Role, fields};
+use crate::report::document::{Level, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Shown, ShownTable};
 use crate::result::Outcome;
@@ -84,13 +84,6 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
 
 fields! {
     STRIDED "strided_loads" "Time of independent loads of the same lines in address order; null without a time-stamp counter.";
-    STRIDED_NS "ns" "Time per independent load in nanoseconds: the inverse of the throughput.";
-    STRIDED_CYCLES "core_cycles" "Time per independent load in core cycles.";
-    STRIDED_ROUNDS "rounds" "Number of rounds; the time is their median.";
-    RANDOM "random_ns" interval "Latency of a dependent load in random order, in nanoseconds.";
-    SEQUENTIAL "sequential_ns" interval "Latency of a dependent load in address order, in nanoseconds.";
-    BACKWARD "backward_ns" interval "Latency of a dependent load in backward order, in nanoseconds.";
-    INDEPENDENT "independent_ns" interval "Time per independent load in address order, in nanoseconds.";
     OVER_SEQUENTIAL "random_over_sequential" interval "Latency in random order divided by latency in address order.";
     OVER_BACKWARD "random_over_backward" interval "Latency in random order divided by latency in backward order.";
     OVER_INDEPENDENT "random_over_independent" interval "Latency in random order divided by the time per independent load.";
@@ -210,10 +203,12 @@ fn records(document: &mut Shown, report: &Report<'_, '_>) {
 
 fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let found = orders::conclude(report.outcomes, report.extra.strided);
-    document.put(&RANDOM, found.random);
-    document.put(&SEQUENTIAL, found.sequential);
-    document.put(&BACKWARD, found.backward);
-    document.put(&INDEPENDENT, found.independent);
+    members! { document;
+        "random_ns" interval: found.random => "Latency of a dependent load in random order, in nanoseconds.";
+        "sequential_ns" interval: found.sequential => "Latency of a dependent load in address order, in nanoseconds.";
+        "backward_ns" interval: found.backward => "Latency of a dependent load in backward order, in nanoseconds.";
+        "independent_ns" interval: found.independent => "Time per independent load in address order, in nanoseconds.";
+    }
     for (field, ratio) in [&OVER_SEQUENTIAL, &OVER_BACKWARD, &OVER_INDEPENDENT].into_iter().zip(found.over) {
         document.put(field, ratio);
     }
@@ -223,8 +218,10 @@ fn data(document: &mut Shown, report: &Report<'_, '_>) {
     rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
     point::evidence(document, report);
     document.object(&STRIDED, report.extra.strided, |document, strided| {
-        document.put(&STRIDED_NS, strided.nanoseconds);
-        document.put(&STRIDED_CYCLES, strided.core_cycles);
-        document.put(&STRIDED_ROUNDS, strided.rounds);
+        members! { document;
+            "ns": strided.nanoseconds => "Time per independent load in nanoseconds: the inverse of the throughput.";
+            "core_cycles": strided.core_cycles => "Time per independent load in core cycles.";
+            "rounds": strided.rounds => "Number of rounds; the time is their median.";
+        }
     });
 }

@@ -22,7 +22,7 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
-use crate::report::document::{Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
 
@@ -48,18 +48,8 @@ const REGIONS: usize = 4;
 
 fields! {
     SATURATION "saturation" "Number of chains above which throughput no longer rises, for each working set.";
-    SINGLE_NS "single_ns" "Latency of a single chain, in nanoseconds.";
-    PARALLELISM "memory_level_parallelism" interval "Loads in flight: latency of one chain divided by the median of the three shortest times per load.";
-    FROM_CHAINS "from_chains" "Smallest number of chains within 5% of the plateau.";
-    FASTEST_NS "fastest_ns" "Shortest time per load, in nanoseconds.";
-    FASTEST_CHAINS "fastest_chains" "Number of chains with the shortest time per load.";
-    RATE "random_bytes_per_second" "Bytes per second of random 64-byte lines at the shortest time per load.";
     MISSES "outstanding_misses" interval "Outstanding cache misses of one core; null if no working set shows the limit.";
     LIMIT "outstanding_misses_bound" "`at_most`, or `at_least` if memory may be the limit.";
-    MISSES_FROM "outstanding_misses_from_chains" "Smallest number of chains that reaches the limit of outstanding misses.";
-    MISSES_SIZE "outstanding_misses_working_set_bytes" "Working set that shows the limit of outstanding misses, in bytes.";
-    MEMORY_RATE "memory_random_bytes_per_second" "Bytes per second of random 64-byte lines that one core reads from memory.";
-    MEMORY_SPEEDUP "memory_speedup" "Rate of many chains from memory divided by the rate of one chain.";
 }
 
 fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
@@ -222,12 +212,14 @@ fn data(document: &mut Shown, report: &Report<'_, '_>) {
     chains::points(document, report);
     document.items(Part::List(&SATURATION), saturated(report), |document, found| {
         document.put(&columns::WORKING_SET, found.size);
-        document.put(&SINGLE_NS, found.single_ns);
-        document.put(&PARALLELISM, found.in_flight);
-        document.put(&FROM_CHAINS, found.from_lanes);
-        document.put(&FASTEST_NS, found.fastest_ns);
-        document.put(&FASTEST_CHAINS, found.fastest_lanes);
-        document.put(&RATE, bytes_per_second(report, &found));
+        members! { document;
+            "single_ns": found.single_ns => "Latency of a single chain, in nanoseconds.";
+            "memory_level_parallelism" interval: found.in_flight => "Loads in flight: latency of one chain divided by the median of the three shortest times per load.";
+            "from_chains": found.from_lanes => "Smallest number of chains within 5% of the plateau.";
+            "fastest_ns": found.fastest_ns => "Shortest time per load, in nanoseconds.";
+            "fastest_chains": found.fastest_lanes => "Number of chains with the shortest time per load.";
+            "random_bytes_per_second": bytes_per_second(report, &found) => "Bytes per second of random 64-byte lines at the shortest time per load.";
+        }
     });
 }
 
@@ -245,8 +237,10 @@ fn summary(document: &mut Shown, report: &Report<'_, '_>) {
             Limit::BuffersOrMemory => "at_least",
         }),
     );
-    document.put(&MISSES_FROM, in_flight.map(|(found, _)| found.from_lanes));
-    document.put(&MISSES_SIZE, in_flight.map(|(found, _)| found.size));
-    document.put(&MEMORY_RATE, memory.as_ref().map(|found| bytes_per_second(report, found)));
-    document.put(&MEMORY_SPEEDUP, memory.map(|found| found.single_ns / found.fastest_ns));
+    members! { document;
+        "outstanding_misses_from_chains": in_flight.map(|(found, _)| found.from_lanes) => "Smallest number of chains that reaches the limit of outstanding misses.";
+        "outstanding_misses_working_set_bytes": in_flight.map(|(found, _)| found.size) => "Working set that shows the limit of outstanding misses, in bytes.";
+        "memory_random_bytes_per_second": memory.as_ref().map(|found| bytes_per_second(report, found)) => "Bytes per second of random 64-byte lines that one core reads from memory.";
+        "memory_speedup": memory.map(|found| found.single_ns / found.fastest_ns) => "Rate of many chains from memory divided by the rate of one chain.";
+    }
 }

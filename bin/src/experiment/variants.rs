@@ -16,7 +16,7 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, Plan, Planning, single};
-use crate::report::document::{Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::result::sample::collect;
@@ -104,11 +104,6 @@ fn sizes_of_range<'a>(planning: &mut Planning<'_, 'a>, like: &Point) -> Result<T
 }
 
 fields! {
-    SMALL_NS "small_pages_ns" interval "Latency of a pointer chase in base pages over the largest working set, in nanoseconds.";
-    HUGE_NS "huge_pages_ns" interval "Latency of a pointer chase in huge pages over the largest working set, in nanoseconds.";
-    SMALL_OVER_HUGE "small_over_huge_pages" interval "Latency in base pages divided by latency in huge pages.";
-    POINTER_SAVES "pointer_saves_core_cycles" "Core cycles per load that a pointer saves against an 8-byte index, at the smallest working set.";
-    CHECK_COSTS "bounds_check_core_cycles" "Core cycles per load that a bounds check adds, at the smallest working set.";
     FASTEST "fastest" "Fastest variant of each working set.";
     LEVEL "level" "Cache level that holds the working set, as reported; `memory` if its latency is memory latency.";
     NS "ns" "Latency of the fastest variant, in nanoseconds.";
@@ -330,11 +325,13 @@ fn name(grid: &VariantGrid<'_, '_>, index: usize) -> &'static str {
 fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     let found = variants::conclude(grid, grid.ends());
-    document.put(&SMALL_NS, found.pages.map(|(small, _)| small));
-    document.put(&HUGE_NS, found.pages.map(|(_, huge)| huge));
-    document.put(&SMALL_OVER_HUGE, found.small_over_huge());
-    document.put(&POINTER_SAVES, found.pointer_saves.map(|found| found.cycles));
-    document.put(&CHECK_COSTS, found.check_costs.map(|found| found.cycles));
+    members! { document;
+        "small_pages_ns" interval: found.pages.map(|(small, _)| small) => "Latency of a pointer chase in base pages over the largest working set, in nanoseconds.";
+        "huge_pages_ns" interval: found.pages.map(|(_, huge)| huge) => "Latency of a pointer chase in huge pages over the largest working set, in nanoseconds.";
+        "small_over_huge_pages" interval: found.small_over_huge() => "Latency in base pages divided by latency in huge pages.";
+        "pointer_saves_core_cycles": found.pointer_saves.map(|found| found.cycles) => "Core cycles per load that a pointer saves against an 8-byte index, at the smallest working set.";
+        "bounds_check_core_cycles": found.check_costs.map(|found| found.cycles) => "Core cycles per load that a bounds check adds, at the smallest working set.";
+    }
     let fastest =
         (0..grid.columns).filter_map(|column| Some((column, grid.fastest(column)?, grid.at(0, column)?)));
     document.items(Part::List(&FASTEST), fastest, |document, (column, (row, nanoseconds), first)| {

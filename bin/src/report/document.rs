@@ -71,6 +71,28 @@ macro_rules! field {
 }
 pub(crate) use field;
 
+/// Adds members to the innermost object, each with its meaning: `"key": value => "What it is.";`, with `interval` behind the
+/// key of a quantity that has a confidence interval, and `shown` behind the key of a value that is composed of parts.
+macro_rules! members {
+    ($document:expr; $($key:literal $($kind:ident)?: $value:expr => $about:literal;)*) => {
+        $($crate::report::document::member!($document, $key $($kind)?, $value, $about);)*
+    };
+}
+pub(crate) use members;
+
+/// Adds one of the `members!`.
+macro_rules! member {
+    ($document:expr, $key:literal shown, $value:expr, $about:literal) => {
+        $crate::report::document::member!($document, $key, $crate::report::document::Value::shown(&$value), $about)
+    };
+    ($document:expr, $key:literal $($interval:ident)?, $value:expr, $about:literal) => {{
+        static MEMBER: $crate::report::document::Field =
+            $crate::report::document::field!($key $($interval)?, $about);
+        $document.put(&MEMBER, $value);
+    }};
+}
+pub(crate) use member;
+
 /// Declares metrics, each as a `static`: `NAME "name" "What it is.";`.
 macro_rules! metrics {
     ($($name:ident $key:literal $about:literal;)*) => {

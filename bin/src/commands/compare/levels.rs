@@ -8,20 +8,13 @@ use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
 use crate::record::columns::{ColumnSet, STRIDE, WORKING_SET};
 use crate::record::row::Row;
-use crate::report::document::{self, Part, fields};
+use crate::report::document::{self, Part, fields, members};
 use crate::report::shown::Shown;
 use crate::result::sample::Samples;
 use crate::saved::{Saved, tlb};
 
 fields! {
     LEVELS "levels" "Cache levels of both curves, nearest first, then memory; empty if A or B is not a curve.";
-    LEVEL "level" "Cache level, counted from the core; 0 is memory.";
-    A_NS "a_ns" "Latency in A, in nanoseconds.";
-    B_NS "b_ns" "Latency in B, in nanoseconds.";
-    RATIO "ratio" "Latency of B divided by latency of A, both in nanoseconds.";
-    A_CYCLES "a_core_cycles" "Latency in A, in core cycles; null if the core clock is unknown.";
-    B_CYCLES "b_core_cycles" "Latency in B, in core cycles; null if the core clock is unknown.";
-    CYCLES_RATIO "core_cycles_ratio" "Latency of B divided by latency of A, both in core cycles; null if a core clock is unknown.";
     FOLLOWS "follows" "`clock` (equal in core cycles), `time` (equal in nanoseconds) or `neither`; null if `clock_ratio` is null.";
     CLOCK_RATIO "clock_ratio" "Core clock of A divided by core clock of B; null if they are nearly equal or unknown.";
 }
@@ -113,13 +106,15 @@ pub fn table(document: &mut Shown, levels: Option<&Levels>) {
 /// Describes the levels for programs.
 pub fn programs(document: &mut Shown, levels: Option<&Levels>) {
     document.items(Part::List(&LEVELS), levels.map_or(&[][..], Levels::as_slice), |document, level| {
-        document.put(&LEVEL, level.number);
-        document.put(&A_NS, level.nanoseconds[0]);
-        document.put(&B_NS, level.nanoseconds[1]);
-        document.put(&RATIO, level.ratio());
-        document.put(&A_CYCLES, level.cycles[0]);
-        document.put(&B_CYCLES, level.cycles[1]);
-        document.put(&CYCLES_RATIO, level.ratio_in_cycles());
+        members! { document;
+            "level": level.number => "Cache level, counted from the core; 0 is memory.";
+            "a_ns": level.nanoseconds[0] => "Latency in A, in nanoseconds.";
+            "b_ns": level.nanoseconds[1] => "Latency in B, in nanoseconds.";
+            "ratio": level.ratio() => "Latency of B divided by latency of A, both in nanoseconds.";
+            "a_core_cycles": level.cycles[0] => "Latency in A, in core cycles; null if the core clock is unknown.";
+            "b_core_cycles": level.cycles[1] => "Latency in B, in core cycles; null if the core clock is unknown.";
+            "core_cycles_ratio": level.ratio_in_cycles() => "Latency of B divided by latency of A, both in core cycles; null if a core clock is unknown.";
+        }
         let follows = levels.and_then(|levels| levels.follows(level));
         document.put(
             &FOLLOWS,

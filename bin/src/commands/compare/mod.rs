@@ -21,7 +21,7 @@ use crate::error::{Failure, NoVerdict, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::record::columns::TRANSLATION;
 use crate::record::row::Row;
-use crate::report::document::{Part, Role, fields};
+use crate::report::document::{Part, Role, fields, members};
 use crate::report::figures::{ByPercent, Digits};
 use crate::report::format::Purpose;
 use crate::report::shown::Shown;
@@ -57,20 +57,9 @@ pub const COMPARE: Command = Command {
 };
 
 fields! {
-    COMPARABLE "comparable" "True if the conditions agree, so that there is a verdict without --force.";
-    FORCED "forced" "True if --force gave the verdict although conditions differ; `differs` lists them.";
-    OF "of" "Judged value: `typical` (whole run), `memory` (the same without address translation, where both sides have it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
     VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` if the conditions or the uncertainty do not allow one.";
-    MEDIAN_RATIO "median_ratio" "Median of all ratios B/A.";
-    THRESHOLD "threshold" "Allowed difference, as a fraction of A.";
-    SLOWER_BY "slower_by" "Median difference of the slower points, as a fraction of A; null without slower points or without a verdict.";
-    SHOWS_FROM "shows_from" "Smallest difference of the whole result that would be significant, as a fraction of A; null if above 10.";
     FILES_A "files_a" "Files of A.";
     FILES_B "files_b" "Files of B.";
-    COMPARED "points_compared" "Number of points that both sides have.";
-    SLOWER "points_slower" "Number of points at which B is slower; 0 without a verdict.";
-    FASTER "points_faster" "Number of points at which B is faster; 0 without a verdict.";
-    WITHOUT "points_without_value" "Number of points without the judged value, which are left out.";
 }
 
 /// The maximum number of files: 24 runs per side.
@@ -389,22 +378,26 @@ impl ComparisonView<'_> {
                     () => "same",
                 },
             );
-            document.put(&MEDIAN_RATIO, self.median);
-            document.put(&SLOWER_BY, self.regression.map(|regression| regression.by));
-            document.put(&SHOWS_FROM, self.shows_from());
-            document.put(&COMPARED, self.comparison.pairs().len());
-            document.put(&SLOWER, slower);
-            document.put(&FASTER, faster);
-            document.put(&WITHOUT, self.without[0] + self.without[1]);
+            members! { document;
+                "median_ratio": self.median => "Median of all ratios B/A.";
+                "slower_by": self.regression.map(|regression| regression.by) => "Median difference of the slower points, as a fraction of A; null without slower points or without a verdict.";
+                "shows_from": self.shows_from() => "Smallest difference of the whole result that would be significant, as a fraction of A; null if above 10.";
+                "points_compared": self.comparison.pairs().len() => "Number of points that both sides have.";
+                "points_slower": slower => "Number of points at which B is slower; 0 without a verdict.";
+                "points_faster": faster => "Number of points at which B is faster; 0 without a verdict.";
+                "points_without_value": self.without[0] + self.without[1] => "Number of points without the judged value, which are left out.";
+            }
         });
         let mut reasons = blocks();
         trust::of_command(document, if comparable { "good" } else { "poor" }, &mut || reasons.next());
         self.points(document);
         differs::programs(document, self.differs);
-        document.put(&COMPARABLE, comparable);
-        document.put(&FORCED, !comparable && self.judged);
-        document.put(&OF, if self.of_memory { "memory" } else { self.options.of.word() });
-        document.put(&THRESHOLD, self.options.threshold);
+        members! { document;
+            "comparable": comparable => "True if the conditions agree, so that there is a verdict without --force.";
+            "forced": !comparable && self.judged => "True if --force gave the verdict although conditions differ; `differs` lists them.";
+            "of": if self.of_memory { "memory" } else { self.options.of.word() } => "Judged value: `typical` (whole run), `memory` (the same without address translation, where both sides have it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
+            "threshold": self.options.threshold => "Allowed difference, as a fraction of A.";
+        }
         self.differences(document);
         for (list, paths) in [(&FILES_A, self.paths[0]), (&FILES_B, self.paths[1])] {
             document.part(Part::List(list), |document| {

@@ -16,7 +16,7 @@ use crate::experiment::curve::levels;
 use crate::record::columns::{
     CHAINS, CORES, ColumnSet, EXPERIMENT, HOST, PAGES_ASKED, PAGES_OBTAINED, STARTED, WORKING_SET,
 };
-use crate::report::document::{Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::result::words::{PageKind, PageWords};
@@ -24,17 +24,9 @@ use crate::saved::Saved;
 
 fields! {
     NS "ns" interval "Expected latency of a random load, in nanoseconds; the interval contains the result of a measurement of this size.";
-    BELOW "below_bytes" "Nearest measured working set below, in bytes.";
-    ABOVE "above_bytes" "Nearest measured working set above, in bytes.";
-    MIXTURE "mixture_ns" "Latency by the mixture of levels, in nanoseconds; null without a fit.";
     ALIKE "alike_curves" "Number of saved curves that are alike in host, start, nodes and pages, and whose values agree; the first of them answers.";
     MEASURED "measured" "Result with the measured points, and its conditions.";
     TERMS "terms" "Terms of the mixture of levels: share of the loads times latency.";
-    TERM "part" "Part of the load: `level`, `memory` or `translation`.";
-    CAPACITY "capacity_bytes" "Capacity of the level in the mixture, in bytes; null for memory and translation.";
-    SHARE "share" "Share of the loads (0 to 1).";
-    TERM_NS "term_ns" "Nanoseconds of one of these loads.";
-    ADDS "adds_ns" "Nanoseconds that the term adds to the mean load.";
 }
 
 /// Writes the answer, its terms, and the conditions of its curve.
@@ -45,9 +37,11 @@ pub fn present(document: &mut Shown, files: &[File<'_>], file: &File<'_>, found:
         let [below, above] = found.between.neighbours;
         document.put(&columns::WORKING_SET, found.size);
         document.put(&NS, found.between.expected);
-        document.put(&BELOW, below.size);
-        document.put(&ABOVE, above.size);
-        document.put(&MIXTURE, sum);
+        members! { document;
+            "below_bytes": below.size => "Nearest measured working set below, in bytes.";
+            "above_bytes": above.size => "Nearest measured working set above, in bytes.";
+            "mixture_ns": sum => "Latency by the mixture of levels, in nanoseconds; null without a fit.";
+        }
         let parts = found.curve.parts(found.size).map(|(_, parts)| parts);
         document.put(&columns::WITHOUT_TRANSLATION, parts.map(|parts| parts.without_translation));
         document.put(&columns::TRANSLATION, parts.map(|parts| parts.translation));
@@ -183,11 +177,13 @@ fn terms(document: &mut Shown, found: &Expectation<'_>, mixture: &Mixture) {
     document.part(Part::List(&TERMS), |document| {
         let sum = mixture.each_term(found.size, &mut |term| {
             document.part(Part::Item, |document| {
-                document.put(&TERM, term.part);
-                document.put(&CAPACITY, term.capacity.map(levels::size));
-                document.put(&SHARE, term.share);
-                document.put(&TERM_NS, term.nanoseconds);
-                document.put(&ADDS, term.adds());
+                members! { document;
+                    "part": term.part => "Part of the load: `level`, `memory` or `translation`.";
+                    "capacity_bytes": term.capacity.map(levels::size) => "Capacity of the level in the mixture, in bytes; null for memory and translation.";
+                    "share": term.share => "Share of the loads (0 to 1).";
+                    "term_ns": term.nanoseconds => "Nanoseconds of one of these loads.";
+                    "adds_ns": term.adds() => "Nanoseconds that the term adds to the mean load.";
+                }
             });
         });
         let Interval { low, high } = found.between.expected.bounds();

@@ -12,7 +12,7 @@ use super::view::FleetView;
 use crate::commands::compare::cause;
 use crate::describe::{self, columns, trust};
 use crate::record::row::Row;
-use crate::report::document::{Field, Metric, Part, Value, fields};
+use crate::report::document::{Field, Metric, Part, Value, fields, members};
 use crate::report::shown::Shown;
 use crate::saved::{self, alike};
 use latency_core::stats::Estimate;
@@ -45,10 +45,6 @@ fields! {
     CAUSES "likely_causes" "Likely causes of the differences of hosts from typical hosts, or from their own older results; empty if no host has the signature of exactly one cause, or if an input cannot be read a second time.";
     FEW "few_results" "Hosts with too few results for `--history`.";
     SERIES "history" "With `--history`, one series of each host with enough results: the mean of all points if there is one, but a series with a step that is not judged comes first.";
-    RESULTS "results" "Number of results of the series.";
-    CORRELATION "correlation" "Correlation of a result with the next one; 0 if it is not significant.";
-    DETECTABLE "detectable_step" "Smallest step that is found within 5 results in 9 of 10 cases, as a fraction of the level; null if the newest results are not judged, or too few since a change.";
-    UNDECIDED "undecided" "Reason why the newest results are not judged: `correlated` (each resembles the one before, so that more are needed), `boot` (another level after a reboot without another changed fact, which further reboots have to confirm), `earlier-level` (back at a level of older results) or `states` (a step of a size at which hosts of its kind often step and come back); null if they are judged.";
     UNDECIDED_SINCE "undecided_since" "Start of the first run that is not judged, in UTC; null if all are judged.";
     MISDATED "wrong_dates" "Results whose date contradicts other results of the host; they count as results without a date.";
     DATE "started" "Wrong date, in UTC.";
@@ -61,31 +57,14 @@ fields! {
     OTHERS_WITH "other_hosts_with" "Number of other hosts with this value.";
     OTHERS_KNOWN "other_hosts" "Number of other hosts whose fact is known.";
     CHANCE "chance" "Probability of these shares by chance, adjusted for the number of facts (Fisher, Holm).";
-    EXPECTED "expected_hosts" "Number of hosts that `--expect` asks for; null without it.";
-    MISSING_HOSTS "missing_hosts" "Number of expected hosts without a result; null without `--expect`.";
     MISSING "missing" "Names of expected hosts without a result; empty if `--expect` is a number.";
     SHARED "same_name" "Host names that belong to several hosts, according to boot IDs.";
     NAMES "names" "Names that distinguish these hosts in this document.";
-    APART_HOSTS "apart_hosts" "Number of hosts that differ from the others in a condition.";
-    SLOWED_HOSTS "slowed_points" "Number of points that became slower than before.";
     GROUPS "groups" "Groups of comparable values.";
     GROUP_HOSTS "hosts" "Number of hosts in the group.";
-    MAD "mad" "Median absolute deviation over hosts, in `unit`.";
-    ALLOWED "allowed" "Allowed difference of a value from the median, in `unit`.";
-    JUDGED "judged" "True if hosts are judged by this group: it has 5 hosts or more, or a baseline.";
     UNTRUSTED "untrusted" "Unreliable results, which are not judged.";
     REASON "reason" "Code of the first warning that makes the result unreliable.";
     PROBLEMS "problems" "Skipped lines, which are not results; at most the first 4096.";
-    FILE "file" "Path of the file.";
-    LINE "line" "Line number.";
-    WHAT "what" "Reason why the line was skipped.";
-    DOCUMENTS "documents" "Number of results read.";
-    HOSTS "hosts" "Number of hosts with a value.";
-    JUDGED_HOSTS "judged_hosts" "Number of hosts that were compared with other hosts or with the baseline.";
-    SLOW_HOSTS "slow_hosts" "Number of slow hosts.";
-    HEALTHY_HOSTS "healthy_hosts" "Number of judged hosts that are neither slow nor became slower.";
-    UNTRUSTED_RUNS "untrusted_results" "Number of results that were not judged because they are unreliable.";
-    SKIPPED "skipped_lines" "Number of lines that are not results.";
     THRESHOLD "threshold" "Difference that is always allowed, as a fraction of the median.";
     OF "of" "Judged value: `typical` (whole run; memory without address translation where results have it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
     BASELINE "baseline" "Path of the baseline; null if hosts are compared with each other.";
@@ -136,18 +115,22 @@ impl FleetView<'_, '_> {
         let history = self.options.history;
         document.part(Part::Object(&describe::SUMMARY), |document| {
             let FleetFindings { hosts, judged, slow, .. } = *self.found;
-            document.put(&DOCUMENTS, self.runs.documents);
-            document.put(&HOSTS, hosts);
-            document.put(&JUDGED_HOSTS, judged);
-            document.put(&SLOW_HOSTS, slow);
-            document.put(&HEALTHY_HOSTS, self.healthy());
-            document.put(&APART_HOSTS, self.found.apart_hosts);
-            document.put(&SLOWED_HOSTS, self.slowed.len());
+            members! { document;
+                "documents": self.runs.documents => "Number of results read.";
+                "hosts": hosts => "Number of hosts with a value.";
+                "judged_hosts": judged => "Number of hosts that were compared with other hosts or with the baseline.";
+                "slow_hosts": slow => "Number of slow hosts.";
+                "healthy_hosts": self.healthy() => "Number of judged hosts that are neither slow nor became slower.";
+                "apart_hosts": self.found.apart_hosts => "Number of hosts that differ from the others in a condition.";
+                "slowed_points": self.slowed.len() => "Number of points that became slower than before.";
+            }
             let missing = self.options.expected.map(|_| self.expected.missing);
-            document.put(&EXPECTED, missing.map(|missing| missing.of));
-            document.put(&MISSING_HOSTS, missing.map(|missing| missing.hosts));
-            document.put(&UNTRUSTED_RUNS, self.runs.untrusted.len());
-            document.put(&SKIPPED, self.runs.skipped);
+            members! { document;
+                "expected_hosts": missing.map(|missing| missing.of) => "Number of hosts that `--expect` asks for; null without it.";
+                "missing_hosts": missing.map(|missing| missing.hosts) => "Number of expected hosts without a result; null without `--expect`.";
+                "untrusted_results": self.runs.untrusted.len() => "Number of results that were not judged because they are unreliable.";
+                "skipped_lines": self.runs.skipped => "Number of lines that are not results.";
+            }
         });
         let mut reason = (!self.runs.untrusted.is_empty()).then_some("untrusted-results");
         trust::of_command(document, if reason.is_some() { "fair" } else { "good" }, &mut || reason.take());
@@ -170,10 +153,12 @@ impl FleetView<'_, '_> {
         document.items(Part::List(&SERIES), long, |document, series| {
             document.put(&columns::HOST, self.name(series.host));
             document.put(&POINT, self.name(self.runs.key(series.key).point));
-            document.put(&RESULTS, series.results);
-            document.put(&CORRELATION, series.correlation);
-            document.put(&DETECTABLE, series.detectable);
-            document.put(&UNDECIDED, series.undecided.map(|(why, _)| why.code()));
+            members! { document;
+                "results": series.results => "Number of results of the series.";
+                "correlation": series.correlation => "Correlation of a result with the next one; 0 if it is not significant.";
+                "detectable_step": series.detectable => "Smallest step that is found within 5 results in 9 of 10 cases, as a fraction of the level; null if the newest results are not judged, or too few since a change.";
+                "undecided": series.undecided.map(|(why, _)| why.code()) => "Reason why the newest results are not judged: `correlated` (each resembles the one before, so that more are needed), `boot` (another level after a reboot without another changed fact, which further reboots have to confirm), `earlier-level` (back at a level of older results) or `states` (a step of a size at which hosts of its kind often step and come back); null if they are judged.";
+            }
             let since = series.undecided.map(|(_, since)| describe::time::Utc(since));
             document.put(&UNDECIDED_SINCE, since.as_ref().map(|since| Value::shown(since)));
         });
@@ -221,9 +206,11 @@ impl FleetView<'_, '_> {
             document.show(&KIND, &group.kind);
             document.put(&GROUP_HOSTS, group.like);
             document.put(&MEDIAN, group.norm.median);
-            document.put(&MAD, group.norm.mad);
-            document.put(&ALLOWED, group.norm.allowed(self.threshold));
-            document.put(&JUDGED, group.is_judged);
+            members! { document;
+                "mad": group.norm.mad => "Median absolute deviation over hosts, in `unit`.";
+                "allowed": group.norm.allowed(self.threshold) => "Allowed difference of a value from the median, in `unit`.";
+                "judged": group.is_judged => "True if hosts are judged by this group: it has 5 hosts or more, or a baseline.";
+            }
         });
         document.items(Part::List(&UNTRUSTED), self.runs.untrusted.iter(), |document, [host, reason]| {
             document.put(&columns::HOST, self.name(*host));
@@ -233,9 +220,11 @@ impl FleetView<'_, '_> {
             Part::List(&PROBLEMS),
             self.runs.refused.iter(),
             |document, Refused { path, problem }| {
-                document.put(&FILE, saved::shown(path).as_str());
-                document.put(&LINE, problem.line);
-                document.put(&WHAT, problem.what);
+                members! { document;
+                    "file": saved::shown(path).as_str() => "Path of the file.";
+                    "line": problem.line => "Line number.";
+                    "what": problem.what => "Reason why the line was skipped.";
+                }
             },
         );
         document.put(&THRESHOLD, self.threshold);

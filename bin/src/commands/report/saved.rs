@@ -22,7 +22,7 @@ use crate::options::Options;
 use crate::record::columns::{CLASS, ColumnSet, PAGES_OBTAINED, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::row::{Row, differing};
-use crate::report::document::{Level, PageRole, Part, Role, fields};
+use crate::report::document::{Level, PageRole, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::saved::{self, Saved};
@@ -33,11 +33,6 @@ fields! {
     pub FILES "files" "Saved results.";
     pub FILE "file" "Path of the file.";
     pub OF "of" "Experiment of the result; empty if the file does not state it.";
-    HOST "host_name" "Host name; `unnamed` if the file does not name one.";
-    POINTS "points" "Number of points of the result.";
-    LEAST "least" "Smallest value: nanoseconds, or GB/s for bandwidth; null if points have several units.";
-    MEDIAN "median" "Median of all values: nanoseconds, or GB/s for bandwidth; null if points have several units.";
-    MOST "most" "Largest value: nanoseconds, or GB/s for bandwidth; null if points have several units.";
 }
 
 /// Number of points above which their table needs `--verbose`.
@@ -258,11 +253,13 @@ fn chapter(document: &mut Shown, file: &File<'_>) {
     document.part(Part::Item, |document| {
         document.put(&FILE, name.as_str());
         document.put(&OF, file.saved.experiment.as_str());
-        document.put(&HOST, file.saved.host());
-        document.put(&POINTS, rows.len());
-        document.put(&LEAST, least);
-        document.put(&MEDIAN, median);
-        document.put(&MOST, most);
+        members! { document;
+            "host_name": file.saved.host() => "Host name; `unnamed` if the file does not name one.";
+            "points": rows.len() => "Number of points of the result.";
+            "least": least => "Smallest value: nanoseconds, or GB/s for bandwidth; null if points have several units.";
+            "median": median => "Median of all values: nanoseconds, or GB/s for bandwidth; null if points have several units.";
+            "most": most => "Largest value: nanoseconds, or GB/s for bandwidth; null if points have several units.";
+        }
     });
 }
 

@@ -4,7 +4,7 @@ use crate::analysis::cores::{class, conclude, left_out, pair};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::options::Pairs;
-use crate::report::document::{Field, Part, field, fields};
+use crate::report::document::{Field, Part, field, fields, members};
 use crate::report::shown::Shown;
 use crate::result::{Outcome, Owned, PerLine, PingPong, Walk};
 use latency_core::stats::Estimate;
@@ -14,12 +14,6 @@ use latency_core::words::Worded;
 fields! {
     ATOMICS "atomics" "Atomic instructions of the exchanges: `locked`, `lse` or `exclusives`.";
     CLASSES "classes" "CPU pairs grouped by the hardware that both CPUs share.";
-    KINDS "core_types" "Kinds of the cores of both CPUs, in words; null if the processor has one kind.";
-    CLASS_PAIRS "pairs" "Number of measured pairs.";
-    CLASS_OF "of" "Number of pairs of this class among the allowed CPUs.";
-    CLASS_NS "ns" interval "Median latency of the pairs, in nanoseconds; its ends are the medians of the pairs' lower and upper ends.";
-    CLASS_MIN "min_ns" "Smallest latency of a pair, in nanoseconds.";
-    CLASS_MAX "max_ns" "Largest latency of a pair, in nanoseconds.";
     LEFT_OUT "pairs_left_out" "Pairs left out because a sample represents their class; empty if all were measured, or if pairs were given.";
     LEFT_OUT_CPU "cpu" "CPU number.";
     LEFT_OUT_WITH "with_cpus" "CPUs with larger numbers whose pair with this CPU was left out, as ranges.";
@@ -93,12 +87,14 @@ pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
     });
     document.items(Part::List(&CLASSES), found.classes(), |document, class| {
         document.put(&columns::CLASS, class.shared.name());
-        document.put(&KINDS, Some(class.kinds()).filter(|kinds| !kinds.is_empty()));
-        document.put(&CLASS_PAIRS, class.pairs);
-        document.put(&CLASS_OF, class.most(&machine.cpus, &machine.sharing, small));
-        document.put(&CLASS_NS, Estimate { value: class.median, interval: class.interval });
-        document.put(&CLASS_MIN, class.range.0);
-        document.put(&CLASS_MAX, class.range.1);
+        members! { document;
+            "core_types": Some(class.kinds()).filter(|kinds| !kinds.is_empty()) => "Kinds of the cores of both CPUs, in words; null if the processor has one kind.";
+            "pairs": class.pairs => "Number of measured pairs.";
+            "of": class.most(&machine.cpus, &machine.sharing, small) => "Number of pairs of this class among the allowed CPUs.";
+            "ns" interval: Estimate { value: class.median, interval: class.interval } => "Median latency of the pairs, in nanoseconds; its ends are the medians of the pairs' lower and upper ends.";
+            "min_ns": class.range.0 => "Smallest latency of a pair, in nanoseconds.";
+            "max_ns": class.range.1 => "Largest latency of a pair, in nanoseconds.";
+        }
     });
 }
 

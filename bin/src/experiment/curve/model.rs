@@ -10,7 +10,7 @@ use latency_core::words::Worded;
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::describe::tlb;
-use crate::report::document::{Field, Part, fields};
+use crate::report::document::{Field, Part, fields, members};
 use crate::report::shown::Shown;
 
 fields! {
@@ -29,9 +29,6 @@ fields! {
     CAPACITY "capacity_bytes" "Effective capacity of the cache, in bytes; null if its interval spans more than 4x.";
     CAPACITY_LOW "capacity_bytes_low" "Lower end of the 95% confidence interval of the capacity; null if the points do not bound it.";
     CAPACITY_HIGH "capacity_bytes_high" "Upper end of the 95% confidence interval of the capacity; null if the points do not bound it.";
-    EXACT "capacity_exact" "True if the bisection of the L1 found the capacity exactly.";
-    ONSET "onset_bytes" "Working set at which 5% of the misses of this level have appeared, in bytes.";
-    KNEE "knee_bytes" "Working set at which half of the misses of this level have appeared, in bytes.";
     WAYS "ways" "Associativity of the cache; null if unknown.";
     LAW "law" "Law by which the miss rate rises with the working set; null if unknown.";
     LEVEL "level" "Cache level, counted from the core.";
@@ -40,33 +37,11 @@ fields! {
     PLATEAU "plateau_points" "Number of points that gave the latency; 0 if the stair model gave it.";
     LARGEST_BYTES "largest_bytes" "Largest measured working set, in bytes.";
     LARGEST_NS "largest_ns" "Latency at the largest working sets in nanoseconds; it includes page walks.";
-    STAGES "stages" "Steps in which the latency rises at the edge of this level.";
-    WITH_TLB "with_tlb" "True if a TLB level overflows at the same working set.";
-    LIKE_MEMORY "like_memory" "True if memory latency is below 1.5x the latency of this level, which then may not be a cache.";
-    REPORTED "reported_bytes" "Capacity that the system reports, in bytes; null if it reports none.";
-    REPORTED_BY "reported_by" "Source of the reported capacity; null if none is reported.";
     AGREEMENT "agreement" "Measured against reported capacity: `agrees`, `part` (this core gets less) or `more`; null if none is reported.";
-    RAMP_START "ramp_start_bytes" "Working set at which misses begin, in bytes.";
-    RAMP_WAYS "ramp_ways" "Associativity that follows from the width of the edge.";
-    HIT "hit" "Latency below the edge, in core cycles if known, else in nanoseconds.";
-    MISS "miss" "Latency above the edge, in core cycles if known, else in nanoseconds.";
     NOT_FITTED "not_fitted" "Reason why there is no fit; absent if there is one.";
     LATENCY "latency" interval "Latency of the level, in the `unit` of the models.";
     RESOLVED "resolved" "True if the points are sufficient to show this step.";
-    MEDIAN_RESIDUAL "median_residual" "Median of the absolute relative residuals of the model.";
-    RMS_RESIDUAL "rms_residual" "Root mean square of the relative residuals of the model.";
-    BIC "bic" "Bayesian information criterion of the model; lower is better.";
     FIT_CAPACITY "capacity" interval "Capacity of the level, in bytes.";
-    FIT_MEMORY "memory" interval "Memory latency, in the `unit` of the models.";
-    MEMORY_NS "memory_ns" "Memory latency in nanoseconds; null if the curve does not reach memory.";
-    L1_NS "l1_ns" "Latency of the L1 in nanoseconds; null if the curve does not show it.";
-    L1_CYCLES "l1_core_cycles" "Latency of the L1 in core cycles; null if the core clock is unknown.";
-    L1_BYTES "l1_bytes" "Effective capacity of the L1, in bytes; null if the curve does not show it, or only to more than 4x.";
-    L2_NS "l2_ns" "Latency of the L2 in nanoseconds; null if the curve does not show it.";
-    L2_BYTES "l2_bytes" "Effective capacity of the L2, in bytes; null if the curve does not show it, or only to more than 4x.";
-    LAST_NS "last_level_ns" "Latency of the last-level cache in nanoseconds.";
-    LAST_BYTES "last_level_bytes" "Effective capacity of the last-level cache, in bytes; null if the curve shows it only to more than 4x.";
-    TLB_PAGES "tlb_pages" "Number of entries of the first TLB level; null if unknown.";
 }
 
 /// Describes the caches that a program sees, the TLB, and each fitted model.
@@ -114,10 +89,12 @@ fn edge(document: &mut Shown, analysis: &Analysis) {
         Ok(edge) => {
             document.put(&CAPACITY, edge.capacity);
             document.put(&WAYS, edge.ways.map(u64::from));
-            document.put(&RAMP_START, edge.ramp_start);
-            document.put(&RAMP_WAYS, edge.ramp_ways);
-            document.put(&HIT, edge.hit);
-            document.put(&MISS, edge.miss);
+            members! { document;
+                "ramp_start_bytes": edge.ramp_start => "Working set at which misses begin, in bytes.";
+                "ramp_ways": edge.ramp_ways => "Associativity that follows from the width of the edge.";
+                "hit": edge.hit => "Latency below the edge, in core cycles if known, else in nanoseconds.";
+                "miss": edge.miss => "Latency above the edge, in core cycles if known, else in nanoseconds.";
+            }
         }
     });
 }
@@ -129,18 +106,22 @@ fn level(document: &mut Shown, analysis: &Analysis, cache: &Cache) {
     for (field, bytes) in [(&CAPACITY_LOW, low), (&CAPACITY_HIGH, high)] {
         document.put(field, whole(bytes));
     }
-    document.put(&EXACT, cache.exact);
-    document.put(&ONSET, whole(cache.onset));
-    document.put(&KNEE, whole(cache.half));
+    members! { document;
+        "capacity_exact": cache.exact => "True if the bisection of the L1 found the capacity exactly.";
+        "onset_bytes": whole(cache.onset) => "Working set at which 5% of the misses of this level have appeared, in bytes.";
+        "knee_bytes": whole(cache.half) => "Working set at which half of the misses of this level have appeared, in bytes.";
+    }
     document.put(&WAYS, cache.ways.map(u64::from));
     document.put(&LAW, cache.law.map(name));
     latency(document, analysis, analysis.of_cache(cache), cache.latency);
     document.put(&PLATEAU, cache.plateau.map_or(0, |plateau| plateau.count));
-    document.put(&STAGES, u64::from(cache.stages));
-    document.put(&WITH_TLB, cache.with_translation);
-    document.put(&LIKE_MEMORY, cache.like_memory);
-    document.put(&REPORTED, cache.claim.map(|claim| claim.size));
-    document.put(&REPORTED_BY, cache.claim.map(|claim| claim.source.word()));
+    members! { document;
+        "stages": u64::from(cache.stages) => "Steps in which the latency rises at the edge of this level.";
+        "with_tlb": cache.with_translation => "True if a TLB level overflows at the same working set.";
+        "like_memory": cache.like_memory => "True if memory latency is below 1.5x the latency of this level, which then may not be a cache.";
+        "reported_bytes": cache.claim.map(|claim| claim.size) => "Capacity that the system reports, in bytes; null if it reports none.";
+        "reported_by": cache.claim.map(|claim| claim.source.word()) => "Source of the reported capacity; null if none is reported.";
+    }
     document.put(
         &AGREEMENT,
         cache.agreement.map(|agreement| match agreement {
@@ -184,10 +165,12 @@ fn fit(document: &mut Shown, field: &'static Field, fit: &Result<Fit, FitError>)
                 document.put(&LAW, level.law.map(name));
                 document.put(&RESOLVED, level.resolved);
             });
-            document.put(&FIT_MEMORY, fit.memory);
-            document.put(&MEDIAN_RESIDUAL, fit.median_residual);
-            document.put(&RMS_RESIDUAL, fit.rms_residual);
-            document.put(&BIC, fit.bic);
+            members! { document;
+                "memory" interval: fit.memory => "Memory latency, in the `unit` of the models.";
+                "median_residual": fit.median_residual => "Median of the absolute relative residuals of the model.";
+                "rms_residual": fit.rms_residual => "Root mean square of the relative residuals of the model.";
+                "bic": fit.bic => "Bayesian information criterion of the model; lower is better.";
+            }
         }
     });
 }
@@ -198,13 +181,15 @@ pub fn summary(document: &mut Shown, analysis: &Analysis) {
     let numbered = |number| caches.iter().find(|cache| cache.number == number);
     let ns = |cache: Option<&Cache>| cache.map(|cache| analysis.of_cache(cache).value);
     let bytes = |cache: Option<&Cache>| cache.and_then(|cache| whole(cache.middle()?));
-    document.put(&L1_NS, ns(numbered(1)));
-    document.put(&L1_CYCLES, numbered(1).and_then(|cache| analysis.cycles(cache.latency.value)));
-    document.put(&L1_BYTES, bytes(numbered(1)));
-    document.put(&L2_NS, ns(numbered(2)));
-    document.put(&L2_BYTES, bytes(numbered(2)));
-    document.put(&LAST_NS, ns(caches.last()));
-    document.put(&LAST_BYTES, bytes(caches.last()));
-    document.put(&MEMORY_NS, analysis.memory.map(|memory| memory.nanoseconds().value));
-    document.put(&TLB_PAGES, analysis.tlb[0].map(|level| level.entries.value));
+    members! { document;
+        "l1_ns": ns(numbered(1)) => "Latency of the L1 in nanoseconds; null if the curve does not show it.";
+        "l1_core_cycles": numbered(1).and_then(|cache| analysis.cycles(cache.latency.value)) => "Latency of the L1 in core cycles; null if the core clock is unknown.";
+        "l1_bytes": bytes(numbered(1)) => "Effective capacity of the L1, in bytes; null if the curve does not show it, or only to more than 4x.";
+        "l2_ns": ns(numbered(2)) => "Latency of the L2 in nanoseconds; null if the curve does not show it.";
+        "l2_bytes": bytes(numbered(2)) => "Effective capacity of the L2, in bytes; null if the curve does not show it, or only to more than 4x.";
+        "last_level_ns": ns(caches.last()) => "Latency of the last-level cache in nanoseconds.";
+        "last_level_bytes": bytes(caches.last()) => "Effective capacity of the last-level cache, in bytes; null if the curve shows it only to more than 4x.";
+        "memory_ns": analysis.memory.map(|memory| memory.nanoseconds().value) => "Memory latency in nanoseconds; null if the curve does not reach memory.";
+        "tlb_pages": analysis.tlb[0].map(|level| level.entries.value) => "Number of entries of the first TLB level; null if unknown.";
+    }
 }

@@ -3,7 +3,7 @@
 use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::point;
-use crate::report::document::{Field, Part, field, fields};
+use crate::report::document::{Field, Part, field, fields, members};
 use crate::report::shown::Shown;
 use crate::result::Outcome;
 use crate::result::distribution::{Distribution, PERCENTAGES, Percentile};
@@ -34,12 +34,6 @@ fields! {
     MEAN_NS "mean_ns" "Mean time of these windows, in nanoseconds.";
     LONGEST_NS "longest_ns" "Longest of these windows, in nanoseconds.";
     EXPECTED "expected" "Expected number of interrupted windows, by the gaps in a loop without loads.";
-    SWITCHES "context_switches" "Number of involuntary context switches during the loads.";
-    WATCHED "watched_ns" "Duration of the loop without loads, in nanoseconds.";
-    WATCHED_ENTRIES "watched_interrupts" "Number of kernel entries during the loop without loads.";
-    GAPS "gaps" "Number of gaps in the loop without loads that have no kernel entry.";
-    GAP_LEAST "gap_least_ns" "Shortest gap that counts, in nanoseconds.";
-    GAP_LONGEST "gap_longest_ns" "Longest gap, in nanoseconds.";
     REFRESH "refresh" "Search for a period of slow loads, such as the DRAM refresh interval.";
     SLOW_FROM "slow_from_ns" "Smallest time of a slow load, in nanoseconds.";
     SIGNIFICANCE "significance" "Significance of the period, in standard deviations; null if none was searched.";
@@ -138,12 +132,14 @@ fn interruptions(document: &mut Shown, found: &Distribution) {
             document.put(&LONGEST_NS, found.interrupted_from.and(found.longest_ns()));
         });
         document.put(&COUNT, left_out(found));
-        document.put(&SWITCHES, seen.switches);
-        document.put(&WATCHED, found.time(seen.watched.real()));
-        document.put(&WATCHED_ENTRIES, seen.watched_interrupts);
-        document.put(&GAPS, seen.gaps);
-        document.put(&GAP_LEAST, found.time(seen.least_gap.real()));
-        document.put(&GAP_LONGEST, found.time(seen.longest_gap.real()));
+        members! { document;
+            "context_switches": seen.switches => "Number of involuntary context switches during the loads.";
+            "watched_ns": found.time(seen.watched.real()) => "Duration of the loop without loads, in nanoseconds.";
+            "watched_interrupts": seen.watched_interrupts => "Number of kernel entries during the loop without loads.";
+            "gaps": seen.gaps => "Number of gaps in the loop without loads that have no kernel entry.";
+            "gap_least_ns": found.time(seen.least_gap.real()) => "Shortest gap that counts, in nanoseconds.";
+            "gap_longest_ns": found.time(seen.longest_gap.real()) => "Longest gap, in nanoseconds.";
+        }
     });
 }
 

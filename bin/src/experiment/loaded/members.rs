@@ -7,7 +7,7 @@ use crate::analysis::traffic::bursts;
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::plan::generators;
-use crate::report::document::{Part, fields};
+use crate::report::document::{Part, fields, members};
 use crate::report::shown::Shown;
 use crate::result::Traffic;
 use latency_core::words::Worded;
@@ -27,10 +27,6 @@ fields! {
     FIT "fit" "Latency as lowest + ns x rho / (1 - rho), where rho is the used share of the limit; null if a level is off by 5%, or with few levels.";
     FIT_NS "ns" "Factor of the fit in nanoseconds: half of the service time of one server with random arrivals.";
     RESIDUAL "residual" "Largest relative difference between a level and the fit.";
-    PEAK_NS "peak_ns" "Latency at the largest bandwidth, in nanoseconds.";
-    IDLE "idle_ns" interval "Idle latency, in nanoseconds; null if it was not measured.";
-    DOUBLES "knee_bytes_per_second" interval "Bandwidth at which latency is twice the lowest one; null if unknown.";
-    PEAK "peak_bytes_per_second" interval "Largest delivered bandwidth at any load level, in bytes per second.";
 }
 
 /// Describes every level of every curve as a row, then the levels that were not measured.
@@ -118,10 +114,12 @@ pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     document.put(&columns::INITIATOR_NODE, loading.point.initiator.0);
     document.put(&columns::TARGET_NODE, loading.point.target.0);
     document.put(&columns::TRAFFIC, loading.traffic.kind.name);
-    document.put(&IDLE, idle);
-    document.put(&DOUBLES, loading.knee(2.0));
-    document.put(&PEAK, peak.map(|level| level.delivered));
-    document.put(&PEAK_NS, peak.map(|level| level.latency.value));
+    members! { document;
+        "idle_ns" interval: idle => "Idle latency, in nanoseconds; null if it was not measured.";
+        "knee_bytes_per_second" interval: loading.knee(2.0) => "Bandwidth at which latency is twice the lowest one; null if unknown.";
+        "peak_bytes_per_second" interval: peak.map(|level| level.delivered) => "Largest delivered bandwidth at any load level, in bytes per second.";
+        "peak_ns": peak.map(|level| level.latency.value) => "Latency at the largest bandwidth, in nanoseconds.";
+    }
     document.put(&VERDICT, loading.limit().map(|limit| limit.verdict.name()));
 }
 

@@ -19,7 +19,7 @@ use crate::describe::tlb::{self, entries};
 use crate::describe::{Report, columns};
 use crate::machine::processor::Platform;
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
-use crate::report::document::{Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::result::core_clock;
@@ -28,17 +28,8 @@ use crate::result::words::PageWords;
 
 fields! {
     TRANSLATION "translation" "Cost of address translation by span of addresses, in pages without memory of their own, for each page size.";
-    LARGEST "largest_span_bytes" "Largest span that was measured, in bytes; 0 if none was.";
-    TABLES "page_table_bytes" "Page tables of the largest span, in bytes; null if the kernel does not tell.";
-    TABLES_ON_NODE "page_tables_on_node" "Share of these page tables in the memory of the CPU's node; null if unknown.";
-    END "end" "Reason why no larger span was measured.";
-    AT_ONCE "translations_at_once" "Time of a dependent load of the largest span divided by the time of an independent one.";
     TLB "tlb" "First and second TLB level, if the spans reach their ends.";
     SPANS "spans" "Time of a load of one line in each page, by number of pages.";
-    COUNT "pages" "Number of pages.";
-    SPAN "span_bytes" "Span of these pages, in bytes.";
-    NS "ns" interval "Time of a load, in nanoseconds.";
-    COST "translation_ns" interval "Time less the time over the smallest span, in nanoseconds.";
 }
 
 fields! {
@@ -282,21 +273,25 @@ pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
     document.items(Part::List(&TRANSLATION), report.extra.spans.iter().flatten(), |document, series| {
         let page = size(report, series.pages);
         document.show(&columns::PAGES_ASKED, &series.pages);
-        document.put(&LARGEST, series.span);
-        document.put(&TABLES, series.tables);
-        document.put(&TABLES_ON_NODE, series.tables_on_node);
-        document.show(&END, &series.end);
-        document.put(&AT_ONCE, series.at_once);
+        members! { document;
+            "largest_span_bytes": series.span => "Largest span that was measured, in bytes; 0 if none was.";
+            "page_table_bytes": series.tables => "Page tables of the largest span, in bytes; null if the kernel does not tell.";
+            "page_tables_on_node": series.tables_on_node => "Share of these page tables in the memory of the CPU's node; null if unknown.";
+            "end" shown: series.end => "Reason why no larger span was measured.";
+            "translations_at_once": series.at_once => "Time of a dependent load of the largest span divided by the time of an independent one.";
+        }
         let levels = levels(report, series.pages);
         document.items(Part::List(&TLB), levels.iter().flatten(), |document, level| {
             tlb::level(document, level, core_clock(report.outcomes));
         });
         let points = of_kind(report.spans, series.pages).iter();
         document.items(Part::List(&SPANS), points, |document, point| {
-            document.put(&COUNT, point.count);
-            document.put(&SPAN, page.times(point.count));
-            document.put(&NS, Estimate { value: point.nanoseconds, interval: point.interval });
-            document.put(&COST, cost(report.spans, point));
+            members! { document;
+                "pages": point.count => "Number of pages.";
+                "span_bytes": page.times(point.count) => "Span of these pages, in bytes.";
+                "ns" interval: Estimate { value: point.nanoseconds, interval: point.interval } => "Time of a load, in nanoseconds.";
+                "translation_ns" interval: cost(report.spans, point) => "Time less the time over the smallest span, in nanoseconds.";
+            }
         });
     });
 }

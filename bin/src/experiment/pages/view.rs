@@ -17,7 +17,7 @@ use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
 use crate::describe::rates::{is_wide, plus_minus};
 use crate::describe::{self, Report, columns, method, point, split, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
-use crate::report::document::{Level, Role, fields};
+use crate::report::document::{Level, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Shown, ShownTable};
 use crate::result::spans::ENTRY;
@@ -30,9 +30,6 @@ fields! {
     LARGEST "largest_pages" "Largest page size that was obtained for comparison; null if none was.";
     LARGEST_NS "largest_pages_ns" interval "Latency in the largest pages, in nanoseconds.";
     OVER_LARGEST "small_over_largest_pages" interval "Latency in base pages divided by latency in the largest pages.";
-    FROM "page_walk_from_bytes" "Smallest working set from which on page walks use a tenth of the time, in bytes; null if there is none.";
-    LOCAL_NS "page_local_ns" interval "Latency in base pages in page-local order, in nanoseconds; null if not measured.";
-    PAY "huge_pages_pay" "True if larger pages are faster; null if uncertain, or if the TLB treats them as base pages.";
 }
 
 /// Returns the conclusion from the points of a report.
@@ -333,8 +330,10 @@ pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
     document.put(&LARGEST_NS, larger.map(|larger| larger.latency));
     document.put(&OVER_LARGEST, larger.and_then(|larger| larger.ratio));
     document.put(&columns::PAGE_WALK, larger.and_then(|larger| larger.share()));
-    document.put(&FROM, larger.and_then(|larger| larger.from));
-    document.put(&LOCAL_NS, found.and_then(|found| found.page_local));
-    document.put(&PAY, larger.and_then(|larger| larger.worth.pays()));
+    members! { document;
+        "page_walk_from_bytes": larger.and_then(|larger| larger.from) => "Smallest working set from which on page walks use a tenth of the time, in bytes; null if there is none.";
+        "page_local_ns" interval: found.and_then(|found| found.page_local) => "Latency in base pages in page-local order, in nanoseconds; null if not measured.";
+        "huge_pages_pay": larger.and_then(|larger| larger.worth.pays()) => "True if larger pages are faster; null if uncertain, or if the TLB treats them as base pages.";
+    }
     spans::summary(document, report);
 }

@@ -16,7 +16,7 @@ use crate::describe::rates::{GIGA, headline, in_parentheses};
 use crate::describe::{Report, columns, method, point};
 use crate::plan::single;
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
-use crate::report::document::{Level, Part, Role, fields};
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
 use crate::result::residency::Residence;
@@ -31,13 +31,6 @@ fields! {
     AT_ONCE "held_at_once" interval "Share of the lines that were in a cache after the shortest wait.";
     TOGETHER "leave_together" "True if the lines leave at one time, as where the least recently used line leaves; false if a constant share leaves in equal times.";
     WAITS "waits" "Shares that were left, by wait.";
-    WAIT "wait_ns" "Time between the last load of the fill and the first load again, in nanoseconds.";
-    AFTER "after_ns" "Mean time from a line's load to its second load, in nanoseconds.";
-    LEFT "left" interval "Share of the lines that were still in a cache.";
-    VISITS "visits" "Number of times that the cache was filled and the lines were loaded again.";
-    AGAIN "left_again" interval "Share at a second look, at other lines, which the loads of the first look may have thrown out; null but for the first wait.";
-    INTERRUPTS "interrupts" "Number of interrupts that were seen during the waits of all visits; null if none was seen: on some processors they leave no mark.";
-    SWITCHED "switched" "Share of the visits during which another task had the CPU.";
 }
 
 /// Shows nanoseconds in milliseconds.
@@ -209,13 +202,15 @@ pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
         put_half(document, found.half);
         document.put(&TOGETHER, found.is_step);
         document.items(Part::List(&WAITS), set, |document, point| {
-            document.put(&WAIT, point.wait_ns);
-            document.put(&AFTER, point.after_ns);
-            document.put(&LEFT, point.share);
-            document.put(&AGAIN, point.again.share);
-            document.put(&VISITS, point.visits as u64);
-            document.put(&INTERRUPTS, Some(point.interrupts).filter(|seen| *seen > 0));
-            document.put(&SWITCHED, point.switched);
+            members! { document;
+                "wait_ns": point.wait_ns => "Time between the last load of the fill and the first load again, in nanoseconds.";
+                "after_ns": point.after_ns => "Mean time from a line's load to its second load, in nanoseconds.";
+                "left" interval: point.share => "Share of the lines that were still in a cache.";
+                "left_again" interval: point.again.share => "Share at a second look, at other lines, which the loads of the first look may have thrown out; null but for the first wait.";
+                "visits": point.visits as u64 => "Number of times that the cache was filled and the lines were loaded again.";
+                "interrupts": Some(point.interrupts).filter(|seen| *seen > 0) => "Number of interrupts that were seen during the waits of all visits; null if none was seen: on some processors they leave no mark.";
+                "switched": point.switched => "Share of the visits during which another task had the CPU.";
+            }
         });
     });
 }

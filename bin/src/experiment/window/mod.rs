@@ -17,7 +17,7 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan;
 use crate::plan::budget::Budget;
-use crate::report::document::{Part, fields};
+use crate::report::document::{Part, fields, members};
 use crate::report::shown::Shown;
 use crate::result::{Extra, Point};
 
@@ -63,17 +63,8 @@ fields! {
     HIDDEN "instructions_hidden" "Largest measured number of instructions per load that costs no extra time.";
     EXPOSED "instructions_exposed" "Smallest measured number of instructions per load that costs extra time; null if none did.";
     FILLER_REACH "filler_reach" "Number of independent instructions over which two loads still overlap.";
-    OVERLAPS "overlaps_over" "Largest measured number of instructions over which two loads overlap.";
-    ALONE "alone_over" "Smallest measured number of instructions over which two loads no longer overlap; null if they always did.";
-    ROOM "instructions" interval "Instructions that fit, with the range between runs; null if there is no limit.";
-    CONVERGED "converged" "True if the limit is known within the differences between runs.";
     BUFFER "reorder_buffer_instructions" interval "Capacity of the reorder buffer in instructions; null if not found, or larger than the test.";
     AGREE "fillers_agree" "True if the kinds of filler instructions do not contradict each other; null if they were not tested.";
-    REGISTERS "integer_registers" interval "Number of integer registers for instructions in flight; null unless they run out before the reorder buffer.";
-    OVERLAP "overlap_instructions" interval "Number of instructions of dependent work at which loads no longer overlap; null if they always do.";
-    SPEEDUP "prefetch_speedup" "Largest speedup by software prefetch; null if there is none.";
-    SPEEDUP_WORK "prefetch_speedup_work" "Units of `work` at which prefetch has its largest speedup; null without a speedup.";
-    PAYS_FROM "prefetch_pays_from_work" "Smallest `work` from which on prefetch always helps; null if it does not.";
 }
 
 fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
@@ -105,10 +96,12 @@ fn data(document: &mut Shown, report: &Report<'_, '_>) {
     document.items(Part::List(&FILLER_REACH), report.extra.reach.iter().flatten(), |document, reach| {
         let found = room(reach);
         document.put(&columns::FILLER, reach.filler.name());
-        document.put(&OVERLAPS, reach.overlaps);
-        document.put(&ALONE, reach.alone);
-        document.put(&ROOM, found.instructions);
-        document.put(&CONVERGED, found.converged);
+        members! { document;
+            "overlaps_over": reach.overlaps => "Largest measured number of instructions over which two loads overlap.";
+            "alone_over": reach.alone => "Smallest measured number of instructions over which two loads no longer overlap; null if they always did.";
+            "instructions" interval: found.instructions => "Instructions that fit, with the range between runs; null if there is no limit.";
+            "converged": found.converged => "True if the limit is known within the differences between runs.";
+        }
     });
 }
 
@@ -122,9 +115,11 @@ fn summary(document: &mut Shown, report: &Report<'_, '_>) {
         &AGREE,
         (buffer != ReorderBuffer::NotTested).then_some(buffer != ReorderBuffer::FillersDisagree),
     );
-    document.put(&REGISTERS, found.and_then(|found| found.registers));
-    document.put(&OVERLAP, work.and_then(|work| work.ends_at()));
-    document.put(&SPEEDUP, prefetch.map(|gain| gain.speedup));
-    document.put(&SPEEDUP_WORK, prefetch.map(|gain| gain.work));
-    document.put(&PAYS_FROM, prefetch.and_then(|gain| gain.pays_from));
+    members! { document;
+        "integer_registers" interval: found.and_then(|found| found.registers) => "Number of integer registers for instructions in flight; null unless they run out before the reorder buffer.";
+        "overlap_instructions" interval: work.and_then(|work| work.ends_at()) => "Number of instructions of dependent work at which loads no longer overlap; null if they always do.";
+        "prefetch_speedup": prefetch.map(|gain| gain.speedup) => "Largest speedup by software prefetch; null if there is none.";
+        "prefetch_speedup_work": prefetch.map(|gain| gain.work) => "Units of `work` at which prefetch has its largest speedup; null without a speedup.";
+        "prefetch_pays_from_work": prefetch.and_then(|gain| gain.pays_from) => "Smallest `work` from which on prefetch always helps; null if it does not.";
+    }
 }
