@@ -15,7 +15,8 @@ pub struct Place {
     pub place: &'static str,
     /// A short sentence with the visible effect and the exit status.
     pub happens: &'static str,
-    /// `suite::module::function` below `tests/tests`; a suite of one file has no module.
+    /// `suite::module::function` below `tests/tests`; a suite of one file has no module. A test of the program's library
+    /// has its path in it, behind `latency_bench`.
     pub test: &'static str,
 }
 
@@ -671,6 +672,47 @@ pub const PLACES: &[Place] = &[
         "`--size=900T`",
         "One error before anything is announced, exit 2.",
         "cli::tables::impossible_requests_are_refused_before_any_announcement",
+    ),
+    // Tables and identities that look like others.
+    row(
+        "latencies between CPUs from another tool (core-to-core-latency, c2clat), one pair ten times slower",
+        "`compare` has every pair with both CPUs, and the slow one is a regression, exit 5.",
+        "cli::tables::a_slower_pair_of_cpus_in_another_tools_table_is_found",
+    ),
+    row(
+        "one host in a fleet with another processor of the same name (model, stepping, core type, caches)",
+        "It is listed apart with the reason, exit 0; `compare` names the difference first and judges, exit 5.",
+        "cli::identity::hosts_with_another_processor_of_the_same_name_are_listed_apart_with_the_reason",
+    ),
+    row(
+        "a hypervisor that reports the model of a processor without its features (AVX-512, AMX, size of the L2)",
+        "No published figure is applied, and the text names the feature that contradicts the model.",
+        "latency_bench::analysis::reference::tests::a_guest_with_features_that_its_model_does_not_have_has_no_reference",
+    ),
+    row(
+        "tables of tinymembench, which leave out the L1 and may end before memory",
+        "Levels are named from the rows that are there, with `memory not reached`, exit 0.",
+        "cli::tables::the_levels_of_tinymembench_have_their_own_names",
+    ),
+    row(
+        "a curve with steps that are sharper than its grid",
+        "The size of a level lies between the two neighbouring points, without a middle.",
+        "latency_bench::analysis::curve::tests::the_size_of_a_sharp_step_lies_between_its_neighbours",
+    ),
+    row(
+        "a first CPU of a node that is idle, or that other processes keep busy",
+        "A page names the chosen CPU, and the reason if another one was chosen.",
+        "latency_bench::tests::golden::claims::the_page_tells_the_chosen_cpu_and_the_reason",
+    ),
+    row(
+        "logs of Intel MLC 3.0 to 3.9 as people paste them: quoted, with blank lines, without the first line",
+        "`compare` reads the latencies and says which lines of bandwidths are left out, exit 0 or 5.",
+        "cli::tables::logs_of_mlc_are_read_as_people_paste_them",
+    ),
+    row(
+        "`reference` with a name of no processor",
+        "`No reference matches` with the nearest names, exit 0.",
+        "cli::usage::a_processor_is_found_by_the_names_that_people_type",
     ),
     // Arguments.
     row(

@@ -72,9 +72,9 @@ fn anchors(markdown: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_first_readme_has_at_most_200_lines() {
+fn the_first_readme_has_at_most_180_lines() {
     let lines = read("README.md").lines().count();
-    assert!(lines <= 200, "{lines} lines");
+    assert!(lines <= 180, "{lines} lines");
 }
 
 #[test]
