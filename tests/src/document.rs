@@ -2,7 +2,40 @@
 //!
 //! It uses only the documented structure of a result.
 
-use serde_json::Value;
+use crate::program::workspace;
+use serde_json::{Value, json};
+
+/// Stored documents of experiments on one machine, or on several.
+const PARTS: [&str; 8] = [
+    "matrix",
+    "curve-one-size",
+    "pages-few-sizes",
+    "residency-kept",
+    "bandwidth-in-cache",
+    "parallel-few",
+    "distribution",
+    "cores-list",
+];
+
+/// Returns a report with a section for each of some experiments, as stored by `make golden`.
+///
+/// # Panics
+///
+/// If a file cannot be read.
+pub fn stored_report() -> Value {
+    let section = |name: &str| -> Value {
+        let path = workspace().join("tests/golden").join(name).with_extension("json");
+        let text =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let sections: Vec<Value> = PARTS.into_iter().map(section).collect();
+    let of_first = |key: &str| sections[0][key].clone();
+    json!({
+        "schema": of_first("schema"), "experiment": "report", "started": of_first("started"), "partial": false,
+        "host": of_first("host"), "not_measured": [], "sections": sections,
+    })
+}
 
 /// Returns a member of a JSON value by its path, such as `/node_pairs/0/ns`.
 ///

@@ -3,7 +3,6 @@
 
 use super::fleet::set_latency;
 use latency_tests::directory::Directory;
-use latency_tests::document::at;
 use latency_tests::lanes::of_everything;
 use latency_tests::program::workspace;
 use latency_tests::prometheus::read as read_metrics;
@@ -156,8 +155,8 @@ fn the_jq_line_of_the_guide_finds_values_in_every_document() {
         }
         seen.insert(name);
     }
-    // `reference` reads no saved result.
-    assert_eq!(seen.len(), EXPERIMENTS.len() + COMMANDS.len() + 1, "{seen:?}");
+    // `reference` reads no saved result, and no document of `window` is short enough to be stored.
+    assert_eq!(seen.len(), EXPERIMENTS.len() + COMMANDS.len(), "{seen:?}");
 }
 
 #[test]
@@ -171,19 +170,6 @@ fn the_schema_demands_a_summary_and_trust_of_every_document() {
             assert!(!trusted || required.contains(&key.into()), "{name} without {key}: {required:?}");
         }
     }
-}
-
-#[test]
-fn a_report_has_the_conclusions_and_the_trust_of_its_parts() {
-    let whole = document(&workspace().join("tests/golden/report-few-sizes.json"));
-    let sections = whole["sections"].as_array().expect("sections");
-    for section in sections {
-        let name = section["experiment"].as_str().expect("an experiment");
-        assert_eq!(whole["summary"][name], section["summary"], "{name}");
-    }
-    assert_eq!(sections.len(), 10);
-    assert_eq!(at(&whole, "/command/0"), "latency-bench");
-    assert!(at(&whole, "/summary/bandwidth/read_bytes_per_second_low").is_number());
 }
 
 /// Returns every control character, and others that may not be shown raw, as escapes of JSON.

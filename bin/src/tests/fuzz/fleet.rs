@@ -14,7 +14,7 @@ use crate::commands::fleet_tests::{Files, written};
 /// Returns documents of some experiments, each on one line.
 fn lines() -> Vec<u8> {
     let names =
-        ["matrix-two-nodes", "cores", "bandwidth-in-cache", "loaded-one-rate", "system", "fit-foreign"];
+        ["matrix-two-nodes", "cores-list", "bandwidth-in-cache", "loaded-one-rate", "system", "fit-foreign"];
     let mut lines = Vec::new();
     for name in names {
         let text = fs::read_to_string(std::format!("../tests/golden/{name}.json")).unwrap();

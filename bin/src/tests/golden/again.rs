@@ -1,15 +1,19 @@
-//! Documents of every scene, shown again: the same as their runs showed, in every format.
+//! Documents of every scene, shown again: the same as their runs showed, in every format. Their tables have the cells of
+//! their rows.
 
 use std::format;
 use std::string::String;
+use std::vec;
 use std::vec::Vec;
 
 use super::scene::Scene;
-use super::{findings, in_format, is_run, scenes};
+use super::{findings, in_format, is_run, scenes, without_shown};
 use crate::describe::ROWS;
 use crate::report::FORMATS;
 use crate::report::shown::Shown;
 use crate::report::stored::{self, Restored, restored};
+use crate::saved::tree::JsonTree;
+use latency_core::json::Event;
 use latency_core::rng::Pcg32;
 use latency_core::text::steers;
 
@@ -21,7 +25,59 @@ fn read(document: &str, what: &str) -> Shown {
     }
 }
 
-/// Checks that a saved document is shown in every format as its run was.
+/// Returns the cells of a table with quotes where a cell needs them (RFC 4180), line by line.
+fn cells(table: &str) -> Vec<Vec<String>> {
+    let mut rows = vec![vec![String::new()]];
+    let parts: Vec<&str> = table.split('"').collect();
+    for (index, part) in parts.iter().enumerate() {
+        let last =
+            |rows: &mut Vec<Vec<String>>, more: &str| *rows.last_mut().unwrap().last_mut().unwrap() += more;
+        match index % 2 {
+            1 => last(&mut rows, part),
+            // Two quotes in a cell are one.
+            _ if part.is_empty() && index > 0 && index + 1 < parts.len() => last(&mut rows, "\""),
+            _ => {
+                for (line, text) in part.split('\n').enumerate() {
+                    if line > 0 {
+                        rows.push(vec![String::new()]);
+                    }
+                    for (cell, text) in text.split(',').enumerate() {
+                        if cell > 0 {
+                            rows.last_mut().unwrap().push(String::new());
+                        }
+                        last(&mut rows, text);
+                    }
+                }
+            }
+        }
+    }
+    rows.pop();
+    rows
+}
+
+/// Checks that a table has the rows of a document, cell by cell.
+fn check_table(table: &str, document: &str, what: &str) {
+    let tree = JsonTree::of(document.as_bytes()).unwrap();
+    let Some(rows) = tree.root().member("rows") else { return };
+    let table = cells(table);
+    let (header, lines) = table.split_first().unwrap();
+    assert_eq!(lines.len(), rows.items().count(), "{what} as a table");
+    for (line, row) in lines.iter().zip(rows.items()) {
+        assert_eq!(line.len(), header.len(), "{what}: {line:?}");
+        for (key, cell) in header.iter().zip(line) {
+            let is_alike = match row.at(key).event() {
+                Event::Null => cell.is_empty(),
+                Event::Bool(flag) => *cell == format!("{flag}"),
+                Event::Number(number) => cell.parse() == Ok(number),
+                Event::String(text) => text.chars().eq(cell.chars()),
+                _ => false,
+            };
+            assert!(is_alike, "{what}: {key} is {cell} in {line:?}");
+        }
+    }
+}
+
+/// Checks that a saved document is shown in every format as its run was, and that its table and its line have its values.
 pub fn check(scene: &Scene, document: &str, what: &str) {
     let shown = read(document, what);
     for format in &FORMATS {
@@ -40,6 +96,15 @@ pub fn check(scene: &Scene, document: &str, what: &str) {
         let (run, again) = (own(&run), own(&findings::shown(scene, format, &shown)));
         let lines = run.lines().zip(again.lines()).find(|(one, other)| one != other);
         assert!(run == again, "{what} as {}: {lines:#?}", format.name);
+        match format.name {
+            "csv" => check_table(&run, document, what),
+            "jsonl" => {
+                let mut values = own(document);
+                without_shown(&mut values);
+                assert!(run.trim_end() == values.replace('\n', ""), "{what} on one line");
+            }
+            _ => {}
+        }
     }
 }
 
