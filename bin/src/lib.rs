@@ -77,7 +77,7 @@ use latency_core::words::When;
 use catalogue::{DESCRIPTORS, EXPERIMENTS};
 use commands::Command;
 use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
-use describe::{CommandRun, output};
+use describe::{CommandRun, ReportParts, output};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
 use error::{Failure, OutputError, TimingError, advice};
@@ -443,7 +443,9 @@ fn perform<'o>(
     let report = ran.report(options, arguments, &warnings, (started, seconds));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
-    let shown = Shown::of(|document| describe::report(document, &report, &experiment.present));
+    let shown = Shown::of(|document| {
+        describe::report(document, &report, ReportParts::of(&report, experiment.present))
+    });
     // A run without any value has an error in place of a result.
     let written = match failed.is_some() && done == 0 && !findings.interrupted {
         true => Ok(()),

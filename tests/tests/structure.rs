@@ -487,10 +487,13 @@ fn nothing_is_allocated_where_it_is_measured() {
     }
     assert_none("code that runs while something is timed has no heap", violations);
     let run = fs::read_to_string(workspace().join("bin/src/experiment/run_experiment.rs")).expect("a file");
-    assert!(
-        run.contains("engine::sealed(|| measured("),
-        "the heap is not sealed while an experiment measures"
-    );
+    let sealed = run.split("engine::sealed(|| {\n").skip(1).filter_map(|rest| rest.split("\n    })").next());
+    let sealed = sealed.collect::<Vec<_>>().join("\n");
+    for call in ["search(", "(experiment.measure)(", " check("] {
+        let calls = run.matches(call).count() - run.matches(&format!("fn{call}")).count();
+        assert!(calls > 0 && sealed.contains(call), "the heap is not sealed in `{call}`");
+    }
+    assert_eq!(run.matches("(experiment.measure)(").count(), 1, "no experiment measures elsewhere");
 }
 
 #[test]

@@ -52,6 +52,17 @@ pub enum Agreement {
     More,
 }
 
+impl Agreement {
+    /// Returns the word for machine-readable output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Agreement::Agrees => "agrees",
+            Agreement::Part => "part",
+            Agreement::More => "more",
+        }
+    }
+}
+
 /// A cache as a program sees it: one level of the stair, or several levels if the cache gives way in stages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cache {

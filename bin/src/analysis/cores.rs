@@ -4,11 +4,12 @@
 use alloc::vec::Vec;
 use core::fmt;
 use latency_core::cpulist::CpuSet;
-use latency_core::stats::{self, Interval};
+use latency_core::stats::{self, Estimate, Interval};
 use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
 
-use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong};
+use crate::report::chart::vector;
+use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
 
 /// Latency below which two CPUs are likely threads of one core, which exchange a line within its own caches: two cores
 /// are hardly ever as close, in nanoseconds.
@@ -44,41 +45,38 @@ pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
 }
 
 /// Returns every pair that was measured.
-pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = CpuPair<'r>> + Clone {
+fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = CpuPair<'r>> {
     outcomes.iter().filter_map(pair)
 }
 
-/// Returns the key of a measured walk over lines in a known state: all that it has in common with walks that differ
-/// only in the cache that the lines are in. The key is both CPUs, the lines' node, their state and the access. Returns
-/// `None` for other outcomes.
-fn row(outcome: &Outcome<'_>) -> Option<impl PartialEq + use<>> {
-    let Owned { owner, state, access, .. } = *outcome.point.walk.owned()?;
-    outcome.result.as_ref().ok()?;
-    Some((outcome.point.cpu, outcome.point.target, owner, state, access))
+/// The walks over lines in one known state, which differ only in the cache that the lines are in.
+#[derive(Clone, Copy, Debug)]
+pub struct StateRow<'r> {
+    /// The point of the first walk: its CPU and the lines' node.
+    pub point: &'r Point,
+    /// The owner, the state and the access.
+    pub owned: &'r Owned,
+    /// The nanoseconds of the measured walks, in the order of [`LineLevel::ALL`].
+    pub ns: [Option<f64>; LineLevel::ALL.len()],
 }
 
-/// Returns the first walk of each set of walks that differ only in the cache that the lines are in.
-pub fn rows<'r, 'a>(
-    outcomes: &'r [Outcome<'a>],
-) -> impl Iterator<Item = (&'r Outcome<'a>, &'r Owned)> + use<'r, 'a> {
-    let is_first = |(index, outcome): &(usize, &Outcome<'_>)| {
-        let own = row(outcome);
-        own.is_some() && !outcomes.iter().take(*index).any(|earlier| row(earlier) == own)
-    };
-    let firsts = outcomes.iter().enumerate().filter(is_first);
-    firsts.filter_map(|(_, outcome)| Some((outcome, outcome.point.walk.owned()?)))
+/// Returns the measured walks over lines in known states.
+pub fn state_rows<'r>(outcomes: &'r [Outcome<'_>]) -> Vec<StateRow<'r>> {
+    let mut rows: Vec<StateRow<'r>> = Vec::new();
+    for outcome in outcomes {
+        let (Some(owned), Some(ns)) = (outcome.point.walk.owned(), outcome.nanoseconds()) else { continue };
+        let key = |point: &Point, of: &Owned| (point.cpu, point.target, of.owner, of.state, of.access);
+        let is_alike = |row: &StateRow<'_>| key(row.point, row.owned) == key(&outcome.point, owned);
+        let place = rows.iter().position(is_alike).unwrap_or(rows.len());
+        if place == rows.len() {
+            rows.push(StateRow { point: &outcome.point, owned, ns: [None; LineLevel::ALL.len()] });
+        }
+        let levels =
+            rows.iter_mut().skip(place).take(1).flat_map(|row| row.ns.iter_mut().zip(LineLevel::ALL));
+        levels.filter(|(_, level)| *level == owned.level).for_each(|(slot, _)| *slot = slot.or(Some(ns)));
+    }
+    rows
 }
-
-/// Returns the time of the walk that differs from `like` only in the cache that the lines are in, in nanoseconds, if it
-/// was measured.
-pub fn in_cache(outcomes: &[Outcome<'_>], like: &Outcome<'_>, level: LineLevel) -> Option<f64> {
-    let is_there = |owned: &Owned| owned.level == level;
-    let same = outcomes.iter().filter(|other| other.point.walk.owned().is_some_and(is_there));
-    same.filter(|other| row(other) == row(like)).find_map(Outcome::nanoseconds)
-}
-
-/// Maximum number of classes: a pair has no, one or two efficiency cores.
-const MOST_CLASSES: usize = 3 * Shared::ALL.len();
 
 /// The pairs of CPUs that share the same hardware, and are of the same kinds of cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,19 +87,20 @@ pub struct SharingClass {
     pub small: Option<usize>,
     /// Number of pairs.
     pub pairs: usize,
-    /// The median of the pairs' values, in nanoseconds.
-    pub median: f64,
-    /// The median of the lower ends of the pairs' intervals and the median of the upper ends: if every pair's true
-    /// value lies in its interval, the true median lies in this one.
-    pub interval: Option<Interval>,
+    /// The median of the pairs' values, in nanoseconds. Its ends are the median of the lower ends of the pairs' intervals
+    /// and the median of the upper ends: if every pair's true value lies in its interval, the true median lies in this one.
+    pub median: Estimate,
     /// The smallest and the largest value of a pair.
-    pub range: (f64, f64),
+    pub range: Interval,
 }
 
 /// The conclusions from all pairs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CoresConclusion<'r> {
-    classes: [Option<SharingClass>; MOST_CLASSES],
+    /// The measured pairs.
+    pub pairs: Vec<CpuPair<'r>>,
+    /// The classes that have a pair, nearest first.
+    pub classes: Vec<SharingClass>,
     /// The pair with the smallest value.
     pub nearest: Option<CpuPair<'r>>,
     /// The pair with the largest value.
@@ -114,9 +113,10 @@ pub struct CoresConclusion<'r> {
 }
 
 impl CoresConclusion<'_> {
-    /// Returns the classes that have a pair, nearest first.
-    pub fn classes(&self) -> impl Iterator<Item = &SharingClass> + Clone {
-        self.classes.iter().flatten()
+    /// Returns the median of all pairs that share this hardware, of any kind of core.
+    pub fn median(&self, shared: Shared) -> Option<f64> {
+        let alike = self.pairs.iter().filter(|pair| pair.with.class == shared);
+        median(&mut alike.map(CpuPair::ns))
     }
 }
 
@@ -163,31 +163,28 @@ fn of_kind(small: Option<&CpuSet>, cpus: [u32; 2]) -> Option<usize> {
 /// Draws the conclusions from all pairs; `small` has the efficiency cores of a processor with several kinds of cores.
 #[must_use]
 pub fn conclude<'r>(outcomes: &'r [Outcome<'_>], small: Option<&CpuSet>) -> CoresConclusion<'r> {
-    let classes = core::array::from_fn(|place| {
-        let of_kind = Some(place % 3).filter(|of_kind| small.is_some() || *of_kind == 0)?;
-        class(outcomes, *Shared::ALL.get(place / 3)?, small.map(|small| (small, of_kind)))
-    });
-    let mut found = CoresConclusion { classes, nearest: None, farthest: None, spread: None, apart: None };
-    for pair in pairs(outcomes) {
-        let ns = pair.ns();
-        if found.nearest.is_none_or(|nearest| ns < nearest.ns()) {
-            found.nearest = Some(pair);
-        }
-        if found.farthest.is_none_or(|farthest| ns > farthest.ns()) {
-            found.farthest = Some(pair);
-        }
-        if let Some(lines) = pair.measured.lines {
-            let spread = lines.slowest.value - lines.fastest.value;
-            found.spread = Some(found.spread.map_or(spread, |most| most.max(spread)));
-        }
-        if let Some(messages) = pair.messages() {
-            let most = messages.most_ns();
-            if !most.is_nan() && found.apart.is_none_or(|(known, _)| most > known) {
-                found.apart = Some((most, [pair.a, pair.with.partner]));
-            }
+    #[cfg(test)]
+    super::drawn_tests::draws("cores");
+    let all: Vec<CpuPair<'r>> = vector(pairs(outcomes));
+    let mut classes = Vec::new();
+    for shared in Shared::ALL {
+        // A pair has no, one or two efficiency cores.
+        for count in 0..if small.is_some() { 3 } else { 1 } {
+            classes.extend(class(&all, shared, small.map(|small| (small, count))));
         }
     }
-    found
+    let apart = all.iter().filter_map(|pair| Some((pair.messages()?.most_ns(), [pair.a, pair.with.partner])));
+    let spread = all.iter().filter_map(|pair| pair.measured.lines);
+    CoresConclusion {
+        nearest: all.iter().copied().reduce(nearer),
+        farthest: all.iter().copied().reduce(|one, other| if other.ns() > one.ns() { other } else { one }),
+        spread: spread.map(|lines| lines.slowest.value - lines.fastest.value).reduce(f64::max),
+        apart: apart
+            .filter(|(most, _)| !most.is_nan())
+            .reduce(|one, other| if other.0 > one.0 { other } else { one }),
+        classes,
+        pairs: all,
+    }
 }
 
 /// Returns the nearer one of two pairs; the first one if they are equally near.
@@ -195,18 +192,16 @@ fn nearer<'r>(one: CpuPair<'r>, other: CpuPair<'r>) -> CpuPair<'r> {
     if other.ns() < one.ns() { other } else { one }
 }
 
-/// Calls `each` with each of `cpus` for which pairs were not planned, and the CPUs with larger numbers that it was not
-/// to be paired with.
-pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(CpuId, &CpuSet)) {
-    for a in cpus.iter().map(CpuId) {
-        let of_a = outcomes.iter().filter(|outcome| outcome.point.cpu == a);
-        let measured: CpuSet =
+/// Returns each of `cpus` for which pairs were not planned, and the CPUs with larger numbers that it was not to be paired
+/// with.
+pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet) -> Vec<(CpuId, CpuSet)> {
+    let others = |a: u32| {
+        let of_a = outcomes.iter().filter(|outcome| outcome.point.cpu.0 == a);
+        let planned: CpuSet =
             of_a.filter_map(|outcome| Some(outcome.point.walk.ping_pong()?.partner.0)).collect();
-        let others: CpuSet = cpus.difference(&measured).iter().filter(|b| *b > a.0).collect();
-        if !others.is_empty() {
-            each(a, &others);
-        }
-    }
+        (CpuId(a), cpus.difference(&planned).iter().filter(|b| *b > a).collect::<CpuSet>())
+    };
+    vector(cpus.iter().map(others).filter(|(_, others)| !others.is_empty()))
 }
 
 /// Returns the closest pair that is nearer than two cores can be, although the system reports two cores.
@@ -216,35 +211,34 @@ pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<CpuPair<'r>> {
 }
 
 /// Returns the class of the pairs that share this hardware: of all of them, or of a number of efficiency cores.
-#[must_use]
-pub fn class(
-    outcomes: &[Outcome<'_>],
-    shared: Shared,
-    kinds: Option<(&CpuSet, usize)>,
-) -> Option<SharingClass> {
+fn class(all: &[CpuPair<'_>], shared: Shared, kinds: Option<(&CpuSet, usize)>) -> Option<SharingClass> {
     let members = || {
-        pairs(outcomes).filter(move |pair| {
+        all.iter().filter(move |pair| {
             let own = of_kind(kinds.map(|(small, _)| small), [pair.a.0, pair.with.partner.0]);
             pair.with.class == shared && own == kinds.map(|(_, count)| count)
         })
     };
-    let middle = |of: fn(CpuPair<'_>) -> f64| median(&mut members().map(of));
-    let low = middle(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, |it| it.low));
-    let high = middle(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, |it| it.high));
-    let values = || members().map(|pair| pair.ns());
+    let end = |of: fn(Interval) -> f64| {
+        let ends = members().map(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, of));
+        median(&mut { ends })
+    };
+    let interval = end(|interval| interval.low).zip(end(|interval| interval.high));
+    let values = || members().map(CpuPair::ns);
     Some(SharingClass {
         shared,
         small: kinds.map(|(_, count)| count),
         pairs: members().count(),
-        median: middle(|pair| pair.ns())?,
-        interval: low.zip(high).map(|(low, high)| Interval { low, high }),
-        range: (values().reduce(f64::min)?, values().reduce(f64::max)?),
+        median: Estimate {
+            value: median(&mut values())?,
+            interval: interval.map(|(low, high)| Interval { low, high }),
+        },
+        range: Interval { low: values().reduce(f64::min)?, high: values().reduce(f64::max)? },
     })
 }
 
 /// Returns the median; `None` without values, or if one of them is not a number.
 fn median(values: &mut dyn Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
+    let mut values: Vec<f64> = vector(values);
     stats::median(&mut values).filter(|_| !values.iter().any(|value| value.is_nan()))
 }
 
@@ -282,16 +276,18 @@ mod tests {
             Outcome { result: Err(Exclusion::Interrupted), ..exchanged(1, 3, Shared::L3, 9.0) },
         ];
         let found = conclude(&outcomes, None);
-        let classes: std::vec::Vec<_> = found.classes().collect();
-        let of = |class: &SharingClass| (class.shared, class.pairs, class.median, class.range);
+        let classes = &found.classes;
+        let of = |class: &SharingClass| {
+            (class.shared, class.pairs, class.median.value, (class.range.low, class.range.high))
+        };
         assert_eq!(classes.len(), 2);
-        assert_eq!(of(classes[0]), (Shared::Core, 1, 10.0, (10.0, 10.0)));
-        assert_eq!(of(classes[1]), (Shared::Machine, 3, 120.0, (110.0, 150.0)));
-        assert_eq!(classes[1].interval, Some(Interval { low: 120.0 * 0.99, high: 120.0 * 1.01 }));
+        assert_eq!(of(&classes[0]), (Shared::Core, 1, 10.0, (10.0, 10.0)));
+        assert_eq!(of(&classes[1]), (Shared::Machine, 3, 120.0, (110.0, 150.0)));
+        assert_eq!(classes[1].median.interval, Some(Interval { low: 120.0 * 0.99, high: 120.0 * 1.01 }));
         let cpus = |pair: Option<CpuPair<'_>>| pair.map(|pair| (pair.a.0, pair.with.partner.0));
         assert_eq!((cpus(found.nearest), cpus(found.farthest)), (Some((0, 1)), Some((0, 2))));
         assert_eq!(found.spread, Some(5.0));
-        assert!(conclude(&[], None).classes().next().is_none());
+        assert!(conclude(&[], None).classes.is_empty());
     }
 
     #[test]
@@ -313,10 +309,10 @@ mod tests {
             walk(LineLevel::L2, State::Modified, 47.0),
             walk(LineLevel::L1, State::Exclusive, 45.0),
         ];
-        let rows: std::vec::Vec<_> = rows(&outcomes).map(|(_, owned)| (owned.state, owned.level)).collect();
-        assert_eq!(rows, [(State::Modified, LineLevel::L1), (State::Exclusive, LineLevel::L1)]);
-        let at = |index: usize, level| in_cache(&outcomes, &outcomes[index], level);
-        assert_eq!((at(0, LineLevel::L2), at(2, LineLevel::L2)), (Some(47.0), None));
+        let rows: std::vec::Vec<_> =
+            state_rows(&outcomes).iter().map(|row| (row.owned.state, row.ns[0], row.ns[1])).collect();
+        let expected = [(State::Modified, Some(50.0), Some(47.0)), (State::Exclusive, Some(45.0), None)];
+        assert_eq!((rows, &LineLevel::ALL[..2]), (expected.into(), &[LineLevel::L1, LineLevel::L2][..]));
     }
 
     fn of(values: &[f64]) -> Option<f64> {

@@ -17,19 +17,19 @@ const OF_ANOTHER_TIER: f64 = 1.5;
 
 /// Returns the lowest measured latency of a node's memory, in nanoseconds: from the nodes that the claim is for, if
 /// there is a claim.
-pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
+pub fn measured(pairs: &[Pair], node: &Node) -> Option<f64> {
     let holds = |from: NodeId| {
         let claim = node.attributes.claim();
         claim.is_none_or(|claim| claim.initiators.is_empty() || claim.initiators.contains(from.0))
     };
-    let its = pairs.filter(|pair| pair.to == node.id && holds(pair.from)).map(|pair| pair.ns);
+    let its = pairs.iter().filter(|pair| pair.to == node.id && holds(pair.from)).map(|pair| pair.ns);
     Some(its.fold(f64::INFINITY, f64::min)).filter(|ns| ns.is_finite())
 }
 
 /// Warns about claims that the measurements contradict.
-pub fn check(nodes: &[Node], pairs: impl Iterator<Item = Pair> + Clone, warnings: &mut Warnings) {
+pub fn check(nodes: &[Node], pairs: &[Pair], warnings: &mut Warnings) {
     for node in nodes {
-        let Some(ns) = measured(pairs.clone(), node) else { continue };
+        let Some(ns) = measured(pairs, node) else { continue };
         let found = Picoseconds(math::whole(ns * 1e3));
         if let Some(claimed) = node.attributes.claim().map(|claim| claim.read).filter(|read| read.0 > 0)
             && (found.0.real() / claimed.0.real() - 1.0).abs() > DIFFERS
@@ -38,7 +38,7 @@ pub fn check(nodes: &[Node], pairs: impl Iterator<Item = Pair> + Clone, warnings
         }
         let Some(tier) = node.attributes.tier else { continue };
         let least = nodes.iter().filter(|other| other.attributes.tier == Some(tier));
-        let least = least.filter_map(|other| Some((other.id, measured(pairs.clone(), other)?)));
+        let least = least.filter_map(|other| Some((other.id, measured(pairs, other)?)));
         if let Some((fast, best)) = least.min_by(|a, b| a.1.total_cmp(&b.1))
             && ns >= best * OF_ANOTHER_TIER
         {
@@ -76,13 +76,13 @@ mod tests {
     #[test]
     fn a_claim_is_compared_with_the_pair_that_it_covers() {
         let pairs = [pair(1, 4, 100.0), pair(0, 4, 210.0), pair(0, 0, 80.0)];
-        assert_eq!(measured(pairs.into_iter(), &claimed(4, 200, 4)), Some(210.0));
-        assert_eq!(measured(pairs.into_iter(), &claimed(5, 200, 4)), None);
+        assert_eq!(measured(&pairs, &claimed(4, 200, 4)), Some(210.0));
+        assert_eq!(measured(&pairs, &claimed(5, 200, 4)), None);
     }
 
     fn codes(nodes: &[Node], pairs: &[Pair]) -> Vec<&'static str> {
         let mut warnings = Warnings::new();
-        check(nodes, pairs.iter().copied(), &mut warnings);
+        check(nodes, pairs, &mut warnings);
         warnings.iter().map(Warning::code).collect()
     }
 

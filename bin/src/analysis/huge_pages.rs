@@ -3,8 +3,8 @@
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::translation::{FEWEST_LINES, base_page, find, kinds, ratio};
-use crate::result::Outcome;
+use super::translation::PageWalks;
+use crate::result::{Outcome, Point};
 use latency_core::stats::{Estimate, Side};
 
 /// Share of the time from which on translation is visible.
@@ -96,58 +96,37 @@ fn least(ratio: Estimate) -> Option<f64> {
     ratio.interval.map(|interval| 1.0 - 1.0 / interval.low)
 }
 
-/// Returns the random walks on one kind of pages, by ascending working set.
-pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator<Item = &'o Outcome<'a>> {
-    outcomes.iter().filter(move |outcome| {
-        let point = &outcome.point;
-        point.pages == pages
-            && point.order == Order::Random
-            && point.stride == point.line.bytes()
-            && point.size >= point.line.times(FEWEST_LINES)
-    })
-}
-
 /// Returns the number of pages that a point's working set spans, if it has the pages that were requested.
 pub fn spanned(outcome: &Outcome<'_>) -> u64 {
     let page = outcome.point.pages.size().unwrap_or(PageSize::LEAST);
     outcome.point.size.0.div_ceil(page.bytes().0)
 }
 
-/// Returns whether the TLB was found to treat the memory in these pages as base pages.
-pub fn behaves_as_small(outcomes: &[Outcome<'_>], pages: Pages) -> bool {
-    let mut mine = outcomes.iter().filter(|outcome| outcome.point.pages == pages);
-    mine.any(|outcome| outcome.result.as_ref().is_ok_and(|measured| measured.placed.as_small == Some(true)))
-}
-
-/// Returns the conclusions from the walks; `like_small` is true if the TLB was found to treat the measured pages as
+/// Returns the conclusion from the walks; `like_small` is true if the TLB was found to treat the measured pages as
 /// base pages. `None` if no walk in base pages was measured.
-pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<HugePagesConclusion> {
-    let page = base_page(outcomes);
-    let base = Pages::base(page);
-    let measured = || walks(outcomes, base).filter(|outcome| outcome.result.is_ok());
+pub fn conclude(walks: &PageWalks<'_, '_>, like_small: bool) -> Option<HugePagesConclusion> {
+    #[cfg(test)]
+    super::drawn_tests::draws("pages");
+    let base = walks.base;
+    let measured = || walks.random(base).filter(|outcome| outcome.result.is_ok());
     // In an interrupted run, the largest working set may have been measured in base pages only.
-    let compared = measured().filter(|outcome| ratio(outcomes, outcome).is_some()).last();
-    let small = compared.or_else(|| measured().last())?;
-    let point = &small.point;
-    let at =
-        |pages, order| find(outcomes, pages, (order, point.stride, point.size)).and_then(Outcome::estimate);
+    let compared = measured().rev().find(|outcome| walks.ratio(outcome).is_some());
+    let small = compared.or_else(|| measured().next_back())?;
+    let Point { size, stride, .. } = small.point;
     let latency = small.estimate()?;
-    let had = kinds(outcomes).filter_map(|pages| Some((pages, at(pages, point.order)?)));
-    let larger = had.filter(|(pages, _)| !pages.are_base()).last().map(|(pages, larger)| {
-        let shares = measured().filter_map(|outcome| {
-            Some((outcome.point.size, least(ratio(outcomes, outcome)?).unwrap_or(0.0)))
-        });
+    let in_pages = |pages: &Pages| Some((*pages, walks.like(small, *pages)?.estimate()?));
+    let larger = walks.kinds.iter().filter(|pages| !pages.are_base()).rev().find_map(in_pages);
+    let larger = larger.map(|(pages, larger)| {
+        let shares = measured()
+            .filter_map(|outcome| Some((outcome.point.size, least(walks.ratio(outcome)?).unwrap_or(0.0))));
         let ratio = latency.over(larger);
-        let like_small = like_small || behaves_as_small(outcomes, pages);
+        let like_small = like_small || walks.behaves_as_small(pages);
         let worth = ratio.map_or(Worth::Open, |ratio| Worth::of(ratio, like_small));
         Larger { pages, latency: larger, ratio, worth, from: shows_from(shares) }
     });
-    Some(HugePagesConclusion {
-        size: point.size,
-        small: latency,
-        page_local: at(base, Order::Local(page.bytes())),
-        larger,
-    })
+    let local = Order::Local(base.size().unwrap_or(PageSize::LEAST).bytes());
+    let page_local = walks.find(base, (local, stride, size)).and_then(Outcome::estimate);
+    Some(HugePagesConclusion { size, small: latency, page_local, larger })
 }
 
 /// Returns the first working set from which on, by ascending size, every share is visible.
@@ -158,6 +137,7 @@ fn shows_from(shares: impl Iterator<Item = (Bytes, f64)>) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::super::lanes::tests::outcome;
+    use super::super::translation::FEWEST_LINES;
     use super::*;
     use crate::result::Walk;
     use latency_core::stats::Interval;
@@ -209,8 +189,9 @@ mod tests {
 
     #[test]
     fn without_measurements_there_are_no_conclusions() {
-        assert_eq!(conclude(&[], false), None);
-        assert_eq!(kinds(&[]).count(), 0);
+        let walks = PageWalks::of(&[]);
+        assert_eq!(conclude(&walks, false), None);
+        assert!(walks.kinds.is_empty());
     }
 
     proptest! {
@@ -233,7 +214,8 @@ mod tests {
                 outcomes.push(of(index, SMALL, small, one));
                 outcomes.push(of(index, HUGE, large, other));
             }
-            let found = conclude(&outcomes, like_small).unwrap().larger.unwrap();
+            let walks = PageWalks::of(&outcomes);
+            let found = conclude(&walks, like_small).unwrap().larger.unwrap();
             let interval = found.ratio.unwrap().interval.unwrap();
             match found.worth {
                 Worth::Pay => prop_assert!(interval.low > 1.0 && !like_small),
@@ -246,8 +228,8 @@ mod tests {
             prop_assert!(found.least_share().unwrap() <= 1.0 - 1.0 / interval.low + 1e-9);
             // "It shows from" a size on: from this size on, no interval contains a share below a tenth.
             for (index, _) in points.iter().enumerate() {
-                let small = find(&outcomes, SMALL, (Order::Random, LINE, Bytes(SMALLEST.0 << index)));
-                let least = least(ratio(&outcomes, small.unwrap()).unwrap()).unwrap();
+                let small = walks.find(SMALL, (Order::Random, LINE, Bytes(SMALLEST.0 << index)));
+                let least = least(walks.ratio(small.unwrap()).unwrap()).unwrap();
                 prop_assert!(found.from.is_none_or(|from| Bytes(SMALLEST.0 << index) < from || least >= SHOWS));
             }
         }

@@ -1,11 +1,15 @@
 //! Conclusions from walks of several lanes: the limit of loads in flight, and the reach of the reorder window.
 
+use alloc::vec::Vec;
+
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::math::ToReal;
+use latency_core::sort::sort_by;
 use latency_core::stats::{self, Estimate, Interval, Side};
 use latency_core::units::{Bytes, LineSize};
 
 use super::claims::{Claim, Claims};
+use crate::report::chart::vector;
 use crate::result::{Outcome, Walk};
 
 /// Largest ratio of loads in flight to chains that is noise.
@@ -18,17 +22,30 @@ const FASTEST: usize = 3;
 const EXPOSED: f64 = 1.15;
 
 /// A working set with the time per load of each walk over it.
-#[derive(Clone, Copy, Debug)]
-pub struct WorkingSet<'r, 'a> {
-    outcomes: &'r [Outcome<'a>],
+#[derive(Clone, Debug)]
+pub struct WorkingSet {
     /// The working set.
     pub size: Bytes,
+    /// The measured walks, with the nanoseconds per load.
+    pub times: Vec<(Walk, Estimate)>,
+    /// The number of planned walks.
+    planned: usize,
 }
 
 /// Returns the working sets of a report, in the order of the report.
-pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = WorkingSet<'r, 'a>> {
+pub fn regions(outcomes: &[Outcome<'_>]) -> Vec<WorkingSet> {
+    #[cfg(test)]
+    super::drawn_tests::draws("chains");
     let alike = outcomes.chunk_by(|one, other| one.point.size == other.point.size);
-    alike.filter_map(|outcomes| Some(WorkingSet { outcomes, size: outcomes.first()?.point.size }))
+    let set = |outcomes: &[Outcome<'_>]| WorkingSet {
+        size: outcomes.first().map_or(Bytes(0), |first| first.point.size),
+        times: outcomes
+            .iter()
+            .filter_map(|outcome| Some((outcome.point.walk, outcome.estimate()?)))
+            .collect(),
+        planned: outcomes.len(),
+    };
+    vector(alike.map(set))
 }
 
 /// The number of loads that one core keeps in flight.
@@ -55,16 +72,15 @@ impl Saturation {
     }
 }
 
-impl<'r, 'a> WorkingSet<'r, 'a> {
-    /// Returns the measured walks, with the nanoseconds per load.
-    pub fn times(&self) -> impl Iterator<Item = (Walk, Estimate)> + use<'r, 'a> {
-        let measured = |outcome: &Outcome<'_>| Some(outcome.result.as_ref().ok()?.series.nanoseconds.into());
-        self.outcomes.iter().filter_map(move |outcome| Some((outcome.point.walk, measured(outcome)?)))
+impl WorkingSet {
+    /// Returns the time per load of the walk that `is_one` selects.
+    fn time(&self, is_one: impl Fn(&Walk) -> bool) -> Option<Estimate> {
+        self.times.iter().find(|(walk, _)| is_one(walk)).map(|(_, time)| *time)
     }
 
     /// Returns the time per load with this number of lanes and no other instructions between their loads.
     pub fn with_lanes(&self, lanes: usize) -> Option<Estimate> {
-        self.times().find(|(walk, _)| walk.lanes() == lanes).map(|(_, time)| time)
+        self.time(|walk| walk.lanes() == lanes)
     }
 
     /// Returns the time per load of a single lane, in nanoseconds.
@@ -74,9 +90,8 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
 
     /// Returns the time per load with this amount of work between loads, with or without a prefetch.
     pub fn with_work(&self, work: usize, prefetch: bool) -> Option<Estimate> {
-        self.times().find_map(|(walk, time)| match walk {
-            Walk::Lanes(kernel) if (kernel.work(), kernel.prefetch) == (work, prefetch) => Some(time),
-            _ => None,
+        self.time(|walk| {
+            matches!(walk, Walk::Lanes(kernel) if (kernel.work(), kernel.prefetch) == (work, prefetch))
         })
     }
 
@@ -89,29 +104,18 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
     /// Without some numbers of lanes, the fastest times are a plateau only if they are alike.
     pub fn saturation(&self) -> Option<Saturation> {
         let single = self.with_lanes(1)?;
-        let mut fastest = [None::<(Walk, Estimate)>; FASTEST];
-        for time in self.times() {
-            let mut carried = Some(time);
-            for place in &mut fastest {
-                let of = |time: Option<(Walk, Estimate)>| time.map_or(f64::INFINITY, |(_, time)| time.value);
-                if of(carried) < of(*place) {
-                    core::mem::swap(&mut carried, place);
-                }
-            }
-        }
-        let is_plateau = || {
-            let [Some((_, first)), .., Some((_, last))] = fastest else { return false };
-            last.value < PLATEAU * first.value
-        };
-        if self.outcomes.len() < PARALLEL.len() && !is_plateau() {
+        let mut sorted = self.times.clone();
+        sort_by(&mut sorted, |(one, fast), (other, slow)| {
+            fast.value.total_cmp(&slow.value).then(one.lanes().cmp(&other.lanes()))
+        });
+        let fastest = sorted.get(..FASTEST)?;
+        let [(best, first), .., (_, last)] = fastest else { return None };
+        if self.planned < PARALLEL.len() && last.value >= PLATEAU * first.value {
             return None;
         }
-        let median = |select: fn(Estimate) -> Option<f64>| {
-            let mut values = [0.0; FASTEST];
-            for (value, time) in values.iter_mut().zip(fastest) {
-                *value = select(time?.1)?;
-            }
-            stats::median(&mut values)
+        let median = |select: fn(&Estimate) -> Option<f64>| {
+            let values: Option<Vec<f64>> = fastest.iter().map(|(_, time)| select(time)).collect();
+            stats::median(&mut values?)
         };
         let plateau = median(|time| Some(time.value))?;
         let interval = || {
@@ -121,18 +125,17 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
             Some(Interval { low: single.low / high, high: single.high / low })
         };
         // No chain has more than one load in flight: a single chain was slowed.
-        let most = fastest.iter().flatten().map(|(walk, _)| walk.lanes()).max()?;
+        let most = fastest.iter().map(|(walk, _)| walk.lanes()).max()?;
         if single.value / plateau > MORE * most.real() {
             return None;
         }
-        let (best, fastest) = fastest.first().copied().flatten()?;
-        let (first, _) = self.times().find(|(_, time)| time.value < PLATEAU * plateau)?;
+        let (from, _) = self.times.iter().find(|(_, time)| time.value < PLATEAU * plateau)?;
         Some(Saturation {
             size: self.size,
             single_ns: single.value,
             in_flight: Estimate { value: single.value / plateau, interval: interval() },
-            from_lanes: first.lanes(),
-            fastest_ns: fastest.value,
+            from_lanes: from.lanes(),
+            fastest_ns: first.value,
             fastest_lanes: best.lanes(),
         })
     }
@@ -153,19 +156,14 @@ pub enum HierarchyPlace {
 /// and the times of the working sets of a report: a working set that is as slow as memory is not in a reported cache.
 ///
 /// If memory was not measured, more than half of the largest cache may be in it or not: others use that cache too.
-pub fn place(
-    claims: &Claims,
-    outcomes: &[Outcome<'_>],
-    least_in_memory: Bytes,
-    size: Bytes,
-) -> HierarchyPlace {
+pub fn place(claims: &Claims, sets: &[WorkingSet], least_in_memory: Bytes, size: Bytes) -> HierarchyPlace {
     if size >= least_in_memory {
         return HierarchyPlace::Memory;
     }
     let largest = claims.iter().map(|claim| claim.size).max();
     let shared = |claim: &Claim| Some(claim.size) == largest && size.times(2) > claim.size;
     match claims.iter().find(|claim| claim.size >= size) {
-        Some(claim) if !is_like_memory(outcomes, size, least_in_memory).unwrap_or(shared(claim)) => {
+        Some(claim) if !is_like_memory(sets, size, least_in_memory).unwrap_or(shared(claim)) => {
             HierarchyPlace::Cache(claim.level)
         }
         _ => HierarchyPlace::Unknown,
@@ -181,6 +179,16 @@ pub enum Limit {
     BuffersOrMemory,
 }
 
+impl Limit {
+    /// Returns the name for machine-readable output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Limit::Buffers => "at_most",
+            Limit::BuffersOrMemory => "at_least",
+        }
+    }
+}
+
 /// Share of the memory latency from which on a working set is not served by a cache.
 pub const NEARLY_MEMORY: f64 = 0.7;
 /// Largest share of the memory latency at which a cache serves a working set well enough that memory is not the limit
@@ -190,11 +198,9 @@ const WELL_SERVED: f64 = 0.5;
 const FARTHER: f64 = 1.5;
 
 /// Returns whether a single chain takes nearly as long in a working set as in memory; `None` if one was not measured.
-fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> Option<bool> {
-    let this = regions(outcomes).find(|region| region.size == size);
-    let memory = regions(outcomes).find(|region| region.size >= least_in_memory);
-    let (this, memory) = (this.and_then(|this| this.alone()), memory.and_then(|memory| memory.alone()));
-    this.zip(memory).map(|(this, memory)| this >= NEARLY_MEMORY * memory)
+fn is_like_memory(sets: &[WorkingSet], size: Bytes, least_in_memory: Bytes) -> Option<bool> {
+    let this = sets.iter().find(|set| set.size == size)?.alone()?;
+    Some(this >= NEARLY_MEMORY * sets.iter().find(|set| set.size >= least_in_memory)?.alone()?)
 }
 
 /// Returns the saturation of the working set that fills up a core's buffers, in which all loads in flight are misses,
@@ -204,28 +210,27 @@ fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes)
 /// a working set larger than `near`, the cache before it, and no larger than `last`. Memory alone gives a lower
 /// bound, and a nearer cache nothing.
 pub fn misses_in_flight(
-    outcomes: &[Outcome<'_>],
+    sets: &[WorkingSet],
     near: Bytes,
     last: Bytes,
     least_in_memory: Bytes,
 ) -> Option<(Saturation, Limit)> {
-    let memory = regions(outcomes).find(|region| region.size >= least_in_memory);
-    let memory_ns = memory.and_then(|memory| memory.alone());
+    let memory = sets.iter().find(|set| set.size >= least_in_memory);
+    let memory_ns = memory.and_then(WorkingSet::alone);
     // A region that is hardly faster than memory, or as fast as the nearer cache, is not in the last-level cache, even
     // if it is reported to be.
-    let near_ns = regions(outcomes).find(|region| region.size <= near).and_then(|near| near.alone());
-    let is_cache = |region: &WorkingSet<'_, '_>| {
-        let ns = region.alone();
+    let near_ns = sets.iter().find(|set| set.size <= near).and_then(WorkingSet::alone);
+    let is_cache = |set: &&WorkingSet| {
+        let ns = set.alone();
         memory_ns.zip(ns).is_none_or(|(memory, ns)| ns <= WELL_SERVED * memory)
             && near_ns.zip(ns).is_none_or(|(near, ns)| ns >= FARTHER * near)
     };
-    let shared =
-        regions(outcomes).find(|region| region.size > near && region.size <= last && is_cache(region));
-    let (limit, region) = match shared {
-        Some(region) if memory_ns.is_some() => (Limit::Buffers, region),
+    let shared = sets.iter().find(|set| set.size > near && set.size <= last && is_cache(set));
+    let (limit, set) = match shared {
+        Some(set) if memory_ns.is_some() => (Limit::Buffers, set),
         found => (Limit::BuffersOrMemory, found.or(memory)?),
     };
-    Some((region.saturation()?, limit))
+    Some((set.saturation()?, limit))
 }
 
 /// The reach of the reorder window over work that depends on loads, in instructions.
@@ -247,10 +252,10 @@ impl WorkReach {
 
 /// Returns the amount of work at which the time of a load in memory exceeds both the time without work and the floor,
 /// without a prefetch. Points with an interval that leaves this open do not count.
-pub fn work_reach(floor: Option<WorkingSet<'_, '_>>, memory: WorkingSet<'_, '_>) -> Option<WorkReach> {
+pub fn work_reach(floor: Option<&WorkingSet>, memory: &WorkingSet) -> Option<WorkReach> {
     let bare = memory.with_work(0, false)?;
     let mut reach = None;
-    for (walk, time) in memory.times() {
+    for (walk, time) in &memory.times {
         let Walk::Lanes(kernel) = walk else { continue };
         if kernel.prefetch {
             continue;

@@ -92,7 +92,7 @@ fn lanes_saturate_where_the_buffers_are_full() {
     let time = |lanes: usize| 96.0 / lanes.min(12) as f64;
     let point = |kernel| outcome(1 << 28, Walk::Lanes(kernel), time(kernel.lanes()));
     let outcomes: Vec<_> = PARALLEL.iter().map(point).collect();
-    let region = regions(&outcomes).next().unwrap();
+    let region = regions(&outcomes).remove(0);
     let found = region.saturation().unwrap();
     assert!((found.in_flight.value - 12.0).abs() < 1e-9, "{found:?}");
     assert_eq!(found.from_lanes, 12);
@@ -104,7 +104,7 @@ fn lanes_saturate_where_the_buffers_are_full() {
     let slowed = |lanes: usize| if lanes == 1 { 96.0 * 8.0 } else { time(lanes) };
     let point = |kernel| outcome(1 << 28, Walk::Lanes(kernel), slowed(kernel.lanes()));
     let outcomes: Vec<_> = PARALLEL.iter().map(point).collect();
-    assert!(regions(&outcomes).next().unwrap().saturation().is_none());
+    assert!(regions(&outcomes)[0].saturation().is_none());
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn without_some_numbers_of_chains_there_is_a_limit_only_where_more_bring_no_gain
         let chosen = PARALLEL.iter().zip(limited(1 << 28, 96.0, 12));
         let chosen: Vec<_> = chosen.filter(|(kernel, _)| lanes.contains(&kernel.lanes())).collect();
         let outcomes: Vec<_> = chosen.into_iter().map(|(_, outcome)| outcome).collect();
-        regions(&outcomes).next()?.saturation()
+        regions(&outcomes)[0].saturation()
     };
     assert_eq!(saturation(&[1]), None);
     assert_eq!(saturation(&[1, 2, 4, 8]), None, "more chains would be faster");
@@ -131,7 +131,7 @@ fn limited(size: u64, alone: f64, most: usize) -> impl Iterator<Item = Outcome<'
 #[test]
 fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
     let (near, last, memory) = (Bytes(1 << 20), Bytes(32 << 20), Bytes(256 << 20));
-    let found = |outcomes: &[Outcome<'_>]| misses_in_flight(outcomes, near, last, memory);
+    let found = |outcomes: &[Outcome<'_>]| misses_in_flight(&regions(outcomes), near, last, memory);
     let all: Vec<_> = limited(1 << 19, 5.0, 8)
         .chain(limited(10 << 20, 40.0, 12))
         .chain(limited(256 << 20, 96.0, 10))
@@ -160,7 +160,7 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
             .collect();
         assert_eq!(found(&part).unwrap().1, Limit::BuffersOrMemory, "{alone} ns");
     }
-    let is_like = |outcomes, bytes| is_like_memory(outcomes, Bytes(bytes), memory);
+    let is_like = |outcomes: &[Outcome<'_>], bytes| is_like_memory(&regions(outcomes), Bytes(bytes), memory);
     assert_eq!([is_like(&slow, 10 << 20), is_like(&all, 10 << 20)], [Some(true), Some(false)]);
     let without_memory = caches;
     assert_eq!(is_like(without_memory, 10 << 20), None);
@@ -189,7 +189,7 @@ fn a_working_set_is_in_the_smallest_cache_that_holds_it() {
 #[test]
 fn without_a_lane_alone_there_is_nothing_to_compare_with() {
     let outcomes = [outcome(1 << 28, Walk::Lanes(&PARALLEL[3]), 30.0)];
-    let region = regions(&outcomes).next().unwrap();
+    let region = regions(&outcomes).remove(0);
     assert_eq!((region.saturation(), region.in_flight(10.0)), (None, None));
 }
 
@@ -207,9 +207,8 @@ fn worked(room: f64) -> Vec<Outcome<'static>> {
 fn the_window_ends_between_two_amounts_of_work() {
     let reach = |room| {
         let outcomes = worked(room);
-        let mut regions = regions(&outcomes);
-        let floor = regions.next();
-        work_reach(floor, regions.next().unwrap()).unwrap()
+        let sets = regions(&outcomes);
+        work_reach(sets.first(), &sets[1]).unwrap()
     };
     assert_eq!(reach(200.0), WorkReach { hidden: 208, exposed: Some(272) });
     assert_eq!(reach(1e6), WorkReach { hidden: 848, exposed: None });

@@ -1,39 +1,45 @@
 //! Curves of latency over bandwidth, from the outcomes of a run: one for each pair of nodes and kind of traffic.
 
-use latency_core::sort::sort_by;
+use alloc::vec::Vec;
+
+use latency_core::sort::sort_by_key;
 use latency_core::stats::{Estimate, Interval};
 
-use super::load::{Curve, LoadLevel, MOST_LEVELS, Verdict, lines_in_flight};
+use super::load::{Curve, LoadLevel, Verdict, lines_in_flight};
 use super::traffic::{bytes_per_line, limit, shares};
+use crate::report::chart::vector;
 use crate::result::{Measurement, Outcome, PlacedField, Point, RoundSeries, Traffic, Walk};
 
 /// One level of load, and its outcome.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct Step<'r, 'a> {
     /// Its index among the outcomes.
-    pub index: usize,
+    index: usize,
+    /// The outcome.
+    pub outcome: &'r Outcome<'a>,
+    /// Its measurement.
+    pub measured: &'r Measurement,
     /// The number of generators.
     pub generators: u32,
     /// Its rate and latency.
     pub level: LoadLevel,
 }
 
-impl Step {
-    const NONE: Step = Step { index: 0, generators: 0, level: LoadLevel::NONE };
-
-    fn offered(&self) -> f64 {
-        self.level.offered.unwrap_or(f64::INFINITY)
-    }
-}
-
-/// The subject of one curve, represented by the first of its outcomes with traffic from all generators.
-#[derive(Clone, Copy, Debug)]
+/// One curve, represented by the first of its outcomes with traffic from all generators.
+#[derive(Clone, Debug)]
 pub struct Loading<'r, 'a> {
     outcomes: &'r [Outcome<'a>],
     /// The point of that outcome.
     pub point: Point,
     /// Its traffic: kind, nodes and footprint are the same in all outcomes.
     pub traffic: Traffic,
+    /// The measured levels by offered load, idle first; levels without pacing come last, by the number of generators.
+    pub steps: Vec<Step<'r, 'a>>,
+    /// The curve through the levels of all generators.
+    pub curve: Option<Curve>,
+    /// The rate of all generators without pacing, or of fewer that deliver more beyond both intervals; `None` if it was
+    /// not requested.
+    pub limit: Option<BandwidthLimit>,
 }
 
 /// The largest delivered bandwidth.
@@ -69,40 +75,19 @@ impl BandwidthLimit {
     }
 }
 
-/// The levels of a curve.
-pub struct Steps {
-    steps: [Step; MOST_LEVELS],
-    count: usize,
-}
-
-impl Steps {
-    /// Returns the levels.
-    pub fn as_slice(&self) -> &[Step] {
-        self.steps.get(..self.count).unwrap_or_default()
-    }
-
-    fn push(&mut self, step: Step) {
-        if let Some(slot) = self.steps.get_mut(self.count) {
-            *slot = step;
-            self.count += 1;
+/// Returns the curves of a report, in the order of their first points.
+pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> Vec<Loading<'r, 'a>> {
+    #[cfg(test)]
+    super::drawn_tests::draws("loaded");
+    let mut all: Vec<Loading<'r, 'a>> = Vec::new();
+    for Outcome { point, .. } in outcomes {
+        if let Walk::Loaded(traffic) = &point.walk
+            && !all.iter().any(|known| known.has(point, traffic))
+        {
+            all.push(Loading::of(outcomes, *point, *traffic));
         }
     }
-}
-
-/// Returns the subjects of the curves of a report, in the order of their first points.
-pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loading<'r, 'a>> + Clone {
-    let key = |outcome: &Outcome<'_>| match outcome.point.walk {
-        Walk::Loaded(traffic) => {
-            Some((outcome.point.initiator, outcome.point.target, traffic.node, traffic.kind.name))
-        }
-        _ => None,
-    };
-    outcomes.iter().enumerate().filter_map(move |(index, outcome)| {
-        let own = key(outcome)?;
-        let known = outcomes.iter().take(index).any(|earlier| key(earlier) == Some(own));
-        let traffic = *outcome.point.walk.traffic()?;
-        (!known).then_some(Loading { outcomes, point: outcome.point, traffic })
-    })
+    all
 }
 
 /// Returns the bytes per second that generators delivered while a chain was walked.
@@ -115,98 +100,80 @@ pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
 }
 
 impl<'r, 'a> Loading<'r, 'a> {
-    /// Returns the measured levels by offered load, idle first; levels without pacing come last, by the number of
-    /// generators.
-    pub fn steps(&self) -> Steps {
-        let mut all = Steps { steps: [Step::NONE; MOST_LEVELS], count: 0 };
-        for (index, outcome) in self.outcomes.iter().enumerate() {
-            let Ok(measured) = &outcome.result else { continue };
-            let latency = Estimate::from(measured.series.nanoseconds);
-            match outcome.point.walk {
-                Walk::Chain if self.is_of(&outcome.point) => {
-                    all.push(Step { index, level: LoadLevel { latency, ..LoadLevel::NONE }, ..Step::NONE });
-                }
-                Walk::Loaded(traffic) if self.has(&outcome.point, &traffic) => {
-                    let Some(delivered) = delivered(&traffic, &measured.series) else { continue };
-                    let level = LoadLevel { offered: traffic.rate, delivered, latency };
-                    all.push(Step { index, generators: traffic.generators, level });
-                }
-                _ => {}
-            }
-        }
-        let count = all.count;
-        sort_by(all.steps.get_mut(..count).unwrap_or_default(), |one, other| {
-            one.offered()
-                .total_cmp(&other.offered())
-                .then((one.generators, one.index).cmp(&(other.generators, other.index)))
+    fn of(outcomes: &'r [Outcome<'a>], point: Point, traffic: Traffic) -> Loading<'r, 'a> {
+        let mut loading = Loading { outcomes, point, traffic, steps: Vec::new(), curve: None, limit: None };
+        let steps = outcomes.iter().enumerate().filter_map(|(index, outcome)| loading.step(index, outcome));
+        loading.steps = vector(steps);
+        sort_by_key(&mut loading.steps, |step| {
+            let offered = step.level.offered.unwrap_or(f64::INFINITY);
+            // Rates are positive, so that their bits have their order.
+            (offered.to_bits(), step.generators, step.index)
         });
-        all
+        let levels: Vec<LoadLevel> = vector(loading.levels().map(|step| step.level));
+        loading.curve = Curve::of(&levels);
+        loading.limit = loading.limit_of();
+        loading
     }
 
-    /// Returns the curve through the levels of all generators.
-    pub fn curve(&self) -> Option<Curve> {
-        let (mut levels, mut count) = ([LoadLevel::NONE; MOST_LEVELS], 0);
-        let steps = self.steps();
-        for (slot, step) in levels.iter_mut().zip(steps.as_slice().iter().filter(|step| self.is_level(step)))
-        {
-            *slot = step.level;
-            count += 1;
-        }
-        Curve::of(levels.get(..count)?)
+    /// Returns the level of a measured outcome of this curve.
+    fn step(&self, index: usize, outcome: &'r Outcome<'a>) -> Option<Step<'r, 'a>> {
+        let measured = outcome.result.as_ref().ok()?;
+        let latency = measured.series.nanoseconds.into();
+        let (generators, level) = match &outcome.point.walk {
+            Walk::Chain if self.is_of(&outcome.point) => (0, LoadLevel { latency, ..LoadLevel::NONE }),
+            Walk::Loaded(traffic) if self.has(&outcome.point, traffic) => {
+                let delivered = delivered(traffic, &measured.series)?;
+                (traffic.generators, LoadLevel { offered: traffic.rate, delivered, latency })
+            }
+            _ => return None,
+        };
+        Some(Step { index, outcome, measured, generators, level })
+    }
+
+    /// Returns the levels of the curve; fewer generators without pacing only show the cause of the limit.
+    pub fn levels(&self) -> impl Iterator<Item = &Step<'r, 'a>> + Clone {
+        self.steps.iter().filter(|step| self.is_level(step))
     }
 
     /// Returns the lowest latency and the fastest level, if idle memory is slower than that level.
     pub fn slow_idle(&self) -> Option<(f64, LoadLevel)> {
-        let curve = self.curve()?;
+        let curve = self.curve.as_ref()?;
         Some((curve.lowest.value, curve.fastest?))
     }
 
-    /// Returns whether a step is a level of the curve; fewer generators without pacing only show the cause of the
-    /// limit.
-    pub fn is_level(&self, step: &Step) -> bool {
+    /// Returns whether a step is a level of the curve.
+    pub fn is_level(&self, step: &Step<'_, '_>) -> bool {
         step.level.offered.is_some() || step.generators == self.traffic.generators
     }
 
     /// Returns the bandwidth at which latency reaches a multiple of the lowest one; `None` if the generators end the
     /// curve, or if that bandwidth is not known.
     pub fn knee(&self, ratio: f64) -> Option<Estimate> {
-        if self.limit()?.is_of_generators() {
-            return None;
-        }
-        self.curve()?.knee(ratio)
+        self.limit.filter(|limit| !limit.is_of_generators())?;
+        self.curve.as_ref()?.knee(ratio)
     }
 
-    /// Returns the rate of all generators without pacing, or of fewer that deliver more beyond both intervals, with the
-    /// number of generators and the rate of half of all generators. `None` if it was not requested.
-    pub fn limit(&self) -> Option<BandwidthLimit> {
-        let steps = self.steps();
-        let is_unpaced =
-            |step: &&Step| step.level.offered.is_none() && step.level.delivered.value.is_finite();
-        let unpaced = || steps.as_slice().iter().filter(is_unpaced);
-        let all = unpaced().find(|step| step.generators == self.traffic.generators)?;
-        let of = |step: &Step| (step.generators, step.level.delivered);
-        let best = unpaced().nth(limit(&|place| unpaced().nth(place).map(of))?)?;
-        let half = unpaced().find(|step| step.generators == all.generators / 2);
-        let half = half.map(|step| step.level.delivered);
-        let (cores, rate) = (all.generators as usize, &all.level.delivered);
+    fn limit_of(&self) -> Option<BandwidthLimit> {
+        let unpaced = self.steps.iter().filter(|step| step.level.offered.is_none());
+        let rates = unpaced.map(|step| (step.generators, step.level.delivered));
+        let rates: Vec<_> = vector(rates.filter(|(_, rate)| rate.value.is_finite()));
+        let of =
+            |count: u32| rates.iter().find(|(generators, _)| *generators == count).map(|(_, rate)| *rate);
+        let all = self.traffic.generators;
+        let whole = of(all)?;
+        let (generators, rate) = *rates.get(limit(&rates)?)?;
+        let half = of(all / 2);
         let moved = half.map(|half| half.value);
-        let verdict = match best.generators == all.generators {
-            true => Verdict::of_all(cores, rate, moved),
-            false => Verdict::of(cores, rate.value, moved),
+        let verdict = match generators == all {
+            true => Verdict::of_all(all as usize, &whole, moved),
+            false => Verdict::of(all as usize, whole.value, moved),
         };
-        Some(BandwidthLimit {
-            rate: best.level.delivered,
-            generators: best.generators,
-            all: all.generators,
-            whole: all.level.delivered,
-            half,
-            verdict,
-        })
+        Some(BandwidthLimit { rate, generators, all, whole, half, verdict })
     }
 
     /// Returns the lines that each generator has in flight, by Little's law with the latency of the chain; `None` if
     /// the generators do not read.
-    pub fn in_flight(&self, step: &Step) -> Option<f64> {
+    pub fn in_flight(&self, step: &Step<'_, '_>) -> Option<f64> {
         let (read, line) = (step.level.delivered.value * shares(self.traffic.kind).read, self.traffic.line);
         let lines = lines_in_flight(read, step.level.latency.value, step.generators.max(1) as usize, line);
         lines.filter(|lines| *lines > 0.0)
@@ -214,9 +181,9 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the clock of the uncore that serves the generators' memory; `None` if it was not read. It is not read
     /// while idle memory of another node is measured.
-    pub fn uncore_gigahertz(&self, step: &Step) -> Option<f64> {
+    pub fn uncore_gigahertz(&self, step: &Step<'_, '_>) -> Option<f64> {
         let own = step.generators > 0 || self.point.target == self.traffic.node;
-        self.measured(step)?.series.uncore_gigahertz.filter(|_| own)
+        step.measured.series.uncore_gigahertz.filter(|_| own)
     }
 
     /// Returns the curve's outcomes with traffic.
@@ -225,11 +192,6 @@ impl<'r, 'a> Loading<'r, 'a> {
             Walk::Loaded(traffic) => self.has(&outcome.point, traffic),
             _ => false,
         })
-    }
-
-    /// Returns the measurement of a step.
-    pub fn measured(&self, step: &Step) -> Option<&'r Measurement> {
-        self.outcomes.get(step.index)?.result.as_ref().ok()
     }
 
     /// Returns the memory of the generators: the proof of its placement, and the pages.

@@ -1,22 +1,25 @@
 //! Conclusions from the latencies of all pairs of nodes.
 
-use core::iter::successors;
+use alloc::vec::Vec;
 
+use latency_core::math::ToReal;
+use latency_core::sort::sort_by_key;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::topology::Topology;
 use latency_core::units::NodeId;
 
+use crate::report::chart::vector;
 use crate::result::Outcome;
 
 /// The kind of distance between two nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// A node and its own memory.
     Local,
-    /// Nodes of one package: sub-NUMA clusters, NPS2 and NPS4.
-    SamePackage,
     /// Nodes of two packages, or of packages that the system does not name.
     OtherPackage,
+    /// Nodes of one package: sub-NUMA clusters, NPS2 and NPS4.
+    SamePackage,
     /// A node without CPUs, such as CXL memory.
     MemoryOnly,
 }
@@ -84,31 +87,15 @@ impl Pair {
     }
 }
 
-/// The sum of latencies, and of the ends of their intervals.
-#[derive(Clone, Copy, Default)]
-struct Sum {
-    count: u32,
-    value: f64,
-    /// The ends; NaN if a latency has no interval.
-    low: f64,
-    high: f64,
-}
-
-impl Sum {
-    fn add(&mut self, Estimate { value, interval }: Estimate) {
-        let unknown = Interval { low: f64::NAN, high: f64::NAN };
-        let Interval { low, high } = interval.unwrap_or(unknown);
-        (self.count, self.value) = (self.count + 1, self.value + value);
-        (self.low, self.high) = (self.low + low, self.high + high);
-    }
-
-    /// Returns the mean. All pairs may be off to the same side, so its interval is as wide as theirs.
-    fn mean(&self) -> Option<Estimate> {
-        let count = f64::from(self.count);
-        let interval = Interval { low: self.low / count, high: self.high / count };
-        let interval = Some(interval).filter(|interval| interval.high.is_finite());
-        (self.count > 0).then(|| Estimate { value: self.value / count, interval })
-    }
+/// Returns the mean of latencies; `None` without any. All pairs may be off to the same side, so its interval is as wide as
+/// theirs.
+fn mean<'p>(pairs: impl Iterator<Item = &'p Pair> + Clone) -> Option<Estimate> {
+    let count = pairs.clone().count().real();
+    let mean = |of: fn(&Pair) -> f64| pairs.clone().map(of).sum::<f64>() / count;
+    let low = mean(|pair| pair.interval.map_or(f64::NAN, |interval| interval.low));
+    let high = mean(|pair| pair.interval.map_or(f64::NAN, |interval| interval.high));
+    let interval = high.is_finite().then_some(Interval { low, high });
+    (count > 0.0).then(|| Estimate { value: mean(|pair| pair.ns), interval })
 }
 
 /// The pairs of one class at one distance in the firmware's table, and their latencies in nanoseconds.
@@ -121,87 +108,65 @@ pub struct DistanceGroup {
     /// True if pairs of the same class have another distance.
     pub divided: bool,
     /// The number of pairs.
-    pub pairs: u32,
+    pub pairs: usize,
     /// The mean latency.
-    pub mean: f64,
-    /// The interval of the mean, if each pair has one.
-    pub interval: Option<Interval>,
-    /// The smallest latency.
-    pub least: f64,
-    /// The largest latency.
-    pub most: f64,
+    pub mean: Estimate,
+    /// The smallest and the largest latency.
+    pub range: Interval,
 }
 
 impl DistanceGroup {
-    /// Returns the group of the pairs at this distance, from all pairs of its class.
-    fn of(class: Class, distance: Option<u8>, of_class: impl Iterator<Item = Pair>) -> DistanceGroup {
-        let (mut divided, mut sum, mut least, mut most) = (false, Sum::default(), f64::INFINITY, 0.0_f64);
-        for pair in of_class {
-            if pair.distance == distance {
-                sum.add(pair.estimate());
-                (least, most) = (least.min(pair.ns), most.max(pair.ns));
-            } else {
-                divided = true;
-            }
-        }
-        let Estimate { value: mean, interval } =
-            sum.mean().unwrap_or(Estimate { value: f64::NAN, interval: None });
-        DistanceGroup { class, distance, divided, pairs: sum.count, mean, interval, least, most }
-    }
-
-    /// Returns the mean latency with its interval.
-    pub const fn estimate(&self) -> Estimate {
-        Estimate { value: self.mean, interval: self.interval }
-    }
-
     /// Returns whether the pairs differ by more than two medians that are each certain to 1 %.
     pub fn differs(&self) -> bool {
-        self.most > self.least * 1.02
+        self.range.high > self.range.low * 1.02
     }
 }
 
-/// The conclusions from a matrix.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct MatrixConclusion {
+/// The mean latencies of pairs by class.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClassMeans {
     /// The mean latency of nodes to their own memory.
-    pub local_ns: Option<f64>,
-    /// The mean latency of each class of [`Class::FAR`].
-    pub far_ns: [Option<f64>; Class::FAR.len()],
-    /// The mean latencies of local memory and of each class of [`Class::FAR`], with their intervals.
-    means: [Option<Estimate>; 1 + Class::FAR.len()],
-    /// The pair with the smallest latency.
-    pub fastest: Option<Pair>,
-    /// The pair with the largest latency; `None` if there is only one pair.
-    pub slowest: Option<Pair>,
+    pub local: Option<Estimate>,
+    /// The mean latencies of the other classes that were measured; the first one counts as remote.
+    pub far: Vec<(Class, Estimate)>,
 }
 
-impl MatrixConclusion {
-    /// Returns the classes that were measured, with their mean latencies; the first one counts as remote.
-    pub fn far(&self) -> impl Iterator<Item = (Class, f64)> {
-        Class::FAR.into_iter().zip(self.far_ns).filter_map(|(class, ns)| Some((class, ns?)))
+impl ClassMeans {
+    /// Returns the means of some pairs.
+    pub fn of(pairs: &[Pair]) -> ClassMeans {
+        let of = |class| mean(pairs.iter().filter(move |pair| pair.class == class));
+        let far = Class::FAR.into_iter().filter_map(|class| Some((class, of(class)?)));
+        ClassMeans { local: of(Class::Local), far: vector(far) }
     }
 
     /// Returns the mean latency of nodes to remote memory: memory in other packages, if there is any.
-    pub fn remote_ns(&self) -> Option<f64> {
-        self.far().next().map(|(_, ns)| ns)
-    }
-
-    /// Returns [`MatrixConclusion::local_ns`] with its interval.
-    pub fn local(&self) -> Option<Estimate> {
-        let [local, ..] = self.means;
-        local
-    }
-
-    /// Returns [`MatrixConclusion::remote_ns`] with its interval.
     pub fn remote(&self) -> Option<Estimate> {
-        let [_, far @ ..] = self.means;
-        far.into_iter().flatten().next()
+        self.far.first().map(|(_, mean)| *mean)
     }
 
     /// Returns the latency of remote memory over that of local memory.
     pub fn remote_over_local(&self) -> Option<f64> {
-        Some(self.remote_ns()? / self.local_ns?)
+        Some(self.remote()?.value / self.local?.value)
     }
+}
+
+/// The conclusions from a matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixConclusion {
+    /// The measured pairs, with the latency by which they are compared.
+    pub pairs: Vec<Pair>,
+    /// True if this is the latency of memory, and not that of a random load.
+    pub of_memory: bool,
+    /// The means of this latency.
+    pub means: ClassMeans,
+    /// The means of the latencies of random loads.
+    pub loads: ClassMeans,
+    /// The pairs grouped by class and distance: local pairs first, then each class of [`Class::FAR`], nearest first.
+    pub groups: Vec<DistanceGroup>,
+    /// The pair with the smallest latency.
+    pub fastest: Option<Pair>,
+    /// The pair with the largest latency; `None` if there is only one pair.
+    pub slowest: Option<Pair>,
 }
 
 /// Returns true if memory and translation were told apart for every measured pair: then memory alone is compared, since
@@ -220,64 +185,59 @@ pub fn latency(outcome: &Outcome<'_>, of_memory: bool) -> Option<Estimate> {
     }
 }
 
-/// Returns the measured pairs, with the latency by which they are compared.
-pub fn pairs<'o>(
-    outcomes: &'o [Outcome<'_>],
-    topology: &'o Topology,
-) -> impl Iterator<Item = Pair> + Clone + 'o {
-    pairs_by(outcomes, topology, is_of_memory(outcomes))
-}
-
 /// Returns the measured pairs by memory alone, or by random loads.
-pub fn pairs_by<'o>(
-    outcomes: &'o [Outcome<'_>],
-    topology: &'o Topology,
-    of_memory: bool,
-) -> impl Iterator<Item = Pair> + Clone + 'o {
-    outcomes.iter().filter_map(move |outcome| {
+fn pairs(outcomes: &[Outcome<'_>], topology: &Topology, of_memory: bool) -> Vec<Pair> {
+    let pair = |outcome: &Outcome<'_>| {
         let (from, to) = (outcome.point.initiator, outcome.point.target);
         let (class, distance) = (Class::of(topology, from, to), topology.distance(from, to));
         let Estimate { value: ns, interval } = latency(outcome, of_memory)?;
         Some(Pair { from, to, class, distance, ns, interval })
-    })
+    };
+    vector(outcomes.iter().filter_map(pair))
 }
 
-/// Draws the conclusions from all pairs.
+/// Draws the conclusions from the points of all pairs.
 #[must_use]
-pub fn conclude(pairs: &mut dyn Iterator<Item = Pair>) -> MatrixConclusion {
-    let mut found = MatrixConclusion::default();
-    let (mut sums, mut all) = ([Sum::default(); 1 + Class::FAR.len()], 0_u32);
-    for pair in pairs {
-        let class = Class::FAR.iter().position(|class| *class == pair.class);
-        if let Some(sum) = sums.get_mut(class.map_or(0, |index| index + 1)) {
-            sum.add(pair.estimate());
-        }
-        if found.fastest.is_none_or(|fastest| pair.ns < fastest.ns) {
-            found.fastest = Some(pair);
-        }
-        if found.slowest.is_none_or(|slowest| pair.ns >= slowest.ns) {
-            found.slowest = Some(pair);
-        }
-        all += 1;
-    }
-    let means = sums.map(|sum| sum.mean());
-    let [local, far @ ..] = means.map(|mean| mean.map(|mean| mean.value));
-    let slowest = found.slowest.filter(|_| all > 1);
-    MatrixConclusion { local_ns: local, far_ns: far, means, slowest, ..found }
+pub fn conclude(outcomes: &[Outcome<'_>], topology: &Topology) -> MatrixConclusion {
+    #[cfg(test)]
+    super::drawn_tests::draws("matrix");
+    let of_memory = is_of_memory(outcomes);
+    let loads = ClassMeans::of(&pairs(outcomes, topology, false));
+    concluded(pairs(outcomes, topology, of_memory), of_memory, loads)
 }
 
-/// Returns the pairs grouped by class and distance in the firmware's table: local pairs first, then each class of
-/// [`Class::FAR`], nearest first.
-pub fn groups(pairs: impl Iterator<Item = Pair> + Clone) -> impl Iterator<Item = DistanceGroup> {
-    [Class::Local].into_iter().chain(Class::FAR).flat_map(move |class| {
-        let pairs = pairs.clone().filter(move |pair| pair.class == class);
-        let distances = pairs.clone().map(|pair| pair.distance);
-        let next = move |last: Option<Option<u8>>| {
-            distances.clone().filter(|distance| last.is_none_or(|last| *distance > last)).min()
-        };
-        successors(next(None), move |last| next(Some(*last)))
-            .map(move |distance| DistanceGroup::of(class, distance, pairs.clone()))
-    })
+fn concluded(pairs: Vec<Pair>, of_memory: bool, loads: ClassMeans) -> MatrixConclusion {
+    let by_latency = |one: &&Pair, other: &&Pair| one.ns.total_cmp(&other.ns);
+    MatrixConclusion {
+        of_memory,
+        means: ClassMeans::of(&pairs),
+        loads,
+        groups: groups(&pairs),
+        fastest: pairs.iter().min_by(by_latency).copied(),
+        slowest: pairs.iter().max_by(by_latency).copied().filter(|_| pairs.len() > 1),
+        pairs,
+    }
+}
+
+/// Returns pairs grouped by class and distance in the firmware's table.
+pub fn groups(pairs: &[Pair]) -> Vec<DistanceGroup> {
+    let mut sorted = pairs.to_vec();
+    sort_by_key(&mut sorted, |pair| (pair.class, pair.distance, pair.from, pair.to));
+    let group = |group: &[Pair]| {
+        let Pair { class, distance, .. } = *group.first()?;
+        let is_other = |pair: &Pair| pair.class == class && pair.distance != distance;
+        let ns = || group.iter().map(|pair| pair.ns);
+        Some(DistanceGroup {
+            class,
+            distance,
+            divided: pairs.iter().any(is_other),
+            pairs: group.len(),
+            mean: mean(group.iter())?,
+            range: Interval { low: ns().reduce(f64::min)?, high: ns().reduce(f64::max)? },
+        })
+    };
+    let groups = sorted.chunk_by(|one, other| (one.class, one.distance) == (other.class, other.distance));
+    vector(groups.filter_map(group))
 }
 
 #[cfg(test)]
@@ -288,7 +248,7 @@ mod tests {
 
     /// Draws the conclusions from a slice of pairs.
     fn concluded(pairs: &[Pair]) -> MatrixConclusion {
-        conclude(&mut pairs.iter().copied())
+        super::concluded(pairs.into(), false, ClassMeans::default())
     }
 
     const fn pair(from: u32, to: u32, class: Class, ns: f64) -> Pair {
@@ -297,11 +257,11 @@ mod tests {
 
     /// Returns class, distance, number, smallest and largest latency of each group, and whether other groups have its
     /// class.
-    fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
-        let far = groups(pairs.iter().copied()).filter(|group| group.class != Local);
-        far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most, .. }| {
-            assert!(least <= mean && mean <= most);
-            (class, distance, pairs, least, most, divided)
+    fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, usize, f64, f64, bool)> {
+        let far = groups(pairs).into_iter().filter(|group| group.class != Local);
+        far.map(|DistanceGroup { class, distance, divided, pairs, mean, range }| {
+            assert!(range.low <= mean.value && mean.value <= range.high);
+            (class, distance, pairs, range.low, range.high, divided)
         })
         .collect()
     }
@@ -316,11 +276,13 @@ mod tests {
             pair(1, 2, OtherPackage, 440.0),
         ];
         let found = concluded(&pairs);
-        assert_eq!((found.local_ns, found.remote_ns()), (Some(105.0), Some(280.0)));
+        let value = |mean: Option<Estimate>| mean.map(|mean| mean.value);
+        let ClassMeans { local, .. } = found.means;
+        assert_eq!((value(local), value(found.means.remote())), (Some(105.0), Some(280.0)));
         assert_eq!((found.fastest, found.slowest), (Some(pairs[0]), Some(pairs[4])));
         let of = |from| {
-            let of_node = pairs.into_iter().filter(|pair| pair.from == NodeId(from));
-            conclude(&mut { of_node }).remote_over_local()
+            let of_node: Vec<Pair> = pairs.into_iter().filter(|pair| pair.from == NodeId(from)).collect();
+            ClassMeans::of(&of_node).remote_over_local()
         };
         assert_eq!(of(0), Some(1.8));
         assert_eq!(of(1), Some(3.0));
@@ -330,7 +292,7 @@ mod tests {
     fn the_mean_of_pairs_that_differ_has_its_range() {
         for (second, differs) in [(183.0, false), (185.0, true)] {
             let pairs = [pair(0, 1, OtherPackage, 180.0), pair(1, 0, OtherPackage, second)];
-            groups(pairs.into_iter()).for_each(|group| assert_eq!(group.differs(), differs, "{group:?}"));
+            groups(&pairs).iter().for_each(|group| assert_eq!(group.differs(), differs, "{group:?}"));
         }
     }
 
@@ -340,10 +302,9 @@ mod tests {
         let mut pairs = [pair(0, 0, Local, 100.0), pair(1, 1, Local, 120.0), pair(0, 1, OtherPackage, 200.0)];
         (pairs[0].interval, pairs[1].interval) = (within(90.0, 110.0), within(100.0, 170.0));
         let found = concluded(&pairs);
-        assert_eq!(found.local(), Some(Estimate { value: 110.0, interval: within(95.0, 140.0) }));
-        assert_eq!(found.remote(), Some(Estimate { value: 200.0, interval: None }));
-        let local = groups(pairs.into_iter()).next().unwrap();
-        assert_eq!(Some(local.estimate()), found.local());
+        assert_eq!(found.means.local, Some(Estimate { value: 110.0, interval: within(95.0, 140.0) }));
+        assert_eq!(found.means.remote(), Some(Estimate { value: 200.0, interval: None }));
+        assert_eq!(Some(found.groups[0].mean), found.means.local);
     }
 
     #[test]
@@ -355,10 +316,11 @@ mod tests {
             pair(0, 3, MemoryOnly, 250.0),
         ];
         let found = concluded(&pairs);
-        assert_eq!(found.remote_over_local(), Some(2.0));
-        assert!(found.far().eq([(OtherPackage, 200.0), (SamePackage, 115.0), (MemoryOnly, 250.0)]));
+        assert_eq!(found.means.remote_over_local(), Some(2.0));
+        let far: Vec<_> = found.means.far.iter().map(|(class, mean)| (*class, mean.value)).collect();
+        assert_eq!(far, [(OtherPackage, 200.0), (SamePackage, 115.0), (MemoryOnly, 250.0)]);
         let one_package = concluded(&pairs[..2]);
-        assert_eq!(one_package.remote_over_local(), Some(1.15));
+        assert_eq!(one_package.means.remote_over_local(), Some(1.15));
     }
 
     #[test]
@@ -387,7 +349,9 @@ mod tests {
     #[test]
     fn one_pair_is_compared_with_nothing() {
         let found = concluded(&[pair(0, 0, Local, 100.0)]);
-        assert_eq!((found.remote_over_local(), found.slowest), (None, None));
-        assert_eq!(concluded(&[]), MatrixConclusion::default());
+        assert_eq!((found.means.remote_over_local(), found.slowest), (None, None));
+        let nothing = concluded(&[]);
+        assert_eq!((nothing.means, nothing.fastest), (ClassMeans::default(), None));
+        assert!(nothing.groups.is_empty());
     }
 }

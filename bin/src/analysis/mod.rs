@@ -9,6 +9,8 @@ pub mod comparison;
 pub mod cores;
 pub mod curve;
 pub mod distribution;
+#[cfg(test)]
+pub mod drawn_tests;
 pub mod expect;
 pub mod firmware;
 pub mod huge_pages;

@@ -23,6 +23,8 @@ pub struct OrdersConclusion {
 
 /// Draws the conclusions from the walks and the independent loads.
 pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> OrdersConclusion {
+    #[cfg(test)]
+    super::drawn_tests::draws("order");
     let of = |order| outcomes.iter().find(|outcome| outcome.point.order == order).and_then(Outcome::estimate);
     let (random, sequential, backward) = (of(Order::Random), of(Order::Sequential), of(Order::Backward));
     let independent =

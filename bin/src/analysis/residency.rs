@@ -7,12 +7,14 @@
 //! bytes are in the cache, whatever line leaves. The half-life of a step is that mean; of other shapes it is the integral
 //! of the share.
 
+use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 
 use latency_core::math::{ToReal, ln};
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
 
+use crate::report::chart::vector;
 use crate::result::residency::Residence;
 
 /// Least share of a working set at the shortest wait for which a half-life is sought.
@@ -44,6 +46,18 @@ pub enum HalfLife {
     Longer(f64),
 }
 
+impl HalfLife {
+    /// Returns the half-life, if it was found.
+    pub fn found(self) -> Option<Estimate> {
+        if let HalfLife::Found(half) = self { Some(half) } else { None }
+    }
+
+    /// Returns the longest wait, if the half-life is longer.
+    pub fn longer(self) -> Option<f64> {
+        if let HalfLife::Longer(longest) = self { Some(longest) } else { None }
+    }
+}
+
 /// The conclusion about one working set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Residency {
@@ -60,17 +74,19 @@ pub struct Residency {
 }
 
 /// Returns the points of each working set, which follow each other, with ascending waits.
-pub fn sets(points: &[Residence]) -> impl Iterator<Item = &[Residence]> + Clone {
+pub fn sets(points: &[Residence]) -> impl Iterator<Item = &[Residence]> {
     points.chunk_by(|one, other| one.size == other.size)
 }
 
 /// Returns the conclusion for each working set.
-pub fn all(points: &[Residence]) -> impl Iterator<Item = Residency> + Clone + '_ {
-    sets(points).filter_map(of_set)
+pub fn all(points: &[Residence]) -> Vec<Residency> {
+    #[cfg(test)]
+    super::drawn_tests::draws("residency");
+    vector(sets(points).filter_map(of_set))
 }
 
 /// Returns the conclusion from the points of one working set.
-pub fn of_set(points: &[Residence]) -> Option<Residency> {
+fn of_set(points: &[Residence]) -> Option<Residency> {
     let first = points.first()?;
     let at_once = first.share;
     let bounds = |share: Estimate| share.interval.unwrap_or(Interval { low: share.value, high: share.value });
@@ -162,10 +178,10 @@ fn fitted(points: &[Residence], least: f64) -> Option<f64> {
 
 /// Returns the bytes per nanosecond that others insert, if all of a cache of `cache` bytes takes part; `None` if
 /// working sets contradict each other.
-pub fn insertions(points: &[Residence], cache: Bytes) -> Option<Estimate> {
+pub fn insertions(sets: &[Residency], cache: Bytes) -> Option<Estimate> {
     let mut smallest = None;
     let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-    for found in all(points).filter(|found| found.size.0 * 2 <= cache.0) {
+    for found in sets.iter().filter(|found| found.size.0 * 2 <= cache.0) {
         let Some(HalfLife::Found(half)) = found.half else { continue };
         let bytes = match found.is_step {
             // The lines that were in the cache before leave first.
@@ -246,12 +262,12 @@ mod tests {
         // 20 GB/s into 32 MiB: half of a set is gone after 1.163 ms.
         let left = |after_ns: f64| 0.9 * (-after_ns * 20.0 / CACHE.0 as f64).exp();
         let points = points(4 << 20, left);
-        let found = all(&points).next().unwrap();
+        let found = all(&points)[0];
         let Some(HalfLife::Found(half)) = found.half else { panic!("{found:?}") };
         assert!((half.value / 1.163e6 - 1.0).abs() < 0.01 && !found.is_step, "{found:?}");
         let Interval { low, high } = half.interval.unwrap();
         assert!(low < 1.163e6 && 1.163e6 < high, "{found:?}");
-        let rate = insertions(&points, CACHE).unwrap();
+        let rate = insertions(&all(&points), CACHE).unwrap();
         assert!((rate.value / 20.0 - 1.0).abs() < 0.01, "{rate:?}");
     }
 
@@ -267,19 +283,19 @@ mod tests {
             let interval = Some(Interval { low: share - 0.02, high: share + 0.02 });
             (point.after_ns, point.share) = (after_ms * 1e6, Estimate { value: share, interval });
         }
-        let found = all(&late).next().unwrap();
-        let rate = insertions(&late, Bytes(16 << 20)).unwrap();
+        let found = all(&late)[0];
+        let rate = insertions(&all(&late), Bytes(16 << 20)).unwrap();
         assert!(!found.is_step && (rate.value / 0.0281 - 1.0).abs() < 0.05, "{found:?} {rate:?}");
     }
 
     #[test]
     fn least_recently_used_lines_leave_together() {
         let points = points(4 << 20, |after_ns| if after_ns < 1.55e6 { 0.97 } else { 0.0 });
-        let found = all(&points).next().unwrap();
+        let found = all(&points)[0];
         let Some(HalfLife::Found(half)) = found.half else { panic!("{found:?}") };
         assert!((0.8e6..1.6e6).contains(&half.value) && found.is_step, "{found:?}");
         // The waits around the step are 0.8 and 1.6 ms, so the rate is known to a factor of two.
-        let rate = insertions(&points, CACHE).unwrap().value;
+        let rate = insertions(&all(&points), CACHE).unwrap().value;
         assert!((18.0..40.0).contains(&rate), "{rate}");
     }
 
@@ -290,8 +306,8 @@ mod tests {
         for held in [1.0, 0.9] {
             let mean_ns = CACHE.0 as f64 / 20.0;
             let points = points(4 << 20, |after_ns| held * (-(after_ns * GAMMA / mean_ns).powf(1.5)).exp());
-            let found = all(&points).next().unwrap();
-            let rate = insertions(&points, CACHE).unwrap();
+            let found = all(&points)[0];
+            let rate = insertions(&all(&points), CACHE).unwrap();
             assert!(!found.is_step && (rate.value / 20.0 - 1.0).abs() < 0.04, "{found:?} {rate:?}");
         }
     }
@@ -300,21 +316,21 @@ mod tests {
     fn a_stream_below_the_interval_is_hidden_and_without_one_all_that_is_below_the_rate() {
         let left = |after_ns: f64| 0.9 * (-after_ns * 20.0 / CACHE.0 as f64).exp();
         let mut points = points(4 << 20, left);
-        let rate = insertions(&points, CACHE).unwrap();
+        let rate = insertions(&all(&points), CACHE).unwrap();
         // Shares within 2 % of the set place half of it within 4 % or so.
         assert!((1.0..4.0).contains(&hidden(rate)), "{rate:?}");
         points.iter_mut().for_each(|point| point.share.interval = None);
-        let rate = insertions(&points, CACHE).unwrap();
+        let rate = insertions(&all(&points), CACHE).unwrap();
         assert!((hidden(rate) / 20.0 - 1.0).abs() < 0.01, "{rate:?}");
     }
 
     #[test]
     fn a_cache_that_keeps_everything_has_no_rate() {
         let kept = points(4 << 20, |_| 0.98);
-        assert_eq!(all(&kept).next().unwrap().half, Some(HalfLife::Longer(1e5 * 8192.0)));
-        assert_eq!(insertions(&kept, CACHE), None);
+        assert_eq!(all(&kept)[0].half, Some(HalfLife::Longer(1e5 * 8192.0)));
+        assert_eq!(insertions(&all(&kept), CACHE), None);
         let nothing = points(4 << 20, |_| 0.01);
-        assert_eq!(all(&nothing).next().unwrap().half, None);
+        assert_eq!(all(&nothing)[0].half, None);
     }
 
     #[test]
@@ -359,9 +375,9 @@ mod tests {
     fn sets_that_contradict_each_other_give_no_rate() {
         let left = |rate: f64| move |after_ns: f64| 0.9 * (-after_ns * rate / CACHE.0 as f64).exp();
         let both = [points(4 << 20, left(20.0)), points(8 << 20, left(60.0))].concat();
-        assert_eq!(insertions(&both, CACHE), None);
+        assert_eq!(insertions(&all(&both), CACHE), None);
         let both = [points(4 << 20, left(20.0)), points(8 << 20, left(20.4))].concat();
-        assert!(insertions(&both, CACHE).is_some());
-        assert_eq!(all(&both).count(), 2);
+        assert!(insertions(&all(&both), CACHE).is_some());
+        assert_eq!(all(&both).len(), 2);
     }
 }

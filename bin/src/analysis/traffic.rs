@@ -1,11 +1,13 @@
 //! Bytes per second from the time per line, and the conclusions from several numbers of generators.
 
+use alloc::vec::Vec;
+
 use latency_core::math::{self, ToReal};
 use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::{Kind, pace};
-use latency_core::units::CpuId;
 
-use crate::result::{Counter, Outcome, Traffic, Walk};
+use crate::report::chart::vector;
+use crate::result::{Counter, Outcome, Point, Traffic, Walk};
 
 /// Number of steps after which every kind of traffic has moved a whole number of lines.
 const STEPS: u64 = 6;
@@ -75,34 +77,30 @@ pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Estimate)> {
 
 /// The traffic of one kind between two nodes, by ascending numbers of generators; if each CPU was measured on its own,
 /// the traffic of one CPU.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TrafficGroup<'r, 'a> {
     /// All outcomes of the group.
     pub outcomes: &'r [Outcome<'a>],
-    /// The traffic of one of the outcomes.
+    /// The first point of the group.
+    pub point: Point,
+    /// Its traffic.
     pub traffic: Traffic,
+    /// The rates with their numbers of generators.
+    pub rates: Vec<(u32, Estimate)>,
+    /// The rate of all generators, or of fewer that deliver more beyond both intervals.
+    pub best: Option<(u32, Estimate)>,
     /// The latency of one chain between the nodes, in nanoseconds, if it was measured.
     pub latency_ns: Option<f64>,
 }
 
 /// Returns the index of the limit among the rates of several numbers of generators: the rate of all generators, unless
-/// another one is larger beyond both intervals. The largest of similar medians is larger by chance, and so too large. `at`
-/// returns the number of generators and the rate at an index, `None` behind the last one.
-pub fn limit(at: &dyn Fn(usize) -> Option<(u32, Estimate)>) -> Option<usize> {
-    let rates = || (0..).map_while(|place| Some((place, at(place)?)));
-    let (mut limit, (mut most, mut whole)) = (0, at(0)?);
-    for (place, (generators, rate)) in rates() {
-        if generators >= most {
-            (limit, most, whole) = (place, generators, rate);
-        }
-    }
-    let mut best = f64::NEG_INFINITY;
-    for (place, (_, rate)) in rates() {
-        if rate.is_beyond(whole) && rate.value >= best {
-            (limit, best) = (place, rate.value);
-        }
-    }
-    Some(limit)
+/// another one is larger beyond both intervals. The largest of similar medians is larger by chance, and so too large.
+pub fn limit(rates: &[(u32, Estimate)]) -> Option<usize> {
+    let all = || rates.iter().enumerate();
+    let (limit, (_, whole)) = all().max_by_key(|(_, (generators, _))| *generators)?;
+    let beyond = all().filter(|(_, (_, rate))| rate.is_beyond(*whole));
+    let best = beyond.max_by(|(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value));
+    Some(best.map_or(limit, |(place, _)| place))
 }
 
 /// Returns whether two outcomes are traffic of one kind, with the same first CPU and the same nodes.
@@ -119,59 +117,51 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 }
 
 /// Returns the groups of a report, in the order of the report.
-pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = TrafficGroup<'r, 'a>> {
-    outcomes.chunk_by(is_alike).filter_map(move |group| {
-        let point = &group.first()?.point;
-        let traffic = *point.walk.traffic()?;
+pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> Vec<TrafficGroup<'r, 'a>> {
+    #[cfg(test)]
+    super::drawn_tests::draws("bandwidth");
+    let group = |group: &'r [Outcome<'a>]| {
+        let point = group.first()?.point;
+        let Walk::Traffic(traffic) = point.walk else { return None };
+        let rates: Vec<_> =
+            group.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate)).collect();
         let mut chains = outcomes.iter().filter(|outcome| matches!(outcome.point.walk, Walk::Chain));
-        let chain = chains.find(|outcome| {
-            (outcome.point.initiator, outcome.point.target) == (point.initiator, point.target)
-        });
-        Some(TrafficGroup { outcomes: group, traffic, latency_ns: chain.and_then(Outcome::nanoseconds) })
-    })
+        let chain = chains
+            .find(|chain| (chain.point.initiator, chain.point.target) == (point.initiator, point.target));
+        let best = limit(&rates).and_then(|place| rates.get(place).copied());
+        let latency_ns = chain.and_then(Outcome::nanoseconds);
+        Some(TrafficGroup { outcomes: group, point, traffic, rates, best, latency_ns })
+    };
+    vector(outcomes.chunk_by(is_alike).filter_map(group))
 }
 
 /// Returns the mean of the largest rates between a node and its own memory, and the mean of those between nodes and the
 /// memory of other nodes, both for the first kind of traffic. `None` if either is missing.
-pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
-    let first = groups(outcomes).next()?.traffic.kind.name;
+pub fn local_and_remote(groups: &[TrafficGroup<'_, '_>]) -> Option<(f64, f64)> {
+    let first = groups.first()?.traffic.kind.name;
     let mean = |remote: bool| {
-        let of = |group: &TrafficGroup<'_, '_>| {
+        let of = |group: &&TrafficGroup<'_, '_>| {
             let Traffic { kind, from, node, .. } = group.traffic;
             kind.name == first && (from != node) == remote
         };
-        let rates = groups(outcomes).filter(of).filter_map(|group| group.best());
+        let rates = groups.iter().filter(of).filter_map(|group| group.best);
         let (sum, count) = rates.fold((0.0, 0), |(sum, count), (_, rate)| (sum + rate.value, count + 1));
         (count > 0).then(|| sum / f64::from(count))
     };
     Some((mean(false)?, mean(true)?))
 }
 
-impl<'r, 'a> TrafficGroup<'r, 'a> {
-    /// Returns the rates with their numbers of generators.
-    pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + Clone + use<'r, 'a> {
-        self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
-    }
-
-    /// Returns the CPU of the first generator.
-    pub fn cpu(&self) -> CpuId {
-        self.outcomes.first().map_or(CpuId(0), |outcome| outcome.point.cpu)
-    }
-
-    /// Returns the rate of all generators, or of fewer that deliver more beyond both intervals.
-    pub fn best(&self) -> Option<(u32, Estimate)> {
-        self.rates().nth(limit(&|place| self.rates().nth(place))?)
-    }
-
+impl TrafficGroup<'_, '_> {
     /// Returns the rate of one generator.
     pub fn of_one(&self) -> Option<Estimate> {
-        self.rates().find(|(generators, _)| *generators == 1).map(|(_, rate)| rate)
+        self.rates.iter().find(|(generators, _)| *generators == 1).map(|(_, rate)| *rate)
     }
 
     /// Returns the smallest number of generators tried that reaches nearly the largest rate.
     pub fn knee(&self) -> Option<u32> {
-        let (_, best) = self.best()?;
-        self.rates().find(|(_, rate)| rate.value >= NEARLY * best.value).map(|(generators, _)| generators)
+        let (_, best) = self.best?;
+        let mut near = self.rates.iter().filter(|(_, rate)| rate.value >= NEARLY * best.value);
+        near.next().map(|(generators, _)| *generators)
     }
 
     /// Returns a rate, divided by the sum of the rates of the same number of generators that run alone.
@@ -195,12 +185,13 @@ mod tests {
 
     /// Returns the number of generators with the limit, for rates of 1, 2 and 4 generators with their intervals.
     fn limit_of(rates: [(f64, f64); 3]) -> u32 {
-        let at = |index: usize| {
-            let &(value, half) = rates.get(index)?;
+        let rates = (0..3).map(|index| {
+            let (value, half) = rates[index];
             let interval = (half > 0.0).then_some(Interval { low: value - half, high: value + half });
-            Some((1 << index, Estimate { value, interval }))
-        };
-        1 << limit(&at).unwrap()
+            (1 << index, Estimate { value, interval })
+        });
+        let rates: Vec<_> = rates.collect();
+        1 << limit(&rates).unwrap()
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Conclusions about address translation from walks on several kinds of pages.
 
-use core::iter;
+use alloc::vec::Vec;
 
 use latency_core::chain::Order;
+use latency_core::sort::sort_by_key;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::spans::at;
+use crate::report::chart::vector;
 use crate::result::Outcome;
 use crate::result::spans::SpanPoint;
 use crate::result::words::REGION;
@@ -16,51 +18,103 @@ pub const FEWEST_LINES: u64 = 4096;
 /// Random order within regions of 2 MiB.
 pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(REGION);
 
-/// Returns the kinds of pages that were planned, smallest pages first.
-pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
-    let next = |last: u8| {
-        let codes = outcomes.iter().map(|outcome| outcome.point.pages.code());
-        codes.filter(|code| *code > last).min()
-    };
-    let codes = iter::successors(next(Pages::AUTO.code()), move |last| next(*last));
-    codes.map(Pages::of_code)
-}
-
-/// Returns the size of base pages; 4 KiB if none were planned.
-pub fn base_page(outcomes: &[Outcome<'_>]) -> PageSize {
-    let base = outcomes.iter().find(|outcome| outcome.point.pages.are_base());
-    base.and_then(|outcome| outcome.point.pages.size()).unwrap_or(PageSize::LEAST)
-}
-
-/// Returns the outcome of a walk.
-pub fn find<'o, 'a>(
+/// The walks of a run on several kinds of pages.
+#[derive(Clone, Debug)]
+pub struct PageWalks<'o, 'a> {
     outcomes: &'o [Outcome<'a>],
-    pages: Pages,
-    (order, stride, size): (Order, Bytes, Bytes),
-) -> Option<&'o Outcome<'a>> {
-    outcomes.iter().find(|outcome| {
-        let point = &outcome.point;
-        point.pages == pages && point.order == order && point.stride == stride && point.size == size
-    })
+    /// The kinds of pages that were planned, smallest pages first.
+    pub kinds: Vec<Pages>,
+    /// Base pages; of 4 KiB if none were planned.
+    pub base: Pages,
 }
 
-/// Returns the ratio of the time of a walk to that of the same walk in the largest pages that were obtained; `None` for
-/// the latter walk itself.
-pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate> {
-    let point = &outcome.point;
-    let huge = kinds(outcomes).filter(|pages| !pages.are_base());
-    let all = huge.filter_map(|pages| find(outcomes, pages, (point.order, point.stride, point.size)));
-    let largest = all.filter(|other| other.result.is_ok()).last()?;
-    if largest.point.pages == point.pages {
-        return None;
+impl<'o, 'a> PageWalks<'o, 'a> {
+    /// Returns the walks of these outcomes.
+    pub fn of(outcomes: &'o [Outcome<'a>]) -> PageWalks<'o, 'a> {
+        let planned = outcomes.iter().map(|outcome| outcome.point.pages);
+        let mut kinds: Vec<Pages> = vector(planned.filter(|pages| *pages != Pages::AUTO));
+        sort_by_key(&mut kinds, |pages| pages.code());
+        kinds.dedup();
+        let base = kinds.iter().copied().find(|pages| pages.are_base());
+        PageWalks { outcomes, kinds, base: base.unwrap_or(Pages::base(PageSize::LEAST)) }
     }
-    outcome.estimate()?.over(largest.estimate()?)
-}
 
-/// Returns the share of translation in the time of a walk, by comparison with the largest pages that were obtained;
-/// `None` for a walk in those pages.
-pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
-    ratio(outcomes, outcome).map(|ratio| 1.0 - 1.0 / ratio.value)
+    /// Returns the outcome of a walk.
+    pub fn find(&self, pages: Pages, walk: (Order, Bytes, Bytes)) -> Option<&'o Outcome<'a>> {
+        self.outcomes.iter().find(|Outcome { point, .. }| {
+            point.pages == pages && (point.order, point.stride, point.size) == walk
+        })
+    }
+
+    /// Returns the outcome of the same walk in pages of another kind.
+    pub fn like(&self, Outcome { point, .. }: &Outcome<'_>, pages: Pages) -> Option<&'o Outcome<'a>> {
+        self.find(pages, (point.order, point.stride, point.size))
+    }
+
+    /// Returns the random walks on one kind of pages, by ascending working set.
+    pub fn random(&self, pages: Pages) -> impl DoubleEndedIterator<Item = &'o Outcome<'a>> + use<'o, 'a> {
+        self.outcomes.iter().filter(move |Outcome { point, .. }| {
+            point.pages == pages
+                && point.order == Order::Random
+                && point.stride == point.line.bytes()
+                && point.size >= point.line.times(FEWEST_LINES)
+        })
+    }
+
+    /// Returns the kinds of pages that have a measured random walk.
+    pub fn had(&self) -> Vec<Pages> {
+        let is_measured = |pages: &Pages| self.random(*pages).any(|outcome| outcome.result.is_ok());
+        vector(self.kinds.iter().copied().filter(is_measured))
+    }
+
+    /// Returns the kinds of larger pages, largest pages first.
+    fn huge(&self) -> impl Iterator<Item = Pages> {
+        self.kinds.iter().copied().rev().filter(|pages| !pages.are_base())
+    }
+
+    /// Returns the ratio of the time of a walk to that of the same walk in the largest pages that were obtained; `None`
+    /// for the latter walk itself.
+    pub fn ratio(&self, outcome: &Outcome<'_>) -> Option<Estimate> {
+        let obtained = |pages| self.like(outcome, pages).filter(|other| other.result.is_ok());
+        let largest = self.huge().find_map(obtained)?;
+        match largest.point.pages == outcome.point.pages {
+            true => None,
+            false => outcome.estimate()?.over(largest.estimate()?),
+        }
+    }
+
+    /// Returns the share of translation in the time of a walk, by comparison with the largest pages that were obtained;
+    /// `None` for a walk in those pages.
+    pub fn share(&self, outcome: &Outcome<'_>) -> Option<f64> {
+        self.ratio(outcome).map(|ratio| 1.0 - 1.0 / ratio.value)
+    }
+
+    /// Returns whether the TLB was found to treat the memory in these pages as base pages.
+    pub fn behaves_as_small(&self, pages: Pages) -> bool {
+        let as_small = |outcome: &Outcome<'_>| {
+            outcome.result.as_ref().is_ok_and(|measured| measured.placed.as_small == Some(true))
+        };
+        self.outcomes.iter().any(|outcome| outcome.point.pages == pages && as_small(outcome))
+    }
+
+    /// Returns the walks over one line on each of many base pages of memory, by ascending number; `spans` are those
+    /// without memory.
+    pub fn in_memory(&self, spans: &[SpanPoint], line: Bytes) -> Vec<InMemory> {
+        let page = self.base.size().unwrap_or(PageSize::LEAST).bytes();
+        let walk = |lines: u64| {
+            let time = |pages, stride: Bytes| {
+                self.find(pages, (Order::Random, stride, stride.times(lines)))?.estimate()
+            };
+            let alone = at(spans, self.base, page, page.times(lines));
+            Some(InMemory {
+                lines,
+                memory: time(self.base, page)?,
+                data: self.huge().find_map(|pages| time(pages, line)),
+                alone: alone.filter(|(span, _)| *span == page.times(lines)).map(|(_, cost)| cost),
+            })
+        };
+        vector(lines_on_pages().filter_map(walk))
+    }
 }
 
 /// The time of one line on each of many base pages of memory, and its parts.
@@ -89,20 +143,7 @@ impl InMemory {
     }
 }
 
-/// Returns the walk over one line on each of `lines` base pages of memory; `None` if it was not measured.
-pub fn in_memory(outcomes: &[Outcome<'_>], spans: &[SpanPoint], line: Bytes, lines: u64) -> Option<InMemory> {
-    let page = base_page(outcomes);
-    let (base, span) = (Pages::base(page), page.bytes().times(lines));
-    let time = |pages, stride: Bytes| {
-        find(outcomes, pages, (Order::Random, stride, stride.times(lines)))?.estimate()
-    };
-    let memory = time(base, page.bytes())?;
-    let data = kinds(outcomes).filter(|pages| !pages.are_base()).filter_map(|pages| time(pages, line)).last();
-    let alone = at(spans, base, page.bytes(), span).filter(|(found, _)| *found == span);
-    Some(InMemory { lines, memory, data, alone: alone.map(|(_, cost)| cost) })
-}
-
 /// Returns the numbers of lines that may have been walked with one on each base page.
-pub fn lines_on_pages() -> impl DoubleEndedIterator<Item = u64> + Clone {
+pub fn lines_on_pages() -> impl Iterator<Item = u64> {
     (0..40).map(|octave| FEWEST_LINES << octave)
 }

@@ -134,7 +134,7 @@ impl Prefetch {
 }
 
 /// Returns the gain of a prefetch at the amount of work where it is largest; `None` if prefetches were not measured.
-pub fn prefetch_gain(memory: WorkingSet<'_, '_>) -> Option<Prefetch> {
+pub fn prefetch_gain(memory: &WorkingSet) -> Option<Prefetch> {
     let mut best = None::<Gain>;
     let (mut pays_from, mut is_measured, mut is_open) = (None, false, false);
     for [plain, _] in &WINDOW {
@@ -181,8 +181,8 @@ pub struct WindowConclusion {
 
 /// Draws the conclusions from the points in the first-level cache and in memory, and the reach over fillers.
 pub fn conclude(
-    floor: Option<WorkingSet<'_, '_>>,
-    memory: WorkingSet<'_, '_>,
+    floor: Option<&WorkingSet>,
+    memory: &WorkingSet,
     reaches: &[Option<Reach>],
 ) -> WindowConclusion {
     WindowConclusion {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn said(outcomes: &[Outcome<'_>]) -> Option<Prefetch> {
-        prefetch_gain(regions(outcomes).next()?)
+        prefetch_gain(regions(outcomes).first()?)
     }
 
     #[test]

@@ -4,14 +4,16 @@
 //! Every sample has the name of the experiment, so that the files of several experiments can be collected together.
 //! Labels only contain what recurs in every run: rates that were derived from measurements are not labels.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Write};
 use core::slice::from_ref;
 
 use super::{Report, split, trust};
-use crate::analysis::loaded::{delivered, loadings};
-use crate::analysis::traffic::{bandwidth, groups};
-use crate::analysis::{cores, traffic};
+use crate::analysis::cores::CoresConclusion;
+use crate::analysis::curve::Analysis;
+use crate::analysis::loaded::{Loading, delivered};
+use crate::analysis::traffic::{TrafficGroup, bandwidth, rate};
 use crate::record::columns::CLASS;
 use crate::record::row::Row;
 use crate::report::document::{Attribute, Metric, MetricLabel, Value, metrics};
@@ -57,13 +59,13 @@ metrics! {
 /// hosts share one monitoring system.
 const MOST: usize = 60;
 
-/// Emits the samples of a run, those of its circumstances and conclusions first.
-pub fn metrics(document: &mut Shown, report: &Report<'_, '_>) {
+/// Emits the samples of a run, those of its circumstances and of its `conclusions` first.
+pub fn metrics(document: &mut Shown, report: &Report<'_, '_>, conclusions: Shown) {
     let name = report.options.experiment.descriptor.name;
     let whole = report.options.verbose || matches!(name, "matrix" | "bandwidth");
     // The processor has a sample of its own.
     let mut left = if whole { usize::MAX } else { MOST - 1 };
-    for entry in Shown::of(|document| samples(document, report, name, whole)).into_entries() {
+    for entry in Shown::of(|document| samples(document, report, conclusions, whole)).into_entries() {
         if let ShownPart::Metric(..) = entry {
             if left == 0 {
                 continue;
@@ -75,11 +77,11 @@ pub fn metrics(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Emits all samples of a run.
-fn samples(document: &mut Shown, report: &Report<'_, '_>, name: &str, whole: bool) {
-    let experiment = &("experiment", name.into());
+fn samples(document: &mut Shown, report: &Report<'_, '_>, conclusions: Shown, whole: bool) {
+    let experiment = &experiment(report);
     run(document, report, experiment);
     attributes(document, report);
-    conclusions(document, report, experiment);
+    document.append(conclusions);
     let varied = varied(report.outcomes);
     for outcome in report.outcomes {
         let point = &outcome.point;
@@ -120,49 +122,63 @@ fn run(document: &mut Shown, report: &Report<'_, '_>, experiment: &MetricLabel) 
     document.sample(&LAST_RUN, from_ref(experiment), report.started.into());
 }
 
-/// Emits the samples of conclusions: cache levels, largest bandwidths, knees, and classes of pairs of CPUs.
-fn conclusions(document: &mut Shown, report: &Report<'_, '_>, experiment: &MetricLabel) {
-    let analysis = report.analysis;
-    for (analysis, cache) in
-        analysis.iter().flat_map(|found| found.caches().iter().map(move |cache| (found, cache)))
-    {
-        let labels = [experiment.clone(), ("level", u64::from(cache.number).into())];
+/// Returns the label of the experiment.
+fn experiment(report: &Report<'_, '_>) -> MetricLabel {
+    ("experiment", report.options.experiment.descriptor.name.into())
+}
+
+/// Emits the cache levels of a curve.
+pub fn caches(document: &mut Shown, report: &Report<'_, '_>, analysis: &Analysis) {
+    for cache in analysis.caches() {
+        let labels = [experiment(report), ("level", u64::from(cache.number).into())];
         if let Some(size) = cache.middle() {
             document.sample(&CACHE_SIZE, &labels, size.into());
         }
         document.sample(&CACHE_LATENCY, &labels, (analysis.of_cache(cache).value * 1e-9).into());
     }
-    let of_pair = |point: &Point, kind: &'static str| {
-        let [_, initiator, _, target] = nodes(point);
-        [experiment.clone(), initiator, target, ("traffic", kind.into())]
-    };
-    let one_by_one = report.options.view == View::Cores;
-    for group in groups(report.outcomes).filter(|_| !one_by_one) {
-        let Some(first) = group.outcomes.first() else { continue };
-        let labels = of_pair(&first.point, group.traffic.kind.name);
-        if matches!(first.point.walk, Walk::Traffic(_)) {
-            document.sample(&PEAK, &labels, group.best().map(|(_, rate)| rate.value).into());
-            document.sample(&KNEE_CORES, &labels, group.knee().into());
+}
+
+/// Returns the labels of a pair of nodes and a kind of traffic.
+fn of_pair(report: &Report<'_, '_>, point: &Point, kind: &'static str) -> [MetricLabel; 4] {
+    let [_, initiator, _, target] = nodes(point);
+    [experiment(report), initiator, target, ("traffic", kind.into())]
+}
+
+/// Emits the largest bandwidths between nodes. The bandwidth of one CPU does not represent its node.
+pub fn traffic(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+    let of_nodes = || groups.iter().filter(|_| report.options.view != View::Cores);
+    for group in of_nodes() {
+        let labels = of_pair(report, &group.point, group.traffic.kind.name);
+        document.sample(&PEAK, &labels, group.best.map(|(_, rate)| rate.value).into());
+        document.sample(&KNEE_CORES, &labels, group.knee().into());
+    }
+    for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
+        for group in of_nodes().filter(|group| group.traffic.kind.name == kind) {
+            let Traffic { from, node, .. } = group.traffic;
+            group.best.iter().for_each(|(_, rate)| document.attribute(attribute, [from, node], rate.value));
         }
     }
-    for loading in loadings(report.outcomes) {
-        let labels = of_pair(&loading.point, loading.traffic.kind.name);
-        document.sample(&PEAK, &labels, loading.limit().map(|limit| limit.rate.value).into());
+}
+
+/// Emits the largest bandwidths of curves under load, and their knees.
+pub fn loads(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_, '_>]) {
+    for loading in loadings {
+        let labels = of_pair(report, &loading.point, loading.traffic.kind.name);
+        document.sample(&PEAK, &labels, loading.limit.map(|limit| limit.rate.value).into());
         document.sample(&KNEE, &labels, loading.knee(2.0).map(|knee| knee.value).into());
     }
-    let of_cores = cores::conclude(report.outcomes, report.machine.small.as_ref());
-    for class in of_cores.classes() {
-        let word = fmt::from_fn(|out| {
-            let name = latency_core::text::Text::<64>::of(format_args!("{class}"));
-            let one = |c: char| if c == ' ' { '_' } else { c.to_ascii_lowercase() };
-            name.as_str().chars().filter(|c| *c != ',').try_for_each(|c| out.write_char(one(c)))
-        });
-        let labels = [experiment.clone(), ("class", Value::shown(&word))];
-        let found = Estimate { value: class.median, interval: class.interval };
-        seconds(document, [&CORE_TO_CORE, &CORE_TO_CORE_LOW, &CORE_TO_CORE_HIGH], &labels, found);
+}
+
+/// Emits the classes of pairs of CPUs.
+pub fn cores(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
+    for class in &found.classes {
+        let one = |c: char| if c == ' ' { '_' } else { c.to_ascii_lowercase() };
+        let word: String = format!("{class}").chars().filter(|c| *c != ',').map(one).collect();
+        let labels = [experiment(report), ("class", word.into())];
+        seconds(document, [&CORE_TO_CORE, &CORE_TO_CORE_LOW, &CORE_TO_CORE_HIGH], &labels, class.median);
     }
-    if let Some((most_ns, _)) = of_cores.apart {
-        document.sample(&APART, from_ref(experiment), Value::Real(most_ns * 1e-9));
+    if let Some((most_ns, _)) = found.apart {
+        document.sample(&APART, &[experiment(report)], Value::Real(most_ns * 1e-9));
     }
 }
 
@@ -212,21 +228,12 @@ pub fn of_saved(document: &mut Shown, row: &Row, labels: &[MetricLabel]) {
     }
 }
 
-/// Emits the performance of each node's memory for the CPUs of each node: the read bandwidth of all CPUs, and the
-/// bandwidth of their non-temporal writes; if traffic was not measured by itself, the latency.
+/// Emits the latency of each node's memory for the CPUs of each node, if traffic was not measured by itself.
 fn attributes(document: &mut Shown, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
             let (Some(nanoseconds), point) = (outcome.nanoseconds(), &outcome.point) else { continue };
             document.attribute(Attribute::ReadLatency, [point.initiator, point.target], nanoseconds);
-        }
-    }
-    for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
-        // The bandwidth of one CPU does not represent its node.
-        for group in groups(report.outcomes).filter(|_| report.options.view != View::Cores) {
-            let Traffic { from, node, .. } = group.traffic;
-            let Some((_, rate)) = group.best().filter(|_| group.traffic.kind.name == kind) else { continue };
-            document.attribute(attribute, [from, node], rate.value);
         }
     }
 }
@@ -280,7 +287,7 @@ fn load(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>, ex
             latency(document, &labels, outcome);
             delivered(&with, &measured.series).map(|found| found.value)
         }
-        _ => traffic::rate(outcome).map(|(_, rate)| rate.value),
+        _ => rate(outcome).map(|(_, rate)| rate.value),
     };
     // CPUs that are measured one by one have one label more than the CPUs of a node together.
     if report.options.view == View::Cores {

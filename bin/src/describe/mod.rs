@@ -40,7 +40,7 @@ use crate::report::words::words;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
-pub use report::{Present, Report};
+pub use report::Report;
 use time::{ReadableTime, Utc};
 
 fields! {
@@ -137,34 +137,50 @@ impl CommandRun<'_> {
 }
 
 /// The parts of a report that belong to its experiment.
-pub struct Presentation {
-    /// The answer, for people.
-    pub answer: Present,
-    /// Tables, pictures and the method, for people.
-    pub evidence: Present,
+#[derive(Debug, Default)]
+pub struct ReportParts {
+    /// The samples of its conclusions, for monitoring systems.
+    pub metrics: Shown,
     /// The members of the summary.
-    pub summary: Present,
+    pub summary: Shown,
     /// The rows.
-    pub rows: Present,
+    pub rows: Shown,
+    /// The answer, for people.
+    pub answer: Shown,
+    /// Tables, pictures and the method, for people.
+    pub evidence: Shown,
     /// Details for people, and all other data.
-    pub data: Present,
+    pub data: Shown,
+}
+
+/// Draws the conclusions from a report, once, and presents them in parts.
+pub type Present = fn(&mut ReportParts, &Report<'_, '_>);
+
+impl ReportParts {
+    /// Presents a report.
+    #[must_use]
+    pub fn of(report: &Report<'_, '_>, present: Present) -> ReportParts {
+        let mut parts = ReportParts::default();
+        present(&mut parts, report);
+        parts
+    }
 }
 
 /// Describes a report: for programs its identity, its conclusions and its rows first; for people in reading order.
-pub fn report(document: &mut Shown, report: &Report<'_, '_>, present: &Presentation) {
-    metrics::metrics(document, report);
+pub fn report(document: &mut Shown, report: &Report<'_, '_>, parts: ReportParts) {
+    metrics::metrics(document, report, parts.metrics);
     tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
     command(document, report.arguments, report.options.anonymous);
     run(document, report.machine, report.started, report.seconds, report.partial);
     machine::host(document, report.machine, &report.options.labels);
-    document.part(Part::Object(&SUMMARY), |document| (present.summary)(document, report));
+    document.part(Part::Object(&SUMMARY), |document| document.append(parts.summary));
     trust::trust(document, report.warnings);
-    document.part(Part::Records(&ROWS), |document| (present.rows)(document, report));
-    answer::sentences(document, report, present.answer);
+    document.part(Part::Records(&ROWS), |document| document.append(parts.rows));
+    answer::sentences(document, report, parts.answer);
     trust::line(document, report);
-    (present.evidence)(document, report);
+    document.append(parts.evidence);
     method::ending(document, report);
-    (present.data)(document, report);
+    document.append(parts.data);
     circumstances(document, report);
 }
 

@@ -6,7 +6,6 @@ use crate::analysis::curve::Analysis;
 use crate::machine::{Instead, Machine};
 use crate::options::Options;
 use crate::plan::budget::Memory;
-use crate::report::shown::Shown;
 use crate::report::words::words;
 use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
@@ -15,9 +14,6 @@ use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Health, Outcome, RoundSeries, Timer, lack_core_clock};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
-
-/// Describes a part of a report, once for every format.
-pub type Present = fn(&mut Shown, &Report<'_, '_>);
 
 /// The findings of a run and its circumstances: the input of every description.
 #[derive(Clone, Copy, Debug)]

@@ -204,11 +204,9 @@ impl<'r, 'a> Run<'r, 'a> {
         let Run { outcomes, count, repeat, audit, interrupted, .. } = self;
         session.progress.clear();
         let outcomes = Table::of(outcomes.get(..count).unwrap_or_default())?;
-        let (distributions, analysis) = (Table::empty()?, Table::empty()?);
         Ok(Findings {
             outcomes,
-            distributions,
-            analysis,
+            distributions: Table::empty()?,
             spans: Table::empty()?,
             residency: Table::empty()?,
             extra: Extra::default(),

@@ -1,6 +1,5 @@
 //! The resources of an experiment, and its findings.
 
-use crate::analysis::curve::Analysis;
 use crate::engine::placement::Placement;
 use crate::engine::prefetch_audit::UnderWay;
 use crate::engine::progress::Progress;
@@ -60,8 +59,6 @@ pub struct Findings<'a> {
     pub spans: Table<SpanPoint>,
     /// The shares of working sets that a shared cache still holds, by size and by wait.
     pub residency: Table<Residence>,
-    /// The curve's analysis: at most one element.
-    pub analysis: Table<Analysis>,
     /// The findings that only some experiments have.
     pub extra: Extra,
     /// The comparison of the first point, if it was measured twice in turn.

@@ -1,4 +1,7 @@
 //! The plan for readers who want to know in advance (`--dry-run`): the points, the memory, and the duration.
+
+use alloc::vec::Vec;
+
 use latency_core::text::plural;
 
 use super::bandwidth::members;
@@ -113,17 +116,16 @@ fn order(table: &mut ShownTable, point: &Point) {
 }
 
 /// Pushes the number of cores that generate traffic for some points, or the loop of their walk.
-fn walker<'p>(table: &mut ShownTable, points: impl Iterator<Item = &'p Point> + Clone) {
-    let counts = || points.clone().filter_map(|point| Some(point.walk.traffic()?.generators));
-    match (counts().min(), counts().max(), points.clone().next()) {
+fn walker(table: &mut ShownTable, points: &[Point]) {
+    let counts = || points.iter().filter_map(|point| Some(point.walk.traffic()?.generators));
+    match (counts().min(), counts().max(), points) {
         (Some(least), Some(most), _) if least < most => table.cell(format_args!("{least} to {most} cores")),
         (Some(count), ..) => table.cell(format_args!("{count} core{}", plural(count))),
-        (_, _, Some(Point { walk: Walk::PingPong(pair), .. })) => match points.clone().count() {
-            1 => table.cell(format_args!("with CPU {}", pair.partner)),
-            _ => table.text("two CPUs"),
-        },
-        (_, _, Some(point)) => table.text(point.kernel.name),
-        _ => table.text(""),
+        (_, _, [Point { walk: Walk::PingPong(pair), .. }]) => {
+            table.cell(format_args!("with CPU {}", pair.partner));
+        }
+        (_, _, [Point { walk: Walk::PingPong(_), .. }, ..]) => table.text("two CPUs"),
+        (_, _, points) => table.text(points.first().map_or("", |point| point.kernel.name)),
     }
 }
 
@@ -140,25 +142,29 @@ fn same_group(one: &Point, other: &Point) -> bool {
 
 /// Shows a row for each group of points that differ only in their size.
 fn groups(document: &mut Shown, points: &[Point]) {
+    let mut groups: Vec<Vec<Point>> = Vec::new();
+    for point in points {
+        match groups.iter_mut().find(|group| group.first().is_some_and(|first| same_group(first, point))) {
+            Some(group) => group.push(*point),
+            None => groups.push(Vec::from([*point])),
+        }
+    }
     document.tabulate("", Level::Quiet, 4, &|table| {
         table.texts(&["from -> to", "order", "pages", "kernel", "stride", "working sets", "points"]);
-        for (index, point) in points.iter().enumerate() {
-            if points.get(..index).unwrap_or_default().iter().any(|earlier| same_group(earlier, point)) {
-                continue;
-            }
-            let members = || points.iter().filter(move |other| same_group(point, other));
-            let sizes = || members().map(|member| member.size);
+        for group in &groups {
+            let Some(point) = group.first() else { continue };
+            let sizes = || group.iter().map(|member| member.size);
             table.row();
             table.cell(format_args!("{} -> {}", point.initiator, point.target));
             order(table, point);
             table.show(&point.pages);
-            walker(table, members());
+            walker(table, group);
             table.show(&point.stride);
             match (sizes().min(), sizes().max()) {
                 (Some(least), Some(most)) if least < most => table.cell(format_args!("{least} to {most}")),
                 _ => table.show(&point.size),
             }
-            table.show(&members().count());
+            table.show(&group.len());
         }
     });
 }
@@ -173,7 +179,7 @@ fn every(document: &mut Shown, points: &[Point]) {
             table.show(&point.cpu);
             order(table, point);
             match kind(point) {
-                Some(_) => walker(table, core::iter::once(point)),
+                Some(_) => walker(table, core::slice::from_ref(point)),
                 None => table.cell(format_args!("{}{}", point.walk.lanes(), point.walk)),
             }
             table.show(&point.size);

@@ -1,6 +1,9 @@
-//! The interface of an experiment: its description, and the functions that plan, measure and present it.
+//! The interface of an experiment: its description, and the functions that plan, measure, conclude and present.
 
-use crate::describe::Presentation;
+use alloc::vec::Vec;
+
+use crate::analysis::curve::Analysis;
+use crate::describe::Present;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
@@ -21,8 +24,10 @@ pub struct Experiment {
     pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
     /// Measures the points, and returns the findings.
     pub measure: Measure,
-    /// The parts of its report.
-    pub present: Presentation,
+    /// Warns of contradictions between points, and draws the conclusions that an interrupt may end.
+    pub conclude: fn(&mut Session<'_, '_>, &mut Findings<'_>) -> Option<Analysis>,
+    /// Draws all other conclusions, and presents them.
+    pub present: Present,
 }
 
 /// A function that measures points.
@@ -34,32 +39,16 @@ pub type Measure = for<'a> fn(
     &Budget,
 ) -> Result<Findings<'a>, Failure<'a>>;
 
-/// A function that passes every point of an experiment to a callback.
-pub type Planner<'a> = fn(&mut Planning<'_, 'a>, EachPoint<'_>) -> Result<(), Failure<'a>>;
-
-/// Collects the points of a planner.
-pub fn collected<'a>(planning: &mut Planning<'_, 'a>, planner: Planner<'a>) -> Plan<'a> {
-    gathered(&mut |each| planner(planning, each))
-}
-
-/// Collects every point that `give` passes on. `give` runs twice: first to count the points, then to collect them. A
-/// repeated warning is kept once.
+/// Collects every point that `give` passes on.
 ///
 /// # Errors
 ///
 /// An error of `give`; [`PlacementError::NothingToMeasure`] without a point.
 pub fn gathered<'a>(give: &mut dyn FnMut(EachPoint<'_>) -> Result<(), Failure<'a>>) -> Plan<'a> {
-    let (mut count, mut first) = (0, None);
-    give(&mut |point| {
-        first = first.or(Some(point));
-        count += 1;
-    })?;
-    let mut points = Table::filled(count, first.ok_or(PlacementError::NothingToMeasure)?)?;
-    let mut slots = points.iter_mut();
-    give(&mut |point| {
-        if let Some(slot) = slots.next() {
-            *slot = point;
-        }
-    })?;
-    Ok(points)
+    let mut points = Vec::new();
+    give(&mut |point| points.push(point))?;
+    match points.is_empty() {
+        true => Err(PlacementError::NothingToMeasure.into()),
+        false => Ok(Table::of(&points)?),
+    }
 }

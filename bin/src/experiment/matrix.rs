@@ -3,23 +3,21 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display};
 
 use latency_core::arch::{Cycles, WORDS};
 use latency_core::chain::Order;
 use latency_core::cpulist::NodeSet;
 use latency_core::stats::Estimate;
-use latency_core::text::Text;
+use latency_core::text::joined;
 use latency_core::units::NodeId;
 
 use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
-use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
+use crate::analysis::matrix::{self, Class, ClassMeans, DistanceGroup, MatrixConclusion, Pair, conclude};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, is_wide, times};
 use crate::describe::{
-    self, Presentation, Report, attributes, columns, method, point, reference, rows, split, trust,
-    undisturbed,
+    self, Report, ReportParts, attributes, columns, method, point, reference, rows, split, trust, undisturbed,
 };
 use crate::engine::run;
 use crate::error::PlacementError;
@@ -27,8 +25,8 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Plan, Planning, Scope};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
-use crate::report::document::{Level, Part, Role, fields, members};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit, vector};
+use crate::report::document::{Field, Level, Part, Role, fields, members};
 use crate::report::figures::{Digits, Figure};
 use crate::report::shown::{Picture, Shown};
 use crate::report::words::words;
@@ -68,18 +66,17 @@ pub const MATRIX: Experiment = Experiment {
         planned(planning, &scope)
     },
     budget: Budget::of_pairs,
-    measure: |_, session, timer, points, budget| {
-        let findings = run::measure(session, timer, points, budget)?;
+    measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
+    conclude: |session, findings| {
         check(session.machine, &findings.outcomes, session.warnings);
-        Ok(findings)
+        None
     },
-    present: Presentation { answer, evidence, summary, rows: point::rows, data },
+    present,
 };
 
 /// Warns about firmware claims that differ from the measurements.
 pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
-    let nodes = machine.topology.nodes();
-    firmware::check(nodes, matrix::pairs(outcomes, &machine.topology), warnings);
+    firmware::check(machine.topology.nodes(), &conclude(outcomes, &machine.topology).pairs, warnings);
 }
 
 /// Plans a point for every pair of a scope.
@@ -90,97 +87,144 @@ pub(super) fn planned<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> Pla
 fields! {
     NODE_PAIRS "node_pairs" "Every pair of nodes, with keys that do not change between versions.";
     NS "ns" "Latency in nanoseconds; null if not measured.";
-    SAME_PACKAGE_NS "same_package_ns" "Mean latency to other nodes of the same package, in nanoseconds; null if there are none.";
-    MEMORY_ONLY_NS "memory_only_ns" "Mean latency to nodes without CPUs, in nanoseconds; null if there are none.";
     CLASSES "classes" "Node pairs grouped by shared package and by firmware distance.";
     FASTEST "fastest" "Pair with the smallest latency by `latencies_of`; null if none was measured.";
     SLOWEST "slowest" "Pair with the largest latency by `latencies_of`; null with fewer than two pairs.";
 }
 
-fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    let nodes = Grid::of(report.outcomes);
+members! {
+    fn node_pair(report: &Report<'_, '_>, outcome: &Outcome<'_>);
+    "from": outcome.point.initiator.0 => "NUMA node of the CPU that made the loads.";
+    "to": outcome.point.target.0 => "NUMA node of the memory.";
+    "cycles": point::cycles(report, outcome) => "Latency in cycles of the clock that `cycles_of` names; null if not measured or without a counter.";
+    NS: outcome.nanoseconds();
+}
+
+members! {
+    fn chains(report: &Report<'_, '_>, hops: Option<u64>);
+    "iters": hops.or(report.options.iters.map(u64::from)).unwrap_or(0) => "Largest number of loads per trial.";
+    "seed": report.options.seed => "Seed of the random order.";
+    "freq_ghz": report.clock.counter().map(|counter| counter.frequency.gigahertz()) => "Frequency of the counter, in GHz; null without a counter.";
+}
+
+members! {
+    fn means(found: &MatrixConclusion);
+    "local_ns": found.loads.local.map(|mean| mean.value) => "Mean latency of random loads from local memory, in nanoseconds, address translation included; null if none was measured.";
+    "remote_ns": found.loads.remote().map(|mean| mean.value) => "Mean latency of random loads from memory of other packages, in nanoseconds, address translation included; without these, of other nodes; null without other nodes.";
+    "latencies_of": if found.of_memory { "memory" } else { "load" } => "Latency by which pairs are compared: `memory` (without address translation, where every pair has both parts) or `load` (a random load).";
+    "memory_ns" interval: found.means.local.or(found.means.remote()).filter(|_| found.of_memory) => "Mean latency of local memory without address translation, in nanoseconds, or of remote memory if no local one was measured; null if not told apart for every pair.";
+    "remote_over_local": found.means.remote_over_local() => "Remote latency divided by local latency, both by `latencies_of`; null if either is null.";
+    "same_package_ns": of_class(found, Class::SamePackage) => "Mean latency to other nodes of the same package, in nanoseconds; null if there are none.";
+    "memory_only_ns": of_class(found, Class::MemoryOnly) => "Mean latency to nodes without CPUs, in nanoseconds; null if there are none.";
+}
+
+/// Returns the mean latency of random loads of a class.
+fn of_class(found: &MatrixConclusion, of: Class) -> Option<f64> {
+    found.loads.far.iter().find(|(class, _)| *class == of).map(|(_, mean)| mean.value)
+}
+
+members! {
+    fn class(group: &DistanceGroup);
+    "class": group.class.name() => "`local`, `same package`, `other package`, or `memory only`: a node without CPUs.";
+    "distance": group.distance.map(u32::from) => "Distance in the firmware's table (SLIT), not measured; null if unknown.";
+    "pairs": group.pairs => "Number of node pairs of this class.";
+    "ns": group.mean.value => "Mean latency of the pairs by `latencies_of`, in nanoseconds.";
+    "min_ns": group.range.low => "Smallest latency of a pair by `latencies_of`, in nanoseconds.";
+    "max_ns": group.range.high => "Largest latency of a pair by `latencies_of`, in nanoseconds.";
+}
+
+members! {
+    fn pair(pair: Pair);
+    columns::INITIATOR_NODE: pair.from.0;
+    columns::TARGET_NODE: pair.to.0;
+    NS: pair.ns;
+}
+
+fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    let found = &conclude(report.outcomes, &report.machine.topology);
+    means(&mut parts.summary, found);
+    parts.summary.items(Part::List(&CLASSES), &found.groups, class);
+    let ends: [(&'static Field, _); 2] = [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)];
+    ends.into_iter().for_each(|(field, end)| parts.summary.object(field, end, pair));
+    point::rows(&mut parts.rows, report);
+    lines(&mut parts.answer, report);
+    answer(&mut parts.answer, report, found);
+    let (evidence, nodes) = (&mut parts.evidence, Grid::of(report.outcomes));
     if nodes.targets.len() > 1 || nodes.initiators.len() > 1 {
-        grid(document, report, &nodes);
+        grid(evidence, found, &nodes);
     }
-    attributes::table(document, report.machine, &|node| firmware::measured(pairs(report), node));
-    rows::table(document, report, "pair", &|table, _, outcome| {
+    attributes::table(evidence, report.machine, &|node| firmware::measured(&found.pairs, node));
+    rows::table(evidence, report, "pair", &|table, _, outcome| {
         table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
     });
-    picture(document, report, &nodes);
-    method::walks(document, report);
+    picture(evidence, report, found, &nodes);
+    method::walks(evidence, report);
+    let data = &mut parts.data;
+    data.items(Part::List(&NODE_PAIRS), report.outcomes, |data, outcome| node_pair(data, report, outcome));
+    chains(
+        data,
+        report,
+        report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max(),
+    );
+    point::evidence(data, report);
 }
 
 /// Returns the beginning of the line of a pair.
-fn from_to(point: &Point) -> impl Display {
-    let Point { initiator, target, .. } = *point;
-    fmt::from_fn(move |out| write!(out, "Node {initiator} -> Node {target}"))
+fn from_to(point: &Point) -> String {
+    format!("Node {} -> Node {}", point.initiator, point.target)
 }
 
-/// Writes the line that scripts search for.
-fn line(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
-    let from_to = from_to(&outcome.point);
-    match &outcome.result {
-        Err(exclusion) => describe::missing(document, Role::Line, &from_to, exclusion),
-        Ok(measured) => {
-            let nanoseconds = measured.series.nanoseconds.median;
-            let cycles = report.cycles(&measured.series, nanoseconds);
-            document.line(format_args!(
-                "{from_to}: {} cycles ({} ns)",
-                fmt::from_fn(|out| match cycles {
-                    Some(cycles) => write!(out, "{}", Figure(cycles)),
-                    None => out.write_str("?"),
-                }),
-                Figure(nanoseconds)
-            ));
-        }
-    }
-}
-
-/// Writes a line for each pair. If several pairs need the same remedy, only the first of their lines has it.
+/// Writes a line for each pair, which scripts search for. If several pairs need the same remedy, only the first of their
+/// lines has it.
 pub(super) fn lines(document: &mut Shown, report: &Report<'_, '_>) {
-    let mut given = [Text::<120>::EMPTY; 4];
-    let mut free = 0;
-    for outcome in report.outcomes {
-        let text = outcome.result.as_ref().err().map(|error| Text::<320>::of(format_args!("{error}")));
-        let parts = text.as_ref().and_then(|text| text.as_str().rsplit_once(';'));
-        match parts.map(|(cause, remedy)| (cause, Text::of(format_args!("{remedy}")))) {
-            Some((cause, remedy)) if given.contains(&remedy) => {
-                describe::missing(document, Role::Line, &from_to(&outcome.point), &cause);
+    let mut given: Vec<String> = Vec::new();
+    for Outcome { point, result } in report.outcomes {
+        let from_to = from_to(point);
+        let measured = match result {
+            Ok(measured) => measured,
+            Err(exclusion) => {
+                let text = format!("{exclusion}");
+                let cause = match text.rsplit_once(';') {
+                    Some((cause, remedy)) if given.iter().any(|known| known == remedy) => cause,
+                    other => {
+                        given.extend(other.map(|(_, remedy)| remedy.into()));
+                        text.as_str()
+                    }
+                };
+                describe::missing(document, Role::Line, &from_to, &cause);
+                continue;
             }
-            other => {
-                line(document, report, outcome);
-                if let (Some((_, remedy)), Some(slot)) = (other, given.get_mut(free)) {
-                    *slot = remedy;
-                    free += 1;
-                }
-            }
-        }
+        };
+        let nanoseconds = measured.series.nanoseconds.median;
+        let cycles = report.cycles(&measured.series, nanoseconds);
+        document.line(format_args!(
+            "{from_to}: {} cycles ({} ns)",
+            cycles.map_or("?".into(), |cycles| format!("{}", Figure(cycles))),
+            Figure(nanoseconds)
+        ));
     }
 }
 
 /// Writes the answer: the latency of remote memory, or of the only node.
-fn answer(document: &mut Shown, report: &Report<'_, '_>) {
-    lines(document, report);
-    let of_memory = matrix::is_of_memory(report.outcomes);
-    let found = conclude(&mut pairs(report));
+fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &MatrixConclusion) {
+    let ClassMeans { local, .. } = found.means;
     let order = order(report);
     let is_random = order == Order::Random;
-    let published = if found.local_ns.is_some() { quantity::LOCAL } else { quantity::REMOTE };
-    if let Some(figure) = found.local().or(found.remote()) {
+    let published = if local.is_some() { quantity::LOCAL } else { quantity::REMOTE };
+    if let Some(figure) = local.or(found.means.remote()) {
         // The interval of a mean of pairs only decides whether it is one number.
         let interval = figure.interval.filter(|_| report.outcomes.len() == 1 || is_wide(figure.interval));
         let figure = Estimate { interval, ..figure };
         let label = match order {
-            _ if of_memory => "Memory latency",
+            _ if found.of_memory => "Memory latency",
             Order::Random => "Random load",
             _ => "Load in another order",
         };
         trust::figure(document, report, &(label, "ns", 1.0, Some(published).filter(|_| is_random)), figure);
     }
-    let mut all = groups(pairs(report));
     // The local group comes first, if there is one.
-    if let Some(local) = all.next().filter(|first| first.class == Class::Local) {
-        all.for_each(|far| far_memory(document, &local, &far));
+    if let [local @ DistanceGroup { class: Class::Local, .. }, far @ ..] = &found.groups[..] {
+        far.iter().for_each(|far| far_memory(document, local, far));
     }
     if let (Some(fastest), Some(slowest)) = (&found.fastest, &found.slowest) {
         document.finding(format_args!(
@@ -213,8 +257,8 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>) {
         }
         undisturbed::of_one(document, measured);
     } else {
-        match of_memory {
-            true => random_loads(document, report),
+        match found.of_memory {
+            true => random_loads(document, &found.loads),
             false if is_random => {
                 document
                     .finding(format_args!("Latencies are of random loads, address translation included."));
@@ -223,8 +267,8 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>) {
         }
         undisturbed::of_several(document, report);
     }
-    if let Some(value) = found.local_ns.or(found.remote_ns()).filter(|_| is_random) {
-        reference::published(document, report, published, Some(value));
+    if let Some(mean) = local.or(found.means.remote()).filter(|_| is_random) {
+        reference::published(document, report, published, Some(mean.value));
     }
     clocks(document, report);
 }
@@ -235,19 +279,12 @@ fn order(report: &Report<'_, '_>) -> Order {
 }
 
 /// Says that pairs are compared by memory alone, and writes the latencies of random loads.
-fn random_loads(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = conclude(&mut matrix::pairs_by(report.outcomes, &report.machine.topology, false));
+fn random_loads(document: &mut Shown, loads: &ClassMeans) {
+    let means = [("local", loads.local), ("remote", loads.remote())].into_iter();
+    let means = means.filter_map(|(name, mean)| Some(format!("{name} {} ns", headline(mean?, 1.0))));
     document.finding(format_args!(
-        "These latencies are of memory, without address translation. Random loads:{}{}.",
-        method::optional(found.local(), |local, out| write!(out, " local {} ns", headline(local, 1.0))),
-        method::optional(found.remote(), |remote, out| {
-            write!(
-                out,
-                "{} remote {} ns",
-                if found.local().is_some() { "," } else { "" },
-                headline(remote, 1.0)
-            )
-        })
+        "These latencies are of memory, without address translation. Random loads:{}.",
+        joined(" ", ", ", means)
     ));
 }
 
@@ -259,26 +296,21 @@ fn far_memory(document: &mut Shown, local: &DistanceGroup, far: &DistanceGroup) 
         method::optional(far.distance.filter(|_| far.divided), |distance, out| {
             write!(out, " at distance {distance}")
         }),
-        times(far.estimate(), local.estimate()),
-        headline(far.estimate(), 1.0),
+        times(far.mean, local.mean),
+        headline(far.mean, 1.0),
         range(far, ","),
-        headline(local.estimate(), 1.0),
+        headline(local.mean, 1.0),
         range(local, "")
     ));
 }
 
-/// Returns the measured pairs of a report.
-fn pairs<'r>(report: &'r Report<'_, '_>) -> impl Iterator<Item = Pair> + Clone + use<'r> {
-    matrix::pairs(report.outcomes, &report.machine.topology)
-}
-
-/// Writes the smallest and the largest latency of pairs that differ, and then `behind`; nothing if the mean is shown as a
+/// Returns the smallest and the largest latency of pairs that differ, and then `behind`; nothing if the mean is shown as a
 /// range itself.
-fn range<'g>(group: &'g DistanceGroup, behind: &'g str) -> impl Display + 'g {
-    fmt::from_fn(move |out| match group.differs() && !is_wide(group.interval) {
-        true => write!(out, ", {} to {}{behind}", Digits(group.least), Digits(group.most)),
-        false => Ok(()),
-    })
+fn range(group: &DistanceGroup, behind: &str) -> String {
+    match group.differs() && !is_wide(group.mean.interval) {
+        true => format!(", {} to {}{behind}", Digits(group.range.low), Digits(group.range.high)),
+        false => String::new(),
+    }
 }
 
 /// Writes the latency of the first measured pair in core cycles, and in cycles of the counter, or in nanoseconds with the
@@ -334,7 +366,7 @@ impl Grid {
         cell: &dyn Fn(NodeId, NodeId) -> Result<Estimate, &'static str>,
         in_text: bool,
     ) {
-        let [rows, columns] = [self.initiators, self.targets].map(|nodes| nodes.iter().collect::<Vec<u32>>());
+        let [rows, columns] = [self.initiators, self.targets].map(|nodes| vector(nodes.iter()));
         if let ([from], [to]) = (&rows[..], &columns[..])
             && let Ok(only) = cell(NodeId(*from), NodeId(*to))
         {
@@ -374,33 +406,31 @@ pub(super) fn single(
 
 /// Shows the latencies with initiators as rows and targets as columns, then each initiator's ratio of remote to local
 /// latency, and the ratio that the firmware claims.
-fn grid(document: &mut Shown, report: &Report<'_, '_>, nodes: &Grid) {
+fn grid(document: &mut Shown, found: &MatrixConclusion, nodes: &Grid) {
     document.tabulate("", Level::Normal, 1, &|table| {
-        table.text(if matrix::is_of_memory(report.outcomes) { "memory, ns" } else { "ns" });
+        table.text(if found.of_memory { "memory, ns" } else { "ns" });
         nodes.targets.iter().for_each(|node| table.cell(format_args!("to {node}")));
         table.texts(&["remote/local", "firmware (SLIT)"]);
         for from in &nodes.initiators {
-            let of_node = || pairs(report).filter(|pair| pair.from.0 == from);
+            let own: Vec<Pair> = vector(found.pairs.iter().copied().filter(|pair| pair.from.0 == from));
             table.row();
             table.cell(format_args!("from {from}"));
             for to in &nodes.targets {
-                table.number(of_node().find(|pair| pair.to.0 == to).map(|pair| pair.ns));
+                table.number(own.iter().find(|pair| pair.to.0 == to).map(|pair| pair.ns));
             }
             // The firmware's distances of the same pairs, 10 for local ones.
-            let mut distances = of_node().filter_map(|pair| Some(Pair { ns: pair.distance?.into(), ..pair }));
-            let found = [conclude(&mut of_node()), conclude(&mut distances)];
-            for (found, decimals) in found.into_iter().zip([2, 1]) {
-                match found.remote_over_local() {
-                    Some(ratio) => table.cell(format_args!("{ratio:.decimals$}")),
-                    None => table.text("-"),
-                }
+            let distances = own.iter().filter_map(|pair| Some(Pair { ns: pair.distance?.into(), ..*pair }));
+            let distances: Vec<Pair> = vector(distances);
+            for (pairs, decimals) in [(own, 2), (distances, 1)] {
+                let ratio = ClassMeans::of(&pairs).remote_over_local();
+                table.known(ratio.map(|ratio| format!("{ratio:.decimals$}")));
             }
         }
     });
 }
 
-fn picture(document: &mut Shown, report: &Report<'_, '_>, nodes: &Grid) {
-    let of_memory = matrix::is_of_memory(report.outcomes);
+fn picture(document: &mut Shown, report: &Report<'_, '_>, found: &MatrixConclusion, nodes: &Grid) {
+    let of_memory = found.of_memory;
     let cell = |row, column| {
         let mut outcomes = report.outcomes.iter();
         let found = outcomes.find(|outcome| (outcome.point.initiator, outcome.point.target) == (row, column));
@@ -422,8 +452,7 @@ fn picture(document: &mut Shown, report: &Report<'_, '_>, nodes: &Grid) {
             point.seed
         )
     });
-    let found = conclude(&mut pairs(report));
-    let title = match (found.local(), found.remote()) {
+    let title = match (found.means.local, found.means.remote()) {
         (Some(local), Some(remote)) => format!(
             "Remote memory: {} ns vs {} ns local ({})",
             headline(remote, 1.0),
@@ -456,61 +485,10 @@ fn value(outcome: &Outcome<'_>, of_memory: bool) -> Result<Estimate, &'static st
     }
 }
 
-fn data(document: &mut Shown, report: &Report<'_, '_>) {
-    document.items(Part::List(&NODE_PAIRS), report.outcomes, |document, outcome| {
-        let nanoseconds = outcome.nanoseconds();
-        members! { document;
-            "from": outcome.point.initiator.0 => "NUMA node of the CPU that made the loads.";
-            "to": outcome.point.target.0 => "NUMA node of the memory.";
-            "cycles": point::cycles(report, outcome) => "Latency in cycles of the clock that `cycles_of` names; null if not measured or without a counter.";
-        }
-        document.put(&NS, nanoseconds);
-    });
-    let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
-    members! { document;
-        "iters": hops.or(report.options.iters.map(u64::from)).unwrap_or(0) => "Largest number of loads per trial.";
-        "seed": report.options.seed => "Seed of the random order.";
-        "freq_ghz": report.clock.counter().map(|counter| counter.frequency.gigahertz()) => "Frequency of the counter, in GHz; null without a counter.";
-    }
-    point::evidence(document, report);
-}
-
-fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = conclude(&mut pairs(report));
-    let loads = conclude(&mut matrix::pairs_by(report.outcomes, &report.machine.topology, false));
-    let of_memory = matrix::is_of_memory(report.outcomes);
-    members! { document;
-        "local_ns": loads.local_ns => "Mean latency of random loads from local memory, in nanoseconds, address translation included; null if none was measured.";
-        "remote_ns": loads.remote_ns() => "Mean latency of random loads from memory of other packages, in nanoseconds, address translation included; without these, of other nodes; null without other nodes.";
-        "latencies_of": if of_memory { "memory" } else { "load" } => "Latency by which pairs are compared: `memory` (without address translation, where every pair has both parts) or `load` (a random load).";
-        "memory_ns" interval: found.local().or(found.remote()).filter(|_| of_memory) => "Mean latency of local memory without address translation, in nanoseconds, or of remote memory if no local one was measured; null if not told apart for every pair.";
-        "remote_over_local": found.remote_over_local() => "Remote latency divided by local latency, both by `latencies_of`; null if either is null.";
-    }
-    for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
-        document.put(field, loads.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
-    }
-    document.items(Part::List(&CLASSES), groups(pairs(report)), |document, group| {
-        members! { document;
-            "class": group.class.name() => "`local`, `same package`, `other package`, or `memory only`: a node without CPUs.";
-            "distance": group.distance.map(u32::from) => "Distance in the firmware's table (SLIT), not measured; null if unknown.";
-            "pairs": group.pairs => "Number of node pairs of this class.";
-            "ns": group.mean => "Mean latency of the pairs by `latencies_of`, in nanoseconds.";
-            "min_ns": group.least => "Smallest latency of a pair by `latencies_of`, in nanoseconds.";
-            "max_ns": group.most => "Largest latency of a pair by `latencies_of`, in nanoseconds.";
-        }
-    });
-    for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
-        document.object(field, pair, |document, pair| {
-            document.put(&columns::INITIATOR_NODE, pair.from.0);
-            document.put(&columns::TARGET_NODE, pair.to.0);
-            document.put(&NS, pair.ns);
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::matrix::groups;
     use crate::experiment::tests::machine;
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
     use std::vec::Vec;
@@ -531,11 +509,11 @@ mod tests {
 
     /// Returns class, distance, number, smallest and largest latency of each group, and whether other groups have its
     /// class.
-    fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
-        let far = groups(pairs.iter().copied()).filter(|group| group.class != Local);
-        far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most, .. }| {
-            assert!(least <= mean && mean <= most);
-            (class, distance, pairs, least, most, divided)
+    fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, usize, f64, f64, bool)> {
+        let far = groups(pairs).into_iter().filter(|group| group.class != Local);
+        far.map(|DistanceGroup { class, distance, divided, pairs, mean, range }| {
+            assert!(range.low <= mean.value && mean.value <= range.high);
+            (class, distance, pairs, range.low, range.high, divided)
         })
         .collect()
     }
@@ -551,7 +529,7 @@ mod tests {
             ]
         );
         // "Remote" still covers the class as a whole.
-        let remote = conclude(&mut four.iter().copied()).remote_ns().unwrap();
+        let remote = ClassMeans::of(&four).remote().unwrap().value;
         assert!((remote - (8.0 * 147.0 + 4.0 * 217.0) / 12.0).abs() < 1e-9, "{remote}");
     }
 

@@ -1,5 +1,6 @@
 //! The same nodes in random, sequential and backward order: the cost of the order of a walk.
 
+use alloc::format;
 use core::fmt::{self, Display};
 
 use latency_core::chain::Order;
@@ -7,7 +8,7 @@ use latency_core::units::Bytes;
 
 use super::interface::Experiment;
 use crate::analysis::orders::{self, OrdersConclusion};
-use crate::describe::{self, Presentation, Report, columns, method, point, rows};
+use crate::describe::{self, Report, ReportParts, columns, method, point, rows};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::stopwatch::strided::Loads;
@@ -16,8 +17,8 @@ use crate::plan::budget::{Budget, FEWEST_ROUNDS, PLACES, Pass};
 use crate::plan::{Plan, Planning, single};
 use crate::report::document::{Level, Role, fields, members};
 use crate::report::figures::Digits;
-use crate::report::shown::{Shown, ShownTable};
-use crate::result::Outcome;
+use crate::report::shown::Shown;
+use crate::result::{Outcome, Strided};
 use crate::sys::table::Table;
 use latency_core::stats::{Estimate, Side};
 
@@ -64,7 +65,8 @@ pub const ORDER: Experiment = Experiment {
         findings.extra.strided = loads.conclude(clock.map(|clock| clock.median));
         Ok(findings)
     },
-    present: Presentation { answer, evidence, summary, rows: records, data },
+    conclude: |_, _| None,
+    present,
 };
 
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
@@ -84,15 +86,45 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
 
 fields! {
     STRIDED "strided_loads" "Time of independent loads of the same lines in address order; null without a time-stamp counter.";
-    OVER_SEQUENTIAL "random_over_sequential" interval "Latency in random order divided by latency in address order.";
-    OVER_BACKWARD "random_over_backward" interval "Latency in random order divided by latency in backward order.";
-    OVER_INDEPENDENT "random_over_independent" interval "Latency in random order divided by the time per independent load.";
+}
+
+members! {
+    fn strided(found: Strided);
+    "ns": found.nanoseconds => "Time per independent load in nanoseconds: the inverse of the throughput.";
+    "core_cycles": found.core_cycles => "Time per independent load in core cycles.";
+    "rounds": found.rounds => "Number of rounds; the time is their median.";
+}
+
+members! {
+    fn summary(found: &OrdersConclusion);
+    "random_ns" interval: found.random => "Latency of a dependent load in random order, in nanoseconds.";
+    "sequential_ns" interval: found.sequential => "Latency of a dependent load in address order, in nanoseconds.";
+    "backward_ns" interval: found.backward => "Latency of a dependent load in backward order, in nanoseconds.";
+    "independent_ns" interval: found.independent => "Time per independent load in address order, in nanoseconds.";
+    "random_over_sequential" interval: found.over[0] => "Latency in random order divided by latency in address order.";
+    "random_over_backward" interval: found.over[1] => "Latency in random order divided by latency in backward order.";
+    "random_over_independent" interval: found.over[2] => "Latency in random order divided by the time per independent load.";
+}
+
+fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    let found = &orders::conclude(report.outcomes, report.extra.strided);
+    summary(&mut parts.summary, found);
+    point::rows_with(&mut parts.rows, report, &|document, _, outcome| {
+        let is_scanned = outcome.point.order == Order::Sequential;
+        document
+            .put(&columns::INDEPENDENT_NS, found.independent.filter(|_| is_scanned).map(|found| found.value));
+    });
+    answer(&mut parts.answer, found);
+    evidence(&mut parts.evidence, report, found);
+    let data = &mut parts.data;
+    rows::table(data, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
+    point::evidence(data, report);
+    data.object(&STRIDED, report.extra.strided, strided);
 }
 
 /// Writes the cost of random order.
-fn answer(document: &mut Shown, report: &Report<'_, '_>) {
-    let OrdersConclusion { over: [walk, _, scan], .. } =
-        orders::conclude(report.outcomes, report.extra.strided);
+fn answer(document: &mut Shown, found: &OrdersConclusion) {
+    let [walk, _, scan] = found.over;
     if walk.or(scan).is_some() {
         document.answer(format_args!(
             "Pointer chasing in random order is {}{}{}.",
@@ -103,25 +135,24 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>) {
     }
 }
 
-fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    table(document, report);
+fn evidence(document: &mut Shown, report: &Report<'_, '_>, found: &OrdersConclusion) {
+    let Some(Outcome { point, .. }) = report.outcomes.first() else { return };
+    table(document, report, point.size, found);
     for Outcome { point, result } in report.outcomes {
         if let Err(exclusion) = result {
             describe::missing(document, Role::Missing, &name(point.order), exclusion);
         }
     }
     method::memory(document, report);
-    if let Some(Outcome { point, .. }) = report.outcomes.first() {
-        document.sentence(
-            Role::Provenance("Method"),
-            format_args!(
-                "each load waits for the one before, except in the scan; a line every {stride}, rewritten \
-                 before each cold pass; page walks included; seed {seed}",
-                stride = point.stride,
-                seed = point.seed
-            ),
-        );
-    }
+    document.sentence(
+        Role::Provenance("Method"),
+        format_args!(
+            "each load waits for the one before, except in the scan; a line every {stride}, rewritten \
+             before each cold pass; page walks included; seed {seed}",
+            stride = point.stride,
+            seed = point.seed
+        ),
+    );
 }
 
 /// Writes a ratio of times in words, up to and including `than` or `as`.
@@ -153,22 +184,21 @@ const fn name(order: Order) -> &'static str {
 }
 
 /// Shows the orders from the usually slowest to the usually fastest, then the scan.
-fn table(document: &mut Shown, report: &Report<'_, '_>) {
-    const SHOWN: [Order; 3] = [Order::Random, Order::Backward, Order::Sequential];
-    let Some(first) = report.outcomes.first() else { return };
-    let [over_sequential, over_backward, over_independent] =
-        orders::conclude(report.outcomes, report.extra.strided).over;
-    let ratio = |table: &mut ShownTable, ratio: Option<Estimate>| match ratio {
-        Some(ratio) => table.cell(format_args!("{}x", Digits(ratio.value))),
-        None => table.text("-"),
-    };
+fn table(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, found: &OrdersConclusion) {
+    let [sequential, backward, independent] = found.over;
+    let ratio = |ratio: Option<Estimate>| ratio.map(|ratio| format!("{}x", Digits(ratio.value)));
+    let orders = [
+        (Order::Random, Some("1x".into())),
+        (Order::Backward, ratio(backward)),
+        (Order::Sequential, ratio(sequential)),
+    ];
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.show(&first.point.size);
+        table.show(&size);
         table.texts(&["ns/load", "core cycles", "cold, ns/load", "speed vs random"]);
-        for order in SHOWN {
-            let outcome = report.outcomes.iter().find(|outcome| outcome.point.order == order);
+        for (order, ratio) in &orders {
+            let outcome = report.outcomes.iter().find(|outcome| outcome.point.order == *order);
             table.row();
-            table.text(name(order));
+            table.text(name(*order));
             let Some(measured) = outcome.and_then(|outcome| outcome.result.as_ref().ok()) else {
                 table.texts(&["-", "-", "-", "-"]);
                 continue;
@@ -176,11 +206,7 @@ fn table(document: &mut Shown, report: &Report<'_, '_>) {
             table.number(measured.series.nanoseconds.median);
             table.number(measured.series.core_cycles.map(|cycles| cycles.median));
             table.number(measured.warm_up.cold_ns);
-            match order {
-                Order::Backward => ratio(table, over_backward),
-                Order::Sequential => ratio(table, over_sequential),
-                _ => table.text("1x"),
-            }
+            table.known(ratio.as_ref());
         }
         if let Some(scan) = report.extra.strided {
             table.row();
@@ -188,40 +214,7 @@ fn table(document: &mut Shown, report: &Report<'_, '_>) {
             table.number(scan.nanoseconds);
             table.number(scan.core_cycles);
             table.text("-");
-            ratio(table, over_independent);
-        }
-    });
-}
-
-fn records(document: &mut Shown, report: &Report<'_, '_>) {
-    let independent = orders::conclude(report.outcomes, report.extra.strided).independent;
-    point::rows_with(document, report, &|document, _, outcome| {
-        let is_scanned = outcome.point.order == Order::Sequential;
-        document.put(&columns::INDEPENDENT_NS, independent.filter(|_| is_scanned).map(|found| found.value));
-    });
-}
-
-fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = orders::conclude(report.outcomes, report.extra.strided);
-    members! { document;
-        "random_ns" interval: found.random => "Latency of a dependent load in random order, in nanoseconds.";
-        "sequential_ns" interval: found.sequential => "Latency of a dependent load in address order, in nanoseconds.";
-        "backward_ns" interval: found.backward => "Latency of a dependent load in backward order, in nanoseconds.";
-        "independent_ns" interval: found.independent => "Time per independent load in address order, in nanoseconds.";
-    }
-    for (field, ratio) in [&OVER_SEQUENTIAL, &OVER_BACKWARD, &OVER_INDEPENDENT].into_iter().zip(found.over) {
-        document.put(field, ratio);
-    }
-}
-
-fn data(document: &mut Shown, report: &Report<'_, '_>) {
-    rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
-    point::evidence(document, report);
-    document.object(&STRIDED, report.extra.strided, |document, strided| {
-        members! { document;
-            "ns": strided.nanoseconds => "Time per independent load in nanoseconds: the inverse of the throughput.";
-            "core_cycles": strided.core_cycles => "Time per independent load in core cycles.";
-            "rounds": strided.rounds => "Number of rounds; the time is their median.";
+            table.known(ratio(independent));
         }
     });
 }

@@ -5,6 +5,7 @@
 use latency_core::cores::Method;
 
 use super::interface::Experiment;
+use crate::analysis::curve::Analysis;
 use crate::describe::Report;
 use crate::engine;
 use crate::engine::checks::conditions::Watch;
@@ -70,6 +71,8 @@ pub struct ExperimentRun<'a> {
     pub regions: Option<Memory>,
     /// The points, measured or not.
     pub findings: Findings<'a>,
+    /// The levels of a curve.
+    pub analysis: Option<Analysis>,
 }
 
 impl<'a> ExperimentRun<'a> {
@@ -88,7 +91,7 @@ impl<'a> ExperimentRun<'a> {
         warnings: &'r Warnings,
         (started, seconds): (u64, f64),
     ) -> Report<'r, 'a> {
-        let ExperimentRun { machine, timer, health, conditions, regions, findings } = self;
+        let ExperimentRun { machine, timer, health, conditions, regions, findings, analysis } = self;
         Report {
             options,
             machine,
@@ -100,7 +103,7 @@ impl<'a> ExperimentRun<'a> {
             distributions: &findings.distributions,
             spans: &findings.spans,
             residency: &findings.residency,
-            analysis: findings.analysis.first(),
+            analysis: analysis.as_ref(),
             extra: &findings.extra,
             regions: *regions,
             arguments,
@@ -147,7 +150,7 @@ pub fn run_experiment<'a>(
     effort: Effort,
 ) -> Result<ExperimentRun<'a>, Failure<'a>> {
     let deadline = Deadline::at(effort.end_ns);
-    let ran = engine::sealed(|| measured(options, session, experiment, planned, effort));
+    let ran = measured(options, session, experiment, planned, effort);
     drop(deadline);
     let (mut ran, budget) = match ran {
         Err(Failure::Interrupted) if !requested() => return Err(PlacementError::BudgetOver.into()),
@@ -186,10 +189,16 @@ fn measured<'a>(
     mut planned: Planned,
     effort: Effort,
 ) -> Result<(ExperimentRun<'a>, Budget), Failure<'a>> {
-    let timer = timer(options, session, &planned)?;
     let mut health = Health::default();
-    self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
-    search(options, session, experiment, &mut planned, &timer, effort)?;
+    let (timer, looked) = engine::sealed(|| {
+        let timer = timer(options, session, &planned)?;
+        self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
+        Ok::<_, Failure<'a>>((timer, search(options, session, &planned, &timer, effort)?))
+    })?;
+    if let Some(machine) = looked {
+        session.machine = machine;
+        planned = self::planned(options, machine, experiment)?;
+    }
     let Planned { points, budget, warnings } = &mut planned;
     warnings.iter().for_each(|warning| session.warnings.push(*warning));
     let machine = session.machine;
@@ -202,15 +211,21 @@ fn measured<'a>(
     budget.until_ns = effort.begun_ns + budget.whole_ns.min(whole_run::visits_end_ns(options, budget));
     budget.until_ns = budget.until_ns.min(effort.end_ns);
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
-    let watch = Watch::begin(session.noted, &machine.cpus, points);
-    let mut findings = (experiment.measure)(options, session, &timer, points, budget)?;
+    let (watch, findings) = engine::sealed(|| {
+        let watch = Watch::begin(session.noted, &machine.cpus, points);
+        (watch, (experiment.measure)(options, session, &timer, points, budget))
+    });
+    let mut findings = findings?;
+    let analysis = (experiment.conclude)(session, &mut findings);
     let placed = findings.outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, machine.page, placed);
-    check(session, &timer, &mut health, &mut findings, budget, effort)?;
-    let conditions = watch.and_then(|watch| watch.end(session, &timer));
+    let conditions = engine::sealed(|| {
+        check(session, &timer, &mut health, &mut findings, budget, effort)?;
+        Ok::<_, Failure<'a>>(watch.and_then(|watch| watch.end(session, &timer)))
+    })?;
     let several = regions::have_several_initiators(points);
     let regions = several.then_some(budget.memory);
-    Ok((ExperimentRun { machine, timer, health, conditions, regions, findings }, *budget))
+    Ok((ExperimentRun { machine, timer, health, conditions, regions, findings, analysis }, *budget))
 }
 
 /// Moves to the CPU of the first point and chooses the clock there.
@@ -226,33 +241,27 @@ fn timer<'a>(
     Timer::choose(&session.machine.processor, single, session.warnings)
 }
 
-/// Searches for the sizes that the plan depends on, and plans again with them. An earlier experiment may have searched
-/// already.
+/// Searches for the sizes that the plan depends on, and returns the machine with them. An earlier experiment may have
+/// searched already.
 fn search<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
-    experiment: &Experiment,
-    planned: &mut Planned,
+    planned: &Planned,
     timer: &Timer,
     effort: Effort,
-) -> Result<(), Failure<'a>> {
-    if session.machine.sizing.is_none() {
-        // If the whole run has little time, the search for the last-level cache is omitted: a cache that affects the
-        // results shows in them.
-        let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
-        let like = plan::looked_at(options, session.machine, &planned.points)
-            .map(|like| (like, options.point_limit_ns()));
-        let begun_ns = now_ns();
-        let end_ns = begun_ns + (SEARCH_SHARE * (effort.end_ns - begun_ns)).max(SEARCH_NS);
-        let deadline = Deadline::at(end_ns.min(effort.end_ns));
-        let found = find_working_set::find(session, timer, like, &planned.points, seeks_cache)?;
-        drop(deadline);
-        if let Some(found) = found {
-            session.machine = found;
-            *planned = self::planned(options, found, experiment)?;
-        }
+) -> Result<Option<&'a Machine>, Failure<'a>> {
+    if session.machine.sizing.is_some() {
+        return Ok(None);
     }
-    Ok(())
+    // If the whole run has little time, the search for the last-level cache is omitted: a cache that affects the
+    // results shows in them.
+    let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
+    let like = plan::looked_at(options, session.machine, &planned.points)
+        .map(|like| (like, options.point_limit_ns()));
+    let begun_ns = now_ns();
+    let end_ns = begun_ns + (SEARCH_SHARE * (effort.end_ns - begun_ns)).max(SEARCH_NS);
+    let _deadline = Deadline::at(end_ns.min(effort.end_ns));
+    find_working_set::find(session, timer, like, &planned.points, seeks_cache)
 }
 
 /// Warns of all that a run shows about the machine and itself.

@@ -1,12 +1,14 @@
 //! The machine as the tool sees it, and the tool's permissions; only the clock itself is timed.
 
-use core::fmt;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use latency_core::arch::Signature;
 use latency_core::math::ToReal;
 
 use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Power, Throttle};
-use latency_core::text::{Text, plural};
+use latency_core::text::{Text, joined, plural};
 use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, LineSize, NodeId, PageSize};
 use latency_core::words::Worded;
@@ -14,14 +16,15 @@ use latency_core::words::Worded;
 use super::interface::Experiment;
 use crate::analysis::reference::contradiction;
 use crate::describe::method::optional;
-use crate::describe::{self, Presentation, Report, attributes, dimms};
+use crate::describe::{self, Report, ReportParts, attributes, dimms};
 use crate::engine::session::Findings;
 use crate::engine::stopwatch::counters::Meter;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::sizes::default_size;
-use crate::report::document::{Level, Part, Role, fields};
+use crate::report::chart::vector;
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::shown::Shown;
 use crate::report::words::words;
 use crate::result::Extra;
@@ -48,56 +51,57 @@ pub const SYSTEM: Experiment = Experiment {
             distributions: Table::empty()?,
             spans: Table::empty()?,
             residency: Table::empty()?,
-            analysis: Table::empty()?,
             extra: Extra { no_counters, ..Extra::default() },
             repeat: None,
             audit: None,
             interrupted: false,
         })
     },
-    present: Presentation { answer, evidence, summary, rows: |_, _| {}, data: |_, _| {} },
+    conclude: |_, _| None,
+    present,
 };
 
 fields! {
     LIMITS "limits" "Restrictions of this process, each with a remedy.";
-    WHAT "what" "Restriction, in words.";
-    REMEDY "remedy" "Command or setting that removes the restriction.";
-    CORES "generator_cores" "Number of cores that can generate traffic.";
-    CPU_QUOTA "cpu_quota" "CPU quota of the control group, in CPUs; null without a quota.";
-    THROTTLED "throttled_times" "Number of periods in which the quota was used up; null if the kernel does not count them.";
 }
 
-fn answer(document: &mut Shown, report: &Report<'_, '_>) {
-    headline(document, report.machine);
-    limits(document, report);
+members! {
+    fn restriction(limit: &Restriction);
+    "what": limit.what.as_str() => "Restriction, in words.";
+    "remedy": limit.remedy.as_str() => "Command or setting that removes the restriction.";
 }
 
-fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    let machine = report.machine;
-    nodes(document, machine);
-    processor(document, machine);
-    caches(document, machine);
-    dimms::line(document, machine, Role::Method("DIMMs"));
-    settings(document, machine);
-    traffic(document, machine);
+members! {
+    fn summary(machine: &Machine, throttle: Option<&Throttle>);
+    "generator_cores": machine.sharing.cores_of(&machine.cpus).len() => "Number of cores that can generate traffic.";
+    "cpu_quota": throttle.map(|throttle| throttle.cpus) => "CPU quota of the control group, in CPUs; null without a quota.";
+    "throttled_times": throttle.and_then(|throttle| throttle.times) => "Number of periods in which the quota was used up; null if the kernel does not count them.";
+}
+
+fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    let (machine, limits) = (report.machine, limits(report));
+    parts.summary.items(Part::List(&LIMITS), &limits, restriction);
+    summary(&mut parts.summary, machine, machine.host.throttle.as_ref());
+    headline(&mut parts.answer, machine);
+    for Restriction { what, remedy } in &limits {
+        parts.answer.finding(format_args!("Restriction: {what}; {remedy}"));
+    }
+    if limits.is_empty() {
+        parts.answer.say(Role::Finding, "No restrictions: everything can be measured here.");
+    }
+    let evidence = &mut parts.evidence;
+    nodes(evidence, machine);
+    processor(evidence, machine);
+    caches(evidence, machine);
+    dimms::line(evidence, machine, Role::Method("DIMMs"));
+    settings(evidence, machine);
+    traffic(evidence, machine);
     if !words().interrupt_mark {
-        document.say(
+        evidence.say(
             Role::Method("Interrupts"),
             "cannot be detected one by one here: `distribution` keeps the loads that they prolong",
         );
     }
-}
-
-fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    let machine = report.machine;
-    document.items(Part::List(&LIMITS), found_limits(report), |document, limit| {
-        document.put(&WHAT, limit.what.as_str());
-        document.put(&REMEDY, limit.remedy.as_str());
-    });
-    document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
-    let throttle = machine.host.throttle.as_ref();
-    document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
-    document.put(&THROTTLED, throttle.and_then(|throttle| throttle.times));
 }
 
 /// Writes the cores from which traffic is possible.
@@ -144,9 +148,9 @@ fn total_memory(machine: &Machine) -> Bytes {
 
 /// A restriction of this process.
 struct Restriction {
-    what: Text<64>,
+    what: String,
     /// The one command that would lift it.
-    remedy: Text<128>,
+    remedy: String,
 }
 
 /// Returns the size of the pool of a node with which the default run is on its pages: the working set of each node that
@@ -156,94 +160,74 @@ fn pool_size(machine: &Machine) -> Bytes {
     Bytes(all.0.next_multiple_of(machine.huge_page().bytes().0))
 }
 
-/// Returns the restriction of too few huge pages. The pool of the kernel's default size may be another one, and the pool
-/// of all nodes together may be filled from any of them.
-fn pool_limit(machine: &Machine) -> Restriction {
-    let (size, wanted) = (machine.huge_page(), pool_size(machine));
-    let file = fmt::from_fn(|out| {
-        match (machine.topology.source, machine.targets().first(), machine.targets().len()) {
-            (Source::Sysfs, Some(node), 1) => write!(out, "> /sys/devices/system/node/node{node}"),
-            (Source::Sysfs, ..) => out.write_str("| tee /sys/devices/system/node/node*"),
-            _ => out.write_str("> /sys/kernel/mm"),
-        }?;
-        write!(out, "/hugepages/hugepages-{}kB/nr_hugepages", size.bytes().0 >> 10)
-    });
-    Restriction {
-        what: Text::of(format_args!("no {wanted} of free {size} huge pages")),
-        remedy: Text::of(format_args!("as root: echo {} {file}", size.count(wanted))),
+/// Returns the restriction of too few huge pages, unless there are enough. The pool of the kernel's default size may be
+/// another one, and the pool of all nodes together may be filled from any of them.
+fn pool_limit(machine: &Machine) -> Option<Restriction> {
+    let (size, wanted, targets) = (machine.huge_page(), pool_size(machine), machine.targets());
+    if targets.iter().all(|node| machine.pool_holds(NodeId(node), size, wanted)) {
+        return None;
     }
+    let directory = match (machine.topology.source, targets.first(), targets.len()) {
+        (Source::Sysfs, Some(node), 1) => format!("> /sys/devices/system/node/node{node}"),
+        (Source::Sysfs, ..) => "| tee /sys/devices/system/node/node*".into(),
+        _ => "> /sys/kernel/mm".into(),
+    };
+    let (count, kibibytes) = (size.count(wanted), size.bytes().0 >> 10);
+    Some(Restriction {
+        what: format!("no {wanted} of free {size} huge pages"),
+        remedy: format!("as root: echo {count} {directory}/hugepages/hugepages-{kibibytes}kB/nr_hugepages"),
+    })
 }
 
 /// Returns the restrictions that this process has.
-fn found_limits(report: &Report<'_, '_>) -> impl Iterator<Item = Restriction> {
+fn limits(report: &Report<'_, '_>) -> Vec<Restriction> {
     let machine = report.machine;
     let process = &machine.host.process;
-    let wanted = pool_size(machine);
-    let pool =
-        machine.targets().iter().all(|node| machine.pool_holds(NodeId(node), machine.huge_page(), wanted));
-    let thp = matches!(machine.host.huge_pages.enabled.as_str(), "always" | "madvise");
-    let counters = machine.host.perf_event_paranoid.is_none_or(|level| level <= 2)
-        && (!process.filtered || process.perfmon);
-    let every_cpu = machine.cpus.union(&machine.isolated).len() >= machine.topology.online_cpus.len();
-    let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len().real());
-    let no_counters = report.extra.no_counters.map(|why| {
-        let warning = Warning::CountersUnavailable { why };
-        Restriction {
-            what: Text::of(format_args!("{}", warning.reason())),
-            remedy: Text::of(format_args!("{}", warning.remedy())),
-        }
-    });
-    let one = |what: &str, remedy: &str| Restriction {
-        what: Text::from_bytes(what.as_bytes()),
-        remedy: Text::from_bytes(remedy.as_bytes()),
+    let unless = |is_lifted: bool, what: &str, remedy: &str| {
+        (!is_lifted).then(|| Restriction { what: what.into(), remedy: remedy.into() })
     };
-    [
-        (
+    let counters = match report.extra.no_counters.map(|why| Warning::CountersUnavailable { why }) {
+        Some(warning) => Some(Restriction {
+            what: format!("{}", warning.reason()),
+            remedy: format!("{}", warning.remedy()),
+        }),
+        None => unless(
+            machine.host.perf_event_paranoid.is_none_or(|level| level <= 2)
+                && (!process.filtered || process.perfmon),
+            "hardware counters are not available",
+            "in a container: docker run --cap-add=PERFMON; as root: echo 2 > /proc/sys/kernel/perf_event_paranoid",
+        ),
+    };
+    let all = [
+        unless(
             machine.policy_allowed || !machine.has_numa,
-            one("mbind is not permitted", "in a container: docker run --cap-add=SYS_NICE"),
+            "mbind is not permitted",
+            "in a container: docker run --cap-add=SYS_NICE",
         ),
-        (
+        unless(
             machine.has_proc,
-            one("/proc is not mounted, so placement cannot be verified", "as root: mount -t proc proc /proc"),
+            "/proc is not mounted, so placement cannot be verified",
+            "as root: mount -t proc proc /proc",
         ),
-        (pool, pool_limit(machine)),
-        (
-            thp,
-            one(
-                "transparent huge pages are disabled",
-                "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-            ),
+        pool_limit(machine),
+        unless(
+            matches!(machine.host.huge_pages.enabled.as_str(), "always" | "madvise"),
+            "transparent huge pages are disabled",
+            "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         ),
-        (
-            counters && no_counters.is_none(),
-            no_counters.unwrap_or(one(
-                "hardware counters are not available",
-                "in a container: docker run --cap-add=PERFMON; as root: echo 2 > \
-                 /proc/sys/kernel/perf_event_paranoid",
-            )),
+        counters,
+        unless(
+            machine.cpus.union(&machine.isolated).len() >= machine.topology.online_cpus.len(),
+            "some CPUs are not allowed",
+            "start without taskset, or in a wider cpuset",
         ),
-        (every_cpu, one("some CPUs are not allowed", "start without taskset, or in a wider cpuset")),
-        (
-            all_time,
-            one(
-                "a cgroup CPU quota throttles this process",
-                "raise cpu.max of the cgroup; in a container: docker run without --cpus",
-            ),
+        unless(
+            machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len().real()),
+            "a cgroup CPU quota throttles this process",
+            "raise cpu.max of the cgroup; in a container: docker run without --cpus",
         ),
-    ]
-    .into_iter()
-    .filter_map(|(is_lifted, restriction)| (!is_lifted).then_some(restriction))
-}
-
-fn limits(document: &mut Shown, report: &Report<'_, '_>) {
-    let mut any = false;
-    for Restriction { what, remedy } in found_limits(report) {
-        any = true;
-        document.finding(format_args!("Restriction: {what}; {remedy}"));
-    }
-    if !any {
-        document.say(Role::Finding, "No restrictions: everything can be measured here.");
-    }
+    ];
+    vector(all.into_iter().flatten())
 }
 
 fn processor(document: &mut Shown, machine: &Machine) {
@@ -255,10 +239,10 @@ fn processor(document: &mut Shown, machine: &Machine) {
         format_args!(
             "{}, {}{}; CPUs {} online, {} allowed; data-dependent prefetcher {}",
             processor.vendor,
-            fmt::from_fn(|out| match words().signature {
-                Signature::Family => write!(out, "family {family} model {model} stepping {stepping}"),
-                Signature::Part => write!(out, "part {model:#05x} r{}p{}", stepping >> 4, stepping & 0xf),
-            }),
+            match words().signature {
+                Signature::Family => format!("family {family} model {model} stepping {stepping}"),
+                Signature::Part => format!("part {model:#05x} r{}p{}", stepping >> 4, stepping & 0xf),
+            },
             optional(word(&identity.microcode), |microcode, out| write!(out, ", microcode {microcode}")),
             machine.topology.online_cpus,
             machine.cpus,
@@ -295,26 +279,18 @@ fn processor(document: &mut Shown, machine: &Machine) {
 }
 
 /// Returns a text, or `None` if it is empty.
-fn word<const N: usize>(text: &latency_core::text::Text<N>) -> Option<&str> {
+fn word<const N: usize>(text: &Text<N>) -> Option<&str> {
     Some(text.as_str()).filter(|text| !text.is_empty())
 }
 
 fn caches(document: &mut Shown, machine: &Machine) {
     let sysfs = machine.host.caches.as_slice();
+    let shown = sysfs.iter().map(|Cache { level, kind, size, ways, shared_by, .. }| {
+        let sharing = if shared_by.len() == 1 { "private to CPU" } else { "shared by CPUs" };
+        format!("L{level} {} {size}, {ways} ways, {sharing} {shared_by}", kind.word())
+    });
     if !sysfs.is_empty() {
-        let shown = fmt::from_fn(|out| {
-            sysfs.iter().enumerate().try_for_each(
-                |(index, Cache { level, kind, size, ways, shared_by, .. })| {
-                    let (before, kind) = (if index > 0 { "; " } else { "" }, kind.word());
-                    write!(out, "{before}L{level} {kind} {size}, {ways} ways, ")?;
-                    match shared_by.len() {
-                        1 => write!(out, "private to CPU {shared_by}"),
-                        _ => write!(out, "shared by CPUs {shared_by}"),
-                    }
-                },
-            )
-        });
-        document.sentence(Role::Method("Caches"), format_args!("{shown}"));
+        document.sentence(Role::Method("Caches"), format_args!("{}", joined("", "; ", shown)));
     }
     for claim in machine.processor.caches.iter().flatten() {
         let same = |cache: &&Cache| cache.level == u32::from(claim.level) && cache.kind.holds_data();

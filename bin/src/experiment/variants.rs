@@ -1,30 +1,32 @@
 //! One walk in nine variants: the latency that the data structure adds at each level.
 
+use alloc::format;
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
 use latency_core::kernel::variants::{VARIANTS, Variant};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
 use latency_core::math::ToReal;
+use latency_core::stats::Side;
 use latency_core::units::{Bytes, LINE};
 
-use super::interface::Experiment;
+use super::interface::{Experiment, gathered};
 use crate::analysis::huge_pages::Worth;
-use crate::analysis::variants::{self, CycleDifference, VariantGrid};
-use crate::describe::{self, Presentation, Report, columns, method, point, rows, trust};
+use crate::analysis::variants::{self, CycleDifference, VariantGrid, VariantsConclusion};
+use crate::describe::{self, Report, ReportParts, columns, method, point, rows, trust};
 use crate::engine::run;
-use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, Plan, Planning, single};
+use crate::report::chart::vector;
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
-use crate::result::sample::collect;
 use crate::result::words::PageWords;
 use crate::result::{Exclusion, Point};
-use crate::sys::table::Table;
-use latency_core::stats::Side;
 
+/// Working sets for each doubling of a range, unless the user gave their number.
+const PER_OCTAVE: u32 = 1;
 /// Average time for a point: points in memory need a second, and leave little time for the others.
 const SHARE_NS: f64 = 0.45e9;
 
@@ -51,12 +53,13 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
             .within(SHARE_NS * points.len().real(), points.len())
     },
     measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
-    present: Presentation { answer, evidence, summary, rows: records, data },
+    conclude: |_, _| None,
+    present,
 };
 
 /// Plans every variant at every size, in the order of variants and then of sizes.
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
-    let machine = planning.machine;
+    let Planning { options, machine, .. } = *planning;
     let like = single::like(planning)?;
     let half = |cache: Bytes| machine.page.whole(Bytes(cache.0 / 2)).max(machine.page.bytes());
     let levels = [
@@ -66,54 +69,100 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     ];
     // A size as large as the working set in memory does not belong to a cache.
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
-    let mut four = [like.size; 4];
-    let range;
-    let mut sizes: &[_] = collect(&mut four, caches.chain([like.size]));
-    if planning.options.gave_range() {
-        range = sizes_of_range(planning, &like)?;
-        sizes = &range;
+    let mut sizes: Vec<Bytes> = vector(caches.chain([like.size]));
+    if options.gave_range() {
+        sizes.clear();
+        let ends = plan::curve::ends(planning, like.target)?;
+        plan::curve::sizes(options, machine, ends, PER_OCTAVE, &mut |size| sizes.push(size));
     }
     let most = sizes.last().map_or(0, |size| size.0);
     let huge = machine.huge_pages(like.target, Bytes(most + most / 4));
-    let mut points = Table::filled(VARIANTS.len() * sizes.len(), like)?;
-    for (variant, points) in VARIANTS.iter().zip(points.chunks_mut(sizes.len().max(1))) {
-        let pages = if variant.huge { huge } else { machine.base_pages() };
-        let stride = variant.stride_with(like.line);
-        for (slot, &size) in points.iter_mut().zip(sizes) {
-            *slot = Point { kernel: variant.kernel, stride, pages, size, ..like };
+    gathered(&mut |each| {
+        for variant in &VARIANTS {
+            let pages = if variant.huge { huge } else { machine.base_pages() };
+            let (kernel, stride) = (variant.kernel, variant.stride_with(like.line));
+            sizes.iter().for_each(|size| each(Point { kernel, stride, pages, size: *size, ..like }));
         }
-    }
-    Ok(points)
-}
-
-/// Returns the working sets of the range that the user gave.
-fn sizes_of_range<'a>(planning: &mut Planning<'_, 'a>, like: &Point) -> Result<Table<Bytes>, Failure<'a>> {
-    /// Working sets for each doubling, unless the user gave their number.
-    const PER_OCTAVE: u32 = 1;
-    let ends = plan::curve::ends(planning, like.target)?;
-    let mut count = 0;
-    plan::curve::sizes(planning.options, planning.machine, ends, PER_OCTAVE, &mut |_| count += 1);
-    let mut sizes = Table::filled(count, ends.0)?;
-    let mut slots = sizes.iter_mut();
-    plan::curve::sizes(planning.options, planning.machine, ends, PER_OCTAVE, &mut |size| {
-        if let Some(slot) = slots.next() {
-            *slot = size;
-        }
-    });
-    Ok(sizes)
+        Ok(())
+    })
 }
 
 fields! {
     FASTEST "fastest" "Fastest variant of each working set.";
-    LEVEL "level" "Cache level that holds the working set, as reported; `memory` if its latency is memory latency.";
-    NS "ns" "Latency of the fastest variant, in nanoseconds.";
 }
 
-fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    table(document, report);
-    missing(document, report);
-    method::memory(document, report);
-    document.sentence(
+members! {
+    fn summary(found: &VariantsConclusion);
+    "small_pages_ns" interval: found.pages.map(|(small, _)| small) => "Latency of a pointer chase in base pages over the largest working set, in nanoseconds.";
+    "huge_pages_ns" interval: found.pages.map(|(_, huge)| huge) => "Latency of a pointer chase in huge pages over the largest working set, in nanoseconds.";
+    "small_over_huge_pages" interval: found.small_over_huge() => "Latency in base pages divided by latency in huge pages.";
+    "pointer_saves_core_cycles": found.pointer_saves.map(|found| found.cycles) => "Core cycles per load that a pointer saves against an 8-byte index, at the smallest working set.";
+    "bounds_check_core_cycles": found.check_costs.map(|found| found.cycles) => "Core cycles per load that a bounds check adds, at the smallest working set.";
+}
+
+members! {
+    fn fastest(set: &LevelSet, variant: &'static str, nanoseconds: f64);
+    "level": set.level => "Cache level that holds the working set, as reported; `memory` if its latency is memory latency.";
+    columns::WORKING_SET: set.size;
+    columns::VARIANT: variant;
+    "ns": nanoseconds => "Latency of the fastest variant, in nanoseconds.";
+}
+
+/// A working set, by its column in the grid.
+struct LevelSet {
+    size: Bytes,
+    /// Its level in the memory hierarchy.
+    level: &'static str,
+    /// The fastest variant, and its latency in nanoseconds.
+    fastest: Option<(&'static str, f64)>,
+}
+
+/// Concludes about a column: its level is that of the reported caches, or memory if its latency is that of memory.
+fn level_set(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize) -> LevelSet {
+    let machine = report.machine;
+    let size_of = |column| grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
+    let (size, [_, last]) = (size_of(column), grid.ends());
+    let holds = |cache: Option<Bytes>| cache.is_some_and(|cache| size <= cache);
+    let level = match () {
+        () if machine.reaches_memory(size_of(last)) && grid.is_like_memory(column) => "memory",
+        () if size <= plan::curve::first_level_cache(machine) => "L1",
+        () if holds(single::cache(machine, 2)) => "L2",
+        () if holds(single::cache(machine, 3)) => "L3",
+        () => "memory",
+    };
+    let fastest = grid.fastest(column);
+    let named = fastest.and_then(|(row, nanoseconds)| Some((VARIANTS.get(row)?.name, nanoseconds)));
+    LevelSet { size, level, fastest: named }
+}
+
+fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    let grid = &VariantGrid::of(report.outcomes);
+    let sets: Vec<LevelSet> = vector((0..grid.columns).map(|column| level_set(report, grid, column)));
+    let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
+    let found = &variants::conclude(grid, grid.ends());
+    summary(&mut parts.summary, found);
+    let of_fastest = sets.iter().filter_map(|set| Some((set, set.fastest?)));
+    parts.summary.items(Part::List(&FASTEST), of_fastest, |document, (set, (variant, nanoseconds))| {
+        fastest(document, set, variant, nanoseconds);
+    });
+    point::rows_with(&mut parts.rows, report, &|document, index, _| {
+        document.put(&columns::VARIANT, name(index));
+    });
+    match report.options.gave_range() {
+        false => savings(&mut parts.answer, report, &sets, grid.ends(), found),
+        true => {
+            let mut first = 0;
+            for level in sets.chunk_by(|one, other| one.level == other.level) {
+                let middle = [(2 * first + level.len() - 1) / 2; 2];
+                savings(&mut parts.answer, report, &sets, middle, &variants::conclude(grid, middle));
+                first += level.len();
+            }
+        }
+    }
+    table(&mut parts.evidence, grid, &sets);
+    missing(&mut parts.evidence, report);
+    method::memory(&mut parts.evidence, report);
+    parts.evidence.sentence(
         Role::Provenance("Method"),
         format_args!(
             "each load waits for the one before; random order; a line of {line} holds one element \
@@ -122,53 +171,24 @@ fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
             seed = report.options.seed
         ),
     );
+    rows::table(&mut parts.data, report, "variant", &|table, index, outcome| {
+        table.cell(format_args!("{}, {}", name(index), outcome.point.size));
+    });
+    point::evidence(&mut parts.data, report);
 }
 
-/// Returns the level of a column in the memory hierarchy, by the reported caches, or memory if its latency is that of
-/// memory.
-fn level(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize) -> &'static str {
-    let machine = report.machine;
-    let size = grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
-    let [_, last] = grid.ends();
-    let reaches = grid.at(0, last).is_some_and(|outcome| machine.reaches_memory(outcome.point.size));
-    if reaches && grid.is_like_memory(column) {
-        return "memory";
-    }
-    let holds = |cache: Option<Bytes>| cache.is_some_and(|cache| size <= cache);
-    match () {
-        () if size <= plan::curve::first_level_cache(machine) => "L1",
-        () if holds(single::cache(machine, 2)) => "L2",
-        () if holds(single::cache(machine, 3)) => "L3",
-        () => "memory",
-    }
-}
-
-/// Writes the savings from huge pages and from pointers: once, or for a working set in the middle of each level
-/// if the user wants a range.
-fn answer(document: &mut Shown, report: &Report<'_, '_>) {
-    let grid = &VariantGrid::of(report.outcomes);
-    if !report.options.gave_range() {
-        return savings(document, report, grid, grid.ends());
-    }
-    let mut first = 0;
-    for column in 0..grid.columns {
-        let level = |column| level(report, grid, column);
-        if column + 1 == grid.columns || level(column) != level(column + 1) {
-            savings(document, report, grid, [(first + column) / 2; 2]);
-            first = column + 1;
-        }
-    }
-}
-
-/// Writes the savings in the working sets of two columns: of pointers in the first, of huge pages in the last.
-fn savings(document: &mut Shown, report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, columns: [usize; 2]) {
-    let found = variants::conclude(grid, columns);
-    let [first, last] = columns.map(|column| {
-        let size = grid.at(0, column).filter(|_| report.options.gave_range()).map(|first| first.point.size);
-        let level = level(report, grid, column);
-        fmt::from_fn(move |out| {
-            write!(out, "{level}{}", method::optional(size, |size, out| write!(out, " ({size})")))
-        })
+/// Writes the savings in the working sets of two columns: of pointers in the first, of huge pages in the last. In a range,
+/// they are those of a working set in the middle of each level.
+fn savings(
+    document: &mut Shown,
+    report: &Report<'_, '_>,
+    sets: &[LevelSet],
+    columns: [usize; 2],
+    found: &VariantsConclusion,
+) {
+    let [first, last] = columns.map(|column| match sets.get(column) {
+        Some(LevelSet { size, level, .. }) if report.options.gave_range() => format!("{level} ({size})"),
+        set => set.map_or("", |set| set.level).into(),
     });
     if let (Some((small, huge)), Some(ratio)) = (found.pages, found.small_over_huge()) {
         let (small, huge) = (Digits(small.value), Digits(huge.value));
@@ -243,44 +263,34 @@ fn label(variant: &Variant) -> impl Display + '_ {
 }
 
 /// Shows a row for each variant and a column for each working set; the fastest variants of a column have a star.
-fn table(document: &mut Shown, report: &Report<'_, '_>) {
-    let grid = &VariantGrid::of(report.outcomes);
+fn table(document: &mut Shown, grid: &VariantGrid<'_, '_>, sets: &[LevelSet]) {
     /// The ratio to the fastest up to which a variant counts as fastest, because two runs differ as much.
     const CLOSE: f64 = 1.01;
     let caption = "ns per load (core cycles); * within 1% of the fastest of its level";
     document.tabulate(caption, Level::Quiet, 1, &|table| {
         table.text("");
-        (0..grid.columns).for_each(|column| table.text(level(report, grid, column)));
+        sets.iter().for_each(|set| table.text(set.level));
         table.row();
         table.text("");
-        (0..grid.columns).for_each(|column| match grid.at(0, column) {
-            Some(outcome) => table.show(&outcome.point.size),
-            None => table.text(""),
-        });
+        sets.iter().for_each(|set| table.show(&set.size));
         for (row, variant) in VARIANTS.iter().enumerate() {
             table.row();
             table.show(&label(variant));
-            for column in 0..grid.columns {
-                let Some(outcome) = grid.at(row, column) else {
-                    table.text("");
-                    continue;
-                };
-                let Ok(measured) = &outcome.result else {
+            for (column, set) in sets.iter().enumerate() {
+                let Some(measured) = grid.at(row, column).and_then(|outcome| outcome.result.as_ref().ok())
+                else {
                     table.text("-");
                     continue;
                 };
-                let series = &measured.series;
-                let nanoseconds = series.nanoseconds.median;
-                let best = grid.fastest(column).is_some_and(|(_, best)| nanoseconds <= best * CLOSE);
+                let nanoseconds = measured.series.nanoseconds.median;
+                let best = set.fastest.is_some_and(|(_, best)| nanoseconds <= best * CLOSE);
                 table.cell(format_args!(
                     "{}{}{}",
                     Digits(nanoseconds),
                     if best { "*" } else { "" },
-                    method::optional(series.core_cycles, |cycles, out| write!(
-                        out,
-                        " ({})",
-                        Digits(cycles.median)
-                    ))
+                    method::optional(measured.series.core_cycles, |cycles, out| {
+                        write!(out, " ({})", Digits(cycles.median))
+                    })
                 ));
             }
         }
@@ -289,57 +299,16 @@ fn table(document: &mut Shown, report: &Report<'_, '_>) {
 
 /// Describes each kind of pages that could not be measured, once, with its remedy.
 fn missing(document: &mut Shown, report: &Report<'_, '_>) {
-    let refused = || {
-        report.outcomes.iter().filter_map(|outcome| match outcome.result {
-            Err(Exclusion::Placement(error)) => Some((outcome.point.pages, error)),
-            _ => None,
-        })
-    };
-    for (index, (pages, error)) in refused().enumerate() {
-        if refused().take(index).all(|(earlier, _)| earlier != pages) {
-            describe::missing(document, Role::Missing, &PageWords(pages), &error);
+    let mut known = Vec::new();
+    for outcome in report.outcomes {
+        let pages = outcome.point.pages;
+        if let Err(Exclusion::Placement(error)) = &outcome.result
+            && !known.contains(&pages)
+        {
+            known.push(pages);
+            describe::missing(document, Role::Missing, &PageWords(pages), error);
         }
     }
-}
-
-fn data(document: &mut Shown, report: &Report<'_, '_>) {
-    let grid = &VariantGrid::of(report.outcomes);
-    rows::table(document, report, "variant", &|table, index, outcome| {
-        table.cell(format_args!("{}, {}", name(grid, index), outcome.point.size));
-    });
-    point::evidence(document, report);
-}
-
-fn records(document: &mut Shown, report: &Report<'_, '_>) {
-    let grid = &VariantGrid::of(report.outcomes);
-    point::rows_with(document, report, &|document, index, _| {
-        document.put(&columns::VARIANT, name(grid, index));
-    });
-}
-
-/// Returns the name of the variant of a point.
-fn name(grid: &VariantGrid<'_, '_>, index: usize) -> &'static str {
-    VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name)
-}
-
-fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    let grid = &VariantGrid::of(report.outcomes);
-    let found = variants::conclude(grid, grid.ends());
-    members! { document;
-        "small_pages_ns" interval: found.pages.map(|(small, _)| small) => "Latency of a pointer chase in base pages over the largest working set, in nanoseconds.";
-        "huge_pages_ns" interval: found.pages.map(|(_, huge)| huge) => "Latency of a pointer chase in huge pages over the largest working set, in nanoseconds.";
-        "small_over_huge_pages" interval: found.small_over_huge() => "Latency in base pages divided by latency in huge pages.";
-        "pointer_saves_core_cycles": found.pointer_saves.map(|found| found.cycles) => "Core cycles per load that a pointer saves against an 8-byte index, at the smallest working set.";
-        "bounds_check_core_cycles": found.check_costs.map(|found| found.cycles) => "Core cycles per load that a bounds check adds, at the smallest working set.";
-    }
-    let fastest =
-        (0..grid.columns).filter_map(|column| Some((column, grid.fastest(column)?, grid.at(0, column)?)));
-    document.items(Part::List(&FASTEST), fastest, |document, (column, (row, nanoseconds), first)| {
-        document.put(&LEVEL, level(report, grid, column));
-        document.put(&columns::WORKING_SET, first.point.size);
-        document.put(&columns::VARIANT, VARIANTS.get(row).map(|variant| variant.name));
-        document.put(&NS, nanoseconds);
-    });
 }
 
 #[cfg(test)]

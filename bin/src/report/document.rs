@@ -72,11 +72,28 @@ macro_rules! field {
 pub(crate) use field;
 
 /// Adds members to the innermost object, each with its meaning: `"key": value => "What it is.";`, with `interval` behind the
-/// key of a quantity that has a confidence interval, and `shown` behind the key of a value that is composed of parts.
+/// key of a quantity that has a confidence interval, and `shown` behind the key of a value that is composed of parts. A
+/// field that is declared elsewhere is `FIELD: value;`, and `..function(value);` adds the members of another function. Behind
+/// `fn name(value: Type);` instead of a document, the members are those of a function.
 macro_rules! members {
-    ($document:expr; $($key:literal $($kind:ident)?: $value:expr => $about:literal;)*) => {
-        $($crate::report::document::member!($document, $key $($kind)?, $value, $about);)*
+    ($(#[$meta:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),*); $($members:tt)*) => {
+        $(#[$meta])* $visible fn $name(document: &mut Shown, $($argument: $type),*) {
+            $crate::report::document::members! { document; $($members)* }
+        }
     };
+    ($document:expr; $key:literal $($kind:ident)?: $value:expr => $about:literal; $($members:tt)*) => {
+        $crate::report::document::member!($document, $key $($kind)?, $value, $about);
+        $crate::report::document::members! { $document; $($members)* }
+    };
+    ($document:expr; ..$function:ident($($value:expr),*); $($members:tt)*) => {
+        $function($document, $($value),*);
+        $crate::report::document::members! { $document; $($members)* }
+    };
+    ($document:expr; $field:path: $value:expr; $($members:tt)*) => {
+        $document.put(&$field, $value);
+        $crate::report::document::members! { $document; $($members)* }
+    };
+    ($document:expr;) => {};
 }
 pub(crate) use members;
 

@@ -169,6 +169,23 @@ impl Shown {
         self.entries.push(entry);
     }
 
+    /// Adds all parts of another result.
+    pub fn append(&mut self, other: Shown) {
+        self.entries.extend(other.entries);
+    }
+
+    /// Adds the values of another result once more.
+    pub fn repeat(&mut self, other: &Shown) {
+        for entry in &other.entries {
+            match entry {
+                ShownPart::Value(field, value) => self.value(field, value.clone()),
+                ShownPart::Begin(part) => self.begin(*part),
+                ShownPart::End => self.end(),
+                _ => {}
+            }
+        }
+    }
+
     /// Removes the last `count` parts.
     pub fn remove_last(&mut self, count: usize) {
         self.entries.truncate(self.entries.len().saturating_sub(count));

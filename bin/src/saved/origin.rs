@@ -2,6 +2,7 @@
 //! curves under load.
 
 use alloc::format;
+use alloc::vec::Vec;
 use core::fmt::Write;
 
 use latency_core::stats::{Estimate, Interval};
@@ -161,11 +162,10 @@ pub(super) fn limits(draft: &mut Draft<'_>) -> Result<(), &'static str> {
     for (_, level) in levels.iter().enumerate().filter(is_first) {
         let curve = || levels.iter().filter(|other| level.is_beside(other));
         let all = curve().map(|level| level.cores).max();
-        let rate = |place| curve().filter_map(|level| Some((level.cores as u32, level.rate?))).nth(place);
+        let rates: Vec<_> = curve().filter_map(|level| Some((level.cores as u32, level.rate?))).collect();
         let is_whole = curve().any(|level| level.rate.is_some() && Some(level.cores) == all);
-        let Some((cores, found)) = traffic::limit(&rate).filter(|_| is_whole).and_then(rate) else {
-            continue;
-        };
+        let best = traffic::limit(&rates).filter(|_| is_whole).and_then(|place| rates.get(place));
+        let Some(&(cores, found)) = best else { continue };
         let mut row = level.of.clone();
         if draft.in_brief {
             row.put(CORES, cores);

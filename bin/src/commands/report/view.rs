@@ -10,9 +10,9 @@ use latency_core::units::Pages;
 use super::page::how_to_get_the_page;
 use super::reasons::{SharedReason, WholeTrust};
 use super::{Came, SECTIONS, Section};
-use crate::analysis::matrix::{conclude, is_of_memory, pairs};
+use crate::analysis::matrix::conclude;
 use crate::describe::rates::{headline, times};
-use crate::describe::{self, Report, SUMMARY, conditions, split, trust, unusual};
+use crate::describe::{self, Report, ReportParts, SUMMARY, conditions, split, trust, unusual};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
@@ -91,16 +91,19 @@ pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
     document.say(Role::Page(PageRole::Data), "without the points; `latency-bench report --json` includes them, for `compare`, `fleet` and `report FILE`");
     describe::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
     describe::machine::host(document, whole.machine, &whole.options.labels);
-    summary(document, whole);
+    let parts = SECTIONS.iter().enumerate().map(|(index, section)| {
+        Some(ReportParts::of(&(whole.came)(index)?.ok()?, section.experiment.present))
+    });
+    let parts: Vec<Option<ReportParts>> = parts.collect();
+    summary(document, &parts);
     trust::trust(document, &warnings);
     document.part(Part::Records(&describe::ROWS), |document| {
-        for (section, report) in whole.measured() {
-            (section.experiment.present.rows)(document, &report);
-        }
+        parts.iter().flatten().for_each(|parts| document.repeat(&parts.rows));
     });
-    let chapters = whole.measured().map(|(section, report)| {
-        Shown::of(|chapter| describe::report(chapter, &report, &section.experiment.present))
-    });
+    let chapters = whole
+        .measured()
+        .zip(parts.into_iter().flatten())
+        .map(|((_, report), parts)| Shown::of(|chapter| describe::report(chapter, &report, parts)));
     let chapters: Vec<Shown> = chapters.collect();
     verdict(document, whole);
     worst(document, &found, trust::is_emulated(&warnings));
@@ -122,15 +125,10 @@ pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
 }
 
 /// Describes the conclusions of all sections: an object for each, with its own summary.
-fn summary(document: &mut Shown, whole: &Whole<'_, '_>) {
+fn summary(document: &mut Shown, parts: &[Option<ReportParts>]) {
     document.part(Part::Object(&SUMMARY), |document| {
-        for (index, (section, field)) in SECTIONS.iter().zip(&CONCLUSIONS).enumerate() {
-            match (whole.came)(index) {
-                Some(Ok(report)) => document.part(Part::Object(field), |document| {
-                    (section.experiment.present.summary)(document, &report);
-                }),
-                _ => document.put(field, None::<bool>),
-            }
+        for (parts, field) in parts.iter().zip(&CONCLUSIONS) {
+            document.object(field, parts.as_ref(), |document, parts| document.repeat(&parts.summary));
         }
     });
 }
@@ -138,12 +136,12 @@ fn summary(document: &mut Shown, whole: &Whole<'_, '_>) {
 /// States the memory latency, local and remote.
 fn verdict(document: &mut Shown, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
-    let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
-    let included = match matrix.is_none_or(|report| is_of_memory(report.outcomes)) {
+    let found = matrix.map(|report| conclude(report.outcomes, &report.machine.topology));
+    let included = match found.as_ref().is_none_or(|found| found.of_memory) {
         true => "",
         false => ", address translation included",
     };
-    match found.map(|found| (found.local(), found.remote())) {
+    match found.map(|found| (found.means.local, found.means.remote())) {
         Some((Some(local), Some(remote))) => document.answer(format_args!(
             "Memory latency {} ns local, {} ns remote ({}){included}.",
             headline(local, 1.0),

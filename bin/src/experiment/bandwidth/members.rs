@@ -1,66 +1,51 @@
 //! Traffic for programs: a record for each number of generators.
 
-use super::view;
-use crate::analysis::traffic::{TrafficGroup, groups, rate, shares};
+use crate::analysis::traffic::{TrafficGroup, rate, shares};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::plan::generators;
-use crate::report::document::fields;
+use crate::report::document::members;
 use crate::report::shown::Shown;
 use crate::result::{Outcome, Traffic};
 use latency_core::stats::Estimate;
 use latency_core::traffic::Kind;
 
-fields! {
-    PEAK_READ "read_bytes_per_second" interval "Largest read rate of a pair of nodes, in bytes per second.";
-    PEAK_WRITTEN "write_bytes_per_second" interval "Largest write rate of a pair of nodes, in bytes per second.";
-    DIMM_PEAK "dimm_peak_bytes_per_second" "Upper bound of the theoretical peak of the DIMMs of the node with the largest rate, in bytes per second; null if unknown.";
-    SINGLE_CORE "single_core_bytes_per_second" interval "Largest rate of one core alone, in bytes per second; null if it was not measured.";
-}
-
-/// Describes all traffic as rows, then the latencies without load.
-pub fn rows(document: &mut Shown, report: &Report<'_, '_>) {
-    let origin = RowOrigin::of(report);
-    for group in groups(report.outcomes) {
-        for outcome in group.outcomes {
-            origin.row(document, &mut |document| traffic_row(document, report, &group, outcome));
-        }
-    }
-    for outcome in idle(report.outcomes) {
-        origin.row(document, &mut |document| point::row(document, report, outcome));
-    }
-}
-
-/// Returns the points without load.
-fn idle<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = &'r Outcome<'a>> {
-    outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none())
-}
-
-/// Describes the evidence for all rows.
-pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
-    let traffic = groups(report.outcomes).flat_map(|group| group.outcomes);
-    let mut outcomes = traffic.chain(idle(report.outcomes));
-    point::evidence_of(document, &mut || outcomes.next());
+members! {
+    fn largest(dimm_peak: Option<u64>, read: Option<Estimate>, written: Option<Estimate>, of_one: Option<Estimate>);
+    "dimm_peak_bytes_per_second": dimm_peak => "Upper bound of the theoretical peak of the DIMMs of the node with the largest rate, in bytes per second; null if unknown.";
+    "read_bytes_per_second" interval: read => "Largest read rate of a pair of nodes, in bytes per second.";
+    "write_bytes_per_second" interval: written => "Largest write rate of a pair of nodes, in bytes per second.";
+    "single_core_bytes_per_second" interval: of_one => "Largest rate of one core alone, in bytes per second; null if it was not measured.";
 }
 
 /// Describes the largest rates of all groups.
-pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    let mut most = [None::<Estimate>; 3];
-    for group in groups(report.outcomes) {
-        let shares = shares(group.traffic.kind);
-        let best = group.best().map(|(_, rate)| rate);
-        let found = [(best, shares.read), (best, shares.written), (group.of_one(), 1.0)];
-        for (slot, (rate, share)) in most.iter_mut().zip(found) {
-            let Some(rate) = rate.filter(|_| share > 0.0) else { continue };
-            if slot.is_none_or(|most| rate.value * share > most.value) {
-                *slot = Some(rate.scaled(share));
-            }
+pub fn summary(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], dimm_peak: Option<u64>) {
+    let most = |rate: fn(&TrafficGroup<'_, '_>) -> Option<Estimate>, share: fn(&Kind) -> f64| {
+        let rates = groups.iter().filter_map(|group| {
+            let share = share(group.traffic.kind);
+            Some(rate(group)?.scaled(share)).filter(|_| share > 0.0)
+        });
+        rates.reduce(|most, rate| if rate.value > most.value { rate } else { most })
+    };
+    let best = |group: &TrafficGroup<'_, '_>| group.best.map(|(_, rate)| rate);
+    let (read, written) = (most(best, |kind| shares(kind).read), most(best, |kind| shares(kind).written));
+    largest(document, dimm_peak, read, written, most(|group| group.of_one(), |_| 1.0));
+}
+
+/// Describes all traffic as rows, then the latencies without load, and the evidence for all of them.
+pub fn rows(rows: &mut Shown, data: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+    let origin = RowOrigin::of(report);
+    for group in groups {
+        for outcome in group.outcomes {
+            origin.row(rows, &mut |document| traffic_row(document, report, group, outcome));
         }
     }
-    document.put(&DIMM_PEAK, view::with_peak(report).map(|(_, _, peak)| peak));
-    for (field, rate) in [&PEAK_READ, &PEAK_WRITTEN, &SINGLE_CORE].into_iter().zip(most) {
-        document.put(field, rate);
+    let idle = report.outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none());
+    for outcome in idle.clone() {
+        origin.row(rows, &mut |document| point::row(document, report, outcome));
     }
+    let mut outcomes = groups.iter().flat_map(|group| group.outcomes).chain(idle);
+    point::evidence_of(data, &mut || outcomes.next());
 }
 
 /// Describes a rate of one kind of traffic, and the rates of the lines that it reads and writes.

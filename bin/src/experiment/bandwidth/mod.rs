@@ -1,12 +1,10 @@
 //! Bandwidth: bytes per second that several cores move at a time.
 
 pub(super) mod members;
-mod picture;
 mod tables;
 mod view;
 
-use super::interface::{Experiment, collected};
-use crate::describe::Presentation;
+use super::interface::{Experiment, gathered};
 use crate::engine::run::{Visits, all_rounds};
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
@@ -37,18 +35,13 @@ pub const BANDWIDTH: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |planning| collected(planning, traffic::bandwidth),
+    plan: |planning| gathered(&mut |each| traffic::bandwidth(planning, each)),
     budget: Budget::of_traffic,
     measure: |options, session, timer, points, budget| {
         measure(options, session, timer, points, budget, &mut all_rounds)
     },
-    present: Presentation {
-        answer: view::answer,
-        evidence: view::evidence,
-        summary: members::summary,
-        rows: members::rows,
-        data: members::data,
-    },
+    conclude: |_, _| None,
+    present: view::present,
 };
 
 /// Measures points with generators that are chosen and paced as requested by the options; `visits` schedules the

@@ -1,59 +1,62 @@
-//! The tables of bandwidth: nodes as a grid, a row for each kind of traffic, for each number of cores, or for each CPU.
+//! The tables and the picture of bandwidth: nodes as a grid, a row for each kind of traffic, for each number of cores, or
+//! for each CPU.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use latency_core::stats::Estimate;
 use latency_core::text::plural;
+use latency_core::traffic::View;
 
 use super::super::matrix::Grid;
-use crate::analysis::traffic::{TrafficGroup, groups, rate, shares};
+use crate::analysis::traffic::{TrafficGroup, local_and_remote, rate, shares};
 use crate::describe::Report;
-use crate::describe::rates::{Gigabytes, Half, gigabytes, percent};
+use crate::describe::method::optional;
+use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes, headline, percent};
+use crate::report::axis::AxisRange;
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
 use crate::report::document::Level;
-use crate::report::shown::{Shown, ShownTable};
-use crate::result::{Outcome, Traffic};
-use latency_core::stats::Estimate;
-use latency_core::traffic::View;
+use crate::report::figures::Digits;
+use crate::report::shown::{Picture, Shown, ShownTable};
+use crate::result::{Outcome, Traffic, Walk};
 
 /// The maximum number of rows (pairs times kinds) of the table by kind that is shown below a matrix without
 /// `--verbose`.
 const FEW: usize = 8;
 
 /// Shows the tables of a view.
-pub fn present(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn present(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
     let view = report.options.view;
-    let count = groups(report.outcomes).count();
-    let grid = view == View::Nodes && !is_one_pair(report);
+    let pair = |group: &TrafficGroup<'_, '_>| (group.traffic.from, group.traffic.node);
+    let pairs = groups.iter().any(|group| Some(pair(group)) != groups.first().map(pair));
+    let grid = view == View::Nodes && pairs;
     if grid {
-        grids(document, report);
+        grids(document, report, groups);
     }
     if view == View::Cores {
-        return by_cpu(document, report);
+        return by_cpu(document, groups);
     }
-    let several = count > 1 && view != View::Scaling;
+    let several = groups.len() > 1 && view != View::Scaling;
     if several {
-        let level = if !grid {
-            Level::Quiet
-        } else if count <= FEW {
-            Level::Normal
-        } else {
-            Level::Verbose
+        let level = match grid {
+            false => Level::Quiet,
+            true if groups.len() <= FEW => Level::Normal,
+            true => Level::Verbose,
         };
-        by_kind(document, report, level);
+        by_kind(document, groups, pairs, level);
     }
-    by_count(document, report, if several { Level::Verbose } else { Level::Quiet });
-}
-
-fn is_one_pair(report: &Report<'_, '_>) -> bool {
-    let pair = |group: TrafficGroup<'_, '_>| (group.traffic.from, group.traffic.node);
-    let mut pairs = groups(report.outcomes).map(pair);
-    pairs.next().is_none_or(|first| pairs.all(|other| other == first))
+    by_count(document, groups, pairs, if several { Level::Verbose } else { Level::Quiet });
 }
 
 /// Shows a matrix for each kind of traffic, with cores as rows and memory as columns.
-fn grids(document: &mut Shown, report: &Report<'_, '_>) {
+fn grids(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
     let nodes = Grid::of(report.outcomes);
-    let kind_of = |group: TrafficGroup<'_, '_>| group.traffic.kind.name;
-    for (index, kind) in groups(report.outcomes).map(kind_of).enumerate() {
-        if groups(report.outcomes).map(kind_of).take(index).any(|known| known == kind) {
+    let mut kinds: Vec<&str> = Vec::new();
+    for kind in groups.iter().map(|group| group.traffic.kind.name) {
+        if kinds.contains(&kind) {
             continue;
         }
+        kinds.push(kind);
         document.tabulate("", Level::Quiet, 1, &|table| {
             table.cell(format_args!("{kind}, GB/s"));
             for node in &nodes.targets {
@@ -64,11 +67,11 @@ fn grids(document: &mut Shown, report: &Report<'_, '_>) {
                 table.row();
                 table.cell(format_args!("node {from}"));
                 for to in &nodes.targets {
-                    let found = groups(report.outcomes).find(|group| {
+                    let found = groups.iter().find(|group| {
                         let Traffic { kind: other, from: cores, node, .. } = group.traffic;
                         (other.name, cores.0, node.0) == (kind, from, to)
                     });
-                    let rate = found.and_then(|group| group.best()).map(|(_, rate)| rate);
+                    let rate = found.and_then(|group| group.best).map(|(_, rate)| rate);
                     table.show(&gigabytes(rate));
                     table.show(&Half(rate));
                 }
@@ -78,70 +81,61 @@ fn grids(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each pair and kind of traffic: the rates of one core and of the best number of cores.
-fn by_kind(document: &mut Shown, report: &Report<'_, '_>, level: Level) {
-    let pairs = !is_one_pair(report);
+fn by_kind(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, level: Level) {
     document.tabulate("", level, 1, &|table| {
         table.text(if pairs { "from -> to" } else { "GB/s" });
         table.texts(&["1 core", "peak", "95% CI", "cores", "95% at", "in flight"]);
-        for group in groups(report.outcomes) {
-            let best = group.best();
-            let rate = best.map(|(_, rate)| rate);
+        for group in groups {
+            let rate = group.best.map(|(_, rate)| rate);
             table.row();
-            name(table, pairs, &group);
+            name(table, pairs, group);
             table.show(&gigabytes(group.of_one()));
-            allocated(table, &group, rate);
+            allocated(table, group, rate);
             table.show(&Half(rate));
-            table.known(best.map(|(generators, _)| generators));
+            table.known(group.best.map(|(generators, _)| generators));
             match group.knee() {
                 Some(count) => table.cell(format_args!("{count} core{}", plural(count))),
                 None => table.text("- cores"),
             }
-            table.number(best.and_then(|best| group.in_flight(best)));
+            table.number(group.best.and_then(|best| group.in_flight(best)));
         }
     });
 }
 
 /// Shows a row for each number of cores.
-fn by_count(document: &mut Shown, report: &Report<'_, '_>, level: Level) {
-    let pairs = !is_one_pair(report);
+fn by_count(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, level: Level) {
     document.tabulate("", level, 1, &|table| {
         table.texts(&["traffic", "cores", "GB/s", "95% CI", "per core", "efficiency", "lines in flight"]);
-        for (group, _, (traffic, found)) in rates(report) {
-            let with = (traffic.generators, found);
-            table.row();
-            name(table, pairs, &group);
-            table.show(&traffic.generators);
-            allocated(table, &group, Some(found));
-            table.show(&Half(Some(found)));
-            table.show(&Gigabytes(found.value / f64::from(traffic.generators)));
-            table.known(group.efficiency(with).map(percent));
-            table.number(group.in_flight(with));
+        for group in groups {
+            for &(generators, found) in &group.rates {
+                table.row();
+                name(table, pairs, group);
+                table.show(&generators);
+                allocated(table, group, Some(found));
+                table.show(&Half(Some(found)));
+                table.show(&Gigabytes(found.value / f64::from(generators)));
+                table.known(group.efficiency((generators, found)).map(percent));
+                table.number(group.in_flight((generators, found)));
+            }
         }
     });
 }
 
 /// Shows a row for each CPU on its own.
-fn by_cpu(document: &mut Shown, report: &Report<'_, '_>) {
+fn by_cpu(document: &mut Shown, groups: &[TrafficGroup<'_, '_>]) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["traffic", "node", "CPU", "GB/s", "95% CI"]);
-        for (group, outcome, (_, found)) in rates(report) {
-            table.row();
-            name(table, false, &group);
-            table.show(&outcome.point.initiator);
-            table.show(&outcome.point.cpu);
-            allocated(table, &group, Some(found));
-            table.show(&Half(Some(found)));
+        for group in groups {
+            for (_, found) in &group.rates {
+                table.row();
+                name(table, false, group);
+                table.show(&group.point.initiator);
+                table.show(&group.point.cpu);
+                allocated(table, group, Some(*found));
+                table.show(&Half(Some(*found)));
+            }
         }
     });
-}
-
-/// Returns every outcome that has a rate, with its group.
-fn rates<'r, 'a>(
-    report: &Report<'r, 'a>,
-) -> impl Iterator<Item = (TrafficGroup<'r, 'a>, &'r Outcome<'a>, (Traffic, Estimate))> {
-    groups(report.outcomes).flat_map(|group| {
-        group.outcomes.iter().filter_map(move |outcome| Some((group, outcome, rate(outcome)?)))
-    })
 }
 
 /// Pushes the name of a row: the kind, and the nodes if there are several pairs.
@@ -162,4 +156,82 @@ fn allocated(table: &mut ShownTable, group: &TrafficGroup<'_, '_>, rate: Option<
         }
         _ => table.show(&shown),
     }
+}
+
+/// Shows the picture of a view. A terminal gets only the picture of bandwidth by number of cores.
+pub fn picture(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+    match report.options.view {
+        View::Nodes => matrix(document, report, groups),
+        view => document.draw(Picture::Chart(chart(report)), view == View::Scaling),
+    }
+}
+
+/// Returns whether two outcomes are on one line.
+fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
+    match (one.point.walk, other.point.walk) {
+        (Walk::Traffic(first), Walk::Traffic(second)) => {
+            (first.kind.name, first.from) == (second.kind.name, second.from)
+        }
+        _ => false,
+    }
+}
+
+fn chart(report: &Report<'_, '_>) -> Chart {
+    let cores = report.options.view == View::Cores;
+    let point = |outcome: &Outcome<'_>| {
+        let Some((traffic, found)) = rate(outcome) else { return ChartPoint::new(f64::NAN, f64::NAN) };
+        let x = if cores { outcome.point.cpu.0 } else { traffic.generators };
+        ChartPoint::of(x.into(), found.scaled(1.0 / GIGA))
+    };
+    let line = |line: &[Outcome<'_>]| {
+        let traffic = line.first()?.point.walk.traffic()?;
+        let node = optional(cores.then_some(traffic.from), |node, out| write!(out, ", node {node}"));
+        Some(Series::of(format!("{}{node}", traffic.kind.name), &mut line.iter().map(point)))
+    };
+    let series = vector(&mut report.outcomes.chunk_by(is_joined).filter_map(line));
+    let range = AxisRange::of(&mut |each| report.outcomes.iter().for_each(|outcome| each(point(outcome).y)));
+    let AxisRange { low, high } = range.unwrap_or(AxisRange { low: 0.0, high: 0.0 });
+    let (low, high) = (Digits(low), Digits(high));
+    let title = match cores {
+        true => format!("Bandwidth of single CPUs: {low} to {high} GB/s"),
+        false => format!("Bandwidth: up to {high} GB/s"),
+    };
+    let subtitle = format!(
+        "bandwidth {}; {}",
+        if cores { "of each CPU by itself" } else { "by number of cores" },
+        report.machine.processor.brand.as_str()
+    );
+    Chart {
+        title,
+        subtitle,
+        x_axis: Axis { title: if cores { "CPU" } else { "cores" }, unit: Unit::Count, scale: Scale::Linear },
+        y_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
+        series,
+        marks: Vec::new(),
+    }
+}
+
+fn matrix(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+    let nodes = Grid::of(report.outcomes);
+    let Some(first) = groups.first() else { return };
+    let kind = first.traffic.kind.name;
+    let cell = |row, column| {
+        let group = groups.iter().find(|group| {
+            (group.traffic.kind.name, group.traffic.from, group.traffic.node) == (kind, row, column)
+        });
+        match group {
+            None => Err("not requested"),
+            Some(group) => group.best.map(|(_, rate)| rate.scaled(1.0 / GIGA)).ok_or("not measured"),
+        }
+    };
+    let footprint = first.traffic.footprint;
+    let subtitle = format!("{kind}, all cores of a node, {footprint} together");
+    let title = match (local_and_remote(groups), first.best) {
+        (Some((local, remote)), _) => {
+            format!("Bandwidth: {} GB/s local, {} GB/s remote", Gigabytes(local), Gigabytes(remote))
+        }
+        (None, Some((_, rate))) => format!("Bandwidth: {} GB/s", headline(rate, GIGA)),
+        (None, None) => "Bandwidth".into(),
+    };
+    nodes.picture(document, [title, subtitle], ["bandwidth", "GB/s"], &cell, false);
 }

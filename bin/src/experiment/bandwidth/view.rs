@@ -1,7 +1,8 @@
-//! Bandwidth for people: a line for each pair, the conclusions, and the method. [`tables`](super::tables) and
-//! [`picture`](super::picture) show the rest.
+//! Bandwidth for people: a line for each pair, the conclusions, and the method. [`tables`](super::tables) shows the rest.
 
-use core::fmt;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use latency_core::cpulist::CpuSet;
 use latency_core::math::{self, ToReal};
@@ -10,12 +11,12 @@ use latency_core::text::plural;
 use latency_core::traffic::{Kind, Threads, View};
 use latency_core::units::NodeId;
 
-use super::{picture, tables};
+use super::{members, tables};
 use crate::analysis::reference::quantity;
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
 use crate::describe::dimms::{self, Giga};
 use crate::describe::rates::{GIGA, Gigabytes, gigabytes, headline, in_parentheses, times};
-use crate::describe::{self, Report, method, reference, trust};
+use crate::describe::{self, Report, ReportParts, method, metrics, reference, trust};
 use crate::machine::processor::Platform;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
@@ -23,22 +24,47 @@ use crate::report::document::Role;
 use crate::report::shown::Shown;
 use crate::result::{Traffic, Walk};
 
-/// Describes the tables, the picture and the method.
-pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    tables::present(document, report);
-    picture::present(document, report);
-    conditions(document, report);
+/// The conclusions from all traffic.
+struct BandwidthView<'r, 'a> {
+    groups: Vec<TrafficGroup<'r, 'a>>,
+    /// The node with the largest rate among those whose DIMMs have a known peak, with this rate and the peak in bytes per
+    /// second.
+    with_peak: Option<(NodeId, Estimate, u64)>,
 }
 
-fn cores(count: u32) -> impl fmt::Display {
-    fmt::from_fn(move |out| write!(out, "{count} core{}", plural(count)))
+impl<'r, 'a> BandwidthView<'r, 'a> {
+    /// Returns the groups with the smallest and the largest rate, if there are several.
+    fn extremes(&self) -> Option<[&TrafficGroup<'r, 'a>; 2]> {
+        let rate = |group: &TrafficGroup<'_, '_>| group.best.map(|(_, rate)| rate.value);
+        let all = || self.groups.iter().filter(|group| group.best.is_some());
+        let least = all().reduce(|least, group| if rate(group) < rate(least) { group } else { least })?;
+        let most = all().reduce(|most, group| if rate(group) > rate(most) { group } else { most })?;
+        (all().count() > 1).then_some([least, most])
+    }
+}
+
+/// Describes all traffic.
+pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    let groups = groups(report.outcomes);
+    let view = &BandwidthView { with_peak: with_peak(report, &groups), groups };
+    metrics::traffic(&mut parts.metrics, report, &view.groups);
+    members::summary(&mut parts.summary, &view.groups, view.with_peak.map(|(_, _, peak)| peak));
+    members::rows(&mut parts.rows, &mut parts.data, report, &view.groups);
+    answer(&mut parts.answer, report, view);
+    tables::present(&mut parts.evidence, report, &view.groups);
+    tables::picture(&mut parts.evidence, report, &view.groups);
+    conditions(&mut parts.evidence, report, &view.groups);
+}
+
+fn cores(count: u32) -> String {
+    format!("{count} core{}", plural(count))
 }
 
 /// Writes the line that scripts search for.
 fn line(document: &mut Shown, group: &TrafficGroup<'_, '_>) {
     let traffic = group.traffic;
     let from_to = format_args!("Node {} -> Node {}", traffic.from, traffic.node);
-    match (group.best(), group.outcomes.iter().find_map(|outcome| outcome.result.as_ref().err())) {
+    match (group.best, group.outcomes.iter().find_map(|outcome| outcome.result.as_ref().err())) {
         (Some((generators, rate)), _) => document.line(format_args!(
             "{from_to}: {} GB/s ({}, {})",
             gigabytes(Some(rate)),
@@ -51,47 +77,44 @@ fn line(document: &mut Shown, group: &TrafficGroup<'_, '_>) {
 }
 
 /// Writes the answer: a line for each pair, the bandwidth of all cores and of a single core, and the conclusions.
-pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_, '_>) {
     if report.options.view != View::Cores {
-        groups(report.outcomes).for_each(|group| line(document, &group));
+        view.groups.iter().for_each(|group| line(document, group));
     }
-    let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
+    let first = view.groups.iter().find_map(|group| Some((group, group.best?)));
     let rate = match &first {
         Some((group, (_, best))) if is_of_socket(report, &group.traffic) => Some(best.value),
         _ => None,
     };
     // A guest has a part of the socket's cores, so its rate is another quantity.
     let is_hardware = report.machine.processor.platform == Platform::Hardware;
-    let extremes = extremes(report);
-    let most = extremes.as_ref().map(|(_, most)| most);
-    if let Some((_, peak)) = most.or(first.as_ref().map(|(group, _)| group)).and_then(TrafficGroup::best) {
+    let extremes = view.extremes();
+    let most = extremes.map(|[_, most]| most).or(first.map(|(group, _)| group));
+    if let Some((_, peak)) = most.and_then(|group| group.best) {
         let quantity = rate.filter(|_| is_hardware).map(|_| quantity::READ_OF_NODE);
         trust::figure(document, report, &("Peak bandwidth", "GB/s", GIGA, quantity), peak);
     }
-    if let (View::Cores, Some((least, most))) = (report.options.view, &extremes) {
+    if let (View::Cores, Some([least, most])) = (report.options.view, extremes) {
         document.answer(format_args!(
             "Single CPUs: {low} GB/s (CPU {cpu}, {kind}) to {high} GB/s (CPU {other}, {another}).",
             low = gigabytes(least.of_one()),
-            cpu = least.cpu(),
+            cpu = least.point.cpu,
             kind = least.traffic.kind.name,
             high = gigabytes(most.of_one()),
-            other = most.cpu(),
+            other = most.point.cpu,
             another = most.traffic.kind.name
         ));
     } else if let Some((group, (generators, best))) = first {
         let alone = group.of_one().filter(|_| generators > 1);
         let Traffic { from, node, kind, .. } = group.traffic;
+        let (accesses, through) = (accesses(kind), method::through(report.warnings.side_cache(node)));
+        let accesses = match report.options.size {
+            Some(size) => format!("{accesses} within {size} per core"),
+            None if from == node => format!("local {accesses}{through}"),
+            None => format!("{accesses} on node {node}{through}"),
+        };
         document.answer(format_args!(
-            "Node {from}, {}: {} GB/s with {}{}{}.",
-            fmt::from_fn(|out| {
-                let accesses = accesses(kind);
-                match report.options.size {
-                    Some(size) => return write!(out, "{accesses} within {size} per core"),
-                    None if from == node => write!(out, "local {accesses}")?,
-                    None => write!(out, "{accesses} on node {node}")?,
-                }
-                write!(out, "{}", method::through(report.warnings.side_cache(node)))
-            }),
+            "Node {from}, {accesses}: {} GB/s with {}{}{}.",
             headline(best, GIGA),
             cores(generators),
             in_parentheses(best.interval, GIGA),
@@ -105,7 +128,7 @@ pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
             reference::published(document, report, quantity, Some(rate / GIGA).filter(|_| is_hardware));
         }
     }
-    findings(document, report);
+    findings(document, report, view);
 }
 
 fn accesses(kind: &Kind) -> &'static str {
@@ -116,41 +139,18 @@ fn accesses(kind: &Kind) -> &'static str {
     }
 }
 
-/// Returns the groups with the smallest and the largest rate.
-fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(TrafficGroup<'r, 'a>, TrafficGroup<'r, 'a>)> {
-    let mut all = groups(report.outcomes).filter_map(|group| Some((group, group.best()?.1.value)));
-    let first = all.next()?;
-    let (mut least, mut most, mut several) = (first, first, false);
-    for other in all {
-        several = true;
-        if other.1 < least.1 {
-            least = other;
-        }
-        if other.1 > most.1 {
-            most = other;
-        }
-    }
-    several.then_some((least.0, most.0))
-}
-
 /// Returns the node with the largest rate among those whose DIMMs have a known peak, with this rate and the peak in bytes
 /// per second. A single core, or a cache, has another limit.
-pub fn with_peak(report: &Report<'_, '_>) -> Option<(NodeId, Estimate, u64)> {
+fn with_peak(report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) -> Option<(NodeId, Estimate, u64)> {
     if report.options.view == View::Cores || report.options.size.is_some() {
         return None;
     }
-    let mut most = None::<(NodeId, Estimate, u64)>;
-    for group in groups(report.outcomes) {
+    let known = groups.iter().filter(|group| report.warnings.side_cache(group.traffic.node).is_none());
+    let known = known.filter_map(|group| {
         let node = group.traffic.node;
-        if let Some((_, rate)) = group.best()
-            && most.is_none_or(|most| most.1.value < rate.value)
-            && report.warnings.side_cache(node).is_none()
-            && let Some(peak) = report.machine.most_bytes_per_second(Some(node))
-        {
-            most = Some((node, rate, peak));
-        }
-    }
-    most
+        Some((node, group.best?.1, report.machine.most_bytes_per_second(Some(node))?))
+    });
+    known.reduce(|most, other| if other.1.value > most.1.value { other } else { most })
 }
 
 /// Returns whether figures are published for a group: local reads by all cores of a node that is not a part of a socket.
@@ -160,9 +160,9 @@ fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Tra
 }
 
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.
-fn findings(document: &mut Shown, report: &Report<'_, '_>) {
+fn findings(document: &mut Shown, report: &Report<'_, '_>, found: &BandwidthView<'_, '_>) {
     let view = report.options.view;
-    if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
+    if let Some((local, remote)) = local_and_remote(&found.groups).filter(|_| view == View::Nodes) {
         document.finding(format_args!(
             "Remote bandwidth is {share:.0}% of local ({remote} vs {local} GB/s).",
             share = 100.0 * (remote / local),
@@ -170,16 +170,16 @@ fn findings(document: &mut Shown, report: &Report<'_, '_>) {
             local = Gigabytes(local)
         ));
     }
-    if let (View::Mix, Some((least, most))) = (view, extremes(report)) {
+    if let (View::Mix, Some([least, most])) = (view, found.extremes()) {
         document.finding(format_args!(
             "Traffic mixes: {} GB/s ({}) to {} GB/s ({}).",
-            gigabytes(least.best().map(|(_, rate)| rate)),
+            gigabytes(least.best.map(|(_, rate)| rate)),
             least.traffic.kind.name,
-            gigabytes(most.best().map(|(_, rate)| rate)),
+            gigabytes(most.best.map(|(_, rate)| rate)),
             most.traffic.kind.name
         ));
     }
-    if let Some((node, rate, peak)) = with_peak(report)
+    if let Some((node, rate, peak)) = found.with_peak
         && let Some(dimms) = &report.machine.dimms
     {
         // A share that is rounded down is still certain. One above 100% shows that the firmware's table is wrong.
@@ -192,11 +192,11 @@ fn findings(document: &mut Shown, report: &Report<'_, '_>) {
             dimms = dimms::population(dimms)
         ));
     }
-    let mut fewer = groups(report.outcomes).filter_map(|group| {
-        let (enough, most) = (group.knee()?, group.rates().map(|(generators, _)| generators).max()?);
-        (enough < most && group.rates().count() > 2).then_some((group, enough, most))
+    let fewer = found.groups.iter().find_map(|group| {
+        let (enough, most) = (group.knee()?, group.rates.iter().map(|(generators, _)| *generators).max()?);
+        (enough < most && group.rates.len() > 2).then_some((group, enough, most))
     });
-    if let Some((group, enough, most)) = fewer.next() {
+    if let Some((group, enough, most)) = fewer {
         document.finding(format_args!(
             "{enough} of {most} cores are enough for 95% of peak ({kind}).",
             kind = group.traffic.kind.name
@@ -205,7 +205,7 @@ fn findings(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Describes the CPUs, the memory and the method.
-fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
+fn conditions(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
     let mut cpus = CpuSet::EMPTY;
     for point in report.outcomes.iter().map(|outcome| &outcome.point) {
         cpus.insert(point.cpu.0);
@@ -216,7 +216,7 @@ fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
     method::processor(document, report, &cpus);
     dimms::line(document, report.machine, Role::Provenance("DIMMs"));
     method::memory_of(document, report, &|point| matches!(point.walk, Walk::Traffic(_)));
-    let random = groups(report.outcomes).any(|group| group.traffic.kind.name == "random");
+    let random = groups.iter().any(|group| group.traffic.kind.name == "random");
     let threads = match (report.options.load_cpus, report.options.load_threads) {
         (Some(_), _) => "CPU",
         (None, Threads::One) => "core",
@@ -231,12 +231,12 @@ fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
             report.machine.line.bytes().0,
             if random { " (except \"random\")" } else { "" },
             method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory))),
-            if groups(report.outcomes).any(|group| group.latency_ns.is_some()) {
+            if groups.iter().any(|group| group.latency_ns.is_some()) {
                 "; lines in flight: lines read per core within one memory latency (Little's law)"
             } else {
                 ""
             },
-            if groups(report.outcomes).any(|group| shares(group.traffic.kind).owned > 0.0) {
+            if groups.iter().any(|group| shares(group.traffic.kind).owned > 0.0) {
                 "; in parentheses: including possible read-for-ownership traffic"
             } else {
                 ""

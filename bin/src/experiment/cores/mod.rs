@@ -1,19 +1,28 @@
 //! Cores: the time of a cache line from one CPU to another.
 
-mod members;
 mod view;
 
-use super::interface::{Experiment, collected};
-use crate::analysis::cores::{CpuPair, doubtful};
-use crate::describe::Presentation;
-use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::clock::Timer;
+use alloc::vec::Vec;
+
+use latency_core::cpulist::CpuSet;
+use latency_core::stats::Estimate;
+use latency_core::topology::Shared;
+use latency_core::units::CpuId;
+use latency_core::words::Worded;
+
+use self::view::CoresView;
+use super::interface::{Experiment, gathered};
+use crate::analysis::cores::{CoresConclusion, CpuPair, SharingClass, conclude, doubtful, left_out};
+use crate::describe::columns::{self, RowOrigin};
+use crate::describe::{Report, ReportParts, metrics, point};
 use crate::engine::with_partners::measure_with_partners;
-use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Options};
+use crate::options::{Descriptor, FlagId, FlagSet, Pairs};
 use crate::plan::budget::Budget;
 use crate::plan::cores;
-use crate::result::Point;
+use crate::report::chart::vector;
+use crate::report::document::{Part, fields, members};
+use crate::report::shown::Shown;
+use crate::result::{Outcome, Owned, PerLine, PingPong, Walk};
 use crate::warning::Warning;
 
 /// The exchange of a line between two CPUs, for every pair.
@@ -34,30 +43,141 @@ pub const CORES: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |planning| collected(planning, cores::cores),
+    plan: |planning| gathered(&mut |each| cores::cores(planning, each)),
     budget: Budget::of_cores,
-    measure,
-    present: Presentation {
-        answer: view::answers,
-        evidence: view::evidence,
-        summary: members::summary,
-        rows: members::rows,
-        data: members::data,
+    measure: |_, session, timer, points, budget| measure_with_partners(session, timer, points, budget),
+    conclude: |session, findings| {
+        let unknown = cores::core_unknown(session.machine);
+        if let Some(pair) = doubtful(&findings.outcomes).filter(|_| unknown) {
+            let CpuPair { a, with, .. } = pair;
+            session.warnings.push(Warning::TopologyDoubtful { a, b: with.partner, ns: pair.ns() });
+        }
+        None
     },
+    present,
 };
 
-fn measure<'a>(
-    _: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let found = measure_with_partners(session, timer, points, budget)?;
-    let unknown = cores::core_unknown(session.machine);
-    if let Some(pair) = doubtful(&found.outcomes).filter(|_| unknown) {
-        let CpuPair { a, with, .. } = pair;
-        session.warnings.push(Warning::TopologyDoubtful { a, b: with.partner, ns: pair.ns() });
+fields! {
+    CLASSES "classes" "CPU pairs grouped by the hardware that both CPUs share.";
+    LEFT_OUT "pairs_left_out" "Pairs left out because a sample represents their class; empty if all were measured, or if pairs were given.";
+}
+
+members! {
+    fn summary(report: &Report<'_, '_>, found: &CoresConclusion<'_>);
+    columns::METHOD: report.options.method.word();
+    "nearest_ns": found.nearest.map(|pair| pair.ns()) => "Smallest latency of a pair, in nanoseconds; null if no pair was measured.";
+    "farthest_ns": found.farthest.map(|pair| pair.ns()) => "Largest latency of a pair, in nanoseconds; null if no pair was measured.";
+    "same_core_ns": found.median(Shared::Core) => "Median latency of CPU pairs on the same core, in nanoseconds; null if none was measured.";
+    "same_l2_ns": found.median(Shared::L2) => "Median latency of CPU pairs that share an L2, in nanoseconds; null if none was measured.";
+    "same_l3_ns": found.median(Shared::L3) => "Median latency of CPU pairs that share an L3, in nanoseconds; null if none was measured.";
+    "same_node_ns": found.median(Shared::Node) => "Median latency of CPU pairs on the same node, in nanoseconds; null if none was measured.";
+    "same_socket_ns": found.median(Shared::Package) => "Median latency of CPU pairs on the same socket, in nanoseconds; null if none was measured.";
+    "other_socket_ns": found.median(Shared::Machine) => "Median latency of CPU pairs on two sockets, in nanoseconds; null if none was measured.";
+    "line_spread_ns": found.spread => "Largest difference between two cache lines of one pair, in nanoseconds; null if unknown.";
+}
+
+members! {
+    fn atomics(report: &Report<'_, '_>);
+    "atomics": report.machine.atomics.name() => "Atomic instructions of the exchanges: `locked`, `lse` or `exclusives`.";
+}
+
+members! {
+    fn class(class: &SharingClass, of: usize);
+    columns::CLASS: class.shared.name();
+    "core_types": Some(class.kinds()).filter(|kinds| !kinds.is_empty()) => "Kinds of the cores of both CPUs, in words; null if the processor has one kind.";
+    "pairs": class.pairs => "Number of measured pairs.";
+    "of": of => "Number of pairs of this class among the allowed CPUs.";
+    "ns" interval: class.median => "Median latency of the pairs, in nanoseconds; its ends are the medians of the pairs' lower and upper ends.";
+    "min_ns": class.range.low => "Smallest latency of a pair, in nanoseconds.";
+    "max_ns": class.range.high => "Largest latency of a pair, in nanoseconds.";
+}
+
+members! {
+    fn not_chosen(cpu: CpuId, others: &CpuSet);
+    "cpu": cpu.0 => "CPU number.";
+    "with_cpus" shown: others => "CPUs with larger numbers whose pair with this CPU was left out, as ranges.";
+}
+
+fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    let machine = report.machine;
+    let found = conclude(report.outcomes, machine.small.as_ref());
+    let most = |class: &SharingClass| class.most(&machine.cpus, &machine.sharing, machine.small.as_ref());
+    let pairs = || report.outcomes.iter().filter(|outcome| outcome.point.walk.ping_pong().is_some());
+    let partners = || report.outcomes.iter().filter_map(|outcome| outcome.point.walk.ping_pong());
+    let cpus = report.outcomes.iter().map(|outcome| outcome.point.cpu.0);
+    let view = &CoresView {
+        of: vector(found.classes.iter().map(most)),
+        left_out: match report.options.pairs {
+            Pairs::Of(_) => left_out(report.outcomes, &machine.cpus),
+            _ => Vec::new(),
+        },
+        cpus: cpus.chain(partners().map(|with| with.partner.0)).collect(),
+        lines: partners().next().map_or(0, |with| with.lines),
+        planned: partners().count(),
+        found,
+    };
+    metrics::cores(&mut parts.metrics, report, &view.found);
+    summary(&mut parts.summary, report, &view.found);
+    // Pairs come first, then lines in known states.
+    let owned = || report.outcomes.iter().filter(|outcome| outcome.point.walk.owned().is_some());
+    for outcome in pairs().chain(owned()) {
+        RowOrigin::of(report).row(&mut parts.rows, &mut |document| match &outcome.point.walk {
+            Walk::PingPong(with) => pair_row(document, outcome, with),
+            Walk::Owned(owned) => state_row(document, outcome, owned),
+            _ => {}
+        });
     }
-    Ok(found)
+    view::answers(&mut parts.answer, report, view);
+    view::evidence(&mut parts.evidence, report, view);
+    let mut outcomes = pairs().chain(owned());
+    point::evidence_of(&mut parts.data, &mut || outcomes.next());
+    atomics(&mut parts.data, report);
+    parts.data.items(Part::List(&LEFT_OUT), &view.left_out, |document, (cpu, others)| {
+        not_chosen(document, *cpu, others);
+    });
+    let classes = view.found.classes.iter().zip(&view.of);
+    parts
+        .data
+        .items(Part::List(&CLASSES), classes, |document, (of_class, of)| class(document, of_class, *of));
+}
+
+fn pair_row(document: &mut Shown, outcome: &Outcome<'_>, with: &PingPong) {
+    let point = &outcome.point;
+    document.put(&columns::INITIATOR_NODE, point.initiator.0);
+    document.put(&columns::TARGET_NODE, with.homes[1].0);
+    document.put(&columns::INITIATOR_CPU, point.cpu.0);
+    document.put(&columns::TARGET_CPU, with.partner.0);
+    document.put(&columns::CLASS, with.class.name());
+    document.put(&columns::METHOD, with.method.word());
+    document.put(&columns::HOME_NODE, with.homes[0].0);
+    document.put(&columns::LINES, with.lines);
+    point::value(document, outcome);
+    let Ok(measured) = &outcome.result else { return };
+    if let Some(PerLine { fastest, slowest, messages }) = measured.lines {
+        document.put(&columns::MIN_LINE, fastest.value);
+        document.put(&columns::MAX_LINE, slowest.value);
+        document.put(&columns::SLOWEST_LINE, slowest.line);
+        let apart =
+            messages.map(|messages| Estimate { value: messages.apart_ns, interval: messages.interval });
+        document.put(&columns::OFFSET, apart);
+        document.put(&columns::IN_ORDER, messages.map(|messages| messages.in_order));
+    }
+    point::trials(document, point, measured);
+}
+
+fn state_row(document: &mut Shown, outcome: &Outcome<'_>, owned: &Owned) {
+    let point = &outcome.point;
+    point::route(document, point);
+    document.put(&columns::TARGET_CPU, owned.owner.map(|(owner, _)| owner.0));
+    document.put(&columns::THIRD_CPU, owned.third.map(|third| third.0));
+    document.put(&columns::CLASS, owned.owner.map_or("own", |(_, class)| class.name()));
+    document.put(&columns::OP, owned.access.name());
+    document.put(&columns::STATE, owned.state.name());
+    document.put(&columns::LEVEL, owned.level.name());
+    document.put(&columns::HOME_NODE, point.target.0);
+    document.put(&columns::LINES, point.size.0 / point.stride.0.max(1));
+    point::value(document, outcome);
+    if let Ok(measured) = &outcome.result {
+        point::trials(document, point, measured);
+    }
 }

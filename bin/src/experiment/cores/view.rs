@@ -3,30 +3,24 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display, Write};
-use latency_core::math::ToReal;
-use latency_core::sort::sort_by_key;
 
 use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
-use latency_core::math::floor;
-use latency_core::stats::{Estimate, Interval};
-use latency_core::text::{Text, plural};
+use latency_core::math::{ToReal, floor};
+use latency_core::sort::sort_by_key;
+use latency_core::text::{Text, joined, plural};
 use latency_core::topology::Shared;
+use latency_core::units::CpuId;
 
 use super::super::matrix;
-use crate::analysis::cores::{
-    CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, pair, pairs, rows,
-};
+use crate::analysis::cores::{CoresConclusion, CpuPair, StateRow, state_rows};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
-use crate::options::Pairs;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit, vector};
 use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
-use crate::result::sample::collect;
 use crate::result::{LineLevel, Outcome, Owned, PerLine};
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
@@ -34,34 +28,50 @@ const MOST_IN_TEXT: usize = 16;
 /// Maximum number of CPUs of a matrix in a picture; larger ones show a mark for each pair.
 const MOST_IN_PICTURE: usize = 48;
 
+/// The conclusions from all pairs.
+pub struct CoresView<'r> {
+    /// The classes, and the nearest and the farthest pair.
+    pub found: CoresConclusion<'r>,
+    /// The number of pairs of each class among the allowed CPUs.
+    pub of: Vec<usize>,
+    /// The pairs that were not chosen because others of their class represent them.
+    pub left_out: Vec<(CpuId, CpuSet)>,
+    /// The CPUs of all pairs, measured or not.
+    pub cpus: CpuSet,
+    /// The number of lines of each pair.
+    pub lines: u32,
+    /// The number of planned pairs.
+    pub planned: usize,
+}
+
 /// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
-pub fn answers(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = &conclude(report.outcomes, report.machine.small.as_ref());
+pub fn answers(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
+    let classes = &view.found.classes;
     // The published figures are medians of all pairs, and most pairs are the farthest of a socket.
     let (mut within, mut between) = (None, None);
-    for class in found.classes() {
+    for class in classes {
         match class.shared {
             Shared::Core => {}
-            Shared::Machine => between = Some(class.median),
+            Shared::Machine => between = Some(class.median.value),
             _ if class.small.unwrap_or_default() > 0 => {}
-            _ => within = Some(class.median),
+            _ => within = Some(class.median.value),
         }
+        let name = format!("{class}");
+        let (first, rest) = name.split_at_checked(1).unwrap_or_default();
         document.line(format_args!(
-            "{}: {} ns one way ({} pair{})",
-            class_name(class),
-            Digits(class.median),
+            "{}{rest}: {} ns one way ({} pair{})",
+            first.to_ascii_uppercase(),
+            Digits(class.median.value),
             class.pairs,
             plural(class.pairs)
         ));
     }
     // Threads of one core are not cores: they count only where there is nothing else.
-    let nearest = found.classes().min_by_key(|class| class.shared == Shared::Core);
-    if let Some(SharingClass { median, interval, .. }) = nearest {
-        let figure = Estimate { value: *median, interval: *interval };
+    if let Some(nearest) = classes.iter().min_by_key(|class| class.shared == Shared::Core) {
         let quantity = within.map(|_| quantity::WITHIN_SOCKET);
-        trust::figure(document, report, &("Core to core", "ns", 1.0, quantity), figure);
+        trust::figure(document, report, &("Core to core", "ns", 1.0, quantity), nearest.median);
     }
-    answer(document, report, found);
+    answer(document, view);
     for (quantity, median) in [(quantity::WITHIN_SOCKET, within), (quantity::BETWEEN_SOCKETS, between)] {
         if median.is_some() {
             reference::published(document, report, quantity, median);
@@ -73,29 +83,31 @@ pub fn answers(document: &mut Shown, report: &Report<'_, '_>) {
             describe::missing(document, Role::Missing, &format_args!("CPUs {a} and {b}"), exclusion);
         }
     }
-    not_chosen(document, report);
+    not_chosen(document, report, view);
     states_not_measured(document, report);
 }
 
 /// Describes the tables, the picture and the method.
-pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = &conclude(report.outcomes, report.machine.small.as_ref());
-    let cpus = cpus(report.outcomes);
-    if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
-        grid(document, report, found, &cpus);
+pub fn evidence(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
+    let count = view.cpus.len();
+    if count > 2 && count <= MOST_IN_TEXT {
+        grid(document, report, view);
     }
-    classes(document, report, found);
+    classes(document, view);
     states(document, report);
-    every(document, report);
-    picture(document, report, found, &cpus);
+    every(document, report, view);
+    picture(document, report, view);
     method::memory(document, report);
     document.sentence(
         Role::Provenance("Method"),
         format_args!(
             "round trips between two threads by {method}; one way is half a round trip; each window uses \
-             each of {lines} lines, one per page, for about {time}",
+             {lines} for about {time}",
             method = words(report.options.method),
-            lines = lines(report),
+            lines = match view.lines {
+                1 => "1 line".into(),
+                lines => format!("each of {lines} lines, one per page,"),
+            },
             time = "25 µs"
         ),
     );
@@ -104,22 +116,6 @@ pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
                  CPU that holds them, and read by a third thread (shared); each access waits for the one before; \
                  atomic is an addition of zero");
     }
-}
-
-/// Returns the CPUs of all pairs, measured or not.
-fn cpus(outcomes: &[Outcome<'_>]) -> CpuSet {
-    let mut cpus = CpuSet::EMPTY;
-    for point in outcomes.iter().map(|outcome| &outcome.point) {
-        cpus.insert(point.cpu.0);
-        if let Some(with) = point.walk.ping_pong() {
-            cpus.insert(with.partner.0);
-        }
-    }
-    cpus
-}
-
-fn lines(report: &Report<'_, '_>) -> u32 {
-    report.outcomes.iter().find_map(|outcome| outcome.point.walk.ping_pong()).map_or(0, |with| with.lines)
 }
 
 /// Returns the name of a method before "round trip".
@@ -142,18 +138,8 @@ const fn words(method: Method) -> &'static str {
     }
 }
 
-/// Writes the name of a class, capitalised for the start of a sentence.
-fn class_name(class: &SharingClass) -> impl Display + use<> {
-    let class = Text::<64>::of(format_args!("{class}"));
-    fmt::from_fn(move |out| {
-        let (first, rest) = class.as_str().split_at_checked(1).unwrap_or_default();
-        first.chars().try_for_each(|first| out.write_char(first.to_ascii_uppercase()))?;
-        out.write_str(rest)
-    })
-}
-
 /// Writes the latencies between CPUs, and the disagreement of their clocks.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
+fn answer(document: &mut Shown, CoresView { found, .. }: &CoresView<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &CpuPair<'_>| {
             (pair.a, pair.with.partner, headline(pair.measured.series.nanoseconds.into(), 1.0))
@@ -180,8 +166,8 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion
             most = Digits(most_ns)
         ));
     }
-    let apart = |pair: &CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
-    let mut unsynchronised = pairs(report.outcomes).filter(apart);
+    let apart = |pair: &&CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
+    let mut unsynchronised = found.pairs.iter().filter(apart);
     if let Some(first) = unsynchronised.next() {
         let more = unsynchronised.count();
         let more = method::optional((more > 0).then_some(more), |more, out| {
@@ -206,27 +192,27 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
-fn grid(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
-    let caption = Text::<160>::of(format_args!(
-        "One-way latency, ns (half a {} round trip; median of {} cache lines{})",
+fn grid(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
+    let caption = format!(
+        "One-way latency, ns (half a {} round trip; median of {} cache line{}{})",
         short(report.options.method),
-        lines(report),
-        method::optional(found.spread, |spread, out| {
+        view.lines,
+        plural(view.lines),
+        method::optional(view.found.spread, |spread, out| {
             write!(out, ", which differ by up to {} ns", Digits(spread))
         })
-    ));
-    let mut order = [0; MOST_IN_PICTURE];
-    let order = ordered(report, cpus, &mut order);
-    document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
+    );
+    let order = ordered(report, view);
+    document.tabulate(&caption, Level::Quiet, 1, &|table| {
         table.text("CPU");
         order.iter().for_each(|cpu| table.show(cpu));
-        for &row in order {
+        for &row in &order {
             table.row();
             table.show(&row);
-            for &column in order {
+            for &column in &order {
                 match row == column {
                     true => table.text("."),
-                    false => table.number(between(report, row, column).and_then(pair).map(|pair| pair.ns())),
+                    false => table.number(between(report, row, column).and_then(Outcome::nanoseconds)),
                 }
             }
         }
@@ -235,26 +221,17 @@ fn grid(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'
 
 /// Writes the pairs that were not chosen because others of their class represent them: names the first ones, and counts
 /// the rest.
-fn not_chosen(document: &mut Shown, report: &Report<'_, '_>) {
+fn not_chosen(document: &mut Shown, report: &Report<'_, '_>, CoresView { left_out, .. }: &CoresView<'_>) {
     const NAMED: usize = 4;
-    if !matches!(report.options.pairs, Pairs::Of(_)) {
-        return;
-    }
-    let (mut names, mut count) = (Text::<96>::EMPTY, 0);
-    left_out(report.outcomes, &report.machine.cpus, &mut |a, others| {
-        for b in others.iter().take(NAMED.saturating_sub(count)) {
-            let separator = if names.is_empty() { "" } else { ", " };
-            // Text that does not fit is left out.
-            let _ = write!(names, "{separator}{a}-{b}");
-        }
-        count += others.len();
-    });
+    let pairs = left_out.iter().flat_map(|(a, others)| others.iter().map(move |b| format!("{a}-{b}")));
+    let names = joined("", ", ", pairs.take(NAMED));
+    let count: usize = left_out.iter().map(|(_, others)| others.len()).sum();
     let all = Choice::All.most(report.machine.cpus.len());
     if count > 0 {
         document.missing(format_args!(
             "Sampled {} of {all} pairs (a few per class); skipped {}{} (see --pairs, --budget).",
             all - count,
-            names.as_str(),
+            names,
             method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
                 write!(out, " and {more} more")
             })
@@ -263,66 +240,65 @@ fn not_chosen(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each class.
-fn classes(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
-    let machine = report.machine;
+fn classes(document: &mut Shown, view: &CoresView<'_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["class", "pairs", "median ns", "95% CI within run", "min to max"]);
-        for class in found.classes() {
+        for (class, &all) in view.found.classes.iter().zip(&view.of) {
             table.row();
             table.show(class);
-            match class.most(&machine.cpus, &machine.sharing, machine.small.as_ref()) {
-                all if all > class.pairs => table.cell(format_args!("{} of {all}", class.pairs)),
-                _ => table.show(&class.pairs),
+            match all > class.pairs {
+                true => table.cell(format_args!("{} of {all}", class.pairs)),
+                false => table.show(&class.pairs),
             }
-            table.number(class.median);
-            table.range(class.interval, "too few windows");
-            table.range(Some(Interval { low: class.range.0, high: class.range.1 }), "");
+            table.number(class.median.value);
+            table.range(class.median.interval, "too few windows");
+            table.range(Some(class.range), "");
         }
     });
 }
 
 /// Shows a row for each state of lines, and a column for the caches that hold them.
 fn states(document: &mut Shown, report: &Report<'_, '_>) {
-    if rows(report.outcomes).next().is_none() {
+    let rows = state_rows(report.outcomes);
+    if rows.is_empty() {
         return;
     }
     let caption = "Latency by coherence state, ns per dependent access";
     document.tabulate(caption, Level::Quiet, 3, &|table| {
         table.texts(&["held by", "access, state", "home"]);
         LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
-        for (outcome, Owned { owner, state, access, .. }) in rows(report.outcomes) {
+        for StateRow { point, owned: Owned { owner, state, access, .. }, ns } in &rows {
             table.row();
             match owner {
                 Some((owner, class)) => table.cell(format_args!("CPU {owner}, {}", class.name())),
-                None => table.cell(format_args!("CPU {} itself", outcome.point.cpu)),
+                None => table.cell(format_args!("CPU {} itself", point.cpu)),
             }
             let access = if *access == Access::Own { "atomic" } else { access.name() };
             table.cell(format_args!("{access} {}", state.name()));
-            table.cell(format_args!("node {}", outcome.point.target));
-            for level in LineLevel::ALL {
-                table.number(in_cache(report.outcomes, outcome, level));
-            }
+            table.cell(format_args!("node {}", point.target));
+            ns.iter().for_each(|ns| table.number(*ns));
         }
     });
 }
 
 /// Writes that lines in the shared state were not measured, if other states were.
 fn states_not_measured(document: &mut Shown, report: &Report<'_, '_>) {
-    let mut owned = report.outcomes.iter().filter_map(|outcome| outcome.point.walk.owned());
-    if rows(report.outcomes).next().is_some() && owned.all(|owned| owned.third.is_none()) {
+    let mut owned = report.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.point.walk.owned()?)));
+    let is_measured = owned.clone().any(|(outcome, _)| outcome.result.is_ok());
+    if is_measured && owned.all(|(_, owned)| owned.third.is_none()) {
         document.say(Role::Missing, "Shared state not measured: it needs a third core.");
     }
 }
 
 /// Shows a row for each pair.
-fn every(document: &mut Shown, report: &Report<'_, '_>) {
+fn every(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
     let messages = report.options.method == Method::Message;
     document.tabulate("", Level::Verbose, 2, &|table| {
         table.texts(&["CPUs", "class", "ns", "95% CI within run", "fastest", "slowest", "windows"]);
         if messages {
             table.text("clock offset up to");
         }
-        for pair in pairs(report.outcomes) {
+        for pair in &view.found.pairs {
             let (series, lines) = (&pair.measured.series, pair.measured.lines);
             table.row();
             table.cell(format_args!("{} - {}", pair.a, pair.with.partner));
@@ -345,12 +321,11 @@ fn every(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Returns the first few CPUs by socket, L3 and core.
-fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MOST_IN_PICTURE]) -> &'n [u32] {
+fn ordered(report: &Report<'_, '_>, view: &CoresView<'_>) -> Vec<u32> {
     let sharing = &report.machine.sharing;
     let key = |cpu: u32| [Shared::Package, Shared::L3, Shared::Core].map(|kind| sharing.lowest(kind, cpu));
-    let count = collect(numbers, cpus.iter()).len();
-    let numbers = numbers.get_mut(..count).unwrap_or_default();
-    sort_by_key(numbers, |cpu| (key(*cpu), *cpu));
+    let mut numbers: Vec<u32> = vector(view.cpus.iter().take(MOST_IN_PICTURE));
+    sort_by_key(&mut numbers, |cpu| (key(*cpu), *cpu));
     numbers
 }
 
@@ -358,8 +333,8 @@ fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MO
 const QUANTITY: [&str; 2] = ["one way", "ns"];
 
 /// Draws all pairs: a triangle of few CPUs, else a mark for each pair.
-fn picture(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
-    let Some((nearest, farthest)) = found.nearest.zip(found.farthest) else { return };
+fn picture(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
+    let Some((nearest, farthest)) = view.found.nearest.zip(view.found.farthest) else { return };
     let title = format!(
         "Core to core: {}{} ns one way",
         method::optional((nearest.ns() < farthest.ns()).then_some(nearest), |nearest, out| {
@@ -368,32 +343,22 @@ fn picture(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusio
         Digits(farthest.ns())
     );
     let (texts, in_text) = ([title, words(report.options.method).into()], report.options.heatmap);
-    let planned = report.outcomes.iter().filter(|outcome| outcome.point.walk.ping_pong().is_some()).count();
-    match cpus.len() {
+    let picture = match view.cpus.len() {
         2 => {
             let names = format!("CPUs {} and {}", nearest.a, nearest.with.partner);
-            matrix::single(document, texts, QUANTITY, names, nearest.measured.series.nanoseconds.into());
+            let only = nearest.measured.series.nanoseconds.into();
+            return matrix::single(document, texts, QUANTITY, names, only);
         }
-        few if few <= MOST_IN_PICTURE && planned == few * (few - 1) / 2 => {
-            triangle(document, report, texts, cpus, in_text);
-        }
-        _ => strip(document, report, found, texts, in_text),
-    }
+        few if few <= MOST_IN_PICTURE && view.planned == few * (few - 1) / 2 => triangle(report, texts, view),
+        _ => strip(report, texts, view),
+    };
+    document.draw(picture, in_text);
 }
 
-fn triangle(
-    document: &mut Shown,
-    report: &Report<'_, '_>,
-    [title, subtitle]: [String; 2],
-    cpus: &CpuSet,
-    in_text: bool,
-) {
-    let mut numbers = [0; MOST_IN_PICTURE];
-    let numbers = ordered(report, cpus, &mut numbers);
-    let cell = |row, column| match between(report, row, column) {
-        None => Err("not measured"),
-        Some(outcome) => pair(outcome).map(|pair| pair.ns()).ok_or("not measured"),
-    };
+fn triangle(report: &Report<'_, '_>, [title, subtitle]: [String; 2], view: &CoresView<'_>) -> Picture {
+    let numbers = ordered(report, view);
+    let cell =
+        |row, column| between(report, row, column).and_then(Outcome::nanoseconds).ok_or("not measured");
     let [_, unit] = QUANTITY;
     let matrix = Matrix {
         title,
@@ -402,10 +367,10 @@ fn triangle(
         noun: "CPU",
         rows: numbers.get(..numbers.len() - 1).unwrap_or_default().into(),
         columns: numbers.get(1..).unwrap_or_default().into(),
-        groups: Some(grouped(report, numbers)),
+        groups: Some(grouped(report, &numbers)),
         cells: Vec::new(),
     };
-    document.draw(Picture::Matrix(matrix.filled(&cell)), in_text);
+    Picture::Matrix(matrix.filled(&cell))
 }
 
 /// Returns the groups of CPUs that share a socket and an L3; none if all CPUs are in one.
@@ -432,34 +397,25 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32]) -> Vec<MatrixGroup> {
 }
 
 /// Draws a mark for each measured pair, by class.
-fn strip(
-    document: &mut Shown,
-    report: &Report<'_, '_>,
-    found: &CoresConclusion<'_>,
-    [title, subtitle]: [String; 2],
-    in_text: bool,
-) {
+fn strip(report: &Report<'_, '_>, [title, subtitle]: [String; 2], view: &CoresView<'_>) -> Picture {
     /// The part of the height of a class over which its marks are spread, and the distance from one to the next: the
     /// golden ratio spreads any number of them evenly.
     const SPREAD: f64 = 0.7;
     const GOLDEN: f64 = 0.618_034;
-    let count = found.classes().count();
-    // The nearest class is at the top.
+    let small = report.machine.small.as_ref();
     let (mut names, mut series) = (Vec::new(), Vec::new());
-    for (index, class) in found.classes().enumerate() {
-        let middle = (count - 1 - index).real();
-        let small = report.machine.small.as_ref();
-        let members = pairs(report.outcomes)
-            .filter(|pair| class.has(small, pair.with.class, [pair.a.0, pair.with.partner.0]));
-        let mut points = members.enumerate().map(|(order, pair)| {
+    // The nearest class is at the top.
+    for (middle, class) in view.found.classes.iter().rev().enumerate() {
+        let is_in = |pair: &&CpuPair<'_>| class.has(small, pair.with.class, [pair.a.0, pair.with.partner.0]);
+        let mut points = view.found.pairs.iter().filter(is_in).enumerate().map(|(order, pair)| {
             let part = order.real() * GOLDEN + 0.5;
-            ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5))
+            ChartPoint::new(pair.ns(), middle.real() + SPREAD * (part - floor(part) - 0.5))
         });
-        names.insert(0, format!("{class} {} ns", Digits(class.median)));
-        series.insert(0, Series { name: String::new(), data: Data::Scatter(vector(&mut points)) });
+        names.push(format!("{class} {} ns", Digits(class.median.value)));
+        series.push(Series { name: String::new(), data: Data::Scatter(vector(&mut points)) });
     }
     let [quantity, unit] = QUANTITY;
-    let chart = Chart {
+    Picture::Chart(Chart {
         title,
         subtitle: format!(
             "a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}"
@@ -468,6 +424,5 @@ fn strip(
         y_axis: Axis { title: "", unit: Unit::Names(names), scale: Scale::Linear },
         series,
         marks: Vec::new(),
-    };
-    document.draw(Picture::Chart(chart), in_text);
+    })
 }

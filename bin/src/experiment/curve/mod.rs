@@ -9,18 +9,19 @@ pub mod model;
 mod tlb;
 pub mod view;
 
+use alloc::vec::Vec;
+
 use latency_core::model::MAX_POINTS;
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
 use latency_core::sort::sort_by_key;
-use latency_core::stats::Estimate;
 use latency_core::units::Bytes;
 
 use super::interface::{Experiment, gathered};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::reference::quantity;
-use crate::describe::{Presentation, Report, method, point, reference, split};
+use crate::describe::{Report, ReportParts, method, metrics, point, reference, split};
 use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -32,10 +33,9 @@ use crate::machine::processor::Platform;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
-use crate::report::shown::Shown;
+use crate::report::chart::vector;
 use crate::result::sample::{Sample, Samples, collect};
 use crate::result::spans::SpanPoint;
-use crate::result::split::LoadParts;
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 
@@ -86,7 +86,15 @@ pub const CURVE: Experiment = Experiment {
         budget
     },
     measure,
-    present: Presentation { answer, evidence, summary, rows: point::rows, data },
+    conclude: |session, findings| {
+        session.progress.say(format_args!("looking for levels"));
+        let Findings { outcomes, spans, extra, .. } = findings;
+        let analysis = concluded(outcomes, spans, session.machine, extra, &interrupted);
+        session.progress.clear();
+        findings.interrupted |= interrupted();
+        Some(analysis)
+    },
+    present,
 };
 
 fn measure<'a>(
@@ -117,12 +125,6 @@ fn measure<'a>(
         tlb::walk_spans(session, timer, &mut findings, &Budget { after_ns: spans_ns, ..*budget })?;
         apart::tell_apart(session, timer, &mut findings, budget, budget.after_ns - spans_ns)?;
     }
-    session.progress.say(format_args!("looking for levels"));
-    let analysis =
-        concluded(&findings.outcomes, &findings.spans, session.machine, &findings.extra, &interrupted);
-    session.progress.clear();
-    findings.analysis = Table::filled(1, analysis)?;
-    findings.interrupted |= interrupted();
     Ok(findings)
 }
 
@@ -250,73 +252,39 @@ fn refine(
     Ok(())
 }
 
-fn answer(document: &mut Shown, report: &Report<'_, '_>) {
-    if let Some(analysis) = report.analysis {
-        let first = report.outcomes.first();
-        view::answer(
-            document,
-            analysis,
-            first.and_then(|first| report.warnings.side_cache(first.point.target)),
-            memory_apart(report),
-        );
-        without_translation(document, report);
-        usual(document, report, analysis);
+fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    point::rows(&mut parts.rows, report);
+    let Some(analysis) = report.analysis else { return };
+    metrics::caches(&mut parts.metrics, report, analysis);
+    model::summary(&mut parts.summary, analysis);
+    // The largest working set whose memory and translation were told apart.
+    let apart = report.outcomes.iter().rev().find_map(|outcome| Some((outcome, split::parts(outcome)?)));
+    let memory_apart = apart.and_then(|(outcome, _)| split::memory(report.machine, outcome));
+    let first = report.outcomes.first().map(|first| &first.point);
+    let side_cache = first.and_then(|first| report.warnings.side_cache(first.target));
+    view::answer(&mut parts.answer, analysis, side_cache, memory_apart);
+    if let Some((outcome, parts_of_load)) = apart {
+        parts.answer.finding(format_args!(
+            "At {}, {} without address translation is {}; translation adds {}.",
+            outcome.point.size,
+            if split::is_memory(report.machine, outcome) { "memory" } else { "a load" },
+            split::with_ends(parts_of_load.without_translation),
+            split::with_ends(parts_of_load.translation),
+        ));
     }
-}
-
-/// Returns the largest working set whose memory and translation were told apart.
-fn largest_apart<'r, 'a>(report: &Report<'r, 'a>) -> Option<(&'r Outcome<'a>, LoadParts)> {
-    report.outcomes.iter().rev().find_map(|outcome| Some((outcome, split::parts(outcome)?)))
-}
-
-/// Returns the latency of memory without address translation, if the largest working set that was told apart is in memory.
-fn memory_apart(report: &Report<'_, '_>) -> Option<Estimate> {
-    split::memory(report.machine, largest_apart(report)?.0)
-}
-
-/// Writes the two parts of the latency at the largest working set.
-fn without_translation(document: &mut Shown, report: &Report<'_, '_>) {
-    let Some((outcome, parts)) = largest_apart(report) else { return };
-    document.finding(format_args!(
-        "At {}, {} without address translation is {}; translation adds {}.",
-        outcome.point.size,
-        if split::is_memory(report.machine, outcome) { "memory" } else { "a load" },
-        split::with_ends(parts.without_translation),
-        split::with_ends(parts.translation),
-    ));
-}
-
-/// Compares the memory with published figures.
-fn usual(document: &mut Shown, report: &Report<'_, '_>, analysis: &Analysis) {
-    let (Ok(_), Some(memory), Some(first)) = (&analysis.stair, &analysis.memory, report.outcomes.first())
-    else {
-        return;
-    };
-    let is_local = first.point.initiator == first.point.target;
-    let published = if is_local { quantity::LOCAL } else { quantity::REMOTE };
-    let memory = memory_apart(report).unwrap_or_else(|| memory.nanoseconds());
-    reference::published(document, report, published, Some(memory.value));
-}
-
-fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    let Some(analysis) = report.analysis else { return };
-    let measured = report.outcomes.iter().filter_map(Sample::of);
-    let mut fitted = [Sample::EMPTY; MAX_POINTS];
-    let samples = collect(&mut fitted, measured);
+    if let (Ok(_), Some(memory), Some(first)) = (&analysis.stair, &analysis.memory, first) {
+        let published = if first.initiator == first.target { quantity::LOCAL } else { quantity::REMOTE };
+        let memory = memory_apart.unwrap_or_else(|| memory.nanoseconds());
+        reference::published(&mut parts.answer, report, published, Some(memory.value));
+    }
+    let samples: Vec<Sample> = vector(report.outcomes.iter().filter_map(Sample::of).take(MAX_POINTS));
     let subtitle = point::subtitle("latency by working set", report.machine, report.outcomes.first());
-    let parts = |size| split::parts(report.outcomes.iter().find(|outcome| outcome.point.size == size)?);
-    view::evidence(document, analysis, samples, &parts, ["", subtitle.as_str()], report.options.reciprocal);
-    tlb::details(document, report, &analysis.tlb);
-    method::walks(document, report);
-}
-
-fn data(document: &mut Shown, report: &Report<'_, '_>) {
-    let Some(analysis) = report.analysis else { return };
-    levels::models(document, analysis);
-    point::evidence(document, report);
-    model::model(document, analysis);
-}
-
-fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    report.analysis.iter().for_each(|analysis| model::summary(document, analysis));
+    let told = |size| split::parts(report.outcomes.iter().find(|outcome| outcome.point.size == size)?);
+    let words = ["", subtitle.as_str()];
+    view::evidence(&mut parts.evidence, analysis, &samples, &told, words, report.options.reciprocal);
+    tlb::details(&mut parts.evidence, report, &analysis.tlb);
+    method::walks(&mut parts.evidence, report);
+    levels::models(&mut parts.data, analysis);
+    point::evidence(&mut parts.data, report);
+    model::model(&mut parts.data, analysis);
 }

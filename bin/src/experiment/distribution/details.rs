@@ -6,32 +6,27 @@ use latency_core::math::ToReal;
 
 use latency_core::stats::Interval;
 
-use super::view::{known, whose};
 use crate::analysis::distribution::{agrees, left_out};
-use crate::describe::Report;
 use crate::describe::method::optional;
 use crate::report::document::Role;
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::result::distribution::{Distribution, PERCENTAGES};
 
-/// Writes how the percentiles were obtained, for readers who want to check it.
-pub fn paragraphs(document: &mut Shown, report: &Report<'_, '_>) {
-    for (outcome, found) in known(report) {
-        let whose = &whose(report, outcome);
-        steps(document, whose, found);
-        check(document, whose, found);
-        timer(document, whose, found);
-        left_out_by(document, whose, found);
-        interruptions(document, whose, found);
-        if found.refresh().is_none() {
-            no_refresh(document, whose, found);
-        }
+/// Writes how the percentiles were obtained, for readers who want to check it; `whose` names the pair if there are several.
+pub fn paragraphs(document: &mut Shown, whose: &str, found: &Distribution) {
+    steps(document, whose, found);
+    check(document, whose, found);
+    timer(document, whose, found);
+    left_out_by(document, whose, found);
+    interruptions(document, whose, found);
+    if found.refresh().is_none() {
+        no_refresh(document, whose, found);
     }
 }
 
 /// Writes the percentiles that lie between two clusters of times.
-fn steps(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
+fn steps(document: &mut Shown, whose: &str, found: &Distribution) {
     for percent in PERCENTAGES {
         let Some(Interval { low, high }) = found.quantile_ns(percent).and_then(|found| found.step) else {
             continue;
@@ -51,7 +46,7 @@ fn steps(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
 }
 
 /// Writes whether single loads and batches agree; a disagreement is a finding.
-fn check(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
+fn check(document: &mut Shown, whose: &str, found: &Distribution) {
     let agreed = agrees(found);
     let role = if agreed == Some(false) { Role::Method("Check") } else { Role::Detail("Check") };
     let verdict = match agreed {
@@ -67,19 +62,16 @@ fn check(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
             Digits(found.batch_ns),
             optional(found.ratio, |ratio, out| {
                 write!(out, "; ratio {:.3}", ratio.median)?;
-                match ratio.interval {
-                    Some(interval) => {
-                        write!(out, ", {:.3} to {:.3}", interval.low, interval.high)
-                    }
-                    None => Ok(()),
-                }
+                let ends =
+                    ratio.interval.map(|Interval { low, high }| write!(out, ", {low:.3} to {high:.3}"));
+                ends.unwrap_or(Ok(()))
             })
         ),
     );
 }
 
 /// Writes the time of an empty pair of stamps.
-fn timer(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
+fn timer(document: &mut Shown, whose: &str, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
     document.sentence(
         Role::Detail("Timer"),
@@ -99,7 +91,7 @@ fn timer(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
 }
 
 /// Writes the times that were left out because they are not latencies of memory.
-fn left_out_by(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
+fn left_out_by(document: &mut Shown, whose: &str, found: &Distribution) {
     let seen = &found.interruptions;
     let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest.real()));
     let marks = optional(mean_and_longest, |(mean, longest), out| {
@@ -123,7 +115,7 @@ fn left_out_by(document: &mut Shown, whose: &dyn Display, found: &Distribution) 
 }
 
 /// Writes the interruptions that a loop without loads has seen.
-fn interruptions(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
+fn interruptions(document: &mut Shown, whose: &str, found: &Distribution) {
     let seen = &found.interruptions;
     document.sentence(
         Role::Detail("Interruptions"),
@@ -140,21 +132,20 @@ fn interruptions(document: &mut Shown, whose: &dyn Display, found: &Distribution
 }
 
 /// Writes that slow loads have no period.
-fn no_refresh(document: &mut Shown, whose: &dyn Display, found: &Distribution) {
+fn no_refresh(document: &mut Shown, whose: &str, found: &Distribution) {
+    let Some(period) = found.period else {
+        return document.sentence(
+            Role::Detail("DRAM refresh"),
+            format_args!("{whose}not searched for: too few slow loads"),
+        );
+    };
     document.sentence(
         Role::Detail("DRAM refresh"),
         format_args!(
-            "{whose}{}",
-            fmt::from_fn(|out| match found.period {
-                Some(period) => write!(
-                    out,
-                    "not seen: slow loads ({} ns and more) have no period of 1.5 to 20 µs (best: {:.1} \
-                     standard deviations)",
-                    Digits(found.nanoseconds(found.slow_from.real())),
-                    period.significance
-                ),
-                None => out.write_str("not searched for: too few slow loads"),
-            })
+            "{whose}not seen: slow loads ({} ns and more) have no period of 1.5 to 20 µs (best: {:.1} \
+             standard deviations)",
+            Digits(found.nanoseconds(found.slow_from.real())),
+            period.significance
         ),
     );
 }

@@ -11,43 +11,93 @@ use latency_core::math::ToReal;
 use latency_core::stats::Estimate;
 
 fields! {
-    DISTRIBUTIONS "distributions" "Distribution of single loads at each point.";
-    WINDOWS "windows" "Number of timed windows, including interrupted ones.";
-    EACH "loads_per_window" "Number of loads per window: 1, or more if the counter is too coarse for one.";
+    pub DISTRIBUTIONS "distributions" "Distribution of single loads at each point.";
     MEAN "load_mean_ns" "Mean of all loads that were not interrupted, in nanoseconds.";
     ON_STEP "percentiles_on_step" "Percentiles between two clusters of loads; the value of the slower cluster is given.";
     MAXIMUM "load_max_ns" "Slowest load that was not interrupted, in nanoseconds.";
-    ROUND_MEAN "round_mean_ns" "Median over rounds of the mean of single loads, in nanoseconds, as in `matrix`.";
-    BATCH_MEAN "batch_mean_ns" "Mean of batches that alternate with the single loads, in nanoseconds.";
     TIMER "timer" "Cost of an empty window, which is subtracted.";
-    TIMER_MEAN "mean_ns" "Mean cost of an empty window, in nanoseconds.";
-    TIMER_TICKS "mean_ticks" "Mean cost of an empty window, in ticks.";
-    TIMER_P1 "p1_ticks" "1st percentile of the cost of an empty window, in ticks.";
-    TIMER_P50 "p50_ticks" "Median cost of an empty window, in ticks.";
-    TIMER_P99 "p99_ticks" "99th percentile of the cost of an empty window, in ticks.";
-    STEP_TICKS "step_ticks" "Resolution of the counter, in ticks.";
     INTERRUPTIONS "interruptions" "Windows that the system interrupted; no percentile includes them.";
     BY_MARK "by_mark" "Windows during which the kernel was entered; no bucket includes them.";
     BY_TIME "by_time" "Windows above `from_ns` during which the kernel was not entered.";
     COUNT "windows" "Number of windows.";
-    FROM "from_ns" "Shortest time of a window that counts as interrupted, in nanoseconds; null if none does.";
-    MEAN_NS "mean_ns" "Mean time of these windows, in nanoseconds.";
     LONGEST_NS "longest_ns" "Longest of these windows, in nanoseconds.";
-    EXPECTED "expected" "Expected number of interrupted windows, by the gaps in a loop without loads.";
     REFRESH "refresh" "Search for a period of slow loads, such as the DRAM refresh interval.";
-    SLOW_FROM "slow_from_ns" "Smallest time of a slow load, in nanoseconds.";
-    SIGNIFICANCE "significance" "Significance of the period, in standard deviations; null if none was searched.";
-    KNOWN_AS "known_as" "Name of the DRAM refresh interval with this period; null if none matches.";
     BUCKETS "buckets" "Histogram: low ns, high ns, count.";
-    P50 "p50_ns" interval "Median latency of single loads, in nanoseconds.";
-    P99 "p99_ns" interval "99th percentile of the latency of single loads, in nanoseconds.";
-    P99_9 "p99_9_ns" interval "99.9th percentile of the latency of single loads, in nanoseconds.";
-    AGREES "batches_agree" "True if the means of single loads and of batches agree within 3%; null with too few rounds.";
-    SHARE "interrupted_share" "Share of windows that were interrupted and left out (0 to 1).";
 }
 
 /// A bucket, as numbers without keys.
 static BUCKET: Field = field!("bucket", "Both ends in nanoseconds, and the count.");
+
+members! {
+    /// Describes the conclusions from a point; null without one.
+    pub fn summary(found: Option<&Distribution>);
+    "p50_ns" interval: found.map(|found| quantile(found, 50.0)) => "Median latency of single loads, in nanoseconds.";
+    "p99_ns" interval: found.map(|found| quantile(found, 99.0)) => "99th percentile of the latency of single loads, in nanoseconds.";
+    "p99_9_ns" interval: found.map(|found| quantile(found, 99.9)) => "99.9th percentile of the latency of single loads, in nanoseconds.";
+    MAXIMUM: found.and_then(Distribution::maximum_ns);
+    MEAN: found.map(Distribution::mean_ns);
+    "batches_agree": found.map(agrees) => "True if the means of single loads and of batches agree within 3%; null with too few rounds.";
+    columns::REFRESH: found.and_then(refresh_us);
+    "interrupted_share": found.map(|found| left_out(found).real() / found.total().real()) => "Share of windows that were interrupted and left out (0 to 1).";
+}
+
+members! {
+    /// Describes the single loads of the point with this index, including the buckets of the histogram.
+    pub fn distribution(index: usize, found: &Distribution);
+    point::ROW: index;
+    "windows": found.total() => "Number of timed windows, including interrupted ones.";
+    "loads_per_window": found.each => "Number of loads per window: 1, or more if the counter is too coarse for one.";
+    MEAN: found.mean_ns();
+    ..on_step(found);
+    MAXIMUM: found.maximum_ns();
+    "round_mean_ns": found.round_ns => "Median over rounds of the mean of single loads, in nanoseconds, as in `matrix`.";
+    "batch_mean_ns": found.batch_ns => "Mean of batches that alternate with the single loads, in nanoseconds.";
+    ..objects(found);
+}
+
+members! {
+    fn timer(found: &Distribution);
+    "mean_ns": found.time(found.overhead) => "Mean cost of an empty window, in nanoseconds.";
+    "mean_ticks": found.overhead => "Mean cost of an empty window, in ticks.";
+    "p1_ticks": found.empty_ticks(1.0).unwrap_or(0) => "1st percentile of the cost of an empty window, in ticks.";
+    "p50_ticks": found.empty_ticks(50.0).unwrap_or(0) => "Median cost of an empty window, in ticks.";
+    "p99_ticks": found.empty_ticks(99.0).unwrap_or(0) => "99th percentile of the cost of an empty window, in ticks.";
+    "step_ticks": found.step => "Resolution of the counter, in ticks.";
+}
+
+members! {
+    fn by_mark(found: &Distribution);
+    COUNT: found.interruptions.marked;
+    "mean_ns": found.time(found.interruptions.marked_mean) => "Mean time of these windows, in nanoseconds.";
+    LONGEST_NS: found.time(found.interruptions.marked_longest.real());
+}
+
+members! {
+    fn by_time(found: &Distribution);
+    COUNT: found.interrupted();
+    "expected": found.interruptions.expected => "Expected number of interrupted windows, by the gaps in a loop without loads.";
+    "from_ns": found.interrupted_from.map(|ticks| found.nanoseconds(ticks.real())) => "Shortest time of a window that counts as interrupted, in nanoseconds; null if none does.";
+    LONGEST_NS: found.interrupted_from.and(found.longest_ns());
+}
+
+members! {
+    fn interruptions(found: &Distribution);
+    COUNT: left_out(found);
+    "context_switches": found.interruptions.switches => "Number of involuntary context switches during the loads.";
+    "watched_ns": found.time(found.interruptions.watched.real()) => "Duration of the loop without loads, in nanoseconds.";
+    "watched_interrupts": found.interruptions.watched_interrupts => "Number of kernel entries during the loop without loads.";
+    "gaps": found.interruptions.gaps => "Number of gaps in the loop without loads that have no kernel entry.";
+    "gap_least_ns": found.time(found.interruptions.least_gap.real()) => "Shortest gap that counts, in nanoseconds.";
+    "gap_longest_ns": found.time(found.interruptions.longest_gap.real()) => "Longest gap, in nanoseconds.";
+}
+
+members! {
+    fn refresh(found: &Distribution);
+    "slow_from_ns": found.nanoseconds(found.slow_from.real()) => "Smallest time of a slow load, in nanoseconds.";
+    "significance": found.period.map(|period| period.significance) => "Significance of the period, in standard deviations; null if none was searched.";
+    columns::REFRESH: refresh_us(found);
+    "known_as": found.refresh().and_then(|(_, name)| name) => "Name of the DRAM refresh interval with this period; null if none matches.";
+}
 
 /// Describes the percentiles of a point, each as a row.
 pub fn percentiles(document: &mut Shown, origin: RowOrigin<'_>, outcome: &Outcome<'_>, found: &Distribution) {
@@ -78,83 +128,21 @@ fn quantile(found: &Distribution, percent: f64) -> Option<Estimate> {
     Some(Estimate { value, interval })
 }
 
-/// Describes the single loads of every point, including the buckets of the histograms.
-pub fn distributions<'d>(document: &mut Shown, all: impl Iterator<Item = (usize, &'d Distribution)>) {
-    document.items(Part::List(&DISTRIBUTIONS), all, |document, (index, found)| {
-        document.put(&point::ROW, index);
-        hops(document, found);
-        timer(document, found);
-        interruptions(document, found);
-        refresh(document, found);
-        buckets(document, found);
-    });
+fn on_step(document: &mut Shown, found: &Distribution) {
+    let is_on_step = |percent: &f64| found.quantile_ns(*percent).is_some_and(|found| found.step.is_some());
+    document.values(&ON_STEP, PERCENTAGES.into_iter().filter(is_on_step));
 }
 
-fn hops(document: &mut Shown, found: &Distribution) {
-    document.put(&WINDOWS, found.total());
-    document.put(&EACH, found.each);
-    document.put(&MEAN, found.mean_ns());
-    document.part(Part::List(&ON_STEP), |document| {
-        for percent in PERCENTAGES {
-            if found.quantile_ns(percent).is_some_and(|quantile| quantile.step.is_some()) {
-                document.put(&ON_STEP, percent);
-            }
-        }
-    });
-    document.put(&MAXIMUM, found.maximum_ns());
-    document.put(&ROUND_MEAN, found.round_ns);
-    document.put(&BATCH_MEAN, found.batch_ns);
-}
-
-fn timer(document: &mut Shown, found: &Distribution) {
-    document.part(Part::Object(&TIMER), |document| {
-        document.put(&TIMER_MEAN, found.time(found.overhead));
-        document.put(&TIMER_TICKS, found.overhead);
-        for (field, percent) in [(&TIMER_P1, 1.0), (&TIMER_P50, 50.0), (&TIMER_P99, 99.0)] {
-            document.put(field, found.empty_ticks(percent).unwrap_or(0));
-        }
-        document.put(&STEP_TICKS, found.step);
-    });
-}
-
-fn interruptions(document: &mut Shown, found: &Distribution) {
-    let seen = &found.interruptions;
+/// Describes timer, interruptions and refresh, and the buckets of load times without the timer's overhead; loads
+/// interrupted without a mark are the last buckets.
+fn objects(document: &mut Shown, found: &Distribution) {
+    document.part(Part::Object(&TIMER), |document| timer(document, found));
     document.part(Part::Object(&INTERRUPTIONS), |document| {
-        document.part(Part::Object(&BY_MARK), |document| {
-            document.put(&COUNT, seen.marked);
-            document.put(&MEAN_NS, found.time(seen.marked_mean));
-            document.put(&LONGEST_NS, found.time(seen.marked_longest.real()));
-        });
-        document.part(Part::Object(&BY_TIME), |document| {
-            document.put(&COUNT, found.interrupted());
-            document.put(&EXPECTED, seen.expected);
-            document.put(&FROM, found.interrupted_from.map(|ticks| found.nanoseconds(ticks.real())));
-            document.put(&LONGEST_NS, found.interrupted_from.and(found.longest_ns()));
-        });
-        document.put(&COUNT, left_out(found));
-        members! { document;
-            "context_switches": seen.switches => "Number of involuntary context switches during the loads.";
-            "watched_ns": found.time(seen.watched.real()) => "Duration of the loop without loads, in nanoseconds.";
-            "watched_interrupts": seen.watched_interrupts => "Number of kernel entries during the loop without loads.";
-            "gaps": seen.gaps => "Number of gaps in the loop without loads that have no kernel entry.";
-            "gap_least_ns": found.time(seen.least_gap.real()) => "Shortest gap that counts, in nanoseconds.";
-            "gap_longest_ns": found.time(seen.longest_gap.real()) => "Longest gap, in nanoseconds.";
-        }
+        document.part(Part::Object(&BY_MARK), |document| by_mark(document, found));
+        document.part(Part::Object(&BY_TIME), |document| by_time(document, found));
+        interruptions(document, found);
     });
-}
-
-fn refresh(document: &mut Shown, found: &Distribution) {
-    document.part(Part::Object(&REFRESH), |document| {
-        document.put(&SLOW_FROM, found.nanoseconds(found.slow_from.real()));
-        document.put(&SIGNIFICANCE, found.period.map(|period| period.significance));
-        document.put(&columns::REFRESH, refresh_us(found));
-        document.put(&KNOWN_AS, found.refresh().and_then(|(_, name)| name));
-    });
-}
-
-/// Describes the buckets of load times without the timer's overhead; loads interrupted without a mark are the last
-/// buckets.
-fn buckets(document: &mut Shown, found: &Distribution) {
+    document.part(Part::Object(&REFRESH), |document| refresh(document, found));
     document.part(Part::List(&BUCKETS), |document| {
         for bucket in found.windows.buckets() {
             document.part(Part::List(&BUCKET), |document| {
@@ -164,16 +152,4 @@ fn buckets(document: &mut Shown, found: &Distribution) {
             });
         }
     });
-}
-
-/// Describes the conclusions from a point; null without one.
-pub fn summary(document: &mut Shown, found: Option<&Distribution>) {
-    for (field, percent) in [(&P50, 50.0), (&P99, 99.0), (&P99_9, 99.9)] {
-        document.put(field, found.map(|found| quantile(found, percent)));
-    }
-    document.put(&MAXIMUM, found.and_then(Distribution::maximum_ns));
-    document.put(&MEAN, found.map(Distribution::mean_ns));
-    document.put(&AGREES, found.map(agrees));
-    document.put(&columns::REFRESH, found.and_then(refresh_us));
-    document.put(&SHARE, found.map(|found| left_out(found).real() / found.total().real()));
 }

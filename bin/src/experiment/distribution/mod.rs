@@ -2,15 +2,23 @@
 
 mod details;
 mod members;
-mod view;
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use latency_core::arch::Cycles;
 use latency_core::cpulist::NodeSet;
+use latency_core::decimal::Trimmed;
+use latency_core::math::ToReal;
+use latency_core::stats::Interval;
 
-use self::view::{at, known};
 use super::interface::Experiment;
 use super::matrix;
+use crate::analysis::distribution::{exceedances, is_wide, left_out};
 use crate::describe::columns::{self, RowOrigin};
-use crate::describe::{Presentation, Report, method, point};
+use crate::describe::split::is_memory;
+use crate::describe::{Report, ReportParts, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Session, interrupted};
@@ -20,8 +28,18 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Plan, Planning, Scope};
-use crate::report::shown::Shown;
-use crate::result::Point;
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit, vector};
+use crate::report::document::{Level, Part};
+use crate::report::figures::Digits;
+use crate::report::shown::{Picture, Shown, ShownTable};
+use crate::report::words::words;
+use crate::result::distribution::{Distribution, PERCENTAGES};
+use crate::result::{Outcome, Point};
+
+/// The number of points of the picture.
+const POINTS: usize = 96;
+/// Percentiles marked in the picture.
+const MARKED: [f64; 4] = [50.0, 99.0, 99.9, 99.99];
 
 /// The experiment that shows the distribution behind the means.
 pub const DISTRIBUTION: Experiment = Experiment {
@@ -41,7 +59,8 @@ pub const DISTRIBUTION: Experiment = Experiment {
         ..Budget::of_pairs(options, machine, points)
     },
     measure,
-    present: Presentation { answer, evidence, summary, rows: records, data },
+    conclude: |_, _| None,
+    present,
 };
 
 /// Plans the requested pairs, or the first node with its own memory.
@@ -70,52 +89,189 @@ fn measure<'a>(
     let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
     let mut findings =
         run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
-    conclude(session, singles, &mut findings)?;
-    Ok(findings)
-}
-
-/// Finds the distributions behind the recorded loads, and the period of refresh.
-fn conclude(
-    session: &mut Session<'_, '_>,
-    singles: Singles,
-    findings: &mut Findings<'_>,
-) -> Result<(), Failure<'static>> {
     session.progress.say(format_args!("looking for refresh"));
     findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
     findings.interrupted |= interrupted();
-    Ok(())
+    Ok(findings)
 }
 
-fn answer(document: &mut Shown, report: &Report<'_, '_>) {
-    matrix::lines(document, report);
-    view::answers(document, report);
+/// A measured point and its single loads.
+struct KnownLoads<'r, 'a> {
+    /// The index of the point.
+    index: usize,
+    outcome: &'r Outcome<'a>,
+    found: &'r Distribution,
+    /// The pair in front of a sentence, if there are several pairs.
+    whose: String,
 }
 
-fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    view::percentiles(document, report);
-    known(report).for_each(|known| view::shares(document, known));
-    method::walks(document, report);
+/// Returns the measured points that have single loads.
+fn known<'r, 'a>(report: &Report<'r, 'a>) -> Vec<KnownLoads<'r, 'a>> {
+    let all = report.outcomes.iter().zip(report.distributions).enumerate();
+    let all = all.filter(|(_, (outcome, found))| outcome.result.is_ok() && found.windows.total() > 0);
+    vector(all.map(|(index, (outcome, found))| {
+        let whose = match report.outcomes {
+            [_] => String::new(),
+            _ => format!("{} -> {}: ", outcome.point.initiator, outcome.point.target),
+        };
+        KnownLoads { index, outcome, found, whose }
+    }))
 }
 
-/// Describes every point as a row, then its percentiles.
-fn records(document: &mut Shown, report: &Report<'_, '_>) {
-    point::rows_with(document, report, &|document, index, _| {
-        let found = at(report, index).map(|(_, found)| found);
+fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    let known = &known(report);
+    members::summary(&mut parts.summary, known.first().map(|first| first.found));
+    point::rows_with(&mut parts.rows, report, &|document, index, _| {
+        let found = known.iter().find(|known| known.index == index).map(|known| known.found);
         document.put(&columns::PERCENTILE, None::<f64>);
         document.put(&columns::BATCH_RATIO, found.and_then(|found| found.ratio));
         document.put(&columns::REFRESH, found.and_then(members::refresh_us));
     });
     let origin = RowOrigin::of(report);
-    known(report).for_each(|(outcome, found)| members::percentiles(document, origin, outcome, found));
+    for KnownLoads { outcome, found, .. } in known {
+        members::percentiles(&mut parts.rows, origin, outcome, found);
+    }
+    matrix::lines(&mut parts.answer, report);
+    known.iter().for_each(|known| answer(&mut parts.answer, report, known));
+    percentiles(&mut parts.evidence, known);
+    known.iter().for_each(|known| certainty(&mut parts.evidence, report, known));
+    known.iter().for_each(|known| parts.evidence.picture(Picture::Chart(shares(known))));
+    method::walks(&mut parts.evidence, report);
+    known.iter().for_each(|known| details::paragraphs(&mut parts.data, &known.whose, known.found));
+    point::evidence(&mut parts.data, report);
+    parts.data.items(Part::List(&members::DISTRIBUTIONS), known, |document, known| {
+        members::distribution(document, known.index, known.found);
+    });
 }
 
-fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    members::summary(document, known(report).next().map(|(_, found)| found));
+/// Writes the latencies of most loads and of the slowest, the loads that were left out, and the period of slow ones.
+fn answer(
+    document: &mut Shown,
+    report: &Report<'_, '_>,
+    KnownLoads { outcome, found, whose, .. }: &KnownLoads<'_, '_>,
+) {
+    let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
+    let each = found.each;
+    document.answer(format_args!(
+        "{whose}Median latency of a single load{} {} ns; p99 {} ns.",
+        if is_memory(report.machine, outcome) { ", address translation included," } else { "" },
+        nanoseconds(50.0),
+        nanoseconds(99.0)
+    ));
+    if each > 1 {
+        document.finding(format_args!(
+            "Loads are too short to time individually: each sample is the mean of {each} \
+                 consecutive loads."
+        ));
+    }
+    if let Some((microseconds, name)) = found.refresh() {
+        let name =
+            name.map_or("no known interval of DRAM refresh".into(), |name| format!("DRAM refresh ({name})"));
+        document.finding(format_args!(
+            "{whose}Slow loads ({} ns and more) recur every {} µs: {name}.",
+            Digits(found.nanoseconds(found.slow_from.real())),
+            Digits(microseconds),
+        ));
+    }
+    let all = match found.total() * u64::from(each) {
+        many if many >= 1_000_000 => format!("{:.1} million", many.real() / 1e6),
+        few => format!("{few}"),
+    };
+    document.finding(format_args!(
+        "{whose}{} of {all} timed loads were interrupted and are excluded.",
+        left_out(found)
+    ));
 }
 
-fn data(document: &mut Shown, report: &Report<'_, '_>) {
-    details::paragraphs(document, report);
-    point::evidence(document, report);
-    let all = (0..report.outcomes.len()).filter_map(|index| Some((index, at(report, index)?.1)));
-    members::distributions(document, all);
+/// Pushes the headings of percentiles.
+fn headings(table: &mut ShownTable) {
+    PERCENTAGES.iter().for_each(|percent| table.cell(format_args!("p{}", Trimmed(*percent))));
+}
+
+/// Shows a row for each pair.
+fn percentiles(document: &mut Shown, known: &[KnownLoads<'_, '_>]) {
+    document.tabulate("", Level::Quiet, 1, &|table| {
+        table.text("ns");
+        headings(table);
+        table.texts(&["max", "mean"]);
+        for KnownLoads { outcome, found, .. } in known {
+            table.row();
+            table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
+            PERCENTAGES.iter().for_each(|percent| table.number(found.percentile_ns(*percent)));
+            table.number(found.maximum_ns());
+            table.number(found.mean_ns());
+        }
+    });
+}
+
+/// Shows the percentiles of one pair in cycles, with their bounds.
+fn certainty(
+    document: &mut Shown,
+    report: &Report<'_, '_>,
+    KnownLoads { outcome, found, whose, .. }: &KnownLoads<'_, '_>,
+) {
+    const ENDS: [(&str, bool); 2] = [("95% CI from, ns", true), ("95% CI to, ns", false)];
+    let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
+    let wide = quantiles.iter().flatten().any(|quantile| is_wide(found, quantile));
+    document.tabulate(whose.trim_end_matches([':', ' ']), Level::Verbose, 1, &|table| {
+        table.text("");
+        headings(table);
+        table.row();
+        table.cell(format_args!(
+            "{} cycles",
+            match report.cycles_are() {
+                Cycles::Counter => words().counter_name,
+                Cycles::Core => "core",
+            }
+        ));
+        let series = outcome.result.as_ref().map(|measured| &measured.series);
+        for quantile in quantiles {
+            let cycles = |series| report.cycles(series, quantile?.value);
+            table.number(series.ok().and_then(cycles));
+        }
+        // The intervals are left out if none is wider than a bucket of the histogram.
+        for (words, is_low) in ENDS.into_iter().filter(|_| wide) {
+            table.row();
+            table.text(words);
+            for quantile in quantiles {
+                let interval = quantile.and_then(|quantile| quantile.interval);
+                table.number(interval.map(|Interval { low, high }| if is_low { low } else { high }));
+            }
+        }
+    });
+}
+
+/// Draws the share of slow loads of one pair.
+fn shares(KnownLoads { outcome, found, .. }: &KnownLoads<'_, '_>) -> Chart {
+    let point = &outcome.point;
+    let mut points = [ChartPoint::new(f64::NAN, f64::NAN); POINTS];
+    exceedances(found, &mut points);
+    let ns = |percent| found.percentile_ns(percent).unwrap_or(f64::NAN);
+    let most = found.maximum_ns().unwrap_or(f64::NAN);
+    let title = format!(
+        "Memory latency: median {} ns, p99.9 {} ns, maximum {} ns",
+        Digits(ns(50.0)),
+        Digits(ns(99.9)),
+        Digits(most)
+    );
+    let subtitle = format!(
+        "share of {} that are as slow or slower; node {} to node {}, {}",
+        if found.each == 1 { "single loads" } else { "means of several loads" },
+        point.initiator,
+        point.target,
+        point.size
+    );
+    let marks = MARKED.map(|percent| {
+        // The median over visits may lie beyond the slowest load.
+        let x = ns(percent).min(most);
+        Mark::line(x, format_args!("p{} {} ns", Trimmed(percent), Digits(x)))
+    });
+    Chart {
+        title,
+        subtitle,
+        x_axis: Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Auto },
+        y_axis: Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic },
+        series: [Series { name: String::new(), data: Data::Points(points.into()) }].into(),
+        marks: marks.into(),
+    }
 }

@@ -1,56 +1,55 @@
 //! The levels of one curve for people: a row for each, and the conclusions.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Trimmed;
 use latency_core::math;
 use latency_core::stats::Interval;
-use latency_core::text::{Text, plural};
+use latency_core::text::{joined, plural};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
 use super::members::burst;
 use crate::analysis::load::{KNEES, Verdict};
-use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
+use crate::analysis::loaded::{BandwidthLimit, Loading, Step};
 use crate::analysis::traffic::shares;
 use crate::describe::rates::{Gigabytes, Within, percent};
 use crate::describe::{Report, method::optional};
+use crate::report::chart::vector;
 use crate::report::document::{Level, Role};
 use crate::report::figures::Digits;
-use crate::report::shown::{Shown, ShownTable};
+use crate::report::shown::Shown;
 
 /// Describes a curve.
 pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
-    let steps = loading.steps();
-    let all = loading.traffic.generators;
-    let own = || steps.as_slice().iter().filter(|step| loading.is_level(step));
     // Most machines do not report the clock of the uncore.
-    let tells = own().any(|step| loading.uncore_gigahertz(step).is_some());
-    let limit = loading.limit();
-    let idle = loading.curve().map(|curve| curve.idle.value);
+    let tells = loading.levels().any(|step| loading.uncore_gigahertz(step).is_some());
+    let limit = loading.limit.as_ref();
+    let idle = loading.curve.as_ref().map(|curve| curve.idle.value);
     let (traffic, from, to) = (loading.traffic, loading.point.initiator, loading.point.target);
-    let caption = Text::<160>::of(format_args!(
-        "Node {from} -> Node {to}, {all} core{} load{} node {}: {}, {}; rates in GB/s",
+    let all = traffic.generators;
+    let footprint = match all {
+        0 | 1 => format!("{}", traffic.footprint),
+        _ => format!("{all} x {}", Bytes(traffic.footprint.0 / u64::from(all))),
+    };
+    let caption = format!(
+        "Node {from} -> Node {to}, {all} core{} load{} node {}: {}, {footprint}; rates in GB/s",
         plural(all),
         if all == 1 { "s" } else { "" },
         traffic.node,
         traffic.kind.name,
-        fmt::from_fn(|out| match all {
-            0 | 1 => write!(out, "{}", traffic.footprint),
-            _ => write!(out, "{all} x {}", Bytes(traffic.footprint.0 / u64::from(all))),
-        })
-    ));
-    let rounded = |table: &mut ShownTable, decimals, value: Option<f64>| match value {
-        Some(value) => table.cell(format_args!("{value:.decimals$}")),
-        None => table.text("-"),
-    };
-    document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
+    );
+    let rounded = |decimals: usize, value: Option<f64>| value.map(|value| format!("{value:.decimals$}"));
+    document.tabulate(&caption, Level::Quiet, 1, &|table| {
         // The table must not be wider than a terminal.
         table.texts(match tells {
             true => &["offered", "delivered", "% peak", "ns", "95% CI", "x idle", "GHz", "uncore", "lines"],
             false => &["offered", "delivered", "% peak", "ns", "95% CI", "x idle", "GHz", "lines"],
         });
-        for step in own() {
+        for step in loading.levels() {
             let level = step.level;
             table.row();
             match level.offered {
@@ -63,25 +62,27 @@ pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_
             let peak = limit.map(|limit| limit.rate.value).filter(|peak| *peak > 0.0);
             table.known(peak.map(|peak| percent(level.delivered.value / peak)));
             table.show(&nanoseconds(level.latency.value));
-            table.known(level.latency.interval.map(|Interval { low, high }| {
-                fmt::from_fn(move |out| write!(out, "{} to {}", nanoseconds(low), nanoseconds(high)))
-            }));
-            rounded(table, 2, idle.map(|idle| level.latency.value / idle));
-            let clock = loading.measured(step).and_then(|measured| measured.series.core_gigahertz);
-            rounded(table, 2, clock.map(|clock| clock.median));
+            table.known(
+                level
+                    .latency
+                    .interval
+                    .map(|Interval { low, high }| format!("{} to {}", nanoseconds(low), nanoseconds(high))),
+            );
+            table.known(rounded(2, idle.map(|idle| level.latency.value / idle)));
+            table.known(rounded(2, step.measured.series.core_gigahertz.map(|clock| clock.median)));
             if tells {
-                rounded(table, 2, loading.uncore_gigahertz(step));
+                table.known(rounded(2, loading.uncore_gigahertz(step)));
             }
-            rounded(table, 1, loading.in_flight(step));
+            table.known(rounded(1, loading.in_flight(step)));
         }
     });
     if let Some(limit) = limit {
-        knee(document, loading, &limit);
-        most(document, loading, &limit);
+        knee(document, loading, limit);
+        most(document, loading, limit);
     }
-    pacing(document, report, loading, &steps);
-    check(document, loading, &steps);
-    fewer(document, loading, &steps);
+    pacing(document, report, loading);
+    check(document, loading);
+    fewer(document, loading);
 }
 
 /// Writes the bandwidths at which latency reaches multiples of the lowest one.
@@ -90,27 +91,15 @@ fn knee(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit)
         return document
             .say(Role::Method("Knee"), "not determined (limited by the generators, not by memory)");
     }
-    if loading.curve().is_none() {
+    if loading.curve.is_none() {
         return;
     }
     let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
-    document.sentence(
-        Role::Method("Knee"),
-        format_args!(
-            "{}",
-            fmt::from_fn(|out| {
-                for (index, ratio) in KNEES.into_iter().enumerate() {
-                    let before = if index == 0 { "" } else { "; " };
-                    write!(out, "{before}{} ", multiple(ratio, lowest))?;
-                    match loading.knee(ratio) {
-                        Some(knee) => write!(out, "at {}", Within(knee))?,
-                        None => out.write_str("not reached")?,
-                    }
-                }
-                Ok(())
-            })
-        ),
-    );
+    let knees = KNEES.map(|ratio| match loading.knee(ratio) {
+        Some(knee) => format!("{} at {}", multiple(ratio, lowest), Within(knee)),
+        None => format!("{} not reached", multiple(ratio, lowest)),
+    });
+    document.sentence(Role::Method("Knee"), format_args!("{}", joined("", "; ", knees.iter())));
 }
 
 /// Writes the bandwidth without pacing, and whether memory or the cores limit it.
@@ -153,52 +142,42 @@ fn most(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit)
 }
 
 /// Writes how generators were paced, and up to which rate they kept the pace.
-fn pacing(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
+fn pacing(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
     /// The relative difference up to which a delivered rate counts as the offered one.
     const SAME: f64 = 0.01;
-    let paced = || {
-        steps
-            .as_slice()
-            .iter()
-            .filter_map(|step| Some((step, step.level.offered.filter(|rate| *rate > 0.0)?)))
-    };
-    let Some((first, offered)) = paced().next() else { return };
-    let off = |step: &Step, offered: f64| (step.level.delivered.value / offered - 1.0).abs();
-    let kept = || paced().take_while(|(step, offered)| off(step, *offered) <= SAME);
-    let most = kept().map(|(step, offered)| off(step, offered)).fold(0.0, f64::max);
+    let paced = loading.steps.iter();
+    let paced: Vec<(&Step<'_, '_>, f64)> =
+        vector(paced.filter_map(|step| Some((step, step.level.offered.filter(|rate| *rate > 0.0)?))));
+    let Some((first, offered)) = paced.first() else { return };
+    let off = |step: &Step<'_, '_>, offered: f64| (step.level.delivered.value / offered - 1.0).abs();
+    let kept = || paced.iter().take_while(|(step, offered)| off(step, *offered) <= SAME);
+    let most = kept().map(|(step, offered)| off(step, *offered)).fold(0.0, f64::max);
+    let (mut lines_in_bursts, mut last) = (String::new(), None);
+    for (step, offered) in &paced {
+        let Some(lines) = burst(report, loading, step) else { continue };
+        lines_in_bursts += &match last.replace(lines) {
+            None => format!(", {lines} line{} at a time", plural(lines)),
+            Some(before) if before != lines => format!(", {lines} from {} GB/s", Gigabytes(*offered)),
+            Some(_) => continue,
+        };
+    }
     document.sentence(
         Role::Method("Pacing"),
         format_args!(
-            "{} gaps{}; {}",
+            "{} gaps{lines_in_bursts}; {}",
             if report.options.pacing == Pacing::Even { "even" } else { "exponential" },
-            fmt::from_fn(|out| {
-                let mut last = None;
-                for (step, offered) in paced() {
-                    let Some(lines) = burst(report, loading, step) else { continue };
-                    match last.replace(lines) {
-                        None => write!(out, ", {lines} line{} at a time", plural(lines))?,
-                        Some(before) if before != lines => {
-                            write!(out, ", {lines} from {} GB/s", Gigabytes(offered))?;
-                        }
-                        Some(_) => {}
-                    }
-                }
-                Ok(())
-            }),
-            fmt::from_fn(|out| match kept().last() {
-                Some((_, to)) => write!(
-                    out,
+            match kept().last() {
+                Some((_, to)) => format!(
                     "delivered = offered within {} up to {} GB/s",
                     at_most_percent(most),
-                    Gigabytes(to)
+                    Gigabytes(*to)
                 ),
-                None => write!(
-                    out,
+                None => format!(
                     "delivered and offered differ by {} at {} GB/s",
-                    at_most_percent(off(first, offered)),
-                    Gigabytes(offered)
+                    at_most_percent(off(first, *offered)),
+                    Gigabytes(*offered)
                 ),
-            })
+            }
         ),
     );
 }
@@ -226,15 +205,14 @@ fn at_most_percent(share: f64) -> impl Display {
 }
 
 /// Writes the checks that confirm the numbers of a curve.
-fn check(document: &mut Shown, loading: &Loading<'_, '_>, steps: &Steps) {
-    let (mut disturbed, mut throttled, mut windows, mut most) = (0, 0, 0, None::<f64>);
-    for step in steps.as_slice() {
-        let Some(measured) = loading.measured(step) else { continue };
+fn check(document: &mut Shown, loading: &Loading<'_, '_>) {
+    let (mut disturbed, mut throttled, mut windows) = (0, 0, 0);
+    for Step { measured, .. } in &loading.steps {
         disturbed += measured.series.disturbed;
         throttled += measured.series.throttled;
         windows += measured.series.batches;
-        most = most.into_iter().chain(loading.in_flight(step)).reduce(f64::max);
     }
+    let most = loading.steps.iter().filter_map(|step| loading.in_flight(step)).reduce(f64::max);
     if windows > 0 {
         document.sentence(
             Role::Method("Check"),
@@ -255,8 +233,8 @@ fn check(document: &mut Shown, loading: &Loading<'_, '_>, steps: &Steps) {
 }
 
 /// Writes the rates of fewer generators without pacing.
-fn fewer(document: &mut Shown, loading: &Loading<'_, '_>, steps: &Steps) {
-    for step in steps.as_slice().iter().filter(|step| !loading.is_level(step)) {
+fn fewer(document: &mut Shown, loading: &Loading<'_, '_>) {
+    for step in loading.steps.iter().filter(|step| !loading.is_level(step)) {
         document.sentence(
             Role::Detail("Fewer cores"),
             format_args!(

@@ -2,18 +2,18 @@
 
 mod levels;
 mod members;
-mod picture;
 mod view;
+
+use alloc::vec::Vec;
 
 use latency_core::math;
 use latency_core::units::Picoseconds;
 
 use super::bandwidth;
-use super::interface::{Experiment, collected};
+use super::interface::{Experiment, gathered};
 use crate::analysis::load::{Curve, LoadLevel, MOST_LEVELS, not_delivered};
 use crate::analysis::loaded::{Loading, delivered, loadings};
 use crate::analysis::traffic::{bytes_per_line, limit};
-use crate::describe::Presentation;
 use crate::describe::time::Utc;
 use crate::engine::memory::RealSchedule;
 use crate::engine::progress::LiveLines;
@@ -23,6 +23,7 @@ use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::{Budget, FEWEST_ROUNDS};
 use crate::plan::loaded;
+use crate::report::chart::vector;
 use crate::report::figures::Digits;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
@@ -46,19 +47,17 @@ pub const LOADED: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |planning| collected(planning, loaded::points),
+    plan: |planning| gathered(&mut |each| loaded::points(planning, each)),
     budget: |options, machine, points| {
         let more = loaded::curves(points) * loaded::most_added(options);
         Budget::of_loaded(options, machine, points, more)
     },
     measure,
-    present: Presentation {
-        answer: view::answers,
-        evidence: view::evidence,
-        summary: members::summary,
-        rows: members::rows,
-        data: members::data,
+    conclude: |session, findings| {
+        check(session.warnings, &findings.outcomes);
+        None
     },
+    present: view::present,
 };
 
 /// Number of rounds that measure the limit; rates are shares of it.
@@ -74,36 +73,30 @@ fn measure<'a>(
     if timer.counter().is_none() {
         return Err(TimingError::NeedsCounter { what: "paced generators", instead: "bandwidth" }.into());
     }
-    let findings = bandwidth::measure(options, session, timer, points, budget, &mut |session, schedule| {
+    bandwidth::measure(options, session, timer, points, budget, &mut |session, schedule| {
         visits(options, session, schedule)
-    })?;
-    check(session.warnings, &findings.outcomes);
-    Ok(findings)
+    })
 }
 
 /// Warns about rates that were not delivered, slow idle memory, and contradictions between bandwidth and latency.
 pub fn check(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
-    loadings(outcomes).for_each(|loading| check_one(warnings, &loading));
+    loadings(outcomes).iter().for_each(|loading| check_one(warnings, loading));
 }
 
 fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     /// Largest number of lines in flight of any kind of core, including prefetches.
     const MOST_LINES: f64 = 128.0;
-    let steps = loading.steps();
-    let (mut levels, mut most, mut limit) = ([LoadLevel::NONE; MOST_LEVELS], 0.0_f64, 0.0_f64);
-    for (slot, step) in levels.iter_mut().zip(steps.as_slice()) {
-        *slot = step.level;
-        most = most.max(loading.in_flight(step).unwrap_or(0.0));
-        // If the limit was not measured, it is at least the delivered bandwidth.
-        limit = limit.max(step.level.delivered.value);
-    }
+    let levels: Vec<LoadLevel> = vector(loading.steps.iter().map(|step| step.level));
+    // If the limit was not measured, it is at least the delivered bandwidth.
+    let limit = levels.iter().map(|level| level.delivered.value).fold(0.0, f64::max);
+    let most = loading.steps.iter().filter_map(|step| loading.in_flight(step)).fold(0.0, f64::max);
     if let Some((level, _)) = not_delivered(&levels, limit) {
         let (offered, delivered) = (level.offered.unwrap_or(0.0), level.delivered.value);
         warnings.push(Warning::RateNotDelivered { offered, delivered });
     }
-    if let (Some((_, fastest)), Some(idle)) = (loading.slow_idle(), steps.as_slice().first()) {
+    if let (Some((_, fastest)), Some(idle)) = (loading.slow_idle(), levels.first()) {
         let picoseconds = |level: &LoadLevel| Picoseconds(math::whole(level.latency.value * 1e3));
-        let (idle, loaded, rate) = (picoseconds(&idle.level), picoseconds(&fastest), fastest.delivered.value);
+        let (idle, loaded, rate) = (picoseconds(idle), picoseconds(&fastest), fastest.delivered.value);
         warnings.push(Warning::IdleMemorySlower { node: loading.point.target, idle, loaded, rate });
     }
     if most > MOST_LINES {
@@ -183,7 +176,7 @@ fn hold(
 fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
-    let mut found = [(0, (0, Estimate::from(0.0))); loaded::COUNTS];
+    let (mut places, mut rates) = ([0; loaded::COUNTS], [(0, Estimate::from(0.0)); loaded::COUNTS]);
     let mut count = 0;
     for other in 0..schedule.len() {
         let Some(point) = schedule.point(other) else { continue };
@@ -195,14 +188,13 @@ fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, f64
             return None;
         }
         let rate = schedule.series(other).and_then(|(_, series)| delivered(traffic, &series));
-        if let (Some(rate), Some(slot)) = (rate, found.get_mut(count)) {
-            *slot = (other, (traffic.generators, rate));
+        if let (Some(rate), Some(place), Some(slot)) = (rate, places.get_mut(count), rates.get_mut(count)) {
+            (*place, *slot) = (other, (traffic.generators, rate));
             count += 1;
         }
     }
-    let found = found.get(..count)?;
-    let (index, (_, rate)) = *found.get(limit(&|place| found.get(place).map(|(_, rate)| *rate))?)?;
-    Some((schedule.point(index)?, rate.value))
+    let best = limit(rates.get(..count)?)?;
+    Some((schedule.point(*places.get(best)?)?, rates.get(best)?.1.value))
 }
 
 fn unpaced(point: &Point) -> Option<&Traffic> {

@@ -1,59 +1,48 @@
-//! Latency under load for people: the largest bandwidth and the load at which latency doubles, then a table for each
-//! curve.
+//! Latency under load for people: the largest bandwidth and the load at which latency doubles, then a table and a line of
+//! the picture for each curve.
 
-use core::fmt::{self, Display};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 
-use latency_core::text::plural;
+use latency_core::sort::sort_by;
+use latency_core::text::{joined, plural};
 use latency_core::units::NodeId;
 
-use super::levels;
-use super::picture;
+use super::{levels, members};
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
 use crate::describe::rates::{GIGA, Gigabytes, Within, headline, percent, plus_minus};
-use crate::describe::{self, Report, method, trust};
+use crate::describe::{self, Report, ReportParts, method, metrics, trust};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit, vector};
 use crate::report::document::Role;
 use crate::report::figures::Digits;
-use crate::report::shown::Shown;
+use crate::report::shown::{Picture, Shown};
 use crate::result::words::PageWords;
 use crate::warning::Warning;
 
-/// Returns whether the curves are of the memory of several nodes.
-fn several(report: &Report<'_, '_>) -> bool {
-    let mut nodes = loadings(report.outcomes).map(|loading| loading.point.target);
-    let first = nodes.next();
-    nodes.any(|node| Some(node) != first)
-}
-
-/// Writes the answer: a line for each curve, the bandwidth at which its latency doubles, and the pairs with slower idle
-/// memory.
-pub fn answers(document: &mut Shown, report: &Report<'_, '_>) {
-    loadings(report.outcomes).for_each(|loading| line(document, &loading));
-    if let Some(first) = loadings(report.outcomes).next() {
-        let steps = first.steps();
-        let loads =
-            steps.as_slice().iter().map(|step| step.level).filter(|level| level.delivered.value > 0.0);
-        let peak = loads.max_by(|one, other| one.delivered.value.total_cmp(&other.delivered.value));
-        if let Some(LoadLevel { latency, .. }) = peak {
-            trust::figure(document, report, &("Latency at peak load", "ns", 1.0, None), latency);
-        }
+/// Describes all curves.
+pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    let all = &loadings(report.outcomes);
+    // The names of curves have the nodes if the curves are of the memory of several nodes.
+    let several =
+        all.iter().any(|loading| Some(loading.point.target) != all.first().map(|first| first.point.target));
+    metrics::loads(&mut parts.metrics, report, all);
+    members::summary(&mut parts.summary, all);
+    members::rows(&mut parts.rows, report, all);
+    answers(&mut parts.answer, report, all, several);
+    members::data(&mut parts.data, report, all);
+    let evidence = &mut parts.evidence;
+    for loading in all {
+        levels::table(evidence, report, loading);
+        missing(evidence, loading);
     }
-    let several = several(report);
-    loadings(report.outcomes).for_each(|loading| answer(document, report, &loading, several));
-    slow_idle(document, report);
-}
-
-/// Describes the levels of each curve, the picture and the method.
-pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    loadings(report.outcomes).for_each(|loading| {
-        levels::table(document, report, &loading);
-        missing(document, &loading);
-    });
-    picture::picture(document, report, several(report));
-    method::memory(document, report);
-    fields(document, report);
-    kinds(document, report);
-    document.sentence(
+    picture(evidence, report, all, several);
+    method::memory(evidence, report);
+    fields(evidence, all);
+    kinds(evidence, all);
+    evidence.sentence(
         Role::Provenance("Method"),
         format_args!(
             "latency and bandwidth are means over the same windows of 20 ms, median over {rounds}; each \
@@ -69,14 +58,33 @@ pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     );
 }
 
+/// Writes the answer: a line for each curve, the bandwidth at which its latency doubles, and the pairs with slower idle
+/// memory.
+fn answers(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_, '_>], several: bool) {
+    all.iter().for_each(|loading| line(document, loading));
+    let levels = all.iter().take(1).flat_map(|first| first.steps.iter().map(|step| step.level));
+    let loads = levels.filter(|level| level.delivered.value > 0.0);
+    let peak = loads.max_by(|one, other| one.delivered.value.total_cmp(&other.delivered.value));
+    if let Some(LoadLevel { latency, .. }) = peak {
+        trust::figure(document, report, &("Latency at peak load", "ns", 1.0, None), latency);
+    }
+    all.iter().for_each(|loading| answer(document, report, loading, several));
+    // Idle memory may be slower than loaded memory.
+    for warning in
+        report.warnings.iter().filter(|warning| matches!(warning, Warning::IdleMemorySlower { .. }))
+    {
+        document.finding(format_args!("Note: {warning}."));
+    }
+}
+
 /// Writes the line that scripts search for.
 fn line(document: &mut Shown, loading: &Loading<'_, '_>) {
-    let steps = loading.steps();
     let from_to = format_args!(
         "Node {} -> Node {} ({})",
         loading.point.initiator, loading.point.target, loading.traffic.kind.name
     );
-    match (steps.as_slice(), loading.loaded().find_map(|outcome| outcome.result.as_ref().err())) {
+    let exclusion = loading.loaded().find_map(|outcome| outcome.result.as_ref().err());
+    match (&loading.steps[..], exclusion) {
         ([first, .., last], _) => document.line(format_args!(
             "{from_to}: {}, {}",
             latency_at_load(&first.level),
@@ -90,20 +98,19 @@ fn line(document: &mut Shown, loading: &Loading<'_, '_>) {
 
 /// Names the levels of a curve that were not measured, if others were.
 fn missing(document: &mut Shown, loading: &Loading<'_, '_>) {
-    let reasons = || loading.loaded().filter_map(|outcome| outcome.result.as_ref().err());
-    let (count, steps) = (reasons().count(), loading.steps());
-    if let (Some(reason), [_, ..]) = (reasons().next(), steps.as_slice()) {
-        let (name, s) = (loading.traffic.kind.name, plural(count));
+    let reasons: Vec<_> = vector(loading.loaded().filter_map(|outcome| outcome.result.as_ref().err()));
+    if let (Some(reason), false) = (reasons.first(), loading.steps.is_empty()) {
+        let (name, count, s) = (loading.traffic.kind.name, reasons.len(), plural(reasons.len()));
         describe::missing(document, Role::Missing, &format_args!("{count} level{s} ({name})"), reason);
     }
 }
 
-/// Writes a latency and its load: `261 ns at 198 GB/s`.
-fn latency_at_load(level: &LoadLevel) -> impl Display + '_ {
-    fmt::from_fn(move |out| match level.offered {
-        Some(0.0) => write!(out, "{} ns idle", Digits(level.latency.value)),
-        _ => write!(out, "{} ns at {} GB/s", Digits(level.latency.value), Gigabytes(level.delivered.value)),
-    })
+/// Returns a latency and its load: `261 ns at 198 GB/s`.
+fn latency_at_load(level: &LoadLevel) -> String {
+    match level.offered {
+        Some(0.0) => format!("{} ns idle", Digits(level.latency.value)),
+        _ => format!("{} ns at {} GB/s", Digits(level.latency.value), Gigabytes(level.delivered.value)),
+    }
 }
 
 /// Writes the largest bandwidth, its limit, and the load at which latency doubles.
@@ -112,7 +119,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '
     let route = method::optional(Some(loading.point.target).filter(|_| several), |to: NodeId, out| {
         write!(out, "{} -> {to}, ", loading.point.initiator)
     });
-    let Some(limit) = loading.limit() else {
+    let Some(limit) = loading.limit else {
         return at_last_level(document, report, loading, format_args!("{route}{name}"));
     };
     let (rate, all) = (headline(limit.rate, GIGA), limit.all);
@@ -129,30 +136,25 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '
     // Beyond the own node, the path may be the limit.
     let path = if loading.point.initiator == loading.traffic.node { "" } else { "memory or interconnect " };
     let through = method::through(report.warnings.side_cache(loading.traffic.node));
-    document.answer(format_args!(
-        "{route}{name}{through}: {}{doubled}.",
-        fmt::from_fn(|out| match limit.verdict {
-            Verdict::OverSaturated => write!(
-                out,
-                "peak {rate} GB/s with {} cores, over-saturated beyond ({all} cores reach only {})",
-                limit.generators,
-                percent(limit.whole.value / limit.rate.value)
-            ),
-            Verdict::LimitReached => write!(out, "peak {rate} GB/s with {all} cores ({path}saturated{half})"),
-            Verdict::OneGenerator => write!(
-                out,
-                "one generator core reaches {rate} GB/s, too little to tell where this memory saturates"
-            ),
-            Verdict::GeneratorsExhausted => write!(
-                out,
-                "{rate} GB/s with {all} cores; bandwidth still scales with cores, so memory is not saturated"
-            ),
-            Verdict::NotShown => {
-                write!(out, "{rate} GB/s with {all} cores; cannot tell whether memory is saturated")
-            }
-        })
-    ));
-    let bend = loading.curve().and_then(|curve| curve.bend);
+    let peak = match limit.verdict {
+        Verdict::OverSaturated => format!(
+            "peak {rate} GB/s with {} cores, over-saturated beyond ({all} cores reach only {})",
+            limit.generators,
+            percent(limit.whole.value / limit.rate.value)
+        ),
+        Verdict::LimitReached => format!("peak {rate} GB/s with {all} cores ({path}saturated{half})"),
+        Verdict::OneGenerator => {
+            format!("one generator core reaches {rate} GB/s, too little to tell where this memory saturates")
+        }
+        Verdict::GeneratorsExhausted => format!(
+            "{rate} GB/s with {all} cores; bandwidth still scales with cores, so memory is not saturated"
+        ),
+        Verdict::NotShown => {
+            format!("{rate} GB/s with {all} cores; cannot tell whether memory is saturated")
+        }
+    };
+    document.answer(format_args!("{route}{name}{through}: {peak}{doubled}."));
+    let bend = loading.curve.as_ref().and_then(|curve| curve.bend);
     if let Some(bend) = bend.filter(|_| limit.verdict != Verdict::OverSaturated) {
         document.finding(format_args!(
             "{route}{name}: over-saturated beyond {} GB/s (bandwidth drops by {}).",
@@ -169,10 +171,9 @@ fn at_last_level(
     loading: &Loading<'_, '_>,
     of: fmt::Arguments<'_>,
 ) {
-    let steps = loading.steps();
-    let Some(last) = steps.as_slice().last().filter(|step| step.level.offered != Some(0.0)) else { return };
+    let Some(last) = loading.steps.last().filter(|step| step.level.offered != Some(0.0)) else { return };
     let LoadLevel { latency, delivered, .. } = last.level;
-    let idle = loading.curve().map(|curve| latency.value / curve.idle.value);
+    let idle = loading.curve.as_ref().map(|curve| latency.value / curve.idle.value);
     document.answer(format_args!(
         "{of}: latency {} ns at {} GB/s{}{}.",
         plus_minus(latency),
@@ -182,25 +183,17 @@ fn at_last_level(
     ));
 }
 
-/// Writes the pairs with idle memory that is slower than loaded memory.
-fn slow_idle(document: &mut Shown, report: &Report<'_, '_>) {
-    for warning in report.warnings.iter() {
-        if let Warning::IdleMemorySlower { .. } = warning {
-            document.finding(format_args!("Note: {warning}."));
-        }
-    }
-}
-
-/// Writes the placement of the generators' memory, and the evidence for it.
-fn fields(document: &mut Shown, report: &Report<'_, '_>) {
-    let key = |loading: &Loading<'_, '_>| {
-        loading.field().map(|_| (loading.traffic.node, loading.traffic.footprint))
-    };
-    for (index, loading) in loadings(report.outcomes).enumerate() {
-        let Some(field) = loading.field() else { continue };
-        if loadings(report.outcomes).take(index).any(|earlier| key(&earlier) == key(&loading)) {
+/// Writes the placement of the memory of generators, and the evidence for it.
+fn fields(document: &mut Shown, all: &[Loading<'_, '_>]) {
+    let mut known = Vec::new();
+    for loading in all {
+        let (Some(field), key) = (loading.field(), (loading.traffic.node, loading.traffic.footprint)) else {
+            continue;
+        };
+        if known.contains(&key) {
             continue;
         }
+        known.push(key);
         document.sentence(
             Role::Method("Generators"),
             format_args!(
@@ -219,22 +212,80 @@ fn fields(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Writes the accesses of each kind of traffic.
-fn kinds(document: &mut Shown, report: &Report<'_, '_>) {
-    document.sentence(
-        Role::Method("Traffic"),
-        format_args!(
-            "{}",
-            fmt::from_fn(|out| {
-                for (index, loading) in loadings(report.outcomes).enumerate() {
-                    let kind = loading.traffic.kind;
-                    let mut earlier = loadings(report.outcomes).take(index);
-                    if !earlier.any(|other| other.traffic.kind.name == kind.name) {
-                        out.write_str(if index == 0 { "" } else { "; " })?;
-                        write!(out, "{}: {}, {}", kind.name, kind.summary, kind.pattern().words())?;
-                    }
-                }
-                Ok(())
-            })
-        ),
-    );
+fn kinds(document: &mut Shown, all: &[Loading<'_, '_>]) {
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in all.iter().map(|loading| loading.traffic.kind) {
+        let words = format!("{}: {}, {}", kind.name, kind.summary, kind.pattern().words());
+        if !kinds.contains(&words) {
+            kinds.push(words);
+        }
+    }
+    document.sentence(Role::Method("Traffic"), format_args!("{}", joined("", "; ", kinds.iter())));
+}
+
+/// The multiple of the lowest latency at which each curve has a mark.
+const CLEAREST: f64 = 2.0;
+
+/// Draws all curves, with marks at their knees and peaks; their names have the nodes if there are `several` pairs of nodes.
+fn picture(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_, '_>], several: bool) {
+    let (mut series, mut marks) = (Vec::new(), Vec::new());
+    let mut put = |series, x: f64, label: fmt::Arguments<'_>| {
+        marks.push(Mark { series: Some(series), ..Mark::line(x / GIGA, label) });
+    };
+    let mut unnamed = true;
+    let mut idle = f64::NAN;
+    let mut title = String::from("Loaded latency");
+    for (index, loading) in all.iter().enumerate() {
+        let kind = loading.traffic.kind.name;
+        let name = match several {
+            true => format!("{} -> {}, {kind}", loading.point.initiator, loading.point.target),
+            false => kind.into(),
+        };
+        let mut points = loading.levels().map(|step| {
+            let (x, y) = (step.level.delivered.value / GIGA, step.level.latency.value);
+            let whiskers = match step.level.offered {
+                // Zero traffic has no uncertainty.
+                Some(0.0) => Some((x, x)),
+                _ => step.level.delivered.interval.map(|at| (at.low / GIGA, at.high / GIGA)),
+            };
+            let band = step.level.latency.interval.map(|at| (at.low, at.high));
+            ChartPoint { x, y, band, whiskers }
+        });
+        series.push(Series::of(name, &mut points));
+        let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
+        if let Some(knee) = loading.knee(CLEAREST) {
+            // All knees are at the same multiple.
+            match core::mem::replace(&mut unnamed, false) {
+                true => put(index, knee.value, format_args!("{}", levels::multiple(CLEAREST, lowest))),
+                false => put(index, knee.value, format_args!("")),
+            }
+        }
+        if let Some(limit) = &loading.limit {
+            put(index, limit.rate.value, format_args!("peak {} GB/s", Gigabytes(limit.rate.value)));
+        }
+        let fastest = |best: f64| loading.steps.iter().find(|step| step.level.delivered.value == best);
+        let peak = loading.limit.map_or(loading.steps.last(), |limit| fastest(limit.rate.value));
+        if let (0, Some(curve), Some(peak)) = (index, &loading.curve, peak) {
+            idle = curve.idle.value;
+            title = format!(
+                "Loaded latency: {} ns idle, {} ns at {} GB/s",
+                headline(curve.idle, 1.0),
+                headline(peak.level.latency, 1.0),
+                headline(peak.level.delivered, GIGA)
+            );
+        }
+    }
+    sort_by(&mut marks, |one, other| one.x.total_cmp(&other.x));
+    if idle.is_finite() {
+        let baseline = Data::Curve([ChartPoint::new(0.0, idle)].into());
+        series.push(Series { name: format!("idle {} ns", Digits(idle)), data: baseline });
+    }
+    document.picture(Picture::Chart(Chart {
+        title,
+        subtitle: format!("latency by bandwidth; {}", report.machine.processor.brand.as_str()),
+        x_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
+        y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Fitted },
+        series,
+        marks,
+    }));
 }

@@ -1,9 +1,6 @@
 //! The same random walks on every kind of page: the cost of translation.
 
-mod details;
-mod picture;
 mod spans;
-mod tables;
 mod view;
 
 use latency_core::chain::Order;
@@ -12,7 +9,6 @@ use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::interface::{Experiment, gathered};
 use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, lines_on_pages};
-use crate::describe::{Presentation, Report};
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
 use crate::engine::spans::walk_spans;
@@ -23,7 +19,6 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{EachPoint, Plan, Planning, single};
-use crate::report::shown::Shown;
 use crate::result::spans::KINDS;
 use crate::result::words::REGION;
 use crate::result::{Counter, Outcome, Point, chain};
@@ -81,13 +76,8 @@ pub const PAGES: Experiment = Experiment {
         }
         Ok(findings)
     },
-    present: Presentation {
-        answer: view::answer,
-        evidence: view::evidence,
-        summary: view::summary,
-        rows: view::records,
-        data,
-    },
+    conclude: |_, _| None,
+    present: view::present,
 };
 
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
@@ -180,12 +170,4 @@ fn kinds(machine: &Machine, outcomes: &[Outcome<'_>]) -> [Option<Pages>; KINDS] 
     let mut kinds = [None; KINDS];
     all.filter(is_wanted).zip(&mut kinds).for_each(|(pages, slot)| *slot = Some(pages));
     kinds
-}
-
-/// Describes details, points and conclusions.
-fn data(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = view::found(report);
-    details::describe(document, report, found.map(|found| found.size));
-    view::data(document, report);
-    spans::data(document, report);
 }

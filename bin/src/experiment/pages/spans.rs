@@ -1,29 +1,29 @@
 //! Spans of addresses without memory for people and programs: the cost of translation, and the entries of the TLB.
 
+use alloc::format;
 use alloc::vec::Vec;
-use core::fmt;
 
 use latency_core::math::ToReal;
 use latency_core::stats::Estimate;
+use latency_core::text::joined;
 use latency_core::units::{Bytes, Pages};
 
-use super::picture::by_kind;
-use super::tables;
-use crate::analysis::huge_pages::{HugePagesConclusion, behaves_as_small};
+use crate::analysis::claims::{Claim, Claims};
+use crate::analysis::huge_pages::HugePagesConclusion;
 use crate::analysis::spans::{at, cost, of_kind};
 use crate::analysis::tlb::{TlbEnd, TlbLevels, of_spans};
-use crate::analysis::translation::{in_memory, lines_on_pages};
+use crate::analysis::translation::InMemory;
 use crate::describe::method::optional;
 use crate::describe::rates::plus_minus;
 use crate::describe::tlb::{self, entries};
 use crate::describe::{Report, columns};
 use crate::machine::processor::Platform;
-use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit, vector};
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
-use crate::report::shown::Shown;
+use crate::report::shown::{Picture, Shown};
 use crate::result::core_clock;
-use crate::result::spans::{ENTRY, FEWEST_PAGES, SpanSeries, WARM_UP};
+use crate::result::spans::{ENTRY, FEWEST_PAGES, SpanPoint, SpanSeries, WARM_UP};
 use crate::result::words::PageWords;
 
 fields! {
@@ -32,92 +32,142 @@ fields! {
     SPANS "spans" "Time of a load of one line in each page, by number of pages.";
 }
 
-fields! {
-    ALL_SPAN "translation_span_bytes" "Largest span of addresses that all page sizes have, in bytes; null if none was measured.";
-    SMALL_COST "small_pages_translation_ns" interval "Cost of translation of a random load over that span in base pages, in nanoseconds.";
-    HUGE_COST "huge_pages_translation_ns" interval "Cost of translation of a random load over that span in huge pages, in nanoseconds; null if not measured.";
+members! {
+    fn kind(of: &SpanKind<'_>);
+    columns::PAGES_ASKED: format!("{}", of.series.pages);
+    "largest_span_bytes": of.series.span => "Largest span that was measured, in bytes; 0 if none was.";
+    "page_table_bytes": of.series.tables => "Page tables of the largest span, in bytes; null if the kernel does not tell.";
+    "page_tables_on_node": of.series.tables_on_node => "Share of these page tables in the memory of the CPU's node; null if unknown.";
+    "end" shown: of.series.end => "Reason why no larger span was measured.";
+    "translations_at_once": of.series.at_once => "Time of a dependent load of the largest span divided by the time of an independent one.";
+}
+
+members! {
+    fn span(of: &SpanKind<'_>, point: &SpanPoint);
+    "pages": point.count => "Number of pages.";
+    "span_bytes": of.page.times(point.count) => "Span of these pages, in bytes.";
+    "ns" interval: Estimate { value: point.nanoseconds, interval: point.interval } => "Time of a load, in nanoseconds.";
+    "translation_ns" interval: cost(of.points, point) => "Time less the time over the smallest span, in nanoseconds.";
+}
+
+members! {
+    /// Describes the cost of translation over the largest span that all kinds of pages have.
+    pub fn summary(spans: &Spans<'_>);
+    "translation_span_bytes": spans.common => "Largest span of addresses that all page sizes have, in bytes; null if none was measured.";
+    "small_pages_translation_ns" interval: spans.cost(true) => "Cost of translation of a random load over that span in base pages, in nanoseconds.";
+    "huge_pages_translation_ns" interval: spans.cost(false) => "Cost of translation of a random load over that span in huge pages, in nanoseconds; null if not measured.";
 }
 
 /// Least cost of translation that counts, as a share of a load without.
 const VISIBLE: f64 = 0.05;
+/// Levels of the caches that page tables may fill: they leave the L1 at spans where the second TLB level ends, too.
+const LEVELS: [u32; 2] = [2, 3];
 
-/// Returns the size of the pages of a kind.
-fn size(report: &Report<'_, '_>, pages: Pages) -> Bytes {
-    report.machine.size_of(pages).bytes()
+/// The spans of one kind of pages.
+struct SpanKind<'r> {
+    series: &'r SpanSeries,
+    /// The size of a page.
+    page: Bytes,
+    points: &'r [SpanPoint],
+    /// The levels of the TLB. Its entries for pages that the host splits are those of base pages.
+    levels: TlbLevels,
+    /// The caches that page tables fill within the measured spans, each with the span at which they do.
+    full: Vec<(Claim, Bytes)>,
 }
 
-/// Returns the kinds of pages with a measured span.
-fn measured<'r>(report: &Report<'r, '_>) -> impl Iterator<Item = &'r SpanSeries> + Clone {
-    report.extra.spans.iter().flatten().filter(|series| series.span.0 > 0)
+impl SpanKind<'_> {
+    /// Returns the cost of translation over the largest measured span of at most `span` bytes, and that span.
+    fn at(&self, span: Bytes) -> Option<(Bytes, Estimate)> {
+        at(self.points, self.series.pages, self.page, span)
+    }
 }
 
-/// Returns the nanoseconds of a load without a TLB miss.
-fn hit(report: &Report<'_, '_>) -> f64 {
-    report.spans.first().map_or(f64::NAN, |point| point.nanoseconds)
+/// The spans of all kinds of pages.
+pub struct Spans<'r> {
+    /// The kinds that were begun.
+    begun: Vec<SpanKind<'r>>,
+    /// The largest span that all measured kinds have.
+    common: Option<Bytes>,
+    /// Nanoseconds of a load without a TLB miss.
+    hit: f64,
+    /// The core clock in gigahertz.
+    clock: Option<f64>,
 }
 
-/// Returns the levels of the TLB for a kind of pages. Its entries for pages that the host splits are those of base pages.
-fn levels(report: &Report<'_, '_>, pages: Pages) -> TlbLevels {
-    let is_split = behaves_as_small(report.outcomes, pages);
-    let page = size(report, if is_split { report.machine.base_pages() } else { pages });
-    of_spans(report.spans, pages, page, core_clock(report.outcomes))
+impl<'r> Spans<'r> {
+    /// Concludes from the spans of a report; `is_split` returns true for pages that the TLB treats as base pages.
+    pub fn of(report: &Report<'r, '_>, is_split: &dyn Fn(Pages) -> bool) -> Spans<'r> {
+        let (machine, clock) = (report.machine, core_clock(report.outcomes));
+        let (size, claims) = (|pages: Pages| machine.size_of(pages).bytes(), Claims::of(machine));
+        let kind = |series: &'r SpanSeries| {
+            let (pages, page) = (series.pages, size(series.pages));
+            let entry = if is_split(pages) { size(machine.base_pages()) } else { page };
+            let points = of_kind(report.spans, pages);
+            let levels = of_spans(points, pages, entry, clock);
+            SpanKind { series, page, points, levels, full: full(&claims, series, page) }
+        };
+        let begun: Vec<SpanKind<'r>> = vector(report.extra.spans.iter().flatten().map(kind));
+        let measured = begun.iter().map(|kind| kind.series.span).filter(|span| span.0 > 0);
+        let hit = report.spans.first().map_or(f64::NAN, |point| point.nanoseconds);
+        Spans { common: measured.min(), begun, hit, clock }
+    }
+
+    /// Returns the kinds of pages with a measured span.
+    fn measured(&self) -> impl Iterator<Item = &SpanKind<'r>> + Clone {
+        self.begun.iter().filter(|kind| kind.series.span.0 > 0)
+    }
+
+    /// Returns the cost of translation over the span that all kinds have, in base pages or in larger ones.
+    fn cost(&self, in_base: bool) -> Option<Estimate> {
+        let kind = self.measured().find(|kind| kind.series.pages.are_base() == in_base)?;
+        Some(kind.at(self.common?)?.1)
+    }
 }
 
-/// Returns the largest span that all kinds of pages have.
-fn common(report: &Report<'_, '_>) -> Option<Bytes> {
-    measured(report).map(|series| series.span).min()
-}
-
-/// Describes the cost of translation over the largest span that all kinds of pages have.
-pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    let span = common(report);
-    let of = |base: bool| {
-        let series = measured(report).find(|series| series.pages.are_base() == base)?;
-        Some(at(report.spans, series.pages, size(report, series.pages), span?)?.1)
-    };
-    document.put(&ALL_SPAN, span);
-    document.put(&SMALL_COST, of(true));
-    document.put(&HUGE_COST, of(false));
+/// Returns the caches that page tables fill within the measured spans, each with the span at which they do.
+fn full(claims: &Claims, series: &SpanSeries, page: Bytes) -> Vec<(Claim, Bytes)> {
+    let span = |claim: &Claim| page.times(claim.size.0 / ENTRY);
+    let claims = LEVELS.into_iter().filter_map(|level| claims.level(level));
+    vector(claims.map(|claim| (*claim, span(claim))).filter(|(_, span)| *span <= series.span))
 }
 
 /// Writes the cost of translation over the largest span that all kinds of pages have, and the benefit of huge pages.
-pub fn answer(document: &mut Shown, report: &Report<'_, '_>, found: Option<HugePagesConclusion>) {
-    let Some(span) = common(report) else { return };
-    let costs = measured(report).filter_map(|series| {
-        Some((series.pages, at(report.spans, series.pages, size(report, series.pages), span)?.1))
-    });
-    if costs.clone().all(|(_, cost)| cost.value < VISIBLE * hit(report)) {
+pub fn answer(
+    document: &mut Shown,
+    report: &Report<'_, '_>,
+    spans: &Spans<'_>,
+    in_memory: Option<&InMemory>,
+    found: Option<HugePagesConclusion>,
+) {
+    let Some(span) = spans.common else { return };
+    let costs = spans.measured().filter_map(|kind| Some((kind.page, kind.at(span)?.1)));
+    let costs: Vec<(Bytes, Estimate)> = vector(costs);
+    if costs.iter().all(|(_, cost)| cost.value < VISIBLE * spans.hit) {
         return document.finding(format_args!("No cost of address translation is visible up to {span}."));
     }
-    of_memory(document, report);
+    in_memory.into_iter().for_each(|found| of_memory(document, report, found));
+    let added = costs.iter().enumerate().map(|(index, (page, cost))| {
+        let load = if index > 0 { "" } else { " to a random load" };
+        // Where most walks load a line of the tables for the first time, a program with warm tables waits less.
+        let is_cold = span.0 / page.0.max(1) * ENTRY / report.machine.line.bytes().0 > WARM_UP;
+        let (least, cold) = if is_cold { ("", " with cold page tables") } else { ("at least ", "") };
+        format!("{least}{} ns{load} in {page} pages{cold}", plus_minus(*cost))
+    });
     document.finding(format_args!(
         "Over {span} of addresses, translation adds {}{}.",
-        fmt::from_fn(|out| {
-            costs.clone().enumerate().try_for_each(|(index, (pages, cost))| {
-                let (comma, load) = if index > 0 { (", ", "") } else { ("", " to a random load") };
-                let page = size(report, pages);
-                // Where most walks load a line of the tables for the first time, a program with warm tables waits less.
-                let is_cold = span.0 / page.0.max(1) * ENTRY / report.machine.line.bytes().0 > WARM_UP;
-                let (least, cold) = if is_cold { ("", " with cold page tables") } else { ("at least ", "") };
-                write!(out, "{comma}{least}{} ns{load} in {page} pages{cold}", plus_minus(cost))
-            })
-        }),
+        joined("", ", ", added),
         match report.machine.processor.platform {
             Platform::Virtual => "; this is the guest's own part, without the host's",
             _ => "",
         }
     ));
-    saving(document, report, span, found);
-    tlbs(document, report);
+    saving(document, spans, span, found);
+    tlbs(document, spans);
 }
 
 /// Writes the cost of translation in memory, over the largest span that was measured there, and the part of it that spans
 /// without memory do not have.
-fn of_memory(document: &mut Shown, report: &Report<'_, '_>) {
-    let line = report.machine.line.bytes();
-    let mut lines = lines_on_pages().rev();
-    let found = lines.find_map(|lines| in_memory(report.outcomes, report.spans, line, lines));
-    let Some(found) = found else { return };
+fn of_memory(document: &mut Shown, report: &Report<'_, '_>, found: &InMemory) {
     let is_certain = |part: &Estimate| part.interval.is_some_and(|interval| interval.low > 0.0);
     let Some(cost) = found.cost().filter(is_certain) else { return };
     document.finding(format_args!(
@@ -136,46 +186,38 @@ fn of_memory(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Writes the share of a load in memory that huge pages save, if huge pages were measured in memory too.
-fn saving(document: &mut Shown, report: &Report<'_, '_>, span: Bytes, found: Option<HugePagesConclusion>) {
-    let larger = found.and_then(|found| Some((found.size, found.larger?)));
-    let (Some((set, larger)), Some(huge)) =
-        (larger, measured(report).find(|series| !series.pages.are_base()))
-    else {
-        return;
-    };
-    let cost =
-        |pages: Pages, span| at(report.spans, pages, size(report, pages), span).map(|(_, cost)| cost.value);
+fn saving(document: &mut Shown, spans: &Spans<'_>, span: Bytes, found: Option<HugePagesConclusion>) {
+    let Some((set, larger)) = found.and_then(|found| Some((found.size, found.larger?))) else { return };
+    let mut kinds = spans.measured();
+    let Some(huge) = kinds.find(|kind| !kind.series.pages.are_base()) else { return };
+    let base = spans.measured().find(|kind| kind.series.pages.are_base());
+    let cost = |kind: &SpanKind<'_>, span| kind.at(span).map(|(_, cost)| cost.value);
     let share = |span: Bytes| {
-        let [small, large] = [report.machine.base_pages(), huge.pages].map(|pages| cost(pages, span));
-        let (small, large) = (small?, large?);
-        let without = larger.latency.value - cost(huge.pages, set).unwrap_or(0.0);
+        let (small, large) = (cost(base?, span)?, cost(huge, span)?);
+        let without = larger.latency.value - cost(huge, set).unwrap_or(0.0);
         Some(100.0 * (small - large) / (without + small))
     };
-    let spans = [Bytes(1 << 30), span].into_iter().filter(|asked| *asked > set && *asked <= span);
-    let mut shares = spans.filter_map(|span| Some((span, share(span).filter(|share| *share >= 1.0)?)));
+    let sizes = [Bytes(1 << 30), span].into_iter().filter(|asked| *asked > set && *asked <= span);
+    let mut shares = sizes.filter_map(|span| Some((span, share(span).filter(|share| *share >= 1.0)?)));
     if larger.worth.pays() == Some(true)
         && let Some((first, percent)) = shares.next()
     {
         let rest = shares.next().filter(|(span, _)| *span != first);
         document.finding(format_args!(
             "Huge pages save {percent:.0}% of a load in memory at {first}{}.",
-            fmt::from_fn(
-                |out| rest.map_or(Ok(()), |(span, percent)| write!(out, ", {percent:.0}% at {span}"))
-            )
+            optional(rest, |(span, percent), out| write!(out, ", {percent:.0}% at {span}"))
         ));
     }
 }
 
 /// Writes the entries of the TLB, and the cost of a miss.
-fn tlbs(document: &mut Shown, report: &Report<'_, '_>) {
-    let clock = core_clock(report.outcomes);
-    let (unit, per_ns) = clock.map_or(("ns", 1.0), |gigahertz| ("cycles", gigahertz));
+fn tlbs(document: &mut Shown, spans: &Spans<'_>) {
+    let (unit, per_ns) = spans.clock.map_or(("ns", 1.0), |gigahertz| ("cycles", gigahertz));
     let miss = |level: TlbEnd| Digits(level.miss_ns * per_ns);
-    for series in measured(report) {
-        let page = size(report, series.pages);
+    for SpanKind { page, levels, .. } in spans.measured() {
         // Entries for pages that the host splits say nothing about the processor's entries for whole ones.
-        let [Some(first), second] = levels(report, series.pages) else { continue };
-        if first.page != page {
+        let [Some(first), second] = *levels else { continue };
+        if first.page != *page {
             continue;
         }
         document.finding(format_args!(
@@ -190,39 +232,44 @@ fn tlbs(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Shows the cost of translation by span: every second octave, and the largest.
-pub fn table(document: &mut Shown, report: &Report<'_, '_>) {
-    let Some(largest) = measured(report).map(|series| series.span).max() else { return };
-    let Some(least) = measured(report).map(|series| size(report, series.pages)).min() else { return };
-    let spans = (0..u64::BITS).map(|octave| Bytes(1 << octave)).filter(move |span| {
-        let is_shown = span.0.ilog2().is_multiple_of(2) || *span == largest;
-        is_shown && *span > least.times(FEWEST_PAGES) && *span <= largest
-    });
+pub fn table(document: &mut Shown, report: &Report<'_, '_>, spans: &Spans<'_>) {
+    let Some(largest) = spans.measured().map(|kind| kind.series.span).max() else { return };
+    let Some(least) = spans.measured().map(|kind| kind.page).min() else { return };
     document.tabulate("ns of translation by span of addresses", Level::Normal, 0, &|table| {
         table.text("span");
-        measured(report).for_each(|series| table.cell(format_args!("{} pages", size(report, series.pages))));
-        for span in spans.clone() {
+        spans.measured().for_each(|kind| table.cell(format_args!("{} pages", kind.page)));
+        let octaves = (0..u64::BITS).map(|octave| Bytes(1 << octave));
+        for span in octaves.filter(|span| *span > least.times(FEWEST_PAGES) && *span <= largest) {
+            if !span.0.ilog2().is_multiple_of(2) && span != largest {
+                continue;
+            }
             table.row();
             table.show(&span);
-            for series in measured(report) {
-                let page = size(report, series.pages);
-                let cost = at(report.spans, series.pages, page, span).filter(|(found, _)| *found == span);
+            for kind in spans.measured() {
+                let cost = kind.at(span).filter(|(found, _)| *found == span);
                 // A smaller difference is that of two measurements.
-                let visible = |value: f64| if value < VISIBLE * hit(report) { 0.0 } else { value };
+                let visible = |value: f64| if value < VISIBLE * spans.hit { 0.0 } else { value };
                 table.number(cost.map(|(_, cost)| visible(cost.value)));
             }
         }
     });
-    for series in measured(report) {
-        tables::sentence(document, report.machine, series, size(report, series.pages));
+    for SpanKind { page, full, .. } in spans.measured().filter(|kind| !kind.full.is_empty()) {
+        let all =
+            full.iter().map(|(Claim { level, size, .. }, span)| format!("the L{level} ({size}) at {span}"));
+        document.sentence(
+            Role::Method("Page tables"),
+            format_args!(
+                "for {page} pages they fill {} (computed from {ENTRY} bytes for each page, not measured)",
+                joined("", ", ", all)
+            ),
+        );
     }
-    for series in report.extra.spans.iter().flatten() {
-        describe(document, report, series);
-    }
+    spans.begun.iter().for_each(|kind| describe(document, report, kind));
 }
 
 /// Says why there are no spans of a kind of pages, or what shows that no memory is behind them.
-fn describe(document: &mut Shown, report: &Report<'_, '_>, series: &SpanSeries) {
-    let (page, end) = (size(report, series.pages), series.end);
+fn describe(document: &mut Shown, report: &Report<'_, '_>, SpanKind { series, page, .. }: &SpanKind<'_>) {
+    let end = series.end;
     if series.span.0 == 0 {
         let pages = PageWords(series.pages);
         return document.missing(format_args!("Spans of {pages}: not measured: {end}"));
@@ -243,11 +290,19 @@ fn describe(document: &mut Shown, report: &Report<'_, '_>, series: &SpanSeries) 
     );
 }
 
-/// Draws the cost of translation over spans.
-pub fn picture(document: &mut Shown, report: &Report<'_, '_>) {
-    let mut marks = Vec::new();
-    for (index, series) in measured(report).enumerate() {
-        tables::mark(&mut marks, report.machine, series, size(report, series.pages), index);
+/// Draws the cost of translation over spans, with a mark for each of the spans at which page tables fill caches that is
+/// beyond the marks before, in the colour of its kind of pages.
+pub fn picture(document: &mut Shown, spans: &Spans<'_>) {
+    let (mut marks, mut last) = (Vec::new(), 0.0);
+    for (index, SpanKind { page, full, .. }) in spans.measured().enumerate() {
+        for (Claim { level, .. }, span) in full {
+            let place = span.0.real();
+            if place > last {
+                last = place;
+                let label = format_args!("tables fill the L{level} ({page} pages, computed)");
+                marks.push(Mark { series: Some(index), ..Mark::line(place, label) });
+            }
+        }
     }
     let chart = Chart {
         title: "cost of address translation".into(),
@@ -257,41 +312,73 @@ pub fn picture(document: &mut Shown, report: &Report<'_, '_>) {
         series: Vec::new(),
         marks,
     };
-    let points = |pages| {
-        let page = size(report, pages);
-        let costs = of_kind(report.spans, pages).iter().filter(|point| point.count.is_power_of_two());
+    let lines = spans.measured().map(|kind| {
+        let costs = kind.points.iter().filter(|point| point.count.is_power_of_two());
         let mut shown = costs.filter_map(|point| {
-            Some(ChartPoint::of(page.times(point.count).0.real(), cost(report.spans, point)?))
+            Some(ChartPoint::of(kind.page.times(point.count).0.real(), cost(kind.points, point)?))
         });
-        vector(&mut shown)
-    };
-    by_kind(document, chart, &mut measured(report).map(|series| series.pages), &points, false);
+        (kind.series.pages, vector(&mut shown))
+    });
+    by_kind(document, chart, &mut { lines }, false);
+}
+
+/// Draws `chart` with a line for each kind of pages, unless there is none. A terminal shows it only if `in_text` is true.
+pub fn by_kind(
+    document: &mut Shown,
+    chart: Chart,
+    lines: &mut dyn Iterator<Item = (Pages, Vec<ChartPoint>)>,
+    in_text: bool,
+) {
+    let line = |(pages, points)| Series { name: format!("{}", PageWords(pages)), data: Data::Points(points) };
+    let series = vector(&mut lines.map(line));
+    if !series.is_empty() {
+        document.draw(Picture::Chart(Chart { series, ..chart }), in_text);
+    }
 }
 
 /// Describes the spans of every kind of pages.
-pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
-    document.items(Part::List(&TRANSLATION), report.extra.spans.iter().flatten(), |document, series| {
-        let page = size(report, series.pages);
-        document.show(&columns::PAGES_ASKED, &series.pages);
-        members! { document;
-            "largest_span_bytes": series.span => "Largest span that was measured, in bytes; 0 if none was.";
-            "page_table_bytes": series.tables => "Page tables of the largest span, in bytes; null if the kernel does not tell.";
-            "page_tables_on_node": series.tables_on_node => "Share of these page tables in the memory of the CPU's node; null if unknown.";
-            "end" shown: series.end => "Reason why no larger span was measured.";
-            "translations_at_once": series.at_once => "Time of a dependent load of the largest span divided by the time of an independent one.";
-        }
-        let levels = levels(report, series.pages);
-        document.items(Part::List(&TLB), levels.iter().flatten(), |document, level| {
-            tlb::level(document, level, core_clock(report.outcomes));
+pub fn data(document: &mut Shown, spans: &Spans<'_>) {
+    document.items(Part::List(&TRANSLATION), &spans.begun, |document, of| {
+        kind(document, of);
+        document.items(Part::List(&TLB), of.levels.iter().flatten(), |document, level| {
+            tlb::level(document, level, spans.clock);
         });
-        let points = of_kind(report.spans, series.pages).iter();
-        document.items(Part::List(&SPANS), points, |document, point| {
-            members! { document;
-                "pages": point.count => "Number of pages.";
-                "span_bytes": page.times(point.count) => "Span of these pages, in bytes.";
-                "ns" interval: Estimate { value: point.nanoseconds, interval: point.interval } => "Time of a load, in nanoseconds.";
-                "translation_ns" interval: cost(report.spans, point) => "Time less the time over the smallest span, in nanoseconds.";
-            }
-        });
+        document.items(Part::List(&SPANS), of.points, |document, point| span(document, of, point));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::claims::Source;
+    use crate::result::spans::SpanEnd;
+    use latency_core::units::{PageSize, Pages};
+    use std::vec::Vec;
+
+    #[test]
+    fn page_tables_fill_only_caches_that_are_known_and_only_within_the_measured_spans() {
+        let filled = |caches: &[(u32, u64)], page: Bytes| {
+            let mut claims = Claims::default();
+            for (level, mebibytes) in caches {
+                claims.add(Claim { level: *level, size: Bytes(mebibytes << 20), source: Source::Sysfs });
+            }
+            let series = SpanSeries {
+                pages: Pages::base(PageSize::KIB_4),
+                span: Bytes(16 << 30),
+                tables: None,
+                tables_on_node: None,
+                queried: true,
+                end: SpanEnd::Time,
+                at_once: None,
+            };
+            let found = full(&claims, &series, page).into_iter();
+            found.map(|(claim, span)| (claim.level, span.0 >> 20)).collect::<Vec<_>>()
+        };
+        let (small, huge) = (Bytes(4 << 10), Bytes(2 << 20));
+        // An entry of 8 bytes translates 4 KiB, so that 1 MiB of entries translates 512 MiB.
+        assert_eq!(filled(&[(1, 1), (2, 1), (3, 32)], small), [(2, 512), (3, 16 << 10)]);
+        assert_eq!(filled(&[(2, 2), (3, 33)], small), [(2, 1024)]);
+        assert_eq!(filled(&[(3, 32)], small), [(3, 16 << 10)]);
+        assert_eq!([filled(&[], small), filled(&[(2, 1), (3, 32)], huge)], [[], []]);
+    }
 }

@@ -1,92 +1,110 @@
-//! Kinds of pages for people and programs: the benefit of larger pages, by working set.
+//! Kinds of pages for people and programs: the benefit of larger pages, by working set and by order, and the cost of
+//! translation in memory.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display};
 
+use latency_core::chain::Order;
 use latency_core::math::{self, ToReal};
+use latency_core::stats::{Estimate, Interval, Side};
+use latency_core::text::joined;
 use latency_core::units::{Bytes, Pages};
 
-use super::picture::by_kind;
-use super::spans;
-use crate::analysis::huge_pages::{
-    HugePagesConclusion, Larger, Worth, behaves_as_small, conclude, spanned, walks,
-};
-use crate::analysis::translation::{FEWEST_LINES, find, kinds, ratio, share};
+use super::spans::{self, Spans, by_kind};
+use crate::analysis::huge_pages::{HugePagesConclusion, Larger, Worth, conclude, spanned};
+use crate::analysis::translation::{FEWEST_LINES, InMemory, PageWalks, TWO_MEGABYTE_LOCAL};
 use crate::describe::rates::{is_wide, plus_minus};
-use crate::describe::{self, Report, columns, method, point, split, trust};
+use crate::describe::{self, Report, ReportParts, columns, method, point, rows, split, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
-use crate::report::document::{Level, Role, fields, members};
+use crate::report::document::{Level, Role, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Shown, ShownTable};
 use crate::result::spans::ENTRY;
-use crate::result::words::{PageKind, PageWords};
+use crate::result::words::{OrderName, PageKind, PageWords};
 use crate::result::{Exclusion, Outcome};
-use latency_core::stats::{Estimate, Interval, Side};
 
-fields! {
-    SMALL_NS "small_pages_ns" interval "Latency over `working_set_bytes` in base pages, in nanoseconds.";
-    LARGEST "largest_pages" "Largest page size that was obtained for comparison; null if none was.";
-    LARGEST_NS "largest_pages_ns" interval "Latency in the largest pages, in nanoseconds.";
-    OVER_LARGEST "small_over_largest_pages" interval "Latency in base pages divided by latency in the largest pages.";
+members! {
+    fn summary(found: Option<&HugePagesConclusion>, larger: Option<&Larger>);
+    columns::WORKING_SET: found.map(|found| found.size);
+    "small_pages_ns" interval: found.map(|found| found.small) => "Latency over `working_set_bytes` in base pages, in nanoseconds.";
+    "largest_pages": larger.map(|larger| format!("{}", larger.pages)) => "Largest page size that was obtained for comparison; null if none was.";
+    "largest_pages_ns" interval: larger.map(|larger| larger.latency) => "Latency in the largest pages, in nanoseconds.";
+    "small_over_largest_pages" interval: larger.and_then(|larger| larger.ratio) => "Latency in base pages divided by latency in the largest pages.";
+    columns::PAGE_WALK: larger.and_then(Larger::share);
+    "page_walk_from_bytes": larger.and_then(|larger| larger.from) => "Smallest working set from which on page walks use a tenth of the time, in bytes; null if there is none.";
+    "page_local_ns" interval: found.and_then(|found| found.page_local) => "Latency in base pages in page-local order, in nanoseconds; null if not measured.";
+    "huge_pages_pay": larger.and_then(|larger| larger.worth.pays()) => "True if larger pages are faster; null if uncertain, or if the TLB treats them as base pages.";
 }
 
-/// Returns the conclusion from the points of a report.
-pub fn found(report: &Report<'_, '_>) -> Option<HugePagesConclusion> {
-    conclude(report.outcomes, report.health.pages_behave_as_small == Some(true))
+/// The conclusions from all kinds of pages.
+pub struct PagesView<'r, 'a> {
+    walks: PageWalks<'r, 'a>,
+    /// The kinds of pages that have a measured point.
+    had: Vec<Pages>,
+    /// The benefit of larger pages.
+    pub found: Option<HugePagesConclusion>,
+    /// The walks over one line on each of many base pages of memory.
+    pub in_memory: Vec<InMemory>,
+    /// The spans of addresses without memory.
+    pub spans: Spans<'r>,
 }
 
-/// Describes the table, the picture, what is missing, and the method.
-pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    table(document, report);
-    spans::table(document, report);
-    pictures(document, report);
-    spans::picture(document, report);
-    missing(document, report);
-    method::walks(document, report);
-}
-
-/// Describes every point as a row.
-pub fn records(document: &mut Shown, report: &Report<'_, '_>) {
-    point::rows_with(document, report, &|document, _, outcome| {
+/// Describes all kinds of pages.
+pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+    let walks = PageWalks::of(report.outcomes);
+    let view = &PagesView {
+        had: walks.had(),
+        found: conclude(&walks, report.health.pages_behave_as_small == Some(true)),
+        in_memory: walks.in_memory(report.spans, report.machine.line.bytes()),
+        spans: Spans::of(report, &|pages| walks.behaves_as_small(pages)),
+        walks,
+    };
+    let found = view.found.as_ref();
+    summary(&mut parts.summary, found, found.and_then(|found| found.larger.as_ref()));
+    spans::summary(&mut parts.summary, &view.spans);
+    point::rows_with(&mut parts.rows, report, &|document, _, outcome| {
         document.put(&columns::SPANNED, spanned(outcome));
-        document.put(&columns::PAGE_WALK, share(report.outcomes, outcome));
+        document.put(&columns::PAGE_WALK, view.walks.share(outcome));
     });
-}
-
-/// Describes the evidence.
-pub fn data(document: &mut Shown, report: &Report<'_, '_>) {
-    point::evidence(document, report);
-}
-
-/// Returns the kinds of pages that have a measured point.
-pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages> + Clone + use<'r, 'a> {
-    let outcomes = report.outcomes;
-    kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok()))
+    answer(&mut parts.answer, report, view);
+    let evidence = &mut parts.evidence;
+    table(evidence, report, view);
+    spans::table(evidence, report, &view.spans);
+    pictures(evidence, report, view);
+    spans::picture(evidence, &view.spans);
+    missing(evidence, view);
+    method::walks(evidence, report);
+    let data = &mut parts.data;
+    by_order(data, report, view);
+    beside_data(data, report, view);
+    rows::table(data, report, "walk", &|table, _, outcome| {
+        let point = &outcome.point;
+        let (size, pages) = (point.size, point.pages);
+        match point.stride == point.line.bytes() {
+            true => table.cell(format_args!("{size}, {pages}, {}", OrderName(point.order))),
+            false => table.cell(format_args!("{size}, {pages}, one line per page")),
+        }
+    });
+    point::evidence(data, report);
+    spans::data(data, &view.spans);
 }
 
 /// Returns the heading for a kind of pages.
-pub(super) fn heading(pages: Pages) -> impl Display {
-    fmt::from_fn(move |out| match pages.are_transparent() {
-        true => out.write_str("THP"),
-        false => PageKind(pages).fmt(out),
-    })
+fn heading(pages: Pages) -> String {
+    if pages.are_transparent() { "THP".into() } else { format!("{}", PageKind(pages)) }
 }
 
-/// Shows a kind of pages at the start of a sentence.
-fn name(pages: Pages) -> impl Display {
-    fmt::from_fn(move |out| match pages.are_transparent() {
-        true => out.write_str("Transparent huge pages"),
-        false => PageWords(pages).fmt(out),
-    })
+/// Returns the name of a kind of pages at the start of a sentence.
+fn name(pages: Pages) -> String {
+    if pages.are_transparent() { "Transparent huge pages".into() } else { format!("{}", PageWords(pages)) }
 }
 
 /// Writes whether larger pages are faster, by how much, and from which size on.
-pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_, '_>) {
     let base = PageWords(report.machine.base_pages());
     let smallest = report.machine.line.times(FEWEST_LINES);
-    match found(report) {
+    match view.found {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
             compared(document, report, (size, small), &larger)
         }
@@ -99,37 +117,34 @@ pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
         }
         None => {}
     }
-    told_apart(document, report);
-    for pages in had(report).filter(|pages| behaves_as_small(report.outcomes, *pages)) {
+    told_apart(document, report, view);
+    for pages in view.had.iter().filter(|pages| view.walks.behaves_as_small(**pages)) {
         document.finding(format_args!(
             "{pages} behave like {base} in the TLB, as when a hypervisor backs them with {base}.",
-            pages = name(pages)
+            pages = name(*pages)
         ));
     }
-    spans::answer(document, report, found(report));
+    spans::answer(document, report, &view.spans, view.in_memory.last(), view.found);
 }
 
 /// Writes memory and translation of the largest working set in each kind of pages, if they were told apart.
-fn told_apart(document: &mut Shown, report: &Report<'_, '_>) {
+fn told_apart(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_, '_>) {
     let base = report.machine.base_pages();
-    let of = |pages: Pages| {
-        let outcome =
-            walks(report.outcomes, pages).filter(|outcome| split::parts(outcome).is_some()).last()?;
-        Some((outcome.point.size, split::parts(outcome)?, pages))
+    let of = |pages: &Pages| {
+        let mut walks = view.walks.random(*pages).rev();
+        walks.find_map(|outcome| Some((outcome.point.size, split::parts(outcome)?, *pages)))
     };
-    let all = || had(report).filter_map(of);
-    let Some((size, first, _)) = all().find(|(.., pages)| *pages == base).or_else(|| all().next()) else {
+    let all: Vec<_> = vector(view.had.iter().filter_map(of));
+    let Some((size, first, _)) = all.iter().find(|(.., pages)| *pages == base).or(all.first()) else {
         return;
     };
+    let added = all
+        .iter()
+        .map(|(_, parts, pages)| format!("{} in {}", split::with_ends(parts.translation), PageWords(*pages)));
     document.finding(format_args!(
-        "A random load over {size} costs {} in memory; address translation adds{}.",
+        "A random load over {size} costs {} in memory; address translation adds {}.",
         split::with_ends(first.without_translation),
-        fmt::from_fn(|out| {
-            all().enumerate().try_for_each(|(index, (_, parts, pages))| {
-                let comma = if index > 0 { "," } else { "" };
-                write!(out, "{comma} {} in {}", split::with_ends(parts.translation), PageWords(pages))
-            })
-        })
+        joined("", ", ", added)
     ));
 }
 
@@ -192,25 +207,22 @@ fn translated(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, larger
 }
 
 /// Shows nanoseconds by working set, and the savings from the largest pages.
-fn table(document: &mut Shown, report: &Report<'_, '_>) {
-    let outcomes = report.outcomes;
-    let largest = had(report).last().filter(|pages| !pages.are_base());
+fn table(document: &mut Shown, report: &Report<'_, '_>, PagesView { walks, had, .. }: &PagesView<'_, '_>) {
+    let largest = had.last().filter(|pages| !pages.are_base());
     document.tabulate("", Level::Quiet, 0, &|table| {
         table.text("working set");
-        had(report).for_each(|pages| table.cell(format_args!("{} ns", heading(pages))));
+        had.iter().for_each(|pages| table.cell(format_args!("{} ns", heading(*pages))));
         if let Some(largest) = largest {
-            table.cell(format_args!("{} saves", heading(largest)));
+            table.cell(format_args!("{} saves", heading(*largest)));
         }
-        for small in walks(outcomes, report.machine.base_pages()) {
-            let point = &small.point;
+        for small in walks.random(report.machine.base_pages()) {
             table.row();
-            table.show(&point.size);
-            for pages in had(report) {
-                let walk = find(outcomes, pages, (point.order, point.stride, point.size));
-                table.number(walk.and_then(Outcome::nanoseconds));
+            table.show(&small.point.size);
+            for pages in had {
+                table.number(walks.like(small, *pages).and_then(Outcome::nanoseconds));
             }
             if largest.is_some() {
-                saves(table, ratio(outcomes, small));
+                saves(table, walks.ratio(small));
             }
         }
     });
@@ -231,47 +243,105 @@ fn saves(table: &mut ShownTable, ratio: Option<Estimate>) {
     }
 }
 
+/// Shows the savings of orders that stay within a page, at the largest working set.
+fn by_order(
+    document: &mut Shown,
+    report: &Report<'_, '_>,
+    PagesView { walks, had, found, .. }: &PagesView<'_, '_>,
+) {
+    let Some(HugePagesConclusion { size, .. }) = *found else { return };
+    let machine = report.machine;
+    let orders = [Order::Random, TWO_MEGABYTE_LOCAL, Order::Local(machine.page.bytes())];
+    let caption = "ns by order: random everywhere, or region by region";
+    document.tabulate(caption, Level::Verbose, 1, &|table| {
+        table.show(&size);
+        had.iter().for_each(|pages| table.text(&heading(*pages)));
+        for order in orders {
+            table.row();
+            table.show(&OrderName(order));
+            for pages in had {
+                let walk = walks.find(*pages, (order, machine.line.bytes(), size));
+                table.number(walk.and_then(Outcome::nanoseconds));
+            }
+        }
+    });
+}
+
+/// Shows the time of one line on each of many base pages of memory, less the time of as many lines in the largest pages
+/// and the cost of translation without memory: the rest is what data and page tables cost each other, and in a guest
+/// the host's share.
+fn beside_data(
+    document: &mut Shown,
+    report: &Report<'_, '_>,
+    PagesView { in_memory, .. }: &PagesView<'_, '_>,
+) {
+    if in_memory.is_empty() {
+        return;
+    }
+    document.tabulate("ns of one line on each base page of memory", Level::Verbose, 0, &|table| {
+        table.texts(&["pages", "span", "memory", "data alone", "translation alone", "rest"]);
+        for row in in_memory {
+            table.row();
+            table.show(&row.lines);
+            table.show(&report.machine.page.bytes().times(row.lines));
+            for estimate in [Some(row.memory), row.data, row.alone, row.rest()] {
+                table.number(estimate.map(|estimate| estimate.value));
+            }
+        }
+    });
+}
+
 /// Describes the kinds of pages that could not be measured, with their remedies.
-fn missing(document: &mut Shown, report: &Report<'_, '_>) {
-    for pages in kinds(report.outcomes) {
-        let refused = walks(report.outcomes, pages).find_map(|outcome| match outcome.result {
+fn missing(document: &mut Shown, PagesView { walks, .. }: &PagesView<'_, '_>) {
+    for pages in &walks.kinds {
+        let refused = walks.random(*pages).find_map(|outcome| match outcome.result {
             Err(Exclusion::Placement(error)) => Some(error),
             _ => None,
         });
+        let name = pages.pool().map_or_else(|| name(*pages), |size| format!("{size} pool"));
         if let Some(error) = refused {
-            match pages.pool() {
-                Some(size) => {
-                    describe::missing(document, Role::Missing, &format_args!("{size} pool"), &error)
-                }
-                None => describe::missing(document, Role::Missing, &name(pages), &error),
-            }
+            describe::missing(document, Role::Missing, &name, &error);
         }
     }
 }
 
 /// Draws the time that larger pages save, and the latency in each kind of pages. A terminal shows the latter only
 /// without the former.
-fn pictures(document: &mut Shown, report: &Report<'_, '_>) {
+fn pictures(
+    document: &mut Shown,
+    report: &Report<'_, '_>,
+    PagesView { walks, had, found, .. }: &PagesView<'_, '_>,
+) {
     let base = report.machine.base_pages();
-    let compares = had(report).count() > 1 && had(report).any(|pages| pages == base);
-    let title = found(report).map_or(String::new(), |found| title(&found, base));
+    let compares = had.len() > 1 && had.contains(&base);
+    let title = found.as_ref().map_or(String::new(), |found| title(found, base));
+    let points = |pages: Pages, value: &dyn Fn(&Outcome<'_>) -> Option<Estimate>| {
+        let point = |outcome: &Outcome<'_>| {
+            ChartPoint::of(outcome.point.size.0.real(), value(outcome).unwrap_or(f64::NAN.into()))
+        };
+        (pages, vector(&mut walks.random(pages).map(point)))
+    };
     if compares {
         let saved = |outcome: &Outcome<'_>| {
-            let point = &outcome.point;
-            let small = find(report.outcomes, base, (point.order, point.stride, point.size))?;
-            let Estimate { value, interval } = outcome.estimate()?.over(small.estimate()?)?;
+            let Estimate { value, interval } =
+                outcome.estimate()?.over(walks.like(outcome, base)?.estimate()?)?;
             let of = |share: f64| 100.0 * (1.0 - share);
             let interval = interval.map(|at| Interval { low: of(at.high), high: of(at.low) });
             Some(Estimate { value: of(value), interval })
         };
         let axis = Axis { title: "time saved", unit: Unit::Plain("%"), scale: Scale::Linear };
         let texts = [&title, "time that larger pages save by working set"];
-        let kinds = &mut had(report).filter(|pages| *pages != base);
-        by_kind(document, chart(report, texts, axis), kinds, &|pages| points(report, pages, &saved), true);
+        let larger = had.iter().filter(|pages| **pages != base);
+        by_kind(document, chart(report, texts, axis), &mut larger.map(|pages| points(*pages, &saved)), true);
     }
     let axis = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
     let chart = chart(report, [&title, "latency by working set"], axis);
-    by_kind(document, chart, &mut had(report), &|pages| points(report, pages, &Outcome::estimate), !compares);
+    by_kind(
+        document,
+        chart,
+        &mut had.iter().map(|pages| points(*pages, &|outcome| outcome.estimate())),
+        !compares,
+    );
 }
 
 /// Returns the title of a picture: the latency in base pages and in the largest ones.
@@ -303,37 +373,4 @@ fn chart(report: &Report<'_, '_>, [title, axes]: [&str; 2], y_axis: Axis) -> Cha
         series: Vec::new(),
         marks: Vec::new(),
     }
-}
-
-/// Returns the value of each point in a kind of pages.
-fn points<'a>(
-    report: &Report<'_, 'a>,
-    pages: Pages,
-    value: &dyn Fn(&Outcome<'a>) -> Option<Estimate>,
-) -> Vec<ChartPoint> {
-    let point = |outcome: &Outcome<'a>| {
-        ChartPoint::of(outcome.point.size.0.real(), value(outcome).unwrap_or(f64::NAN.into()))
-    };
-    vector(&mut walks(report.outcomes, pages).map(point))
-}
-
-pub fn summary(document: &mut Shown, report: &Report<'_, '_>) {
-    let found = found(report);
-    let found = found.as_ref();
-    let larger = found.and_then(|found| found.larger);
-    document.put(&columns::WORKING_SET, found.map(|found| found.size));
-    document.put(&SMALL_NS, found.map(|found| found.small));
-    match &larger {
-        Some(larger) => document.show(&LARGEST, &larger.pages),
-        None => document.put(&LARGEST, None::<bool>),
-    }
-    document.put(&LARGEST_NS, larger.map(|larger| larger.latency));
-    document.put(&OVER_LARGEST, larger.and_then(|larger| larger.ratio));
-    document.put(&columns::PAGE_WALK, larger.and_then(|larger| larger.share()));
-    members! { document;
-        "page_walk_from_bytes": larger.and_then(|larger| larger.from) => "Smallest working set from which on page walks use a tenth of the time, in bytes; null if there is none.";
-        "page_local_ns" interval: found.and_then(|found| found.page_local) => "Latency in base pages in page-local order, in nanoseconds; null if not measured.";
-        "huge_pages_pay": larger.and_then(|larger| larger.worth.pays()) => "True if larger pages are faster; null if uncertain, or if the TLB treats them as base pages.";
-    }
-    spans::summary(document, report);
 }

@@ -1,6 +1,9 @@
 //! Consistency of texts with their own numbers: sentences must not contradict each other.
 
+use crate::analysis::drawn_tests::drawn;
+use crate::catalogue::EXPERIMENTS;
 use crate::saved::Saved;
+use std::collections::BTreeSet;
 use std::string::String;
 use std::vec::Vec;
 
@@ -36,6 +39,27 @@ fn no_sentence_contradicts_another() {
         }
     }
     assert!(treated >= 4, "the TLB was found to treat huge pages as small ones in {treated} texts");
+}
+
+#[test]
+fn conclusions_are_drawn_once_a_run() {
+    let mut all = BTreeSet::new();
+    for line in EXPERIMENTS.iter().map(|experiment| experiment.descriptor.name) {
+        findings::written(&scenes::plain(String::new(), "two-sockets", line.into()));
+        let drawn = drawn();
+        assert!(drawn.values().all(|count| *count == 1), "{line}: {drawn:?}");
+        all.extend(drawn.into_keys());
+    }
+    let expected = ["bandwidth", "chains", "cores", "loaded", "matrix", "order", "pages", "residency"];
+    assert!(all.iter().eq(&expected), "{all:?}");
+}
+
+#[test]
+fn one_cache_line_of_a_pair_is_in_the_singular() {
+    let scene = scenes::plain(String::new(), "hybrid", "cores --lines=1 --verbose".into());
+    let text = findings::written(&scene).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("each window uses 1 line for about 25 µs") && !text.contains("1 lines"), "{text}");
+    assert!(text.contains("median of 1 cache line,") || text.contains("median of 1 cache line)"), "{text}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ use crate::analysis::traffic::bytes_per_line;
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
 use crate::describe::output;
-use crate::describe::{CommandRun, Report};
+use crate::describe::{CommandRun, Report, ReportParts};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::curve::apart;
 use crate::experiment::dry_run;
@@ -299,7 +299,10 @@ fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
         return write(output::COLUMNS, &shown);
     }
     made_up(scene, parsed, experiment, &mut |report| {
-        let shown = Shown::of(|document| crate::describe::report(document, report, &experiment.present));
+        crate::analysis::drawn_tests::drawn();
+        let shown = Shown::of(|document| {
+            crate::describe::report(document, report, ReportParts::of(report, experiment.present))
+        });
         write(output::COLUMNS, &shown);
     });
 }

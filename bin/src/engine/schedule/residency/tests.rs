@@ -169,14 +169,14 @@ fn shares(cache: &mut SimulatedCache, sizes: &[Bytes]) -> Vec<Residence> {
 fn a_cache_that_keeps_everything_loses_no_line_in_any_wait() {
     let found = shares(&mut SimulatedCache::new(SIZE, f64::INFINITY), &[SIZE]);
     assert!(found.iter().all(|point| point.share.value == 1.0), "{found:?}");
-    let set = all(&found).next().unwrap();
+    let set = all(&found)[0];
     assert!(matches!(set.half, Some(HalfLife::Longer(after_ns)) if after_ns > 0.5e9), "{set:?}");
 }
 
 #[test]
 fn lines_that_leave_at_one_age_have_its_half_life() {
     let found = shares(&mut SimulatedCache::new(SIZE, 5e6), &[SIZE]);
-    let set = all(&found).next().unwrap();
+    let set = all(&found)[0];
     let Some(HalfLife::Found(half)) = set.half else { panic!("{set:?}") };
     assert!((4.5e6..5.5e6).contains(&half.value) && set.is_step, "{set:?}");
 }
