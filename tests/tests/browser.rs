@@ -101,7 +101,7 @@ fn page() -> (PathBuf, String) {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     let path = MADE.get_or_init(|| {
         let path = pictures().join("report.html");
-        run(&["report", "--size=64K", "--budget=20", &format!("--output={}", path.display())])
+        run(&["report", "--size=64K", "--budget=10", &format!("--output={}", path.display())])
             .expect_status(0);
         path
     });

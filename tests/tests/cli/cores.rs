@@ -36,7 +36,7 @@ fn every_method_has_a_value_for_a_pair() {
     let Some(pairs) = two_cpus("cores::every_method_has_a_value_for_a_pair") else { return };
     for method in ["cas", "read-cas", "flag", "message"] {
         let method_asked = format!("--method={method}");
-        let found = run(&["cores", "--json", &pairs, "--lines=3", "--budget=10", &method_asked]);
+        let found = run(&["cores", "--json", &pairs, "--lines=3", "--budget=2", &method_asked]);
         let document = found.expect_json(0);
         assert_valid(&document);
         assert_eq!(text(&document, "/summary/method"), method);
@@ -57,7 +57,7 @@ fn every_method_has_a_value_for_a_pair() {
 #[test]
 fn states_are_walked_over_and_nearer_lines_are_faster() {
     let Some(pairs) = two_cpus("cores::states_are_walked_over_and_nearer_lines_are_faster") else { return };
-    let document = run(&["cores", "--json", "--states", &pairs]).expect_json(0);
+    let document = run(&["cores", "--json", "--states", "--budget=3", &pairs]).expect_json(0);
     assert_valid(&document);
     let states: Vec<_> = array(&document, "/rows").iter().filter(|row| row.get("state").is_some()).collect();
     let own = |op: &str, level: &str| {
@@ -133,7 +133,7 @@ fn two_results_are_compared_pair_by_pair() {
     let directory = Directory::new("cores-compare");
     for (name, more) in [("a.json", "--method=cas"), ("b.csv", "--method=cas"), ("flag.csv", "--method=flag")]
     {
-        finish(&mut directory.command(&["cores", &pairs, more, "--budget=10", "--output", name]))
+        finish(&mut directory.command(&["cores", &pairs, more, "--budget=2", "--output", name]))
             .expect_status(0);
     }
     let same = finish(&mut directory.command(&["compare", "a.json", "a.json", "--json", "--force"]));

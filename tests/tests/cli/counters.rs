@@ -31,7 +31,7 @@ fn lanes_are_counted_or_the_reason_is_reported() {
 
 #[test]
 fn traffic_is_counted_or_the_reason_is_reported() {
-    let arguments = ["bandwidth", "--size=256K", "--budget=10", "--json", "--counters"];
+    let arguments = ["bandwidth", "--size=256K", "--budget=3", "--json", "--counters"];
     let document = run(&arguments).expect_json(0);
     let counted = document.pointer("/rows/0/instructions_per_cycle").is_some();
     assert_ne!(counted, warnings(&document).contains(&"counters-unavailable"), "{document:#}");

@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
-use latency_tests::lanes::of_everything;
 use latency_tests::run::run;
 
 /// Every measuring experiment, with options that make it short.
@@ -47,20 +46,28 @@ const CONDITIONS: [&str; 19] = [
     "seed",
 ];
 
-fn short<'a>(experiment: &[&'a str], format: &'a str) -> Vec<&'a str> {
+fn short<'a>(experiment: &[&'a str], save: &'a str) -> Vec<&'a str> {
     let mut line = experiment.to_vec();
-    line.extend(["--progress=never", format]);
+    line.extend(["--progress=never", "--csv", save]);
     if experiment.first() != Some(&"bandwidth") {
         line.extend(["--trials=2", "--iters=200", "--warmup-iters=100"]);
     }
     line
 }
 
-/// Returns the CSV of each experiment: run once, for all tests.
-fn tables() -> &'static [String] {
-    static TABLES: OnceLock<Vec<String>> = OnceLock::new();
-    let saved = |experiment: &[&str]| run(&short(experiment, "--csv")).expect_status(0).stdout.clone();
-    TABLES.get_or_init(|| EXPERIMENTS.into_iter().map(saved).collect())
+/// Returns the CSV and the JSON of each experiment: run once, for all tests.
+fn results() -> &'static [[String; 2]] {
+    static RESULTS: OnceLock<Vec<[String; 2]>> = OnceLock::new();
+    RESULTS.get_or_init(|| {
+        let directory = Directory::new("keys-results");
+        let document = directory.path().join("result.json");
+        let save = format!("--save={}", document.display());
+        let saved = |experiment: &[&str]| {
+            let table = run(&short(experiment, &save)).expect_status(0).stdout.clone();
+            [table, std::fs::read_to_string(&document).expect("a document")]
+        };
+        EXPERIMENTS.into_iter().map(saved).collect()
+    })
 }
 
 /// Returns the cells of a line. A cell with a comma is in quotes, which stay; the program's reasons contain no quotes.
@@ -75,7 +82,7 @@ fn cells(line: &str) -> Vec<&str> {
 
 #[test]
 fn no_two_rows_of_an_experiment_have_the_same_conditions() {
-    for (experiment, table) in EXPERIMENTS.into_iter().zip(tables()) {
+    for (experiment, [table, _]) in EXPERIMENTS.into_iter().zip(results()) {
         let rows: Vec<Vec<&str>> = table.lines().map(cells).collect();
         let (names, rows) = rows.split_first().expect("a header");
         let mut seen = BTreeSet::new();
@@ -93,9 +100,8 @@ fn no_two_rows_of_an_experiment_have_the_same_conditions() {
 #[test]
 fn every_row_of_a_saved_result_matches_only_itself() {
     let directory = Directory::new("keys");
-    for (experiment, table) in EXPERIMENTS.into_iter().zip(tables()).step_by(of_everything(2, 1)) {
-        let document = run(&short(experiment, "--json")).expect_status(0).stdout.clone();
-        for (format, saved) in [("CSV", table), ("JSON", &document)] {
+    for (experiment, [table, document]) in EXPERIMENTS.into_iter().zip(results()) {
+        for (format, saved) in [("CSV", table), ("JSON", document)] {
             let path = directory.path().join("saved");
             std::fs::write(&path, saved).expect("a file");
             let path = path.to_str().expect("a path in UTF-8");

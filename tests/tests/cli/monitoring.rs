@@ -31,9 +31,9 @@ const EXPERIMENTS: [&[&str]; 13] = [
     &["parallel", "--size=16K"],
     &["window", "--size=16K"],
     &["distribution", "--size=64K"],
-    &["bandwidth", "--size=16K", "--budget=10"],
-    &["loaded", "--size=16K", "--traffic=read", "--rates=0.1,max", "--budget=10"],
-    &["cores", "--lines=1", "--budget=5"],
+    &["bandwidth", "--size=16K", "--budget=3"],
+    &["loaded", "--size=16K", "--traffic=read", "--rates=0.1,max", "--budget=3"],
+    &["cores", "--lines=1", "--budget=2"],
     &["system"],
 ];
 

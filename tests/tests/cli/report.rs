@@ -15,7 +15,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The smallest possible report.
-const SMALL: [&str; 3] = ["report", "--size=64K", "--budget=20"];
+const SMALL: [&str; 3] = ["report", "--size=64K", "--budget=10"];
 
 /// Interrupts a report as soon as it has announced this experiment.
 fn interrupted(directory: &Directory, more: &[&str], words: &str) -> Run {

@@ -10,13 +10,13 @@ use latency_tests::skip::skip;
 use serde_json::Value;
 use std::process::Command;
 
-/// An experiment with every number of cores, in caches, which needs some seconds.
-const SCALING: [&str; 4] = ["bandwidth", "--view=scaling", "--size=64K", "--json"];
+/// An experiment with every number of cores, in caches.
+const SCALING: [&str; 5] = ["bandwidth", "--view=scaling", "--size=64K", "--budget=3", "--json"];
 /// An experiment with two rates of traffic beside a chain, with time for several windows of each.
 const LOADED: [&str; 6] =
-    ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=10", "--json"];
+    ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=6", "--json"];
 /// An experiment with two cores, which needs a second.
-const CORES: [&str; 4] = ["cores", "--lines=2", "--budget=10", "--json"];
+const CORES: [&str; 4] = ["cores", "--lines=2", "--budget=3", "--json"];
 /// The number of a user without any other process.
 const NOBODY_ELSE: u32 = 64_913;
 
@@ -152,7 +152,7 @@ fn an_exhausted_cpu_time_quota_is_reported() {
         let why = "it takes a control group, which root may make where they are mounted";
         return skip("threads::an_exhausted_cpu_time_quota", why);
     };
-    let found = measured(&["--budget=3"], |command| {
+    let found = measured(&[], |command| {
         group.hold(command);
     });
     assert!(warnings(&found.expect_json(0)).contains(&"throttled"), "{found}");
@@ -171,7 +171,7 @@ fn an_exhausted_cpu_time_quota_is_reported() {
             }
         }
     }
-    let found = measured(&["--budget=3", "--strict"], |command| {
+    let found = measured(&["--strict"], |command| {
         group.hold(command);
     });
     assert_eq!(status(&found), Ok(3), "{found}");

@@ -114,6 +114,21 @@ pub fn written(scene: &Scene) -> String {
     out
 }
 
+/// Returns the output of one run in several formats; `None` if it failed.
+pub fn written_in(scene: &Scene, formats: &[&Format]) -> Option<Vec<String>> {
+    let run = Parsed::of(scene);
+    let mut all = Vec::new();
+    let failure = run.described(scene, &mut |columns, shown| {
+        let write = |format: &&Format| {
+            let mut out = String::new();
+            output::write(&mut out, format, run.options, terminal(scene), columns, shown).unwrap();
+            out
+        };
+        all = formats.iter().map(write).collect();
+    });
+    failure.is_none().then_some(all)
+}
+
 /// Returns a result in a format, in the style of a scene.
 pub fn shown(scene: &Scene, format: &Format, shown: &Shown) -> String {
     let mut out = String::new();

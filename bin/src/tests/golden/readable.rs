@@ -89,9 +89,9 @@ fn with_values(scene: &Scene) -> (usize, usize) {
 }
 
 /// Checks that a result is read in every form, each time with the same rows.
-fn check(scene: &Scene, what: &str, file: &str) {
+fn check(scene: &Scene, what: &str, file: &str, number: usize) {
     let json = in_format(scene, "json");
-    again::check(scene, &json, what);
+    again::check(scene, &json, what, number);
     let (own, others) = with_values(scene);
     if own + others == 0 {
         return;
@@ -129,7 +129,7 @@ fn every_result_that_is_written_can_be_read() {
         let scene = random_scene(&mut Pcg32::new(42, number as u64), number);
         let troubles: Vec<_> = scene.troubles.iter().map(|trouble| *trouble as usize).collect();
         let what = format!("{number}: {} on {}, troubles {troubles:?}", scene.line, scene.machine);
-        check(&scene, &what, file);
+        check(&scene, &what, file, number);
     }
     // It is removed only if all is well; the next run overwrites it.
     let _ = fs::remove_file(file);
