@@ -12,7 +12,7 @@ use latency_core::sort::sort_by;
 use latency_core::text::joined;
 
 use super::report::pictures::picture;
-use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read, read_into, rows};
+use super::report::saved::{FILE, FILES, File, OF, POINTS, RESULTS, heading, read, read_into, rows};
 use super::{Command, Write};
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
@@ -134,6 +134,7 @@ fn contents(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
     file.contents(document, Level::Normal);
     document.put(&FILE, name.as_str());
     document.put(&OF, saved.experiment.as_str());
+    document.put(&POINTS, saved.rows.len());
     conditions(document, saved);
 }
 

@@ -74,23 +74,15 @@ pub enum Setter {
     Value(&'static ValueKind, for<'a> fn(&mut Options<'a>, &'a [u8]) -> Result<(), ValueError<'a>>),
 }
 
-/// A text about an option.
-#[derive(Clone, Copy)]
-pub struct FlagText {
-    /// The text for all experiments.
-    pub general: &'static str,
-    /// Other texts, each for one experiment.
-    pub others: &'static [(&'static str, &'static str)],
-}
-
-impl FlagText {
-    const EMPTY: FlagText = FlagText { general: "", others: &[] };
-
-    /// Returns the text for an experiment.
-    pub fn of(&self, experiment: &str) -> &'static str {
-        let other = self.others.iter().find(|(name, _)| *name == experiment);
-        other.map_or(self.general, |(_, text)| text)
-    }
+/// The texts about an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlagText {
+    /// Its meaning, in one line.
+    Meaning,
+    /// Its default; empty for a switch that is off.
+    Default,
+    /// The reason in the hardware for the default; may be empty.
+    Reason,
 }
 
 /// One option.
@@ -106,29 +98,31 @@ pub struct Flag {
     pub group: Group,
     /// True if the short help lists it.
     pub common: bool,
-    /// Its meaning, in one line.
-    pub help: FlagText,
-    /// Its default; empty for a switch that is off.
-    pub default: FlagText,
-    /// The reason in the hardware for the default; may be empty.
-    pub reason: FlagText,
+    /// Its texts for all experiments, each at the place of its [`FlagText`].
+    texts: [&'static str; 3],
     /// The change that it makes.
     pub set: Setter,
 }
 
 impl Flag {
-    /// The values of the fields that most options share.
-    const PLAIN: Flag = Flag {
-        id: FlagId::Version,
-        name: "",
-        short: None,
-        group: Group::General,
-        common: false,
-        help: FlagText::EMPTY,
-        default: FlagText::EMPTY,
-        reason: FlagText::EMPTY,
-        set: Switch(|_| ()),
-    };
+    /// Returns a text about it for all experiments.
+    pub const fn text(&self, which: FlagText) -> &'static str {
+        self.texts[which as usize]
+    }
+
+    /// Returns each experiment with a text of its own, and that text.
+    pub fn others(&self, which: FlagText) -> impl Iterator<Item = (&'static str, &'static str)> {
+        OTHERS
+            .iter()
+            .filter(move |other| (other.0, other.1) == (self.id, which))
+            .map(|other| (other.2, other.3))
+    }
+
+    /// Returns a text about it for an experiment.
+    pub fn text_of(&self, which: FlagText, experiment: &str) -> &'static str {
+        let mut others = self.others(which);
+        others.find(|(name, _)| *name == experiment).map_or(self.text(which), |(_, text)| text)
+    }
 
     /// Returns the kind of its value, if it has one.
     pub const fn kind(&self) -> Option<&'static ValueKind> {
@@ -198,22 +192,22 @@ macro_rules! flags {
         }
 
         /// Every option, in the order of [`FlagId`] and of the help text.
-        #[allow(clippy::needless_update)] // some options have every field
         pub const FLAGS: &[Flag] = &[$(Flag {
             id: FlagId::$id,
             name: $name,
-            $(short: Some($short),)?
+            short: [$(Some($short),)? None][0],
             group: Group::$group,
-            $(common: $common,)?
-            help: FlagText { general: $help, others: &[$((stringify!($helped), $its_help)),*] },
-            $(default: FlagText {
-                general: $default,
-                others: &[$((stringify!($defaulted), $its_default)),*],
-            },)?
-            $(reason: FlagText { general: $reason, others: &[$((stringify!($reasoned), $its_reason)),*] },)?
+            common: false $(|| $common)?,
+            texts: [$help, concat!($($default)?), concat!($($reason)?)],
             set: $set,
-            ..Flag::PLAIN
         },)*];
+
+        /// The texts for one experiment in place of those for all.
+        const OTHERS: &[(FlagId, FlagText, &str, &str)] = &[$(
+            $((FlagId::$id, FlagText::Meaning, stringify!($helped), $its_help),)*
+            $($((FlagId::$id, FlagText::Default, stringify!($defaulted), $its_default),)*)?
+            $($((FlagId::$id, FlagText::Reason, stringify!($reasoned), $its_reason),)*)?
+        )*];
     };
 }
 
@@ -598,12 +592,12 @@ mod tests {
     fn the_table_is_in_the_order_of_the_ids() {
         for (index, flag) in FLAGS.iter().enumerate() {
             assert_eq!(flag.id as usize, index, "{flag}");
-            let help = flag.help.general;
+            let help = flag.text(FlagText::Meaning);
             assert!(!help.is_empty() && !help.ends_with('.'), "{flag}");
-            assert_eq!(flag.default.general.is_empty(), flag.kind().is_none(), "{flag}");
-            for text in [flag.help, flag.default, flag.reason] {
-                assert_plain(text.general);
-                text.others.iter().for_each(|(_, other)| assert_plain(other));
+            assert_eq!(flag.text(FlagText::Default).is_empty(), flag.kind().is_none(), "{flag}");
+            for which in [FlagText::Meaning, FlagText::Default, FlagText::Reason] {
+                assert_plain(flag.text(which));
+                flag.others(which).for_each(|(_, other)| assert_plain(other));
             }
         }
         assert_eq!(FLAGS.len(), FlagId::Version as usize + 1);

@@ -8,7 +8,7 @@ use latency_core::text::joined;
 use super::Descriptor;
 use super::bits::FlagSet;
 use super::choices::Help;
-use super::flags::{FLAGS, Flag, FlagId, GROUPS, Group};
+use super::flags::{FLAGS, Flag, FlagId, FlagText, GROUPS, Group};
 use crate::report::figures::width;
 use crate::report::format::Format;
 use crate::report::wrap::Wrap;
@@ -245,12 +245,12 @@ fn describe(
         Some(letter) => named(out, &format_args!("  -{}, {flag}", char::from(letter)), COLUMN)?,
         None => named(out, &format_args!("  {flag}"), COLUMN)?,
     };
-    text.write_str(flag.help.of(experiment))?;
+    text.write_str(flag.text_of(FlagText::Meaning, experiment))?;
     if flag.id == FlagId::Format {
         write!(text, "{}", joined(" ", ", ", formats.iter().map(|format| format.name)))?;
     }
-    for (label, words) in [("default:", flag.default), ("why:", flag.reason)] {
-        let words = words.of(experiment);
+    for (label, words) in [("default:", FlagText::Default), ("why:", FlagText::Reason)] {
+        let words = flag.text_of(words, experiment);
         if reasons && !words.is_empty() {
             text.break_line()?;
             write!(text, "{label} {words}")?;

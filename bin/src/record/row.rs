@@ -89,7 +89,8 @@ impl Row {
         Column::all().filter(|column| !kept.has(*column)).for_each(|column| self.remove(column));
     }
 
-    fn remove(&mut self, column: Column) {
+    /// Removes the cell of a column.
+    pub fn remove(&mut self, column: Column) {
         self.places.iter_mut().skip(column.place()).take(1).for_each(|slot| *slot = NO_CELL);
     }
 

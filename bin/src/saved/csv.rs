@@ -2,14 +2,14 @@
 
 use super::fields::{fields, is_missing, separator, sized, timed};
 use super::headings::{self, TableColumn};
-use super::numerals::{Numerals, number};
+use super::numerals::Numerals;
 use super::point::{check_word, finish, is_compared};
-use super::rows::{Draft, LOADED, Problem, each_line};
+use super::rows::{Draft, LOADED, Problem, each_line, lines};
 use super::shape::OF_SCHEMA_1;
 use super::tree::line_of;
 use super::{foreign, origin, unit};
 use crate::options::tokens::escaped;
-use crate::record::columns::{CLASS, Column, EXPERIMENT, HOST, NS, TOOL_VERSION, WORKING_SET};
+use crate::record::columns::{CLASS, Column, ColumnKind, EXPERIMENT, HOST, NS, TOOL_VERSION, WORKING_SET};
 use crate::record::row::Row;
 use latency_core::math;
 
@@ -37,17 +37,18 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     let (mut begun, mut empty, mut heading) = (false, 0, "");
     // The last comment before the first row may be its heading.
     let mut comment = "";
-    each_line(&mut lines(text), &mut |index, line| {
+    each_line(text, &mut |index, line| {
         if let Some(words) = ["#", "//", "%"].iter().find_map(|mark| line.strip_prefix(*mark)) {
             comment = if begun { comment } else { words };
             return Ok(());
         }
-        if line.bytes().all(|byte| b"|+-:= ".contains(&byte)) || line.starts_with("sep=") {
-            // An empty line, a rule between rows, or an instruction to a spreadsheet.
+        let marks: &[u8] = if begun { b"|+-:= ,;\t" } else { b"|+-:= " };
+        if line.bytes().all(|byte| marks.contains(&byte)) || line.starts_with("sep=") {
+            // An empty line or row, a rule between rows, or an instruction to a spreadsheet.
             empty = if line.is_empty() { empty + 1 } else { 0 };
             return Ok(());
         }
-        if begun && core::mem::take(&mut empty) > 1 {
+        if core::mem::take(&mut empty) > 1 && begun {
             // gnuplot separates tables in this way.
             return Err("a second table begins; save each table in its own file");
         }
@@ -63,6 +64,9 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         if table.is_foreign() {
             let all = lines(text).skip(index + usize::from(names));
             table.numerals = Numerals::of(&mut all.flat_map(|line| fields(line, table.separator)));
+        } else if table.separator == Some(b';') {
+            // A spreadsheet of a country with decimal commas wrote the table of this program again.
+            table.numerals = Numerals::WITH_COMMA;
         }
         if names {
             heading = line;
@@ -71,11 +75,6 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         table.row(line, draft)
     })?;
     origin::limits(draft).map_err(|what| Problem::new(1, what))
-}
-
-/// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split(if text.as_bytes().contains(&b'\n') { '\n' } else { '\r' })
 }
 
 /// The layout of the rows of a table.
@@ -171,8 +170,16 @@ impl TableLayout {
                         is_first = *character == '"' && !is_first;
                         is_first || *character != '"'
                     }));
+                    // Spreadsheets write TRUE and FALSE.
+                    let text = match column.kind() {
+                        ColumnKind::Flag => text.to_ascii_lowercase(),
+                        _ => text,
+                    };
+                    if text.is_empty() {
+                        continue;
+                    }
                     check_word(column, &text)?;
-                    row.read(column, part, &text, number(field))?;
+                    row.read(column, part, &text, numerals.number(field))?;
                 }
                 TableColumn::Size(unit) => {
                     let size = sized(field, *numerals);

@@ -8,27 +8,24 @@ use latency_core::math;
 use latency_core::units::Bytes;
 
 use super::tree::JsonValue;
-use crate::error::Problem;
 
 /// Returns the populated slots: their number, capacity and rates, as far as these are known of every device; empty if no
 /// slot is.
-pub(super) fn population(dimms: JsonValue<'_>) -> Result<String, Problem> {
-    let devices: Vec<JsonValue<'_>> = dimms.at("devices").objects()?.collect();
-    let all = |key: &str| -> Result<Option<Vec<f64>>, Problem> {
-        let values: Result<Vec<_>, _> = devices.iter().map(|device| device.at(key).number()).collect();
-        values.map(|values| values.into_iter().collect())
-    };
+pub(super) fn population(dimms: JsonValue<'_>) -> String {
+    let devices: Vec<JsonValue<'_>> = dimms.at("devices").objects().collect();
+    let all =
+        |key: &str| -> Option<Vec<f64>> { devices.iter().map(|device| device.at(key).number()).collect() };
     if devices.is_empty() {
-        return Ok(String::new());
+        return String::new();
     }
     let mut text = devices.len().to_string();
-    if let Some(slots) = dimms.at("slots").number()? {
+    if let Some(slots) = dimms.at("slots").number() {
         text += &format!(" of {}", math::whole(slots));
     }
-    if let Some(sizes) = all("bytes")? {
+    if let Some(sizes) = all("bytes") {
         text += &format!(", {}", Bytes(math::whole(sizes.iter().sum())));
     }
-    if let Some(rates) = all("mt_per_s")? {
+    if let Some(rates) = all("mt_per_s") {
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let most = rates.iter().copied().fold(0.0, f64::max);
         text += &format!(", {}", math::whole(least));
@@ -37,24 +34,24 @@ pub(super) fn population(dimms: JsonValue<'_>) -> Result<String, Problem> {
         }
         text += " MT/s";
     }
-    Ok(text)
+    text
 }
 
 /// Returns the errors of devices since boot: the worst kind, or none; empty without a driver that counts them.
-pub(super) fn errors(devices: JsonValue<'_>) -> Result<&'static str, Problem> {
+pub(super) fn errors(devices: JsonValue<'_>) -> &'static str {
     if devices.is_null() {
-        return Ok("");
+        return "";
     }
     let (mut worst, mut is_known) = ("none", true);
-    for device in devices.objects()? {
+    for device in devices.objects() {
         for kind in ["corrected", "uncorrected"] {
             let Some(count) = device.member(kind) else { continue };
-            match count.number()? {
+            match count.number() {
                 None => is_known = false,
                 Some(count) if count > 0.0 && worst != "uncorrected" => worst = kind,
                 Some(_) => {}
             }
         }
     }
-    Ok(if is_known || worst != "none" { worst } else { "" })
+    if is_known || worst != "none" { worst } else { "" }
 }

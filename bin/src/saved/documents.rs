@@ -20,6 +20,26 @@ pub const LARGEST_FILE: Bytes = Bytes(16 << 20);
 /// The defect of a file without a byte.
 pub const EMPTY: Problem = Problem::new(1, "the file is empty");
 
+/// The defect of a text in UTF-16.
+const WIDE: Problem = Problem::new(
+    1,
+    "UTF-16 text, as > in PowerShell writes it; save it as UTF-8, with -o FILE or `| Out-File -Encoding utf8`",
+);
+
+/// Returns a text without the byte-order mark that some editors write.
+///
+/// # Errors
+///
+/// Text in UTF-16.
+pub fn unmarked(text: &[u8]) -> Result<&[u8], Problem> {
+    match text {
+        [0xef, 0xbb, 0xbf, text @ ..] => Ok(text),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(WIDE),
+        [one, other, ..] if (*one == 0) != (*other == 0) => Err(WIDE),
+        _ => Ok(text),
+    }
+}
+
 /// A function that reads the text of a document, or returns its defect.
 type TakeText<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
 
@@ -44,7 +64,13 @@ pub fn each<'a>(
     let mut take = |text: &[u8]| take(text).inspect(|()| left.set(most));
     let each = |text: &[u8]| {
         line += 1;
-        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_end();
+        let text = text.trim_ascii_end();
+        if line == 1
+            && let Err(problem) = unmarked(text)
+        {
+            refused(problem);
+            return false;
+        }
         if joined.is_cut_by(text) {
             refused(joined.cut());
         }
@@ -81,8 +107,8 @@ pub fn unreadable(path: &[u8], errno: Errno) -> SavedError<'_> {
 ///
 /// The errors of `take`, and a text that ends within a document.
 pub fn each_in(text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
-    let text = text.trim_ascii_end();
-    if !text.starts_with(b"{") || Scan::of(text).behind == 0 {
+    let all = text.trim_ascii();
+    if !all.starts_with(b"{") || Scan::of(all).behind == 0 {
         return take(text);
     }
     let mut joined = Joined::default();
@@ -111,6 +137,7 @@ impl Joined {
         if self.is_open() {
             return self.more(line, text, take);
         }
+        let text = unmarked(text).unwrap_or(text).trim_ascii_start();
         if text.is_empty() {
             return Ok(());
         }

@@ -59,7 +59,7 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
     }
     let mut like = Row::EMPTY;
     let mut begun = false;
-    each_line(&mut text.lines(), &mut |_, line| {
+    each_line(text, &mut |_, line| {
         if tool == Tool::LatMemRd && line.ends_with(" load latency") {
             let order = if line.starts_with("Random") { "random" } else { "sequential" };
             like.put(ORDER, order);
@@ -89,12 +89,11 @@ fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
             like.read_number(STRIDE, 0, stride)?;
         }
         Tool::Tinymembench => {
-            let pages = match () {
-                () if place(line, b"[MADV_NOHUGEPAGE]").is_some() => "4k",
-                () if place(line, b"[MADV_HUGEPAGE]").is_some() => "thp",
-                () => "",
-            };
-            like.put(PAGES_ASKED, pages);
+            let kinds = [(&b"[MADV_NOHUGEPAGE]"[..], "4k"), (b"[MADV_HUGEPAGE]", "thp")];
+            match kinds.into_iter().find(|(mark, _)| place(line, mark).is_some()) {
+                Some((_, pages)) => like.put(PAGES_ASKED, pages),
+                None => like.remove(PAGES_ASKED),
+            }
         }
         _ => {}
     }
@@ -130,7 +129,7 @@ fn point(tool: Tool, line: &str) -> Option<(f64, f64)> {
 fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"matrix");
     let (mut targets, mut is_matrix) = ("", false);
-    each_line(&mut text.lines(), &mut |_, line| {
+    each_line(text, &mut |_, line| {
         let line = line.trim_start_matches(['>', '|', ' ', '\t']);
         if line.is_empty() {
             return Ok(());

@@ -8,7 +8,6 @@ pub mod conditions;
 mod csv;
 mod devices;
 pub mod documents;
-mod facts;
 mod fields;
 mod foreign;
 #[cfg(test)]
@@ -16,13 +15,15 @@ mod foreign_tests;
 mod headings;
 pub mod host;
 mod json;
-mod level;
 mod numerals;
 mod origin;
 mod pairs;
 mod point;
+mod results;
 mod rows;
 pub mod sections;
+#[cfg(test)]
+mod several_tests;
 pub mod shape;
 #[cfg(test)]
 mod tests;
@@ -48,6 +49,10 @@ use crate::record::row::Row;
 use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::terminal::Stream;
+
+/// The defect of saved results in place of the result of a host: they have no conditions.
+const COLLECTION: Problem =
+    Problem::new(1, "saved results without their conditions; use the files that were read for them");
 
 impl Saved {
     /// Reads a result from a file, or from standard input if its name is `-`. `unit` is the number of bytes in the unit
@@ -86,12 +91,13 @@ impl Saved {
             let mut draft = Draft::reading(&mut room, in_brief);
             let tree = understood(text, None, &mut draft)?;
             let found = draft.has_rows();
-            // Tables of several experiments that were joined have rows, but no sections.
-            let tree = match tree {
-                Some(tree) if found.is_err() && sections::are_in(draft.saved.experiment.as_str()) => tree,
-                _ => return found.map(|()| keep(draft)),
+            let report = match tree.as_ref().map(JsonTree::root) {
+                // Tables of several experiments that were joined have rows, but no sections.
+                Some(report) if found.is_err() && sections::are_in(draft.saved.experiment.as_str()) => report,
+                Some(_) if !draft.is_collection => return found.map(|()| keep(draft)),
+                document => return found.and_then(|()| results::each(draft, document, &mut keep)),
             };
-            for section in sections::of(tree.root())? {
+            for section in sections::of(report) {
                 let mut draft = Draft::reading(&mut room, in_brief);
                 json::read(section, &mut draft)?;
                 // A result without a measured point is left out, because it has nothing to show.
@@ -113,9 +119,15 @@ impl Saved {
     ) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::reading(rows, false);
         let tree = understood(text, unit, &mut draft)?;
-        if let Some(tree) = tree.filter(|_| sections::are_in(draft.saved.experiment.as_str())) {
-            sections::of(tree.root())?
-                .try_for_each(|section| draft.pool(|part| json::read(section, part)))?;
+        let document = tree.as_ref().map(JsonTree::root);
+        if let Some(document) = document.filter(|_| draft.is_collection)
+            && results::lengths(draft.rows(), Some(document)).len() > 1
+        {
+            draft.has_no_contradiction().map_err(|what| document.at("rows").problem(what))?;
+        }
+        if let Some(report) = document.filter(|_| sections::are_in(draft.saved.experiment.as_str())) {
+            sections::of(report).try_for_each(|section| draft.pool(|part| json::read(section, part)))?;
+            report.accepted()?;
         }
         draft.has_rows()?;
         Ok(draft)
@@ -126,9 +138,11 @@ impl Saved {
         let mut draft = Draft::reading(rows, true);
         draft.of_hosts = true;
         json::read(document, &mut draft)?;
-        match draft.saved.experiment.is_empty() {
-            true => Err(Problem::new(1, "the document names no experiment")),
-            false => Ok(draft),
+        match draft.saved.experiment.as_str() {
+            "" => Err(Problem::new(1, "the document names no experiment")),
+            sections::SHOW => Err(COLLECTION),
+            name if sections::are_in(name) && document.member("sections").is_none() => Err(COLLECTION),
+            _ => Ok(draft),
         }
     }
 }
@@ -163,8 +177,7 @@ fn understood<'t>(
     unit: Option<Bytes>,
     draft: &mut Draft<'_>,
 ) -> Result<Option<JsonTree<'t>>, Problem> {
-    // Some editors write a byte-order mark.
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let text = documents::unmarked(text)?;
     match text.trim_ascii_start().first() {
         None => Err(documents::EMPTY),
         Some(b'{' | b'[') => {

@@ -31,6 +31,9 @@ impl Numerals {
     /// The format with a point before fractions, and without other separators.
     pub const PLAIN: Numerals = Numerals { comma: Separator::Unknown, point: Separator::Decimal };
 
+    /// The format with a comma or a point before fractions.
+    pub const WITH_COMMA: Numerals = Numerals { comma: Separator::Decimal, point: Separator::Decimal };
+
     /// Finds the meaning of commas and points from all fields of a file.
     pub fn of(fields: &mut dyn Iterator<Item = &str>) -> Numerals {
         let (mut seen, mut ungrouped) = ([[false; 2]; 2], false);

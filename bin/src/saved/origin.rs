@@ -5,17 +5,19 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
+use latency_core::cpulist::CpuSet;
+use latency_core::json::Str;
+use latency_core::math::ToReal;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 
 use super::conditions::escaped;
-use super::facts;
 use super::host::SEPARATOR;
-use super::level::TableLevel;
 use super::point::read;
-use super::rows::{Draft, Problem, Saved};
-use super::tree::{JsonValue, shown};
+use super::rows::{Draft, Saved, TableLevel};
+use super::tree::JsonValue;
 use super::trust::Trust;
+use crate::analysis::cause::Fact;
 use crate::analysis::traffic::{self, bandwidth};
 use crate::record::columns::{
     BYTES, CLASS, CORES, Column, ColumnSet, EXPERIMENT, HOME_NODE, INITIATOR_NODE, LOAD, LOAD_NODE, NS,
@@ -25,105 +27,113 @@ use crate::record::row::{MEDIAN, MOST, Row, UNKNOWN};
 use crate::report::document::ENDS;
 
 /// Reads the members that identify the host.
-pub(super) fn host(host: JsonValue<'_>, saved: &mut Saved) -> Result<(), Problem> {
+pub(super) fn host(host: JsonValue<'_>, saved: &mut Saved) {
+    let text = |key| host.at(key).text();
     let origin = &mut saved.origin;
-    origin.name = host.at("name").text()?;
-    origin.cpu = host.at("cpu_model").text()?;
-    origin.boot = host.at("boot_id").text()?;
-    saved.conditions.set("host", origin.name.as_str());
+    let (name, boot) = (text("name"), text("boot_id"));
+    origin.name = Text::from_bytes(if name.is_empty() { boot.as_bytes() } else { name.as_bytes() });
+    origin.cpu = Text::from_bytes(text("cpu_model").as_bytes());
+    origin.boot = Text::from_bytes(boot.as_bytes());
+    saved.conditions.set("host", &name);
     for (key, label) in host.at("labels").members() {
-        if let Some(value) = label.string() {
-            let (key, value) = (escaped::<40>(key.as_bytes()), shown::<96>(value));
-            let label = Text::<160>::of(format_args!("{SEPARATOR}label {key}={value}"));
+        if label.string().is_some() {
+            let label = format!("{SEPARATOR}label {}={:.96}", escaped::<40>(key.as_bytes()), label.text());
             // It is appended completely or not at all.
-            let _ = origin.labels.write_str(label.as_str());
+            let _ = origin.labels.write_str(&label);
         }
     }
-    if origin.name.is_empty() {
-        origin.name = host.at("boot_id").text()?;
+}
+
+/// Reads a level of trust.
+pub(super) fn level(level: JsonValue<'_>, trust: &mut Trust) {
+    if let Some(word) = level.string() {
+        match ["poor", "fair", "good"].into_iter().find(|known| word == *known) {
+            Some(known) => trust.said = known,
+            None => level.refuse("trust level is none of good, fair, poor"),
+        }
     }
-    Ok(())
 }
 
 /// Reads the trust that the document states, the severities of its warnings, and the values by which it is judged again.
-pub(super) fn trust(document: JsonValue<'_>, trust: &mut Trust) -> Result<(), Problem> {
+pub(super) fn trust(document: JsonValue<'_>, trust: &mut Trust) {
     let said = document.at("trust");
-    let level = said.at("level");
-    if let Some(word) = level.string() {
-        let known = ["poor", "fair", "good"].into_iter().find(|known| word == *known);
-        trust.said = known.ok_or_else(|| level.problem("trust level is none of good, fair, poor"))?;
-    }
+    level(said.at("level"), trust);
     for reason in said.at("reasons").items() {
-        trust.add(reason.text::<32>()?.as_str(), None);
+        trust.add(&reason.text(), None);
     }
-    trust.omitted = said.at("omitted").number()?.is_some_and(|count| count > 0.0);
-    for warning in document.at("warnings").objects()? {
+    trust.omitted = said.at("omitted").number().is_some_and(|count| count > 0.0);
+    for warning in document.at("warnings").objects() {
         // A note is not a reason for distrust.
         if let Some(severity) = warning.at("severity").string().filter(|severity| *severity != "note") {
-            trust.add(warning.at("code").text::<32>()?.as_str(), Some(severity == "poor"));
+            trust.add(&warning.at("code").text(), Some(severity == "poor"));
         }
     }
-    trust.repeat = document.at("health").at("repeat").at("ratio").number()?;
+    trust.repeat = document.at("health").at("repeat").at("ratio").number();
     let conditions = document.at("conditions");
-    for object in core::iter::once(conditions).chain(conditions.at("cpus").objects()?) {
-        let share = object.at("other_processes_share").number()?;
+    for object in core::iter::once(conditions).chain(conditions.at("cpus").objects()) {
+        let share = object.at("other_processes_share").number();
         trust.other_work = share.map(|share| trust.other_work.unwrap_or(0.0).max(share)).or(trust.other_work);
     }
-    Ok(())
 }
 
 /// Reads the nodes of the host.
-pub(super) fn nodes(nodes: JsonValue<'_>, saved: &mut Saved) -> Result<(), Problem> {
+pub(super) fn nodes(nodes: JsonValue<'_>, saved: &mut Saved) {
     let Saved { origin, facts, .. } = saved;
-    for node in nodes.objects()? {
+    for node in nodes.objects() {
         origin.nodes += 1;
         if let Some(cache) = node.member("memory_side_cache") {
             origin.side_cache = Some(origin.side_cache == Some(true) || !cache.is_null());
         }
-        if let Some(cpus) = node.at("cpus").string() {
-            facts::cpus(facts, cpus);
+        let list = node.at("cpus").string().and_then(Str::unescaped);
+        let cpus = list.and_then(|list| CpuSet::parse_kernel(list.as_bytes()).ok());
+        if let Some(cpus) = cpus.filter(|cpus| !cpus.is_empty()) {
+            facts.count(Fact::Nodes, 1.0);
+            facts.count(Fact::Cpus, cpus.len().real());
         }
     }
-    Ok(())
 }
 
 /// Reads the value of a name and its interval.
-fn estimate(object: JsonValue<'_>, name: &str) -> Result<Estimate, Problem> {
+fn estimate(object: JsonValue<'_>, name: &str) -> Estimate {
     let part = |end: &str| object.at(&format!("{name}{end}")).number();
-    let interval = match (part(ENDS[0])?, part(ENDS[1])?) {
-        (None, None) => None,
+    let interval = match (part(ENDS[0]), part(ENDS[1])) {
         (Some(low), Some(high)) if low <= high => Some(Interval { low, high }),
-        _ => return Err(object.problem("an interval that is not a pair of numbers")),
+        (None, None) => None,
+        _ => {
+            object.refuse("an interval that is not a pair of numbers");
+            None
+        }
     };
-    Ok(Estimate { value: part("")?.unwrap_or(f64::NAN), interval })
+    Estimate { value: part("").unwrap_or(f64::NAN), interval }
 }
 
 /// Reads members that have the names of columns.
-fn cells(row: &mut Row, object: JsonValue<'_>, columns: &[Column]) -> Result<(), Problem> {
-    let mut told = columns.iter().filter_map(|column| Some((*column, object.member(column.key)?)));
-    told.try_for_each(|(column, member)| read(row, column, 0, member))
+fn cells(row: &mut Row, object: JsonValue<'_>, columns: &[Column]) {
+    for column in columns {
+        if let Some(member) = object.member(column.key) {
+            read(row, *column, 0, member);
+        }
+    }
 }
 
 /// Reads a class of pairs of CPUs.
-pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    let mut row = Row::EMPTY.with(OP, MEDIAN).with(NS, estimate(class, NS.key)?);
-    cells(&mut row, class, &[CLASS])?;
+pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft<'_>) {
+    let mut row = Row::EMPTY.with(OP, MEDIAN).with(NS, estimate(class, NS.key));
+    cells(&mut row, class, &[CLASS]);
     if let Some(types) = class.member("core_types").filter(|types| !types.is_null()) {
-        read(&mut row, VARIANT, 0, types)?;
+        read(&mut row, VARIANT, 0, types);
     }
-    draft.push(row).map_err(|what| class.problem(what))
+    class.check(draft.push(row));
 }
 
 /// Reads the limit of the traffic of a curve under load. The rates below it are shares of it, and so they differ in every
 /// run.
-pub(super) fn curve(curve: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    let brief = draft.in_brief;
+pub(super) fn curve(curve: JsonValue<'_>, draft: &mut Draft<'_>) {
     let mut row = Row::EMPTY;
-    cells(&mut row, curve, &[INITIATOR_NODE, TARGET_NODE, TRAFFIC, PATTERN, LOAD_NODE])?;
+    cells(&mut row, curve, &[INITIATOR_NODE, TARGET_NODE, TRAFFIC, PATTERN, LOAD_NODE]);
     let peak = curve.at("peak_bandwidth");
-    cells(&mut row, peak, &[CORES])?;
-    let row = limit(row, estimate(peak, BYTES.key)?, brief);
-    draft.push(row).map_err(|what| curve.problem(what))
+    cells(&mut row, peak, &[CORES]);
+    curve.check(draft.push(limit(row, estimate(peak, BYTES.key), draft.in_brief)));
 }
 
 /// Returns the limit of the traffic that a row names; without a latency if the rate is unknown. Only the rate if `brief` is

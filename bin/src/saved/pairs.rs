@@ -6,17 +6,24 @@
 //! names of CPUs; the text has them, a title before each of several tables, and the error behind each latency.
 //! E. Rigtorp, c2clat `c2clat.cpp`: a square, with the CPUs in its first row and column, and zeros for a CPU itself.
 
-use super::numerals::number;
-use super::rows::{Draft, Problem, each_line};
+use super::numerals::{Numerals, number};
+use super::rows::{Draft, Problem, each_line, lines};
 use crate::options::tokens::escaped;
 use crate::record::columns::{INITIATOR_CPU, METHOD, OP, TARGET_CPU};
 use crate::record::row::{ONE_WAY, Row};
 use latency_core::text::Text;
 
+/// Returns the separator of a line of CSV.
+fn separator(line: &str) -> Option<char> {
+    // Spreadsheets of countries with decimal commas write semicolons.
+    [';', ','].into_iter().find(|mark| line.contains(*mark))
+}
+
 /// Returns the fields of a line: those of CSV may be empty.
 fn fields(line: &str) -> impl Iterator<Item = &str> + Clone {
-    let is_csv = line.contains(',');
-    let is_mark = move |mark: char| if is_csv { mark == ',' } else { mark.is_ascii_whitespace() };
+    let separator = separator(line);
+    let is_csv = separator.is_some();
+    let is_mark = move |mark: char| separator.map_or(mark.is_ascii_whitespace(), |own| mark == own);
     let parts = line.trim_ascii().split(is_mark).map(|field| field.trim_ascii().trim_matches('"'));
     parts.filter(move |field| is_csv || !field.is_empty())
 }
@@ -28,7 +35,7 @@ fn cpu(field: &str) -> Option<u32> {
 
 /// Returns a latency, without its error; `None` for a field without one, such as the one of a CPU with itself.
 fn latency(field: &str) -> Option<f64> {
-    number(field.split('\u{b1}').next()?.trim_ascii()).filter(|latency| *latency > 0.0)
+    Numerals::WITH_COMMA.number(field.split('\u{b1}').next()?.trim_ascii()).filter(|latency| *latency > 0.0)
 }
 
 /// The CPUs of the columns of a table.
@@ -76,7 +83,7 @@ impl<'t> CpuColumns<'t> {
 
 /// Returns whether a text has a table with names of CPUs: a heading, and rows of its first two CPUs.
 fn is_named(text: &str) -> bool {
-    let lines = || text.lines().filter(|line| !line.trim_ascii().is_empty());
+    let lines = || lines(text).filter(|line| !line.trim_ascii().is_empty());
     lines().zip(lines().skip(1).zip(lines().skip(2))).any(|(heading, (first, second))| {
         CpuColumns::of(heading).is_some_and(|columns| {
             let own = |line| columns.row(line).map(|(own, _)| own);
@@ -87,13 +94,16 @@ fn is_named(text: &str) -> bool {
 
 /// Returns whether a text has tables of CPUs. Without names, each line is a row, as many as there are columns.
 pub(super) fn are_in(text: &str) -> bool {
-    let lines = || text.lines().filter(|line| !line.trim_ascii().is_empty());
+    let lines = || lines(text).filter(|line| !line.trim_ascii().is_empty());
     let count = lines().count();
     let is_row = |(index, line): (usize, &str)| {
         let columns = CpuColumns { heading: None, rows: index as u32 };
-        let Some((_, cells)) = columns.row(line).filter(|_| line.contains(',')) else { return false };
-        let is_number =
-            |field: &str| number(field).is_some() || !field.bytes().any(|byte| byte.is_ascii_digit());
+        let Some((_, cells)) = columns.row(line).filter(|_| separator(line).is_some()) else { return false };
+        let is_number = |field: &str| {
+            latency(field).is_some()
+                || number(field).is_some()
+                || !field.bytes().any(|byte| byte.is_ascii_digit())
+        };
         let has_latency = index == 0 || cells.clone().any(|field| latency(field).is_some());
         (count..=count + 1).contains(&cells.clone().count()) && cells.clone().all(is_number) && has_latency
     };
@@ -105,7 +115,7 @@ pub(super) fn read(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"cores");
     let mut columns = (!is_named(text)).then_some(CpuColumns { heading: None, rows: 0 });
     let mut method = "";
-    each_line(&mut text.lines(), &mut |_, line| {
+    each_line(text, &mut |_, line| {
         if line.is_empty() {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use latency_core::json::Event;
 use latency_core::units::Pages;
 
 use super::alike::ORDERS;
-use super::rows::{LOADED, Problem};
+use super::rows::LOADED;
 use super::tree::JsonValue;
 use crate::options::tokens::escaped;
 use crate::record::columns::{
@@ -39,21 +39,21 @@ pub(super) fn is_level(row: &Row) -> bool {
 }
 
 /// Reads a point.
-pub(super) fn point(object: JsonValue<'_>) -> Result<Row, Problem> {
+pub(super) fn point(object: JsonValue<'_>) -> Row {
     let (mut row, mut near) = (Row::EMPTY, HOST);
     for (key, member) in object.members() {
         if let Some((column, part)) = Column::named(&key, near) {
-            read(&mut row, column, part, member)?;
+            read(&mut row, column, part, member);
             near = column;
         }
     }
-    finish(&mut row).map_err(|what| object.problem(what))?;
-    Ok(row)
+    object.check(finish(&mut row));
+    row
 }
 
 /// Reads the value of a column, or an end of its interval.
-pub(super) fn read(row: &mut Row, column: Column, part: usize, member: JsonValue<'_>) -> Result<(), Problem> {
-    let put = match (member.event(), column.kind()) {
+pub(super) fn read(row: &mut Row, column: Column, part: usize, member: JsonValue<'_>) {
+    member.check(match (member.event(), column.kind()) {
         (Event::Null, ColumnKind::Bytes) => Err("not a number"),
         (Event::Null, _) => {
             if row.cell(column).is_none() {
@@ -63,7 +63,11 @@ pub(super) fn read(row: &mut Row, column: Column, part: usize, member: JsonValue
         }
         (Event::String(word), ColumnKind::Word) => {
             let word = escaped(word.chars());
-            check_word(column, &word).map(|()| row.put(column, word))
+            // An empty word is like a missing member.
+            match word.as_str() {
+                "" => Ok(()),
+                known => check_word(column, known).map(|()| row.put(column, word)),
+            }
         }
         (Event::Bool(flag), ColumnKind::Flag) => {
             row.put(column, flag);
@@ -73,8 +77,7 @@ pub(super) fn read(row: &mut Row, column: Column, part: usize, member: JsonValue
         (Event::Number(number), _) => row.read_number(column, part, number),
         (_, ColumnKind::Count) => Err("not a whole number"),
         _ => Err("not a number"),
-    };
-    put.map_err(|what| member.problem(what))
+    });
 }
 
 /// Checks a word.
@@ -90,7 +93,7 @@ pub(super) fn check_word(column: Column, word: &str) -> Result<(), &'static str>
         PAGES_OBTAINED => pages().is_some_and(|pages| pages != Pages::AUTO),
         _ => true,
     };
-    if is_known || word.is_empty() { Ok(()) } else { Err(UNKNOWN_WORD) }
+    if is_known { Ok(()) } else { Err(UNKNOWN_WORD) }
 }
 
 #[cfg(test)]
@@ -98,6 +101,7 @@ mod tests {
     use super::super::Saved;
     use super::super::tests::room;
     use super::*;
+    use crate::error::Problem;
     use std::format;
 
     #[test]

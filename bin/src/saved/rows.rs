@@ -8,15 +8,14 @@ use latency_core::traffic::Pattern;
 
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::host::Origin;
-use super::level::TableLevel;
 use super::sections;
 use super::tlb::SavedTlb;
 use crate::analysis::cause::{Fact, SavedFacts};
 use crate::analysis::claims::Claims;
 pub use crate::error::Problem;
 use crate::record::columns::{
-    CLASS, ColumnSet, EXPERIMENT, HOME_NODE, INITIATOR_CPU, LINES, LOAD, OP, PATTERN, STATE, STRIDE,
-    TARGET_CPU, TRAFFIC, WORKING_SET,
+    CLASS, ColumnSet, EXPERIMENT, HOME_NODE, INITIATOR_CPU, LINES, LOAD, LOAD_NODE, OP, PATTERN, STATE,
+    STRIDE, TARGET_CPU, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::{MOST, ONE_WAY, Row};
 use crate::result::spans::KINDS;
@@ -317,18 +316,46 @@ impl<'r> Draft<'r> {
     }
 }
 
+/// A row of a table of loads with traffic.
+pub struct TableLevel {
+    /// The limit that it would be.
+    pub of: Row,
+    /// The number of idle latencies before it, which begin curves; `None` if it was not measured, since these rows come
+    /// last.
+    pub curve: Option<usize>,
+    /// The number of generators.
+    pub cores: u64,
+    /// The rate of traffic without a pace.
+    pub rate: Option<Estimate>,
+}
+
+impl TableLevel {
+    /// Returns whether another level is one of the same curve.
+    #[must_use]
+    pub fn is_beside(&self, other: &TableLevel) -> bool {
+        (other.curve.is_none() || self.curve == other.curve)
+            && self.of.count(LOAD_NODE) == other.of.count(LOAD_NODE)
+            && self.of.is_same(&other.of, ColumnSet::POINTS)
+    }
+}
+
 /// Returns a small whole number, such as the number of a node.
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
     if f64::from(whole) == number { Ok(whole) } else { Err("not a whole number") }
 }
 
+/// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.
+pub fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split(if text.as_bytes().contains(&b'\n') { '\n' } else { '\r' })
+}
+
 /// Calls `take` with the index of every line, from 0, and its text. An error gets the number of its line.
 pub fn each_line<'t>(
-    lines: &mut dyn Iterator<Item = &'t str>,
+    text: &'t str,
     take: &mut dyn FnMut(usize, &'t str) -> Result<(), &'static str>,
 ) -> Result<(), Problem> {
-    for (index, line) in lines.enumerate() {
+    for (index, line) in lines(text).enumerate() {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
         take(index, line.trim_ascii()).map_err(|what| Problem::new(number, what))?;
     }

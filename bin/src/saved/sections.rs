@@ -3,10 +3,12 @@
 use latency_core::text::Text;
 
 use super::tree::JsonValue;
-use crate::error::Problem;
 
 /// The word for a report, where other documents have the name of an experiment.
 const REPORT: &str = "report";
+
+/// The word for saved points.
+pub const SHOW: &str = "show";
 
 /// Returns whether a document with this name of an experiment contains other documents.
 #[must_use]
@@ -20,10 +22,6 @@ pub fn name() -> Text<32> {
 }
 
 /// Returns the document of every experiment of a report.
-///
-/// # Errors
-///
-/// Experiments that are not objects.
-pub fn of(report: JsonValue<'_>) -> Result<impl Iterator<Item = JsonValue<'_>>, Problem> {
+pub fn of(report: JsonValue<'_>) -> impl Iterator<Item = JsonValue<'_>> {
     report.at("sections").objects()
 }

@@ -1,12 +1,13 @@
 //! The shape of a document: its schema, and the program that wrote it.
 
 use alloc::format;
+use alloc::string::String;
 
 use latency_core::json::Event;
-use latency_core::text::Text;
 
 use super::tree::JsonValue;
 use crate::error::Problem;
+use crate::options::tokens::escaped;
 
 /// Version of the schema of written documents, and the only version that can be read.
 pub const SCHEMA: u32 = 2;
@@ -18,27 +19,23 @@ pub const OF_SCHEMA_1: &str =
 /// The name of the program in its documents.
 pub const NAME: &str = "latency-bench";
 
-/// Checks the shape of a document.
-///
-/// # Errors
-///
-/// Another schema than [`SCHEMA`], or one that is not a number, and a document of another program.
-pub fn check(document: JsonValue<'_>) -> Result<(), Problem> {
+/// Refuses another schema than [`SCHEMA`], or one that is not a number, and a document of another program.
+pub fn check(document: JsonValue<'_>) {
     let tool = document.at("tool");
     if let Some(name) = tool.member("name").filter(|name| name.string().is_none_or(|own| own != NAME)) {
-        return Err(name.problem("not a document of latency-bench"));
+        name.refuse("not a document of latency-bench");
     }
-    let Some(schema) = document.member("schema") else { return Ok(()) };
+    let Some(schema) = document.member("schema") else { return };
     match schema.event() {
         Event::Number(number) if number > f64::from(SCHEMA) => {
-            let version: Text<24> = tool.at("version").text().unwrap_or_default();
+            let version = tool.at("version").string().map_or(String::new(), |own| escaped(own.chars()));
             let remedy = if version.is_empty() { "" } else { "; use latency-bench " };
             let end = if version.is_empty() { "" } else { " or later" };
-            let what = format!("schema is newer than this version reads{remedy}{version}{end}");
-            Err(Problem::new(1, what.leak()))
+            let what = format!("schema is newer than this version reads{remedy}{version:.24}{end}");
+            schema.refuse_as(|| Problem::new(1, what.leak()));
         }
-        Event::Number(number) if number < f64::from(SCHEMA) => Err(schema.problem(OF_SCHEMA_1)),
-        Event::Number(_) => Ok(()),
-        _ => Err(schema.problem("schema is not a number")),
+        Event::Number(number) if number < f64::from(SCHEMA) => schema.refuse(OF_SCHEMA_1),
+        Event::Number(_) => {}
+        _ => schema.refuse("schema is not a number"),
     }
 }

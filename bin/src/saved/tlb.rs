@@ -7,7 +7,6 @@ use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::tree::JsonValue;
 use crate::analysis::tlb::{TlbEnd, TlbLevels};
-use crate::error::Problem;
 use crate::record::columns::PAGES_ASKED;
 use crate::record::row::Row;
 
@@ -35,23 +34,23 @@ pub fn of_row(kinds: &[SavedTlb], row: &Row) -> TlbLevels {
 }
 
 /// Reads the levels for a kind of pages.
-pub(super) fn kind(kind: JsonValue<'_>) -> Result<SavedTlb, Problem> {
+pub(super) fn kind(kind: JsonValue<'_>) -> SavedTlb {
     let mut levels = [None; 2];
-    for (slot, found) in levels.iter_mut().zip(kind.at("tlb").objects()?) {
-        *slot = level(found)?;
+    for (slot, found) in levels.iter_mut().zip(kind.at("tlb").objects()) {
+        *slot = level(found);
     }
-    Ok(SavedTlb { pages: kind.at(PAGES_ASKED.key).text()?, levels })
+    SavedTlb { pages: Text::from_bytes(kind.at(PAGES_ASKED.key).text().as_bytes()), levels }
 }
 
 /// Reads a level, or null. A level without a plausible number of pages and cost is left out.
-pub(super) fn level(level: JsonValue<'_>) -> Result<Option<TlbEnd>, Problem> {
+pub(super) fn level(level: JsonValue<'_>) -> Option<TlbEnd> {
     let number = |key| level.at(key).number();
-    let plausible = |key| Ok(number(key)?.filter(|number| (1e-6..1e12).contains(number)));
-    let [pages, miss_ns, page] = [plausible("pages")?, plausible("miss_ns")?, plausible("page_bytes")?];
-    let ends = number("pages_low")?.zip(number("pages_high")?);
-    let (Some(pages), Some(miss_ns), Some(page)) = (pages, miss_ns, page) else { return Ok(None) };
+    let plausible = |key| number(key).filter(|number| (1e-6..1e12).contains(number));
+    let [pages, miss_ns, page] = ["pages", "miss_ns", "page_bytes"].map(plausible);
+    let ends = number("pages_low").zip(number("pages_high"));
+    let (pages, miss_ns, page) = (pages?, miss_ns?, page?);
     let interval = ends.map(|(low, high)| Interval { low, high });
     let is_inside = |ends: &Interval| ends.low <= pages && pages <= ends.high;
     let entries = Estimate { value: pages, interval: interval.filter(is_inside) };
-    Ok(Some(TlbEnd { entries, page: Bytes(math::whole(page)), miss_ns }))
+    Some(TlbEnd { entries, page: Bytes(math::whole(page)), miss_ns })
 }

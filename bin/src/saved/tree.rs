@@ -1,23 +1,27 @@
 //! A JSON document as a tree: parsed once, then read member by member, in any order.
 //!
 //! A node has eight bytes and no text of its own, because a document may have millions of values: a value is decoded when
-//! it is read. This module depends on JSON, but not on results.
+//! it is read. The tree keeps the first defect that a reader finds, so that the reader goes on without a value. This module
+//! depends on JSON, but not on results.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use latency_core::json::{Error, Event, NOT_A_RESULT, Reader, Str};
 use latency_core::sort::sort_by;
-use latency_core::text::Text;
 
 use crate::error::Problem;
-use crate::options::tokens::escape;
+use crate::options::tokens::escaped;
 
 /// A parsed document.
 pub struct JsonTree<'t> {
     text: &'t [u8],
     /// The values in the order of the text, each before its content. The name of a member is the node before its value.
     nodes: Vec<TreeNode>,
+    /// The first defect that was found while values were read.
+    defect: Cell<Option<Problem>>,
 }
 
 /// A value, or the name of a member.
@@ -39,7 +43,7 @@ impl<'t> JsonTree<'t> {
     ///
     /// Text that is not JSON, and two members of one name in an object.
     pub fn of(text: &'t [u8]) -> Result<JsonTree<'t>, Problem> {
-        let mut tree = JsonTree { text, nodes: Vec::new() };
+        let mut tree = JsonTree { text, nodes: Vec::new(), defect: Cell::new(None) };
         tree.parse().map_err(|Error { offset, what }| Problem::new(line_of(text, offset), what))?;
         Ok(tree)
     }
@@ -178,19 +182,15 @@ impl<'j> JsonValue<'j> {
         self.inside(b'[', 0).map(move |index| JsonValue { index, ..self })
     }
 
-    /// Returns the objects of a list, or of nothing.
-    ///
-    /// # Errors
-    ///
-    /// Another value.
-    pub fn objects(self) -> Result<impl Iterator<Item = JsonValue<'j>>, Problem> {
+    /// Returns the objects of a list, or of nothing, until a defect is found. Another value is a defect.
+    pub fn objects(self) -> impl Iterator<Item = JsonValue<'j>> {
         if !self.is_null() && self.first() != Some(b'[') {
-            return Err(self.problem(NOT_A_RESULT));
+            self.refuse(NOT_A_RESULT);
         }
-        match self.items().find(|item| item.first() != Some(b'{')) {
-            Some(other) => Err(other.problem("point is not an object")),
-            None => Ok(self.items()),
+        if let Some(other) = self.items().find(|item| item.first() != Some(b'{')) {
+            other.refuse("point is not an object");
         }
+        self.items().take_while(|item| item.tree.defect.get().is_none())
     }
 
     /// Returns its content.
@@ -205,17 +205,14 @@ impl<'j> JsonValue<'j> {
         self.event() == Event::Null
     }
 
-    /// Returns the number; `None` for null.
-    ///
-    /// # Errors
-    ///
-    /// Another value.
-    pub fn number(self) -> Result<Option<f64>, Problem> {
+    /// Returns the number; `None` for null, and for another value, which is a defect.
+    pub fn number(self) -> Option<f64> {
         match self.event() {
-            Event::Number(number) => Ok(Some(number)),
-            Event::Null => Ok(None),
-            _ => Err(self.problem("not a number")),
+            Event::Number(number) => return Some(number),
+            Event::Null => {}
+            _ => self.refuse("not a number"),
         }
+        None
     }
 
     /// Returns the string, if it is one.
@@ -227,16 +224,34 @@ impl<'j> JsonValue<'j> {
         }
     }
 
-    /// Returns as much of the string as fits, escaped, so that it cannot control a terminal; nothing for null.
-    ///
-    /// # Errors
-    ///
-    /// Another value.
-    pub fn text<const N: usize>(self) -> Result<Text<N>, Problem> {
-        match self.string() {
-            Some(string) => Ok(shown(string)),
-            None if self.is_null() => Ok(Text::EMPTY),
-            None => Err(self.problem(NOT_A_RESULT)),
+    /// Returns the string, escaped, so that it cannot control a terminal; an empty one for null, and for another value,
+    /// which is a defect.
+    #[must_use]
+    pub fn text(self) -> String {
+        match self.event() {
+            Event::String(string) => return escaped(string.chars()),
+            Event::Null => {}
+            _ => self.refuse(NOT_A_RESULT),
+        }
+        String::new()
+    }
+
+    /// Keeps a defect of this value, unless another one was found before.
+    pub fn refuse(self, what: &'static str) {
+        self.refuse_as(|| self.problem(what));
+    }
+
+    /// Keeps a defect.
+    pub fn refuse_as(self, problem: impl FnOnce() -> Problem) {
+        if self.tree.defect.get().is_none() {
+            self.tree.defect.set(Some(problem()));
+        }
+    }
+
+    /// Keeps a defect of this value that was found elsewhere.
+    pub fn check(self, found: Result<(), &'static str>) {
+        if let Err(what) = found {
+            self.refuse(what);
         }
     }
 
@@ -246,14 +261,15 @@ impl<'j> JsonValue<'j> {
         let start = self.node().map_or(0, |node| node.start as usize);
         Problem::new(line_of(self.tree.text, start), what)
     }
-}
 
-/// Returns as much of a string as fits, decoded and escaped, so that it cannot control a terminal.
-pub fn shown<const N: usize>(string: Str<'_>) -> Text<N> {
-    let mut text = Text::EMPTY;
-    // Text that does not fit is cut.
-    let _ = string.chars().try_for_each(|character| escape(&mut text, character));
-    text
+    /// Checks that no defect was found in the document.
+    ///
+    /// # Errors
+    ///
+    /// The first defect.
+    pub fn accepted(self) -> Result<(), Problem> {
+        self.tree.defect.get().map_or(Ok(()), Err)
+    }
 }
 
 /// Returns the line number of a byte, from 1.

@@ -182,7 +182,9 @@ impl Deref for Contents {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+        let all = self.bytes.get(..self.length).unwrap_or_default();
+        // Some editors write a byte-order mark.
+        all.strip_prefix(b"\xef\xbb\xbf").unwrap_or(all)
     }
 }
 

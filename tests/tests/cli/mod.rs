@@ -11,6 +11,7 @@ mod contradictions;
 mod cores;
 mod corpus;
 mod counters;
+mod damaged;
 mod distribution;
 mod documents;
 mod files;

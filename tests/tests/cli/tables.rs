@@ -257,7 +257,11 @@ fn a_result_without_a_point_is_an_error() {
         "\u{feff}bytes,ns\n65536,1\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>(),
     )
     .expect("a file");
-    refused(&directory, "wide", "'wide', line 1: neither JSON nor UTF-8 text");
+    refused(
+        &directory,
+        "wide",
+        "'wide', line 1: UTF-16 text, as > in PowerShell writes it; save it as UTF-8, with -o FILE",
+    );
 }
 
 #[test]

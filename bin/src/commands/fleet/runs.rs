@@ -103,7 +103,8 @@ impl<'a> Runs<'a> {
             let mut add = |document| self.add((path, number), document, &mut rows, values);
             // A report contains several documents.
             if add(tree.root())? {
-                sections::of(tree.root())?.try_for_each(|section| add(section).map(drop))?;
+                sections::of(tree.root()).try_for_each(|section| add(section).map(drop))?;
+                tree.root().accepted()?;
             }
             Ok(())
         };

@@ -33,6 +33,7 @@ fields! {
     pub FILES "files" "Saved results.";
     pub FILE "file" "Path of the file.";
     pub OF "of" "Experiment of the result; empty if the file does not state it.";
+    pub POINTS "points" "Number of points of the result.";
 }
 
 /// Number of points above which their table needs `--verbose`.
@@ -255,7 +256,9 @@ fn chapter(document: &mut Shown, file: &File<'_>) {
         document.put(&OF, file.saved.experiment.as_str());
         members! { document;
             "host_name": file.saved.host() => "Host name; `unnamed` if the file does not name one.";
-            "points": rows.len() => "Number of points of the result.";
+        }
+        document.put(&POINTS, rows.len());
+        members! { document;
             "least": least => "Smallest value: nanoseconds, or GB/s for bandwidth; null if points have several units.";
             "median": median => "Median of all values: nanoseconds, or GB/s for bandwidth; null if points have several units.";
             "most": most => "Largest value: nanoseconds, or GB/s for bandwidth; null if points have several units.";

@@ -140,7 +140,7 @@ fn options(page: &mut Source) {
 fn option(page: &mut Source, flag: &Flag) {
     let short = flag.short.map_or(String::new(), |letter| format!("-{}, ", char::from(letter)));
     page.tagged(&format!("{short}{flag}"), "");
-    let mut text = whole(flag.help);
+    let mut text = whole(flag, FlagText::Meaning);
     if flag.id == FlagId::Format {
         // The format that needs a picture is among those of an experiment with one.
         let longest = DESCRIPTORS.iter().map(|known| formats(known).collect::<Vec<_>>());
@@ -148,10 +148,10 @@ fn option(page: &mut Source, flag: &Flag) {
         text = format!("{text} {}", all.join(", "));
     }
     page.text(&format!("{text}."));
-    for (label, words) in [("Default", flag.default), ("Why", flag.reason)] {
-        if !words.general.is_empty() {
+    for (label, words) in [("Default", FlagText::Default), ("Why", FlagText::Reason)] {
+        if !flag.text(words).is_empty() {
             page.line_break();
-            page.text(&format!("{label}: {}.", whole(words)));
+            page.text(&format!("{label}: {}.", whole(flag, words)));
         }
     }
     let of: Vec<&str> =
@@ -163,9 +163,9 @@ fn option(page: &mut Source, flag: &Flag) {
 }
 
 /// Returns a text with those for single experiments, each behind a semicolon.
-fn whole(text: FlagText) -> String {
-    let others = text.others.iter().filter(|(_, other)| !other.is_empty());
-    others.fold(text.general.to_owned(), |all, (name, other)| format!("{all}; {name}: {other}"))
+fn whole(flag: &Flag, which: FlagText) -> String {
+    let others = flag.others(which).filter(|(_, other)| !other.is_empty());
+    others.fold(flag.text(which).to_owned(), |all, (name, other)| format!("{all}; {name}: {other}"))
 }
 
 /// Writes the items and paragraphs of the README's section.

@@ -1,7 +1,7 @@
 //! The possible words at each place of a command line, for manual page and completions.
 
 use latency_bench::catalogue::{DESCRIPTORS, EXPERIMENTS};
-use latency_bench::options::{Descriptor, FLAGS, Flag, FlagId, FlagSet};
+use latency_bench::options::{Descriptor, FLAGS, Flag, FlagId, FlagSet, FlagText};
 use latency_bench::report::FORMATS;
 use latency_core::traffic::Kind;
 
@@ -43,7 +43,7 @@ pub fn flags(experiment: &'static Descriptor) -> impl Iterator<Item = &'static F
 
 /// Returns the meaning that an option has for an experiment.
 pub fn meaning(flag: &Flag, experiment: &str) -> String {
-    flag.help.of(experiment).to_string()
+    flag.text_of(FlagText::Meaning, experiment).to_string()
 }
 
 /// Returns the formats in which the result of an experiment can be written.

@@ -1,0 +1,92 @@
+//! The results within a table or a document of several: what `show` and `report` write of saved files, and tables that
+//! were joined end to end.
+//!
+//! The document lists its files with the number of points of each. In a table, and in a document without these
+//! numbers, the rows of one result have one host and one start.
+
+use alloc::vec::Vec;
+
+use latency_core::text::Text;
+
+use super::host::instant;
+use super::origin;
+use super::rows::{Draft, Problem, whole};
+use super::sections;
+use super::tree::JsonValue;
+use crate::record::columns::{ColumnSet, EXPERIMENT, HOST, STARTED};
+use crate::record::row::Row;
+
+/// Returns the number of rows of each result, in their order.
+pub fn lengths(rows: &[Row], document: Option<JsonValue<'_>>) -> Vec<usize> {
+    let points = |file: JsonValue<'_>| file.at("points").number().and_then(|points| whole(points).ok());
+    let files = document.into_iter().flat_map(|document| document.at("files").items());
+    // No file of a document is without a point.
+    let listed: Vec<usize> =
+        files.map_while(points).map(|points| points as usize).take_while(|points| *points > 0).collect();
+    if listed.iter().sum::<usize>() == rows.len() {
+        return listed;
+    }
+    let is_same = |one: &Row, other: &Row| {
+        [HOST, STARTED].into_iter().all(|column| one.word(column) == other.word(column))
+    };
+    rows.chunk_by(is_same).map(<[Row]>::len).collect()
+}
+
+/// Passes each result of a document or a table to `take`, with its own rows and its own origin.
+///
+/// # Errors
+///
+/// Two values for one point of a result.
+pub fn each(
+    draft: Draft<'_>,
+    document: Option<JsonValue<'_>>,
+    take: &mut dyn FnMut(Draft<'_>),
+) -> Result<(), Problem> {
+    let lengths = lengths(draft.rows(), document);
+    let files = || document.into_iter().flat_map(|document| document.at("files").items());
+    let is_listed = files().count() == lengths.len();
+    if lengths.len() == 1 && !is_listed {
+        take(draft);
+        return Ok(());
+    }
+    let (mut room, mut rest, mut files) = (Vec::new(), draft.rows(), files().filter(|_| is_listed));
+    for length in lengths {
+        let (own, behind) = rest.split_at_checked(length).unwrap_or_default();
+        rest = behind;
+        let mut result = Draft::reading(&mut room, draft.in_brief);
+        result.saved = draft.saved;
+        read(&mut result, own, files.next())?;
+        take(result);
+    }
+    document.map_or(Ok(()), JsonValue::accepted)
+}
+
+/// Reads one result of several: its rows, and the file that a document lists for them.
+fn read(result: &mut Draft<'_>, rows: &[Row], file: Option<JsonValue<'_>>) -> Result<(), Problem> {
+    let Some(first) = rows.first() else { return Ok(()) };
+    let saved = &mut result.saved;
+    let is_of_several = sections::are_in(saved.experiment.as_str());
+    saved.experiment = if is_of_several { Text::EMPTY } else { saved.experiment };
+    saved.origin.started = instant(first.word(STARTED)).unwrap_or(0);
+    saved.conditions.set("host", first.word(HOST));
+    let mut hidden = ColumnSet::EMPTY;
+    if let Some(file) = file {
+        saved.experiment = Text::from_bytes(file.at("of").text().as_bytes());
+        for (key, condition) in [("cpu", "brand"), ("kernel", "kernel")] {
+            saved.conditions.set(condition, &file.at(key).text());
+        }
+        origin::level(file.at("trust"), &mut saved.origin.trust);
+        if !sections::are_in(saved.experiment.as_str()) {
+            hidden = EXPERIMENT.into();
+        }
+    }
+    for row in rows {
+        let mut row = row.clone();
+        row.hide(hidden);
+        result.push(row).map_err(|what| Problem::new(1, what))?;
+    }
+    result.has_rows()?;
+    result.has_no_contradiction().map_err(|what| Problem::new(1, what))?;
+    result.judge();
+    Ok(())
+}
