@@ -56,6 +56,7 @@ pub mod error;
 pub mod experiment;
 mod machine;
 pub mod options;
+mod outputs;
 mod plan;
 mod record;
 pub mod report;
@@ -80,22 +81,21 @@ use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
 use describe::{CommandRun, ReportParts, output};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
-use error::{Failure, OutputError, TimingError, advice};
+use error::{Failure, TimingError, advice};
 use experiment::dry_run;
 use experiment::run_experiment::{self, Effort, Planned};
 use machine::{Machine, detect, idle};
-use options::{Descriptor, FlagId, FlagSet, Help, MOST_OUTPUTS, Options, Output, UsageError};
+use options::{Descriptor, FlagId, FlagSet, Help, Options, Output, UsageError};
+use outputs::Outputs;
 use plan::duration::Range;
 use plan::whole_run;
 use report::FORMATS;
 use report::format::Purpose;
 use report::shown::Shown;
-use report::terminal::Terminal;
 use report::wrap::Wrap;
 use sys::arguments::{Arguments, Environment};
-use sys::errno::Errno;
-use sys::file::{self, SystemFiles};
-use sys::out::{Messages, Sink, Unfinished};
+use sys::file::SystemFiles;
+use sys::out::Messages;
 use sys::signal;
 use sys::terminal::Stream;
 use warning::Warnings;
@@ -121,7 +121,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         options.prefer_page(Stream::Output.is_terminal());
     }
     let result = {
-        let mut outputs = Outputs { options: &options, environment, sinks: core::array::from_fn(|_| None) };
+        let mut outputs = Outputs::of(&options, environment);
         if options.help.is_some() || options.version {
             tell(&mut outputs)
         } else if is_report && options.operands().is_empty() {
@@ -197,98 +197,6 @@ fn message_columns() -> Option<usize> {
     Stream::Error.width().filter(|_| Stream::Error.is_terminal()).map(usize::from)
 }
 
-/// The outputs of a run, each with its sink from the opening until the end of the output.
-struct Outputs<'o, 'a> {
-    options: &'o Options<'a>,
-    environment: Environment,
-    sinks: [Option<Sink>; MOST_OUTPUTS],
-}
-
-impl<'a> Outputs<'_, 'a> {
-    /// Opens every output, before anything is measured.
-    fn open(&mut self) -> Result<(), Failure<'a>> {
-        for (index, output) in self.options.outputs().iter().enumerate() {
-            let sink = sink(output)?;
-            if self.sinks.iter().flatten().any(|other| other.is_same(&sink)) {
-                return Err(UsageError::SameOutput { path: output.path }.into());
-            }
-            if let Some(place) = self.sinks.get_mut(index) {
-                *place = Some(sink);
-            }
-        }
-        Ok(())
-    }
-
-    /// Calls `write` for every output, and ends each for which it returns true. The outputs after one that fails are
-    /// written nevertheless.
-    ///
-    /// # Errors
-    /// The first error of writing an output.
-    fn each(&mut self, write: &mut dyn FnMut(&mut Sink, &Output<'a>) -> bool) -> Result<(), Failure<'a>> {
-        let mut result = Ok(());
-        for (output, sink) in self.options.outputs().iter().zip(&mut self.sinks) {
-            if let Some(mut sink) = sink.take()
-                && write(&mut sink, output)
-            {
-                result = result.and(finish(sink, output));
-            }
-        }
-        result
-    }
-
-    /// Writes the result of a run. `failed` is true if the run has failed, and `nothing` if the result is empty.
-    ///
-    /// An existing file is not replaced by an empty result, which is [`Failure::Interrupted`]. In a format that
-    /// monitoring collects, it is not replaced by the result of a failed run either.
-    fn save(
-        &mut self,
-        columns: output::Columns,
-        [failed, nothing]: [bool; 2],
-        shown: &Shown,
-    ) -> Result<(), Failure<'a>> {
-        let (options, environment) = (self.options, self.environment);
-        let mut kept = Ok(());
-        let written = self.each(&mut |out, &Output { path, format }| {
-            if path.is_some() && nothing {
-                kept = Err(Failure::Interrupted);
-                return false;
-            }
-            if path.is_some() && failed && format.purpose == Purpose::Metrics {
-                return false;
-            }
-            let terminal = screen(options.color, path.is_none(), environment);
-            // The sink keeps the error of a failed write, and `finish` returns it.
-            let _ = output::write(out, format, options, terminal, columns, shown);
-            true
-        });
-        kept.and(written)
-    }
-}
-
-/// Opens an output.
-fn sink<'a>(output: &Output<'a>) -> Result<Sink, Failure<'a>> {
-    let Some(path) = output.path else { return Ok(Sink::create(None)?) };
-    let sink = Sink::create(Some(path)).map_err(|errno| match errno {
-        Errno::ECANCELED => Failure::GivenUp,
-        errno => OutputError::Create { path, errno }.into(),
-    })?;
-    if output.format.purpose == Purpose::Metrics {
-        sink.let_everybody_read();
-    }
-    Ok(sink)
-}
-
-/// Ends an output; returns the first error of writing it.
-fn finish<'a>(sink: Sink, output: &Output<'a>) -> Result<(), Failure<'a>> {
-    sink.finish().map_err(|error| match (error, output.path) {
-        (Unfinished::NotWritten(Errno::ECANCELED), _) => Failure::GivenUp,
-        (Unfinished::NotSynced(errno), Some(path)) => OutputError::Sync { path, errno }.into(),
-        (Unfinished::NotSynced(errno) | Unfinished::NotWritten(errno), path) => {
-            OutputError::Write { path, errno }.into()
-        }
-    })
-}
-
 /// Writes the texts of `--help` and `--version`.
 fn tell<'a>(outputs: &mut Outputs<'_, 'a>) -> Result<(), Failure<'a>> {
     outputs.open()?;
@@ -314,14 +222,12 @@ fn act<'o>(
     outputs: &mut Outputs<'o, '_>,
 ) -> Result<(), Failure<'o>> {
     let options: &'o Options<'o> = outputs.options;
-    for output in options.outputs() {
-        refuse_input_as_output(options, output.path)?;
-    }
+    outputs.refuse_inputs()?;
     // If signals cannot be unblocked, they stay pending.
     let _ = signal::unblock();
-    let (started, begun_ns) = now();
+    let begun = now();
     let mut written = Ok(());
-    let ran = || command_run(options, arguments, (started, begun_ns));
+    let ran = || command_run(options, arguments, begun);
     let found = command.perform(options, &ran, &mut |shown| {
         // An output file is either completed or removed.
         let _ = signal::block();
@@ -351,46 +257,6 @@ fn command_run<'a>(
     let seconds = seconds_since(begun_ns);
     let name = options.experiment.descriptor.name;
     CommandRun { name, arguments, is_anonymous: options.anonymous, started, seconds }
-}
-
-/// Refuses to overwrite an input file, even if it has another name.
-fn refuse_input_as_output<'a>(options: &Options<'a>, output: Option<&'a [u8]>) -> Result<(), UsageError<'a>> {
-    let Some(written) = file::identity(output, Stream::Output) else { return Ok(()) };
-    let read = |path: &&[u8]| file::identity(Some(*path).filter(|path| path != b"-"), Stream::Input);
-    let mut inputs = options.operands().iter().copied().chain(options.baseline).chain(options.expected);
-    match inputs.find(|path| read(path) == Some(written)) {
-        Some(input) => Err(UsageError::OutputIsInput { output, input }),
-        None => Ok(()),
-    }
-}
-
-/// Returns the terminal that results are shown on.
-fn screen(color: When, is_standard: bool, environment: Environment) -> Terminal {
-    /// The width if the output is not a terminal: every terminal, mail and ticket has room for it.
-    const COLUMNS: usize = 80;
-    let is_terminal = is_standard && Stream::Output.is_terminal();
-    let colour = match color {
-        When::Always => true,
-        When::Never => false,
-        // https://no-color.org
-        When::Auto => {
-            is_terminal
-                && environment.get(b"NO_COLOR").is_none_or(<[u8]>::is_empty)
-                && environment.get(b"TERM") != Some(b"dumb")
-        }
-    };
-    let columns = Stream::Output.width().filter(|_| is_terminal).map_or(COLUMNS, usize::from);
-    Terminal { columns, unicode: shows_utf8(environment), colour, screen: is_terminal }
-}
-
-/// Returns whether the locale is one of UTF-8.
-fn shows_utf8(environment: Environment) -> bool {
-    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
-        .into_iter()
-        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
-    locale.is_some_and(|locale| {
-        [&b"UTF-8"[..], b"utf-8", b"UTF8", b"utf8"].into_iter().any(|word| locale.ends_with(word))
-    })
 }
 
 /// The minimum expected duration that is announced, on a terminal or not, because the user has to wait.
@@ -439,8 +305,7 @@ fn perform<'o>(
     progress.clear();
     let ran = ran?;
     let (done, findings) = (ran.done(), &ran.findings);
-    let seconds = seconds_since(begun_ns);
-    let report = ran.report(options, arguments, &warnings, (started, seconds));
+    let report = ran.report(options, arguments, &warnings, (started, seconds_since(begun_ns)));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
     let shown = Shown::of(|document| {
@@ -452,7 +317,7 @@ fn perform<'o>(
         false => outputs.save(output::COLUMNS, [failed.is_some(), nothing], &shown),
     };
     // Errors of messages are dropped, because there is no other output to report them to.
-    let _ = warnings.write(messages, options.verbose, message_columns(), shows_utf8(outputs.environment));
+    let _ = warnings.write(messages, options.verbose, message_columns(), outputs.shows_utf8());
     written?;
     match (failed, warnings.untrusted()) {
         (Some(failure), _) => Err(failure),

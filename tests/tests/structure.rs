@@ -55,7 +55,8 @@ const PARTS_OF_TESTS: [(&str, &str); 6] = [
 ];
 
 /// The files of `bin/src` beside its folders, and the list of the parts of tests.
-const BESIDE_THE_FOLDERS: [&str; 5] = ["catalogue.rs", "lib.rs", "main.rs", "rt.rs", "tests/mod.rs"];
+const BESIDE_THE_FOLDERS: [&str; 6] =
+    ["catalogue.rs", "lib.rs", "main.rs", "outputs.rs", "rt.rs", "tests/mod.rs"];
 
 /// The table of experiments and commands, which is above all floors. Tests of any floor may read it.
 const CATALOGUE: &str = "bin/src/catalogue.rs";

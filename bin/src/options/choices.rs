@@ -78,33 +78,6 @@ pub enum Rate {
     Most,
 }
 
-/// The requested rates of traffic (`--rates`): bytes, shares of the limit or words.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rates {
-    rates: [Rate; Rates::MOST],
-    count: usize,
-}
-
-impl Rates {
-    /// The maximum number of rates of one curve.
-    pub const MOST: usize = 32;
-    /// The list without a rate.
-    pub const NONE: Rates = Rates { rates: [Rate::Idle; Rates::MOST], count: 0 };
-
-    /// Adds a rate; returns false if there is no room for it.
-    pub fn push(&mut self, rate: Rate) -> bool {
-        let Some(slot) = self.rates.get_mut(self.count) else { return false };
-        *slot = rate;
-        self.count += 1;
-        true
-    }
-
-    /// Returns the rates as a slice.
-    pub fn as_slice(&self) -> &[Rate] {
-        self.rates.get(..self.count).unwrap_or_default()
-    }
-}
-
 /// The value of a saved result that commands judge (`--of`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Of {

@@ -3,6 +3,8 @@
 //! Keys have only characters that are valid in keys of every format; values may be anything. This module does not read
 //! the environment: the caller supplies the values of the named variables.
 
+use alloc::vec::Vec;
+
 use super::values::ValueError;
 
 /// The maximum number of labels.
@@ -10,18 +12,11 @@ const MOST: usize = 16;
 /// Maximum length of a key in characters: the maximum of Kubernetes labels.
 const LONGEST: usize = 63;
 
-/// Labels with different keys.
-#[derive(Clone, Copy, Debug)]
-pub struct Labels<'a> {
-    /// The keys and values; `None` if the value is that of the variable with this name.
-    all: [(&'a str, Option<&'a [u8]>); MOST],
-    count: usize,
-}
+/// Labels with different keys: each key and its value, or `None` if the value is that of the variable with this name.
+#[derive(Clone, Debug, Default)]
+pub struct Labels<'a>(Vec<(&'a str, Option<&'a [u8]>)>);
 
 impl<'a> Labels<'a> {
-    /// The set without a label.
-    pub const NONE: Labels<'a> = Labels { all: [("", None); MOST], count: 0 };
-
     /// Adds the label of `KEY=VALUE`, or of the variable of `env:NAME`.
     ///
     /// # Errors
@@ -40,11 +35,13 @@ impl<'a> Labels<'a> {
             return Err(ValueError::NotALabel);
         }
         let key = core::str::from_utf8(key).map_err(|_| ValueError::NotALabel)?;
-        if self.known().iter().any(|(known, _)| *known == key) {
+        if self.0.iter().any(|(known, _)| *known == key) {
             return Err(ValueError::SameKey);
         }
-        *self.all.get_mut(self.count).ok_or(ValueError::TooManyLabels)? = (key, value);
-        self.count += 1;
+        if self.0.len() == MOST {
+            return Err(ValueError::TooManyLabels);
+        }
+        self.0.push((key, value));
         Ok(())
     }
 
@@ -53,7 +50,7 @@ impl<'a> Labels<'a> {
     /// # Errors
     /// The name of the first variable for which `variable` returns `None`.
     pub fn resolve(&mut self, variable: &dyn Fn(&[u8]) -> Option<&'a [u8]>) -> Result<(), &'a str> {
-        for (key, value) in self.all.iter_mut().take(self.count).filter(|(_, value)| value.is_none()) {
+        for (key, value) in self.0.iter_mut().filter(|(_, value)| value.is_none()) {
             *value = Some(variable(key.as_bytes()).ok_or(*key)?);
         }
         Ok(())
@@ -61,21 +58,16 @@ impl<'a> Labels<'a> {
 
     /// Returns every key with its value.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + use<'a, '_> {
-        self.known().iter().map(|&(key, value)| (key, value.unwrap_or_default()))
-    }
-
-    fn known(&self) -> &[(&'a str, Option<&'a [u8]>)] {
-        self.all.get(..self.count).unwrap_or_default()
+        self.0.iter().map(|&(key, value)| (key, value.unwrap_or_default()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::vec::Vec;
 
     fn added<'a>(texts: &[&'a str]) -> Result<Labels<'a>, ValueError<'a>> {
-        let mut labels = Labels::NONE;
+        let mut labels = Labels::default();
         texts.iter().try_for_each(|text| labels.add(text.as_bytes()))?;
         Ok(labels)
     }

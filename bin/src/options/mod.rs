@@ -24,6 +24,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::num::{NonZeroU32, NonZeroU64};
 
@@ -38,7 +39,7 @@ use latency_core::words::When;
 use crate::report::format::{Format, Purpose};
 
 pub use bits::FlagSet;
-pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
+pub use choices::{Help, Kernel, Kinds, Of, Order, Rate};
 pub use error::UsageError;
 pub use flags::{FLAGS, Flag, FlagId, FlagText, GROUPS, Group, Setter};
 pub use help::{
@@ -140,14 +141,14 @@ macro_rules! options {
         $($(#[$doc:meta])* $seen:vis $name:ident: $type:ty = $default:expr,)*
     }) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Debug)]
         pub struct Options<'a> {
             $($(#[$doc])* $seen $name: $type,)*
         }
 
         impl<'a> Options<'a> {
             /// Returns the options of `experiment` with every default, and the output format `format`.
-            pub const fn new($($given: $of),*) -> Self {
+            pub fn new($($given: $of),*) -> Self {
                 Options { $($name: $default,)* }
             }
         }
@@ -162,8 +163,7 @@ options! {
         /// The experiment to run.
         pub experiment: Selection = experiment,
         /// Its operands; see [`Options::operands`].
-        operands: [&'a [u8]; MAX_OPERANDS] = [&[]; MAX_OPERANDS],
-        operand_count: usize = 0,
+        operands: Vec<&'a [u8]> = Vec::new(),
         /// The number of operands before the `--` between the sides, if there is one.
         parted: Option<usize> = None,
         /// Every option that was typed.
@@ -218,8 +218,8 @@ options! {
         pub load_from: LoadFrom = LoadFrom::Initiator,
         /// The node of the generators' memory; `None` for the target node of the chase.
         pub load_node: Option<NodeId> = None,
-        /// The rates of traffic; `None` for a curve up to the limit.
-        pub rates: Option<Rates> = None,
+        /// The rates of traffic; empty for a curve up to the limit.
+        pub rates: Vec<Rate> = Vec::new(),
         /// The number of levels of a curve up to the limit.
         pub levels: NonZeroU32 = LEVELS,
         /// The distribution of the gaps between the bursts of traffic.
@@ -229,7 +229,7 @@ options! {
         /// The duration for which one rate is held, in seconds.
         pub hold: Option<NonZeroU32> = None,
         /// The pairs of CPUs that exchange lines.
-        pub pairs: Pairs<'a> = Pairs::Of(PairChoice::Auto),
+        pub pairs: Pairs = Pairs::Of(PairChoice::Auto),
         /// The method of the exchange.
         pub method: Method = Method::Cas,
         /// The number of lines that each pair exchanges.
@@ -283,12 +283,11 @@ options! {
         /// The format that the user named, or the default.
         format: &'static Format = format,
         /// The destinations of the result; see [`Options::outputs`].
-        outputs: [Output<'a>; MOST_OUTPUTS] = [Output { path: None, format }; MOST_OUTPUTS],
-        output_count: usize = 0,
+        outputs: Vec<Output<'a>> = Vec::new(),
         /// The file for the result as JSON.
         saved: Option<&'a [u8]> = None,
         /// The labels of the host.
-        pub labels: Labels<'a> = Labels::NONE,
+        pub labels: Labels<'a> = Labels::default(),
         /// True to leave out everything that identifies the host.
         pub anonymous: bool = false,
         /// True to draw the matrix.
@@ -333,7 +332,7 @@ impl<'a> Options<'a> {
 
     /// Returns the operands, which are valid UTF-8 and not empty.
     pub fn operands(&self) -> &[&'a [u8]] {
-        self.operands.get(..self.operand_count).unwrap_or(&[])
+        &self.operands
     }
 
     /// Returns the operands of both sides: those before and after `--`, or one operand for each side.
@@ -345,17 +344,5 @@ impl<'a> Options<'a> {
     /// Returns the position of the `--` between operands. A `--` before all of them only ends the options.
     fn mark(&self) -> Option<usize> {
         self.parted.filter(|before| *before > 0)
-    }
-
-    /// Adds an operand; returns false if there is no room left.
-    fn push_operand(&mut self, operand: &'a [u8]) -> bool {
-        match self.operands.get_mut(self.operand_count) {
-            Some(free) => {
-                *free = operand;
-                self.operand_count += 1;
-                true
-            }
-            None => false,
-        }
     }
 }

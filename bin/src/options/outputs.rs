@@ -20,7 +20,7 @@ pub struct Output<'a> {
 impl<'a> Options<'a> {
     /// Returns the outputs; there is at least one.
     pub fn outputs(&self) -> &[Output<'a>] {
-        self.outputs.get(..self.output_count).unwrap_or(&self.outputs)
+        &self.outputs
     }
 
     /// Returns whether an output has a format for this purpose.
@@ -28,13 +28,9 @@ impl<'a> Options<'a> {
         self.outputs().iter().any(|output| output.format.purpose == purpose)
     }
 
-    /// Adds an output; `-` is standard output. Outputs without room are only counted.
+    /// Adds an output; `-` is standard output.
     pub(super) fn push_output(&mut self, path: &'a [u8], format: &'static Format) {
-        let path = Some(path).filter(|&path| path != b"-");
-        if let Some(free) = self.outputs.get_mut(self.output_count) {
-            *free = Output { path, format };
-        }
-        self.output_count += 1;
+        self.outputs.push(Output { path: Some(path).filter(|&path| path != b"-"), format });
     }
 
     /// Returns whether the user named a format.
@@ -47,9 +43,9 @@ impl<'a> Options<'a> {
     /// A format that the user named is the format of a single output. Of several, it is the format of those whose name
     /// has no format by its extension. With `is_checked`, every extension must be the extension of a format.
     pub(super) fn resolve_outputs(&mut self, is_checked: bool) -> Result<(), UsageError<'a>> {
-        let Options { format, formats, output_count: typed, .. } = *self;
+        let (format, formats, typed) = (self.format, self.formats, self.outputs.len());
         let is_named = self.names_a_format();
-        for output in self.outputs.iter_mut().take(typed) {
+        for output in &mut self.outputs {
             let extension = output.path.and_then(Format::extension_of).filter(|_| !is_named || typed > 1);
             let known = extension.and_then(|extension| Format::of_extension(formats, extension));
             if let (Some(path), Some(extension), None, false) = (output.path, extension, known, is_named)
@@ -74,7 +70,7 @@ impl<'a> Options<'a> {
         if let (Some(path), Some(json)) = (self.saved, Format::named(formats, b"json")) {
             self.push_output(path, json);
         }
-        match self.output_count > MOST_OUTPUTS && is_checked {
+        match self.outputs.len() > MOST_OUTPUTS && is_checked {
             true => Err(UsageError::TooManyOutputs),
             false => Ok(()),
         }
@@ -85,7 +81,7 @@ impl<'a> Options<'a> {
     pub(super) fn show_plan(&mut self) {
         let shown = self.names_a_format() && !self.format.shows_values_alone();
         let format = self.formats.first().filter(|_| !shown).unwrap_or(self.format);
-        self.output_count = 0;
+        self.outputs.clear();
         self.push_output(b"-", format);
     }
 
@@ -93,7 +89,7 @@ impl<'a> Options<'a> {
     pub fn prefer_page(&mut self, is_terminal: bool) {
         let (formats, is_named) = (self.formats, self.names_a_format());
         let Some(page) = formats.iter().find(|format| format.purpose == Purpose::Page) else { return };
-        for output in self.outputs.iter_mut().take(self.output_count).filter(|_| !is_named) {
+        for output in self.outputs.iter_mut().filter(|_| !is_named) {
             let is_free = match output.path {
                 Some(path) => Format::extension_of(path).is_none(),
                 None => !is_terminal && output.format.purpose == Purpose::Terminal,

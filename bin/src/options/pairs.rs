@@ -1,5 +1,7 @@
 //! The pairs of CPUs that exchange lines (`--pairs`): a rule, or a list.
 
+use alloc::vec::Vec;
+
 use latency_core::cores::Choice as Rule;
 use latency_core::units::CpuId;
 use latency_core::words::Worded;
@@ -7,31 +9,33 @@ use latency_core::words::Worded;
 use super::values::{ValueError, cpu};
 
 /// Pairs of CPUs (`--pairs`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pairs<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pairs {
     /// By a rule.
     Of(Rule),
-    /// By their numbers.
-    These(PairList<'a>),
+    /// By their numbers: each pair once, the smaller number first.
+    These(Vec<(CpuId, CpuId)>),
 }
-
-/// A list of pairs of CPUs such as `0:1,4:9`. It was checked when it was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PairList<'a>(&'a [u8]);
 
 /// Reads the pairs: a rule, or a list such as `0:1,4:9`.
 ///
 /// # Errors
 /// Neither a rule nor two different CPU numbers with a colon between them.
-pub fn read(text: &[u8]) -> Result<Pairs<'_>, ValueError<'_>> {
+pub fn read(text: &[u8]) -> Result<Pairs, ValueError<'_>> {
     if let Some(choice) = Worded::from_word(text) {
         return Ok(Pairs::Of(choice));
     }
     if text.is_empty() {
         return Err(ValueError::Empty);
     }
-    text.split(|byte| *byte == b',').try_for_each(|word| pair(word).map(drop))?;
-    Ok(Pairs::These(PairList(text)))
+    let mut list = Vec::new();
+    for word in text.split(|byte| *byte == b',') {
+        let pair = pair(word)?;
+        if !list.contains(&pair) {
+            list.push(pair);
+        }
+    }
+    Ok(Pairs::These(list))
 }
 
 /// Reads one pair, the smaller number first.
@@ -45,21 +49,9 @@ fn pair(text: &[u8]) -> Result<(CpuId, CpuId), ValueError<'_>> {
     }
 }
 
-impl<'a> PairList<'a> {
-    /// Returns each pair once, the smaller number first.
-    pub fn iter(self) -> impl Iterator<Item = (CpuId, CpuId)> + use<'a> {
-        let all = move || self.0.split(|byte| *byte == b',').filter_map(|word| pair(word).ok());
-        all()
-            .enumerate()
-            .filter(move |(index, pair)| !all().take(*index).any(|other| other == *pair))
-            .map(|(_, pair)| pair)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::vec::Vec;
 
     fn list(text: &str) -> Result<Vec<(u32, u32)>, ValueError<'_>> {
         match read(text.as_bytes())? {

@@ -91,10 +91,10 @@ fn read<'a>(
                 if tokens.options_ended() && options.parted.is_none() {
                     options.parted = Some(options.operands().len());
                 }
-                let room = options.operands().len() < experiment.operands.most;
-                if word.is_empty() || !room || !options.push_operand(word) {
+                if word.is_empty() || options.operands.len() == experiment.operands.most {
                     return Err(UsageError::UnexpectedOperand { operand: word, experiment });
                 }
+                options.operands.push(word);
             }
         }
     }
@@ -178,7 +178,7 @@ fn check<'a>(
     if options.cpus.is_some() && !experiment.flags.contains(FlagId::Pairs) {
         return Err(UsageError::OneCpuOnly { experiment });
     }
-    if let (Some(_), Pairs::These(_)) = (options.cpus, options.pairs) {
+    if let (Some(_), Pairs::These(_)) = (options.cpus, &options.pairs) {
         let [first, second] = [&FLAGS[FlagId::Cpu as usize], &FLAGS[FlagId::Pairs as usize]];
         return Err(UsageError::Conflict { first, second, reason: "the pairs name their CPUs" });
     }
@@ -219,7 +219,7 @@ fn check<'a>(
 
 /// Checks that the load to hold (`--hold`) is one rate of one kind of traffic.
 fn check_held<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
-    let rates = options.rates.as_ref().map_or(0, |rates| rates.as_slice().len());
+    let rates = options.rates.len();
     let kinds = options.traffic.map_or(1, |kinds| kinds.iter().count());
     match options.hold {
         Some(_) if (rates, kinds) != (1, 1) => Err(UsageError::HoldsOneLoad),

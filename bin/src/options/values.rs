@@ -2,6 +2,7 @@
 //!
 //! This module does not depend on the option of a value; the parser puts both into one message.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::num::NonZeroU32;
 
@@ -14,7 +15,7 @@ use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, PageSize, Pages, Picoseconds};
 use latency_core::words::Worded;
 
-use super::choices::{Kinds, Rate, Rates};
+use super::choices::{Kinds, Rate};
 use super::tokens::Escaped;
 use crate::report::format::Format;
 
@@ -340,11 +341,13 @@ pub fn traffic(text: &[u8]) -> Result<Kinds, ValueError<'_>> {
 ///
 /// # Errors
 /// No number, more than a million GB/s or 100 %, too many rates, or only idle.
-pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
+pub fn rates(text: &[u8]) -> Result<Vec<Rate>, ValueError<'_>> {
+    /// The maximum number of rates of one curve.
+    const MOST: usize = 32;
+    let mut rates = Vec::new();
     if text == b"auto" {
-        return Ok(None);
+        return Ok(rates);
     }
-    let mut rates = Rates::NONE;
     for word in text.split(|byte| *byte == b',') {
         let rate = match word {
             b"max" => Rate::Most,
@@ -357,16 +360,16 @@ pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
                 bytes => Rate::BytesPerSecond(bytes as f64),
             },
         };
-        let rate = if rate == Rate::OfLimit(0.0) { Rate::Idle } else { rate };
-        if !rates.push(rate) {
-            return Err(ValueError::OutOfRange { least: 1, most: Rates::MOST as u64 });
+        rates.push(if rate == Rate::OfLimit(0.0) { Rate::Idle } else { rate });
+        if rates.len() > MOST {
+            return Err(ValueError::OutOfRange { least: 1, most: MOST as u64 });
         }
     }
     // Idle generators alone do not put a load on memory.
-    if rates.as_slice().iter().all(|rate| *rate == Rate::Idle) {
-        return Err(ValueError::Zero);
+    match rates.iter().all(|rate| *rate == Rate::Idle) {
+        true => Err(ValueError::Zero),
+        false => Ok(rates),
     }
-    Ok(Some(rates))
 }
 
 /// Reads the path of a file.

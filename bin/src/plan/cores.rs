@@ -28,8 +28,8 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, warnings } = planning;
     let (options, machine) = (*options, *machine);
-    if let Pairs::These(list) = options.pairs {
-        for (a, b) in list.iter() {
+    if let Pairs::These(list) = &options.pairs {
+        for &(a, b) in list {
             super::scope::cpu_node(machine, a)?;
             super::scope::cpu_node(machine, b)?;
         }
@@ -53,13 +53,13 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
             each(point);
         }
     };
-    match options.pairs {
+    match &options.pairs {
         Pairs::These(list) => {
-            list.iter().for_each(|(a, b)| point(Pair { a, b, class: class_of(a, b) }));
+            list.iter().for_each(|&(a, b)| point(Pair { a, b, class: class_of(a, b) }));
         }
         Pairs::Of(choice) => {
             let most = Budget::most_pairs(options);
-            let choice = affordable(choice, cpus.len(), most, warnings);
+            let choice = affordable(*choice, cpus.len(), most, warnings);
             let none = Pair { a: CpuId(0), b: CpuId(0), class: Shared::Core };
             let mut pairs = Table::filled(choice.most(cpus.len()), none)?;
             let chosen = choice.choose(cpus, &class_of, options.seed, &mut pairs);

@@ -115,7 +115,7 @@ fn curve<'a>(
     if node == like.target {
         sizes::check(options, machine, node, Bytes(like.size.0 + traffic.footprint.0))?;
     }
-    let asked = options.rates.as_ref().map(|rates| rates.as_slice());
+    let asked = Some(options.rates.as_slice()).filter(|rates| !rates.is_empty());
     let wants = |rate: Rate| asked.is_none_or(|asked| asked.contains(&rate));
     // A level may be a share of the limit, and half of the generators show whether the limit is the memory's.
     let limit =
@@ -179,22 +179,16 @@ pub fn held(points: &mut dyn Iterator<Item = Point>) -> Option<usize> {
 
 /// Calls `each` with the rates between the ends of a curve, once its limit is known, in bytes per second.
 pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
-    match &options.rates {
-        Some(rates) => {
-            for rate in rates.as_slice() {
-                if let Rate::OfLimit(share) = rate {
-                    each(share * limit);
-                }
-            }
+    for rate in &options.rates {
+        if let Rate::OfLimit(share) = rate {
+            each(share * limit);
         }
-        None => {
-            let levels = options.levels.get() as usize;
-            for index in 0..levels {
-                // The idle point is measured already.
-                if let Some(share) = share(index, levels).filter(|share| *share > 0.0) {
-                    each(share * limit);
-                }
-            }
+    }
+    let levels = if options.rates.is_empty() { options.levels.get() as usize } else { 0 };
+    for index in 0..levels {
+        // The idle point is measured already.
+        if let Some(share) = share(index, levels).filter(|share| *share > 0.0) {
+            each(share * limit);
         }
     }
 }
@@ -213,5 +207,5 @@ pub fn curves(points: &[Point]) -> usize {
 pub fn most_added(options: &Options<'_>) -> usize {
     let mut count = 0;
     levels(options, 1.0, &mut |_| count += 1);
-    count + if options.rates.is_none() { CLOSER } else { 0 }
+    count + if options.rates.is_empty() { CLOSER } else { 0 }
 }

@@ -131,7 +131,7 @@ pub fn asked(
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
     let share_ns = (left_ns - END * budget_ns(whole)).max(0.0) * section.weight / weights;
     asked.verbose = whole.verbose;
-    asked.labels = whole.labels;
+    asked.labels = whole.labels.clone();
     asked.budget.0 = math::whole(share_ns * 1e3);
     Ok((Box::leak(Box::new(asked)), arguments, share_ns * VISITS))
 }

@@ -119,7 +119,7 @@ fn visits(
     if schedule.budget.held > 0 {
         return hold(options.quiet, session, schedule);
     }
-    if options.rates.is_some() {
+    if !options.rates.is_empty() {
         return schedule.run(session.progress);
     }
     schedule.reach(session.progress, LIMIT_ROUNDS)?;

@@ -74,7 +74,7 @@ pub fn with_levels(options: &Options<'_>, points: &[Point], threads: Option<u32>
             all.push(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..traffic }), ..*point });
         };
         levels(options, limit, &mut add);
-        if options.rates.is_none() {
+        if options.rates.is_empty() {
             (1..=CLOSER).for_each(|step| add(limit * (0.95 + 0.01 * step as f64)));
         }
     }
