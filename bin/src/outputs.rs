@@ -6,6 +6,7 @@ use latency_core::words::When;
 
 use crate::describe::output;
 use crate::error::{Failure, OutputError};
+use crate::options::tokens::Escaped;
 use crate::options::{Options, Output, UsageError};
 use crate::report::format::Purpose;
 use crate::report::shown::Shown;
@@ -38,7 +39,7 @@ impl<'o, 'a> Outputs<'o, 'a> {
             let Some(written) = file::identity(output, Stream::Output) else { continue };
             let mut inputs = self.options.operands().iter().copied().chain(baseline).chain(expected);
             if let Some(input) = inputs.find(|path| read(path) == Some(written)) {
-                return Err(UsageError::OutputIsInput { output, input });
+                return Err(UsageError::OutputIsInput { output: output.map(Escaped), input: Escaped(input) });
             }
         }
         Ok(())
@@ -49,7 +50,7 @@ impl<'o, 'a> Outputs<'o, 'a> {
         for output in self.options.outputs() {
             let sink = sink(output)?;
             if self.sinks.iter().any(|other| other.is_same(&sink)) {
-                return Err(UsageError::SameOutput { path: output.path }.into());
+                return Err(UsageError::SameOutput { path: output.path.map(Escaped) }.into());
             }
             self.sinks.push(sink);
         }
@@ -135,7 +136,7 @@ fn sink<'a>(output: &Output<'a>) -> Result<Sink, Failure<'a>> {
     let Some(path) = output.path else { return Ok(Sink::create(None)?) };
     let sink = Sink::create(Some(path)).map_err(|errno| match errno {
         Errno::ECANCELED => Failure::GivenUp,
-        errno => OutputError::Create { path, errno }.into(),
+        errno => OutputError::Create { path: Escaped(path), errno }.into(),
     })?;
     if output.format.purpose == Purpose::Metrics {
         sink.let_everybody_read();
@@ -147,9 +148,9 @@ fn sink<'a>(output: &Output<'a>) -> Result<Sink, Failure<'a>> {
 fn finish<'a>(sink: Sink, output: &Output<'a>) -> Result<(), Failure<'a>> {
     sink.finish().map_err(|error| match (error, output.path) {
         (Unfinished::NotWritten(Errno::ECANCELED), _) => Failure::GivenUp,
-        (Unfinished::NotSynced(errno), Some(path)) => OutputError::Sync { path, errno }.into(),
+        (Unfinished::NotSynced(errno), Some(path)) => OutputError::Sync { path: Escaped(path), errno }.into(),
         (Unfinished::NotSynced(errno) | Unfinished::NotWritten(errno), path) => {
-            OutputError::Write { path, errno }.into()
+            OutputError::Write { path: path.map(Escaped), errno }.into()
         }
     })
 }

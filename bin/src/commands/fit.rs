@@ -10,6 +10,7 @@ use crate::analysis::curve::Analysis;
 use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
+use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::record::columns::{CHAINS, Column, ColumnSet, FILLER, STRIDE, VARIANT, WORK, WORKING_SET};
 use crate::record::label::Label;
@@ -139,9 +140,9 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let saved = Saved::load(path, options.unit)?;
     let experiment = saved.experiment;
     if !EXPERIMENTS.contains(&experiment.as_str()) {
-        return Err(SavedError::OtherExperiment { path, experiment }.into());
+        return Err(SavedError::OtherExperiment { path: Escaped(path), experiment }.into());
     }
-    let no_curve = |why| Failure::from(SavedError::NoCurve { path, why });
+    let no_curve = |why| Failure::from(SavedError::NoCurve { path: Escaped(path), why });
     let rows = saved.rows;
     if let Some(why) = rows.iter().find_map(other_kind) {
         return Err(no_curve(why));

@@ -241,8 +241,7 @@ mod tests {
     }
 
     fn rows(text: &[u8]) -> Vec<Row> {
-        let mut room = Vec::new();
-        Saved::parse(text, None, &mut room).map(|draft| draft.rows().to_vec()).unwrap()
+        Saved::parse(text, None).map(|draft| draft.rows).unwrap()
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::sys::table::Table;
 pub use outcome::{MissingHosts, NoVerdict, Outliers, OutputError, Regression, TimingError};
 pub use placement::{LONGEST_STEP_NS, PlacementError};
 pub use saved::{Problem, SavedError};
-pub use unanswered::{Differences, PageKinds, Typed, Unanswered};
+pub use unanswered::{Few, Typed, Unanswered};
 
 messages! {
     /// A reason to end with another exit code than 0.

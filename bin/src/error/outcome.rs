@@ -60,20 +60,19 @@ messages! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum OutputError<'a> {
         /// The file could not be created, before anything was measured.
-        Create { path: &'a [u8], errno: Errno } =>
+        Create { path: Escaped<'a>, errno: Errno } =>
             "cannot create '{path}': {errno}; nothing was measured; choose another --output";
-            where path = Escaped(path);
         /// The result could not be written completely.
-        Write { path: Option<&'a [u8]>, errno: Errno }
+        Write { path: Option<Escaped<'a>>, errno: Errno }
             if path.is_none() =>
             "cannot write to standard output: {errno}; the printed result is incomplete; use --output=FILE";
             =>
             "cannot write '{path}': {errno}; no partial file was left; free disk space, or choose another \
-            --output"; where path = Escaped(path.unwrap_or_default());
+            --output"; where path = path.unwrap_or_default();
         /// The file is complete and at its path, but may be lost if the system crashes.
-        Sync { path: &'a [u8], errno: Errno } =>
+        Sync { path: Escaped<'a>, errno: Errno } =>
             "cannot sync the directory of '{path}': {errno}; the file is complete, but may not survive a \
-            system crash; check the disk"; where path = Escaped(path);
+            system crash; check the disk";
     }
 }
 

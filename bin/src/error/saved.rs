@@ -29,53 +29,46 @@ messages! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SavedError<'a> {
         /// A saved result that cannot be read.
-        Unreadable { path: &'a [u8], errno: Errno }
-            if path.starts_with(b"--") =>
-            "cannot read '{path}': {errno}; options go before --"; where path = Escaped(path);
+        Unreadable { path: Escaped<'a>, errno: Errno }
+            if path.0.starts_with(b"--") =>
+            "cannot read '{path}': {errno}; options go before --";
             if errno == Errno::ENOMEM =>
             "cannot read '{path}': {errno}; free memory, or raise memory.max, ulimit -v or ulimit -d";
-            where path = Escaped(path);
             =>
             "cannot read '{path}': {errno}; expected a result saved with -o FILE.json";
-            where path = Escaped(path);
         /// The file of `fleet --expect` that cannot be read.
-        NamesUnreadable { path: &'a [u8], errno: Errno } =>
+        NamesUnreadable { path: Escaped<'a>, errno: Errno } =>
             "--expect: '{path}': {errno}; give a number of hosts, or a file with one host name a line";
-            where path = Escaped(path);
         /// The file of `fleet --expect` that has no names.
-        NoNames { path: &'a [u8] } =>
+        NoNames { path: Escaped<'a> } =>
             "--expect: '{path}': no host name; give a number of hosts, or a file with one host name a line";
-            where path = Escaped(path);
         /// A file that is larger than any saved result.
-        TooLarge { path: &'a [u8], limit: Bytes } =>
+        TooLarge { path: Escaped<'a>, limit: Bytes } =>
             "'{path}' is larger than {limit}; expected a result saved with -o FILE.json";
-            where path = Escaped(path);
         /// A saved result that cannot be understood.
-        Malformed { path: &'a [u8], problem: Problem }
+        Malformed { path: Escaped<'a>, problem: Problem }
             // The defect may name its own remedy.
             if split(problem.what, "; ").count() == 1 =>
             "'{path}', line {line}: {what}; use a result saved with --json or --csv, or a table of sizes and \
-            nanoseconds"; where path = Escaped(path), line = problem.line, what = problem.what;
-            => "'{path}', line {line}: {what}"; where path = Escaped(path), line = problem.line, what = problem.what;
+            nanoseconds"; where line = problem.line, what = problem.what;
+            => "'{path}', line {line}: {what}"; where line = problem.line, what = problem.what;
         /// Input lines that are not results, with `--strict`: the first, and the number of others.
-        Skipped { path: &'a [u8], problem: Problem, others: usize }
+        Skipped { path: Escaped<'a>, problem: Problem, others: usize }
             if others > 0 =>
             "--strict: '{path}', line {line}: {what}, and {others} more skipped lines; save results with \
-            --format=jsonl, or run without --strict"; where path = Escaped(path), line = problem.line, what = problem.what;
+            --format=jsonl, or run without --strict"; where line = problem.line, what = problem.what;
             =>
             "--strict: '{path}', line {line}: {what}; save results with --format=jsonl, or run without --strict";
-            where path = Escaped(path), line = problem.line, what = problem.what;
+            where line = problem.line, what = problem.what;
         /// Sizes that cannot be bytes, and that have no unit.
-        NoUnit { path: &'a [u8] } =>
+        NoUnit { path: Escaped<'a> } =>
             "'{path}': sizes are too small to be bytes; give their unit, e.g. --unit=K or --unit=M (binary)";
-            where path = Escaped(path);
         /// A result of an experiment without curves.
-        OtherExperiment { path: &'a [u8], experiment: Text<32> } =>
+        OtherExperiment { path: Escaped<'a>, experiment: Text<32> } =>
             "'{path}' is a result of {experiment}, not a curve; use a result of curve or pages";
-            where path = Escaped(path);
         /// A file without a curve.
-        NoCurve { path: &'a [u8], why: &'static str } =>
-            "'{path}' is not a curve: {why}; a curve has the latency at many sizes"; where path = Escaped(path);
+        NoCurve { path: Escaped<'a>, why: &'static str } =>
+            "'{path}' is not a curve: {why}; a curve has the latency at many sizes";
         /// Results of different experiments.
         Different { first: Text<32>, second: Text<32> } =>
             "cannot compare a {first} result with a {second} result; compare results of one experiment";
@@ -86,7 +79,7 @@ messages! {
         /// A result without the requested values.
         NoUndisturbed => "a result has no steady value; use `latency-bench matrix --until=quiet`";
         /// Results that do not answer a question.
-        Unanswered { path: &'a [u8], why: Unanswered } => "'{path}' {why}"; where path = Escaped(path);
+        Unanswered { path: Escaped<'a>, why: Unanswered } => "'{path}' {why}";
         /// Results without a picture; `drawn` states which results have one.
         NoPicture { drawn: &'static str } => "only {drawn} in a picture; use --format=text or html";
     }

@@ -1,6 +1,7 @@
 //! The exact text of every message, and every exit code.
 
 use super::*;
+use crate::options::tokens::Escaped;
 use crate::tests::plain::assert_plain;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Bound;
@@ -34,22 +35,22 @@ fn requests_beyond_the_machine_are_usage_errors() {
          /sys/devices/system/cpu/cpu3/online",
     );
     check(
-        SavedError::Unreadable { path: b"a\n", errno: Errno::ENOENT },
+        SavedError::Unreadable { path: Escaped(b"a\n"), errno: Errno::ENOENT },
         1,
         "cannot read 'a\\n': No such file or directory (ENOENT); expected a result saved with -o FILE.json",
     );
     check(
-        SavedError::Unreadable { path: b"--json", errno: Errno::ENOENT },
+        SavedError::Unreadable { path: Escaped(b"--json"), errno: Errno::ENOENT },
         1,
         "cannot read '--json': No such file or directory (ENOENT); options go before --",
     );
     check(
-        SavedError::TooLarge { path: b"a", limit: Bytes(16 << 20) },
+        SavedError::TooLarge { path: Escaped(b"a"), limit: Bytes(16 << 20) },
         1,
         "'a' is larger than 16 MiB; expected a result saved with -o FILE.json",
     );
     check(
-        SavedError::Malformed { path: b"a", problem: Problem::new(3, "no number") },
+        SavedError::Malformed { path: Escaped(b"a"), problem: Problem::new(3, "no number") },
         1,
         "'a', line 3: no number; use a result saved with --json or --csv, or a table of sizes and \
          nanoseconds",
@@ -80,17 +81,17 @@ fn requests_beyond_the_machine_are_usage_errors() {
         "only curves are compared in a picture; use --format=text or html",
     );
     check(
-        SavedError::NoUnit { path: b"a" },
+        SavedError::NoUnit { path: Escaped(b"a") },
         1,
         "'a': sizes are too small to be bytes; give their unit, e.g. --unit=K or --unit=M (binary)",
     );
     check(
-        SavedError::OtherExperiment { path: b"a", experiment: Text::from_bytes(b"window") },
+        SavedError::OtherExperiment { path: Escaped(b"a"), experiment: Text::from_bytes(b"window") },
         1,
         "'a' is a result of window, not a curve; use a result of curve or pages",
     );
     check(
-        SavedError::NoCurve { path: b"a", why: "it has one size" },
+        SavedError::NoCurve { path: Escaped(b"a"), why: "it has one size" },
         1,
         "'a' is not a curve: it has one size; a curve has the latency at many sizes",
     );
@@ -315,13 +316,13 @@ fn clocks_trust_and_output() {
          see the warnings above, or run without --strict",
     );
     check(
-        OutputError::Create { path: b"/x/y", errno: Errno::ENOENT },
+        OutputError::Create { path: Escaped(b"/x/y"), errno: Errno::ENOENT },
         4,
         "cannot create '/x/y': No such file or directory (ENOENT); \
          nothing was measured; choose another --output",
     );
     check(
-        OutputError::Write { path: Some(b"y"), errno: Errno::ENOSPC },
+        OutputError::Write { path: Some(Escaped(b"y")), errno: Errno::ENOSPC },
         4,
         "cannot write 'y': No space left on device (ENOSPC); no partial file was left; free disk \
          space, or choose another --output",
@@ -333,7 +334,7 @@ fn clocks_trust_and_output() {
          incomplete; use --output=FILE",
     );
     check(
-        OutputError::Sync { path: b"y", errno: Errno::EIO },
+        OutputError::Sync { path: Escaped(b"y"), errno: Errno::EIO },
         4,
         "cannot sync the directory of 'y': Input/output error (EIO); the file is complete, but may \
          not survive a system crash; check the disk",

@@ -6,59 +6,37 @@ use latency_core::messages;
 use latency_core::text::joined;
 use latency_core::units::{Bytes, Pages};
 
-/// The kinds of pages of a file, as far as there is room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PageKinds([Option<Pages>; 6]);
+/// A few different values, as far as there is room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Few<T>([Option<T>; 6]);
 
-impl PageKinds {
-    /// Adds a kind once.
-    pub fn add(&mut self, pages: Option<Pages>) {
-        let slot = self.0.iter_mut().find(|slot| slot.is_none() || **slot == pages);
-        if let (Some(slot), Some(pages)) = (slot, pages) {
-            *slot = Some(pages);
+impl<T: Copy + PartialEq> Few<T> {
+    /// No value.
+    pub const NONE: Few<T> = Few([None; 6]);
+
+    /// Adds a value once.
+    pub fn add(&mut self, value: T) {
+        if let Some(slot) = self.0.iter_mut().find(|slot| slot.is_none_or(|own| own == value)) {
+            *slot = Some(value);
         }
     }
 
-    /// Returns the base pages, if there are some.
-    fn base(&self) -> Option<Pages> {
-        self.0.iter().flatten().copied().find(|pages| pages.are_base())
+    fn find(&self, is: impl Fn(T) -> bool) -> Option<T> {
+        self.0.iter().flatten().copied().find(|value| is(*value))
+    }
+
+    /// Shows the values, or the words for none.
+    fn or(self, none: &'static str) -> impl fmt::Display
+    where
+        T: fmt::Display,
+    {
+        let none = if self.0.iter().flatten().next().is_none() { none } else { "" };
+        fmt::from_fn(move |out| write!(out, "{none}{}", joined("", ", ", self.0.iter().flatten())))
     }
 }
 
-impl fmt::Display for PageKinds {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [None, ..] => out.write_str("pages that it does not name"),
-            all => joined("", ", ", all.into_iter().flatten()).fmt(out),
-        }
-    }
-}
-
-/// The words of the properties in which curves differ, as far as there is room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Differences([Option<&'static str>; 6]);
-
-impl Differences {
-    /// Adds a property once.
-    pub fn add(&mut self, word: &'static str) {
-        if let Some(slot) = self.0.iter_mut().find(|slot| slot.is_none_or(|own| own == word)) {
-            *slot = Some(word);
-        }
-    }
-
-    fn is_by_nodes(&self) -> bool {
-        self.0.iter().flatten().any(|word| word.ends_with(" node"))
-    }
-}
-
-impl fmt::Display for Differences {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [None, ..] => out.write_str("their values alone"),
-            all => joined("", ", ", all.into_iter().flatten()).fmt(out),
-        }
-    }
-}
+/// The words for pages in a file that names none.
+const UNNAMED: &str = "pages that it does not name";
 
 messages! {
     /// A question beyond the measured values of a file. Its text follows the name of the file.
@@ -67,20 +45,22 @@ messages! {
         /// No latency by size.
         NoCurve => "has no latency by size; run `latency-bench curve -o FILE.json`";
         /// No latency by size in these pages.
-        OtherPages { pages: Pages, known: PageKinds }
+        OtherPages { pages: Pages, known: Few<Pages> }
             // A machine has one size of base pages.
-            if pages.are_base() && known.base().is_some() =>
+            if pages.are_base() && known.find(Pages::are_base).is_some() =>
             "is of a machine with base pages of {base}, not of {pages} (it has latency by size in: {known}); use \
             --pages=base, or save a result of another machine: `latency-bench curve --pages={pages} -o FILE.json`";
-            where base = known.base().unwrap_or(Pages::AUTO);
+            where base = known.find(Pages::are_base).unwrap_or(Pages::AUTO), known = known.or(UNNAMED);
             =>
             "has no latency by size in {pages} pages (only in: {known}); run `latency-bench curve --pages={pages} \
-            -o FILE.json`";
+            -o FILE.json`"; where known = known.or(UNNAMED);
         /// Several curves that could answer, and differ.
-        SeveralCurves { count: usize, differences: Differences } =>
+        SeveralCurves { count: usize, differences: Few<&'static str> } =>
             "has {count} curves that could answer, and they differ in {differences}; use a file with one of them, or \
             run `latency-bench curve{nodes} -o FILE.json`";
-            where nodes = if differences.is_by_nodes() { " --cpunode=N --memnode=N" } else { "" };
+            where by_nodes = differences.find(|word| word.ends_with(" node")).is_some(),
+                nodes = if by_nodes { " --cpunode=N --memnode=N" } else { "" },
+                differences = differences.or("their values alone");
         /// A size below the smallest one.
         TooSmall { size: Bytes, least: Bytes } =>
             "has no size below {least}; run `latency-bench curve --min-size={typed} -o FILE.json`";
@@ -141,11 +121,11 @@ mod tests {
     #[test]
     fn every_refusal_names_a_command_that_saves_its_result() {
         let (size, chains, cores, most) = (Bytes(3 << 30), 8, 4, 0);
-        let (pages, known) = (Pages::from_word(b"1g").unwrap(), PageKinds::default());
-        let mut of_x86 = PageKinds::default();
-        of_x86.add(Pages::from_word(b"4k"));
+        let (pages, known) = (Pages::from_word(b"1g").unwrap(), Few::NONE);
+        let mut of_x86 = Few::NONE;
+        of_x86.add(Pages::from_word(b"4k").unwrap());
         let other = Pages::from_word(b"64k").unwrap();
-        let mut differences = Differences::default();
+        let mut differences = Few::NONE;
         ["host", "start", "to node", "host"].into_iter().for_each(|word| differences.add(word));
         for why in [
             Unanswered::NoCurve,

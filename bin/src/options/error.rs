@@ -14,49 +14,43 @@ messages! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum UsageError<'a> {
         /// An argument that is not UTF-8.
-        NotUtf8 { argument: &'a [u8] } =>
-            "the argument '{argument}' is not UTF-8; retype it in UTF-8"; where argument = Escaped(argument);
+        NotUtf8 { argument: Escaped<'a> } =>
+            "the argument '{argument}' is not UTF-8; retype it in UTF-8";
         /// An option that does not exist.
-        UnknownOption { name: &'a [u8], nearest: Option<&'static str> }
+        UnknownOption { name: Escaped<'a>, nearest: Option<&'static str> }
             if nearest.is_none() =>
-            "unknown option '{name}'; `latency-bench --help` lists the options"; where name = Escaped(name);
+            "unknown option '{name}'; `latency-bench --help` lists the options";
             =>
-            "unknown option '{name}'; did you mean --{nearest}?";
-            where name = Escaped(name), nearest = nearest.unwrap_or_default();
+            "unknown option '{name}'; did you mean --{nearest}?"; where nearest = nearest.unwrap_or_default();
         /// An option of another tool, with the text to type instead.
-        ForeignOption { name: &'a [u8], ours: &'static str } =>
-            "unknown option '{name}'; use {ours}"; where name = Escaped(name);
+        ForeignOption { name: Escaped<'a>, ours: &'static str } =>
+            "unknown option '{name}'; use {ours}";
         /// An experiment that does not exist.
-        UnknownExperiment { name: &'a [u8], nearest: Option<&'static str> }
+        UnknownExperiment { name: Escaped<'a>, nearest: Option<&'static str> }
             if nearest.is_none() =>
-            "unknown experiment '{name}'; `latency-bench -h` lists the experiments"; where name = Escaped(name);
+            "unknown experiment '{name}'; `latency-bench -h` lists the experiments";
             =>
-            "unknown experiment '{name}'; did you mean {nearest}?";
-            where name = Escaped(name), nearest = nearest.unwrap_or_default();
+            "unknown experiment '{name}'; did you mean {nearest}?"; where nearest = nearest.unwrap_or_default();
         /// An option without the value that it needs.
-        MissingValue { flag: &'static Flag } => "--{name} needs a value; use {flag}"; where name = flag.name;
+        MissingValue { flag: &'static Flag } => "{flag:#} needs a value; use {flag}";
         /// A switch with a value.
-        UnexpectedValue { flag: &'static Flag, value: &'a [u8] } =>
-            "--{name} takes no value, found '{value}'; give --{name} alone";
-            where name = flag.name, value = Escaped(value);
+        UnexpectedValue { flag: &'static Flag, value: Escaped<'a> } =>
+            "{flag:#} takes no value, found '{value}'; give {flag:#} alone";
         /// A value that the option does not accept.
-        BadValue { flag: &'static Flag, kind: &'static ValueKind, value: &'a [u8], reason: ValueError<'a> }
+        BadValue { flag: &'static Flag, kind: &'static ValueKind, value: Escaped<'a>, reason: ValueError<'a> }
             // The reason already names the remedy.
             if matches!(reason, ValueError::DecimalUnit { .. }) =>
-            "invalid --{name} '{value}': {reason}"; where name = flag.name, value = Escaped(value);
+            "invalid {flag:#} '{value}': {reason}";
             if matches!(reason, ValueError::NotAFormat(_)) =>
-            "invalid --{name} '{value}': {reason}; use one of {formats}";
-            where name = flag.name, value = Escaped(value), formats = reason.formats();
+            "invalid {flag:#} '{value}': {reason}; use one of {formats}"; where formats = reason.formats();
             =>
-            "invalid --{name} '{value}': {reason}; use {valid}";
-            where name = flag.name, value = Escaped(value), valid = kind.expects;
+            "invalid {flag:#} '{value}': {reason}; use {valid}"; where valid = kind.expects;
         /// An option that is repeated.
         Repeated { flag: &'static Flag } =>
-            "--{name} given more than once; remove one of them"; where name = flag.name;
+            "{flag:#} given more than once; remove one of them";
         /// Two options that exclude each other.
         Conflict { first: &'static Flag, second: &'static Flag, reason: &'static str } =>
-            "--{first} and --{second} cannot be combined ({reason}); remove one of them";
-            where first = first.name, second = second.name;
+            "{first:#} and {second:#} cannot be combined ({reason}); remove one of them";
         /// Another option beside `--probe`.
         ProbeAlone => "--probe allows no other option; use `latency-bench system --probe`";
         /// An option that the experiment does not have.
@@ -64,16 +58,15 @@ messages! {
             flag: &'static Flag, experiment: &'static Descriptor, experiments: &'static [&'static Descriptor]
         }
             if !experiment.measures() && flag.is_of_measuring() =>
-            "{experiment} has no --{flag} (it measures nothing)"; where experiment = experiment.name, flag = flag.name;
+            "{experiment} has no {flag:#} (it measures nothing)";
             =>
-            "{experiment} has no --{name}{others}"; where experiment = experiment.name, name = flag.name,
+            "{experiment} has no {flag:#}{others}"; where
                 has = |known: &&&Descriptor| known.flags.contains(flag.id),
                 names = experiments.iter().filter(has).map(|known| known.name),
                 others = joined("; remove it, or use an experiment that has it: ", ", ", names);
         /// An option of measurements, together with the names of saved results.
         NotWithFiles { flag: &'static Flag, experiment: &'static Descriptor } =>
-            "{experiment} of saved results has no --{flag} (it measures nothing); remove it, or the files";
-            where experiment = experiment.name, flag = flag.name;
+            "{experiment} of saved results has no {flag:#} (it measures nothing); remove it, or the files";
         /// A format that the experiment does not have.
         NoSuchOutput { format: &'static Format, experiment: &'static Descriptor, formats: &'static [Format] } =>
             "{experiment} has no {missing}, so --format={name} is not available; use one of {others}";
@@ -83,63 +76,60 @@ messages! {
                 },
                 other = |other: &&Format| **other != *format && experiment.is_written_as(other),
                 others = joined("", ", ", formats.iter().filter(other).map(|format| format.name)),
-                name = format.name, experiment = experiment.name;
+                name = format.name;
         /// A format of rows or metrics for saved results of several experiments.
         NotOfSaved { format: &'static Format } =>
             "a report of saved results cannot be written as {format} (their values differ); use one of text, \
             json, jsonl, md, html"; where format = format.name;
         /// A file with an extension that is not that of a format.
-        UnknownExtension { path: &'a [u8], extension: &'a [u8], formats: &'static [Format] } =>
+        UnknownExtension { path: Escaped<'a>, extension: Escaped<'a>, formats: &'static [Format] } =>
             "--output '{path}': no format has the extension '.{extension}'; add --format, or use one of \
-            {known}"; where path = Escaped(path), extension = Escaped(extension),
-                known = joined("", ", ", formats.iter().map(|format| format.extension));
+            {known}"; where known = joined("", ", ", formats.iter().map(|format| format.extension));
         /// Two outputs that are the same file; `None` for standard output.
-        SameOutput { path: Option<&'a [u8]> }
+        SameOutput { path: Option<Escaped<'a>> }
             if path.is_none() => "two outputs go to standard output; write each to a file of its own";
             =>
             "two outputs go to '{path}'; write each to a file of its own";
-            where path = Escaped(path.unwrap_or_default());
+            where path = path.unwrap_or_default();
         /// More outputs than there is room for.
         TooManyOutputs =>
             "there are more than {most} outputs; write fewer at a time"; where most = MOST_OUTPUTS;
         /// A file that would be read and replaced; `output` is `None` for standard output.
-        OutputIsInput { output: Option<&'a [u8]>, input: &'a [u8] }
+        OutputIsInput { output: Option<Escaped<'a>>, input: Escaped<'a> }
             if output.is_none() =>
             "standard output is also the input '{input}' and would replace it; write to another file";
-            where input = Escaped(input);
             =>
             "the output '{output}' is also the input '{input}' and would replace it; write to another file";
-            where output = Escaped(output.unwrap_or_default()), input = Escaped(input);
+            where output = output.unwrap_or_default();
         /// One operand too many, or an empty operand.
-        UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor }
+        UnexpectedOperand { operand: Escaped<'a>, experiment: &'static Descriptor }
             // The commands with the most arguments read files of several results.
-            if experiment.operands.most > 2 && !operand.is_empty() =>
+            if experiment.operands.most > 2 && !operand.0.is_empty() =>
             "more than {most} arguments, from '{operand}' on; {remedy}";
-            where most = experiment.operands.most, operand = Escaped(operand),
+            where most = experiment.operands.most,
                 remedy = if most == MAX_OPERANDS { "join files: cat FILES" } else { "use fewer" };
             =>
             "unexpected argument '{operand}'; usage: {usage}";
-            where usage = experiment.typed(" [OPTIONS]"), operand = Escaped(operand);
+            where usage = experiment.typed(" [OPTIONS]");
         /// One operand too few.
         MissingOperand { experiment: &'static Descriptor } =>
-            "{name} needs {missing}; usage: {usage}";
+            "{experiment} needs {missing}; usage: {usage}";
             where missing = if experiment.operands.sides { "two results, A and B" } else { "a FILE" },
-                name = experiment.name, usage = experiment.typed(" [OPTIONS]");
+                usage = experiment.typed(" [OPTIONS]");
         /// More than two operands without a `--` that divides them into two sides.
         NoSides { experiment: &'static Descriptor } =>
             "{experiment} needs `--` between the results of both sides; usage: {usage}";
-            where usage = experiment.typed(" [OPTIONS]"), experiment = experiment.name;
+            where usage = experiment.typed(" [OPTIONS]");
         /// A working set that is too small for a chain.
         TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes } =>
-            "--{flag} of {size} is too small for a stride of {stride}; use {least} or more";
-            where flag = flag.name;
+            "{flag:#} of {size} is too small for a stride of {stride}; use {least} or more";
         /// A stride that does not divide a page into two lines or more.
         NotPageLocal { stride: Bytes, page: Bytes } =>
             "--order=page-local cannot use a stride of {stride}; use a power of two up to {half}K";
             where half = page.0 >> 11;
         /// Grouped order for an experiment other than the matrix.
         NoGroupedOrder { experiment: &'static Descriptor } =>
-            "{experiment} has no --order=grouped; use matrix"; where experiment = experiment.name;
+            "{experiment} has no --order=grouped; use matrix";
         /// Visits of a page in a window, with an order that has no windows.
         VisitsOfNothing => "--visits needs --order=grouped; add it, or remove --visits";
         /// A range of sizes with its end below its start.
@@ -160,8 +150,8 @@ messages! {
             use read, 1:1 or copy"; where line = line.bytes();
         /// Several CPUs for an experiment that measures on one.
         OneCpuOnly { experiment: &'static Descriptor } =>
-            "--cpu names several CPUs, but {name} measures on one CPU; use one CPU{generators}";
-            where name = experiment.name, generators = match experiment.flags.contains(FlagId::LoadCpus) {
+            "--cpu names several CPUs, but {experiment} measures on one CPU; use one CPU{generators}";
+            where generators = match experiment.flags.contains(FlagId::LoadCpus) {
                 true => ", and --load-cpus for the generators",
                 false => "",
             };

@@ -3,11 +3,11 @@
 //! An option is added by one entry here. This module does not depend on its meaning for an experiment.
 
 use core::fmt;
-use core::num::{NonZeroU32, NonZeroU64};
+use core::num::NonZeroU64;
 
 use latency_core::cores::Exchange;
 use latency_core::math::ToReal;
-use latency_core::units::{NodeId, Picoseconds};
+use latency_core::units::NodeId;
 
 use super::kinds::{
     BASELINE, BYTES, CHAINS, COUNT, CPU, CPUS, EXPECTED, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM,
@@ -163,10 +163,10 @@ impl fmt::Debug for Flag {
     }
 }
 
-/// Writes `--size=SIZE`, or `--json`.
+/// Writes `--size=SIZE`, or `--json`; in the alternate form `--size`.
 impl fmt::Display for Flag {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
+        match self.kind().filter(|_| !out.alternate()) {
             Some(kind) => write!(out, "--{}={}", self.name, kind.name),
             None => write!(out, "--{}", self.name),
         }
@@ -247,7 +247,7 @@ flags! {
         default "4x the last-level cache" for pages "64G, or less if page tables need too much time or memory",
         because "loads beyond it have memory latency" for pages "";
     PointsPerOctave "points-per-octave" Chain,
-        Value(&COUNT, |options, value| small(&mut options.points_per_octave, value, MOST_POINTS)),
+        Value(&COUNT, |options, value| set_some(&mut options.points_per_octave, values::small(value, MOST_POINTS))),
         "measured sizes per factor of two",
         default "4, and more near the end of a cache" for variants "1",
         because "latency rises there within less than a factor of two" for variants "";
@@ -277,7 +277,7 @@ flags! {
          at a time",
         default "all" for expect "1";
     Cores "cores" Chain,
-        Value(&COUNT, |options, value| small(&mut options.cores, value, MOST_CORES)),
+        Value(&COUNT, |options, value| set_some(&mut options.cores, values::small(value, MOST_CORES))),
         "number of cores that load at the same time",
         default "1";
     Seed "seed" Chain,
@@ -316,7 +316,7 @@ flags! {
         "load levels: total GB/s, percent of peak, 0 (idle) or max",
         default "auto, a curve from idle to the peak";
     Levels "levels" Traffic,
-        Value(&COUNT, |options, value| small(&mut options.levels, value, MOST_LEVELS)),
+        Value(&COUNT, |options, value| set(&mut options.levels, values::small(value, MOST_LEVELS))),
         "number of load levels, including idle and maximum",
         default "10, and 2 more where latency doubles";
     Pacing "pacing" Traffic,
@@ -325,7 +325,7 @@ flags! {
         default "poisson",
         because "constant gaps hide queueing";
     Burst "burst" Traffic,
-        Value(&COUNT, |options, value| small(&mut options.burst, value, MOST_BURST)),
+        Value(&COUNT, |options, value| set_some(&mut options.burst, values::small(value, MOST_BURST))),
         "cache lines per burst",
         default "smallest burst for which reading the clock costs at most a quarter of the gap";
     Hold "hold" Traffic,
@@ -344,7 +344,7 @@ flags! {
         because "most tools use it; with read-cas a line may move twice";
     Lines "lines" Cores,
         Value(&COUNT, |options, value| {
-            small(&mut options.lines, value, Exchange::MOST_PLACES as u32)
+            set_some(&mut options.lines, values::small(value, Exchange::MOST_PLACES as u32))
         }),
         "cache lines to try per pair, one per page (at most 32)",
         default "16",
@@ -360,19 +360,19 @@ flags! {
         default "chosen from the latency during warm-up",
         because "a trial of 0.02 to 0.2 ms is long for the timer and short for the scheduler";
     Trials "trials" Sampling,
-        Value(&COUNT, |options, value| small(&mut options.trials, value, MOST_TRIALS)),
+        Value(&COUNT, |options, value| set_some(&mut options.trials, values::small(value, MOST_TRIALS))),
         "number of trials",
         default "as many as --precision needs within --time-limit";
     Precision "precision" Sampling,
-        Value(&PERCENT, |options, value| percentage(&mut options.precision, value, false)),
+        Value(&PERCENT, |options, value| set(&mut options.precision, values::percentage(value, false))),
         "stop when the 95% confidence interval is within PCT of the result",
         default "1%" for cores "5%";
     TimeLimit "time-limit" Sampling,
-        Value(&TIME, |options, value| time(&mut options.time_limit, value, false)),
+        Value(&TIME, |options, value| set(&mut options.time_limit, values::time(value, false))),
         "time limit per point (node pair or size)",
         default "10s, or about 20s for all sizes of an experiment";
     Spread "spread" Sampling,
-        Value(&TIME, |options, value| time(&mut options.spread, value, true)),
+        Value(&TIME, |options, value| set(&mut options.spread, values::time(value, true))),
         "spread the rounds over TIME, idling in between (0: no idling)",
         default "5s with few pairs or sizes, 0 with --trials",
         because "other processes and core clocks change over seconds";
@@ -382,7 +382,7 @@ flags! {
         default "none, the run ends after --time-limit",
         because "neighbours can only add to the latency of the hardware";
     Budget "budget" Sampling COMMON,
-        Value(&TIME, |options, value| time(&mut options.budget, value, false)),
+        Value(&TIME, |options, value| set(&mut options.budget, values::time(value, false))),
         "end the run after about TIME (exit 2 if too short)",
         default "none" for bandwidth "60s" for loaded "60s" for cores "60s" for report "90s";
     WarmupIters "warmup-iters" Sampling,
@@ -394,7 +394,7 @@ flags! {
         Switch(|options| options.counters = true),
         "also read hardware performance counters (perf_event_open)";
     Threshold "threshold" Verdict COMMON,
-        Value(&PERCENT, |options, value| percentage(&mut options.threshold, value, true)),
+        Value(&PERCENT, |options, value| set(&mut options.threshold, values::percentage(value, true))),
         "slowdown that counts as a regression" for fleet "slowdown that counts as an outlier",
         default "3%" for fleet "10%",
         because "two runs on one machine differ by 1 to 2%";
@@ -527,21 +527,6 @@ fn format<'a>(options: &mut Options<'a>, name: &'a [u8]) -> Result<(), ValueErro
 /// change.
 fn choose(options: &mut Options<'_>, name: &str) {
     options.format = Format::named(options.formats, name.as_bytes()).unwrap_or(options.format);
-}
-
-/// Sets a count of objects that are kept in memory, from 1 to `most`.
-fn small<'a, T: From<NonZeroU32>>(option: &mut T, value: &'a [u8], most: u32) -> Result<(), ValueError<'a>> {
-    set(option, values::small(value, most).map(T::from))
-}
-
-/// Sets a time.
-fn time<'a>(option: &mut Picoseconds, value: &'a [u8], zero_allowed: bool) -> Result<(), ValueError<'a>> {
-    set(option, values::time(value, zero_allowed))
-}
-
-/// Sets a fraction.
-fn percentage<'a>(option: &mut f64, value: &'a [u8], zero_allowed: bool) -> Result<(), ValueError<'a>> {
-    set(option, values::percentage(value, zero_allowed))
 }
 
 impl Options<'_> {

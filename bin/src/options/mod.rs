@@ -102,6 +102,13 @@ impl Descriptor {
     }
 }
 
+/// Writes its name.
+impl fmt::Display for Descriptor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name)
+    }
+}
+
 /// The operands of an experiment: files, for the commands that read results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operands {

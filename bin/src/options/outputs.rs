@@ -2,6 +2,7 @@
 
 use super::bits::FlagSet;
 use super::flags::{FLAGS, FlagId};
+use super::tokens::Escaped;
 use super::{MOST_OUTPUTS, Options, UsageError};
 use crate::report::format::{Format, Purpose};
 
@@ -51,7 +52,11 @@ impl<'a> Options<'a> {
             if let (Some(path), Some(extension), None, false) = (output.path, extension, known, is_named)
                 && is_checked
             {
-                return Err(UsageError::UnknownExtension { path, extension, formats });
+                return Err(UsageError::UnknownExtension {
+                    path: Escaped(path),
+                    extension: Escaped(extension),
+                    formats,
+                });
             }
             output.format = known.unwrap_or(format);
         }

@@ -8,7 +8,7 @@ use super::flags::{FLAGS, Flag, FlagId, Setter};
 use super::foreign;
 use super::nearest::nearest;
 use super::outputs::FORMAT_FLAGS;
-use super::tokens::{Token, Tokens};
+use super::tokens::{Escaped, Token, Tokens};
 use super::{Descriptor, Help, Options, Pairs, Selection, UsageError};
 use crate::report::format::Format;
 use crate::sys::auxv::page_size;
@@ -40,7 +40,7 @@ pub fn parse<'a>(
     formats: &'static [Format],
 ) -> Result<Options<'a>, UsageError<'a>> {
     let (Some(&default), Some(format)) = (experiments.first(), formats.first()) else {
-        return Err(UsageError::UnknownExperiment { name: b"", nearest: None });
+        return Err(UsageError::UnknownExperiment { name: Escaped(b""), nearest: None });
     };
     let selection = Selection { index: 0, descriptor: default, named: false };
     let mut options = Options::new(selection, formats, format);
@@ -55,7 +55,7 @@ fn read<'a>(
     experiments: &'static [&'static Descriptor],
 ) -> Result<(), UsageError<'a>> {
     let default = options.format;
-    let not_utf8 = |argument| UsageError::NotUtf8 { argument };
+    let not_utf8 = |argument| UsageError::NotUtf8 { argument: Escaped(argument) };
     let mut tokens = Tokens::new(arguments);
     let mut asked_by_word = false;
     while let Some(token) = tokens.next() {
@@ -92,7 +92,7 @@ fn read<'a>(
                     options.parted = Some(options.operands().len());
                 }
                 if word.is_empty() || options.operands.len() == experiment.operands.most {
-                    return Err(UsageError::UnexpectedOperand { operand: word, experiment });
+                    return Err(UsageError::UnexpectedOperand { operand: Escaped(word), experiment });
                 }
                 options.operands.push(word);
             }
@@ -114,13 +114,13 @@ fn read<'a>(
 
 fn unknown<'a>(name: &'a [u8], options: &Options<'_>) -> UsageError<'a> {
     if let Some(ours) = foreign::ours(name) {
-        return UsageError::ForeignOption { name, ours };
+        return UsageError::ForeignOption { name: Escaped(name), ours };
     }
     let Selection { descriptor, named, .. } = options.experiment;
     let accepted = descriptor.flags.union(FlagSet::ALWAYS);
     let mut names = FLAGS.iter().filter(|flag| !named || accepted.contains(flag.id)).map(|flag| flag.name);
     let nearest = name.strip_prefix(b"--").and_then(|word| nearest(word, &mut names));
-    UsageError::UnknownOption { name, nearest }
+    UsageError::UnknownOption { name: Escaped(name), nearest }
 }
 
 fn select<'a>(
@@ -131,7 +131,7 @@ fn select<'a>(
         Some((index, descriptor)) => Ok(Selection { index, descriptor, named: true }),
         None => {
             let nearest = nearest(name, &mut experiments.iter().map(|known| known.name));
-            Err(UsageError::UnknownExperiment { name, nearest })
+            Err(UsageError::UnknownExperiment { name: Escaped(name), nearest })
         }
     }
 }
@@ -148,10 +148,17 @@ fn apply<'a>(
     let format = options.format;
     match (flag.set, value) {
         (Setter::Switch(set), None) => set(options),
-        (Setter::Switch(_), Some(value)) => return Err(UsageError::UnexpectedValue { flag, value }),
+        (Setter::Switch(_), Some(value)) => {
+            return Err(UsageError::UnexpectedValue { flag, value: Escaped(value) });
+        }
         (Setter::Value(..), None) => return Err(UsageError::MissingValue { flag }),
         (Setter::Value(kind, set), Some(value)) => {
-            set(options, value).map_err(|reason| UsageError::BadValue { flag, kind, value, reason })?;
+            set(options, value).map_err(|reason| UsageError::BadValue {
+                flag,
+                kind,
+                value: Escaped(value),
+                reason,
+            })?;
         }
     }
     if FORMAT_FLAGS.contains(flag.id) && format != options.format {

@@ -404,7 +404,7 @@ fn the_extension_chooses_the_format_if_none_is_given() {
     }
     assert!(matches!(
         parsed(&["-o", "r.data"]),
-        Err(UsageError::UnknownExtension { extension: b"data", .. })
+        Err(UsageError::UnknownExtension { extension: Escaped(b"data"), .. })
     ));
     assert!(parsed(&["-o", "r.data", "--help"]).is_ok());
     assert!(parsed(&["curve", "-o", "r.svg"]).is_err(), "it has no picture");

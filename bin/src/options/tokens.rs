@@ -85,7 +85,7 @@ fn utf8(argument: &[u8]) -> Result<&[u8], &[u8]> {
 ///
 /// Printable characters do not change. Control characters and invisible ones are shown like `\u{1b}`, and bytes that
 /// are not UTF-8 like `\xff`. The text is cut after [`Escaped::LONGEST`] characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Escaped<'a>(pub &'a [u8]);
 
 impl Escaped<'_> {

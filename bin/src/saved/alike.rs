@@ -27,8 +27,8 @@ pub struct ComparedCondition {
     pub key: (&'static str, &'static str),
     /// The field of points that contains the condition, if there is one.
     pub field: Option<Column>,
-    /// The text before and behind a value.
-    around: [&'static str; 2],
+    /// The text with a `#` in place of a value.
+    around: &'static str,
     /// The words for its values from 1 on; other words have the number after the last one. Empty if the values are
     /// numbers.
     words: &'static [&'static str],
@@ -36,58 +36,40 @@ pub struct ComparedCondition {
 
 /// The conditions, in the order in which texts name them.
 pub const TABLE: [ComparedCondition; 22] = [
-    condition("pages", ("pages_obtained", "pages"), None, ["", " pages"], &[]),
-    condition("size", ("working_set_bytes", "working set"), Some(WORKING_SET), ["", " working set"], &[]),
-    condition(
-        "unverified",
-        ("verified", "placement"),
-        None,
-        ["placement ", ""],
-        &["not verified", "verified"],
-    ),
-    condition("partial", ("partial", "run"), None, [""; 2], &["interrupted", "complete"]),
-    condition("order", ("order", "order"), Some(ORDER), ["order ", ""], &ORDERS),
-    condition("stride", ("stride_bytes", "stride"), Some(STRIDE), ["stride ", ""], &[]),
-    condition("pattern", ("pattern", "pattern"), Some(PATTERN), ["pattern ", ""], &["stream", "permuted"]),
-    condition("nodes", ("nodes", "NUMA nodes"), None, ["", " NUMA nodes"], &[]),
+    condition("pages", ("pages_obtained", "pages"), None, "# pages", &[]),
+    condition("size", ("working_set_bytes", "working set"), Some(WORKING_SET), "# working set", &[]),
+    condition("unverified", ("verified", "placement"), None, "placement #", &["not verified", "verified"]),
+    condition("partial", ("partial", "run"), None, "#", &["interrupted", "complete"]),
+    condition("order", ("order", "order"), Some(ORDER), "order #", &ORDERS),
+    condition("stride", ("stride_bytes", "stride"), Some(STRIDE), "stride #", &[]),
+    condition("pattern", ("pattern", "pattern"), Some(PATTERN), "pattern #", &["stream", "permuted"]),
+    condition("nodes", ("nodes", "NUMA nodes"), None, "# NUMA nodes", &[]),
     condition(
         "side-cache",
         ("memory_side_cache", "memory-side cache"),
         None,
-        ["", " memory-side cache"],
+        "# memory-side cache",
         &["no", "a"],
     ),
-    condition(
-        "kernel",
-        ("kernel", "chase kernel"),
-        Some(KERNEL),
-        ["chase kernel ", ""],
-        &["index", "pointer"],
-    ),
-    condition("undisturbed", ("undisturbed_ns", "steady value"), None, [""; 2], &[UNDISTURBED]),
-    condition("cpu-family", ("family", "CPU family"), None, ["CPU family ", ""], &[]),
-    condition("cpu-model", ("model", "CPU model number"), None, ["CPU model number ", ""], &[]),
-    condition("cpu-stepping", ("stepping", "CPU stepping"), None, ["CPU stepping ", ""], &[]),
-    condition("core-type", ("core_type", "core type"), None, [""; 2], &CORE_TYPES),
-    condition(
-        "cpu-masked",
-        ("model_masked", "masked CPU model"),
-        None,
-        ["", " masked CPU model"],
-        &["no", "a"],
-    ),
+    condition("kernel", ("kernel", "chase kernel"), Some(KERNEL), "chase kernel #", &["index", "pointer"]),
+    condition("undisturbed", ("undisturbed_ns", "steady value"), None, "#", &[UNDISTURBED]),
+    condition("cpu-family", ("family", "CPU family"), None, "CPU family #", &[]),
+    condition("cpu-model", ("model", "CPU model number"), None, "CPU model number #", &[]),
+    condition("cpu-stepping", ("stepping", "CPU stepping"), None, "CPU stepping #", &[]),
+    condition("core-type", ("core_type", "core type"), None, "#", &CORE_TYPES),
+    condition("cpu-masked", ("model_masked", "masked CPU model"), None, "# masked CPU model", &["no", "a"]),
     condition(
         "platform",
         ("platform", "platform"),
         None,
-        ["platform ", ""],
+        "platform #",
         &["hardware", "virtual machine", "emulated"],
     ),
-    condition("hypervisor", ("hypervisor", "hypervisor"), None, ["hypervisor ", ""], &HYPERVISORS),
-    condition("cpu-vendor", ("cpu_vendor", "CPU vendor"), None, ["CPU vendor ", ""], &VENDORS),
-    condition("l1-size", ("l1_bytes", "L1 cache"), None, ["", " of L1 cache"], &[]),
-    condition("l2-size", ("l2_bytes", "L2 cache"), None, ["", " of L2 cache"], &[]),
-    condition("l3-size", ("l3_bytes", "L3 cache"), None, ["", " of L3 cache"], &[]),
+    condition("hypervisor", ("hypervisor", "hypervisor"), None, "hypervisor #", &HYPERVISORS),
+    condition("cpu-vendor", ("cpu_vendor", "CPU vendor"), None, "CPU vendor #", &VENDORS),
+    condition("l1-size", ("l1_bytes", "L1 cache"), None, "# of L1 cache", &[]),
+    condition("l2-size", ("l2_bytes", "L2 cache"), None, "# of L2 cache", &[]),
+    condition("l3-size", ("l3_bytes", "L3 cache"), None, "# of L3 cache", &[]),
 ];
 /// The types of cores. All cores of most processors are of one type, and their documents name none.
 const CORE_TYPES: [&str; 3] = ["one core type", CoreKind::Performance.name(), CoreKind::Efficiency.name()];
@@ -144,7 +126,7 @@ const fn condition(
     code: &'static str,
     key: (&'static str, &'static str),
     field: Option<Column>,
-    around: [&'static str; 2],
+    around: &'static str,
     words: &'static [&'static str],
 ) -> ComparedCondition {
     ComparedCondition { code, key, field, around, words }
@@ -280,7 +262,7 @@ pub fn alike(condition: usize, one: u64, other: u64) -> bool {
 /// The errors of `out`.
 pub fn show(condition: usize, value: u64, whole: bool, out: &mut dyn Write) -> fmt::Result {
     let Some(entry) = TABLE.get(condition) else { return Ok(()) };
-    let [before, behind] = if whole { entry.around } else { [""; 2] };
+    let (before, behind) = entry.around.split_once('#').filter(|_| whole).unwrap_or_default();
     out.write_str(before)?;
     let place = (value as usize).wrapping_sub(1);
     match entry.field {

@@ -21,7 +21,7 @@ const MAX_COLUMNS: usize = 128;
 const FASTEST_NS: f64 = 0.05;
 
 /// Reads a table. `given` is the unit of sizes that have none of their own, if the user gave one.
-pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Result<(), Problem> {
+pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft) -> Result<(), Problem> {
     let text = core::str::from_utf8(text)
         .map_err(|error| Problem::new(line_of(text, error.valid_up_to()), "neither JSON nor UTF-8 text"))?;
     if let Some(tool) = foreign::recognise(text) {
@@ -148,7 +148,7 @@ impl TableLayout {
     }
 
     /// Adds the row of a line.
-    fn row(&self, line: &str, draft: &mut Draft<'_>) -> Result<(), &'static str> {
+    fn row(&self, line: &str, draft: &mut Draft) -> Result<(), &'static str> {
         let TableLayout { columns, separator, numerals, .. } = self;
         if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
             return Err("more fields than columns; quote numbers that contain a comma");

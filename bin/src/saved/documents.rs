@@ -10,6 +10,7 @@ use latency_core::units::Bytes;
 
 use crate::error::Problem;
 use crate::error::{Failure, SavedError};
+use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::Table;
@@ -95,6 +96,7 @@ pub fn each<'a>(
 /// Returns the error of a file that cannot be read: [`SavedError::TooLarge`] if no result is in a part of the largest size,
 /// [`SavedError::Unreadable`] otherwise.
 pub fn unreadable(path: &[u8], errno: Errno) -> SavedError<'_> {
+    let path = Escaped(path);
     match errno {
         Errno::EFBIG => SavedError::TooLarge { path, limit: LARGEST_FILE },
         errno => SavedError::Unreadable { path, errno },

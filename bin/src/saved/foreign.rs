@@ -50,7 +50,7 @@ fn field_after<'l>(line: &'l str, part: &[u8]) -> Option<&'l str> {
 }
 
 /// Reads the table that a tool printed; lines that do not belong to it are skipped.
-pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
+pub fn read(tool: Tool, text: &str, draft: &mut Draft) -> Result<(), Problem> {
     draft.saved.tool = Some(tool);
     match tool {
         Tool::Mlc => return nodes(text, draft),
@@ -126,7 +126,7 @@ fn point(tool: Tool, line: &str) -> Option<(f64, f64)> {
 
 /// Reads the idle latencies that Intel MLC printed: its matrix of nodes, and the one value of `--idle_latency`. Lines may be
 /// quoted as in a message, and blank lines may stand between them. Bandwidths and latencies under load are left out.
-fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
+fn nodes(text: &str, draft: &mut Draft) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"matrix");
     let (mut targets, mut is_matrix) = ("", false);
     each_line(text, &mut |_, line| {
@@ -165,7 +165,7 @@ fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
         }
         Ok(())
     })?;
-    match draft.rows().is_empty() {
+    match draft.rows.is_empty() {
         true => Err(Problem::new(1, "output of Intel MLC without the idle latency matrix")),
         false => Ok(()),
     }

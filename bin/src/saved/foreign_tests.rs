@@ -1,6 +1,5 @@
 //! Tables of other tools: as many points as rows, and no two with the same fields.
 
-use super::tests::room;
 use super::{Problem, Saved};
 use proptest::prelude::*;
 use std::format;
@@ -108,10 +107,9 @@ proptest! {
     fn every_row_of_another_tool_is_a_point_of_its_own(count in 3_usize..24, seed in 1_usize..1000) {
         let ns = |one: usize, other: usize| 20.0 + ((one * 31 + other * 17 + seed) % 97) as f64;
         for (form, text, rows) in texts(count, &ns) {
-            let mut room = room();
-            let read = Saved::parse(text.as_bytes(), None, &mut room);
+            let read = Saved::parse(text.as_bytes(), None);
             let draft = read.map_err(|problem| TestCaseError::fail(format!("{form}: {}: {text}", problem.what)))?;
-            let found = draft.rows();
+            let found = draft.rows;
             prop_assert_eq!(found.len(), rows, "{}: {}", form, text);
             for (index, row) in found.iter().enumerate() {
                 let other = found.iter().take(index).find(|other| row.is_same(other, crate::record::columns::ColumnSet::POINTS));
@@ -129,8 +127,7 @@ fn latencies_of_pairs_that_are_not_positive_are_refused_by_their_line() {
             (format!(",,\n20,,\n{odd},40,\n"), 3),
             (format!(",20,30\n20,,40\n30,{odd},\n"), 3),
         ] {
-            let mut room = room();
-            let problem = Saved::parse(text.as_bytes(), None, &mut room).err();
+            let problem = Saved::parse(text.as_bytes(), None).err();
             let expected = Problem::new(line, "latency is not a positive number of nanoseconds");
             assert_eq!(problem, Some(expected), "{text}");
         }

@@ -22,7 +22,7 @@ use crate::record::columns::{CHAINS, KERNEL, NS, WORKING_SET};
 use crate::record::row::{Row, bytes};
 
 /// Reads a document: that of a run, that of an experiment of a report, or a list of cpu-benchmarks.
-pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(), Problem> {
+pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft) -> Result<(), Problem> {
     match document.event() {
         Event::BeginObject => {}
         Event::BeginArray if !draft.of_hosts => {
@@ -61,7 +61,7 @@ pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft<'_>) -> Result<(),
 }
 
 /// Reads the name of the experiment, the host, the trust in the result, and its conditions.
-fn circumstances(document: JsonValue<'_>, draft: &mut Draft<'_>) {
+fn circumstances(document: JsonValue<'_>, draft: &mut Draft) {
     let saved = &mut draft.saved;
     let experiment = document.at("experiment").text();
     draft.is_collection |= experiment == sections::SHOW && !draft.of_hosts;
@@ -159,7 +159,7 @@ fn facts(facts: &mut SavedFacts, name: &str, object: JsonValue<'_>) {
     }
 }
 
-fn each_point(points: JsonValue<'_>, draft: &mut Draft<'_>) {
+fn each_point(points: JsonValue<'_>, draft: &mut Draft) {
     for object in points.objects() {
         let row = point(object);
         if !is_compared(&row, draft.is_collection) {
@@ -173,7 +173,7 @@ fn each_point(points: JsonValue<'_>, draft: &mut Draft<'_>) {
 }
 
 /// Reads the list that cpu-benchmarks saves: bytes, nanoseconds, and a name for each kind of walk.
-fn list(list: JsonValue<'_>, draft: &mut Draft<'_>) {
+fn list(list: JsonValue<'_>, draft: &mut Draft) {
     draft.saved.tool = Some(Tool::CpuBenchmarks);
     for object in list.objects() {
         let mut row = Row::EMPTY;

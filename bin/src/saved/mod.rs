@@ -34,8 +34,6 @@ mod unit;
 
 pub use rows::{MAX_ROWS, Problem, Saved, Tool};
 
-use alloc::vec::Vec;
-
 use conditions::escaped;
 use documents::LARGEST_FILE;
 use latency_core::text::Text;
@@ -44,8 +42,7 @@ use rows::Draft;
 use tree::{JsonTree, JsonValue};
 
 use crate::error::{Failure, SavedError};
-use crate::record::row::Row;
-
+use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::terminal::Stream;
@@ -63,8 +60,7 @@ impl Saved {
     /// [`SavedError::Unreadable`], [`SavedError::TooLarge`], [`SavedError::Malformed`] and [`SavedError::NoUnit`].
     pub fn load(path: &[u8], unit: Option<Bytes>) -> Result<Saved, Failure<'_>> {
         let contents = contents(path)?;
-        let mut room = Vec::new();
-        let draft = Saved::parse(&contents, unit, &mut room).map_err(|problem| malformed(path, problem))?;
+        let draft = Saved::parse(&contents, unit).map_err(|problem| malformed(path, problem))?;
         kept(path, draft)
     }
 
@@ -80,15 +76,14 @@ impl Saved {
         in_brief: bool,
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
     ) -> Result<(), Failure<'a>> {
-        let mut room = Vec::new();
         let mut taken = Ok(());
-        let mut keep = |draft: Draft<'_>| {
+        let mut keep = |draft: Draft| {
             if taken.is_ok() {
                 taken = kept(path, draft).and_then(&mut *take);
             }
         };
         let found = documents::each_in(contents, &mut |text| {
-            let mut draft = Draft::reading(&mut room, in_brief);
+            let mut draft = Draft { in_brief, ..Draft::default() };
             let tree = understood(text, None, &mut draft)?;
             let found = draft.has_rows();
             let report = match tree.as_ref().map(JsonTree::root) {
@@ -98,7 +93,7 @@ impl Saved {
                 document => return found.and_then(|()| results::each(draft, document, &mut keep)),
             };
             for section in sections::of(report) {
-                let mut draft = Draft::reading(&mut room, in_brief);
+                let mut draft = Draft { in_brief, ..Draft::default() };
                 json::read(section, &mut draft)?;
                 // A result without a measured point is left out, because it has nothing to show.
                 if draft.has_rows().is_ok() {
@@ -111,17 +106,13 @@ impl Saved {
         taken
     }
 
-    /// Parses the text of a result into `rows`. The rows of a report are those of all of its experiments.
-    pub(crate) fn parse<'r>(
-        text: &[u8],
-        unit: Option<Bytes>,
-        rows: &'r mut Vec<Row>,
-    ) -> Result<Draft<'r>, Problem> {
-        let mut draft = Draft::reading(rows, false);
+    /// Parses the text of a result. The rows of a report are those of all of its experiments.
+    pub(crate) fn parse(text: &[u8], unit: Option<Bytes>) -> Result<Draft, Problem> {
+        let mut draft = Draft::default();
         let tree = understood(text, unit, &mut draft)?;
         let document = tree.as_ref().map(JsonTree::root);
         if let Some(document) = document.filter(|_| draft.is_collection)
-            && results::lengths(draft.rows(), Some(document)).len() > 1
+            && results::lengths(&draft.rows, Some(document)).len() > 1
         {
             draft.has_no_contradiction().map_err(|what| document.at("rows").problem(what))?;
         }
@@ -133,10 +124,9 @@ impl Saved {
         Ok(draft)
     }
 
-    /// Reads a document of one of many hosts into `rows`. A document without rows is accepted.
-    pub(crate) fn of_host<'r>(document: JsonValue<'_>, rows: &'r mut Vec<Row>) -> Result<Draft<'r>, Problem> {
-        let mut draft = Draft::reading(rows, true);
-        draft.of_hosts = true;
+    /// Reads a document of one of many hosts. A document without rows is accepted.
+    pub(crate) fn of_host(document: JsonValue<'_>) -> Result<Draft, Problem> {
+        let mut draft = Draft { in_brief: true, of_hosts: true, ..Draft::default() };
         json::read(document, &mut draft)?;
         match draft.saved.experiment.as_str() {
             "" => Err(Problem::new(1, "the document names no experiment")),
@@ -175,7 +165,7 @@ pub fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
 fn understood<'t>(
     text: &'t [u8],
     unit: Option<Bytes>,
-    draft: &mut Draft<'_>,
+    draft: &mut Draft,
 ) -> Result<Option<JsonTree<'t>>, Problem> {
     let text = documents::unmarked(text)?;
     match text.trim_ascii_start().first() {
@@ -191,13 +181,13 @@ fn understood<'t>(
 }
 
 fn malformed(path: &[u8], problem: Problem) -> Failure<'_> {
-    SavedError::Malformed { path, problem }.into()
+    SavedError::Malformed { path: Escaped(path), problem }.into()
 }
 
 /// Keeps a result for the rest of the process, if its sizes have a unit.
-fn kept<'a>(path: &'a [u8], draft: Draft<'_>) -> Result<Saved, Failure<'a>> {
-    if draft.without_unit && !unit::plausible(draft.rows(), draft.fractions) {
-        return Err(SavedError::NoUnit { path }.into());
+fn kept<'a>(path: &'a [u8], draft: Draft) -> Result<Saved, Failure<'a>> {
+    if draft.without_unit && !unit::plausible(&draft.rows, draft.fractions) {
+        return Err(SavedError::NoUnit { path: Escaped(path) }.into());
     }
     Ok(draft.finish())
 }

@@ -117,7 +117,7 @@ fn cells(row: &mut Row, object: JsonValue<'_>, columns: &[Column]) {
 }
 
 /// Reads a class of pairs of CPUs.
-pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft<'_>) {
+pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft) {
     let mut row = Row::EMPTY.with(OP, MEDIAN).with(NS, estimate(class, NS.key));
     cells(&mut row, class, &[CLASS]);
     if let Some(types) = class.member("core_types").filter(|types| !types.is_null()) {
@@ -128,7 +128,7 @@ pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft<'_>) {
 
 /// Reads the limit of the traffic of a curve under load. The rates below it are shares of it, and so they differ in every
 /// run.
-pub(super) fn curve(curve: JsonValue<'_>, draft: &mut Draft<'_>) {
+pub(super) fn curve(curve: JsonValue<'_>, draft: &mut Draft) {
     let mut row = Row::EMPTY;
     cells(&mut row, curve, &[INITIATOR_NODE, TARGET_NODE, TRAFFIC, PATTERN, LOAD_NODE]);
     let peak = curve.at("peak_bandwidth");
@@ -164,7 +164,7 @@ const MOST_LEVELS: usize = 4096;
 
 /// Adds the limits of the curves of a table of loads, as documents have them: none without the rate of all generators,
 /// which every level with a pace has.
-pub(super) fn limits(draft: &mut Draft<'_>) -> Result<(), &'static str> {
+pub(super) fn limits(draft: &mut Draft) -> Result<(), &'static str> {
     let levels = core::mem::take(&mut draft.levels);
     let is_first = |(place, level): &(usize, &TableLevel)| {
         level.curve.is_some() && !levels.iter().take(*place).any(|before| before.is_beside(level))
@@ -187,13 +187,13 @@ pub(super) fn limits(draft: &mut Draft<'_>) -> Result<(), &'static str> {
 
 /// Adds what is compared of a row of a table of loads: the idle latency, or the rate of traffic without a pace. Levels
 /// between them are shares of that rate, and so they differ in every run.
-pub(super) fn of_table(mut row: Row, draft: &mut Draft<'_>) -> Result<(), &'static str> {
+pub(super) fn of_table(mut row: Row, draft: &mut Draft) -> Result<(), &'static str> {
     let brief = draft.in_brief;
     let (offered, rate) = (row.number(OFFERED), row.estimate(BYTES));
     if offered == Some(0.0) {
         return draft.push(idle(row, brief));
     }
-    let curve = rate.map(|_| draft.rows().len());
+    let curve = rate.map(|_| draft.rows.len());
     let rate = rate.filter(|_| offered.is_none());
     if let Some(rate) = rate {
         limit(row.clone(), rate, brief).check_time()?;

@@ -111,7 +111,7 @@ pub(super) fn are_in(text: &str) -> bool {
 }
 
 /// Reads every table of CPUs. Lines that do not belong to one are skipped.
-pub(super) fn read(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
+pub(super) fn read(text: &str, draft: &mut Draft) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"cores");
     let mut columns = (!is_named(text)).then_some(CpuColumns { heading: None, rows: 0 });
     let mut method = "";

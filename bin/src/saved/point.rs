@@ -99,7 +99,6 @@ pub(super) fn check_word(column: Column, word: &str) -> Result<(), &'static str>
 #[cfg(test)]
 mod tests {
     use super::super::Saved;
-    use super::super::tests::room;
     use super::*;
     use crate::error::Problem;
     use std::format;
@@ -123,8 +122,7 @@ mod tests {
         ] {
             let document =
                 format!("{{\"experiment\":\"parallel\",\n\"rows\":[{{\"ns\":10,\n\"{member}\":{value}}}]}}");
-            let mut room = room();
-            let found = Saved::parse(document.as_bytes(), None, &mut room).err();
+            let found = Saved::parse(document.as_bytes(), None).err();
             assert_eq!(found, Some(Problem::new(3, what)), "{document}");
             // Names and methods may be numbers in a table.
             if matches!(member, "kernel" | "class" | "op") {
@@ -132,7 +130,7 @@ mod tests {
             }
             let value = value.trim_matches('"');
             let table = format!("experiment,working_set_bytes,ns,{member}\nparallel,65536,10,{value}\n");
-            let found = Saved::parse(table.as_bytes(), None, &mut room).err();
+            let found = Saved::parse(table.as_bytes(), None).err();
             assert_eq!(found, Some(Problem::new(2, what)), "{table}");
         }
     }

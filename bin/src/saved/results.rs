@@ -38,23 +38,22 @@ pub fn lengths(rows: &[Row], document: Option<JsonValue<'_>>) -> Vec<usize> {
 ///
 /// Two values for one point of a result.
 pub fn each(
-    draft: Draft<'_>,
+    draft: Draft,
     document: Option<JsonValue<'_>>,
-    take: &mut dyn FnMut(Draft<'_>),
+    take: &mut dyn FnMut(Draft),
 ) -> Result<(), Problem> {
-    let lengths = lengths(draft.rows(), document);
+    let lengths = lengths(&draft.rows, document);
     let files = || document.into_iter().flat_map(|document| document.at("files").items());
     let is_listed = files().count() == lengths.len();
     if lengths.len() == 1 && !is_listed {
         take(draft);
         return Ok(());
     }
-    let (mut room, mut rest, mut files) = (Vec::new(), draft.rows(), files().filter(|_| is_listed));
+    let (mut rest, mut files) = (&draft.rows[..], files().filter(|_| is_listed));
     for length in lengths {
         let (own, behind) = rest.split_at_checked(length).unwrap_or_default();
         rest = behind;
-        let mut result = Draft::reading(&mut room, draft.in_brief);
-        result.saved = draft.saved;
+        let mut result = Draft { in_brief: draft.in_brief, saved: draft.saved, ..Draft::default() };
         read(&mut result, own, files.next())?;
         take(result);
     }
@@ -62,7 +61,7 @@ pub fn each(
 }
 
 /// Reads one result of several: its rows, and the file that a document lists for them.
-fn read(result: &mut Draft<'_>, rows: &[Row], file: Option<JsonValue<'_>>) -> Result<(), Problem> {
+fn read(result: &mut Draft, rows: &[Row], file: Option<JsonValue<'_>>) -> Result<(), Problem> {
     let Some(first) = rows.first() else { return Ok(()) };
     let saved = &mut result.saved;
     let is_of_several = sections::are_in(saved.experiment.as_str());

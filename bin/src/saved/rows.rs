@@ -105,10 +105,10 @@ impl Saved {
 }
 
 /// A result that is not read completely yet.
-pub struct Draft<'r> {
-    /// The rows of this result, behind those of others.
-    all: &'r mut Vec<Row>,
-    begun: usize,
+#[derive(Default)]
+pub struct Draft {
+    /// The rows so far.
+    pub rows: Vec<Row>,
     /// The result without its rows.
     pub saved: Saved,
     /// True if the result is compared with those of other hosts. Then the idle latencies beside traffic are read as
@@ -126,52 +126,21 @@ pub struct Draft<'r> {
     pub levels: Vec<TableLevel>,
 }
 
-impl<'r> Draft<'r> {
-    /// Returns a result without rows; later rows are added to `all`.
-    pub fn over(all: &'r mut Vec<Row>) -> Draft<'r> {
-        Draft {
-            begun: all.len(),
-            all,
-            saved: Saved::default(),
-            of_hosts: false,
-            in_brief: false,
-            is_collection: false,
-            without_unit: false,
-            fractions: false,
-            levels: Vec::new(),
-        }
-    }
-
-    /// Returns a result without rows, which will be the only ones in `room`. With `in_brief`, only the classes of pairs
-    /// of CPUs are read for it.
-    pub fn reading(room: &'r mut Vec<Row>, in_brief: bool) -> Draft<'r> {
-        room.clear();
-        Draft { in_brief, ..Draft::over(room) }
-    }
-
+impl Draft {
     /// Adds the rows and the conditions of one experiment of a report, which `read` reads. Each row gets the name of
     /// the experiment.
-    pub fn pool(&mut self, read: impl FnOnce(&mut Draft<'_>) -> Result<(), Problem>) -> Result<(), Problem> {
-        let mut part = Draft::over(self.all);
+    pub fn pool(&mut self, read: impl FnOnce(&mut Draft) -> Result<(), Problem>) -> Result<(), Problem> {
+        let mut part = Draft::default();
         read(&mut part)?;
-        let name = part.saved.experiment;
-        part.rows_mut().iter_mut().for_each(|row| row.put(EXPERIMENT, name.as_str()));
-        let Draft { saved, .. } = part;
+        let Draft { mut rows, saved, .. } = part;
+        rows.iter_mut().for_each(|row| row.put(EXPERIMENT, saved.experiment.as_str()));
+        self.rows.append(&mut rows);
         let before = core::mem::replace(&mut self.saved, saved);
         self.saved.experiment = before.experiment;
         self.saved.conditions.poor |= before.conditions.poor;
         self.saved.conditions.partial |= before.conditions.partial;
         self.saved.facts.join(&before.facts);
         Ok(())
-    }
-
-    /// Returns the rows so far.
-    pub fn rows(&self) -> &[Row] {
-        self.all.get(self.begun..).unwrap_or_default()
-    }
-
-    fn rows_mut(&mut self) -> &mut [Row] {
-        self.all.get_mut(self.begun..).unwrap_or_default()
     }
 
     /// Returns whether `rows` of this document are not read: a report has those of its parts, and of pairs of CPUs only
@@ -183,7 +152,7 @@ impl<'r> Draft<'r> {
 
     /// Gives every limit of traffic the working set of the chain that was measured during the traffic.
     pub fn size_limits(&mut self) {
-        let rows = self.rows_mut();
+        let rows = &mut self.rows;
         for index in 0..rows.len() {
             let Some(limit) = rows.get(index).filter(|row| row.is_word(LOAD, MOST)) else { continue };
             let idle = rows.iter().find(|row| row.pair() == limit.pair() && !row.is_word(LOAD, MOST));
@@ -205,7 +174,7 @@ impl<'r> Draft<'r> {
             self.saved.experiment = Text::of(format_args!("{}", row.word(EXPERIMENT)));
             row.hide(EXPERIMENT);
         } else if !sections::are_in(of_all.as_str()) {
-            self.rows_mut().iter_mut().for_each(|row| row.put(EXPERIMENT, of_all.as_str()));
+            self.rows.iter_mut().for_each(|row| row.put(EXPERIMENT, of_all.as_str()));
             self.saved.experiment = sections::name();
         }
     }
@@ -219,11 +188,10 @@ impl<'r> Draft<'r> {
         // Idle latencies before several kinds of traffic are values of one point.
         let contradicts = |(index, row): (usize, &Row)| {
             let is_idle = self.saved.experiment == LOADED || row.is_word(EXPERIMENT, LOADED);
-            (!is_idle || row.tells(LOAD))
-                && self.rows().iter().take(index).any(|other| row.contradicts(other))
+            (!is_idle || row.tells(LOAD)) && self.rows.iter().take(index).any(|other| row.contradicts(other))
         };
         let is_checked = self.is_collection || self.saved.experiment == "matrix";
-        match is_checked && self.rows().iter().enumerate().any(contradicts) {
+        match is_checked && self.rows.iter().enumerate().any(contradicts) {
             true => Err("two values for one point"),
             false => Ok(()),
         }
@@ -231,8 +199,8 @@ impl<'r> Draft<'r> {
 
     /// Decides if the result is unreliable, after everything was read.
     pub fn judge(&mut self) {
-        let without = self.rows().iter().filter(|row| row.interval().is_none()).count();
-        self.saved.origin.trust.points = [self.rows().len(), without];
+        let without = self.rows.iter().filter(|row| row.interval().is_none()).count();
+        self.saved.origin.trust.points = [self.rows.len(), without];
         let Saved { origin, conditions, facts, tlb, experiment, .. } = &mut self.saved;
         conditions.poor = origin.trust.is_poor();
         conditions.partial |= origin.trust.is_partial();
@@ -255,14 +223,14 @@ impl<'r> Draft<'r> {
     ///
     /// A result without points.
     pub fn has_rows(&mut self) -> Result<(), Problem> {
-        let rows = self.rows_mut();
+        let rows = &mut self.rows;
         let like = rows.iter().find(|row| row.tells(TRAFFIC));
         let differs = |row: &Row, like: &Row| !row.agrees(like, INITIATOR_CPU) && row.pair() == like.pair();
         // Without bandwidths of single CPUs, the CPU that measured does not distinguish points with traffic either.
         if !like.is_some_and(|like| rows.iter().any(|row| differs(row, like))) {
             rows.iter_mut().filter(|row| row.tells(TRAFFIC)).for_each(|row| row.hide(INITIATOR_CPU));
         }
-        match self.rows().is_empty() {
+        match self.rows.is_empty() {
             true => Err(Problem::new(1, "no measured point")),
             false => Ok(()),
         }
@@ -270,7 +238,7 @@ impl<'r> Draft<'r> {
 
     /// Keeps the rows for the rest of the process.
     pub fn finish(self) -> Saved {
-        Saved { rows: self.all.split_off(self.begun).leak(), ..self.saved }
+        Saved { rows: self.rows.leak(), ..self.saved }
     }
 
     /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.
@@ -308,10 +276,10 @@ impl<'r> Draft<'r> {
         if row.tells(WORKING_SET) && row.cell(STRIDE).is_none() {
             row.put(STRIDE, row.stride());
         }
-        if self.all.len() == MAX_ROWS {
+        if self.rows.len() == MAX_ROWS {
             return Err("more than 4096 points");
         }
-        self.all.push(row);
+        self.rows.push(row);
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::record::columns::{PAGES_ASKED, WORKING_SET};
+use crate::record::row::Row;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -91,7 +92,7 @@ fn each_result_of_a_collection_has_its_own_points() {
     );
     // One side of a comparison is one result.
     let of = [("n1", NIGHT, "matrix", 90.0), ("n1", NOON, "matrix", 95.0)];
-    let found = Saved::parse(collection("show", &of, true).as_bytes(), None, &mut Vec::new()).err();
+    let found = Saved::parse(collection("show", &of, true).as_bytes(), None).err();
     assert_eq!(found.map(|problem| problem.what), Some("two values for one point"));
 }
 
@@ -157,7 +158,7 @@ fn text_of_powershell_is_refused_with_the_remedy() {
             let wide: Vec<u16> = format!("{mark}{text}").encode_utf16().collect();
             for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
                 let bytes: Vec<u8> = wide.iter().copied().flat_map(bytes).collect();
-                let Err(problem) = Saved::parse(&bytes, None, &mut Vec::new()) else { panic!("{bytes:?}") };
+                let Err(problem) = Saved::parse(&bytes, None) else { panic!("{bytes:?}") };
                 assert!(
                     problem.line == 1 && problem.what.contains("save it as UTF-8, with -o FILE"),
                     "{problem:?}"

@@ -7,6 +7,7 @@ use crate::record::columns::{
     PATTERN, POINTS, SEED, STRIDE, TARGET_NODE, VERIFIED, WORKING_SET,
 };
 use crate::record::label::Label;
+use crate::record::row::Row;
 use latency_core::stats::{Estimate, Interval};
 use proptest::prelude::*;
 use std::format;
@@ -17,7 +18,7 @@ use std::vec::Vec;
 const WALK: ColumnSet = ColumnSet::of(&[INITIATOR_NODE, TARGET_NODE, WORKING_SET, STRIDE]);
 
 fn parse(text: &[u8]) -> Result<Saved, Problem> {
-    Saved::parse(text, None, &mut room()).map(Draft::finish)
+    Saved::parse(text, None).map(Draft::finish)
 }
 
 fn rejected(text: &str) -> (u32, &'static str) {
@@ -122,13 +123,8 @@ fn reads_two_columns_of_other_tools() {
 
 /// Returns the sizes and latencies of a text.
 fn pairs(text: &str, unit: Option<u64>) -> Vec<(u64, f64)> {
-    let mut room = room();
-    let draft = Saved::parse(text.as_bytes(), unit.map(Bytes), &mut room).unwrap();
-    draft.rows().iter().map(|row| (row.size().0, row.nanoseconds())).collect()
-}
-
-pub fn room() -> Vec<Row> {
-    Vec::new()
+    let draft = Saved::parse(text.as_bytes(), unit.map(Bytes)).unwrap();
+    draft.rows.iter().map(|row| (row.size().0, row.nanoseconds())).collect()
 }
 
 #[test]
@@ -163,9 +159,8 @@ fn the_unit_comes_from_headings_suffixes_or_the_option() {
 #[test]
 fn implausible_sizes_are_not_taken_as_bytes() {
     let is_plausible = |text: &str| {
-        let mut room = room();
-        let draft = Saved::parse(text.as_bytes(), None, &mut room).unwrap();
-        !draft.without_unit || unit::plausible(draft.rows(), draft.fractions)
+        let draft = Saved::parse(text.as_bytes(), None).unwrap();
+        !draft.without_unit || unit::plausible(&draft.rows, draft.fractions)
     };
     for text in ["16 1\n262144 100\n", "1.5 1\n2048 2\n", "1 1\n2 1\n", "1024 1\n65536 90\n"] {
         assert!(!is_plausible(text), "{text}");
@@ -385,12 +380,11 @@ proptest! {
         let at = at.min(text.len());
         text.splice(at..at, with.bytes());
         text.truncate(cut);
-        let mut room = room();
-        if let Ok(draft) = Saved::parse(&text, unit.then_some(Bytes(1024)), &mut room) {
-            for row in draft.rows() {
+        if let Ok(draft) = Saved::parse(&text, unit.then_some(Bytes(1024))) {
+            for row in &draft.rows {
                 prop_assert!(row.nanoseconds() > 0.0 && row.nanoseconds().is_finite());
             }
-            let _ = unit::plausible(draft.rows(), draft.fractions);
+            let _ = unit::plausible(&draft.rows, draft.fractions);
         }
     }
 

@@ -14,7 +14,7 @@ use latency_core::stats::Estimate;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::tlb::TlbLevels;
-use crate::error::{Differences, PageKinds, Unanswered};
+use crate::error::{Few, Unanswered};
 use crate::record::columns::{
     CHAINS, CORES, Column, ColumnSet, EXPERIMENT, INITIATOR_NODE, KERNEL, ORDER, PAGES_ASKED, PAGES_OBTAINED,
     POINTS, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
@@ -227,7 +227,7 @@ fn equals<'r>(
     question: &Question,
     &(merit, ref curve): &(Merit, SavedCurve<'r>),
 ) -> Result<usize, Unanswered> {
-    let (mut count, mut differences, mut is_one_value) = (0, Differences::default(), true);
+    let (mut count, mut differences, mut is_one_value) = (0, Few::NONE, true);
     let own = curve.at(question.size).map(|(_, found)| found.expected.bounds());
     each_curve(results, question.size, &mut |other_merit, other| {
         let is_of_host = curve.of.is_of_host_of(&other.of);
@@ -253,16 +253,18 @@ fn equals<'r>(
             is_one_value &= own.low <= found.high && found.low <= own.high;
         }
     });
-    match differences == Differences::default() && is_one_value {
+    match differences == Few::NONE && is_one_value {
         true => Ok(count),
         false => Err(Unanswered::SeveralCurves { count, differences }),
     }
 }
 
 /// Returns the kinds of pages in which there are curves.
-fn kinds(results: Results<'_, '_>) -> PageKinds {
-    let mut kinds = PageKinds::default();
-    each_curve(results, None, &mut |_, curve| kinds.add(pages_of(curve.like)));
+fn kinds(results: Results<'_, '_>) -> Few<Pages> {
+    let mut kinds = Few::NONE;
+    each_curve(results, None, &mut |_, curve| {
+        pages_of(curve.like).into_iter().for_each(|pages| kinds.add(pages))
+    });
     kinds
 }
 

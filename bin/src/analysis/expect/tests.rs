@@ -283,8 +283,8 @@ fn other_pages_stand_beside_the_curve_and_can_be_asked_for() {
     assert_eq!(asked(b"2m").unwrap(), (kind(b"thp"), 1));
     let pages = Pages::from_word(b"1g").unwrap();
     let known = |words: &[&[u8]]| {
-        let mut kinds = PageKinds::default();
-        words.iter().for_each(|word| kinds.add(kind(word)));
+        let mut kinds = Few::NONE;
+        words.iter().for_each(|word| kinds.add(kind(word).unwrap()));
         kinds
     };
     let both = known(&[b"4k", b"thp"]);
@@ -296,7 +296,7 @@ fn other_pages_stand_beside_the_curve_and_can_be_asked_for() {
     let table = rows("", 1.0);
     let question = Question { pages, ..of_size(MIB) };
     assert!(answer(&[result("", &table)], &of_size(MIB)).is_ok());
-    let refused = Unanswered::OtherPages { pages, known: PageKinds::default() };
+    let refused = Unanswered::OtherPages { pages, known: Few::NONE };
     assert_eq!(answer(&[result("", &table)], &question).err(), Some(refused));
 }
 
@@ -413,7 +413,7 @@ fn curves_that_differ_are_refused_and_alike_ones_are_counted() {
     let of = |host: &'static str, started| ResultRows { host, started, ..result("curve", &fast) };
     let refused = |results: &[ResultRows<'_>]| answer(results, &of_size(MIB)).map(|found| found.alike);
     let several = |count, differences| Err(Unanswered::SeveralCurves { count, differences });
-    let none = Differences::default();
+    let none = Few::NONE;
     let by = |word| {
         let mut differences = none;
         differences.add(word);

@@ -11,6 +11,7 @@ use super::{Command, Write};
 use crate::analysis::expect::{Question, ResultRows, ask};
 use crate::describe::output;
 use crate::error::{Failure, SavedError};
+use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::record::row::Row;
 use crate::saved::{Saved, tlb};
@@ -50,7 +51,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         chains: options.chains,
         cores: options.cores.map(NonZeroU32::get),
     };
-    let found = ask(&result, &tlb, &question).map_err(|why| SavedError::Unanswered { path, why })?;
+    let found =
+        ask(&result, &tlb, &question).map_err(|why| SavedError::Unanswered { path: Escaped(path), why })?;
     write(&mut |document| {
         if let Some(file) = files.get(found.curve.result) {
             view::present(document, &files, file, &found);

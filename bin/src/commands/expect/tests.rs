@@ -21,11 +21,10 @@ const CURVES: [&str; 6] = [
 /// Returns the points of a saved curve in ascending order.
 fn points(name: &str) -> Vec<Sample> {
     let path = format!("{}/../tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    let mut room = std::vec::Vec::new();
     let text = std::fs::read(&path).unwrap();
-    let draft = Saved::parse(&text, None, &mut room).unwrap_or_else(|problem| panic!("{name}: {problem:?}"));
-    let stride = draft.rows().iter().map(|row| row.stride()).min();
-    let dense = draft.rows().iter().filter(|row| Some(row.stride()) == stride);
+    let draft = Saved::parse(&text, None).unwrap_or_else(|problem| panic!("{name}: {problem:?}"));
+    let stride = draft.rows.iter().map(|row| row.stride()).min();
+    let dense = draft.rows.iter().filter(|row| Some(row.stride()) == stride);
     let mut points: Vec<Sample> = dense.map(|row| row.sample()).collect();
     points.sort_by_key(|point| point.size);
     points

@@ -164,14 +164,14 @@ fn answer(runs: &Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses)
     if causes.is_unreadable {
         return;
     }
-    let (mut rows, mut kept, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut kept, mut all) = (Vec::new(), Vec::new());
     let (mut number, mut left) = (0, MOST_ROWS);
     let mut take = |text: &[u8]| {
         let own = number;
         number += 1;
         if questions.iter().any(|question| question.documents.contains(&own)) {
-            let draft = Saved::parse(text, None, &mut rows)?;
-            left = left.saturating_sub(draft.rows().len());
+            let draft = Saved::parse(text, None)?;
+            left = left.saturating_sub(draft.rows.len());
             if left > 0 {
                 kept.push((own, draft.finish()));
             }

@@ -1,5 +1,6 @@
 //! The hosts that are expected to have a result (`--expect`). Nothing is shown here.
 
+use crate::options::tokens::Escaped;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -39,8 +40,8 @@ impl Expected {
             return Ok(found);
         }
         let failed = |errno: Option<Errno>| match errno {
-            Some(errno) => Failure::from(SavedError::NamesUnreadable { path: given, errno }),
-            None => SavedError::NoNames { path: given }.into(),
+            Some(errno) => Failure::from(SavedError::NamesUnreadable { path: Escaped(given), errno }),
+            None => SavedError::NoNames { path: Escaped(given) }.into(),
         };
         let contents = saved::loaded(given).map_err(|errno| failed(Some(errno)))?;
         let mut seen = seen(runs, first);

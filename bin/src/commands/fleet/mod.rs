@@ -27,6 +27,7 @@ mod view;
 use super::{Command, Write};
 use crate::describe::columns;
 use crate::error::{Failure, NoVerdict, Outliers, SavedError, TimingError};
+use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use alloc::vec::Vec;
 use expected::Expected;
@@ -83,11 +84,11 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         runs.read(path, &mut past)?;
     }
     if let (0, Some(&Refused { path, problem })) = (runs.documents, runs.refused.first()) {
-        return Err(SavedError::Malformed { path, problem }.into());
+        return Err(SavedError::Malformed { path: Escaped(path), problem }.into());
     }
     if let (true, Some(&Refused { path, problem })) = (options.strict, runs.refused.first()) {
         let others = runs.skipped - 1;
-        return Err(SavedError::Skipped { path, problem, others }.into());
+        return Err(SavedError::Skipped { path: Escaped(path), problem, others }.into());
     }
     let expected = Expected::find(&mut runs, first)?;
     let history = options.history.then_some(options.threshold);

@@ -95,12 +95,11 @@ impl<'a> Runs<'a> {
     /// A file that cannot be read. Defective lines are only [listed](Self::refused).
     pub fn read(&mut self, path: &'a [u8], values: &mut Vec<StoredValue>) -> Result<(), Failure<'a>> {
         let (mut refused, mut skipped) = (core::mem::take(&mut self.refused), 0);
-        let mut rows = Vec::new();
         let mut take = |text: &[u8]| {
             let number = self.given;
             self.given += 1;
             let tree = JsonTree::of(text)?;
-            let mut add = |document| self.add((path, number), document, &mut rows, values);
+            let mut add = |document| self.add((path, number), document, values);
             // A report contains several documents.
             if add(tree.root())? {
                 sections::of(tree.root()).try_for_each(|section| add(section).map(drop))?;
@@ -124,10 +123,9 @@ impl<'a> Runs<'a> {
         &mut self,
         (path, number): (&[u8], u32),
         document: JsonValue<'_>,
-        rows: &mut Vec<Row>,
         values: &mut Vec<StoredValue>,
     ) -> Result<bool, Problem> {
-        let mut draft = Saved::of_host(document, rows)?;
+        let mut draft = Saved::of_host(document)?;
         // A result without the name of its host has the name of its file.
         if draft.saved.named_host().is_none() && path != b"-" {
             draft.saved.origin.name = escaped(path);
@@ -151,12 +149,12 @@ impl<'a> Runs<'a> {
             self.untrusted.push([state, reason]);
             return Ok(false);
         }
-        self.without_value += usize::from(draft.rows().is_empty());
+        self.without_value += usize::from(draft.rows.is_empty());
         let [cpu, name] = [saved.cpu(), experiment].map(|name| self.names.number(name));
         let own = Key { cpu, experiment: name, ..Key::EMPTY };
-        let shown = telling(draft.rows());
+        let shown = telling(&draft.rows);
         let mut mean = MeanOfPoints::default();
-        for row in draft.rows() {
+        for row in &draft.rows {
             let mut key = own;
             let label = format!("{}", Label { row, shown });
             for (name, column) in key.fields.iter_mut().zip(POINTS) {

@@ -24,8 +24,7 @@ type Changes = [(&'static [Fact], f64)];
 fn saved(machine: &'static str, line: &str, troubles: &'static [Trouble]) -> Saved {
     let scene = Scene { troubles, ..plain(String::new(), machine, format!("{line} --format=json")) };
     let text = written(&scene);
-    let mut room = std::vec::Vec::new();
-    Saved::parse(text.as_bytes(), None, &mut room).unwrap_or_else(|_| panic!("{line}")).finish()
+    Saved::parse(text.as_bytes(), None).unwrap_or_else(|_| panic!("{line}")).finish()
 }
 
 /// Returns the facts of a report of a machine.

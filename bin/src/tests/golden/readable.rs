@@ -42,8 +42,7 @@ fn random_scene(random: &mut Pcg32, number: usize) -> Scene {
 
 /// Returns each row that is read, in a fixed order: its fields, its value and its interval.
 fn read(text: &str, what: &str) -> Vec<String> {
-    let mut room = std::vec::Vec::new();
-    let draft = Saved::parse(text.as_bytes(), None, &mut room);
+    let draft = Saved::parse(text.as_bytes(), None);
     let draft = draft.unwrap_or_else(|problem| {
         panic!(
             "{what}: {problem:?}\n{}\n{text}",
@@ -58,7 +57,7 @@ fn read(text: &str, what: &str) -> Vec<String> {
         let interval = row.interval().map(|ends| [ends.low, ends.high].map(|end| format!("{end:.6e}")));
         format!("{} {:.6e} {interval:?}", fields.join(","), row.nanoseconds())
     };
-    let mut rows: Vec<String> = draft.rows().iter().map(row).collect();
+    let mut rows: Vec<String> = draft.rows.iter().map(row).collect();
     rows.sort();
     rows
 }

@@ -78,10 +78,9 @@ proptest! {
         for format in [JSON, JSON_LINES, CSV] {
             let mut text = String::new();
             (format.write)(&mut text, &style, &shown).unwrap();
-            let mut room = Vec::new();
-            let draft = Saved::parse(text.as_bytes(), None, &mut room);
+            let draft = Saved::parse(text.as_bytes(), None);
             let draft = draft.map_err(|problem| TestCaseError::fail(format!("{}: {problem:?}: {text}", format.name)))?;
-            let [read] = draft.rows() else { panic!("{text}") };
+            let [read] = &draft.rows[..] else { panic!("{text}") };
             // Only documents have the load of a saved point.
             for (column, cell) in row.cells().filter(|(column, _)| *column != LOAD || format.name != "csv") {
                 prop_assert_eq!(read.cell(column), Some(cell), "{:?} as {}: {}", column, format.name, text);
