@@ -178,12 +178,17 @@ pub fn allow_cpus(cpus: &[usize]) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })
 }
 
-fn step(command: &mut Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> &mut Command {
-    // SAFETY: the steps of this file make system calls on memory that they own, and allocate nothing.
+/// Has the process do a step before it executes the command.
+pub(crate) fn step(
+    command: &mut Command,
+    step: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+) -> &mut Command {
+    // SAFETY: the steps of this file and of `enclose` make system calls on memory that they own, and allocate nothing.
     unsafe { command.pre_exec(step) }
 }
 
-fn check(result: c_int) -> io::Result<()> {
+/// Returns the error of a call that returned anything but zero.
+pub(crate) fn check(result: c_int) -> io::Result<()> {
     match result {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

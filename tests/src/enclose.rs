@@ -6,11 +6,11 @@
 //! The same as in `confine`: each step runs between fork and exec, makes system calls on memory that was
 //! prepared before the fork, and allocates nothing.
 
+use crate::confine::{check, step};
 use libc::{c_int, c_long, sock_filter, sock_fprog};
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::ptr::null;
@@ -127,18 +127,6 @@ fn own_mounts() -> io::Result<()> {
 fn mount(source: &CStr, target: &CStr, kind: &CStr, flags: u64) -> io::Result<()> {
     // SAFETY: three strings with a NUL that outlive the call, and no data.
     check(unsafe { libc::mount(source.as_ptr(), target.as_ptr(), kind.as_ptr(), flags, null()) })
-}
-
-fn step(command: &mut Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> &mut Command {
-    // SAFETY: the steps of this file make system calls on memory that they own, and allocate nothing.
-    unsafe { command.pre_exec(step) }
-}
-
-fn check(result: c_int) -> io::Result<()> {
-    match result {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
 }
 
 /// Returns a seccomp program: each of these calls has its fate, all other calls have the fate `others`.

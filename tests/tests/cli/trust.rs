@@ -93,18 +93,18 @@ fn a_busy_loop_beside_a_generator_or_partner_is_reported_with_its_cpu() {
     let (cpu, both) = (format!("--cpu={first}"), format!("--load-cpus={first},{second}"));
     let (other, pair) = (format!("--load-cpus={second}"), format!("--pairs={first}:{second}"));
     for experiment in [
-        &["bandwidth", "--size=8M", "--budget=5", "--memnode=0", &cpu, &both][..],
+        &["bandwidth", "--size=8M", "--budget=3", "--memnode=0", &cpu, &both][..],
         &[
             "loaded",
             "--size=8M",
-            "--budget=5",
+            "--budget=3",
             "--memnode=0",
             "--traffic=read",
             "--rates=0,max",
             &cpu,
             &other,
         ],
-        &["cores", "--budget=5", &pair],
+        &["cores", "--budget=3", &pair],
     ] {
         let child = command(&[experiment, &["--json"]].concat()).spawn();
         let document = finish_within(child.expect("a process"), PATIENCE).expect_json(0);

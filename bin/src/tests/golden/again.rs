@@ -140,7 +140,7 @@ fn a_document_is_shown_as_its_run_was() {
 
 #[test]
 fn an_edited_document_loses_its_sentences_and_a_reformatted_one_does_not() {
-    let scene = scenes::plain(String::new(), "two-sockets", "matrix".into());
+    let scene = scenes::plain("two-sockets", "matrix");
     let document = in_format(&scene, "json");
     let edited = document.replacen("\"local_ns\":", "\"local_ns\":1", 1);
     assert!(edited != document);
@@ -176,7 +176,7 @@ fn a_forged_document_controls_no_terminal_page_or_collector() {
     let random = &mut Pcg32::new(42, 7);
     let mut shown_in = 0;
     for line in ["matrix --heatmap", "cores --states", "loaded", "system"] {
-        let scene = scenes::plain(String::new(), "two-small-sockets", line.into());
+        let scene = scenes::plain("two-small-sockets", line);
         let document = in_format(&scene, "json");
         let (values, parts) = document.split_once(",\n\"shown\":[").unwrap();
         let texts: Vec<&str> = parts.split('"').collect();

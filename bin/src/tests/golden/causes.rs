@@ -2,7 +2,7 @@
 
 use std::boxed::Box;
 use std::format;
-use std::string::{String, ToString};
+use std::string::ToString;
 use std::sync::OnceLock;
 use std::vec::Vec;
 
@@ -22,7 +22,7 @@ type Changes = [(&'static [Fact], f64)];
 
 /// Reads the result of a scene.
 fn saved(machine: &'static str, line: &str, troubles: &'static [Trouble]) -> Saved {
-    let scene = Scene { troubles, ..plain(String::new(), machine, format!("{line} --format=json")) };
+    let scene = Scene { troubles, ..plain(machine, format!("{line} --format=json")) };
     let text = written(&scene);
     Saved::parse(text.as_bytes(), None).unwrap_or_else(|_| panic!("{line}")).finish()
 }

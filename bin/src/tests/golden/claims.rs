@@ -13,7 +13,7 @@ use super::scenes;
 
 /// Returns the text of an experiment with one trouble, on one line.
 fn text(line: &str, machine: &'static str, trouble: &'static Trouble) -> String {
-    let scene = scenes::plain(String::new(), machine, line.into());
+    let scene = scenes::plain(machine, line);
     let scene = super::Scene { troubles: core::slice::from_ref(trouble), ..scene };
     findings::without_pictures(&scene).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -45,7 +45,7 @@ fn no_sentence_contradicts_another() {
 fn conclusions_are_drawn_once_a_run() {
     let mut all = BTreeSet::new();
     for line in EXPERIMENTS.iter().map(|experiment| experiment.descriptor.name) {
-        findings::written(&scenes::plain(String::new(), "two-sockets", line.into()));
+        findings::written(&scenes::plain("two-sockets", line));
         let drawn = drawn();
         assert!(drawn.values().all(|count| *count == 1), "{line}: {drawn:?}");
         all.extend(drawn.into_keys());
@@ -56,7 +56,7 @@ fn conclusions_are_drawn_once_a_run() {
 
 #[test]
 fn one_cache_line_of_a_pair_is_in_the_singular() {
-    let scene = scenes::plain(String::new(), "hybrid", "cores --lines=1 --verbose".into());
+    let scene = scenes::plain("hybrid", "cores --lines=1 --verbose");
     let text = findings::written(&scene).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("each window uses 1 line for about 25 µs") && !text.contains("1 lines"), "{text}");
     assert!(text.contains("median of 1 cache line,") || text.contains("median of 1 cache line)"), "{text}");
@@ -78,7 +78,7 @@ fn the_measured_capacity_has_no_guessed_cause() {
 fn generators_that_loaded_nothing_are_left_out_by_name() {
     let text = text("loaded", "one-node", &Trouble::Starved);
     assert!(text.contains("the load had no CPU time") && !text.contains("NaN"), "{text}");
-    let scene = scenes::plain(String::new(), "one-node", "loaded --format=json".into());
+    let scene = scenes::plain("one-node", "loaded --format=json");
     let document = findings::written(&super::Scene { troubles: &[Trouble::Starved], ..scene });
     assert!(document.contains("\"not_measured\":\"the load had no CPU time"), "{document}");
     let rows = Saved::parse(document.as_bytes(), None).map(|draft| draft.rows.len());
@@ -104,7 +104,7 @@ fn the_text_does_not_generalise_one_cpu_to_its_node() {
 #[test]
 fn the_page_tells_the_chosen_cpu_and_the_reason() {
     let page = |troubles: &'static [Trouble]| {
-        let scene = scenes::plain(String::new(), "two-sockets", "matrix --format=html".into());
+        let scene = scenes::plain("two-sockets", "matrix --format=html");
         findings::written(&super::Scene { troubles, ..scene })
     };
     const CHOSEN: &str = "CPU 1, since CPU 0 was 34% busy";

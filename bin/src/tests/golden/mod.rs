@@ -123,7 +123,7 @@ fn no_form_of_an_anonymous_result_names_its_host_or_files() {
             // A report has a curve in it.
             let step = if fits { 12 } else { 3 };
             if (experiment == "report" || is_run(row + column, step)) && findings::is_accepted(&line) {
-                let text = findings::written(&scenes::plain(String::new(), "two-sockets", line.clone()));
+                let text = findings::written(&scenes::plain("two-sockets", line.as_str()));
                 assert!(text.len() > 100 && !text.contains(secret), "{line}: {text}");
                 formats.insert(format);
             }
@@ -136,7 +136,7 @@ fn no_form_of_an_anonymous_result_names_its_host_or_files() {
 fn a_wider_terminal_does_not_change_short_lines() {
     for line in ["matrix --heatmap", "distribution", "parallel"] {
         let [usual, wide] = [100, 240].map(|columns| {
-            let scene = Scene { columns, ..scenes::plain(String::new(), "four-nodes", line.into()) };
+            let scene = Scene { columns, ..scenes::plain("four-nodes", line) };
             findings::written(&scene)
         });
         assert_eq!(usual, wide, "{line}");
@@ -147,7 +147,7 @@ fn a_wider_terminal_does_not_change_short_lines() {
 fn texts_name_the_pages_and_lines_of_the_machine() {
     // Lines end anywhere.
     let written = |machine, line: &str| {
-        let text = findings::written(&scenes::plain(String::new(), machine, line.into()));
+        let text = findings::written(&scenes::plain(machine, line));
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     for (machine, base) in [("arm-m1", "16 KiB"), ("arm-altra", "64 KiB")] {
@@ -219,7 +219,7 @@ fn text_fits_narrow_terminals() {
         .into_iter()
         .flat_map(|columns| lines.into_iter().chain(more).map(move |line| (columns, line)))
     {
-        let scene = Scene { columns, ..scenes::plain(String::new(), "two-small-sockets", line.into()) };
+        let scene = Scene { columns, ..scenes::plain("two-small-sockets", line) };
         let text = findings::written(&scene);
         let long = text.lines().filter(|line| line.chars().count() > columns && !may_be_long(line));
         wide.extend(long.map(|long| std::format!("{line}: {long}")));
@@ -255,7 +255,7 @@ fn in_format(scene: &Scene, format: &str) -> String {
 fn of_each_experiment() -> impl Iterator<Item = (&'static str, Scene)> {
     crate::catalogue::EXPERIMENTS.iter().map(|experiment| {
         let name = experiment.descriptor.name;
-        (name, scenes::plain(String::new(), "two-sockets", name.into()))
+        (name, scenes::plain("two-sockets", name))
     })
 }
 
@@ -302,7 +302,7 @@ fn monitoring_gets_few_samples_but_every_pair_of_nodes() {
         assert!(few <= 60 || matches!(name, "matrix" | "bandwidth"), "{name}: {few}");
     }
     let many = |line: &str| {
-        let scene = scenes::plain(String::new(), "four-nodes", line.into());
+        let scene = scenes::plain("four-nodes", line);
         count(in_format(&scene, "prometheus"))
     };
     assert!(many("matrix") > 16 * 3 && many("bandwidth") > 60);

@@ -37,7 +37,7 @@ fn random_scene(random: &mut Pcg32, number: usize) -> Scene {
     // A fit of a curve takes seconds without optimisation, and all pairs of many CPUs are more than a reader accepts.
     let few = line.starts_with("curve") || line.ends_with("all");
     let machine = MACHINES[pick(random, if few { 2 } else { MACHINES.len() })];
-    Scene { troubles: troubles.leak(), ..scenes::plain(String::new(), machine, line.into()) }
+    Scene { troubles: troubles.leak(), ..scenes::plain(machine, line) }
 }
 
 /// Returns each row that is read, in a fixed order: its fields, its value and its interval.
@@ -106,7 +106,7 @@ fn check(scene: &Scene, what: &str, file: &str, number: usize) {
     for command in
         [format!("show {file}"), format!("report {file}"), format!("compare {file} {file} --force")]
     {
-        let ended = scenes::plain(String::new(), "one-node", command.clone());
+        let ended = scenes::plain("one-node", command.as_str());
         let text = in_format(&ended, "json");
         assert!(!text.contains("(exit 1)"), "{what}: {command}: {text}\n{json}");
         // A report of saved results has the classes of pairs of CPUs and not the pairs.
@@ -144,8 +144,7 @@ fn fleets_compare_values_of_results_that_are_not_points() {
         ("one-node", "variants --min-size=1M --max-size=1M", &["variants 0 -> 0, "]),
         ("one-node", "parallel --chains=1,4 --size=1M", &["4 chains"]),
     ] {
-        let path =
-            files.add(in_format(&scenes::plain(String::new(), machine, line.into()), "json").as_bytes());
+        let path = files.add(in_format(&scenes::plain(machine, line), "json").as_bytes());
         let (json, failure) = fleet_tests::written(&[&path, "--json"]);
         for point in points {
             assert!(json.contains(point), "{line}: {point}\n{json}");

@@ -26,7 +26,8 @@ const BOTH: &[&str] = &["txt", "json"];
 const DOCUMENT: &[&str] = &["json"];
 const METRICS: &[&str] = &["prom"];
 
-/// Scenes on a wide terminal with all characters: name, formats, machine, command line, troubles.
+/// Scenes on a wide terminal with all characters: name, formats, machine, command line, troubles. In a command line `@`
+/// is the folder of the fixtures.
 type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &'static [Trouble]);
 
 const WIDE: &[Row] = &[
@@ -102,13 +103,13 @@ const WIDE: &[Row] = &[
         &[KernelClock],
     ),
     ("curve-one-size", BOTH, ONE, "curve --min-size=1M --max-size=2M --points-per-octave=1", &[]),
-    ("parallel", &["txt", "csv", "svg"], ONE, "parallel", &[]),
+    ("parallel", &["txt", "csv", "svg", "prom"], ONE, "parallel", &[]),
     ("parallel-quiet", TEXT, ONE, "parallel --quiet", &[]),
     ("parallel-troubled", BOTH, TWO, "parallel --verbose --counters", &[Imprecise, Disturbed, Interrupted]),
     ("parallel-one-size", TEXT, ONE, "parallel --size=1M", &[KernelClock]),
     ("parallel-few", DOCUMENT, ONE, "parallel --chains=1,4 --size=1M", &[]),
     ("parallel-chains", TEXT, ONE, "parallel --chains=1,4-6", &[]),
-    ("window", &["txt", "csv"], ONE, "window", &[]),
+    ("window", &["txt", "csv", "prom"], ONE, "window", &[]),
     ("window-known", TEXT, ONE, "window", &[Known]),
     ("window-known-virtual", TEXT, TWO, "window", &[Known, Virtual]),
     ("window-quiet", TEXT, ONE, "window --quiet", &[]),
@@ -126,11 +127,11 @@ const WIDE: &[Row] = &[
         "distribution --cpunode=0-1 --memnode=0-1",
         &[Interrupted, Excluded],
     ),
-    ("order", &["txt", "json", "csv"], ONE, "order", &[]),
+    ("order", &["txt", "json", "csv", "prom"], ONE, "order", &[]),
     ("order-quiet", TEXT, ONE, "order --quiet", &[]),
     ("order-troubled", BOTH, TWO, "order --verbose --counters", &[Imprecise, Disturbed, Interrupted]),
     ("order-kernel-clock", TEXT, ONE, "order --size=16M", &[KernelClock]),
-    ("pages", &["txt", "csv", "svg"], TWO, "pages", &[]),
+    ("pages", &["txt", "csv", "svg", "prom"], TWO, "pages", &[]),
     ("pages-quiet", TEXT, TWO, "pages --quiet", &[]),
     ("pages-no-benefit", TEXT, TWO, "pages --size=256K", &[]),
     ("pages-small", TEXT, TWO, "pages --size=64K", &[]),
@@ -153,7 +154,7 @@ const WIDE: &[Row] = &[
     ("bandwidth", &["txt", "csv", "svg"], FOUR, "bandwidth --cpunode=1 --memnode=1", &[]),
     ("bandwidth-dimms", BOTH, FOUR, "bandwidth --cpunode=1 --memnode=1", &[Dimms]),
     ("bandwidth-quiet", TEXT, TWO, "bandwidth --quiet", &[]),
-    ("bandwidth-two-nodes", TEXT, TWO, "bandwidth --traffic=read,2:1", &[]),
+    ("bandwidth-two-nodes", &["txt", "prom"], TWO, "bandwidth --traffic=read,2:1", &[]),
     ("bandwidth-four-nodes", TEXT, FOUR, "bandwidth --verbose", &[]),
     ("bandwidth-mix", &["txt", "json", "svg"], FOUR, "bandwidth --view=mix", &[]),
     ("bandwidth-scaling", &["txt", "svg"], FOUR, "bandwidth --view=scaling --traffic=read,nt-write", &[]),
@@ -198,7 +199,7 @@ const WIDE: &[Row] = &[
     ("distribution-early", DOCUMENT, ONE, "distribution", &[Early]),
     ("loaded-early", BOTH, ONE, "loaded", &[Early]),
     ("loaded-troubled", BOTH, FOUR, "loaded --memnode=0-1", &[Excluded, Imprecise, Disturbed, FewRounds]),
-    ("system", BOTH, ONE, "system", &[]),
+    ("system", &["txt", "json", "prom"], ONE, "system", &[]),
     ("system-two-nodes", TEXT, TWO, "system", &[NoCounters]),
     ("system-virtual", BOTH, CXL, "system", &[Virtual]),
     ("system-dimms", &["txt", "html"], FOUR, "system", &[Dimms]),
@@ -206,22 +207,16 @@ const WIDE: &[Row] = &[
     ("system-edac", TEXT, TWO, "system", &[Edac]),
     ("system-cpuset", BOTH, "cpuset-part", "system", &[]),
     ("system-no-sysfs", BOTH, "no-sysfs", "system", &[KernelClock]),
-    ("system", METRICS, ONE, "system", &[]),
     ("matrix-four-nodes", METRICS, FOUR, "matrix", &[]),
     ("matrix-troubled", METRICS, FOUR, "matrix", &[Excluded, Imprecise, FewRounds, ManyWarnings]),
     ("curve", METRICS, ONE, "curve --points-per-octave=1", &[]),
-    ("parallel", METRICS, ONE, "parallel", &[]),
-    ("window", METRICS, ONE, "window", &[]),
     ("distribution", METRICS, TWO, "distribution --memnode=0-1", &[]),
-    ("order", METRICS, ONE, "order", &[]),
-    ("pages", METRICS, TWO, "pages", &[]),
-    ("bandwidth-two-nodes", METRICS, TWO, "bandwidth --traffic=read,2:1", &[]),
     ("cores-states", METRICS, SMALL, "cores --states", &[]),
     ("cores-messages", METRICS, SMALL, "cores --method=message --pairs=0:1,0:2", &[]),
     ("loaded-two-nodes", METRICS, TWO, "loaded --rates=0,5,max", &[]),
     (
         "matrix-labels",
-        &["json"],
+        DOCUMENT,
         ONE,
         "matrix --label=rack=7 --label=a/b.c-d_e=\"\\\u{1b}<script> --label=empty=",
         &[],
@@ -234,222 +229,90 @@ const WIDE: &[Row] = &[
         "report-saved",
         TEXT,
         ONE,
-        "report ../tests/fixtures/saved/curve.json ../tests/fixtures/saved/matrix-a.json \
-         ../tests/fixtures/saved/bandwidth-a.json ../tests/fixtures/saved/foreign.txt",
+        "report @saved/curve.json @saved/matrix-a.json @saved/bandwidth-a.json @saved/foreign.txt",
         &[],
     ),
-    (
-        "report-saved-loaded",
-        &["json"],
-        ONE,
-        "report ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/report.json",
-        &[],
-    ),
+    ("report-saved-loaded", DOCUMENT, ONE, "report @saved/loaded-a.json @saved/report.json", &[]),
     ("anonymous", BOTH, ONE, "matrix --anonymous", &[]),
-    ("show", BOTH, ONE, "show ../tests/fixtures/saved/matrix-a.json", &[]),
-    ("show-memory", BOTH, ONE, "show ../tests/fixtures/saved/matrix-memory-a.json", &[]),
+    ("show", BOTH, ONE, "show @saved/matrix-a.json", &[]),
+    ("show-memory", BOTH, ONE, "show @saved/matrix-memory-a.json", &[]),
     (
         "show-several",
         BOTH,
         ONE,
-        "show ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/cores-a.json \
-         ../tests/fixtures/saved/report.json ../tests/fixtures/saved/foreign.txt \
-         ../tests/fixtures/show/every-field.csv",
+        "show @saved/loaded-a.json @saved/cores-a.json @saved/report.json @saved/foreign.txt @show/every-field.csv",
         &[],
     ),
-    ("report-memory", BOTH, ONE, "report ../tests/fixtures/saved/matrix-memory-a.json", &[]),
-    ("report-joined", DOCUMENT, ONE, "report ../tests/fixtures/saved/joined.csv", &[]),
+    ("report-memory", BOTH, ONE, "report @saved/matrix-memory-a.json", &[]),
+    ("report-joined", DOCUMENT, ONE, "report @saved/joined.csv", &[]),
     (
         "report-curves",
         TEXT,
         ONE,
-        "report ../tests/fixtures/saved/curve.json ../tests/fixtures/saved/curve-no-turbo.csv \
-         ../tests/fixtures/saved/foreign.txt",
+        "report @saved/curve.json @saved/curve-no-turbo.csv @saved/foreign.txt",
         &[],
     ),
-    ("report-hosts", TEXT, ONE, "report ../tests/fixtures/saved/nodes.jsonl", &[]),
-    ("fit", &["txt", "json", "svg"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
-    ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
-    ("fit-foreign", BOTH, ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),
-    ("fit-matrix", TEXT, ONE, "fit ../tests/fixtures/saved/matrix-a.json", &[]),
-    ("fit-pages", BOTH, ONE, "fit ../tests/fixtures/saved/pages.json", &[]),
-    ("fit-lat-mem-rd", TEXT, ONE, "fit ../tests/fixtures/saved/lat_mem_rd.txt", &[]),
-    ("fit-memory-latency", TEXT, ONE, "fit ../tests/fixtures/saved/memory_latency.csv", &[]),
-    ("fit-multichase", TEXT, ONE, "fit ../tests/fixtures/saved/multichase.txt", &[]),
-    ("fit-cpu-benchmarks", TEXT, ONE, "fit ../tests/fixtures/saved/cpu-benchmarks.json", &[]),
-    ("fit-tinymembench", TEXT, ONE, "fit ../tests/fixtures/saved/tinymembench.txt", &[]),
-    ("fit-no-unit", TEXT, ONE, "fit ../tests/fixtures/saved/kibibytes.txt", &[]),
-    ("fit-unit", TEXT, ONE, "fit ../tests/fixtures/saved/kibibytes.txt --unit=K --quiet", &[]),
-    (
-        "compare",
-        &["txt", "svg"],
-        ONE,
-        "compare ../tests/fixtures/saved/curve.csv ../tests/fixtures/saved/foreign.txt",
-        &[],
-    ),
-    (
-        "compare-joined",
-        &["json"],
-        ONE,
-        "compare ../tests/fixtures/saved/joined.csv ../tests/fixtures/saved/joined.csv",
-        &[],
-    ),
-    (
-        "compare-foreign",
-        &["json"],
-        ONE,
-        "compare ../tests/fixtures/saved/foreign.txt ../tests/fixtures/saved/foreign.txt",
-        &[],
-    ),
-    (
-        "compare-same",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/curve.json ../tests/fixtures/saved/curve.csv",
-        &[],
-    ),
-    (
-        "compare-memory",
-        BOTH,
-        ONE,
-        "compare ../tests/fixtures/saved/matrix-memory-a.json ../tests/fixtures/saved/matrix-memory-b.json",
-        &[],
-    ),
+    ("report-hosts", TEXT, ONE, "report @saved/nodes.jsonl", &[]),
+    ("fit", &["txt", "json", "svg"], ONE, "fit @saved/curve.json", &[]),
+    ("fit-csv", TEXT, ONE, "fit @saved/curve.csv --reciprocal", &[]),
+    ("fit-foreign", BOTH, ONE, "fit @saved/foreign.txt", &[]),
+    ("fit-matrix", TEXT, ONE, "fit @saved/matrix-a.json", &[]),
+    ("fit-pages", BOTH, ONE, "fit @saved/pages.json", &[]),
+    ("fit-lat-mem-rd", TEXT, ONE, "fit @saved/lat_mem_rd.txt", &[]),
+    ("fit-memory-latency", TEXT, ONE, "fit @saved/memory_latency.csv", &[]),
+    ("fit-multichase", TEXT, ONE, "fit @saved/multichase.txt", &[]),
+    ("fit-cpu-benchmarks", TEXT, ONE, "fit @saved/cpu-benchmarks.json", &[]),
+    ("fit-tinymembench", TEXT, ONE, "fit @saved/tinymembench.txt", &[]),
+    ("fit-no-unit", TEXT, ONE, "fit @saved/kibibytes.txt", &[]),
+    ("fit-unit", TEXT, ONE, "fit @saved/kibibytes.txt --unit=K --quiet", &[]),
+    ("compare", &["txt", "svg"], ONE, "compare @saved/curve.csv @saved/foreign.txt", &[]),
+    ("compare-joined", DOCUMENT, ONE, "compare @saved/joined.csv @saved/joined.csv", &[]),
+    ("compare-foreign", DOCUMENT, ONE, "compare @saved/foreign.txt @saved/foreign.txt", &[]),
+    ("compare-same", TEXT, ONE, "compare @saved/curve.json @saved/curve.csv", &[]),
+    ("compare-memory", BOTH, ONE, "compare @saved/matrix-memory-a.json @saved/matrix-memory-b.json", &[]),
     (
         "compare-load",
         TEXT,
         ONE,
-        "compare ../tests/fixtures/saved/matrix-memory-a.json ../tests/fixtures/saved/matrix-memory-b.json --of=load",
+        "compare @saved/matrix-memory-a.json @saved/matrix-memory-b.json --of=load",
         &[],
     ),
-    (
-        "compare-old",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/matrix-old.json ../tests/fixtures/saved/matrix-memory-b.json",
-        &[],
-    ),
-    (
-        "compare-size",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/matrix-old-size.json ../tests/fixtures/saved/matrix-memory-b.json",
-        &[],
-    ),
-    (
-        "compare-matrix",
-        BOTH,
-        ONE,
-        "compare ../tests/fixtures/saved/matrix-a.json ../tests/fixtures/saved/matrix-b.csv --threshold=5",
-        &[],
-    ),
-    (
-        "compare-quiet",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/matrix-a.json ../tests/fixtures/saved/matrix-b.csv --quiet",
-        &[],
-    ),
-    (
-        "compare-nodes",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/nodes-a.csv ../tests/fixtures/saved/nodes-b.csv",
-        &[],
-    ),
-    (
-        "compare-conditions",
-        BOTH,
-        ONE,
-        "compare ../tests/fixtures/saved/server-a.json ../tests/fixtures/saved/server-b.json",
-        &[],
-    ),
-    (
-        "compare-forced",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/server-a.json ../tests/fixtures/saved/server-b.json --force",
-        &[],
-    ),
-    (
-        "compare-cause",
-        BOTH,
-        ONE,
-        "compare ../tests/fixtures/saved/order-prefetch.json ../tests/fixtures/saved/order-plain.json",
-        &[],
-    ),
-    (
-        "compare-clock",
-        BOTH,
-        ONE,
-        "compare ../tests/fixtures/saved/curve.csv ../tests/fixtures/saved/curve-no-turbo.csv",
-        &[],
-    ),
+    ("compare-old", TEXT, ONE, "compare @saved/matrix-old.json @saved/matrix-memory-b.json", &[]),
+    ("compare-size", TEXT, ONE, "compare @saved/matrix-old-size.json @saved/matrix-memory-b.json", &[]),
+    ("compare-matrix", BOTH, ONE, "compare @saved/matrix-a.json @saved/matrix-b.csv --threshold=5", &[]),
+    ("compare-quiet", TEXT, ONE, "compare @saved/matrix-a.json @saved/matrix-b.csv --quiet", &[]),
+    ("compare-nodes", TEXT, ONE, "compare @saved/nodes-a.csv @saved/nodes-b.csv", &[]),
+    ("compare-conditions", BOTH, ONE, "compare @saved/server-a.json @saved/server-b.json", &[]),
+    ("compare-forced", TEXT, ONE, "compare @saved/server-a.json @saved/server-b.json --force", &[]),
+    ("compare-cause", BOTH, ONE, "compare @saved/order-prefetch.json @saved/order-plain.json", &[]),
+    ("compare-clock", BOTH, ONE, "compare @saved/curve.csv @saved/curve-no-turbo.csv", &[]),
     (
         "compare-runs",
         TEXT,
         ONE,
-        "compare ../tests/fixtures/saved/run-a1.csv ../tests/fixtures/saved/run-a2.csv \
-         ../tests/fixtures/saved/run-a3.csv -- ../tests/fixtures/saved/run-b1.csv \
-         ../tests/fixtures/saved/run-b2.csv ../tests/fixtures/saved/run-b3.csv",
+        "compare @saved/run-a1.csv @saved/run-a2.csv @saved/run-a3.csv -- @saved/run-b1.csv @saved/run-b2.csv @saved/run-b3.csv",
         &[],
     ),
-    (
-        "compare-unsettled",
-        BOTH,
-        ONE,
-        "compare ../tests/fixtures/saved/run-a1.csv ../tests/fixtures/saved/unsettled.csv",
-        &[],
-    ),
-    (
-        "compare-bandwidth",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/bandwidth-a.json ../tests/fixtures/saved/bandwidth-b.csv",
-        &[],
-    ),
+    ("compare-unsettled", BOTH, ONE, "compare @saved/run-a1.csv @saved/unsettled.csv", &[]),
+    ("compare-bandwidth", TEXT, ONE, "compare @saved/bandwidth-a.json @saved/bandwidth-b.csv", &[]),
     (
         "compare-loaded",
         &["txt", "json", "csv"],
         ONE,
-        "compare ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/loaded-b.json",
+        "compare @saved/loaded-a.json @saved/loaded-b.json",
         &[],
     ),
     (
         "compare-cores",
         &["txt", "csv", "md", "html"],
         ONE,
-        "compare ../tests/fixtures/saved/cores-a.json ../tests/fixtures/saved/cores-b.json",
+        "compare @saved/cores-a.json @saved/cores-b.json",
         &[],
     ),
-    (
-        "compare-cores-states",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/cores-states-a.json ../tests/fixtures/saved/cores-states-b.json",
-        &[],
-    ),
-    (
-        "compare-cores-method",
-        BOTH,
-        ONE,
-        "compare ../tests/fixtures/saved/cores-a.json ../tests/fixtures/saved/cores-flag.json",
-        &[],
-    ),
-    (
-        "compare-cores-many",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/cores-many-a.csv ../tests/fixtures/saved/cores-many-b.csv",
-        &[],
-    ),
-    (
-        "compare-report",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/report.json ../tests/fixtures/saved/report.json",
-        &[],
-    ),
+    ("compare-cores-states", TEXT, ONE, "compare @saved/cores-states-a.json @saved/cores-states-b.json", &[]),
+    ("compare-cores-method", BOTH, ONE, "compare @saved/cores-a.json @saved/cores-flag.json", &[]),
+    ("compare-cores-many", TEXT, ONE, "compare @saved/cores-many-a.csv @saved/cores-many-b.csv", &[]),
+    ("compare-report", TEXT, ONE, "compare @saved/report.json @saved/report.json", &[]),
     (
         "compare-both-poor",
         TEXT,
@@ -457,64 +320,34 @@ const WIDE: &[Row] = &[
         "compare ../tests/golden/matrix-unverified.json ../tests/golden/matrix-unverified.json",
         &[],
     ),
-    ("fit-bandwidth", TEXT, ONE, "fit ../tests/fixtures/saved/bandwidth-a.json", &[]),
+    ("fit-bandwidth", TEXT, ONE, "fit @saved/bandwidth-a.json", &[]),
     (
         "expect",
         &["txt", "json", "csv", "md"],
         ONE,
-        "expect ../tests/fixtures/expect/report.json --size=200M --chains=4,8 --cores=2",
+        "expect @expect/report.json --size=200M --chains=4,8 --cores=2",
         &[],
     ),
-    ("expect-pages", TEXT, ONE, "expect ../tests/fixtures/expect/report.json --size=1G --pages=4k", &[]),
-    ("fit-short", DOCUMENT, ONE, "fit ../tests/fixtures/expect/shared-host.json", &[]),
-    ("expect-curve", DOCUMENT, ONE, "expect ../tests/fixtures/saved/curve.json", &[]),
-    ("expect-measured", TEXT, ONE, "expect ../tests/fixtures/saved/memory_latency.csv", &[]),
-    ("expect-too-large", TEXT, ONE, "expect ../tests/fixtures/expect/report.json --size=3G", &[]),
-    ("expect-no-chains", TEXT, ONE, "expect ../tests/fixtures/expect/report.json --chains=32", &[]),
+    ("expect-pages", TEXT, ONE, "expect @expect/report.json --size=1G --pages=4k", &[]),
+    ("fit-short", DOCUMENT, ONE, "fit @expect/shared-host.json", &[]),
+    ("expect-curve", DOCUMENT, ONE, "expect @saved/curve.json", &[]),
+    ("expect-measured", TEXT, ONE, "expect @saved/memory_latency.csv", &[]),
+    ("expect-too-large", TEXT, ONE, "expect @expect/report.json --size=3G", &[]),
+    ("expect-no-chains", TEXT, ONE, "expect @expect/report.json --chains=32", &[]),
     ("reference", &["txt", "json", "csv", "md"], ONE, "reference ice lake-sp", &[]),
     ("reference-unknown", BOTH, ONE, "reference wombat", &[]),
-    ("fleet", &["txt", "json", "csv", "md", "prom"], ONE, "fleet ../tests/fixtures/saved/fleet.jsonl", &[]),
-    ("fleet-apart", BOTH, ONE, "fleet ../tests/fixtures/saved/fleet-apart.jsonl", &[]),
-    ("fleet-causes", BOTH, ONE, "fleet ../tests/fixtures/saved/fleet-causes.jsonl", &[]),
-    ("fleet-experiments", BOTH, ONE, "fleet ../tests/fixtures/saved/fleet-experiments.jsonl", &[]),
-    (
-        "fleet-history",
-        &["txt", "json", "csv"],
-        ONE,
-        "fleet --history ../tests/fixtures/saved/fleet-history.jsonl",
-        &[],
-    ),
-    ("fleet-memory", BOTH, ONE, "fleet ../tests/fixtures/saved/fleet-memory.jsonl", &[]),
-    ("fleet-load", TEXT, ONE, "fleet ../tests/fixtures/saved/fleet-memory.jsonl --of=load", &[]),
-    (
-        "fleet-memory-history",
-        BOTH,
-        ONE,
-        "fleet --history ../tests/fixtures/saved/fleet-memory-history.jsonl",
-        &[],
-    ),
-    ("fleet-one", DOCUMENT, ONE, "fleet ../tests/fixtures/saved/server-b.json", &[]),
-    (
-        "fleet-few",
-        BOTH,
-        ONE,
-        "fleet ../tests/fixtures/saved/nodes.jsonl --expect=../tests/fixtures/hosts.txt",
-        &[],
-    ),
-    (
-        "fleet-baseline",
-        BOTH,
-        ONE,
-        "fleet ../tests/fixtures/saved/fleet.jsonl --baseline=../tests/fixtures/saved/nodes.jsonl --verbose",
-        &[],
-    ),
-    (
-        "compare-unlike",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/matrix-a.json ../tests/fixtures/saved/curve.json",
-        &[],
-    ),
+    ("fleet", &["txt", "json", "csv", "md", "prom"], ONE, "fleet @saved/fleet.jsonl", &[]),
+    ("fleet-apart", BOTH, ONE, "fleet @saved/fleet-apart.jsonl", &[]),
+    ("fleet-causes", BOTH, ONE, "fleet @saved/fleet-causes.jsonl", &[]),
+    ("fleet-experiments", BOTH, ONE, "fleet @saved/fleet-experiments.jsonl", &[]),
+    ("fleet-history", &["txt", "json", "csv"], ONE, "fleet --history @saved/fleet-history.jsonl", &[]),
+    ("fleet-memory", BOTH, ONE, "fleet @saved/fleet-memory.jsonl", &[]),
+    ("fleet-load", TEXT, ONE, "fleet @saved/fleet-memory.jsonl --of=load", &[]),
+    ("fleet-memory-history", BOTH, ONE, "fleet --history @saved/fleet-memory-history.jsonl", &[]),
+    ("fleet-one", DOCUMENT, ONE, "fleet @saved/server-b.json", &[]),
+    ("fleet-few", BOTH, ONE, "fleet @saved/nodes.jsonl --expect=@hosts.txt", &[]),
+    ("fleet-baseline", BOTH, ONE, "fleet @saved/fleet.jsonl --baseline=@saved/nodes.jsonl --verbose", &[]),
+    ("compare-unlike", TEXT, ONE, "compare @saved/matrix-a.json @saved/curve.json", &[]),
 ];
 
 /// Machines and command lines without a stored text, which `again` and the schema show.
@@ -535,13 +368,7 @@ const NARROW: &[Row] = &[
     ("bandwidth-mix-ascii", TEXT, FOUR, "bandwidth --view=mix", &[]),
     ("bandwidth-scaling-ascii", TEXT, FOUR, "bandwidth --view=scaling --cpunode=0", &[]),
     ("loaded-ascii", TEXT, FOUR, "loaded --memnode=0", &[]),
-    (
-        "compare-ascii",
-        TEXT,
-        ONE,
-        "compare ../tests/fixtures/saved/curve.csv ../tests/fixtures/saved/foreign.txt",
-        &[],
-    ),
+    ("compare-ascii", TEXT, ONE, "compare @saved/curve.csv @saved/foreign.txt", &[]),
 ];
 
 /// Texts in colour.
@@ -605,19 +432,18 @@ const HELP: &[&str] = &[
     "report",
 ];
 
-/// Makes a scene on a wide terminal, without troubles.
-pub const fn plain(file: String, machine: &'static str, line: String) -> Scene {
-    let words = X86_64;
+/// Makes a scene on a wide terminal, without troubles and without a stored text.
+pub fn plain(machine: &'static str, line: impl Into<String>) -> Scene {
     Scene {
-        file,
+        file: String::new(),
         machine,
-        line,
+        line: line.into(),
         columns: 100,
         unicode: true,
         colour: false,
         screen: false,
         troubles: &[],
-        words,
+        words: X86_64,
     }
 }
 
@@ -625,11 +451,12 @@ pub const fn plain(file: String, machine: &'static str, line: String) -> Scene {
 pub fn all() -> Vec<Scene> {
     let rows = |rows: &'static [Row], columns, unicode, colour| {
         rows.iter().flat_map(move |&(name, formats, machine, line, troubles)| {
+            let line = line.replace('@', "../tests/fixtures/");
             formats.iter().map(move |extension| Scene {
                 file: format!("{name}.{extension}"),
                 machine,
                 line: match *extension {
-                    "txt" => String::from(line),
+                    "txt" => line.clone(),
                     "sh" => format!("{line} --format=hwloc"),
                     "prom" => format!("{line} --format=prometheus"),
                     format => format!("{line} --format={format}"),
@@ -645,11 +472,13 @@ pub fn all() -> Vec<Scene> {
     };
     let plans = PLANS.iter().map(|&(name, machine, more)| {
         let experiment = name.split('-').next().unwrap_or(name);
-        plain(format!("dry-run-{name}.txt"), machine, format!("{experiment} --dry-run{more}"))
+        let file = format!("dry-run-{name}.txt");
+        Scene { file, ..plain(machine, format!("{experiment} --dry-run{more}")) }
     });
     let help = HELP.iter().map(|&name| {
         let (dash, space) = if name.is_empty() { ("", "") } else { ("-", " ") };
-        plain(format!("help{dash}{name}.txt"), ONE, format!("{name}{space}--help"))
+        let file = format!("help{dash}{name}.txt");
+        Scene { file, ..plain(ONE, format!("{name}{space}--help")) }
     });
     let mut all: Vec<Scene> = rows(WIDE, 100, true, false).collect();
     all.extend(rows(NARROW, 80, false, false));
@@ -686,16 +515,13 @@ pub fn for_programs() -> Vec<Scene> {
     for scene in &mut scenes {
         scene.line = scene.line.split(" --format").next().unwrap_or_default().into();
     }
-    scenes.extend(UNSTORED.map(|(machine, line)| plain(String::new(), machine, line.into())));
+    scenes.extend(UNSTORED.map(|(machine, line)| plain(machine, line)));
     for experiment in LINES {
         for trouble in &Trouble::ALL {
             for machine in [ONE, TWO] {
                 let counted = format!("{experiment} --counters");
                 let line = if findings::is_accepted(&counted) { counted } else { experiment.into() };
-                scenes.push(Scene {
-                    troubles: core::slice::from_ref(trouble),
-                    ..plain(String::new(), machine, line)
-                });
+                scenes.push(Scene { troubles: core::slice::from_ref(trouble), ..plain(machine, line) });
             }
         }
     }
