@@ -3,6 +3,7 @@
 //! A stair has steps, not caches: one cache that is shared or thrashed appears as several steps. The system reports how
 //! many caches there are, but not how much of each a program gets.
 
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::RangeInclusive;
 use latency_core::math::ToReal;
@@ -141,125 +142,91 @@ impl Cache {
     }
 }
 
-/// The caches of a curve, nearest first.
-#[derive(Clone, Copy, Debug)]
-pub struct Caches {
-    caches: [Cache; MAX_LEVELS],
-    count: usize,
+/// Reads the caches out of a stair and the points that it was fitted to, nearest first.
+///
+/// A translation buffer ends a plateau at its reach in bytes, as a cache does; `reaches` has 0 for an unknown one.
+pub(super) fn read(
+    fit: &Fit,
+    claims: &Claims,
+    points: &[Point],
+    reaches: [f64; 2],
+    edge: Option<Edge>,
+    workspace: &mut Workspace,
+) -> Vec<Cache> {
+    let (mut caches, mut low) = (joined(fit, claims), 0.0);
+    for cache in &mut caches {
+        // Points beyond a buffer's reach contain its misses in any case.
+        let end = reaches.into_iter().filter(|reach| *reach > low).fold(cache.onset, f64::min);
+        // Points that could be fitted can also be read.
+        let read = plateau(points, (low, end), workspace).unwrap_or(None);
+        // A run of points with a median away from the stair's latency is a slope: the misses of a cache with random
+        // replacement rise so slowly that there may be no flat part behind them.
+        let height = cache.latency.value;
+        cache.plateau = read.filter(|read| (read.latency.value / height - 1.0).abs() <= SLOPE);
+        cache.latency = cache.plateau.map_or(cache.latency, |plateau| plateau.latency);
+        if let (1, Some(Edge { capacity, ways: Some(ways), .. })) = (cache.number, edge) {
+            cache.size = Estimate::exact(capacity.0.real());
+            (cache.exact, cache.ways) = (true, Some(ways));
+        }
+        cache.like_memory = fit.memory.value < APART * cache.latency.value;
+        cache.agreement = cache.compare();
+        low = cache.half;
+    }
+    caches
 }
 
-impl Default for Caches {
-    // A derived `default` would construct each of the caches separately.
-    fn default() -> Self {
-        Caches { caches: [Cache::default(); MAX_LEVELS], count: 0 }
+/// Sets the core clock of each cache to that of the points that it was read from: `clock` returns the core clock of a range
+/// of sizes.
+pub(super) fn read_clocks(caches: &mut [Cache], clock: &dyn Fn(&RangeInclusive<f64>) -> Option<f64>) {
+    let mut low = 0.0;
+    for cache in caches {
+        cache.gigahertz =
+            clock(&cache.plateau.map_or(low..=cache.onset, |plateau| plateau.from..=plateau.to));
+        low = cache.half;
     }
 }
 
-impl Caches {
-    /// Reads the caches out of a stair and the points that it was fitted to.
-    ///
-    /// A translation buffer ends a plateau at its reach in bytes, as a cache does; `reaches` has 0 for an unknown one.
-    pub(super) fn read(
-        &mut self,
-        fit: &Fit,
-        claims: &Claims,
-        points: &[Point],
-        reaches: [f64; 2],
-        edge: Option<Edge>,
-        workspace: &mut Workspace,
-    ) {
-        self.join(fit, claims);
-        let mut low = 0.0;
-        for cache in self.caches.iter_mut().take(self.count) {
-            // Points beyond a buffer's reach contain its misses in any case.
-            let end = reaches.into_iter().filter(|reach| *reach > low).fold(cache.onset, f64::min);
-            // Points that could be fitted can also be read.
-            let read = plateau(points, (low, end), workspace).unwrap_or(None);
-            // A run of points with a median away from the stair's latency is a slope: the misses of a cache with random
-            // replacement rise so slowly that there may be no flat part behind them.
-            let height = cache.latency.value;
-            cache.plateau = read.filter(|read| (read.latency.value / height - 1.0).abs() <= SLOPE);
-            if let Some(plateau) = cache.plateau {
-                cache.latency = plateau.latency;
-            }
-            if let Some((edge, ways)) =
-                edge.filter(|_| cache.number == 1).and_then(|edge| Some((edge, edge.ways?)))
-            {
-                cache.size = Estimate::exact(edge.capacity.0.real());
-                (cache.exact, cache.ways) = (true, Some(ways));
-            }
-            cache.like_memory = fit.memory.value < APART * cache.latency.value;
-            cache.agreement = cache.compare();
-            low = cache.half;
+/// Joins the levels of a stair into caches, according to the reported caches as far as there are any.
+fn joined(fit: &Fit, claims: &Claims) -> Vec<Cache> {
+    let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
+    let mut numbers = assign(levels(), claims).into_iter();
+    let (mut caches, mut before) = (Vec::<Cache>::new(), None);
+    for level in fit.levels() {
+        // A cache has its latency before the misses of a translation buffer are added.
+        let latency = before.unwrap_or(level.latency);
+        before = (level.cause == Cause::Translation).then_some(latency);
+        if before.is_some() {
+            continue;
+        }
+        let last = caches.last().map_or(0, |cache| cache.number);
+        // Without claims, each level is a cache of its own.
+        let number = numbers.next().flatten().unwrap_or(last + 1);
+        if number != last {
+            caches.push(Cache {
+                number,
+                latency,
+                size: level.capacity,
+                onset: level.onset,
+                half: level.half,
+                law: level.law,
+                claim: claims.level(number).copied(),
+                ..Cache::default()
+            });
+        }
+        if let Some(cache) = caches.last_mut() {
+            cache.stages += 1;
+            cache.with_translation |= level.cause == Cause::Mixed;
+            cache.last = level.capacity;
         }
     }
-
-    /// Sets the core clock of each cache to that of the points that it was read from: `clock` returns the core clock of
-    /// a range of sizes.
-    pub(super) fn read_clocks(&mut self, clock: &dyn Fn(&RangeInclusive<f64>) -> Option<f64>) {
-        let mut low = 0.0;
-        for cache in self.caches.iter_mut().take(self.count) {
-            let sizes = cache.plateau.map_or(low..=cache.onset, |plateau| plateau.from..=plateau.to);
-            cache.gigahertz = clock(&sizes);
-            low = cache.half;
-        }
+    for cache in caches.iter_mut().filter(|cache| cache.stages > 1) {
+        let sizes = cache.size.value..=cache.last.value;
+        let stages = || levels().filter(|level| sizes.contains(&level.capacity.value));
+        (cache.onset, cache.half) = (given_way(stages(), ONSET), given_way(stages(), HALF));
+        let interval = cache.last.interval.map(|last| Interval { low: cache.onset, ..last });
+        cache.size = Estimate { value: cache.half, interval };
     }
-
-    /// Returns the caches, nearest first.
-    pub fn as_slice(&self) -> &[Cache] {
-        self.caches.get(..self.count).unwrap_or_default()
-    }
-
-    /// Counts caches that the curve lacks in front of its own.
-    pub fn skip(&mut self, count: u32) {
-        self.caches.iter_mut().for_each(|cache| cache.number += count);
-    }
-
-    /// Joins the levels of a stair into caches, according to the reported caches as far as there are any.
-    fn join(&mut self, fit: &Fit, claims: &Claims) {
-        let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
-        let mut numbers = assign(levels(), claims).into_iter();
-        let (mut last_number, mut before) = (0, None);
-        for level in fit.levels() {
-            // A cache has its latency before the misses of a translation buffer are added.
-            let latency = before.unwrap_or(level.latency);
-            before = (level.cause == Cause::Translation).then_some(latency);
-            if before.is_some() {
-                continue;
-            }
-            let assigned = numbers.next().flatten();
-            // Without claims, each level is a cache of its own.
-            let number = assigned.unwrap_or(last_number + 1);
-            if number != last_number
-                && let Some(slot) = self.caches.get_mut(self.count)
-            {
-                *slot = Cache {
-                    number,
-                    latency,
-                    size: level.capacity,
-                    onset: level.onset,
-                    half: level.half,
-                    law: level.law,
-                    claim: claims.level(number).copied(),
-                    ..Cache::default()
-                };
-                self.count += 1;
-            }
-            if let Some(cache) = self.caches.get_mut(..self.count).and_then(<[_]>::last_mut) {
-                cache.stages += 1;
-                cache.with_translation |= level.cause == Cause::Mixed;
-                cache.last = level.capacity;
-            }
-            last_number = number;
-        }
-        for cache in self.caches.iter_mut().filter(|cache| cache.stages > 1) {
-            let sizes = cache.size.value..=cache.last.value;
-            let stages = || levels().filter(|level| sizes.contains(&level.capacity.value));
-            (cache.onset, cache.half) = (given_way(stages(), ONSET), given_way(stages(), HALF));
-            let interval = cache.last.interval.map(|last| Interval { low: cache.onset, ..last });
-            cache.size = Estimate { value: cache.half, interval };
-        }
-    }
+    caches
 }
 
 /// Returns the working set at which `share` of the latency that all stages add has been added.

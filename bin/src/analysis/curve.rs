@@ -4,6 +4,7 @@
 //! Fits are made on core cycles where they are known, since cycles repeat better than nanoseconds by the factor by
 //! which the core's clock varies.
 
+use alloc::vec::Vec;
 use core::f64::consts::SQRT_2;
 use core::ops::RangeInclusive;
 use latency_core::math::{ToReal, ln};
@@ -18,14 +19,14 @@ use latency_core::stats;
 use latency_core::stats::Estimate;
 use latency_core::units::Bytes;
 
-use super::caches::{Cache, Caches};
+use super::caches::{self, Cache};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::reading::{Reading, clock};
 use super::tlb::{TlbLevels, knees};
 use crate::result::sample::{Sample, Samples, collect};
 
 /// The conclusions from a curve.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Analysis {
     /// The core clock in gigahertz that converts cycles into nanoseconds; `None` if the fits are in nanoseconds.
     pub gigahertz: Option<f64>,
@@ -41,7 +42,8 @@ pub struct Analysis {
     pub claims: Claims,
     /// The levels of the TLB, which are known from elsewhere.
     pub tlb: TlbLevels,
-    caches: Caches,
+    /// The caches as a program sees them, nearest first.
+    caches: Vec<Cache>,
     /// The latency beyond the last level; `None` without a stair.
     pub memory: Option<Reading>,
     /// The latency of the level on which the curve ends, if the curve ends before memory: the last level that is flat.
@@ -87,10 +89,11 @@ impl Analysis {
         if stair.is_err() {
             stair = fit_stair(points, None, &mut workspace);
         }
-        let mut caches = Caches::default();
+        let mut caches = Vec::new();
         if let Ok(stair) = &mut stair {
             translation::classify(stair, &knees);
-            caches.read(stair, &claims, points, reaches, edge.and_then(Result::ok), &mut workspace);
+            let edge = edge.and_then(Result::ok);
+            caches = caches::read(stair, &claims, points, reaches, edge, &mut workspace);
         }
         if in_cycles {
             let within = |sizes: &RangeInclusive<f64>| {
@@ -98,7 +101,7 @@ impl Analysis {
                     |index| dense.get(index).filter(|sample| sizes.contains(&(sample.size.0.real())));
                 clock(dense.only(&inside))
             };
-            caches.read_clocks(&within);
+            caches::read_clocks(&mut caches, &within);
         }
         let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense, gigahertz));
         let mut last = [0.0; MAX_POINTS];
@@ -135,7 +138,7 @@ impl Analysis {
             let points = samples.iter().filter(|sample| sample.size.0.real() <= size).count();
             points < 2 && own < next / 2.0
         });
-        self.caches.skip(if is_end { 0 } else { skipped });
+        self.caches.iter_mut().for_each(|cache| cache.number += if is_end { 0 } else { skipped });
         let before = |sample: &Sample| sample.size.0 <= self.largest.0 / 2;
         let octave = samples.iter().filter(before).max_by_key(|sample| sample.size);
         let last = samples.iter().filter(|sample| sample.size == self.largest).last();
@@ -202,7 +205,7 @@ impl Analysis {
 
     /// Returns the caches as a program sees them, nearest first.
     pub fn caches(&self) -> &[Cache] {
-        self.caches.as_slice()
+        &self.caches
     }
 }
 

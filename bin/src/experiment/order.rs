@@ -1,7 +1,7 @@
 //! The same nodes in random, sequential and backward order: the cost of the order of a walk.
 
 use alloc::format;
-use core::fmt::{self, Display};
+use alloc::string::String;
 
 use latency_core::chain::Order;
 use latency_core::units::Bytes;
@@ -144,32 +144,27 @@ fn evidence(document: &mut Shown, report: &Report<'_, '_>, found: &OrdersConclus
         }
     }
     method::memory(document, report);
-    document.sentence(
-        Role::Provenance("Method"),
-        format_args!(
-            "each load waits for the one before, except in the scan; a line every {stride}, rewritten \
-             before each cold pass; page walks included; seed {seed}",
-            stride = point.stride,
-            seed = point.seed
-        ),
-    );
+    document.under(Role::Provenance("Method")).write(format_args!(
+        "each load waits for the one before, except in the scan; a line every {stride}, rewritten \
+         before each cold pass; page walks included; seed {seed}",
+        stride = point.stride,
+        seed = point.seed
+    ));
 }
 
-/// Writes a ratio of times in words, up to and including `than` or `as`.
-fn slower(ratio: Estimate) -> impl Display {
+/// Returns a ratio of times in words, up to and including `than` or `as`.
+fn slower(ratio: Estimate) -> String {
     /// The ratio up to which times count as the same.
     const ALIKE: f64 = 1.05;
-    fmt::from_fn(move |out| {
-        match ratio.side(ALIKE) {
-            Side::Near => return out.write_str("as fast as"),
-            Side::Open => out.write_str("perhaps ")?,
-            Side::Above | Side::Below => {}
-        }
-        match ratio.value >= 1.0 {
-            true => write!(out, "{}x slower than", Digits(ratio.value)),
-            false => write!(out, "{}x faster than", Digits(1.0 / ratio.value)),
-        }
-    })
+    let perhaps = match ratio.side(ALIKE) {
+        Side::Near => return "as fast as".into(),
+        Side::Open => "perhaps ",
+        Side::Above | Side::Below => "",
+    };
+    match ratio.value >= 1.0 {
+        true => format!("{perhaps}{}x slower than", Digits(ratio.value)),
+        false => format!("{perhaps}{}x faster than", Digits(1.0 / ratio.value)),
+    }
 }
 
 /// Returns the name of an order for people.

@@ -20,10 +20,7 @@ use crate::describe::{Report, ReportParts, columns, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::schedule::residency::{self, ResidencyLimits};
-use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::Failure;
-use crate::options::{Descriptor, FlagSet, Options};
+use crate::options::{Descriptor, FlagSet};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Plan, Planning, single};
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
@@ -61,7 +58,28 @@ pub const RESIDENCY: Experiment = Experiment {
         budget.after_ns = if budget.bounded { budget.point_ns * count.real() } else { WAITS_NS };
         budget
     },
-    measure,
+    measure: |_, session, timer, points, budget| {
+        timer.fine_counter()?;
+        let limits = ResidencyLimits {
+            near: single::private_cache(session.machine),
+            spent_ns: budget.after_ns,
+            rounds: budget.trials,
+        };
+        let mut found = List::new(residency::MOST)?;
+        let mut findings = run::measure_with(
+            session,
+            timer,
+            points,
+            budget,
+            &mut Alongside::default(),
+            &mut |session, schedule| {
+                schedule.run(session.progress)?;
+                residency::search(session.progress, schedule, limits, &mut found)
+            },
+        )?;
+        findings.residency = Table::of(&found)?;
+        Ok(findings)
+    },
     conclude: |_, _| None,
     present,
 };
@@ -87,35 +105,6 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
         }
         Ok(())
     })
-}
-
-fn measure<'a>(
-    _: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    timer.fine_counter()?;
-    let limits = ResidencyLimits {
-        near: single::private_cache(session.machine),
-        spent_ns: budget.after_ns,
-        rounds: budget.trials,
-    };
-    let mut found = List::new(residency::MOST)?;
-    let mut findings = run::measure_with(
-        session,
-        timer,
-        points,
-        budget,
-        &mut Alongside::default(),
-        &mut |session, schedule| {
-            schedule.run(session.progress)?;
-            residency::search(session.progress, schedule, limits, &mut found)
-        },
-    )?;
-    findings.residency = Table::of(&found)?;
-    Ok(findings)
 }
 
 fields! {
@@ -295,16 +284,13 @@ fn disturbances(document: &mut Shown, report: &Report<'_, '_>) {
         switched += point.switched * point.visits.real();
         visits += point.visits.real();
     }
-    document.sentence(
-        Role::Detail("Disturbance"),
-        format_args!(
-            "another task had the CPU in {switched:.0} of {visits:.0} waits; {seen} interrupts left a \
-             mark; a second look at once finds {again:.0}% (first {share:.0}%){ways}",
-            again = 100.0 * first.again.share.value,
-            share = 100.0 * first.share.value,
-            ways = allowed(report.machine.host.ways)
-        ),
-    );
+    document.under(Role::Detail("Disturbance")).write(format_args!(
+        "another task had the CPU in {switched:.0} of {visits:.0} waits; {seen} interrupts left a \
+         mark; a second look at once finds {again:.0}% (first {share:.0}%){ways}",
+        again = 100.0 * first.again.share.value,
+        share = 100.0 * first.share.value,
+        ways = allowed(report.machine.host.ways)
+    ));
 }
 
 fn picture(document: &mut Shown, report: &Report<'_, '_>) {

@@ -112,17 +112,14 @@ fn traffic(document: &mut Shown, machine: &Machine) {
         1 if machine.cpus.len() == 1 => {
             document.say(Role::Method("Traffic"), "one CPU: `bandwidth` works, `loaded` does not");
         }
-        count => document.sentence(
-            Role::Method("Traffic"),
-            format_args!(
-                "{count} core{s} (CPU{s} {cores}); clone() {filter}",
-                s = plural(count as u64),
-                filter = match filtered {
-                    true => "may be blocked by a seccomp filter",
-                    false => "is allowed (no seccomp filter)",
-                }
-            ),
-        ),
+        count => document.under(Role::Method("Traffic")).write(format_args!(
+            "{count} core{s} (CPU{s} {cores}); clone() {filter}",
+            s = plural(count as u64),
+            filter = match filtered {
+                true => "may be blocked by a seccomp filter",
+                false => "is allowed (no seccomp filter)",
+            }
+        )),
     }
 }
 
@@ -234,21 +231,18 @@ fn processor(document: &mut Shown, machine: &Machine) {
     let processor = &machine.processor;
     let identity = &machine.host.identity;
     let (family, model, stepping) = processor.signature;
-    document.sentence(
-        Role::Method("Processor"),
-        format_args!(
-            "{}, {}{}; CPUs {} online, {} allowed; data-dependent prefetcher {}",
-            processor.vendor,
-            match words().signature {
-                Signature::Family => format!("family {family} model {model} stepping {stepping}"),
-                Signature::Part => format!("part {model:#05x} r{}p{}", stepping >> 4, stepping & 0xf),
-            },
-            optional(word(&identity.microcode), |microcode, out| write!(out, ", microcode {microcode}")),
-            machine.topology.online_cpus,
-            machine.cpus,
-            if processor.data_dependent_prefetcher { "reported" } else { "not reported" }
-        ),
-    );
+    document.under(Role::Method("Processor")).write(format_args!(
+        "{}, {}{}; CPUs {} online, {} allowed; data-dependent prefetcher {}",
+        processor.vendor,
+        match words().signature {
+            Signature::Family => format!("family {family} model {model} stepping {stepping}"),
+            Signature::Part => format!("part {model:#05x} r{}p{}", stepping >> 4, stepping & 0xf),
+        },
+        optional(word(&identity.microcode), |microcode, out| write!(out, ", microcode {microcode}")),
+        machine.topology.online_cpus,
+        machine.cpus,
+        if processor.data_dependent_prefetcher { "reported" } else { "not reported" }
+    ));
     if !machine.isolated.is_empty() {
         let cpus = machine.isolated;
         document.sentence(
@@ -259,23 +253,18 @@ fn processor(document: &mut Shown, machine: &Machine) {
     if let Some(masked) = contradiction(processor) {
         document.sentence(Role::Method("Model"), format_args!("{masked}"));
     }
-    document.sentence(
-        Role::Method("Platform"),
-        format_args!(
-            "{}{}{}{}{}; Linux {}",
-            processor.platform.name(),
-            optional(word(&processor.hypervisor), |hypervisor, out| write!(out, " ({hypervisor})")),
-            optional(word(&processor.encryption), |encryption, out| write!(
-                out,
-                "; encrypted memory: {encryption}"
-            )),
-            optional(word(&identity.product), |product, out| {
-                write!(out, "; {} {product}", identity.vendor)
-            }),
-            optional(word(&identity.firmware), |firmware, out| write!(out, ", BIOS {firmware}")),
-            machine.host.kernel
-        ),
-    );
+    document.under(Role::Method("Platform")).write(format_args!(
+        "{}{}{}{}{}; Linux {}",
+        processor.platform.name(),
+        optional(word(&processor.hypervisor), |hypervisor, out| write!(out, " ({hypervisor})")),
+        optional(word(&processor.encryption), |encryption, out| write!(
+            out,
+            "; encrypted memory: {encryption}"
+        )),
+        optional(word(&identity.product), |product, out| { write!(out, "; {} {product}", identity.vendor) }),
+        optional(word(&identity.firmware), |firmware, out| write!(out, ", BIOS {firmware}")),
+        machine.host.kernel
+    ));
 }
 
 /// Returns a text, or `None` if it is empty.
@@ -295,16 +284,13 @@ fn caches(document: &mut Shown, machine: &Machine) {
     for claim in machine.processor.caches.iter().flatten() {
         let same = |cache: &&Cache| cache.level == u32::from(claim.level) && cache.kind.holds_data();
         if sysfs.iter().find(same).is_none_or(|cache| cache.size != claim.size) {
-            document.sentence(
-                Role::Method("Caches"),
-                format_args!(
-                    "L{} {}, {} ways, by {}",
-                    claim.level,
-                    claim.size,
-                    claim.ways,
-                    words().claims_name
-                ),
-            );
+            document.under(Role::Method("Caches")).write(format_args!(
+                "L{} {}, {} ways, by {}",
+                claim.level,
+                claim.size,
+                claim.ways,
+                words().claims_name
+            ));
         }
     }
     if let Some(ways) = machine.host.ways {
@@ -315,14 +301,11 @@ fn caches(document: &mut Shown, machine: &Machine) {
         document.sentence(Role::Method("Caches"), format_args!("lines of {}", line.bytes()));
     }
     if machine.reported_cache().is_none() {
-        document.sentence(
-            Role::Method("Caches"),
-            format_args!(
-                "not reported by sysfs or {source}; assuming a last-level cache of {size}",
-                source = words().claims_name,
-                size = machine.last_level_cache()
-            ),
-        );
+        document.under(Role::Method("Caches")).write(format_args!(
+            "not reported by sysfs or {source}; assuming a last-level cache of {size}",
+            source = words().claims_name,
+            size = machine.last_level_cache()
+        ));
     }
 }
 
@@ -382,70 +365,51 @@ fn nodes(document: &mut Shown, machine: &Machine) {
     dimms::table(document, machine);
 }
 
-/// Writes the settings that trade speed for power, and the temperature of memory, as far as they are known.
-fn power(document: &mut Shown, machine: &Machine) {
-    let Power { profile, preference, deepest_idle } = &machine.host.power;
-    for (label, setting) in
-        [("Power profile", profile), ("Preference", preference), ("Deepest idle state", deepest_idle)]
-    {
-        if !setting.is_empty() {
-            document.sentence(Role::Method(label), format_args!("{setting}"));
-        }
+/// Writes the facts that are known, each under its label.
+fn facts<const N: usize>(document: &mut Shown, facts: [(&'static str, Option<String>); N]) {
+    for (label, words) in facts.into_iter().filter_map(|(label, words)| Some((label, words?))) {
+        document.sentence(Role::Method(label), format_args!("{words}"));
     }
-    describe::conditions::hottest(document, Role::Method("Hottest DIMM"), machine.host.dimm_heat);
 }
 
+/// Writes the settings of the system, those that trade speed for power among them, and the temperature of memory.
 fn settings(document: &mut Shown, machine: &Machine) {
     let host = &machine.host;
-    document.sentence(
-        Role::Method("Pages"),
-        format_args!(
-            "{}transparent huge pages {}; defragmentation {}",
-            optional(Some(machine.page).filter(|page| *page != PageSize::KIB_4), |page, out| {
-                write!(out, "base pages of {page}, huge pages of {}; ", machine.huge_page())
-            }),
-            word(&host.huge_pages.enabled).unwrap_or("not in this kernel"),
-            word(&host.huge_pages.defragment).unwrap_or("unknown")
-        ),
+    let Power { profile, preference, deepest_idle } = &host.power;
+    let driver = word(&host.frequency.driver).unwrap_or("unknown");
+    let governor = word(&host.frequency.governor).map(|name| format!("governor {name}, driver {driver}"));
+    let pages = format!(
+        "{}transparent huge pages {}; defragmentation {}",
+        optional(Some(machine.page).filter(|page| *page != PageSize::KIB_4), |page, out| {
+            write!(out, "base pages of {page}, huge pages of {}; ", machine.huge_page())
+        }),
+        word(&host.huge_pages.enabled).unwrap_or("not in this kernel"),
+        word(&host.huge_pages.defragment).unwrap_or("unknown")
     );
-    match word(&host.frequency.governor) {
-        Some(governor) => document.sentence(
-            Role::Method("Frequency"),
-            format_args!("governor {governor}, driver {}", word(&host.frequency.driver).unwrap_or("unknown")),
-        ),
-        None => document.say(Role::Method("Frequency"), "no cpufreq information"),
-    }
-    power(document, machine);
-    if let Some(balancing) = host.numa_balancing {
-        document.sentence(Role::Method("Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
-    }
-    if let Some(Throttle { cpus, file, times, .. }) = host.throttle {
-        document.sentence(
-            Role::Method("CPU quota"),
-            format_args!(
-                "{:.3} CPUs ({file}){}",
-                Trimmed(cpus),
-                optional(times, |times, out| write!(out, ", throttled {times} time{} so far", plural(times)))
-            ),
-        );
-    }
-    document.say(
-        Role::Method("Sizes"),
-        "up to 90% of a node's available memory (free memory and reclaimable cache)",
-    );
-    if let Some(limit) = host.memory_limit {
-        document.sentence(
-            Role::Method("Memory"),
-            format_args!("cgroup limit {limit}, {left} left", limit = limit.limit, left = limit.headroom),
-        );
-    }
-    if let Some(nodes) = machine.bound_to {
-        document.sentence(
-            Role::Method("Policy"),
-            format_args!(
-                "inherited memory policy binds this process to node{s} {nodes}",
-                s = plural(nodes.len() as u64)
-            ),
-        );
-    }
+    let known = [
+        ("Pages", Some(pages)),
+        ("Frequency", governor.or(Some("no cpufreq information".into()))),
+        ("Power profile", word(profile).map(String::from)),
+        ("Preference", word(preference).map(String::from)),
+        ("Deepest idle state", word(deepest_idle).map(String::from)),
+    ];
+    facts(document, known);
+    describe::conditions::hottest(document, Role::Method("Hottest DIMM"), host.dimm_heat);
+    let quota = host.throttle.map(|Throttle { cpus, file, times, .. }| {
+        let times =
+            optional(times, |times, out| write!(out, ", throttled {times} time{} so far", plural(times)));
+        format!("{:.3} CPUs ({file}){times}", Trimmed(cpus))
+    });
+    let limit = host.memory_limit.map(|all| format!("cgroup limit {}, {} left", all.limit, all.headroom));
+    let policy = machine.bound_to.map(|nodes| {
+        format!("inherited memory policy binds this process to node{} {nodes}", plural(nodes.len()))
+    });
+    let known = [
+        ("Balancing", host.numa_balancing.map(|balancing| format!("kernel.numa_balancing is {balancing}"))),
+        ("CPU quota", quota),
+        ("Sizes", Some("up to 90% of a node's available memory (free memory and reclaimable cache)".into())),
+        ("Memory", limit),
+        ("Policy", policy),
+    ];
+    facts(document, known);
 }

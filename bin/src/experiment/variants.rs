@@ -1,8 +1,8 @@
 //! One walk in nine variants: the latency that the data structure adds at each level.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display};
 
 use latency_core::kernel::variants::{VARIANTS, Variant};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
@@ -162,15 +162,12 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     table(&mut parts.evidence, grid, &sets);
     missing(&mut parts.evidence, report);
     method::memory(&mut parts.evidence, report);
-    parts.evidence.sentence(
-        Role::Provenance("Method"),
-        format_args!(
-            "each load waits for the one before; random order; a line of {line} holds one element \
-             (padded) or several (packed); page walks included; seed {seed}",
-            line = report.machine.line.bytes(),
-            seed = report.options.seed
-        ),
-    );
+    parts.evidence.under(Role::Provenance("Method")).write(format_args!(
+        "each load waits for the one before; random order; a line of {line} holds one element \
+         (padded) or several (packed); page walks included; seed {seed}",
+        line = report.machine.line.bytes(),
+        seed = report.options.seed
+    ));
     rows::table(&mut parts.data, report, "variant", &|table, index, outcome| {
         table.cell(format_args!("{}, {}", name(index), outcome.point.size));
     });
@@ -197,24 +194,15 @@ fn savings(
         let base = report.machine.base_pages();
         let proven = !trust::is_poor(report.warnings);
         let words = match worth {
-            _ if !proven => "make an uncertain difference",
-            Worth::Pay => "save ",
-            Worth::LikeSmall => "behave like ",
-            Worth::Nothing => "bring no benefit",
-            Worth::Cost => "are slower",
-            Worth::Open => "bring no benefit beyond the uncertainty",
+            _ if !proven => "make an uncertain difference".into(),
+            Worth::Pay => format!("save {:.0}% of the latency", (1.0 - 1.0 / ratio.value) * 100.0),
+            Worth::LikeSmall => format!("behave like {} in the TLB", PageWords(base)),
+            Worth::Nothing => "bring no benefit".into(),
+            Worth::Cost => "are slower".into(),
+            Worth::Open => String::from("bring no benefit beyond the uncertainty"),
         };
-        document.answer(format_args!(
-            "In {last}, huge pages {words}{} ({huge} vs {small} ns with {}).",
-            fmt::from_fn(|out| match worth {
-                Worth::Pay if proven => {
-                    write!(out, "{:.0}% of the latency", (1.0 - 1.0 / ratio.value) * 100.0)
-                }
-                Worth::LikeSmall if proven => write!(out, "{} in the TLB", PageWords(base)),
-                _ => Ok(()),
-            }),
-            PageWords(base)
-        ));
+        let with = PageWords(base);
+        document.answer(format_args!("In {last}, huge pages {words} ({huge} vs {small} ns with {with})."));
     }
     if let Some(cycles) = found.pointer_saves {
         document.answer(format_args!(
@@ -228,38 +216,31 @@ fn savings(
     }
 }
 
-/// Writes a difference of core cycles for people, with the verbs for more and for less.
-fn difference<'w>(found: CycleDifference, more: &'w str, less: &'w str) -> impl Display + 'w {
-    fmt::from_fn(move |out| {
-        let verb = if found.side == Side::Below { less } else { more };
-        let words = match found.side {
-            Side::Near => "nothing",
-            Side::Open => "nothing beyond the uncertainty",
-            Side::Above | Side::Below => {
-                let cycles = found.cycles.abs();
-                let plural = if (0.95..1.05).contains(&cycles) { "" } else { "s" };
-                return write!(out, "{verb} {cycles:.1} core cycle{plural}");
-            }
-        };
-        write!(out, "{verb} {words}")
-    })
+/// Returns a difference of core cycles in words, with the verbs for more and for less.
+fn difference(found: CycleDifference, more: &str, less: &str) -> String {
+    let cycles = found.cycles.abs();
+    let plural = if (0.95..1.05).contains(&cycles) { "" } else { "s" };
+    match found.side {
+        Side::Near => format!("{more} nothing"),
+        Side::Open => format!("{more} nothing beyond the uncertainty"),
+        Side::Above => format!("{more} {cycles:.1} core cycle{plural}"),
+        Side::Below => format!("{less} {cycles:.1} core cycle{plural}"),
+    }
 }
 
-/// Writes the name of a variant for people: the form of its links, the use of its lines, and its pages.
-fn label(variant: &Variant) -> impl Display + '_ {
-    fmt::from_fn(|out| {
-        match variant.kernel.encoding {
-            Encoding::Pointer => out.write_str("pointer")?,
-            index => write!(out, "{}-byte index", index.width().0)?,
-        }
-        out.write_str(match variant.stride {
-            // Every checked variant is packed.
-            _ if core::ptr::eq(variant.kernel, &INDEX_CHECKED) => ", checked",
-            _ if variant.huge => ", huge pages",
-            LINE => ", padded",
-            _ => ", packed",
-        })
-    })
+/// Returns the name of a variant for people: the form of its links, the use of its lines, and its pages.
+fn label(variant: &Variant) -> String {
+    let use_of_lines = match variant.stride {
+        // Every checked variant is packed.
+        _ if core::ptr::eq(variant.kernel, &INDEX_CHECKED) => "checked",
+        _ if variant.huge => "huge pages",
+        LINE => "padded",
+        _ => "packed",
+    };
+    match variant.kernel.encoding {
+        Encoding::Pointer => format!("pointer, {use_of_lines}"),
+        index => format!("{}-byte index, {use_of_lines}", index.width().0),
+    }
 }
 
 /// Shows a row for each variant and a column for each working set; the fastest variants of a column have a star.

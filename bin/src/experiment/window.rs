@@ -20,18 +20,15 @@ use crate::describe::{Report, ReportParts, columns, lanes as chains, point, refe
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::schedule::window_search;
-use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch;
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::Failure;
-use crate::options::{Descriptor, FlagSet, Options};
+use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
-use crate::result::{Extra, Point, Reach, Walk};
+use crate::result::{Extra, Reach, Walk};
 
 /// Number of fillers between two rows of the table.
 const STEP: usize = 64;
@@ -50,29 +47,21 @@ pub const WINDOW: Experiment = Experiment {
     },
     plan: |planning| gathered(&mut |each| plan::lanes::window(planning, each)),
     budget: Budget::of_lanes,
-    measure,
+    measure: |_, session, timer, points, budget| {
+        timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
+        let mut extra = Extra::default();
+        let alongside = &mut Alongside::default();
+        let mut findings =
+            run::measure_with(session, timer, points, budget, alongside, &mut |session, schedule| {
+                schedule.run(session.progress)?;
+                window_search::search(session.progress, schedule, &mut extra.reach)
+            })?;
+        findings.extra = extra;
+        Ok(findings)
+    },
     conclude: |_, _| None,
     present,
 };
-
-fn measure<'a>(
-    _: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
-    let mut extra = Extra::default();
-    let alongside = &mut Alongside::default();
-    let mut findings =
-        run::measure_with(session, timer, points, budget, alongside, &mut |session, schedule| {
-            schedule.run(session.progress)?;
-            window_search::search(session.progress, schedule, &mut extra.reach)
-        })?;
-    findings.extra = extra;
-    Ok(findings)
-}
 
 fields! {
     WORK_REACH "work_reach" "Number of instructions over which the out-of-order window hides dependent work.";
@@ -272,19 +261,16 @@ fn by_work(document: &mut Shown, view: &WindowView<'_>) {
 fn reaches(document: &mut Shown, report: &Report<'_, '_>) {
     for reach in report.extra.reach.iter().flatten() {
         let found = room(reach);
-        document.sentence(
-            Role::Detail(reach.filler.name()),
-            format_args!(
-                "two loads overlap across up to {} instructions{}{}",
-                reach.overlaps,
-                optional(reach.alone, |alone, out| write!(out, "; at {alone} they serialize")),
-                match (reach.alone, found.converged) {
-                    (None, _) => "; no limit found",
-                    (_, true) => "",
-                    (_, false) => "; the limit is uncertain",
-                }
-            ),
-        );
+        document.under(Role::Detail(reach.filler.name())).write(format_args!(
+            "two loads overlap across up to {} instructions{}{}",
+            reach.overlaps,
+            optional(reach.alone, |alone, out| write!(out, "; at {alone} they serialize")),
+            match (reach.alone, found.converged) {
+                (None, _) => "; no limit found",
+                (_, true) => "",
+                (_, false) => "; the limit is uncertain",
+            }
+        ));
     }
 }
 

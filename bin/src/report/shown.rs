@@ -216,6 +216,11 @@ impl Shown {
         self.push(ShownPart::Sentence(role, harmless(&alloc::fmt::format(words))));
     }
 
+    /// Returns the place of a sentence of a role.
+    pub fn under(&mut self, role: Role) -> SentencePlace<'_> {
+        SentencePlace { shown: self, role }
+    }
+
     /// Adds a sentence without values.
     pub fn say(&mut self, role: Role, words: &str) {
         self.sentence(role, format_args!("{words}"));
@@ -323,6 +328,19 @@ impl Shown {
     /// Ends the innermost container.
     pub fn end(&mut self) {
         self.push(ShownPart::End);
+    }
+}
+
+/// The place of a sentence.
+pub struct SentencePlace<'s> {
+    shown: &'s mut Shown,
+    role: Role,
+}
+
+impl SentencePlace<'_> {
+    /// Writes the sentence.
+    pub fn write(self, words: fmt::Arguments<'_>) {
+        self.shown.sentence(self.role, words);
     }
 }
 

@@ -222,30 +222,27 @@ fn conditions(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGr
         (None, Threads::One) => "core",
         (None, Threads::All) => "hardware thread",
     };
-    document.sentence(
-        Role::Provenance("Method"),
-        format_args!(
-            "lines touched in windows of {:.0} ms, {} bytes each; every {threads} walks its own part \
-             sequentially{}, unthrottled{}; 1 GB = 10^9 bytes{}{}{}",
-            TRAFFIC_WINDOW_NS / 1e6,
-            report.machine.line.bytes().0,
-            if random { " (except \"random\")" } else { "" },
-            method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory))),
-            if groups.iter().any(|group| group.latency_ns.is_some()) {
-                "; lines in flight: lines read per core within one memory latency (Little's law)"
-            } else {
-                ""
-            },
-            if groups.iter().any(|group| shares(group.traffic.kind).owned > 0.0) {
-                "; in parentheses: including possible read-for-ownership traffic"
-            } else {
-                ""
-            },
-            if report.options.size.is_some() {
-                "; reads load 32 bytes of each line, so a cache may deliver fewer bytes than counted"
-            } else {
-                ""
-            }
-        ),
-    );
+    document.under(Role::Provenance("Method")).write(format_args!(
+        "lines touched in windows of {:.0} ms, {} bytes each; every {threads} walks its own part \
+         sequentially{}, unthrottled{}; 1 GB = 10^9 bytes{}{}{}",
+        TRAFFIC_WINDOW_NS / 1e6,
+        report.machine.line.bytes().0,
+        if random { " (except \"random\")" } else { "" },
+        method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory))),
+        if groups.iter().any(|group| group.latency_ns.is_some()) {
+            "; lines in flight: lines read per core within one memory latency (Little's law)"
+        } else {
+            ""
+        },
+        if groups.iter().any(|group| shares(group.traffic.kind).owned > 0.0) {
+            "; in parentheses: including possible read-for-ownership traffic"
+        } else {
+            ""
+        },
+        if report.options.size.is_some() {
+            "; reads load 32 bytes of each line, so a cache may deliver fewer bytes than counted"
+        } else {
+            ""
+        }
+    ));
 }

@@ -98,19 +98,16 @@ pub fn evidence(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<
     every(document, report, view);
     picture(document, report, view);
     method::memory(document, report);
-    document.sentence(
-        Role::Provenance("Method"),
-        format_args!(
-            "round trips between two threads by {method}; one way is half a round trip; each window uses \
-             {lines} for about {time}",
-            method = words(report.options.method),
-            lines = match view.lines {
-                1 => "1 line".into(),
-                lines => format!("each of {lines} lines, one per page,"),
-            },
-            time = "25 µs"
-        ),
-    );
+    document.under(Role::Provenance("Method")).write(format_args!(
+        "round trips between two threads by {method}; one way is half a round trip; each window uses \
+         {lines} for about {time}",
+        method = words(report.options.method),
+        lines = match view.lines {
+            1 => "1 line".into(),
+            lines => format!("each of {lines} lines, one per page,"),
+        },
+        time = "25 µs"
+    ));
     if report.options.states {
         document.say(Role::Method("States"), "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread on the \
                  CPU that holds them, and read by a third thread (shared); each access waits for the one before; \

@@ -1,12 +1,14 @@
 //! The levels of a curve in words: the measured ones, those that the system reports, and the models that show them.
 
-use core::fmt::{self, Display};
+use alloc::format;
+use alloc::string::String;
+use core::fmt::Display;
 
 use latency_core::math::{self, ToReal};
 use latency_core::model::edge::EdgeError;
 use latency_core::model::{Fit, FitError};
 use latency_core::stats::{Estimate, Interval};
-use latency_core::text::Text;
+use latency_core::text::joined;
 use latency_core::units::Bytes;
 
 use crate::analysis::caches::{Agreement, Cache};
@@ -24,10 +26,9 @@ pub fn size(bytes: f64) -> Bytes {
     Bytes(if whole < 1024 { whole } else { (whole + 32) / 64 * 64 })
 }
 
-/// Shows the size of a cache: at least the lower end of an interval that has no middle.
-pub fn size_of(cache: &Cache) -> impl Display {
-    let at_least = if cache.middle().is_some() { "" } else { "at least " };
-    fmt::from_fn(move |out| write!(out, "{at_least}{}", size(cache.least())))
+/// Returns the size of a cache: at least the lower end of an interval that has no middle.
+pub fn size_of(cache: &Cache) -> String {
+    format!("{}{}", if cache.middle().is_some() { "" } else { "at least " }, size(cache.least()))
 }
 
 /// Rounds a size to a sixteenth: the share of a shared cache that a chase occupies differs between runs.
@@ -72,9 +73,8 @@ pub fn table(document: &mut Shown, analysis: &Analysis, caption: &str) {
                 _ => table.text("unknown"),
             }
             latency(table, analysis.of_cache(cache), cache.latency);
-            table.known(cache.claim.map(|claim| {
-                fmt::from_fn(move |out| write!(out, "{}{}", claim.size, excess(cache.middle(), claim.size)))
-            }));
+            let reported = |size| format!("{size}{}", excess(cache.middle(), size));
+            table.known(cache.claim.map(|claim| reported(claim.size)));
         }
         if let Some(memory) = &analysis.memory {
             table.row();
@@ -91,23 +91,19 @@ pub fn table(document: &mut Shown, analysis: &Analysis, caption: &str) {
             table.cell(format_args!("{} pages", entries(level.entries)));
             table.cell(format_args!("+{} ns", Digits(level.miss_ns)));
             table.text("");
-            table.known(analysis.gigahertz.map(|gigahertz| {
-                fmt::from_fn(move |out| write!(out, "+{}", Digits(level.miss_ns * gigahertz)))
-            }));
+            table.known(analysis.gigahertz.map(|clock| format!("+{}", Digits(level.miss_ns * clock))));
             table.text("");
         }
     });
 }
 
-/// Shows the ends of an interval of sizes, with one unit if both have the same.
-fn ends(Interval { low, high }: Interval) -> impl Display {
-    fmt::from_fn(move |out| {
-        let [low, high] = [low, high].map(|end| Text::<24>::of(format_args!("{}", size(end))));
-        match (low.as_str().split_once(' '), high.as_str().split_once(' ')) {
-            (Some((number, one)), Some((_, other))) if one == other => write!(out, "{number} to {high}"),
-            _ => write!(out, "{low} to {high}"),
-        }
-    })
+/// Returns the ends of an interval of sizes, with one unit if both have the same.
+fn ends(Interval { low, high }: Interval) -> String {
+    let [low, high] = [low, high].map(|end| format!("{}", size(end)));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, one)), Some((_, other))) if one == other => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
 }
 
 /// Shows the difference of a measured size from the reported one, if it is larger than the grid of sizes allows.
@@ -134,11 +130,11 @@ pub fn findings(document: &mut Shown, analysis: &Analysis) {
                 if cache.middle().is_some() { "about" } else { "at least" },
                 about(cache.least()),
                 claim.size,
-                fmt::from_fn(|out| match analysis.claims.ways.filter(|_| *number == 3) {
-                    Some(ways) if ways.is_partial() => write!(out, "; resctrl allows ways {ways}"),
-                    _ if *number > 2 => SHARED.fmt(out),
-                    _ => Ok(()),
-                })
+                match analysis.claims.ways.filter(|_| *number == 3) {
+                    Some(ways) if ways.is_partial() => format!("; resctrl allows ways {ways}"),
+                    _ if *number > 2 => SHARED.into(),
+                    _ => String::new(),
+                }
             )),
             _ => document.finding(format_args!(
                 "L{number}: latency rises only beyond {}, above the reported {}.",
@@ -214,17 +210,13 @@ fn model(document: &mut Shown, analysis: &Analysis, name: &'static str, fit: &Re
         Ok(fit) => fit,
         Err(error) => return document.sentence(Role::Detail(name), format_args!("not fitted: {error}")),
     };
-    document.sentence(
-        Role::Detail(name),
-        format_args!(
-            "{}memory {} ns; residual: median {}%, root mean square {}%",
-            fmt::from_fn(|out| fit.levels().iter().try_for_each(|level| {
-                let latency = Digits(analysis.nanoseconds(level.latency.value));
-                write!(out, "{} {latency} ns, ", size(level.capacity.value))
-            })),
-            Digits(analysis.nanoseconds(fit.memory.value)),
-            Digits(fit.median_residual * 100.0),
-            Digits(fit.rms_residual * 100.0)
-        ),
-    );
+    let ns = |latency: Estimate| Digits(analysis.nanoseconds(latency.value));
+    let levels = fit.levels().iter();
+    let levels = levels.map(|level| format!("{} {} ns", size(level.capacity.value), ns(level.latency)));
+    document.under(Role::Detail(name)).write(format_args!(
+        "{}; residual: median {}%, root mean square {}%",
+        joined("", ", ", levels.chain([format!("memory {} ns", ns(fit.memory))])),
+        Digits(fit.median_residual * 100.0),
+        Digits(fit.rms_residual * 100.0)
+    ));
 }

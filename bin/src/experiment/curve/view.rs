@@ -1,11 +1,13 @@
 //! A curve as presented by `curve` and `fit`: the answer, the levels, the picture and the points.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display};
+use core::fmt;
 use latency_core::math::ToReal;
 
 use latency_core::stats::{Estimate, Interval};
+use latency_core::text::joined;
 use latency_core::units::Bytes;
 
 use super::levels;
@@ -24,22 +26,17 @@ pub fn answer(document: &mut Shown, analysis: &Analysis, side_cache: Option<Byte
     if let Err(error) = &analysis.stair {
         return document.answer(format_args!("No levels: {error}."));
     }
-    document.answer(format_args!(
-        "{}{}.",
-        fmt::from_fn(|out| {
-            // A level that cannot be distinguished from memory is left out.
-            for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
-                let (number, latency) = (cache.number, Digits(analysis.of_cache(cache).value));
-                match (cache.middle(), levels::size(cache.least())) {
-                    (None, size) => write!(out, "L{number} {latency} ns up to at least {size}, ")?,
-                    (_, size) if cache.is_vague() => write!(out, "L{number} about {size} {latency} ns, ")?,
-                    (_, size) => write!(out, "L{number} {size} {latency} ns, ")?,
-                }
-            }
-            Ok(())
-        }),
-        last_level(analysis, side_cache, apart)
-    ));
+    let mut words = String::new();
+    // A level that cannot be distinguished from memory is left out.
+    for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
+        let (number, latency) = (cache.number, Digits(analysis.of_cache(cache).value));
+        words += &match (cache.middle(), levels::size(cache.least())) {
+            (None, size) => format!("L{number} {latency} ns up to at least {size}, "),
+            (_, size) if cache.is_vague() => format!("L{number} about {size} {latency} ns, "),
+            (_, size) => format!("L{number} {size} {latency} ns, "),
+        };
+    }
+    document.answer(format_args!("{words}{}.", last_level(analysis, side_cache, apart)));
     if analysis.caches().is_empty() {
         document.say(Role::Finding, "Latency is the same at all sizes: no cache level visible.");
     }
@@ -104,8 +101,7 @@ fn picture(
     if !apart.is_empty() {
         series.push(Series { name: "without translation".into(), data: Data::Points(apart) });
     }
-    if let Ok(fit) = analysis.stair {
-        let analysis = *analysis;
+    if let Ok(fit) = &analysis.stair {
         let model = |size: f64| ChartPoint::new(size, value(analysis.nanoseconds(fit.evaluate(size))));
         let sizes = samples.iter().map(|sample| sample.size.0.real());
         let gaps = sizes.clone().zip(sizes.skip(1));
@@ -131,37 +127,30 @@ fn picture(
 }
 
 /// Returns the latencies of all levels: `L1 1.08 ns, memory 104 ns`.
-fn all_levels(analysis: &Analysis) -> impl Display + '_ {
-    fmt::from_fn(move |out| {
-        for cache in analysis.caches() {
-            write!(out, "L{} {} ns, ", cache.number, Digits(analysis.of_cache(cache).value))?;
-        }
-        write!(out, "{}", last_level(analysis, None, None))
-    })
+fn all_levels(analysis: &Analysis) -> String {
+    let caches = analysis.caches().iter();
+    let levels =
+        caches.map(|cache| format!("L{} {} ns", cache.number, Digits(analysis.of_cache(cache).value)));
+    format!("{}", joined("", ", ", levels.chain([last_level(analysis, None, None)])))
 }
 
-/// Shows the level behind the last cache: memory, with its latency without translation if that is known, or the level on which
-/// a curve that does not reach memory ends.
-fn last_level(analysis: &Analysis, side_cache: Option<Bytes>, apart: Option<Estimate>) -> impl Display + '_ {
-    fmt::from_fn(move |out| {
-        if let Some(memory) = &analysis.memory {
-            let through = method::through(side_cache);
-            let (name, ns) = (levels::beyond(analysis), Digits(memory.nanoseconds().value));
-            return match apart {
-                None => write!(out, "{name}{through} {ns} ns"),
-                Some(apart) => {
-                    let own = Digits(apart.value);
-                    write!(out, "{name}{through} {own} ns ({ns} ns with address translation)")
-                }
-            };
-        }
-        if let Some(Some(level)) = &analysis.open_end {
-            let number = analysis.caches().last().map_or(1, |cache| cache.number + 1);
-            write!(out, "L{number} {} ns, ", Digits(level.nanoseconds().value))?;
-        }
-        let ns = analysis.largest_ns.unwrap_or(f64::NAN);
-        write!(out, "memory not reached: {} ns at {} and rising", Digits(ns), analysis.largest)
-    })
+/// Returns the level behind the last cache: memory, with its latency without translation if that is known, or the level on
+/// which a curve that does not reach memory ends.
+fn last_level(analysis: &Analysis, side_cache: Option<Bytes>, apart: Option<Estimate>) -> String {
+    if let Some(memory) = &analysis.memory {
+        let through = method::through(side_cache);
+        let (name, ns) = (levels::beyond(analysis), Digits(memory.nanoseconds().value));
+        return match apart.map(|apart| Digits(apart.value)) {
+            None => format!("{name}{through} {ns} ns"),
+            Some(own) => format!("{name}{through} {own} ns ({ns} ns with address translation)"),
+        };
+    }
+    let level = method::optional(analysis.open_end.flatten(), |level, out| {
+        let number = analysis.caches().last().map_or(1, |cache| cache.number + 1);
+        write!(out, "L{number} {} ns, ", Digits(level.nanoseconds().value))
+    });
+    let ns = analysis.largest_ns.unwrap_or(f64::NAN);
+    format!("{level}memory not reached: {} ns at {} and rising", Digits(ns), analysis.largest)
 }
 
 /// Marks the area of each level with its latency, its end, and its reported size if that differs.

@@ -1,6 +1,5 @@
 //! The times of single loads: those of most loads, and the slowest.
 
-mod details;
 mod members;
 
 use alloc::format;
@@ -15,26 +14,25 @@ use latency_core::stats::Interval;
 
 use super::interface::Experiment;
 use super::matrix;
-use crate::analysis::distribution::{exceedances, is_wide, left_out};
+use crate::analysis::distribution::{agrees, exceedances, is_wide, left_out};
 use crate::describe::columns::{self, RowOrigin};
+use crate::describe::method::optional;
 use crate::describe::split::is_memory;
 use crate::describe::{Report, ReportParts, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
-use crate::engine::session::{Findings, Session, interrupted};
-use crate::engine::stopwatch::clock::Timer;
+use crate::engine::session::interrupted;
 use crate::engine::stopwatch::single_hops::Singles;
-use crate::error::Failure;
-use crate::options::{Descriptor, FlagSet, Options};
+use crate::options::{Descriptor, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{Plan, Planning, Scope};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit, vector};
-use crate::report::document::{Level, Part};
+use crate::report::document::{Level, Part, Role};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown, ShownTable};
 use crate::report::words::words;
+use crate::result::Outcome;
 use crate::result::distribution::{Distribution, PERCENTAGES};
-use crate::result::{Outcome, Point};
 
 /// The number of points of the picture.
 const POINTS: usize = 96;
@@ -58,7 +56,17 @@ pub const DISTRIBUTION: Experiment = Experiment {
         single_hops: true,
         ..Budget::of_pairs(options, machine, points)
     },
-    measure,
+    measure: |_, session, timer, points, budget| {
+        let counter = timer.fine_counter()?;
+        let mut singles = Singles::new(counter, points.len())?;
+        let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
+        let mut findings =
+            run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
+        session.progress.say(format_args!("looking for refresh"));
+        findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
+        findings.interrupted |= interrupted();
+        Ok(findings)
+    },
     conclude: |_, _| None,
     present,
 };
@@ -75,24 +83,6 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
         scope.targets = node.into_iter().collect();
     }
     matrix::planned(planning, &scope)
-}
-
-fn measure<'a>(
-    _: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let counter = timer.fine_counter()?;
-    let mut singles = Singles::new(counter, points.len())?;
-    let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
-    let mut findings =
-        run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
-    session.progress.say(format_args!("looking for refresh"));
-    findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
-    findings.interrupted |= interrupted();
-    Ok(findings)
 }
 
 /// A measured point and its single loads.
@@ -137,7 +127,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     known.iter().for_each(|known| certainty(&mut parts.evidence, report, known));
     known.iter().for_each(|known| parts.evidence.picture(Picture::Chart(shares(known))));
     method::walks(&mut parts.evidence, report);
-    known.iter().for_each(|known| details::paragraphs(&mut parts.data, &known.whose, known.found));
+    known.iter().for_each(|known| paragraphs(&mut parts.data, &known.whose, known.found));
     point::evidence(&mut parts.data, report);
     parts.data.items(Part::List(&members::DISTRIBUTIONS), known, |document, known| {
         members::distribution(document, known.index, known.found);
@@ -273,5 +263,137 @@ fn shares(KnownLoads { outcome, found, .. }: &KnownLoads<'_, '_>) -> Chart {
         y_axis: Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic },
         series: [Series { name: String::new(), data: Data::Points(points.into()) }].into(),
         marks: marks.into(),
+    }
+}
+
+/// Writes how the percentiles were obtained, for readers who want to check it; `whose` names the pair if there are several.
+fn paragraphs(document: &mut Shown, whose: &str, found: &Distribution) {
+    steps(document, whose, found);
+    check(document, whose, found);
+    timer(document, whose, found);
+    left_out_by(document, whose, found);
+    interruptions(document, whose, found);
+    if found.refresh().is_none() {
+        no_refresh(document, whose, found);
+    }
+}
+
+/// Writes the percentiles that lie between two clusters of times.
+fn steps(document: &mut Shown, whose: &str, found: &Distribution) {
+    for percent in PERCENTAGES {
+        let Some(Interval { low, high }) = found.quantile_ns(percent).and_then(|found| found.step) else {
+            continue;
+        };
+        document.under(Role::Detail("Step")).write(format_args!(
+            "{whose}p{percent} lies between loads of {low} and loads of {high}; the table shows the \
+             upper end, which the slowest {rest}% reach",
+            percent = Trimmed(percent),
+            low = span(low),
+            high = span(high),
+            rest = Trimmed(100.0 - percent)
+        ));
+    }
+}
+
+/// Writes whether single loads and batches agree; a disagreement is a finding.
+fn check(document: &mut Shown, whose: &str, found: &Distribution) {
+    let agreed = agrees(found);
+    let role = if agreed == Some(false) { Role::Method("Check") } else { Role::Detail("Check") };
+    let verdict = match agreed {
+        Some(true) => "agree within 3%",
+        Some(false) => "differ by more than 3%",
+        None => "cannot be compared (too few rounds)",
+    };
+    document.sentence(
+        role,
+        format_args!(
+            "{whose}means of single loads and of batches {verdict} ({} vs {} ns{}), by rounds as in `matrix`",
+            Digits(found.round_ns),
+            Digits(found.batch_ns),
+            optional(found.ratio, |ratio, out| {
+                write!(out, "; ratio {:.3}", ratio.median)?;
+                let ends =
+                    ratio.interval.map(|Interval { low, high }| write!(out, ", {low:.3} to {high:.3}"));
+                ends.unwrap_or(Ok(()))
+            })
+        ),
+    );
+}
+
+/// Writes the time of an empty pair of stamps.
+fn timer(document: &mut Shown, whose: &str, found: &Distribution) {
+    let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
+    document.under(Role::Detail("Timer")).write(format_args!(
+        "{whose}two stamps without a load, after every load: p1 {p1}, p50 {p50}, p99 {p99} ticks; \
+         their mean of {mean:.1} ticks ({ns} ns) is subtracted; step {step} ticks ({step_ns} ns), \
+         within which percentiles are interpolated; histogram to 0.4%",
+        p1 = empty(1.0),
+        p50 = empty(50.0),
+        p99 = empty(99.0),
+        mean = found.overhead,
+        ns = Digits(found.time(found.overhead)),
+        step = found.step,
+        step_ns = Digits(found.time(found.step.real()))
+    ));
+}
+
+/// Writes the times that were left out because they are not latencies of memory.
+fn left_out_by(document: &mut Shown, whose: &str, found: &Distribution) {
+    let seen = &found.interruptions;
+    let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest.real()));
+    let marks = optional(mean_and_longest, |(mean, longest), out| {
+        write!(out, " ({} on average, {} at most)", span(found.time(mean)), span(found.time(longest)))
+    });
+    let long = optional(found.interrupted_from, |from, out| {
+        let (from, to) = (found.nanoseconds(from.real()), found.longest_ns().unwrap_or(0.0));
+        write!(out, " ({} to {}; {} expected)", span(from), span(to), Digits(seen.expected))
+    });
+    document.under(Role::Detail("Excluded")).write(format_args!(
+        "{whose}{left_out} of {all} windows: the kernel ran in {marked}{marks}; {interrupted} were \
+         longer than any memory access{long}",
+        left_out = left_out(found),
+        all = found.total(),
+        marked = seen.marked,
+        interrupted = found.interrupted()
+    ));
+}
+
+/// Writes the interruptions that a loop without loads has seen.
+fn interruptions(document: &mut Shown, whose: &str, found: &Distribution) {
+    let seen = &found.interruptions;
+    document.under(Role::Detail("Interruptions")).write(format_args!(
+        "{whose}a loop without loads saw {gaps} gaps of {least} to {longest} in {watched} that left \
+         no mark; {switches} context switches",
+        gaps = seen.gaps,
+        least = span(found.time(seen.least_gap.real())),
+        longest = span(found.time(seen.longest_gap.max(seen.least_gap).real())),
+        watched = span(found.time(seen.watched.real())),
+        switches = seen.switches
+    ));
+}
+
+/// Writes that slow loads have no period.
+fn no_refresh(document: &mut Shown, whose: &str, found: &Distribution) {
+    let Some(period) = found.period else {
+        return document.sentence(
+            Role::Detail("DRAM refresh"),
+            format_args!("{whose}not searched for: too few slow loads"),
+        );
+    };
+    document.under(Role::Detail("DRAM refresh")).write(format_args!(
+        "{whose}not seen: slow loads ({} ns and more) have no period of 1.5 to 20 µs (best: {:.1} \
+         standard deviations)",
+        Digits(found.nanoseconds(found.slow_from.real())),
+        period.significance
+    ));
+}
+
+/// Writes a time in a suitable unit.
+fn span(nanoseconds: f64) -> String {
+    match nanoseconds {
+        small if small < 1e3 => format!("{} ns", Digits(small)),
+        middle if middle < 1e6 => format!("{} µs", Digits(middle / 1e3)),
+        large if large < 1e9 => format!("{} ms", Digits(large / 1e6)),
+        long => format!("{} s", Digits(long / 1e9)),
     }
 }

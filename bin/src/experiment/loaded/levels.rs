@@ -1,27 +1,166 @@
-//! The levels of one curve for people: a row for each, and the conclusions.
+//! The levels of curves of latency under load: for programs an object for each curve and a record for each level, for people
+//! a row for each level, and the conclusions.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display};
 
 use latency_core::decimal::Trimmed;
 use latency_core::math;
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::text::{joined, plural};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
+use latency_core::words::Worded;
 
-use super::members::burst;
-use crate::analysis::load::{KNEES, Verdict};
+use super::super::bandwidth::members::{kind, rates};
+use crate::analysis::load::{KNEES, LoadLevel, Queue, Verdict};
 use crate::analysis::loaded::{BandwidthLimit, Loading, Step};
-use crate::analysis::traffic::shares;
+use crate::analysis::traffic::{bursts, shares};
+use crate::describe::columns::{self, RowOrigin};
 use crate::describe::rates::{Gigabytes, Within, percent};
-use crate::describe::{Report, method::optional};
+use crate::describe::{Report, method::optional, point};
+use crate::plan::generators;
 use crate::report::chart::vector;
-use crate::report::document::{Level, Role};
+use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
+use crate::result::{PlacedField, Traffic};
+
+fields! {
+    CURVES "curves" "Latency by bandwidth: one curve per node pair and kind of traffic.";
+    PACING "pacing" "Distribution of the gaps between bursts.";
+    PLACEMENT "placement" "Placement of the traffic's memory; null if nothing was measured.";
+    PEAK_BANDWIDTH "peak_bandwidth" "Largest unthrottled rate; null if it was not requested.";
+    VERDICT "verdict" "Cause of the bandwidth limit.";
+    LOWEST "lowest_ns" "Lowest latency of a curve that never falls, in nanoseconds: the idle latency, unless a loaded one is lower.";
+    KNEES_OF "knee" "Bandwidths at which latency reaches a multiple of the lowest one.";
+    FIT "fit" "Latency as lowest + ns x rho / (1 - rho), where rho is the used share of the limit; null if a level is off by 5%, or with few levels.";
+}
+
+members! {
+    fn placement(field: PlacedField);
+    columns::VERIFIED: field.verified;
+    "means": field.means.word() => "Method that placed the memory on its node.";
+    columns::PAGES_OBTAINED: format!("{}", field.pages);
+}
+
+members! {
+    fn peak_bandwidth(limit: BandwidthLimit);
+    columns::BYTES: limit.rate;
+    columns::CORES: limit.generators;
+    "half_bytes_per_second": limit.half.map(|half| half.value) => "Rate with half of the cores, rounded down; null if it was not measured.";
+    "half_cores": limit.half.map(|_| limit.all / 2) => "Number of cores for `half_bytes_per_second`; null if it was not measured.";
+    VERDICT: limit.verdict.name();
+}
+
+members! {
+    fn knee_at(ratio: f64, bandwidth: Estimate);
+    "ratio": ratio => "Multiple of the lowest latency.";
+    columns::BYTES: bandwidth;
+}
+
+members! {
+    fn fit(queue: Queue);
+    "ns": queue.ns => "Factor of the fit in nanoseconds: half of the service time of one server with random arrivals.";
+    "residual": queue.residual => "Largest relative difference between a level and the fit.";
+}
+
+members! {
+    fn first_curve(loading: &Loading<'_, '_>, idle: Option<Estimate>, peak: Option<LoadLevel>);
+    columns::INITIATOR_NODE: loading.point.initiator.0;
+    columns::TARGET_NODE: loading.point.target.0;
+    columns::TRAFFIC: loading.traffic.kind.name;
+    "idle_ns" interval: idle => "Idle latency, in nanoseconds; null if it was not measured.";
+    "knee_bytes_per_second" interval: loading.knee(2.0) => "Bandwidth at which latency is twice the lowest one; null if unknown.";
+    "peak_bytes_per_second" interval: peak.map(|level| level.delivered) => "Largest delivered bandwidth at any load level, in bytes per second.";
+    "peak_ns": peak.map(|level| level.latency.value) => "Latency at the largest bandwidth, in nanoseconds.";
+    VERDICT: loading.limit.map(|limit| limit.verdict.name());
+}
+
+/// Describes the conclusions from the first curve, if its first level was begun.
+pub fn summary(document: &mut Shown, loadings: &[Loading<'_, '_>]) {
+    let Some(loading) = loadings.first() else { return };
+    let (mut idle, mut peak) = (None, None::<LoadLevel>);
+    for Step { level, .. } in &loading.steps {
+        if level.offered == Some(0.0) {
+            idle = Some(level.latency);
+        } else if peak.is_none_or(|peak| level.delivered.value > peak.delivered.value) {
+            peak = Some(*level);
+        }
+    }
+    first_curve(document, loading, idle, peak);
+}
+
+/// Describes every level of every curve as a row, then the levels that were not measured.
+pub fn rows(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_, '_>]) {
+    let origin = RowOrigin::of(report);
+    for loading in loadings {
+        for step in &loading.steps {
+            origin.row(document, &mut |document| level_row(document, report, loading, step));
+        }
+    }
+    for outcome in report.outcomes.iter().filter(|outcome| outcome.result.is_err()) {
+        let Some(traffic) = outcome.point.walk.traffic() else { continue };
+        origin.row(document, &mut |document| {
+            point::route(document, &outcome.point);
+            document.put(&columns::LOAD_NODE, traffic.node.0);
+            kind(document, traffic, traffic.generators);
+            point::value(document, outcome);
+        });
+    }
+}
+
+/// Describes all curves.
+pub fn data(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_, '_>]) {
+    document.items(Part::List(&CURVES), loadings, |document, loading| curve(document, report, loading));
+    let mut measured = loadings.iter().flat_map(|loading| loading.steps.iter().map(|step| step.outcome));
+    point::evidence_of(document, &mut || measured.next());
+}
+
+fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
+    let Loading { traffic, limit, curve, .. } = loading;
+    point::route(document, &loading.point);
+    document.put(&columns::LOAD_NODE, traffic.node.0);
+    kind(document, traffic, traffic.generators);
+    document
+        .show(&columns::CPUS, &generators::others(report.options, report.machine, &loading.point, traffic));
+    document.put(&PACING, report.options.pacing.word());
+    document.object(&PLACEMENT, loading.field(), placement);
+    document.object(&PEAK_BANDWIDTH, *limit, peak_bandwidth);
+    document.put(&LOWEST, curve.as_ref().map(|curve| curve.lowest.value));
+    let knees = KNEES.into_iter().filter_map(|ratio| Some((ratio, loading.knee(ratio)?)));
+    document.items(Part::List(&KNEES_OF), knees, |document, (ratio, found)| knee_at(document, ratio, found));
+    let queue = curve.as_ref().zip(*limit).and_then(|(curve, limit)| curve.queue(limit.rate.value));
+    document.object(&FIT, queue, fit);
+}
+
+/// Returns the number of lines in a burst of each generator; `None` without pacing.
+fn burst(report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
+    let rate = step.level.offered.filter(|rate| *rate > 0.0)?;
+    let with = Traffic { generators: step.generators, ..loading.traffic };
+    Some(bursts(report.clock.counter()?, &with, rate, report.options.burst.map(u32::from)).1)
+}
+
+fn level_row(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step<'_, '_>) {
+    let Step { outcome, measured, level, .. } = step;
+    let (traffic, point) = (&loading.traffic, &outcome.point);
+    let idle = loading.curve.as_ref().map(|curve| curve.idle.value);
+    point::planned(document, point);
+    document.put(&columns::LOAD_NODE, traffic.node.0);
+    kind(document, traffic, step.generators);
+    document.put(&columns::OFFERED, level.offered);
+    rates(document, traffic.kind, Some(level.delivered));
+    document.put(&columns::NS, level.latency);
+    document.put(&columns::NOT_MEASURED, "");
+    document.put(&columns::RATIO_TO_IDLE, idle.map(|idle| level.latency.value / idle));
+    document.put(&columns::UNCORE_GHZ, loading.uncore_gigahertz(step));
+    document.put(&columns::LINES_IN_FLIGHT, loading.in_flight(step));
+    document.put(&columns::BURST, burst(report, loading, step));
+    document.put(&columns::THROTTLED, measured.series.throttled);
+    document.put(&columns::SETTLED, measured.series.unsettled == 0);
+    point::trials(document, point, measured);
+}
 
 /// Describes a curve.
 pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
@@ -111,34 +250,31 @@ fn most(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit)
             write!(out, "; {} {word}", Gigabytes(rate))
         })
     };
-    document.sentence(
-        Role::Method("Peak"),
-        format_args!(
-            "{} with {} unthrottled core{}{}{}{}{}{}",
-            Within(limit.rate),
-            limit.generators,
-            plural(limit.generators),
-            match limit.verdict {
-                Verdict::LimitReached => " (saturated)",
-                Verdict::OverSaturated => "",
-                Verdict::OneGenerator => " (single-core limit)",
-                Verdict::GeneratorsExhausted => " (not saturated)",
-                Verdict::NotShown => " (saturation not shown)",
-            },
-            optional(limit.others(), |(count, other), out| {
-                let reach = match (limit.verdict, count) {
-                    (Verdict::OverSaturated, _) => "reach only",
-                    (_, 1) => "reaches",
-                    _ => "reach",
-                };
-                let share = percent(other.value / limit.rate.value);
-                write!(out, "; {count} core{} {reach} {share} of it", plural(count))
-            }),
-            part(shares.read, "read"),
-            part(shares.written, "written"),
-            part(shares.owned, "more with possible reads for ownership"),
-        ),
-    );
+    document.under(Role::Method("Peak")).write(format_args!(
+        "{} with {} unthrottled core{}{}{}{}{}{}",
+        Within(limit.rate),
+        limit.generators,
+        plural(limit.generators),
+        match limit.verdict {
+            Verdict::LimitReached => " (saturated)",
+            Verdict::OverSaturated => "",
+            Verdict::OneGenerator => " (single-core limit)",
+            Verdict::GeneratorsExhausted => " (not saturated)",
+            Verdict::NotShown => " (saturation not shown)",
+        },
+        optional(limit.others(), |(count, other), out| {
+            let reach = match (limit.verdict, count) {
+                (Verdict::OverSaturated, _) => "reach only",
+                (_, 1) => "reaches",
+                _ => "reach",
+            };
+            let share = percent(other.value / limit.rate.value);
+            write!(out, "; {count} core{} {reach} {share} of it", plural(count))
+        }),
+        part(shares.read, "read"),
+        part(shares.written, "written"),
+        part(shares.owned, "more with possible reads for ownership"),
+    ));
 }
 
 /// Writes how generators were paced, and up to which rate they kept the pace.
@@ -161,47 +297,40 @@ fn pacing(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '
             Some(_) => continue,
         };
     }
-    document.sentence(
-        Role::Method("Pacing"),
-        format_args!(
-            "{} gaps{lines_in_bursts}; {}",
-            if report.options.pacing == Pacing::Even { "even" } else { "exponential" },
-            match kept().last() {
-                Some((_, to)) => format!(
-                    "delivered = offered within {} up to {} GB/s",
-                    at_most_percent(most),
-                    Gigabytes(*to)
-                ),
-                None => format!(
-                    "delivered and offered differ by {} at {} GB/s",
-                    at_most_percent(off(first, *offered)),
-                    Gigabytes(*offered)
-                ),
-            }
-        ),
-    );
+    document.under(Role::Method("Pacing")).write(format_args!(
+        "{} gaps{lines_in_bursts}; {}",
+        if report.options.pacing == Pacing::Even { "even" } else { "exponential" },
+        match kept().last() {
+            Some((_, to)) =>
+                format!("delivered = offered within {} up to {} GB/s", at_most_percent(most), Gigabytes(*to)),
+            None => format!(
+                "delivered and offered differ by {} at {} GB/s",
+                at_most_percent(off(first, *offered)),
+                Gigabytes(*offered)
+            ),
+        }
+    ));
 }
 
 /// Writes a multiple of the lowest latency of a curve: `2x idle`, or a multiple of nanoseconds if idle memory is
 /// slower than that latency.
-pub fn multiple(ratio: f64, slow: Option<f64>) -> impl Display {
-    fmt::from_fn(move |out| match slow {
-        Some(lowest) => write!(out, "{}x {} ns", Trimmed(ratio), Digits(lowest)),
-        None => write!(out, "{}x idle", Trimmed(ratio)),
-    })
+pub fn multiple(ratio: f64, slow: Option<f64>) -> String {
+    match slow {
+        Some(lowest) => format!("{}x {} ns", Trimmed(ratio), Digits(lowest)),
+        None => format!("{}x idle", Trimmed(ratio)),
+    }
 }
 
 /// Writes nanoseconds with enough decimals to distinguish levels.
-fn nanoseconds(value: f64) -> impl Display {
-    let decimals = usize::from(value < 1000.0);
-    fmt::from_fn(move |out| write!(out, "{value:.decimals$}"))
+fn nanoseconds(value: f64) -> String {
+    format!("{value:.*}", usize::from(value < 1000.0))
 }
 
 /// Writes a share in percent, rounded up to one decimal, so that it stays an upper bound.
-fn at_most_percent(share: f64) -> impl Display {
+fn at_most_percent(share: f64) -> String {
     let exact = share * 100.0 * 10.0;
     let tenths = math::whole(exact).saturating_add(u64::from((math::whole(exact) as f64) < exact));
-    fmt::from_fn(move |out| write!(out, "{}.{}%", tenths / 10, tenths % 10))
+    format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
 /// Writes the checks that confirm the numbers of a curve.
@@ -214,35 +343,25 @@ fn check(document: &mut Shown, loading: &Loading<'_, '_>) {
     }
     let most = loading.steps.iter().filter_map(|step| loading.in_flight(step)).reduce(f64::max);
     if windows > 0 {
-        document.sentence(
-            Role::Method("Check"),
-            format_args!(
-                "{}{disturbed} of {windows} windows interrupted{}",
-                optional(most, |most, out| write!(
-                    out,
-                    "at most {} lines in flight per core; ",
-                    Digits(most)
-                )),
-                optional(Some(throttled).filter(|count| *count > 0), |count, out| write!(
-                    out,
-                    ", {count} throttled"
-                ))
-            ),
-        );
+        document.under(Role::Method("Check")).write(format_args!(
+            "{}{disturbed} of {windows} windows interrupted{}",
+            optional(most, |most, out| write!(out, "at most {} lines in flight per core; ", Digits(most))),
+            optional(Some(throttled).filter(|count| *count > 0), |count, out| write!(
+                out,
+                ", {count} throttled"
+            ))
+        ));
     }
 }
 
 /// Writes the rates of fewer generators without pacing.
 fn fewer(document: &mut Shown, loading: &Loading<'_, '_>) {
     for step in loading.steps.iter().filter(|step| !loading.is_level(step)) {
-        document.sentence(
-            Role::Detail("Fewer cores"),
-            format_args!(
-                "{cores} unthrottled: {rate} GB/s, latency {latency} ns",
-                cores = step.generators,
-                rate = Gigabytes(step.level.delivered.value),
-                latency = Digits(step.level.latency.value)
-            ),
-        );
+        document.under(Role::Detail("Fewer cores")).write(format_args!(
+            "{cores} unthrottled: {rate} GB/s, latency {latency} ns",
+            cores = step.generators,
+            rate = Gigabytes(step.level.delivered.value),
+            latency = Digits(step.level.latency.value)
+        ));
     }
 }

@@ -1,7 +1,6 @@
 //! Latency under load: a chain with concurrent traffic of other cores, from idle to the limit of the memory.
 
 mod levels;
-mod members;
 mod view;
 
 use alloc::vec::Vec;

@@ -10,7 +10,7 @@ use latency_core::sort::sort_by;
 use latency_core::text::{joined, plural};
 use latency_core::units::NodeId;
 
-use super::{levels, members};
+use super::levels;
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
 use crate::describe::rates::{GIGA, Gigabytes, Within, headline, percent, plus_minus};
@@ -29,10 +29,10 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     let several =
         all.iter().any(|loading| Some(loading.point.target) != all.first().map(|first| first.point.target));
     metrics::loads(&mut parts.metrics, report, all);
-    members::summary(&mut parts.summary, all);
-    members::rows(&mut parts.rows, report, all);
+    levels::summary(&mut parts.summary, all);
+    levels::rows(&mut parts.rows, report, all);
     answers(&mut parts.answer, report, all, several);
-    members::data(&mut parts.data, report, all);
+    levels::data(&mut parts.data, report, all);
     let evidence = &mut parts.evidence;
     for loading in all {
         levels::table(evidence, report, loading);
@@ -42,20 +42,17 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     method::memory(evidence, report);
     fields(evidence, all);
     kinds(evidence, all);
-    evidence.sentence(
-        Role::Provenance("Method"),
-        format_args!(
-            "latency and bandwidth are means over the same windows of 20 ms, median over {rounds}; each \
-             load of the chain waits for the one before, random order, seed {seed}; GB/s are 10^9 bytes of \
-             lines touched, {line} bytes each",
-            rounds = match report.options.hold {
-                Some(_) => "the seconds of the held load, and for idle memory over rounds before",
-                None => "rounds in random order",
-            },
-            seed = report.options.seed,
-            line = report.machine.line.bytes().0
-        ),
-    );
+    evidence.under(Role::Provenance("Method")).write(format_args!(
+        "latency and bandwidth are means over the same windows of 20 ms, median over {rounds}; each \
+         load of the chain waits for the one before, random order, seed {seed}; GB/s are 10^9 bytes of \
+         lines touched, {line} bytes each",
+        rounds = match report.options.hold {
+            Some(_) => "the seconds of the held load, and for idle memory over rounds before",
+            None => "rounds in random order",
+        },
+        seed = report.options.seed,
+        line = report.machine.line.bytes().0
+    ));
 }
 
 /// Writes the answer: a line for each curve, the bandwidth at which its latency doubles, and the pairs with slower idle
@@ -194,20 +191,17 @@ fn fields(document: &mut Shown, all: &[Loading<'_, '_>]) {
             continue;
         }
         known.push(key);
-        document.sentence(
-            Role::Method("Generators"),
-            format_args!(
-                "{} on node {} in {}; {}",
-                loading.traffic.footprint,
-                loading.traffic.node,
-                PageWords(field.pages),
-                if field.verified {
-                    "all pages verified there, before and after"
-                } else {
-                    "placement not verified"
-                }
-            ),
-        );
+        document.under(Role::Method("Generators")).write(format_args!(
+            "{} on node {} in {}; {}",
+            loading.traffic.footprint,
+            loading.traffic.node,
+            PageWords(field.pages),
+            if field.verified {
+                "all pages verified there, before and after"
+            } else {
+                "placement not verified"
+            }
+        ));
     }
 }
 

@@ -256,13 +256,10 @@ pub fn table(document: &mut Shown, report: &Report<'_, '_>, spans: &Spans<'_>) {
     for SpanKind { page, full, .. } in spans.measured().filter(|kind| !kind.full.is_empty()) {
         let all =
             full.iter().map(|(Claim { level, size, .. }, span)| format!("the L{level} ({size}) at {span}"));
-        document.sentence(
-            Role::Method("Page tables"),
-            format_args!(
-                "for {page} pages they fill {} (computed from {ENTRY} bytes for each page, not measured)",
-                joined("", ", ", all)
-            ),
-        );
+        document.under(Role::Method("Page tables")).write(format_args!(
+            "for {page} pages they fill {} (computed from {ENTRY} bytes for each page, not measured)",
+            joined("", ", ", all)
+        ));
     }
     spans.begun.iter().for_each(|kind| describe(document, report, kind));
 }
@@ -275,19 +272,16 @@ fn describe(document: &mut Shown, report: &Report<'_, '_>, SpanKind { series, pa
         return document.missing(format_args!("Spans of {pages}: not measured: {end}"));
     }
     let has_nodes = report.machine.topology.nodes().len() > 1;
-    document.sentence(
-        Role::Detail("Spans"),
-        format_args!(
-            "{page} pages up to {}, all of them {} ({}); {} of page tables{}; {end}",
-            series.span,
-            if series.pages.pool().is_some() { "one page of the pool" } else { "the kernel's page of zeros" },
-            if series.queried { "page query" } else { "memory of the process" },
-            series.tables.unwrap_or_default(),
-            optional(series.tables_on_node.filter(|_| has_nodes), |share, out| {
-                write!(out, ", {:.0}% on the CPU's node", 100.0 * share)
-            })
-        ),
-    );
+    document.under(Role::Detail("Spans")).write(format_args!(
+        "{page} pages up to {}, all of them {} ({}); {} of page tables{}; {end}",
+        series.span,
+        if series.pages.pool().is_some() { "one page of the pool" } else { "the kernel's page of zeros" },
+        if series.queried { "page query" } else { "memory of the process" },
+        series.tables.unwrap_or_default(),
+        optional(series.tables_on_node.filter(|_| has_nodes), |share, out| {
+            write!(out, ", {:.0}% on the CPU's node", 100.0 * share)
+        })
+    ));
 }
 
 /// Draws the cost of translation over spans, with a mark for each of the spans at which page tables fill caches that is

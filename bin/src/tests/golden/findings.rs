@@ -298,7 +298,8 @@ fn concluded(
     let samples: Vec<_> = outcomes.iter().map(Sample::of).collect();
     let key = format!("{fixture} {:?} {:?} {samples:?}", extra.edge, extra.spans);
     let slot = Arc::clone(KNOWN.lock().unwrap().entry(key).or_default());
-    *slot.get_or_init(|| crate::experiment::curve::concluded(outcomes, spans, machine, extra, &|| false))
+    slot.get_or_init(|| crate::experiment::curve::concluded(outcomes, spans, machine, extra, &|| false))
+        .clone()
 }
 
 /// Plans, makes up the measurements, and passes the report to `write`.
