@@ -114,8 +114,9 @@ built:
 	wait $$programs
 	@target/debug/boots 0 >/dev/null 2>&1 &
 
-# Writes tests/golden anew, which `test` compares with: every experiment in every format,
-# for fixed findings; the manual page and the completions; and the table of hostile places in tests/README.md. Read `git diff` before you commit it.
+# Writes tests/golden, which `test` compares with: fixed findings as text and as documents, and in each other format where it
+# shows something first; the manual page and the completions; and the table of hostile places in tests/README.md. Read
+# `git diff` before you commit it.
 golden:
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test suite -- the_readme_has dist::pages::packaged_texts
