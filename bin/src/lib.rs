@@ -43,6 +43,7 @@
 
 #![no_std]
 
+#[macro_use]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

@@ -3,9 +3,7 @@
 //! A document of this program is shown as its run showed it. Of other files, and of several, every point is shown with
 //! everything that the files have of it; they have no sentences.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use latency_core::sort::sort_by;

@@ -1,7 +1,5 @@
 //! The words for an answer that is not proven.
 
-use alloc::format;
-
 use super::report::Report;
 use super::trust;
 use crate::report::document::Role;

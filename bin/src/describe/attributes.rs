@@ -5,43 +5,37 @@ use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
 use crate::machine::Machine;
-use crate::report::document::{Level, fields};
+use crate::report::document::{Level, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 
 fields! {
     FIRMWARE "firmware" "Memory performance that firmware declares (HMAT, CDAT); null if it declares none.";
-    READ_NS "read_ns" "Declared read latency, in nanoseconds; null if firmware declares none.";
-    WRITE_NS "write_ns" "Declared write latency, in nanoseconds; null if firmware declares none.";
-    READ_RATE "read_bytes_per_second" "Declared read bandwidth, in bytes per second; null if firmware declares none.";
-    WRITE_RATE "write_bytes_per_second" "Declared write bandwidth, in bytes per second; null if firmware declares none.";
     INITIATORS "initiators" "Initiator nodes of the declared values: those nearest to the memory.";
     SIDE_CACHE "memory_side_cache" "Memory-side cache of this node; null if it has none.";
-    SIDE_BYTES "bytes" "Capacity of the memory-side cache, in bytes.";
-    SIDE_LINE "line_bytes" "Line size of the memory-side cache, in bytes; 0 if unknown.";
-    TIER "tier" "Memory tier by the kernel, lower is faster; null if the kernel has none.";
-    WEIGHT "weight" "Weight for weighted interleaving; null if the kernel has none.";
 }
 
 /// Describes the claims about a node, for programs.
 pub fn members(document: &mut Shown, attributes: &Attributes) {
     document.object(&FIRMWARE, attributes.claim(), |document, claim| {
-        for (field, figure) in [
-            (&READ_NS, nanoseconds(claim.read)),
-            (&WRITE_NS, nanoseconds(claim.write)),
-            (&READ_RATE, claim.read_bandwidth),
-            (&WRITE_RATE, claim.write_bandwidth),
-        ] {
-            document.put(field, known(figure));
+        members! { document;
+            "read_ns": known(nanoseconds(claim.read)) => "Declared read latency, in nanoseconds; null if firmware declares none.";
+            "write_ns": known(nanoseconds(claim.write)) => "Declared write latency, in nanoseconds; null if firmware declares none.";
+            "read_bytes_per_second": known(claim.read_bandwidth) => "Declared read bandwidth, in bytes per second; null if firmware declares none.";
+            "write_bytes_per_second": known(claim.write_bandwidth) => "Declared write bandwidth, in bytes per second; null if firmware declares none.";
         }
         document.values(&INITIATORS, claim.initiators.iter());
     });
     document.object(&SIDE_CACHE, attributes.side_cache, |document, cache| {
-        document.put(&SIDE_BYTES, cache.size);
-        document.put(&SIDE_LINE, cache.line);
+        members! { document;
+            "bytes": cache.size => "Capacity of the memory-side cache, in bytes.";
+            "line_bytes": cache.line => "Line size of the memory-side cache, in bytes; 0 if unknown.";
+        }
     });
-    document.put(&TIER, attributes.tier);
-    document.put(&WEIGHT, attributes.weight);
+    members! { document;
+        "tier": attributes.tier => "Memory tier by the kernel, lower is faster; null if the kernel has none.";
+        "weight": attributes.weight => "Weight for weighted interleaving; null if the kernel has none.";
+    }
 }
 
 /// Returns a figure; `None` if the firmware does not claim one.

@@ -8,29 +8,16 @@ use super::Report;
 use super::optional::optional;
 use super::unusual::HOT;
 use crate::machine::processor::Platform;
-use crate::report::document::{Field, PageRole, Part, Role, fields, members};
+use crate::report::document::{PageRole, Part, Role, fields, members};
 use crate::report::shown::Shown;
 use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors};
 
 fields! {
     CONDITIONS "conditions" "Activity on the machine between the first and the last trial; null if nothing was timed.";
-    OTHER_WORK "other_processes_share" "Share of time in which other processes ran on this CPU while this process was ready (0 to 1).";
-    STOLEN "steal_share" "Steal time as a share of busy time (0 to 1); a lower bound, since many hypervisors report 0.";
-    SIBLING "smt_sibling_busy_share" "Share of time in which the SMT sibling was busy (0 to 1); null without an SMT sibling.";
     CPUS "cpus" "Activity on each CPU on which a thread of this run worked.";
     CPU "cpu" "CPU number.";
     ERRORS "hardware_errors" "Errors that the kernel counts; left out if they were not read.";
     DEVICES "memory_devices" "Memory devices with errors since boot or with unknown counts; null if no driver (EDAC) counts them.";
-    LOCATOR "locator" "Name of the device, by firmware or driver.";
-    CORRECTED "corrected" "Number of corrected errors since boot; null if unknown.";
-    UNCORRECTED "uncorrected" "Number of uncorrected errors since boot; null if unknown.";
-    NOW_CORRECTED "corrected_during_run" "Number of corrected errors during the run; null if unknown.";
-    NOW_UNCORRECTED "uncorrected_during_run" "Number of uncorrected errors during the run; null if unknown.";
-    CHECKS "machine_checks_during_run" "Number of machine checks during the run; null if unknown.";
-    CORRUPTED "corrupted_bytes_during_run" "Memory that the kernel gave up during the run because of errors, in bytes; null if unknown.";
-    OVERHEATED "overheated_during_run" "Number of times that the measuring CPU or its package was too hot; null if unknown.";
-    FAILED "failed_pages_during_run" "Number of pages in which hardware found errors during the run; null if unknown.";
-    CELSIUS "dimm_celsius" "Temperature of the hottest memory device after the run, in degrees Celsius; null if unknown.";
 }
 
 /// Describes the conditions.
@@ -38,9 +25,7 @@ pub fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
     let Some(found) = report.conditions else { return document.put(&CONDITIONS, None::<bool>) };
     let [p10, p50, p90] = found.core_gigahertz.unwrap_or([f64::NAN; 3]);
     document.part(Part::Object(&CONDITIONS), |document| {
-        document.put(&OTHER_WORK, found.other_work_share);
-        document.put(&STOLEN, found.stolen_share);
-        document.put(&SIBLING, found.sibling_busy_share);
+        shares(document, [found.other_work_share, found.stolen_share, found.sibling_busy_share]);
         members! { document;
             "involuntary_switches": found.involuntary_switches => "Number of involuntary context switches of the measuring thread.";
             "thread_moves": found.thread_moves => "Number of times that the measuring thread was found on another CPU.";
@@ -52,15 +37,21 @@ pub fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
         }
         document.items(Part::List(&CPUS), found.cpus, |document, on| {
             document.put(&CPU, on.cpu.0);
-            let [other_work, stolen, sibling_busy] = on.shares;
-            document.put(&OTHER_WORK, other_work);
-            document.put(&STOLEN, stolen);
-            document.put(&SIBLING, sibling_busy);
+            shares(document, on.shares.map(Some));
         });
         if let Some(errors) = &found.errors {
             document.part(Part::Object(&ERRORS), |document| hardware(document, errors));
         }
     });
+}
+
+/// Describes shares of the time of a CPU.
+fn shares(document: &mut Shown, [other_work, stolen, sibling_busy]: [Option<f64>; 3]) {
+    members! { document;
+        "other_processes_share": other_work => "Share of time in which other processes ran on this CPU while this process was ready (0 to 1).";
+        "steal_share": stolen => "Steal time as a share of busy time (0 to 1); a lower bound, since many hypervisors report 0.";
+        "smt_sibling_busy_share": sibling_busy => "Share of time in which the SMT sibling was busy (0 to 1); null without an SMT sibling.";
+    }
 }
 
 /// Returns the devices with errors, or with unknown counts.
@@ -73,12 +64,24 @@ fn hardware(document: &mut Shown, errors: &HardwareErrors) {
     match errors.devices {
         None => document.put(&DEVICES, None::<bool>),
         Some(_) => document.items(Part::List(&DEVICES), with_errors(errors), |document, device| {
-            document.put(&LOCATOR, device.locator.as_str());
-            counts(document, &OF_DEVICE, &device.counts);
+            let [corrected, uncorrected, corrected_now, uncorrected_now] = device.counts;
+            members! { document;
+                "locator": device.locator.as_str() => "Name of the device, by firmware or driver.";
+                "corrected": corrected => "Number of corrected errors since boot; null if unknown.";
+                "uncorrected": uncorrected => "Number of uncorrected errors since boot; null if unknown.";
+                "corrected_during_run": corrected_now => "Number of corrected errors during the run; null if unknown.";
+                "uncorrected_during_run": uncorrected_now => "Number of uncorrected errors during the run; null if unknown.";
+            }
         }),
     }
-    counts(document, &OF_MACHINE, &errors.during);
-    document.put(&CELSIUS, errors.dimm_heat.map(celsius));
+    let [checks, corrupted, overheated, failed] = errors.during;
+    members! { document;
+        "machine_checks_during_run": checks => "Number of machine checks during the run; null if unknown.";
+        "corrupted_bytes_during_run": corrupted => "Memory that the kernel gave up during the run because of errors, in bytes; null if unknown.";
+        "overheated_during_run": overheated => "Number of times that the measuring CPU or its package was too hot; null if unknown.";
+        "failed_pages_during_run": failed => "Number of pages in which hardware found errors during the run; null if unknown.";
+        "dimm_celsius": errors.dimm_heat.map(celsius) => "Temperature of the hottest memory device after the run, in degrees Celsius; null if unknown.";
+    }
 }
 
 /// Returns a temperature in degrees Celsius from thousandths of them.
@@ -117,18 +120,6 @@ fn device_errors(document: &mut Shown, role: Role, device: &ErrorCounts) {
             ),
         ),
         _ => document.sentence(role, format_args!("unknown on DIMM {locator}")),
-    }
-}
-
-/// The fields of the counts of a device.
-static OF_DEVICE: [Field; 4] = [CORRECTED, UNCORRECTED, NOW_CORRECTED, NOW_UNCORRECTED];
-/// The fields of the other counts.
-static OF_MACHINE: [Field; 4] = [CHECKS, CORRUPTED, OVERHEATED, FAILED];
-
-/// Writes a member for each count.
-fn counts(document: &mut Shown, fields: &'static [Field], counts: &[Option<u64>]) {
-    for (field, count) in fields.iter().zip(counts) {
-        document.put(field, *count);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The memory devices of the machine, for programs and for people. Their peak is an upper bound: devices of one channel
 //! share its rate.
 
+use alloc::string::String;
 use core::fmt::{self, Display};
 
 use latency_core::host::{DimmSource, Dimms};
@@ -14,9 +15,6 @@ use crate::report::shown::Shown;
 
 fields! {
     DIMMS "dimms" "Memory devices, by firmware (SMBIOS, root only) or kernel (EDAC); left out if neither describes them. In a virtual machine the hypervisor makes the table.";
-    SOURCE "source" "`smbios` or `edac`.";
-    SLOTS "slots" "Number of slots for memory devices, populated or not; null if unknown.";
-    PEAK "peak_bytes_per_second" "Upper bound of the theoretical peak of all devices together, in bytes per second: devices of one channel share its rate; null if unknown, and in a virtual machine.";
     DEVICES "devices" "Populated slots.";
 }
 
@@ -24,15 +22,12 @@ fields! {
 pub fn members(document: &mut Shown, machine: &Machine) {
     let Some(dimms) = &machine.dimms else { return };
     document.part(Part::Object(&DIMMS), |document| {
-        document.put(
-            &SOURCE,
-            match dimms.source {
-                DimmSource::Smbios => "smbios",
-                DimmSource::Edac => "edac",
-            },
-        );
-        document.put(&SLOTS, dimms.slots);
-        document.put(&PEAK, machine.most_bytes_per_second(None));
+        let source = if matches!(dimms.source, DimmSource::Smbios) { "smbios" } else { "edac" };
+        members! { document;
+            "source": source => "`smbios` or `edac`.";
+            "slots": dimms.slots => "Number of slots for memory devices, populated or not; null if unknown.";
+            "peak_bytes_per_second": machine.most_bytes_per_second(None) => "Upper bound of the theoretical peak of all devices together, in bytes per second: devices of one channel share its rate; null if unknown, and in a virtual machine.";
+        }
         document.items(Part::List(&DEVICES), dimms.populated, |document, dimm| {
             members! { document;
                 "locator": dimm.locator.as_str() => "Name of the slot, as the firmware has it.";
@@ -78,9 +73,9 @@ impl Display for Giga {
     }
 }
 
-/// Writes the population with its source and its peak in one sentence, if it is known.
-pub fn line(document: &mut Shown, machine: &Machine, role: Role) {
-    let Some(dimms) = &machine.dimms else { return };
+/// Returns the population with its source and its peak in one sentence; empty if it is unknown.
+pub fn words(machine: &Machine) -> String {
+    let Some(dimms) = &machine.dimms else { return String::new() };
     let source = match (dimms.source, machine.processor.platform) {
         (DimmSource::Edac, _) => "the kernel (EDAC)",
         (_, Platform::Hardware) => "firmware (SMBIOS)",
@@ -89,7 +84,15 @@ pub fn line(document: &mut Shown, machine: &Machine, role: Role) {
     let peak = optional(machine.most_bytes_per_second(None), |peak, out| {
         write!(out, ", at most {} GB/s together", Giga(peak))
     });
-    document.sentence(role, format_args!("{}{peak}, by {source}", population(dimms)));
+    format!("{}{peak}, by {source}", population(dimms))
+}
+
+/// Writes the same, if it is known.
+pub fn line(document: &mut Shown, machine: &Machine, role: Role) {
+    let words = words(machine);
+    if !words.is_empty() {
+        document.say(role, &words);
+    }
 }
 
 /// Shows a row for each device.

@@ -1,8 +1,9 @@
 //! The machine and the clock, in the form that programs read.
 
+use alloc::string::String;
 use core::fmt::{self, Display};
 
-use latency_core::text::{Text, joined, plural};
+use latency_core::text::{joined, plural};
 use latency_core::units::Bytes;
 use latency_core::words::Worded;
 
@@ -77,91 +78,82 @@ pub fn origin(document: &mut Shown, machine: &Machine, when: &dyn Display) {
         let cores = cpus / threads;
         write!(out, "{cores} core{}, ", plural(cores))
     });
-    let cores = Text::<96>::of(format_args!("{cores}{cpus} CPU{}", plural(cpus)));
     let bytes = Bytes(nodes.iter().map(|node| machine.memory_of(node).0).sum());
-    let memory = Text::<96>::of(format_args!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
     let chosen = machine.instead.iter().map(|Instead { first, busy, cpu }| {
-        core::fmt::from_fn(move |out| {
-            write!(out, "CPU {cpu}, since CPU {first} was {:.0}% busy", busy * 100.0)
-        })
+        fmt::from_fn(move |out| write!(out, "CPU {cpu}, since CPU {first} was {:.0}% busy", busy * 100.0))
     });
-    let chosen = Text::<96>::of(format_args!("{}", joined("", "; ", chosen)));
     let of_two = |words: [&str; 2]| {
         let known = words.iter().filter(|word| !word.is_empty());
-        Text::<160>::of(format_args!("{}", joined("", " ", known)))
+        format!("{}", joined("", " ", known))
     };
-    fact(document, "CPU", cpu_model(machine));
-    fact(document, "Cores", cores.as_str());
-    fact(document, "Measured on", chosen.as_str());
-    fact(document, "Memory", memory.as_str());
-    dimms::line(document, machine, Role::Page(PageRole::Fact("DIMMs")));
-    fact(document, "Lost memory", lost_memory(machine).as_str());
-    fact(document, "Encryption", processor.encryption.as_str());
-    fact(document, "Governor", host.frequency.governor.as_str());
-    fact(document, "THP mode", host.huge_pages.enabled.as_str());
-    fact(document, "Machine", of_two([identity.vendor.as_str(), identity.product.as_str()]).as_str());
-    fact(document, "BIOS", identity.firmware.as_str());
-    fact(document, "Microcode", identity.microcode.as_str());
-    fact(document, "Platform", of_two([processor.platform.name(), processor.hypervisor.as_str()]).as_str());
-    fact(document, "Kernel", host.kernel.as_str());
+    let mut fact = |label, words: &str| {
+        if !words.is_empty() {
+            document.say(Role::Page(PageRole::Fact(label)), words);
+        }
+    };
+    fact("CPU", cpu_model(machine));
+    fact("Cores", &format!("{cores}{cpus} CPU{}", plural(cpus)));
+    fact("Measured on", &format!("{}", joined("", "; ", chosen)));
+    fact("Memory", &format!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
+    fact("DIMMs", &dimms::words(machine));
+    fact("Lost memory", &lost_memory(machine));
+    fact("Encryption", processor.encryption.as_str());
+    fact("Governor", host.frequency.governor.as_str());
+    fact("THP mode", host.huge_pages.enabled.as_str());
+    fact("Machine", &of_two([identity.vendor.as_str(), identity.product.as_str()]));
+    fact("BIOS", identity.firmware.as_str());
+    fact("Microcode", identity.microcode.as_str());
+    fact("Platform", &of_two([processor.platform.name(), processor.hypervisor.as_str()]));
+    fact("Kernel", host.kernel.as_str());
 }
 
 /// Returns the memory that the kernel lost because of errors since it started, in words; empty if none is known.
 #[must_use]
-pub fn lost_memory(machine: &Machine) -> Text<160> {
-    let mut words = Text::EMPTY;
-    // Nodes that do not fit are left out.
+pub fn lost_memory(machine: &Machine) -> String {
+    let mut words = String::new();
     if let Some(bytes @ Bytes(1..)) = machine.host.memory_given_up {
-        let _ = write!(words, "{bytes} given up because of errors");
+        words = format!("{bytes} given up because of errors");
     }
     for node in machine.topology.nodes() {
         if let Some(pages @ 1..) = node.failed_pages {
             let next = if words.is_empty() { "" } else { "; " };
-            let _ = write!(words, "{next}failed pages of node {}: {pages}", node.id);
+            words += &format!("{next}failed pages of node {}: {pages}", node.id);
         }
     }
     words
 }
 
-/// Writes a fact about the machine, if it is known.
-fn fact(document: &mut Shown, label: &'static str, words: &str) {
-    if !words.is_empty() {
-        document.sentence(Role::Page(PageRole::Fact(label)), format_args!("{words}"));
-    }
-}
-
 /// Writes processor, kernel and date, for the footer of a picture; not the name of the host.
 pub fn footer(document: &mut Shown, machine: &Machine, started: u64) {
     let origin = footer_words(cpu_model(machine), machine.host.kernel.as_str(), started);
-    document.sentence(Role::Page(PageRole::Footer), format_args!("{origin}"));
+    document.say(Role::Page(PageRole::Footer), &origin);
 }
 
 /// Writes processor, kernel and date of saved results, for the footer of a picture. Results that follow each other and
 /// agree in them are named once.
 pub fn saved_footer<'s>(document: &mut Shown, saved: &dyn Fn(usize) -> Option<&'s Saved>) {
-    let origins = fmt::from_fn(|out| {
-        let mut last = Text::<160>::EMPTY;
-        for saved in (0..).map_while(saved) {
-            let [cpu, kernel] = [saved.named_cpu(), saved.named_kernel()].map(Option::unwrap_or_default);
-            let this = Text::of(format_args!("{}", footer_words(cpu, kernel, saved.origin.started)));
-            if this != last {
-                write!(out, "{this}")?;
-            }
-            last = this;
+    let (mut origins, mut last) = (String::new(), String::new());
+    for saved in (0..).map_while(saved) {
+        let [cpu, kernel] = [saved.named_cpu(), saved.named_kernel()].map(Option::unwrap_or_default);
+        let this = footer_words(cpu, kernel, saved.origin.started);
+        if this != last {
+            origins += &this;
         }
-        Ok(())
-    });
-    document.sentence(Role::Page(PageRole::Footer), format_args!("{origins}"));
+        last = this;
+    }
+    document.say(Role::Page(PageRole::Footer), &origins);
 }
 
 /// Returns processor, kernel and date, as far as they are known, each with the sign that separates it from the next text.
-fn footer_words(cpu: &str, kernel: &str, started: u64) -> impl Display {
-    fmt::from_fn(move |out| {
-        let linux = if kernel.is_empty() { "" } else { "Linux " };
-        let mut known = [("", cpu), (linux, kernel)].into_iter().filter(|(_, word)| !word.is_empty());
-        known.try_for_each(|(before, word)| write!(out, "{before}{word} \u{b7} "))?;
-        if started == 0 { Ok(()) } else { write!(out, "{} \u{b7} ", Day(started / 86_400)) }
-    })
+fn footer_words(cpu: &str, kernel: &str, started: u64) -> String {
+    let mut words = String::new();
+    for (before, word) in [("", cpu), ("Linux ", kernel)].into_iter().filter(|(_, word)| !word.is_empty()) {
+        words += &format!("{before}{word} \u{b7} ");
+    }
+    if started > 0 {
+        words += &format!("{} \u{b7} ", Day(started / 86_400));
+    }
+    words
 }
 
 /// Describes the machine.

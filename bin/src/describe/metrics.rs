@@ -4,7 +4,6 @@
 //! Every sample has the name of the experiment, so that the files of several experiments can be collected together.
 //! Labels only contain what recurs in every run: rates that were derived from measurements are not labels.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::slice::from_ref;
@@ -20,7 +19,7 @@ use crate::report::document::{Attribute, Metric, MetricLabel, Value, metrics};
 use crate::report::shown::{Shown, ShownPart};
 use crate::result::split::LoadParts;
 use crate::result::words::OrderName;
-use crate::result::{Outcome, Point, RoundSeries, Traffic, Undisturbed, Walk};
+use crate::result::{Outcome, Point, Traffic, Undisturbed, Walk};
 use latency_core::stats::Estimate;
 use latency_core::traffic::View;
 
@@ -32,27 +31,38 @@ metrics! {
     LAST_RUN "last_run_timestamp_seconds" "Start of the last run, in seconds since 1970 (UTC).";
     CACHE_SIZE "cache_size_bytes" "Effective capacity of a cache level, as the curve shows it.";
     CACHE_LATENCY "cache_latency_seconds" "Latency of a cache level, as the curve shows it.";
-    LATENCY "latency_seconds" "Median latency of one dependent load.";
-    LATENCY_LOW "latency_ci95_low_seconds" "Lower end of the 95% confidence interval of the latency within the run.";
-    LATENCY_HIGH "latency_ci95_high_seconds" "Upper end of the 95% confidence interval of the latency within the run.";
-    UNDISTURBED "latency_undisturbed_seconds" "Steady latency of one dependent load: median of the lowest rounds, if rounds in separate seconds agree on it.";
-    UNDISTURBED_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the steady latency.";
-    UNDISTURBED_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the steady latency.";
     UNDISTURBED_BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the latency without neighbours where no rounds are steady.";
-    MEMORY "memory_latency_seconds" "Latency of memory: of a random load whose address translation is in the TLB.";
-    MEMORY_LOW "memory_latency_ci95_low_seconds" "Lower end of the 95% confidence interval of the latency of memory.";
-    MEMORY_HIGH "memory_latency_ci95_high_seconds" "Upper end of the 95% confidence interval of the latency of memory.";
-    TRANSLATION "translation_seconds" "Latency that address translation adds to a random load.";
-    TRANSLATION_LOW "translation_ci95_low_seconds" "Lower end of the 95% confidence interval of the translation.";
-    TRANSLATION_HIGH "translation_ci95_high_seconds" "Upper end of the 95% confidence interval of the translation.";
     BANDWIDTH "bandwidth_bytes_per_second" "Bytes read and written in a second by all cores together.";
     PEAK "bandwidth_peak_bytes_per_second" "Largest bandwidth between two nodes.";
     KNEE_CORES "bandwidth_knee_cores" "Smallest number of cores with 95% of the largest bandwidth.";
     KNEE "bandwidth_knee_bytes_per_second" "Bandwidth at which latency is twice the lowest one.";
-    CORE_TO_CORE "core_to_core_seconds" "Median core-to-core latency of a cache line, by the topology that the two CPUs share.";
-    CORE_TO_CORE_LOW "core_to_core_ci95_low_seconds" "Lower end of the 95% confidence interval of the core-to-core latency.";
-    CORE_TO_CORE_HIGH "core_to_core_ci95_high_seconds" "Upper end of the 95% confidence interval of the core-to-core latency.";
     APART "clock_offset_or_asymmetry_seconds" "Upper bound of the clock offset and of the asymmetry between the directions of two CPUs.";
+}
+
+/// Declares times with their confidence intervals, in seconds: `NAME "name" "What it is." "end of a sentence about it";`.
+macro_rules! times {
+    ($($name:ident $key:literal $about:literal $it:literal;)*) => {$(
+        #[doc = $about]
+        static $name: [Metric; 3] = [
+            Metric { name: concat!($key, "_seconds"), about: $about },
+            Metric {
+                name: concat!($key, "_ci95_low_seconds"),
+                about: concat!("Lower end of the 95% confidence interval of the ", $it, "."),
+            },
+            Metric {
+                name: concat!($key, "_ci95_high_seconds"),
+                about: concat!("Upper end of the 95% confidence interval of the ", $it, "."),
+            },
+        ];
+    )*};
+}
+
+times! {
+    LATENCY "latency" "Median latency of one dependent load." "latency within the run";
+    UNDISTURBED "latency_undisturbed" "Steady latency of one dependent load: median of the lowest rounds, if rounds in separate seconds agree on it." "steady latency";
+    MEMORY "memory_latency" "Latency of memory: of a random load whose address translation is in the TLB." "latency of memory";
+    TRANSLATION "translation" "Latency that address translation adds to a random load." "translation";
+    CORE_TO_CORE "core_to_core" "Median core-to-core latency of a cache line, by the topology that the two CPUs share." "core-to-core latency";
 }
 
 /// The maximum number of samples without --verbose, but for pairs of nodes in `matrix` and `bandwidth`: hundreds of
@@ -89,19 +99,12 @@ fn samples(document: &mut Shown, report: &Report<'_, '_>, conclusions: Shown, wh
             let mut labels = Vec::from([experiment.clone()]);
             labels.extend(nodes(point));
             labels.push(("load", "idle".into()));
-            // These distinguish points of one pair, and are kept only if they differ.
-            let others = [
-                ("working_set_bytes", point.size.into()),
-                ("stride_bytes", point.stride.into()),
-                ("order", Value::shown(&OrderName(point.order))),
-                ("kernel", point.kernel.name.into()),
-                ("pages", Value::shown(&point.pages)),
-            ];
-            labels.extend(
-                others.into_iter().zip(varied).filter_map(|(label, is_kept)| is_kept.then_some(label)),
-            );
+            for (label, _) in others(point).into_iter().zip(varied).filter(|(_, is_varied)| *is_varied) {
+                labels.push(label);
+            }
             latency(document, &labels, outcome);
-            parts(document, &labels, report, outcome);
+            let is_memory = split::is_memory(report.machine, outcome);
+            parts(document, &labels, split::parts(outcome), is_memory);
         }
         load(document, report, outcome, experiment);
     }
@@ -155,7 +158,7 @@ pub fn traffic(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
     for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
         for group in of_nodes().filter(|group| group.traffic.kind.name == kind) {
             let Traffic { from, node, .. } = group.traffic;
-            group.best.iter().for_each(|(_, rate)| document.attribute(attribute, [from, node], rate.value));
+            group.best.iter().for_each(|(_, rate)| document.attribute(attribute, (from, node), rate.value));
         }
     }
 }
@@ -175,7 +178,7 @@ pub fn cores(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclus
         let one = |c: char| if c == ' ' { '_' } else { c.to_ascii_lowercase() };
         let word: String = format!("{class}").chars().filter(|c| *c != ',').map(one).collect();
         let labels = [experiment(report), ("class", word.into())];
-        seconds(document, [&CORE_TO_CORE, &CORE_TO_CORE_LOW, &CORE_TO_CORE_HIGH], &labels, class.median);
+        seconds(document, &CORE_TO_CORE, &labels, class.median);
     }
     if let Some((most_ns, _)) = found.apart {
         document.sample(&APART, &[experiment(report)], Value::Real(most_ns * 1e-9));
@@ -185,11 +188,11 @@ pub fn cores(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclus
 /// Emits nanoseconds with their interval, in seconds.
 fn seconds(
     document: &mut Shown,
-    metrics: [&'static Metric; 3],
+    metrics: &'static [Metric; 3],
     labels: &[MetricLabel],
     nanoseconds: Estimate,
 ) {
-    for (metric, value) in metrics.into_iter().zip(Value::Estimate(nanoseconds.scaled(1e-9)).parts()) {
+    for (metric, value) in metrics.iter().zip(Value::Estimate(nanoseconds.scaled(1e-9)).parts()) {
         document.sample(metric, labels, value);
     }
 }
@@ -219,11 +222,11 @@ pub fn of_saved(document: &mut Shown, row: &Row, labels: &[MetricLabel]) {
     match row.traffic() {
         Some(kind) => document.sample(&BANDWIDTH, labels, Value::Real(bandwidth(kind, found).value)),
         None if row.tells(CLASS) => {
-            seconds(document, [&CORE_TO_CORE, &CORE_TO_CORE_LOW, &CORE_TO_CORE_HIGH], labels, found);
+            seconds(document, &CORE_TO_CORE, labels, found);
         }
         None => {
-            seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found);
-            emit_parts(document, labels, row.parts(), row.is_memory());
+            seconds(document, &LATENCY, labels, found);
+            parts(document, labels, row.parts(), row.is_memory());
         }
     }
 }
@@ -233,43 +236,33 @@ fn attributes(document: &mut Shown, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
             let (Some(nanoseconds), point) = (outcome.nanoseconds(), &outcome.point) else { continue };
-            document.attribute(Attribute::ReadLatency, [point.initiator, point.target], nanoseconds);
+            document.attribute(Attribute::ReadLatency, (point.initiator, point.target), nanoseconds);
         }
     }
 }
 
+/// Emits the latency of a point, and that while neighbours are quiet.
 fn latency(document: &mut Shown, labels: &[MetricLabel], outcome: &Outcome<'_>) {
     let Ok(measured) = &outcome.result else { return };
-    let found = Estimate::from(measured.series.nanoseconds);
-    seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found);
-    undisturbed(document, labels, &measured.series);
-}
-
-/// Emits memory and translation of a point, if they were told apart.
-fn parts(document: &mut Shown, labels: &[MetricLabel], report: &Report<'_, '_>, outcome: &Outcome<'_>) {
-    emit_parts(document, labels, split::parts(outcome), split::is_memory(report.machine, outcome));
-}
-
-fn emit_parts(document: &mut Shown, labels: &[MetricLabel], parts: Option<LoadParts>, is_memory: bool) {
-    let Some(LoadParts { without_translation, translation }) = parts else { return };
-    if is_memory {
-        seconds(document, [&MEMORY, &MEMORY_LOW, &MEMORY_HIGH], labels, without_translation);
-    }
-    seconds(document, [&TRANSLATION, &TRANSLATION_LOW, &TRANSLATION_HIGH], labels, translation);
-}
-
-/// Emits the latency of a point while neighbours are quiet.
-fn undisturbed(document: &mut Shown, labels: &[MetricLabel], series: &RoundSeries) {
-    match series.undisturbed {
+    seconds(document, &LATENCY, labels, measured.series.nanoseconds.into());
+    match measured.series.undisturbed {
         None => {}
         Some(Undisturbed::Seen { nanoseconds: value, interval, .. }) => {
-            let found = Estimate { value, interval: Some(interval) };
-            seconds(document, [&UNDISTURBED, &UNDISTURBED_LOW, &UNDISTURBED_HIGH], labels, found);
+            seconds(document, &UNDISTURBED, labels, Estimate { value, interval: Some(interval) });
         }
         Some(Undisturbed::AtMost(bound)) => {
             document.sample(&UNDISTURBED_BOUND, labels, Value::Real(bound * 1e-9))
         }
     }
+}
+
+/// Emits memory and translation of a point, if they were told apart.
+fn parts(document: &mut Shown, labels: &[MetricLabel], parts: Option<LoadParts>, is_memory: bool) {
+    let Some(LoadParts { without_translation, translation }) = parts else { return };
+    if is_memory {
+        seconds(document, &MEMORY, labels, without_translation);
+    }
+    seconds(document, &TRANSLATION, labels, translation);
 }
 
 /// Emits the maximum bandwidth of traffic, and the latency of a load during that traffic.
@@ -305,21 +298,26 @@ fn is_latency(point: &Point) -> bool {
     }
 }
 
-/// Returns whether latencies of one pair of nodes differ in working set, spacing, order, kernel and pages.
+/// Returns the labels that distinguish points of one pair of nodes, and are kept only if they differ.
+fn others(point: &Point) -> [MetricLabel; 5] {
+    [
+        ("working_set_bytes", point.size.into()),
+        ("stride_bytes", point.stride.into()),
+        ("order", Value::shown(&OrderName(point.order))),
+        ("kernel", point.kernel.name.into()),
+        ("pages", Value::shown(&point.pages)),
+    ]
+}
+
+/// Returns in which of these labels latencies of one pair of nodes differ.
 fn varied(outcomes: &[Outcome<'_>]) -> [bool; 5] {
     let mut points = outcomes.iter().map(|outcome| &outcome.point).filter(|point| is_latency(point));
-    let Some(first) = points.next() else { return [false; 5] };
-    let pair = (first.initiator, first.target);
     let mut varied = [false; 5];
-    for other in points.filter(|point| (point.initiator, point.target) == pair) {
-        let differs = [
-            other.size != first.size,
-            other.stride != first.stride,
-            other.order != first.order,
-            other.kernel.name != first.kernel.name,
-            other.pages != first.pages,
-        ];
-        varied.iter_mut().zip(differs).for_each(|(varied, differs)| *varied |= differs);
+    let Some(first) = points.next() else { return varied };
+    let own = others(first);
+    for other in points.filter(|point| (point.initiator, point.target) == (first.initiator, first.target)) {
+        let labels = own.iter().zip(others(other));
+        varied.iter_mut().zip(labels).for_each(|(varied, (own, other))| *varied |= *own != other);
     }
     varied
 }

@@ -194,7 +194,7 @@ fn circumstances(document: &mut Shown, report: &Report<'_, '_>) {
     machine::machine(document, report.machine);
     sizing::sizing(document, report);
     if let Some(memory) = report.regions {
-        document.put(&REGIONS, method::regions_name(memory));
+        document.put(&REGIONS, method::regions(memory)[0]);
     }
     if report.options.runs_on_one_cpu() {
         cpu_chosen(document, report);

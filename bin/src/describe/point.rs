@@ -1,6 +1,5 @@
 //! One measured point: its plan, its values, and the evidence for the placement of its memory.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::columns::{self, RowOrigin};
@@ -95,16 +94,12 @@ pub fn trials(document: &mut Shown, point: &Point, measured: &Measurement) {
 
 /// Describes the value of a point, or the reason why there is none.
 pub fn value(document: &mut Shown, outcome: &Outcome<'_>) {
-    match &outcome.result {
-        Ok(measured) => {
-            document.put(&columns::NS, measured.series.nanoseconds);
-            document.put(&columns::NOT_MEASURED, "");
-        }
-        Err(exclusion) => {
-            document.put(&columns::NS, None::<f64>);
-            document.show(&columns::NOT_MEASURED, exclusion);
-        }
-    }
+    let (ns, reason) = match &outcome.result {
+        Ok(measured) => (Some(measured.series.nanoseconds), String::new()),
+        Err(exclusion) => (None, format!("{exclusion}")),
+    };
+    document.put(&columns::NS, ns);
+    document.put(&columns::NOT_MEASURED, reason);
 }
 
 /// A function that describes members of a row which only some points have.

@@ -1,5 +1,6 @@
 //! Rates and other estimates for people, with their interval or half of its width.
 
+use alloc::string::String;
 use core::fmt::{self, Display};
 
 use latency_core::stats::Interval;
@@ -75,12 +76,17 @@ pub fn headline(Estimate { value, interval }: Estimate, ones: f64) -> impl Displ
     })
 }
 
-/// Writes the interval behind a [`headline`] in parentheses, if there is one; only its name if the headline has its ends.
+/// Returns the interval behind a [`headline`]: its ends, or only its name if the headline has them.
+pub fn confidence(interval: Interval, ones: f64) -> String {
+    match is_wide(Some(interval)) {
+        true => "95% CI".into(),
+        false => format!("95% CI {} to {}", Digits(interval.low / ones), Digits(interval.high / ones)),
+    }
+}
+
+/// Writes the same in parentheses, if there is an interval.
 pub fn in_parentheses(interval: Option<Interval>, ones: f64) -> impl Display {
-    optional(interval, move |Interval { low, high }, out| match is_wide(interval) {
-        true => out.write_str(" (95% CI)"),
-        false => write!(out, " (95% CI {} to {})", Digits(low / ones), Digits(high / ones)),
-    })
+    optional(interval, move |interval, out| write!(out, " ({})", confidence(interval, ones)))
 }
 
 /// Writes the ratio of two figures of a headline: `1.52x`, or the range of it if one of them is a range.

@@ -1,15 +1,14 @@
 //! The trust in a result, and its reasons: one line for people, codes for programs.
 
-use core::fmt::{self, Display};
-use latency_core::stats::{Estimate, Interval};
+use alloc::string::String;
 
-use super::Report;
+use latency_core::stats::Estimate;
+
 use super::optional::optional;
-use super::rates::{headline, is_wide};
-use super::reference;
+use super::rates::{confidence, headline};
+use super::{Report, reference};
 use crate::analysis::reference::PublishedQuantity;
 use crate::report::document::{PageRole, Part, Role, fields, members};
-use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
@@ -105,13 +104,8 @@ pub fn figure(
 ) {
     let role = PageRole::Figure(label, level(report.warnings));
     let figure = headline(estimate, ones);
-    let interval = optional(estimate.interval, |Interval { low, high }, out| {
-        out.write_str(", 95% CI")?;
-        match is_wide(estimate.interval) {
-            true => Ok(()),
-            false => write!(out, " {} to {}", Digits(low / ones), Digits(high / ones)),
-        }
-    });
+    let interval =
+        optional(estimate.interval, |interval, out| write!(out, ", {}", confidence(interval, ones)));
     let usual = reference::beside(report, quantity);
     document.sentence(Role::Page(role), format_args!("{figure} {unit}{interval}{usual}"));
 }
@@ -149,22 +143,22 @@ fn reasons(warnings: &Warnings) -> impl Iterator<Item = WarningGroup<'_>> {
     warnings.groups().filter(|group| group.worst.severity() > Severity::Note)
 }
 
-/// Writes the reasons after a colon.
-fn listed(warnings: &Warnings) -> impl Display + '_ {
+/// Returns the reasons after a colon.
+fn listed(warnings: &Warnings) -> String {
     /// The maximum number of reasons in the line; all of them are in the warnings.
     const MOST: usize = 4;
-    fmt::from_fn(|out| {
-        let mut before = ": ";
-        for WarningGroup { worst, count } in reasons(warnings).take(MOST) {
-            write!(out, "{before}{}", worst.reason())?;
-            if count > 1 {
-                write!(out, " ({count} warnings of this kind)")?;
-            }
-            before = "; ";
+    let mut listed = String::new();
+    let mut before = ": ";
+    for WarningGroup { worst, count } in reasons(warnings).take(MOST) {
+        listed += &format!("{before}{}", worst.reason());
+        if count > 1 {
+            listed += &format!(" ({count} warnings of this kind)");
         }
-        match reasons(warnings).count().saturating_sub(MOST) + warnings.dropped() {
-            0 => Ok(()),
-            more => write!(out, "{before}and {more} more"),
-        }
-    })
+        before = "; ";
+    }
+    let more = reasons(warnings).count().saturating_sub(MOST) + warnings.dropped();
+    if more > 0 {
+        listed += &format!("{before}and {more} more");
+    }
+    listed
 }

@@ -1,7 +1,9 @@
 //! Arguments in the syntax of a shell.
 
-use core::fmt::{self, Display, Write};
+use alloc::string::String;
 use core::mem;
+
+use latency_core::text::joined;
 
 use crate::sys::arguments::Arguments;
 
@@ -22,40 +24,27 @@ pub fn without_files(arguments: Arguments) -> impl Iterator<Item = &'static [u8]
     })
 }
 
-/// Writes arguments, each after a blank and quoted if necessary. Bytes that are not UTF-8 become U+FFFD.
-pub fn typed<'a>(arguments: impl Iterator<Item = &'a [u8]> + Clone) -> impl Display {
-    fmt::from_fn(move |out| {
-        arguments.clone().try_for_each(|argument| {
-            out.write_char(' ')?;
-            quoted(out, argument)
-        })
-    })
-}
-
-fn quoted(out: &mut dyn Write, argument: &[u8]) -> fmt::Result {
+/// Returns arguments, each after a blank and quoted if necessary. Bytes that are not UTF-8 become U+FFFD.
+pub fn typed<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=,:@%+".contains(byte);
-    let quote = argument.is_empty() || !argument.iter().all(is_plain);
-    let mark = if quote { "'" } else { "" };
-    out.write_str(mark)?;
-    for chunk in argument.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            match character {
-                // Within single quotes, a shell takes every character literally except the closing quote.
-                '\'' => out.write_str("'\\''")?,
-                _ => out.write_char(character)?,
-            }
+    let quoted = |argument: &[u8]| {
+        let text = String::from_utf8_lossy(argument);
+        match !argument.is_empty() && argument.iter().all(is_plain) {
+            true => format!(" {text}"),
+            // Within single quotes, a shell takes every character literally except the closing quote.
+            false => format!(" '{}'", joined("", "'\\''", text.split('\''))),
         }
-        if !chunk.invalid().is_empty() {
-            out.write_char('\u{fffd}')?;
-        }
+    };
+    let mut all = String::new();
+    for argument in arguments {
+        all += &quoted(argument);
     }
-    out.write_str(mark)
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
 
     #[test]
     fn files_are_left_out_with_their_options() {
@@ -70,7 +59,7 @@ mod tests {
             (b"curve\0--order=random\0", " curve --order=random"),
             (b"--output\0x.svg\0", ""),
         ] {
-            assert_eq!(super::typed(without_files(Arguments::packed(typed))).to_string(), shown);
+            assert_eq!(super::typed(without_files(Arguments::packed(typed))), shown);
         }
     }
 
@@ -83,7 +72,7 @@ mod tests {
             (b"\xff\0", " '\u{fffd}'"),
             (b"", ""),
         ] {
-            assert_eq!(super::typed(Arguments::packed(typed)).to_string(), shown);
+            assert_eq!(super::typed(Arguments::packed(typed)), shown);
         }
     }
 }

@@ -8,7 +8,7 @@ use core::fmt::{self, Display};
 use latency_core::stats::{Estimate, Interval, Summary};
 
 use super::optional::optional;
-use super::rates::is_wide;
+use super::rates::{confidence, is_wide};
 use super::{Report, columns};
 use crate::report::figures::{Digits, Seconds};
 use crate::report::shown::{Shown, ShownTable};
@@ -50,17 +50,14 @@ fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
 /// Writes the interval of a latency, unless it is so wide that the headline has it, and its window, and whether the
 /// latency was steady. A wide interval never is.
 pub fn within(series: &RoundSeries) -> impl Display + '_ {
-    optional(series.nanoseconds.interval, |Interval { low, high }, out| {
-        out.write_str("95% CI")?;
-        let is_wide = is_wide(series.nanoseconds.interval);
-        if !is_wide {
-            write!(out, " {} to {}", Digits(low), Digits(high))?;
-        }
-        write!(out, " over {}", Seconds(series.window_ns))?;
+    optional(series.nanoseconds.interval, |interval, out| {
         let is_steady = series.undisturbed.is_some_and(|found| {
-            matches!(found, Undisturbed::Seen { .. }) && !is_wide && agrees(&series.nanoseconds, found)
+            matches!(found, Undisturbed::Seen { .. })
+                && !is_wide(Some(interval))
+                && agrees(&series.nanoseconds, found)
         });
-        out.write_str(if is_steady { ", steady; " } else { "; " })
+        let (ends, steady) = (confidence(interval, 1.0), if is_steady { ", steady; " } else { "; " });
+        write!(out, "{ends} over {}{steady}", Seconds(series.window_ns))
     })
 }
 
@@ -70,14 +67,12 @@ pub fn of_one(document: &mut Shown, measured: &Measurement) {
     if agrees(&nanoseconds, found) {
         return;
     }
+    let words = value(found, measured.rounds);
     match found {
-        Undisturbed::Seen { .. } => {
-            document.finding(format_args!("Steady latency {}.", value(found, measured.rounds)))
+        Undisturbed::Seen { .. } => document.finding(format_args!("Steady latency {words}.")),
+        Undisturbed::AtMost(_) => {
+            document.finding(format_args!("No steady rounds: the latency without neighbours is {words}."))
         }
-        Undisturbed::AtMost(bound) => document.finding(format_args!(
-            "No steady rounds: the latency without neighbours is at most {bound} ns.",
-            bound = Digits(bound)
-        )),
     }
 }
 

@@ -2,9 +2,8 @@
 //!
 //! They are facts, and no cause: which of them matters is not known from one run.
 
-use core::fmt::Write;
+use alloc::string::String;
 
-use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use super::report::Report;
@@ -36,9 +35,6 @@ const OF_WARNINGS: [&str; 12] = [
 /// The profiles of firmware and the preferences of CPUs that trade speed for power.
 const SLOW: [&str; 5] = ["low-power", "cool", "quiet", "power", "balance_power"];
 
-/// The conditions in words.
-pub type ConditionWords = Text<256>;
-
 /// Returns the conditions, for figures of virtual machines if `is_virtual`; empty if there are none.
 #[must_use]
 pub fn conditions(
@@ -47,7 +43,7 @@ pub fn conditions(
     outcomes: &[Outcome<'_>],
     found: Option<&Conditions>,
     is_virtual: bool,
-) -> ConditionWords {
+) -> String {
     let platform = machine.processor.platform;
     let placed = outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
     let is_small = placed.and_then(|measured| measured.placed.pages.size());
@@ -64,33 +60,21 @@ pub fn conditions(
         ("power settings", settings.iter().any(|setting| SLOW.contains(&setting.as_str()))),
         ("hot DIMMs", machine.host.dimm_heat.max(after) >= Some(HOT)),
     ];
-    let mut words = ConditionWords::EMPTY;
-    for (condition, _) in own.into_iter().filter(|(_, is_here)| *is_here) {
-        add(&mut words, condition);
-    }
-    for group in warnings.groups() {
-        let code = group.worst.code();
-        if OF_WARNINGS.contains(&code) {
-            add(&mut words, code);
-        }
-    }
+    let mut words = String::new();
+    let mut add = |condition: &str| {
+        words += if words.is_empty() { "" } else { ", " };
+        // Codes have hyphens.
+        condition.chars().for_each(|character| words.push(if character == '-' { ' ' } else { character }));
+    };
+    own.into_iter().filter(|(_, is_here)| *is_here).for_each(|(condition, _)| add(condition));
+    let codes = warnings.groups().map(|group| group.worst.code());
+    codes.filter(|code| OF_WARNINGS.contains(code)).for_each(add);
     words
-}
-
-/// Adds a condition, with blanks in place of the hyphens of a code; what does not fit is left out.
-fn add(words: &mut ConditionWords, condition: &str) {
-    let is_code = OF_WARNINGS.contains(&condition);
-    if !words.is_empty() {
-        let _ = words.write_str(", ");
-    }
-    for character in condition.chars() {
-        words.push(if is_code && character == '-' { ' ' } else { character });
-    }
 }
 
 /// Returns the conditions of a report; those of its pages if the figure depends on them.
 #[must_use]
-pub fn of_report(report: &Report<'_, '_>, by_pages: bool, is_virtual: bool) -> ConditionWords {
+pub fn of_report(report: &Report<'_, '_>, by_pages: bool, is_virtual: bool) -> String {
     let outcomes = if by_pages { report.outcomes } else { &[] };
     conditions(report.machine, report.warnings, outcomes, report.conditions, is_virtual)
 }

@@ -120,7 +120,7 @@ fn lost_memory_is_told_by_amount_and_node() {
     const MEMINFO: &str = "MemTotal: 9 kB\nHardwareCorrupted:    12 kB\n";
     let lost = |files: &[(&str, &str)]| {
         let machine = machine("two-sockets", Vec::new(), files);
-        String::from(lost_memory(&machine).as_str())
+        lost_memory(&machine)
     };
     assert_eq!(lost(&[]), "");
     assert_eq!(lost(&[(FAILURES, "0\n")]), "");

@@ -44,8 +44,10 @@ pub fn present(document: &mut Shown, run: &CommandRun<'_>, points: &[Point], bud
         })
     ));
     if several {
-        document
-            .sentence(Role::Method("Memory"), format_args!("{}", describe::method::regions(budget.memory)));
+        document.sentence(
+            Role::Method("Memory"),
+            format_args!("{}", describe::method::regions(budget.memory)[1]),
+        );
     }
     groups(document, points);
     every(document, points);
@@ -64,7 +66,7 @@ pub fn present(document: &mut Shown, run: &CommandRun<'_>, points: &[Point], bud
         rows(document, run, points);
     });
     document.put(&PLAN, true);
-    document.put(&describe::REGIONS, several.then_some(describe::method::regions_name(budget.memory)));
+    document.put(&describe::REGIONS, several.then_some(describe::method::regions(budget.memory)[0]));
 }
 
 /// Describes the points of a plan as rows.

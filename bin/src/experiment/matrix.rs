@@ -1,6 +1,5 @@
 //! Idle latency from every initiator node to every target node.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

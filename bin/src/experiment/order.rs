@@ -1,6 +1,5 @@
 //! The same nodes in random, sequential and backward order: the cost of the order of a walk.
 
-use alloc::format;
 use alloc::string::String;
 
 use latency_core::chain::Order;

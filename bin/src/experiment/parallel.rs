@@ -1,6 +1,5 @@
 //! The number of loads that a core keeps in flight: independent chains side by side.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -1,6 +1,5 @@
 //! The time that a shared cache keeps an idle working set, and the rate at which others insert lines.
 
-use alloc::format;
 use alloc::vec::Vec;
 use core::fmt::Display;
 

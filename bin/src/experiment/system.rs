@@ -1,6 +1,5 @@
 //! The machine as the tool sees it, and the tool's permissions; only the clock itself is timed.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use latency_core::arch::Signature;

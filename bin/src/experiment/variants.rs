@@ -1,6 +1,5 @@
 //! One walk in nine variants: the latency that the data structure adds at each level.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

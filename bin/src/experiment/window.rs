@@ -1,6 +1,5 @@
 //! The reach of the out-of-order window: work between loads, with and without prefetch, and plain fillers.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;

@@ -44,7 +44,7 @@ macro_rules! columns {
         /// The kinds of all columns.
         static KINDS: [ColumnKind; COUNT] = [$(ColumnKind::$kind),*];
         /// The columns that tell points apart: the rank of each in their labels, and its words for people.
-        const RANKS: &[(usize, Column, &str)] = &[$($(($rank, $name, $words),)?)*];
+        static RANKS: &[(usize, Column, &str)] = &[$($(($rank, $name, $words),)?)*];
     };
 }
 
@@ -164,18 +164,6 @@ pub static POINTS: [Column; RANKS.len()] = {
     all
 };
 
-/// The words of these columns for people.
-static WORDS: [&str; RANKS.len()] = {
-    let mut all = [""; RANKS.len()];
-    let mut index = 0;
-    while index < RANKS.len() {
-        let (rank, _, words) = RANKS[index];
-        all[rank] = words;
-        index += 1;
-    }
-    all
-};
-
 /// The fields of the columns that tell points apart.
 pub static FIELDS_OF_POINTS: [Field; POINTS.len()] = {
     let mut all = [FIELDS[0]; POINTS.len()];
@@ -209,8 +197,7 @@ impl Column {
     /// Returns its words for people; empty if it does not tell points apart.
     #[must_use]
     pub fn words(self) -> &'static str {
-        let place = POINTS.iter().position(|column| *column == self);
-        place.and_then(|place| WORDS.get(place)).copied().unwrap_or_default()
+        RANKS.iter().find(|(_, column, _)| *column == self).map_or("", |(.., words)| words)
     }
 
     /// Returns the largest count: nodes, CPUs and numbers of chains, which tell points apart, have 32 bits.

@@ -212,12 +212,6 @@ impl Row {
         all.all(|column| !columns.has(*column) || self.agrees(other, *column))
     }
 
-    /// Returns whether both rows have the same values of all columns in a set.
-    #[must_use]
-    pub fn is_equal(&self, other: &Row, columns: ColumnSet) -> bool {
-        columns.points().all(|column| self.tells(column) == other.tells(column) && self.agrees(other, column))
-    }
-
     /// Returns whether another row has a different value for the same point.
     #[must_use]
     pub fn contradicts(&self, other: &Row) -> bool {

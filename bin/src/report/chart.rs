@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 use core::fmt;
 use latency_core::sort::sort_by;
 use latency_core::stats::Estimate;
-use latency_core::text::Text;
 
 use super::figures::{PRECISE, rounded};
 
@@ -175,12 +174,12 @@ pub enum MarkKind {
 }
 
 /// A marked place on the horizontal axis, such as a cache's capacity.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Mark {
     /// The place; not a number if nothing is marked.
     pub x: f64,
     /// The text; may be empty.
-    pub label: Text<48>,
+    pub label: String,
     /// The look.
     pub kind: MarkKind,
     /// The index of the series whose colour it has.
@@ -188,12 +187,9 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Nothing.
-    pub const NONE: Mark = Mark { x: f64::NAN, label: Text::EMPTY, kind: MarkKind::Line, series: None };
-
     /// Makes a vertical line that belongs to no series.
     pub fn line(x: f64, label: fmt::Arguments<'_>) -> Self {
-        Self { x, label: Text::of(label), ..Self::NONE }
+        Self { x, label: alloc::fmt::format(label), kind: MarkKind::Line, series: None }
     }
 }
 
@@ -237,12 +233,12 @@ impl Chart {
 const REASON_MARKS: [char; 4] = ['a', 'b', 'c', 'd'];
 
 /// The first of some neighbouring rows and columns of a matrix, and their name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct MatrixGroup {
     /// The index of the row.
     pub first: usize,
     /// The name.
-    pub name: Text<32>,
+    pub name: String,
 }
 
 /// A cell of a matrix: its number, or the reason why it is missing.

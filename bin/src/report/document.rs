@@ -1,6 +1,5 @@
 //! The vocabulary of a result: its quantities and their values, its parts, the roles of its sentences, and its metrics.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
@@ -232,6 +231,23 @@ pub enum Role {
     Detail(&'static str),
     /// A sentence that only self-contained pages need.
     Page(PageRole),
+}
+
+impl Role {
+    /// Returns the level from which on texts show a sentence, and its label, which may be empty; `None` if they do not show
+    /// it. If they are brief, one line replaces the provenance.
+    pub fn in_text(self, are_brief: bool) -> Option<(Level, &'static str)> {
+        Some(match self {
+            Role::Line | Role::Answer => (Level::Quiet, ""),
+            Role::Trust => (Level::Normal, "Trust"),
+            Role::Finding | Role::Missing => (Level::Normal, ""),
+            Role::Method(label) | Role::Question(label) => (Level::Normal, label),
+            Role::Provenance(label) if !are_brief => (Level::Normal, label),
+            Role::Brief(label) if are_brief => (Level::Normal, label),
+            Role::Detail(label) => (Level::Verbose, label),
+            Role::Provenance(_) | Role::Brief(_) | Role::Page(_) => return None,
+        })
+    }
 }
 
 /// The role of a sentence that only pages need. Pages are often read on another machine, and so they repeat facts that

@@ -5,7 +5,7 @@
 use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
-use latency_core::text::steers;
+use latency_core::text::{joined, steers};
 
 /// A function that writes one character of a text, and escapes it if it would be taken for markup.
 type Escape = fn(&mut dyn Write, char) -> fmt::Result;
@@ -26,6 +26,11 @@ impl<T: Display> Display for InMarkup<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(Escaping(out, markup), "{}", self.0)
     }
+}
+
+/// Returns a text in the quotes of CSV (RFC 4180).
+pub fn quoted(text: &str) -> String {
+    format!("\"{}\"", joined("", "\"\"", text.split('"')))
 }
 
 /// Returns a text with a question mark in place of each character that controls a terminal; its lines stay.

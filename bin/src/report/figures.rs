@@ -4,8 +4,7 @@
 
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::Real;
-use latency_core::math;
-use latency_core::math::round;
+use latency_core::math::{self, round};
 use latency_core::text::Text;
 
 /// Number from which on every double is a whole number (2^52). Larger ones may not fit into a `u64`.

@@ -7,7 +7,6 @@ use super::chart::{Matrix, mark};
 use super::figures::{Figure, width};
 use super::shade::Shades;
 use super::terminal::Terminal;
-use alloc::format;
 use core::fmt::{self, Write};
 
 /// The background colours from the lightest shade to the darkest, of the 256 colours: a path through the colour cube

@@ -24,7 +24,7 @@ pub const HWLOC: Format = Format {
         // The nodes whose memory was read, in the order of the result, and the largest bandwidth of each.
         let mut largest: Vec<(NodeId, f64)> = Vec::new();
         for entry in shown.entries() {
-            let ShownPart::Attribute(attribute, [initiator, target], value) = entry else { continue };
+            let ShownPart::Attribute(attribute, (initiator, target), value) = entry else { continue };
             let (name, value) = match attribute {
                 Attribute::ReadLatency => ("ReadLatency", *value),
                 Attribute::ReadBandwidth => ("ReadBandwidth", value / f64::from(1 << 20)),

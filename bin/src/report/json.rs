@@ -1,7 +1,6 @@
 //! JSON: every value, object and list, as one object. Sentences, tables and pictures are for people; [`stored`](super::stored)
 //! keeps them in a member of their own.
 
-use alloc::format;
 use core::fmt::{self, Write};
 
 use latency_core::json::{Layout, Writer};

@@ -24,21 +24,21 @@ pub const MARKDOWN: Format = Format {
 };
 
 fn sentence(out: &mut dyn Write, shown: Level, role: Role, words: &str) -> fmt::Result {
-    let (level, label, [before, behind]) = match role {
-        Role::Page(PageRole::Chapter) => (Level::Quiet, "", ["## ", ""]),
-        Role::Answer => (Level::Quiet, "", ["**", "**"]),
-        Role::Line => (Level::Quiet, "", [""; 2]),
-        Role::Trust => (Level::Normal, "Trust", [""; 2]),
-        Role::Finding | Role::Missing => (Level::Normal, "", [""; 2]),
-        Role::Method(label) | Role::Provenance(label) | Role::Question(label) => {
-            (Level::Normal, label, [""; 2])
-        }
-        Role::Detail(label) => (Level::Verbose, label, [""; 2]),
-        Role::Brief(_) | Role::Page(_) => return Ok(()),
+    let (level, label) = match role {
+        Role::Page(PageRole::Chapter) => (Level::Quiet, ""),
+        role => match role.in_text(false) {
+            Some(known) => known,
+            None => return Ok(()),
+        },
     };
     if shown < level {
         return Ok(());
     }
+    let [before, behind] = match role {
+        Role::Page(PageRole::Chapter) => ["## ", ""],
+        Role::Answer => ["**", "**"],
+        _ => [""; 2],
+    };
     out.write_str(before)?;
     if !label.is_empty() {
         write!(out, "*{label}:* ")?;

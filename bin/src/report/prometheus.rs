@@ -7,7 +7,6 @@
 //!
 //! Prometheus, "Exposition formats", text-based format 0.0.4.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};

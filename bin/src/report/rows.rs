@@ -3,13 +3,12 @@
 //! All experiments have the same columns, so that files can be joined end to end; a record that lacks one leaves it
 //! empty.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use super::document::{ENDS, Field, Part, Value};
+use super::escape::quoted;
 use super::figures::Precise;
 use super::format::{Format, Purpose};
 use super::shown::{Shown, ShownPart};
@@ -76,28 +75,15 @@ fn row(out: &mut dyn Write, columns: &[Field], record: &[ShownPart]) -> fmt::Res
     for (field, cell) in columns.iter().zip(cells) {
         let [value, low, high] = cell.parts();
         out.write_str(before)?;
-        quoted(out, &text(&value))?;
+        let value = text(&value);
+        // These characters would end a cell without quotes early.
+        out.write_str(&if value.contains(['"', ',', '\n', '\r']) { quoted(&value) } else { value })?;
         if field.has_interval {
             write!(out, ",{},{}", text(&low), text(&high))?;
         }
         before = ",";
     }
     out.write_char('\n')
-}
-
-/// Writes a cell, in quotes if it contains a character that would end it early.
-fn quoted(out: &mut dyn Write, cell: &str) -> fmt::Result {
-    if !cell.contains(['"', ',', '\n', '\r']) {
-        return out.write_str(cell);
-    }
-    out.write_char('"')?;
-    for part in cell.split_inclusive('"') {
-        out.write_str(part)?;
-        if part.ends_with('"') {
-            out.write_char('"')?;
-        }
-    }
-    out.write_char('"')
 }
 
 /// Returns the text of a cell.

@@ -5,7 +5,6 @@
 //! on an experiment.
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
@@ -40,7 +39,7 @@ pub enum ShownPart {
     /// A sample of a metric. Each sample of a metric has different labels.
     Metric(&'static Metric, Vec<MetricLabel>, Value),
     /// A property of a node's memory as seen by the CPUs of the first node, in nanoseconds or bytes per second.
-    Attribute(Attribute, [NodeId; 2], f64),
+    Attribute(Attribute, (NodeId, NodeId), f64),
 }
 
 impl ShownPart {
@@ -275,7 +274,7 @@ impl Shown {
     }
 
     /// Adds a property of a node's memory, in the digits of documents.
-    pub fn attribute(&mut self, attribute: Attribute, nodes: [NodeId; 2], value: f64) {
+    pub fn attribute(&mut self, attribute: Attribute, nodes: (NodeId, NodeId), value: f64) {
         self.push(ShownPart::Attribute(attribute, nodes, rounded(value, PRECISE)));
     }
 

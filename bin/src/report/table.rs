@@ -1,8 +1,6 @@
 //! Text for people: the answer first, sentences that wrap at spaces, tables whose columns are as wide as their cells.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use core::ops::Range;
@@ -119,28 +117,21 @@ impl Text<'_> {
     }
 
     fn sentence(&mut self, role: Role, words: &str) -> fmt::Result {
-        let brief = self.style.terminal.screen && self.style.level < Level::Verbose;
-        let (section, label, level) = match role {
-            Role::Line => (PartKind::Lines, "", Level::Quiet),
-            Role::Answer => (PartKind::Answer, "", Level::Quiet),
-            Role::Trust => (PartKind::Answer, "Trust", Level::Normal),
-            Role::Finding => (PartKind::Answer, "", Level::Normal),
-            Role::Missing => (PartKind::Missing, "", Level::Normal),
-            Role::Method(label) | Role::Question(label) => (PartKind::Method, label, Level::Normal),
-            Role::Provenance(label) if !brief => (PartKind::Method, label, Level::Normal),
-            Role::Brief(label) if brief => (PartKind::Method, label, Level::Normal),
-            Role::Provenance(_) | Role::Brief(_) => return Ok(()),
-            Role::Detail(label) => (PartKind::Method, label, Level::Verbose),
-            Role::Page(PageRole::Chapter) => {
-                let is_begun = self.section.is_some();
-                self.is_summed_up.get_or_insert(is_begun);
-                return Ok(());
-            }
-            Role::Page(_) => return Ok(()),
-        };
+        if role == Role::Page(PageRole::Chapter) {
+            let is_begun = self.section.is_some();
+            self.is_summed_up.get_or_insert(is_begun);
+        }
+        let are_brief = self.style.terminal.screen && self.style.level < Level::Verbose;
+        let Some((level, label)) = role.in_text(are_brief) else { return Ok(()) };
         if self.style.level < level || self.is_left_out() {
             return Ok(());
         }
+        let section = match role {
+            Role::Line => PartKind::Lines,
+            Role::Answer | Role::Trust | Role::Finding => PartKind::Answer,
+            Role::Missing => PartKind::Missing,
+            _ => PartKind::Method,
+        };
         self.begin(section)?;
         match role {
             Role::Line => writeln!(self.out, "{words}"),
@@ -173,11 +164,17 @@ impl Text<'_> {
 /// Writes a table. If it is wider than `limit`, it is split into parts, and each part begins with the columns of
 /// words. Later parts are without the rows that have nothing but these words there, and a part without rows is left out.
 fn write_table(out: &mut dyn Write, table: &ShownTable, limit: usize, unicode: bool) -> fmt::Result {
-    let columns = table.rows.iter().map(Vec::len).max().unwrap_or_default();
-    let mut widths = vec![0; columns];
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for row in &table.rows {
+        let mut cells = Vec::new();
+        row.iter().for_each(|cell| cells.push(format!("{}", ascii(cell, unicode))));
+        rows.push(cells);
+    }
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let mut widths = vec![0; columns];
+    for row in &rows {
         for (wide, cell) in widths.iter_mut().zip(row) {
-            *wide = width(&ascii(cell, unicode)).max(*wide);
+            *wide = width(cell).max(*wide);
         }
     }
     wrap::line(out, &table.caption, limit)?;
@@ -206,24 +203,19 @@ fn write_table(out: &mut dyn Write, table: &ShownTable, limit: usize, unicode: b
             to += 1;
         }
         let is_filled = |cells: &&Vec<String>| {
-            let own = cells.get(from..to).unwrap_or_default();
-            from == 0 || own.iter().any(|cell| width(&ascii(cell, unicode)) > 0)
+            from == 0 || cells.get(from..to).unwrap_or_default().iter().any(|cell| !cell.is_empty())
         };
-        let (headings, below) = table.rows.split_at(1.min(table.rows.len()));
-        let below: Vec<_> = below.iter().filter(is_filled).collect();
+        let below: Vec<_> = rows.iter().skip(1).filter(is_filled).collect();
         if from == 0 || !below.is_empty() {
-            if from > 0 {
-                out.write_char('\n')?;
-            }
-            for cells in headings.iter().filter(is_filled).chain(below) {
+            out.write_str(if from > 0 { "\n" } else { "" })?;
+            for cells in rows.iter().take(1).filter(is_filled).chain(below) {
                 let shown = cells.iter().zip(&widths).enumerate();
                 let shown = shown.filter(|(column, _)| *column < kept || (from..to).contains(column));
                 let mut lines = Vec::new();
                 for (column, (cell, &wide)) in shown {
                     let mut wrapped = String::new();
                     let is_word = column < table.words;
-                    let room = if is_word { wide } else { usize::MAX };
-                    wrap::line(&mut wrapped, &format!("{}", ascii(cell, unicode)), room)?;
+                    wrap::line(&mut wrapped, cell, if is_word { wide } else { usize::MAX })?;
                     lines.push((wrapped, wide, is_word));
                 }
                 let height = lines.iter().map(|(cell, ..)| cell.lines().count()).max().unwrap_or(0).max(1);

@@ -5,8 +5,7 @@ use latency_core::stats::Estimate;
 
 use super::placed::{Placed, PlacedField};
 use super::point::Point;
-use super::series::PerLine;
-use super::series::{RoundSeries, WarmUp};
+use super::series::{PerLine, RoundSeries, WarmUp};
 use super::walk::Walk;
 use crate::error::PlacementError;
 

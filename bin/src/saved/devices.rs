@@ -1,6 +1,5 @@
 //! The memory devices of the host of a saved result, as conditions: which slots have one, and whether they had errors.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

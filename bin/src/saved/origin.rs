@@ -1,7 +1,6 @@
 //! The host of a saved result, and parts of results that are not points: classes of pairs of CPUs, and the ends of
 //! curves under load.
 
-use alloc::format;
 use alloc::vec::Vec;
 use core::fmt::Write;
 

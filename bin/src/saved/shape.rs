@@ -1,6 +1,5 @@
 //! The shape of a document: its schema, and the program that wrote it.
 
-use alloc::format;
 use alloc::string::String;
 
 use latency_core::json::Event;

@@ -3,7 +3,6 @@
 use crate::report::chart::{
     Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit,
 };
-use latency_core::text::Text;
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};
 
@@ -158,8 +157,8 @@ pub fn triangle(show: impl FnOnce(&Matrix)) {
         columns: [2, 4, 1, 3, 5].into(),
         groups: Some(
             [
-                MatrixGroup { first: 0, name: Text::of(format_args!("socket 0")) },
-                MatrixGroup { first: 3, name: Text::of(format_args!("socket 1")) },
+                MatrixGroup { first: 0, name: "socket 0".into() },
+                MatrixGroup { first: 3, name: "socket 1".into() },
             ]
             .into(),
         ),

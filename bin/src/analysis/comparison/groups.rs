@@ -1,7 +1,6 @@
 //! Points of two results that may differ together: rows, columns and nodes of a matrix, runs of sizes of a curve,
 //! values of any other field.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use latency_core::math::ToReal;
 use latency_core::sort::{sort_by, sort_by_key};

@@ -1,6 +1,5 @@
 //! The points of both sides: as a table, as a picture, and for programs.
 
-use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 

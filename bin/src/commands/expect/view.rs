@@ -1,6 +1,5 @@
 //! The answer of `expect` for people and programs.
 
-use alloc::format;
 use core::fmt::{self, Display};
 
 use latency_core::stats::{Estimate, Interval};

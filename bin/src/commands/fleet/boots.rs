@@ -1,6 +1,5 @@
 //! The hosts of the results. A host name is one host, unless two kernels with this host name ran at the same time.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use latency_core::sort::{sort_by, sort_by_key};

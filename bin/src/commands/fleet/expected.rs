@@ -1,7 +1,6 @@
 //! The hosts that are expected to have a result (`--expect`). Nothing is shown here.
 
 use crate::options::tokens::Escaped;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::names::Name;

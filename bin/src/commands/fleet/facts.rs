@@ -1,7 +1,6 @@
 //! Facts about the host of a result that may explain a difference: firmware, kernel, settings and labels. No fact is a
 //! cause.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 

@@ -1,7 +1,6 @@
 //! The conclusions from many hosts: groups of comparable values, slower hosts, and hosts that were measured under other
 //! conditions. Nothing is shown here.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 

@@ -1,6 +1,5 @@
 //! The data that are kept of many results: a few numbers of each point, under names. Verdicts are made elsewhere.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

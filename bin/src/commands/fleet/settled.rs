@@ -1,6 +1,5 @@
 //! The newest value of each host and point, and the hosts whose results changed.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use latency_core::math::{ToReal, exp, ln};

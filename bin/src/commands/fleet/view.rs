@@ -1,6 +1,5 @@
 //! The view of many hosts: the slow ones, the usual values, and the values without a verdict.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 

@@ -1,7 +1,6 @@
 //! The values and pictures of saved points: lines if there are several working sets, a matrix if there are several
 //! nodes.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use latency_core::math::ToReal;

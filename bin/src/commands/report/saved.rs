@@ -3,7 +3,6 @@
 //! A chapter shows the contents of a file: latencies by working set as lines, latencies of pairs of nodes as a matrix,
 //! and every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
-use alloc::format;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use core::slice;

@@ -1,7 +1,6 @@
 //! The tables and the picture of bandwidth: nodes as a grid, a row for each kind of traffic, for each number of cores, or
 //! for each CPU.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use latency_core::stats::Estimate;

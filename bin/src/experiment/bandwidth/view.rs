@@ -1,6 +1,5 @@
 //! Bandwidth for people: a line for each pair, the conclusions, and the method. [`tables`](super::tables) shows the rest.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -228,7 +227,7 @@ fn conditions(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGr
         TRAFFIC_WINDOW_NS / 1e6,
         report.machine.line.bytes().0,
         if random { " (except \"random\")" } else { "" },
-        method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory))),
+        method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory)[1])),
         if groups.iter().any(|group| group.latency_ns.is_some()) {
             "; lines in flight: lines read per core within one memory latency (Little's law)"
         } else {

@@ -1,6 +1,5 @@
 //! Pairs of CPUs for people: classes, a matrix if there are few CPUs, and every pair on request.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -8,7 +7,7 @@ use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
 use latency_core::math::{ToReal, floor};
 use latency_core::sort::sort_by_key;
-use latency_core::text::{Text, joined, plural};
+use latency_core::text::{joined, plural};
 use latency_core::topology::Shared;
 use latency_core::units::CpuId;
 
@@ -387,7 +386,7 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32]) -> Vec<MatrixGroup> {
         }
         socket += usize::from(is_socket && index > 0);
         let of_cache = method::optional(caches.map(|_| cache), |cache, out| write!(out, " L3 {cache}"));
-        groups.push(MatrixGroup { first: index, name: Text::of(format_args!("socket {socket}{of_cache}")) });
+        groups.push(MatrixGroup { first: index, name: format!("socket {socket}{of_cache}") });
         cache += 1;
     }
     if groups.len() > 1 { groups } else { Vec::new() }

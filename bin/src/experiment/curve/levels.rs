@@ -1,6 +1,5 @@
 //! The levels of a curve in words: the measured ones, those that the system reports, and the models that show them.
 
-use alloc::format;
 use alloc::string::String;
 use core::fmt::Display;
 

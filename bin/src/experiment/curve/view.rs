@@ -1,6 +1,5 @@
 //! A curve as presented by `curve` and `fit`: the answer, the levels, the picture and the points.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;

@@ -2,7 +2,6 @@
 
 mod members;
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

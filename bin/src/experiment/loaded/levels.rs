@@ -1,7 +1,6 @@
 //! The levels of curves of latency under load: for programs an object for each curve and a record for each level, for people
 //! a row for each level, and the conclusions.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -1,7 +1,6 @@
 //! Latency under load for people: the largest bandwidth and the load at which latency doubles, then a table and a line of
 //! the picture for each curve.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;

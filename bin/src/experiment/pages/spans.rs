@@ -1,6 +1,5 @@
 //! Spans of addresses without memory for people and programs: the cost of translation, and the entries of the TLB.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use latency_core::math::ToReal;

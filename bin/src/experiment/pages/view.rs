@@ -1,7 +1,6 @@
 //! Kinds of pages for people and programs: the benefit of larger pages, by working set and by order, and the cost of
 //! translation in memory.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -4,8 +4,7 @@ use crate::report::chart::{Axis, Unit};
 use crate::report::figures::Figure;
 use core::fmt::{self, Display};
 use latency_core::decimal::Trimmed;
-use latency_core::math;
-use latency_core::math::round;
+use latency_core::math::{self, round};
 use latency_core::units::Bytes;
 
 const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];

@@ -15,9 +15,10 @@ pub use range::AxisRange;
 
 use super::chart::{Scale, Unit};
 use super::figures::rounded;
-use core::fmt::{self, Display};
+use alloc::vec::Vec;
+use core::fmt::Display;
 use latency_core::math::{exp2, log2};
-use ticks::{Ticks, round_above, round_below, step_for};
+use ticks::{round_above, round_below, step_for};
 
 /// The smallest ratio of the largest to the smallest value at which a linear scale would hide the small values.
 const LOGARITHMIC_FROM: f64 = 8.0;
@@ -29,7 +30,8 @@ const WASTED: f64 = 1.0 / 3.0;
 pub struct Mapped<'a> {
     logarithmic: bool,
     range: AxisRange,
-    unit: &'a Unit,
+    /// The unit of its values.
+    pub unit: &'a Unit,
     most_ticks: usize,
 }
 
@@ -86,45 +88,47 @@ impl<'a> Mapped<'a> {
     }
 
     /// Returns the values that get a label, in ascending order.
-    pub fn ticks(&self) -> impl Iterator<Item = f64> + use<> {
-        let ticks = if self.logarithmic { Ticks::logarithmic } else { Ticks::linear };
-        ticks(self.range, self.most_ticks, self.unit).values()
+    pub fn ticks(&self) -> Vec<f64> {
+        let ticks = if self.logarithmic { ticks::logarithmic } else { ticks::linear };
+        ticks(self.range, self.most_ticks, self.unit)
     }
 
     /// Returns the width of the widest label.
     pub fn widest(&self, width: &dyn Fn(&dyn Display) -> f64) -> f64 {
-        self.ticks().fold(0.0, |widest, tick| f64::max(widest, width(&self.label(tick))))
+        self.ticks().into_iter().fold(0.0, |widest, tick| f64::max(widest, width(&self.label(tick))))
     }
 
-    /// Passes the label of each tick and of the high end of the axis, and its place, to `tell`. Places, widths and the
-    /// `gap` between two labels are columns or pixels; labels are centred at their places, and may reach to `right`. A
-    /// label without room is left out, but not that of the end.
-    pub fn each_label(
+    /// Returns the label of each tick and of the high end of the axis, and its place. Places, widths and the `gap` between
+    /// two labels are columns or pixels; labels are centred at their places, and may reach to `right`. A label without
+    /// room is left out, but not that of the end.
+    pub fn labels(
         &self,
         [length, right, gap]: [f64; 3],
         width: &dyn Fn(&dyn Display) -> f64,
-        tell: &mut dyn FnMut(&dyn Display, f64) -> fmt::Result,
-    ) -> fmt::Result {
-        let high = self.range.high;
+    ) -> Vec<(AxisLabel<'a>, f64)> {
+        let (high, ticks) = (self.range.high, self.ticks());
         let is_end = named(self.unit).is_none() && high > self.range.low;
         // An end between two round numbers is written with three digits.
         let end = match self.unit {
-            Unit::Plain(_) | Unit::Prefixed(_) => rounded(high, 3),
+            Unit::Plain(_) | Unit::Prefixed(_) if ticks.last() != Some(&high) => rounded(high, 3),
             _ => high,
         };
-        let end = self.label(if self.ticks().last() == Some(high) { high } else { end });
+        let end = self.label(end);
         let wide = width(&end);
         let limit = if is_end { (length - wide / 2.0).min(right - wide) - gap } else { f64::INFINITY };
-        let mut free = f64::NEG_INFINITY;
-        for tick in self.ticks().filter(|tick| !is_end || *tick < high) {
+        let (mut free, mut labels) = (f64::NEG_INFINITY, Vec::new());
+        for tick in ticks.into_iter().filter(|tick| !is_end || *tick < high) {
             let (label, place) = (self.label(tick), length * self.fraction(tick));
             let half = width(&label) / 2.0;
             if place - half >= free && place + half <= limit {
                 free = place + half + gap;
-                tell(&label, place)?;
+                labels.push((label, place));
             }
         }
-        if is_end { tell(&end, length) } else { Ok(()) }
+        if is_end {
+            labels.push((end, length));
+        }
+        labels
     }
 
     /// Returns the label of a value.
@@ -176,7 +180,7 @@ mod tests {
                 let vertical = Mapped::vertical(range, scale, UNIT, 8);
                 for axis in [horizontal, vertical] {
                     prop_assert!((0.0..=1.0).contains(&axis.fraction(value)));
-                    prop_assert!(axis.ticks().take(100).count() < 100);
+                    prop_assert!(axis.ticks().len() < 100);
                 }
             }
         }
@@ -186,13 +190,10 @@ mod tests {
     fn the_end_of_an_axis_is_labelled() {
         let labels = |low, high, unit: &Unit| {
             let axis = Mapped::horizontal(AxisRange { low, high }, Scale::Auto, unit, 6);
-            let mut labels = std::vec::Vec::new();
             let width = |shown: &dyn Display| crate::report::figures::width(shown) as f64;
-            axis.each_label([60.0, 60.0, 2.0], &width, &mut |label, place| {
-                labels.push((std::format!("{label}"), place.round()));
-                Ok(())
-            })
-            .unwrap();
+            let labels = axis.labels([60.0, 60.0, 2.0], &width);
+            let labels = labels.into_iter().map(|(label, place)| (std::format!("{label}"), place.round()));
+            let labels: Vec<_> = labels.collect();
             std::format!("{labels:?}")
         };
         assert_eq!(

@@ -1,7 +1,9 @@
 //! The two axes of a chart, fitted to its data.
 
+use alloc::vec::Vec;
+
 use super::Mapped;
-use super::range::{AxisRange, Each};
+use super::range::AxisRange;
 use crate::report::chart::{Chart, Data, MarkKind, Scale, Unit, value_at};
 
 /// The number of places at which a model's curve is evaluated to find its range.
@@ -22,55 +24,45 @@ impl<'a> Plane<'a> {
     /// Fits axes to measured points; `None` if there is nothing to show. Curves and marks are shown as far as
     /// the horizontal axis reaches.
     pub fn of(chart: &'a Chart, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
-        let horizontal = AxisRange::of(&mut |value| {
-            // Distances from zero can be compared, as on a vertical axis.
-            if matches!(chart.y_axis.unit, Unit::Names(_)) && chart.x_axis.scale == Scale::Linear {
-                value(0.0);
-            }
-            chart.series.iter().for_each(|series| abscissae(&series.data, value));
-        })?;
-        let x = Mapped::horizontal(horizontal, chart.x_axis.scale, &chart.x_axis.unit, most_x_ticks);
-        let vertical = AxisRange::of(&mut |value| {
-            chart.series.iter().for_each(|series| ordinates(&series.data, x, value));
-            for mark in &chart.marks {
-                if let MarkKind::Area(_, y) = mark.kind {
-                    value(y * LABEL_ROOM);
-                }
-            }
-        })?;
-        let y = Mapped::vertical(vertical, chart.y_axis.scale, &chart.y_axis.unit, most_y_ticks);
-        Some(Self { x, y })
-    }
-}
-
-fn abscissae(data: &Data, value: Each<'_>) {
-    match data {
-        Data::Points(points) | Data::Scatter(points) => {
-            points.iter().filter(|point| point.is_drawable()).for_each(|point| {
-                let (low, high) = point.whiskers.unwrap_or((point.x, point.x));
-                value(point.x);
-                value(low);
-                value(high);
-            });
+        // Distances from zero can be compared, as on a vertical axis.
+        let from_zero = matches!(chart.y_axis.unit, Unit::Names(_)) && chart.x_axis.scale == Scale::Linear;
+        let (mut across, mut along) = (Vec::new(), Vec::new());
+        if from_zero {
+            across.push(0.0);
         }
-        Data::Curve(_) => {}
-    }
-}
-
-fn ordinates(data: &Data, x: Mapped<'_>, value: Each<'_>) {
-    match data {
-        Data::Points(points) | Data::Scatter(points) => {
-            points.iter().filter(|point| point.is_drawable()).for_each(|point| {
-                let (low, high) = point.band.unwrap_or((point.y, point.y));
-                value(point.y);
-                value(low);
-                value(high);
-            })
+        for series in &chart.series {
+            let (Data::Points(points) | Data::Scatter(points)) = &series.data else { continue };
+            for point in points.iter().filter(|point| point.is_drawable()) {
+                let whiskers = point.whiskers.unwrap_or((point.x, point.x));
+                let band = point.band.unwrap_or((point.y, point.y));
+                across.extend_from_slice(&[point.x, whiskers.0, whiskers.1]);
+                along.extend_from_slice(&[point.y, band.0, band.1]);
+            }
         }
-        Data::Curve(points) => {
+        let (x_axis, y_axis) = (&chart.x_axis, &chart.y_axis);
+        let x = Mapped::horizontal(
+            AxisRange::of(&mut |value| across.iter().for_each(|x| value(*x)))?,
+            x_axis.scale,
+            &x_axis.unit,
+            most_x_ticks,
+        );
+        for series in &chart.series {
+            let Data::Curve(points) = &series.data else { continue };
             let place = |sample: u32| f64::from(sample) / f64::from(CURVE_SAMPLES);
-            (0..=CURVE_SAMPLES).for_each(|sample| value(value_at(points, x.value(place(sample)))));
+            (0..=CURVE_SAMPLES).for_each(|sample| along.push(value_at(points, x.value(place(sample)))));
         }
+        for mark in &chart.marks {
+            if let MarkKind::Area(_, y) = mark.kind {
+                along.push(y * LABEL_ROOM);
+            }
+        }
+        let y = Mapped::vertical(
+            AxisRange::of(&mut |value| along.iter().for_each(|y| value(*y)))?,
+            y_axis.scale,
+            &y_axis.unit,
+            most_y_ticks,
+        );
+        Some(Self { x, y })
     }
 }
 

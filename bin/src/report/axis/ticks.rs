@@ -5,6 +5,7 @@
 
 use super::range::AxisRange;
 use crate::report::chart::Unit;
+use alloc::vec::Vec;
 use latency_core::math::{ceil, exp2, floor, log2};
 
 const ROUND: DecadeDigits = DecadeDigits(&[1.0, 2.0, 5.0]);
@@ -20,88 +21,60 @@ const TOLERANCE: f64 = 1e-9;
 /// Largest exponent of ten that is used; the range of a double is only a little larger.
 const DECADES: i64 = 300;
 
-/// The indices of ticks, ascending, and the meaning of an index.
-#[derive(Clone, Copy, Debug)]
-pub struct Ticks {
-    kind: TickKind,
-    first: i64,
-    last: i64,
-    stride: i64,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum TickKind {
-    /// Multiples of a step.
-    Multiples(TickStep),
-    /// 2 to the power of the index.
-    PowersOfTwo,
-    /// The round number with the index.
-    Round(DecadeDigits),
-    /// One value.
-    Single(f64),
-}
-
-impl Ticks {
-    /// Returns ticks at multiples of a round step. If the range is a single value, returns that value.
-    #[must_use]
-    pub fn linear(range: AxisRange, most: usize, unit: &Unit) -> Self {
-        if range.low >= range.high {
-            return Self::single(range.low);
-        }
-        // Each name has a tick.
-        let most = if matches!(unit, Unit::Names(_)) { usize::MAX } else { most };
-        let step = step_for(range.high - range.low, most, unit);
-        let (first, last) =
-            (ceil(step.index(range.low) - TOLERANCE), floor(step.index(range.high) + TOLERANCE));
-        Self { kind: TickKind::Multiples(step), first: first as i64, last: last as i64, stride: 1 }
+/// Returns multiples of a round step. If the range is a single value, returns that value.
+#[must_use]
+pub fn linear(range: AxisRange, most: usize, unit: &Unit) -> Vec<f64> {
+    if range.low >= range.high {
+        return Vec::from([range.low]);
     }
+    // Each name has a tick.
+    let most = if matches!(unit, Unit::Names(_)) { usize::MAX } else { most };
+    let step = step_for(range.high - range.low, most, unit);
+    let first = ceil(step.index(range.low) - TOLERANCE) as i64;
+    let last = floor(step.index(range.high) + TOLERANCE) as i64;
+    let mut ticks = Vec::new();
+    (first..=last).for_each(|index| ticks.push(step.multiple(index as f64)));
+    ticks
+}
 
-    /// Returns powers of two for amounts and counts, and else round numbers of each decade. If the range is a single
-    /// value, returns that value.
-    ///
-    /// Up to twice `most` round numbers are kept, because the next step, one per decade, gives too few.
-    #[must_use]
-    pub fn logarithmic(range: AxisRange, most: usize, unit: &Unit) -> Self {
-        if range.low >= range.high {
-            return Self::single(range.low);
-        }
-        let most = most.max(2) as i64;
-        if matches!(unit, Unit::Bytes | Unit::Count) {
-            // No double has a binary exponent outside this range; the logarithm of zero is infinite.
-            const EXPONENTS: core::ops::RangeInclusive<i64> = -1100..=1100;
-            let within = |index: f64| (index as i64).clamp(*EXPONENTS.start(), *EXPONENTS.end());
-            let first = within(ceil(log2(range.low) - TOLERANCE));
-            let last = within(floor(log2(range.high) + TOLERANCE));
-            let fits = |stride: &i64| (last - first) / stride < most;
-            let stride = OCTAVES.into_iter().find(fits).unwrap_or(100);
-            return Self { kind: TickKind::PowersOfTwo, first: multiple_from(first, stride), last, stride };
-        }
+/// Returns powers of two for amounts and counts, and else round numbers of each decade. If the range is a single
+/// value, returns that value.
+///
+/// Up to twice `most` round numbers are kept, because the next step, one per decade, gives too few.
+#[must_use]
+pub fn logarithmic(range: AxisRange, most: usize, unit: &Unit) -> Vec<f64> {
+    if range.low >= range.high {
+        return Vec::from([range.low]);
+    }
+    let most = most.max(2) as i64;
+    // Powers of two have no digits.
+    let (first, last, stride, digits) = if matches!(unit, Unit::Bytes | Unit::Count) {
+        // No double has a binary exponent outside this range; the logarithm of zero is infinite.
+        const EXPONENTS: core::ops::RangeInclusive<i64> = -1100..=1100;
+        let within = |index: f64| (index as i64).clamp(*EXPONENTS.start(), *EXPONENTS.end());
+        let first = within(ceil(log2(range.low) - TOLERANCE));
+        let last = within(floor(log2(range.high) + TOLERANCE));
+        let fits = |stride: &i64| (last - first) / stride < most;
+        (first, last, OCTAVES.into_iter().find(fits).unwrap_or(100), None)
+    } else {
         let indices = |digits: DecadeDigits| (digits.index_above(range.low), digits.index_below(range.high));
         let (first, last) = indices(ROUND);
+        let decades = (last - first).unsigned_abs() / ROUND.per_decade().unsigned_abs() + 1;
         if last - first + 1 < FEW {
             let (first, last) = indices(FINE);
-            return Self { kind: TickKind::Round(FINE), first, last, stride: 1 };
+            (first, last, 1, Some(FINE))
+        } else if last - first >= 2 * most {
+            (first, last, decades.div_ceil(most as u64) as i64 * ROUND.per_decade(), Some(ROUND))
+        } else {
+            (first, last, 1, Some(ROUND))
         }
-        let decades = (last - first).unsigned_abs() / ROUND.per_decade().unsigned_abs() + 1;
-        let crowded = last - first >= 2 * most;
-        let stride = if crowded { decades.div_ceil(most as u64) as i64 * ROUND.per_decade() } else { 1 };
-        Self { kind: TickKind::Round(ROUND), first: multiple_from(first, stride), last, stride }
+    };
+    let (mut ticks, mut index) = (Vec::new(), first + (-first).rem_euclid(stride));
+    while index <= last {
+        ticks.push(digits.map_or_else(|| exp2(index as f64), |digits| digits.step(index).multiple(1.0)));
+        index += stride;
     }
-
-    fn single(value: f64) -> Self {
-        Self { kind: TickKind::Single(value), first: 0, last: 0, stride: 1 }
-    }
-
-    /// Returns the values of the ticks.
-    pub fn values(self) -> impl Iterator<Item = f64> {
-        let indices = (self.first..=self.last).step_by(self.stride as usize);
-        indices.map(move |index| match self.kind {
-            TickKind::Multiples(step) => step.multiple(index as f64),
-            TickKind::PowersOfTwo => exp2(index as f64),
-            TickKind::Round(digits) => digits.step(index).multiple(1.0),
-            TickKind::Single(value) => value,
-        })
-    }
+    ticks
 }
 
 /// A distance of ticks: `digit` × 10^`decade`, kept apart so that 3 × 0.1 is 0.3.
@@ -196,22 +169,15 @@ fn scaled(value: f64, decade: i64) -> f64 {
     if decade < 0 { value / power } else { value * power }
 }
 
-fn multiple_from(first: i64, stride: i64) -> i64 {
-    first + (-first).rem_euclid(stride)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::vec::Vec;
 
     const NANOSECONDS: &Unit = &Unit::Plain("ns");
 
     #[test]
     fn linear_ticks_are_round() {
-        let ticks = |low, high, most| {
-            Ticks::linear(AxisRange { low, high }, most, NANOSECONDS).values().collect::<Vec<_>>()
-        };
+        let ticks = |low, high, most| linear(AxisRange { low, high }, most, NANOSECONDS);
         assert_eq!(ticks(0.0, 120.0, 6), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
         assert_eq!(ticks(0.0, 0.6, 6), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]);
         assert_eq!(ticks(3.0, 48.0, 5), [10.0, 20.0, 30.0, 40.0]);
@@ -221,26 +187,19 @@ mod tests {
     #[test]
     fn ticks_of_counts_are_whole_and_of_bytes_powers_of_two() {
         let range = AxisRange { low: 0.0, high: 3.0 };
-        assert_eq!(Ticks::linear(range, 8, &Unit::Count).values().collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(linear(range, 8, &Unit::Count), [0.0, 1.0, 2.0, 3.0]);
         let range = AxisRange { low: 0.0, high: 1000.0 };
-        assert_eq!(
-            Ticks::linear(range, 4, &Unit::Bytes).values().collect::<Vec<_>>(),
-            [0.0, 256.0, 512.0, 768.0]
-        );
+        assert_eq!(linear(range, 4, &Unit::Bytes), [0.0, 256.0, 512.0, 768.0]);
     }
 
     #[test]
     fn logarithmic_ticks_thin_out() {
-        let ticks = |low, high, most| {
-            Ticks::logarithmic(AxisRange { low, high }, most, NANOSECONDS).values().collect::<Vec<_>>()
-        };
+        let ticks = |low, high, most| logarithmic(AxisRange { low, high }, most, NANOSECONDS);
         assert_eq!(ticks(1.0, 200.0, 4), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]);
         assert_eq!(ticks(60.0, 480.0, 8), [70.0, 100.0, 200.0, 300.0]);
         assert_eq!(ticks(0.5, 2000.0, 4), [1.0, 10.0, 100.0, 1000.0]);
         assert_eq!(ticks(1.0, 1e12, 5), [1.0, 1e3, 1e6, 1e9, 1e12]);
-        let ticks = |low, high, most| {
-            Ticks::logarithmic(AxisRange { low, high }, most, &Unit::Bytes).values().collect::<Vec<_>>()
-        };
+        let ticks = |low, high, most| logarithmic(AxisRange { low, high }, most, &Unit::Bytes);
         assert_eq!(ticks(24.0, 400.0, 8), [32.0, 64.0, 128.0, 256.0]);
         assert_eq!(ticks(16.0, 2e6, 8), [16.0, 256.0, 4096.0, 65536.0, 1_048_576.0]);
         assert_eq!(ticks(48.0, 48.0, 8), [48.0]);

@@ -7,7 +7,6 @@
 mod points;
 mod style;
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -27,10 +26,10 @@ pub const HTML: Format = Format {
     extension: "html",
     purpose: Purpose::Page,
     write: |out, _, shown| {
-        let mut page = Page { out, chapters: Chapter::all(shown.entries()), pictures: 0 };
-        page.head()?;
-        page.body()?;
-        page.data(shown)
+        let (front, chapters) = Chapter::all(shown.entries());
+        head(out, &front)?;
+        Page { out, pictures: 0 }.body(&front, &chapters)?;
+        data(out, &front, shown)
     },
 };
 
@@ -43,62 +42,131 @@ const MOST_CELLS: usize = 1024;
 /// The icon of a page: 16 by 16 pixels of two colours, as PNG.
 const ICON: &str = "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQAQMAAAAlPW0iAAAABlBMVEUKWKb///9kIX5oAAAAKElEQVR42mNggAM2BgY5BgYLBgYFMEpgYD/AwN7AwMPAUMHAUABVBAA7RQM/6E3zPgAAAABJRU5ErkJggg==";
 
+/// The lists of sentences of a chapter, each with the sentences of some roles.
+#[derive(Clone, Copy)]
+enum PageList {
+    Answers,
+    Facts,
+    Figures,
+    Trust,
+    Findings,
+    Lines,
+    Warnings,
+    Missing,
+    Method,
+    Command,
+    Notes,
+    Details,
+}
+
+/// Number of lists.
+const LISTS: usize = PageList::Details as usize + 1;
+
 /// A part of a page: the part before the first chapter, or a chapter.
 struct Chapter<'s> {
+    /// The number of the chapter; 0 for the part before the first one.
+    number: usize,
     /// The sentences that belong to it.
     sentences: Vec<(Role, &'s str)>,
     /// All its parts.
     entries: &'s [ShownPart],
+    /// The verdict: the answer; if there is none, the first finding if the result has several lines, and its line if it has
+    /// one.
+    verdict: &'s str,
+    /// The markup of each list, without the verdict.
+    lists: [String; LISTS],
 }
 
 impl<'s> Chapter<'s> {
-    /// Returns the part before the first chapter, then the chapters. Sentences of the method, and notes with their remedies,
+    /// Returns the part before the first chapter, and the chapters. Sentences of the method, and notes with their remedies,
     /// that several chapters have belong to the part before.
-    fn all(entries: &'s [ShownPart]) -> Vec<Chapter<'s>> {
+    fn all(entries: &'s [ShownPart]) -> (Chapter<'s>, Vec<Chapter<'s>>) {
         let is_chapter =
             |entry: &ShownPart| matches!(entry, ShownPart::Sentence(Role::Page(PageRole::Chapter), _));
         let first = entries.iter().position(is_chapter).unwrap_or(entries.len());
-        let (before, chapters) = entries.split_at(first);
-        let chapters: Vec<&[ShownPart]> = chapters.chunk_by(|_, next| !is_chapter(next)).collect();
+        let (before, entries) = entries.split_at(first);
+        let parts = || entries.chunk_by(|_, next| !is_chapter(next));
         let mut told: Vec<(&str, &str)> = Vec::new();
-        for (role, words) in chapters.iter().flat_map(|chapter| sentences(chapter)) {
-            told.extend(shared_label(role).map(|label| (label, words)));
-        }
-        sort_by(&mut told, Ord::cmp);
-        // The sentences of several chapters, each with whether it has its place.
-        let mut repeated: Vec<((&str, &str), bool)> = Vec::new();
-        for same in told.chunk_by(|one, other| one == other) {
-            if let [first, _, ..] = same {
-                repeated.push((*first, false));
+        for (role, words) in parts().flat_map(sentences) {
+            if let Some(label) = shared_label(role) {
+                told.push((label, words));
             }
         }
-        let mut all = Vec::from([Chapter { sentences: sentences(before).collect(), entries: before }]);
-        let mut shared = Vec::new();
-        for entries in chapters {
+        sort_by(&mut told, Ord::cmp);
+        let is_repeated = |key: &(&str, &str)| {
+            let first = told.partition_point(|other| other < key);
+            told.get(first + 1) == Some(key)
+        };
+        let (mut chapters, mut placed) = (Vec::new(), Vec::new());
+        let mut front = Vec::new();
+        sentences(before).for_each(|sentence| front.push(sentence));
+        for (number, entries) in (1..).zip(parts()) {
             let mut own = Vec::new();
-            // A remedy belongs to the warning before it.
-            let mut place = Some(false);
+            // A remedy belongs to the warning before it. `None` is a sentence that has its place.
+            let mut is_shared = Some(false);
             for (role, words) in sentences(entries) {
                 if role != Role::Page(PageRole::Remedy) {
-                    let label = shared_label(role).unwrap_or_default();
-                    let known = repeated.binary_search_by_key(&(label, words), |(known, _)| *known);
-                    place = match known.ok().and_then(|index| repeated.get_mut(index)) {
-                        None => Some(false),
-                        Some((_, has_place)) => (!core::mem::replace(has_place, true)).then_some(true),
-                    };
+                    let key = (shared_label(role).unwrap_or_default(), words);
+                    is_shared = Some(is_repeated(&key)).filter(|_| !placed.contains(&key));
+                    if is_shared == Some(true) {
+                        placed.push(key);
+                    }
                 }
-                match place {
-                    Some(true) => shared.push((role, words)),
+                match is_shared {
+                    Some(true) => front.push((role, words)),
                     Some(false) => own.push((role, words)),
                     None => {}
                 }
             }
-            all.push(Chapter { sentences: own, entries });
+            chapters.push(Chapter::of(number, own, entries));
         }
-        if let Some(page) = all.first_mut() {
-            page.sentences.append(&mut shared);
+        (Chapter::of(0, front, before), chapters)
+    }
+
+    fn of(number: usize, sentences: Vec<(Role, &'s str)>, entries: &'s [ShownPart]) -> Chapter<'s> {
+        let mut chapter = Chapter {
+            number,
+            sentences,
+            entries,
+            verdict: "Result",
+            lists: [const { String::new() }; LISTS],
+        };
+        let is_line = |(role, _): &&(Role, &str)| *role == Role::Line;
+        let several = chapter.sentences.iter().filter(is_line).count() > 1;
+        let roles = [Role::Answer, if several { Role::Finding } else { Role::Line }];
+        let mut verdict = roles.into_iter().find(|role| chapter.first(*role).is_some());
+        if let Some(words) = chapter.first(verdict.unwrap_or(Role::Page(PageRole::Title))) {
+            chapter.verdict = words;
         }
-        all
+        let (mut answers, mut warned) = (0, None);
+        for &(role, words) in &chapter.sentences {
+            if verdict == Some(role) {
+                (verdict, warned) = (None, None);
+                continue;
+            }
+            let found = match role {
+                // A remedy belongs to the warning before it.
+                Role::Page(PageRole::Remedy) => {
+                    warned.map(|list| (list, format!("<dd>{}</dd>\n", InMarkup(words))))
+                }
+                Role::Page(PageRole::ChapterAnswer(question, level)) => {
+                    answers += 1;
+                    let place = format!("<a href=\"#chapter-{answers}\">{question}</a> {}", Badge(level));
+                    let words = InMarkup(words);
+                    let markup = format!("<div class=\"{level}\"><dt>{place}</dt>\n<dd>{words}</dd></div>\n");
+                    Some((PageList::Answers, markup))
+                }
+                role => element(role, words),
+            };
+            warned = found.as_ref().map(|(list, _)| *list);
+            warned = warned.filter(|list| matches!(list, PageList::Warnings | PageList::Notes));
+            if let Some((list, markup)) = found
+                && let Some(known) = chapter.lists.get_mut(list as usize)
+            {
+                *known += &markup;
+            }
+        }
+        chapter
     }
 
     /// Returns the first sentence of a role.
@@ -106,23 +174,68 @@ impl<'s> Chapter<'s> {
         self.sentences.iter().find(|(role, _)| *role == wanted).map(|(_, words)| *words)
     }
 
-    /// Returns the role of the sentence that is the verdict, and its words: the answer; if there is none, the first finding if
-    /// the result has several lines, and its line if it has one.
-    fn verdict(&self) -> (Option<Role>, &'s str) {
-        let lines = self.sentences.iter().filter(|(role, _)| *role == Role::Line).count();
-        let other = if lines > 1 { Role::Finding } else { Role::Line };
-        let found = [Role::Answer, other].into_iter().find_map(|role| Some((Some(role), self.first(role)?)));
-        found.unwrap_or((None, self.first(Role::Page(PageRole::Title)).unwrap_or("Result")))
+    /// Returns the name of a chapter.
+    fn name(&self) -> InMarkup<&'s str> {
+        InMarkup(self.first(Role::Page(PageRole::Chapter)).unwrap_or_default())
     }
 
-    /// Returns the name of a chapter.
-    fn name(&self) -> &'s str {
-        self.first(Role::Page(PageRole::Chapter)).unwrap_or_default()
+    /// Returns the markup of a list.
+    fn list(&self, list: PageList) -> &str {
+        self.lists.get(list as usize).map_or("", String::as_str)
     }
 
     fn pictures(&self) -> impl Iterator<Item = &'s Picture> + use<'s> {
         self.entries.iter().filter_map(ShownPart::picture)
     }
+
+    /// Writes its tables within a frame: those for readers who want everything, or the others; nothing without any.
+    fn tables(&self, out: &mut dyn Write, [before, behind]: [&str; 2], long: bool) -> fmt::Result {
+        let is_one = |table: &ShownTable| (table.level == Level::Verbose) == long && table.has_rows();
+        let mut is_begun = false;
+        for entry in self.entries {
+            match entry {
+                ShownPart::Table(table) if is_one(table) => {
+                    out.write_str(if is_begun { "" } else { before })?;
+                    is_begun = true;
+                    write_table(out, table)?;
+                }
+                _ => {}
+            }
+        }
+        out.write_str(if is_begun { behind } else { "" })
+    }
+}
+
+/// Returns the list of a sentence, and its markup there.
+fn element(role: Role, words: &str) -> Option<(PageList, String)> {
+    let text = InMarkup(words);
+    Some(match role {
+        Role::Page(PageRole::Fact(label)) => {
+            (PageList::Facts, format!("<tr><th scope=\"row\">{label}</th><td>{text}</td></tr>\n"))
+        }
+        Role::Page(PageRole::Figure(label, level)) => {
+            let (badge, words) = (Badge(level), Emphasised(words));
+            let markup =
+                format!("<div class=\"{level}\"><dt>{label} {badge}</dt>\n<dd><b>{words}</dd></div>\n");
+            (PageList::Figures, markup)
+        }
+        Role::Trust => {
+            let (level, words) = (level_of(words), Emphasised(words));
+            let symbol = symbol(level);
+            (PageList::Trust, format!("<p class=\"trust {level}\">Trust: <b>{symbol} {words}</p>\n"))
+        }
+        Role::Answer | Role::Finding => (PageList::Findings, format!("<p>{text}</p>\n")),
+        Role::Missing => (PageList::Missing, format!("<p>{text}</p>\n")),
+        Role::Line => (PageList::Lines, format!("<li>{text}</li>\n")),
+        Role::Page(PageRole::Warning(severity)) => {
+            let list = if severity == "note" { PageList::Notes } else { PageList::Warnings };
+            (list, format!("<dt class=\"{severity}\">{text}</dt>\n"))
+        }
+        Role::Method(label) | Role::Provenance(label) => (PageList::Method, labelled(label, words)),
+        Role::Detail(label) => (PageList::Details, labelled(label, words)),
+        Role::Page(PageRole::Command) => (PageList::Command, format!("{text}")),
+        _ => return None,
+    })
 }
 
 /// Returns the label of a sentence that a page has once, however many chapters have it.
@@ -134,257 +247,130 @@ fn shared_label(role: Role) -> Option<&'static str> {
     }
 }
 
-/// A writer that writes the beginning of a frame before its first part.
-struct Framed<'o> {
-    out: &'o mut dyn Write,
-    before: Option<&'o str>,
-}
-
-impl Write for Framed<'_> {
-    fn write_str(&mut self, part: &str) -> fmt::Result {
-        self.before.take().map_or(Ok(()), |before| self.out.write_str(before))?;
-        self.out.write_str(part)
+fn head(out: &mut dyn Write, front: &Chapter<'_>) -> fmt::Result {
+    let figure = front.sentences.iter().find_map(|(role, words)| match role {
+        Role::Page(PageRole::Figure(_, level)) => {
+            let figure = words.split(',').next().unwrap_or_default();
+            Some(format!("{figure}{}", if *level == "poor" { " (poor)" } else { "" }))
+        }
+        _ => None,
+    });
+    let mut title = figure.unwrap_or_else(|| front.verdict.into());
+    if let Some(cpu) = front.first(Role::Page(PageRole::Fact("CPU"))) {
+        title = format!("{title} \u{b7} {cpu}");
     }
+    let experiment = front.first(Role::Page(PageRole::Title));
+    let before = if experiment.is_some() { " " } else { "" };
+    title = format!("{title} \u{b7} latency-bench{before}{}", experiment.unwrap_or_default());
+    let title = InMarkup(title.as_str());
+    let mut about = String::new();
+    for (role, words) in &front.sentences {
+        match role {
+            Role::Answer => about += &format!("{words} "),
+            Role::Trust => about += &format!("Trust: {words}. "),
+            Role::Page(PageRole::ChapterAnswer(question, _)) => about += &format!("{question}: {words} "),
+            _ => {}
+        }
+    }
+    write!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <link rel=\"icon\" href=\"data:image/png;base64,{ICON}\"/>\n\
+         <meta property=\"og:type\" content=\"article\"/>\n\
+         <title>{title}</title>\n<meta property=\"og:title\" content=\"{title}\"/>\n"
+    )?;
+    let frame = ["<meta name=\"description\" property=\"og:description\" content=\"", "\"/>\n"];
+    framed(out, frame, &format!("{}", InMarkup(about.as_str())))?;
+    write!(out, "<style>\n{}{}</style>\n</head>\n<body>\n", style::SHEET, svg::SHEET)
 }
 
-/// A function that writes a sentence if it is one of its subject.
-type WriteSentence<'w> = &'w mut dyn FnMut(&mut dyn Write, Role, &str) -> fmt::Result;
+/// Writes a list within a frame; nothing without a part of it.
+fn framed(out: &mut dyn Write, [before, behind]: [&str; 2], list: &str) -> fmt::Result {
+    if list.is_empty() { Ok(()) } else { write!(out, "{before}{list}{behind}") }
+}
 
 struct Page<'p> {
     out: &'p mut dyn Write,
-    /// The part before the first chapter, then the chapters.
-    chapters: Vec<Chapter<'p>>,
     /// The number of pictures so far; each has a number of its own.
     pictures: u32,
 }
 
-impl<'p> Page<'p> {
-    /// Writes the sentences of a chapter that belong to a subject within a frame; nothing without any.
-    fn list(&mut self, number: usize, [before, behind]: [&str; 2], write: WriteSentence<'_>) -> fmt::Result {
-        let mut framed = Framed { out: self.out, before: Some(before) };
-        for (role, words) in self.chapters.get(number).iter().flat_map(|chapter| &chapter.sentences) {
-            write(&mut framed, *role, words)?;
-        }
-        if framed.before.is_none() { self.out.write_str(behind) } else { Ok(()) }
+impl Page<'_> {
+    fn framed(&mut self, frame: [&str; 2], list: &str) -> fmt::Result {
+        framed(self.out, frame, list)
     }
 
-    fn front(&self) -> &Chapter<'p> {
-        // There is a part before the chapters, even if it is empty.
-        &self.chapters[0]
-    }
-
-    fn head(&mut self) -> fmt::Result {
-        let front = self.front();
-        let figure = front.sentences.iter().find_map(|(role, words)| match role {
-            Role::Page(PageRole::Figure(_, level)) => {
-                let figure = words.split(',').next().unwrap_or_default();
-                Some(format!("{figure}{}", if *level == "poor" { " (poor)" } else { "" }))
-            }
-            _ => None,
-        });
-        let mut title = figure.unwrap_or_else(|| front.verdict().1.into());
-        if let Some(cpu) = front.first(Role::Page(PageRole::Fact("CPU"))) {
-            title = format!("{title} \u{b7} {cpu}");
-        }
-        let experiment = front.first(Role::Page(PageRole::Title));
-        let before = if experiment.is_some() { " " } else { "" };
-        title = format!("{title} \u{b7} latency-bench{before}{}", experiment.unwrap_or_default());
-        let title = InMarkup(title.as_str());
-        write!(
-            self.out,
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-             <meta http-equiv=\"Content-Security-Policy\" \
-             content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"/>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-             <link rel=\"icon\" href=\"data:image/png;base64,{ICON}\"/>\n\
-             <meta property=\"og:type\" content=\"article\"/>\n\
-             <title>{title}</title>\n<meta property=\"og:title\" content=\"{title}\"/>\n"
-        )?;
-        let frame = ["<meta name=\"description\" property=\"og:description\" content=\"", "\"/>\n"];
-        self.list(0, frame, &mut |out, role, words| {
-            let words = InMarkup(words);
-            match role {
-                Role::Answer => write!(out, "{words} "),
-                Role::Trust => write!(out, "Trust: {words}. "),
-                Role::Page(PageRole::ChapterAnswer(question, _)) => write!(out, "{question}: {words} "),
-                _ => Ok(()),
-            }
-        })?;
-        write!(self.out, "<style>\n{}{}</style>\n</head>\n<body>\n", style::SHEET, svg::SHEET)
-    }
-
-    fn body(&mut self) -> fmt::Result {
+    fn body(&mut self, front: &Chapter<'_>, chapters: &[Chapter<'_>]) -> fmt::Result {
         self.out.write_str("<header>\n<p class=\"what\">latency-bench")?;
-        let front = self.front();
-        let verdict = front.verdict().1;
-        let [title, origin] = [PageRole::Title, PageRole::Origin].map(|role| front.first(Role::Page(role)));
-        if let Some(title) = title {
-            write!(self.out, " <b>{}</b>", InMarkup(title))?;
-        }
-        if let Some(origin) = origin {
-            write!(self.out, " on {}", InMarkup(origin))?;
-        }
-        write!(self.out, "</p>\n<h1>{}</h1>\n</header>\n", InMarkup(verdict))?;
-        let mut links = Framed { out: self.out, before: Some("<nav>\n") };
-        for (number, chapter) in self.chapters.iter().enumerate().skip(1) {
-            writeln!(links, "<a href=\"#chapter-{number}\">{}</a>", InMarkup(chapter.name()))?;
-        }
-        if links.before.is_none() {
-            self.out.write_str("</nav>\n")?;
-        }
-        self.out.write_str("<main>\n<div class=\"top\">\n<div>\n")?;
-        self.conclusions(0)?;
-        self.out.write_str("</div>\n")?;
-        self.lead()?;
-        let mut number = 0;
-        self.list(0, ["<dl class=\"answers\">\n", "</dl>\n"], &mut |out, role, words| {
-            let Role::Page(PageRole::ChapterAnswer(question, level)) = role else { return Ok(()) };
-            number += 1;
-            write!(
-                out,
-                "<div class=\"{level}\"><dt><a href=\"#chapter-{number}\">{question}</a> {}</dt>\n\
-                 <dd>{}</dd></div>\n",
-                Badge(level),
-                InMarkup(words)
-            )
-        })?;
-        let frame = ["<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n", "</tbody>\n</table>\n"];
-        self.list(0, frame, &mut |out, role, words| match role {
-            Role::Page(PageRole::Fact(label)) => {
-                writeln!(out, "<tr><th scope=\"row\">{label}</th><td>{}</td></tr>", InMarkup(words))
+        for (role, before, behind) in [(PageRole::Title, " <b>", "</b>"), (PageRole::Origin, " on ", "")] {
+            if let Some(words) = front.first(Role::Page(role)) {
+                write!(self.out, "{before}{}{behind}", InMarkup(words))?;
             }
-            _ => Ok(()),
-        })?;
+        }
+        write!(self.out, "</p>\n<h1>{}</h1>\n</header>\n", InMarkup(front.verdict))?;
+        let mut links = String::new();
+        for chapter in chapters {
+            links += &format!("<a href=\"#chapter-{}\">{}</a>\n", chapter.number, chapter.name());
+        }
+        self.framed(["<nav>\n", "</nav>\n"], &links)?;
+        self.out.write_str("<main>\n<div class=\"top\">\n<div>\n")?;
+        self.conclusions(front)?;
         self.out.write_str("</div>\n")?;
-        self.evidence(0)?;
-        for number in 1..self.chapters.len() {
-            let Some(chapter) = self.chapters.get(number) else { break };
+        self.lead(front, chapters)?;
+        self.framed(["<dl class=\"answers\">\n", "</dl>\n"], front.list(PageList::Answers))?;
+        let facts = ["<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n", "</tbody>\n</table>\n"];
+        self.framed(facts, front.list(PageList::Facts))?;
+        self.out.write_str("</div>\n")?;
+        self.evidence(front)?;
+        for chapter in chapters {
+            let (number, name, verdict) = (chapter.number, chapter.name(), InMarkup(chapter.verdict));
             writeln!(
                 self.out,
-                "<section id=\"chapter-{number}\">\n<h2>{}</h2>\n<p class=\"finding\">{}</p>",
-                InMarkup(chapter.name()),
-                InMarkup(chapter.verdict().1)
+                "<section id=\"chapter-{number}\">\n<h2>{name}</h2>\n<p class=\"finding\">{verdict}</p>"
             )?;
-            self.conclusions(number)?;
-            self.evidence(number)?;
-            self.ending(number)?;
+            self.conclusions(chapter)?;
+            self.evidence(chapter)?;
+            self.ending(chapter)?;
             self.out.write_str("</section>\n")?;
         }
-        self.ending(0)
+        self.ending(front)
     }
 
     /// Writes the figures, the trust in them, and further findings.
-    fn conclusions(&mut self, number: usize) -> fmt::Result {
-        self.list(number, ["<dl class=\"figures\">\n", "</dl>\n"], &mut |out, role, words| match role {
-            Role::Page(PageRole::Figure(label, level)) => writeln!(
-                out,
-                "<div class=\"{level}\"><dt>{label} {}</dt>\n<dd><b>{}</dd></div>",
-                Badge(level),
-                Emphasised(words)
-            ),
-            _ => Ok(()),
-        })?;
-        self.list(number, [""; 2], &mut |out, role, words| match (role, level_of(words)) {
-            (Role::Trust, level) => writeln!(
-                out,
-                "<p class=\"trust {level}\">Trust: <b>{} {}</p>",
-                symbol(level),
-                Emphasised(words)
-            ),
-            _ => Ok(()),
-        })?;
-        self.but_verdict(number, [""; 2], &[Role::Answer, Role::Finding], "p")
-    }
-
-    /// Writes the sentences with one of some roles as elements, but not the verdict.
-    fn but_verdict(&mut self, number: usize, frame: [&str; 2], roles: &[Role], element: &str) -> fmt::Result {
-        let mut verdict = self.chapters.get(number).and_then(|chapter| chapter.verdict().0);
-        self.list(number, frame, &mut |out, role, words| {
-            if verdict == Some(role) {
-                verdict = None;
-                return Ok(());
-            }
-            match roles.contains(&role) {
-                true => writeln!(out, "<{element}>{}</{element}>", InMarkup(words)),
-                false => Ok(()),
-            }
-        })
-    }
-
-    /// Writes warnings and their remedies: the notes, or the others.
-    fn warnings(&mut self, number: usize, frame: [&str; 2], of_notes: bool) -> fmt::Result {
-        let mut is_written = false;
-        self.list(number, frame, &mut |out, role, words| match role {
-            Role::Page(PageRole::Remedy) if is_written => writeln!(out, "<dd>{}</dd>", InMarkup(words)),
-            Role::Page(PageRole::Warning(severity)) if (severity == "note") == of_notes => {
-                is_written = true;
-                writeln!(out, "<dt class=\"{severity}\">{}</dt>", InMarkup(words))
-            }
-            _ => {
-                is_written = false;
-                Ok(())
-            }
-        })
-    }
-
-    /// Writes the tables: those for readers who want everything, or the others.
-    fn tables(&mut self, number: usize, [before, behind]: [&str; 2], long: bool) -> fmt::Result {
-        let mut framed = Framed { out: self.out, before: Some(before) };
-        for entry in self.chapters.get(number).map_or(&[][..], |chapter| chapter.entries) {
-            match entry {
-                ShownPart::Table(table) if (table.level == Level::Verbose) == long && table.has_rows() => {
-                    write_table(&mut framed, table)?;
-                }
-                _ => {}
-            }
-        }
-        if framed.before.is_none() { self.out.write_str(behind) } else { Ok(()) }
+    fn conclusions(&mut self, of: &Chapter<'_>) -> fmt::Result {
+        self.framed(["<dl class=\"figures\">\n", "</dl>\n"], of.list(PageList::Figures))?;
+        self.out.write_str(of.list(PageList::Trust))?;
+        self.out.write_str(of.list(PageList::Findings))
     }
 
     /// Writes the lines, warnings, pictures and tables.
-    fn evidence(&mut self, number: usize) -> fmt::Result {
-        self.but_verdict(number, ["<ul class=\"lines\">\n", "</ul>\n"], &[Role::Line], "li")?;
-        let heading = heading(number, "Warnings", "<dl class=\"warnings\">\n");
-        self.warnings(number, [&heading, "</dl>\n"], false)?;
-        let heading = self::heading(number, "Not measured", "");
-        self.list(number, [&heading, ""], &mut |out, role, words| match role {
-            Role::Missing => writeln!(out, "<p>{}</p>", InMarkup(words)),
-            _ => Ok(()),
-        })?;
-        let Some(pictures) = self.chapters.get(number).map(Chapter::pictures) else { return Ok(()) };
-        for picture in pictures {
-            self.picture(picture)?;
-        }
-        self.tables(number, [""; 2], false)
+    fn evidence(&mut self, of: &Chapter<'_>) -> fmt::Result {
+        self.framed(["<ul class=\"lines\">\n", "</ul>\n"], of.list(PageList::Lines))?;
+        let warnings = heading(of.number, "Warnings", "<dl class=\"warnings\">\n");
+        self.framed([&warnings, "</dl>\n"], of.list(PageList::Warnings))?;
+        self.framed([&heading(of.number, "Not measured", ""), ""], of.list(PageList::Missing))?;
+        of.pictures().try_for_each(|picture| self.picture(picture))?;
+        of.tables(self.out, [""; 2], false)
     }
 
     /// Writes the method, the command, notes, long tables and details.
-    fn ending(&mut self, number: usize) -> fmt::Result {
-        let method = match number {
-            0 => [&heading(0, "Placement, health, method", "<dl>\n"), "</dl>\n"],
-            _ => [
-                "<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n",
-                "</dl>\n</details>\n",
-            ],
+    fn ending(&mut self, of: &Chapter<'_>) -> fmt::Result {
+        let whole = heading(0, "Placement, health, method", "<dl>\n");
+        let folded = |summary| format!("<details>\n<summary>{summary}</summary>\n<dl>\n");
+        let method = match of.number {
+            0 => [whole.as_str(), "</dl>\n"],
+            _ => [&folded("Placement, health, method of this chapter"), "</dl>\n</details>\n"],
         };
-        self.list(number, method, &mut |out, role, words| match role {
-            Role::Method(label) | Role::Provenance(label) => labelled(out, label, words),
-            _ => Ok(()),
-        })?;
-        let command = heading(number, "To repeat it", "<pre class=\"command\">");
-        self.list(number, [&command, "</pre>\n"], &mut |out, role, words| match role {
-            Role::Page(PageRole::Command) => write!(out, "{}", InMarkup(words)),
-            _ => Ok(()),
-        })?;
-        let notes = ["<details>\n<summary>Notes</summary>\n<dl>\n", "</dl>\n</details>\n"];
-        self.warnings(number, notes, true)?;
+        self.framed(method, of.list(PageList::Method))?;
+        let command = heading(of.number, "To repeat it", "<pre class=\"command\">");
+        self.framed([&command, "</pre>\n"], of.list(PageList::Command))?;
+        self.framed([&folded("Notes"), "</dl>\n</details>\n"], of.list(PageList::Notes))?;
         let everything = ["<details>\n<summary>Everything measured</summary>\n", "</details>\n"];
-        self.tables(number, everything, true)?;
-        let details = ["<details>\n<summary>Details</summary>\n<dl>\n", "</dl>\n</details>\n"];
-        self.list(number, details, &mut |out, role, words| match role {
-            Role::Detail(label) => labelled(out, label, words),
-            _ => Ok(()),
-        })
+        of.tables(self.out, everything, true)?;
+        self.framed([&folded("Details"), "</dl>\n</details>\n"], of.list(PageList::Details))
     }
 
     fn picture(&mut self, picture: &Picture) -> fmt::Result {
@@ -405,21 +391,17 @@ impl<'p> Page<'p> {
     }
 
     /// Writes the first chart as a link to its chapter, where it is drawn; here it is shown once more.
-    fn lead(&mut self) -> fmt::Result {
-        let pictures = self.chapters.iter().enumerate();
-        let pictures = pictures.flat_map(|(number, chapter)| {
-            chapter.pictures().filter(|picture| is_drawn(picture)).map(move |picture| (number, picture))
+    fn lead(&mut self, front: &Chapter<'_>, chapters: &[Chapter<'_>]) -> fmt::Result {
+        let drawn = core::iter::once(front).chain(chapters).flat_map(|chapter| {
+            chapter.pictures().filter(|picture| is_drawn(picture)).map(|picture| (chapter.number, picture))
         });
-        let first = (1..).zip(pictures).find_map(|(number, (chapter, picture))| match picture {
-            Picture::Chart(chart) => Some((number, chapter, picture, &chart.title)),
-            Picture::Matrix(_) => None,
-        });
-        let Some((number, chapter @ 1.., picture, title)) = first else { return Ok(()) };
+        let first = (1..).zip(drawn).find(|(_, (_, picture))| matches!(picture, Picture::Chart(_)));
+        let Some((number, (chapter @ 1.., picture @ Picture::Chart(chart)))) = first else { return Ok(()) };
         let mut drawn = String::new();
         svg::write(&mut drawn, picture, svg::FramePlace::Page(number))?;
         let mut parts = drawn.split('"');
         let _ = parts.find(|part| part.ends_with("viewBox="));
-        let (view, title) = (parts.next().unwrap_or_default(), InMarkup(title.as_str()));
+        let (view, title) = (parts.next().unwrap_or_default(), InMarkup(chart.title.as_str()));
         writeln!(
             self.out,
             "<figure class=\"lead\"><a href=\"#chapter-{chapter}\"><svg role=\"img\" \
@@ -427,22 +409,22 @@ impl<'p> Page<'p> {
              href=\"#chart-{number}\"/></svg></a></figure>"
         )
     }
+}
 
-    /// Writes the document for programs, and the end of the page.
-    fn data(&mut self, shown: &Shown) -> fmt::Result {
-        let left_out = self.front().first(Role::Page(PageRole::Data));
-        self.out.write_str("<details>\n<summary>The same as JSON")?;
-        if let Some(words) = left_out {
-            write!(self.out, ", {}", InMarkup(words))?;
-        }
-        self.out.write_str("</summary>\n<pre>")?;
-        let out = &mut Escaping(self.out, markup_lines);
-        match left_out {
-            Some(_) => json::write(out, Layout::Lines, without_points(shown.entries()))?,
-            None => json::write(out, Layout::Lines, shown.entries())?,
-        }
-        self.out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")
+/// Writes the document for programs, and the end of the page.
+fn data(out: &mut dyn Write, front: &Chapter<'_>, shown: &Shown) -> fmt::Result {
+    let left_out = front.first(Role::Page(PageRole::Data));
+    out.write_str("<details>\n<summary>The same as JSON")?;
+    if let Some(words) = left_out {
+        write!(out, ", {}", InMarkup(words))?;
     }
+    out.write_str("</summary>\n<pre>")?;
+    let text = &mut Escaping(out, markup_lines);
+    match left_out {
+        Some(_) => json::write(text, Layout::Lines, without_points(shown.entries()))?,
+        None => json::write(text, Layout::Lines, shown.entries())?,
+    }
+    out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")
 }
 
 /// Returns everything but the lists of points.
@@ -483,10 +465,10 @@ fn heading(number: usize, words: &str, behind: &str) -> String {
     format!("<h{level}>{words}</h{level}>\n{behind}")
 }
 
-/// Writes a sentence with its label.
-fn labelled(out: &mut dyn Write, label: &str, words: &str) -> fmt::Result {
+/// Returns a sentence with its label.
+fn labelled(label: &str, words: &str) -> String {
     let label = if label.is_empty() { "Note" } else { label };
-    writeln!(out, "<dt>{label}</dt>\n<dd>{}</dd>", InMarkup(words))
+    format!("<dt>{label}</dt>\n<dd>{}</dd>\n", InMarkup(words))
 }
 
 /// Returns the level of trust at the beginning of a sentence; its first letter is enough.

@@ -1,10 +1,9 @@
 //! The values of a picture as a link to CSV. The link holds its data, so that a page needs no other file.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
 use crate::report::chart::Data;
-
-use crate::report::escape::{Escaping, address};
+use crate::report::escape::{Escaping, address, quoted};
 use crate::report::figures::Precise;
 use crate::report::shown::Picture;
 
@@ -18,12 +17,12 @@ pub fn link(out: &mut dyn Write, picture: &Picture, number: u32) -> fmt::Result 
 fn rows(out: &mut dyn Write, picture: &Picture) -> fmt::Result {
     match picture {
         Picture::Chart(chart) => {
-            let [x, y] = [&chart.x_axis, &chart.y_axis].map(|axis| Quoted(axis.title));
+            let [x, y] = [&chart.x_axis, &chart.y_axis].map(|axis| quoted(axis.title));
             writeln!(out, "series,{x},{y},low,high")?;
             for series in &chart.series {
                 let (Data::Points(points) | Data::Scatter(points)) = &series.data else { continue };
                 for point in points.iter().filter(|point| point.is_drawable()) {
-                    write!(out, "{},{},{}", Quoted(&series.name), Precise(point.x), Precise(point.y))?;
+                    write!(out, "{},{},{}", quoted(&series.name), Precise(point.x), Precise(point.y))?;
                     match point.band {
                         Some((low, high)) => writeln!(out, ",{},{}", Precise(low), Precise(high))?,
                         None => out.write_str(",,\n")?,
@@ -32,7 +31,7 @@ fn rows(out: &mut dyn Write, picture: &Picture) -> fmt::Result {
             }
         }
         Picture::Matrix(matrix) => {
-            let (noun, unit) = (matrix.noun, Quoted(matrix.unit));
+            let (noun, unit) = (matrix.noun, quoted(matrix.unit));
             writeln!(out, "initiator_{noun},target_{noun},{unit}")?;
             for (row, column, cell) in matrix.cells() {
                 if let Ok(value) = cell {
@@ -42,18 +41,4 @@ fn rows(out: &mut dyn Write, picture: &Picture) -> fmt::Result {
         }
     }
     Ok(())
-}
-
-/// A text of a row, in quotes (RFC 4180).
-struct Quoted<'t>(&'t str);
-
-impl Display for Quoted<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_char('"')?;
-        for character in self.0.chars() {
-            out.write_str(if character == '"' { "\"" } else { "" })?;
-            out.write_char(character)?;
-        }
-        out.write_char('"')
-    }
 }

@@ -3,9 +3,7 @@
 //! Texts have a contrast of at least 4.5 to 1 on both backgrounds (WCAG 2.1, 1.4.3). Pictures have their own rules.
 
 /// The style sheet. Each colour scheme defines the colours once, by name.
-pub const SHEET: &str = RULES;
-
-const RULES: &str = "\
+pub const SHEET: &str = "\
 :root{color-scheme:light dark;--paper:#ffffff;--raised:#f4f6f8;--edge:#d0d7de;--ink:#1c2128;--quiet:#57606a;\
 --good:#0b6b3a;--fair:#7a5200;--poor:#b3261e;--link:#0a58a6}
 @media screen and (prefers-color-scheme:dark){
@@ -101,7 +99,7 @@ mod tests {
 
     #[test]
     fn texts_are_legible_in_both_schemes() {
-        let (light, dark) = RULES.split_once("@media screen").unwrap();
+        let (light, dark) = SHEET.split_once("@media screen").unwrap();
         for rules in [light, dark] {
             for ground in ["paper", "raised"] {
                 for text in ["ink", "quiet", "good", "fair", "poor", "link"] {
@@ -114,7 +112,7 @@ mod tests {
 
     #[test]
     fn every_colour_has_a_name() {
-        let rules = RULES.split_once("body{").unwrap().1;
+        let rules = SHEET.split_once("body{").unwrap().1;
         assert!(!rules.contains('#'), "a colour that only one scheme has");
     }
 }

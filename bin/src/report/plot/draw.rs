@@ -1,4 +1,4 @@
-//! Finds the dots of one line of text that a series crosses.
+//! Finds the dots that a series crosses.
 //!
 //! Lines are drawn column by column: within a column of dots, a line covers a range of heights. This module uses only
 //! dots and fractions.
@@ -6,9 +6,7 @@
 use super::row::PlotRow;
 use crate::report::axis::Plane;
 use crate::report::chart::{ChartPoint, Data, is_drawable, value_at};
-use latency_core::math;
-use latency_core::math::ToReal;
-use latency_core::math::round;
+use latency_core::math::{self, ToReal, round};
 
 /// The look of one series.
 #[derive(Clone, Copy)]
@@ -29,115 +27,107 @@ const COLUMNS_PER_MARKER: usize = 4;
 /// The length of the dashes of a model's curve, and of the gaps between them, in columns of dots.
 const DASH: usize = 3;
 
-/// The plot's size in characters and in dots.
-#[derive(Clone, Copy)]
-pub struct PlotGrid {
+/// The plot's axes, and its size in characters and in dots.
+pub struct PlotGrid<'a> {
+    pub plane: Plane<'a>,
     /// Characters in a line.
     pub columns: usize,
-    lines: usize,
     /// Columns and lines of dots in a character.
     dots: (usize, usize),
+    /// The last column and the last line of dots.
+    last: (f64, f64),
 }
 
-impl PlotGrid {
-    pub fn new(columns: usize, lines: usize, braille: bool) -> Self {
-        Self { columns, lines, dots: if braille { BRAILLE } else { (1, 1) } }
+impl<'a> PlotGrid<'a> {
+    pub fn new(plane: Plane<'a>, columns: usize, lines: usize, braille: bool) -> PlotGrid<'a> {
+        let dots = if braille { BRAILLE } else { (1, 1) };
+        let last = |count: usize| count.saturating_sub(1).real();
+        PlotGrid { plane, columns, dots, last: (last(columns * dots.0), last(lines * dots.1)) }
     }
 
     /// Returns the column of characters at a fraction of the horizontal axis.
     pub fn column(&self, fraction: f64) -> usize {
-        math::whole(round(self.dot_x(fraction))) as usize / self.dots.0
+        nearest(fraction * self.last.0) / self.dots.0
     }
 
     /// Returns the line at a fraction of the vertical axis, 0 at the top.
     pub fn line(&self, fraction: f64) -> usize {
-        math::whole(round(self.dot_y(fraction))) as usize / self.dots.1
+        nearest((1.0 - fraction) * self.last.1) / self.dots.1
     }
 
-    fn dot_x(&self, fraction: f64) -> f64 {
-        fraction * (self.columns * self.dots.0).saturating_sub(1).real()
+    fn dot_of(&self, point: &ChartPoint) -> (f64, f64) {
+        (self.plane.x.fraction(point.x) * self.last.0, self.height(point.y))
     }
 
-    fn dot_y(&self, fraction: f64) -> f64 {
-        (1.0 - fraction) * (self.lines * self.dots.1).saturating_sub(1).real()
+    fn height(&self, value: f64) -> f64 {
+        (1.0 - self.plane.y.fraction(value)) * self.last.1
     }
 }
 
-/// The tool that draws series into one line of text.
-pub struct Pencil<'a> {
-    pub grid: PlotGrid,
-    pub plane: &'a Plane<'a>,
-    /// The line to draw, 0 at the top.
-    pub line: usize,
+/// Returns the dot at a place.
+fn nearest(place: f64) -> usize {
+    math::whole(round(place)) as usize
+}
+
+/// The tool that draws series into the lines of a plot.
+pub struct Pencil<'p, 'a> {
+    pub grid: &'p PlotGrid<'a>,
+    pub rows: &'p mut [PlotRow],
     /// The character for confidence intervals if there are no braille dots.
     pub interval: char,
 }
 
-impl Pencil<'_> {
+impl Pencil<'_, '_> {
     /// Draws one series. `among` is its index if there are several series.
-    pub fn series(&self, row: &mut PlotRow, data: &Data, look: Look, among: Option<usize>) {
+    pub fn series(&mut self, data: &Data, look: Look, among: Option<usize>) {
         match data {
             Data::Points(points) => {
-                self.intervals(row, points, look);
-                self.lines(row, points, look);
+                self.intervals(points, look);
+                self.lines(points, look);
                 let sparse = points.len() * COLUMNS_PER_MARKER <= self.grid.columns;
                 match among {
-                    _ if sparse => self.markers(row, points, look, 0, 0),
-                    Some(index) => self.markers(row, points, look, index * MARKER_SHIFT, MARKER_DISTANCE),
+                    _ if sparse => self.markers(points, look, 0, 0),
+                    Some(index) => self.markers(points, look, index * MARKER_SHIFT, MARKER_DISTANCE),
                     None => {}
                 }
             }
-            Data::Scatter(points) => self.markers(row, points, look, 0, 0),
-            Data::Curve(points) => self.curve(row, points, look),
+            Data::Scatter(points) => self.markers(points, look, 0, 0),
+            Data::Curve(points) => self.curve(points, look),
         }
     }
 
-    fn dot_of(&self, point: &ChartPoint) -> (f64, f64) {
-        (self.grid.dot_x(self.plane.x.fraction(point.x)), self.height(point.y))
-    }
-
-    fn height(&self, value: f64) -> f64 {
-        self.grid.dot_y(self.plane.y.fraction(value))
-    }
-
-    fn lines(&self, row: &mut PlotRow, points: &[ChartPoint], look: Look) {
+    fn lines(&mut self, points: &[ChartPoint], look: Look) {
         for point in points.iter().filter(|point| point.is_drawable()) {
-            let (x, y) = self.dot_of(point);
-            self.span(row, math::whole(round(x)) as usize, y, y, look);
+            let (x, y) = self.grid.dot_of(point);
+            self.span(nearest(x), y, y, look);
         }
         for pair in points.windows(2) {
             if let [before, after] = pair
                 && before.is_drawable()
                 && after.is_drawable()
             {
-                self.segment(row, self.dot_of(before), self.dot_of(after), look);
+                self.segment(self.grid.dot_of(before), self.grid.dot_of(after), look);
             }
         }
     }
 
-    fn segment(&self, row: &mut PlotRow, from: (f64, f64), to: (f64, f64), look: Look) {
+    fn segment(&mut self, from: (f64, f64), to: (f64, f64), look: Look) {
         let slope = if to.0 > from.0 { (to.1 - from.1) / (to.0 - from.0) } else { 0.0 };
-        for column in round(from.0) as u32..=round(to.0) as u32 {
-            let left = (f64::from(column) - 0.5).max(from.0);
-            let right = (f64::from(column) + 0.5).min(to.0);
-            self.span(
-                row,
-                column as usize,
-                from.1 + slope * (left - from.0),
-                from.1 + slope * (right - from.0),
-                look,
-            );
+        for column in nearest(from.0)..=nearest(to.0) {
+            let left = (column.real() - 0.5).max(from.0);
+            let right = (column.real() + 0.5).min(to.0);
+            self.span(column, from.1 + slope * (left - from.0), from.1 + slope * (right - from.0), look);
         }
     }
 
     /// Draws the intervals that are higher than the dot of their point.
-    fn intervals(&self, row: &mut PlotRow, points: &[ChartPoint], look: Look) {
+    fn intervals(&mut self, points: &[ChartPoint], look: Look) {
         for point in points.iter().filter(|point| point.is_drawable()) {
             if let Some((low, high)) = point.band {
-                let (bottom, top) = (self.height(low), self.height(high));
+                let (bottom, top) = (self.grid.height(low), self.grid.height(high));
                 if bottom - top >= 1.0 {
-                    let column = math::whole(round(self.dot_of(point).0)) as usize;
-                    self.span(row, column, top, bottom, Look { glyph: self.interval, ..look });
+                    let look = Look { glyph: self.interval, ..look };
+                    self.span(nearest(self.grid.dot_of(point).0), top, bottom, look);
                 }
             }
         }
@@ -145,49 +135,41 @@ impl Pencil<'_> {
 
     /// Draws markers, which distinguish several series and show single points: the first from the column `free` on, and
     /// the others at this distance or more.
-    fn markers(
-        &self,
-        row: &mut PlotRow,
-        points: &[ChartPoint],
-        look: Look,
-        mut free: usize,
-        distance: usize,
-    ) {
+    fn markers(&mut self, points: &[ChartPoint], look: Look, mut free: usize, distance: usize) {
         for point in points.iter().filter(|point| point.is_drawable()) {
-            let column = self.grid.column(self.plane.x.fraction(point.x));
+            let column = self.grid.column(self.grid.plane.x.fraction(point.x));
             if column >= free {
                 free = column + distance;
-                if self.grid.line(self.plane.y.fraction(point.y)) == self.line {
+                let line = self.grid.line(self.grid.plane.y.fraction(point.y));
+                if let Some(row) = self.rows.get_mut(line) {
                     row.glyph(column, look.glyph, Some(look.colour));
                 }
             }
         }
     }
 
-    fn curve(&self, row: &mut PlotRow, points: &[ChartPoint], look: Look) {
-        let last = (self.grid.columns * self.grid.dots.0).saturating_sub(1).max(1).real();
-        let at = |x: f64| value_at(points, self.plane.x.value((x / last).clamp(0.0, 1.0)));
+    fn curve(&mut self, points: &[ChartPoint], look: Look) {
+        let last = self.grid.last.0.max(1.0);
+        let x_axis = self.grid.plane.x;
+        let at = |x: f64| value_at(points, x_axis.value((x / last).clamp(0.0, 1.0)));
         // A curve of whole characters is too coarse for dashes.
         let dash = if self.grid.dots.0 > 1 { DASH } else { usize::MAX };
-        for column in (0..=math::whole(last) as usize).filter(|column| (column / dash).is_multiple_of(2)) {
+        for column in (0..=nearest(last)).filter(|column| (column / dash).is_multiple_of(2)) {
             let (left, right) = (at(column.real() - 0.5), at(column.real() + 0.5));
             if is_drawable(left) && is_drawable(right) {
-                self.span(row, column, self.height(left), self.height(right), look);
+                self.span(column, self.grid.height(left), self.grid.height(right), look);
             }
         }
     }
 
-    /// Draws the part of a vertical span in a column of dots that lies within this line.
-    fn span(&self, row: &mut PlotRow, column: usize, one_end: f64, other_end: f64, look: Look) {
+    /// Draws a vertical span in a column of dots.
+    fn span(&mut self, column: usize, one_end: f64, other_end: f64, look: Look) {
         let (width, height) = self.grid.dots;
-        let dot = |height: f64| usize::from(round(height) as u16);
-        let (top, bottom) = (dot(one_end.min(other_end)), dot(one_end.max(other_end)));
-        let first = self.line * height;
-        for dot in top.max(first)..(bottom + 1).min(first + height) {
-            if width == 1 {
-                row.glyph(column, look.glyph, Some(look.colour));
-            } else {
-                row.dot(column / width, dot - first, column % width, look.colour);
+        for dot in nearest(one_end.min(other_end))..=nearest(one_end.max(other_end)) {
+            match self.rows.get_mut(dot / height) {
+                Some(row) if width == 1 => row.glyph(column, look.glyph, Some(look.colour)),
+                Some(row) => row.dot(column / width, dot % height, column % width, look.colour),
+                None => break,
             }
         }
     }

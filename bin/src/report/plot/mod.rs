@@ -1,7 +1,6 @@
 //! A chart in the terminal: braille dots, or letters if the terminal shows only ASCII.
 //!
-//! It is written line by line without a canvas: for each line of text, the parts of the data that cross it are found
-//! again. This module depends on the chart and the terminal, but not on the results.
+//! This module depends on the chart and the terminal, but not on the results.
 
 mod draw;
 mod row;
@@ -11,14 +10,16 @@ use super::chart::{Chart, Data, MarkKind, Series, Unit};
 use super::figures::width;
 use super::labels::Shelves;
 use super::terminal::Terminal;
+use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
-use draw::{Look, PlotGrid};
-use latency_core::math;
-use latency_core::math::ToReal;
-use row::{MOST_COLUMNS, PlotRow};
+use draw::{Look, Pencil, PlotGrid};
+use latency_core::math::{self, ToReal};
+use row::PlotRow;
 
-/// The minimum width of a readable plot; narrower terminals wrap its lines.
+/// The minimum width of a readable plot, since narrower terminals wrap its lines, and the maximum, since wider ones are not
+/// easier to read.
 const FEWEST_COLUMNS: usize = 40;
+const MOST_COLUMNS: usize = 200;
 const FEWEST_LINES: usize = 10;
 const MOST_LINES: usize = 20;
 /// The columns per line of a plot. Characters are twice as high as wide, so plots have a ratio of height to width of 2
@@ -92,46 +93,47 @@ pub fn write(out: &mut dyn Write, chart: &Chart, terminal: Terminal) -> fmt::Res
     let labels = math::whole(plane.y.widest(&characters)) as usize;
     let plot = Plot {
         chart,
-        plane,
         terminal,
         // The labels and two blanks; long labels get no more than half of the width.
         margin: (labels + 2).min(columns / 2),
-        grid: PlotGrid::new(columns.saturating_sub(labels + 3), lines, terminal.unicode),
+        grid: PlotGrid::new(plane, columns.saturating_sub(labels + 3), lines, terminal.unicode),
         glyphs: if terminal.unicode { &UNICODE } else { &ASCII },
     };
     plot.legend(out)?;
-    plot.mark_labels(out)?;
-    for line in 0..lines {
-        plot.line(out, line)?;
-    }
+    let (marks, mark_lines) = plot.marks();
+    plot.mark_labels(out, &marks, mark_lines)?;
+    plot.data(out, &marks, lines)?;
     plot.horizontal_axis(out)
 }
-
-/// A receiver of the column of the line, the place of the label (line and start) and the label of each mark.
-type EachMark<'e> = &'e mut dyn FnMut(Option<usize>, Option<(usize, usize)>, &str);
 
 fn characters(shown: &dyn Display) -> f64 {
     width(shown).real()
 }
 
+/// A mark on the axis: the column of its line, the place of its label (line and start), and the label. An area has no line.
+type PlacedMark<'c> = (Option<usize>, Option<(usize, usize)>, &'c str);
+
 struct Plot<'a> {
     chart: &'a Chart,
-    plane: Plane<'a>,
     terminal: Terminal,
     /// Columns to the left of the vertical axis.
     margin: usize,
-    grid: PlotGrid,
+    grid: PlotGrid<'a>,
     glyphs: &'static Glyphs,
 }
 
-impl Plot<'_> {
+impl<'a> Plot<'a> {
     fn look(&self, index: usize, series: &Series) -> Look {
-        let marker = self.glyphs.markers.get(index % self.glyphs.markers.len());
         let glyph = match &series.data {
-            Data::Points(_) | Data::Scatter(_) => marker.copied().unwrap_or('*'),
+            Data::Points(_) | Data::Scatter(_) => self.glyphs.markers[index % self.glyphs.markers.len()],
             Data::Curve(_) => self.glyphs.curve,
         };
-        Look { glyph, colour: COLOURS.get(index % COLOURS.len()).copied().unwrap_or(QUIET) }
+        Look { glyph, colour: COLOURS[index % COLOURS.len()] }
+    }
+
+    /// Returns a line without characters.
+    fn row(&self) -> PlotRow {
+        PlotRow::new(self.grid.columns)
     }
 
     /// Writes the title of the vertical axis and the names of the series, in as many lines as necessary.
@@ -157,16 +159,34 @@ impl Plot<'_> {
         out.write_char('\n')
     }
 
+    /// Returns the marks on the axis, without second ticks, and the number of lines of their labels.
+    fn marks(&self) -> (Vec<PlacedMark<'a>>, usize) {
+        let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns.real(), 1.0);
+        let mut placed = Vec::new();
+        let marks = self.chart.marks.iter().filter(|mark| mark.kind != MarkKind::Tick);
+        for mark in marks.filter(|mark| self.grid.plane.x.contains(mark.x)) {
+            let column = self.grid.column(self.grid.plane.x.fraction(mark.x));
+            let label = mark.label.as_str();
+            let place = Some(width(&label)).filter(|width| *width > 0);
+            let place = place.and_then(|width| shelves.place(column.real(), width.real()));
+            let place = place.map(|place| (place.line, math::whole(place.start) as usize));
+            placed.push((Some(column).filter(|_| mark.kind == MarkKind::Line), place, label));
+        }
+        (placed, shelves.lines())
+    }
+
     /// Writes the labels of the marks, each at one side of its line or above its area.
-    fn mark_labels(&self, out: &mut dyn Write) -> fmt::Result {
-        for line in 0..self.each_mark(&mut |_, _, _| ()) {
-            let mut row = PlotRow::new(self.grid.columns);
-            self.each_mark(&mut |column, place, label| match place {
-                Some((at, start)) if at == line => row.shown(start, &label),
-                // The line of a mark begins below its label.
-                Some((at, _)) if at < line => self.upright(&mut row, column),
-                _ => {}
-            });
+    fn mark_labels(&self, out: &mut dyn Write, marks: &[PlacedMark<'_>], lines: usize) -> fmt::Result {
+        for line in 0..lines {
+            let mut row = self.row();
+            for &(column, place, label) in marks {
+                match place {
+                    Some((at, start)) if at == line => row.shown(start, &label),
+                    // The line of a mark begins below its label.
+                    Some((at, _)) if at < line => self.upright(&mut row, column),
+                    _ => {}
+                }
+            }
             write!(out, "{:1$}", "", self.margin)?;
             row.write(out, self.terminal)?;
         }
@@ -180,62 +200,44 @@ impl Plot<'_> {
         }
     }
 
-    /// Passes the column of the line, the place of the label (line and start) and the label of each mark on the axis to
-    /// `tell`, and returns the number of lines of labels. Second ticks are left out.
-    fn each_mark(&self, tell: EachMark<'_>) -> usize {
-        let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns.real(), 1.0);
-        let marks = self.chart.marks.iter().filter(|mark| mark.kind != MarkKind::Tick);
-        for mark in marks.filter(|mark| self.plane.x.contains(mark.x)) {
-            let column = self.grid.column(self.plane.x.fraction(mark.x));
-            let label = mark.label.as_str();
-            let place = Some(width(&label)).filter(|width| *width > 0);
-            let place = place.and_then(|width| shelves.place(column.real(), width.real()));
-            let place = place.map(|place| (place.line, math::whole(place.start) as usize));
-            tell(Some(column).filter(|_| mark.kind == MarkKind::Line), place, label);
+    /// Writes the lines of the plot itself.
+    fn data(&self, out: &mut dyn Write, marks: &[PlacedMark<'_>], lines: usize) -> fmt::Result {
+        let mut rows = Vec::new();
+        (0..lines).for_each(|_| rows.push(self.row()));
+        for row in &mut rows {
+            marks.iter().for_each(|(column, ..)| self.upright(row, *column));
         }
-        shelves.lines()
-    }
-
-    /// Writes one line of the plot itself.
-    fn line(&self, out: &mut dyn Write, line: usize) -> fmt::Result {
-        let mut row = PlotRow::new(self.grid.columns);
-        self.each_mark(&mut |column, _, _| self.upright(&mut row, column));
-        let pencil =
-            draw::Pencil { grid: self.grid, plane: &self.plane, line, interval: self.glyphs.interval };
+        let mut pencil = Pencil { grid: &self.grid, rows: &mut rows, interval: self.glyphs.interval };
         let several = self.chart.series.len() > 1;
         // The first series is in front, so it is drawn last.
         for (index, series) in self.chart.series.iter().enumerate().rev() {
-            pencil.series(&mut row, &series.data, self.look(index, series), several.then_some(index));
+            pencil.series(&series.data, self.look(index, series), several.then_some(index));
         }
-        let here = |tick: &f64| self.grid.line(self.plane.y.fraction(*tick)) == line;
-        let axis = match self.plane.y.ticks().find(here) {
-            Some(tick) => {
-                let label = self.plane.y.label(tick);
-                write!(out, "{:1$}{label} ", "", (self.margin - 1).saturating_sub(width(&label) + 1))?;
-                self.glyphs.vertical_tick
-            }
-            None => {
-                write!(out, "{:1$}", "", self.margin - 1)?;
-                self.glyphs.vertical
-            }
-        };
-        self.terminal.paint(out, QUIET, &axis)?;
-        row.write(out, self.terminal)
+        let axis = &self.grid.plane.y;
+        let ticks = axis.ticks();
+        for (line, row) in rows.iter().enumerate() {
+            let here = |tick: &&f64| self.grid.line(axis.fraction(**tick)) == line;
+            let label = ticks.iter().find(here).map(|tick| format!("{} ", axis.label(*tick)));
+            let glyph = if label.is_some() { self.glyphs.vertical_tick } else { self.glyphs.vertical };
+            write!(out, "{:>1$}", label.unwrap_or_default(), self.margin - 1)?;
+            self.terminal.paint(out, QUIET, &glyph)?;
+            row.write(out, self.terminal)?;
+        }
+        Ok(())
     }
 
     fn horizontal_axis(&self, out: &mut dyn Write) -> fmt::Result {
-        let (mut rule, mut labels) = (PlotRow::new(self.grid.columns), PlotRow::new(self.grid.columns));
+        let (mut rule, mut labels) = (self.row(), self.row());
         for column in 0..self.grid.columns {
             rule.glyph_behind(column, self.glyphs.horizontal, Some(QUIET));
         }
         let length = self.grid.columns.saturating_sub(1).real();
-        self.plane.x.each_label([length, length + 1.0, 2.0], &characters, &mut |label, place| {
-            let (column, wide) = (self.grid.column(place / length.max(1.0)), width(label));
+        for (label, place) in self.grid.plane.x.labels([length, length + 1.0, 2.0], &characters) {
+            let (column, wide) = (self.grid.column(place / length.max(1.0)), width(&label));
             let start = column.saturating_sub(wide / 2).min(self.grid.columns.saturating_sub(wide));
-            labels.shown(start, label);
+            labels.shown(start, &label);
             rule.glyph(column, self.glyphs.horizontal_tick, Some(QUIET));
-            Ok(())
-        })?;
+        }
         write!(out, "{:1$}", "", self.margin - 1)?;
         self.terminal.paint(out, QUIET, &self.glyphs.corner)?;
         rule.write(out, self.terminal)?;

@@ -3,10 +3,8 @@
 //! This module depends on characters, but not on the data.
 
 use crate::report::terminal::Terminal;
+use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
-
-/// The maximum width of a plot; wider ones are not easier to read.
-pub const MOST_COLUMNS: usize = 200;
 
 /// The code of the braille character without dots. The lowest eight bits of a code are its dots.
 const BRAILLE: u32 = 0x2800;
@@ -35,68 +33,48 @@ impl CharacterCell {
 }
 
 /// The characters of one line.
-pub struct PlotRow {
-    cells: [CharacterCell; MOST_COLUMNS],
-    columns: usize,
-}
+pub struct PlotRow(Vec<CharacterCell>);
 
 impl PlotRow {
     /// Makes a blank line.
     pub fn new(columns: usize) -> Self {
-        Self { cells: [CharacterCell::default(); MOST_COLUMNS], columns: columns.min(MOST_COLUMNS) }
-    }
-
-    fn cell(&mut self, column: usize) -> Option<&mut CharacterCell> {
-        self.cells.get_mut(..self.columns)?.get_mut(column)
+        Self(vec![CharacterCell::default(); columns])
     }
 
     /// Sets a braille dot; it replaces any other character.
     pub fn dot(&mut self, column: usize, dot_line: usize, dot_column: usize, colour: u8) {
         let bit = DOTS.get(dot_line).and_then(|line| line.get(dot_column)).copied().unwrap_or(0);
-        if let Some(cell) = self.cell(column) {
+        if let Some(cell) = self.0.get_mut(column) {
             *cell = CharacterCell { dots: cell.dots | bit, glyph: None, colour: Some(colour) };
         }
     }
 
     /// Sets a character.
     pub fn glyph(&mut self, column: usize, glyph: char, colour: Option<u8>) {
-        if let Some(cell) = self.cell(column) {
+        if let Some(cell) = self.0.get_mut(column) {
             *cell = CharacterCell { dots: cell.dots, glyph: Some(glyph), colour };
         }
     }
 
     /// Sets a character if the place is empty.
     pub fn glyph_behind(&mut self, column: usize, glyph: char, colour: Option<u8>) {
-        if self.cell(column).is_some_and(|cell| cell.is_empty()) {
+        if self.0.get(column).is_some_and(CharacterCell::is_empty) {
             self.glyph(column, glyph, colour);
         }
     }
 
-    /// Writes a value over the present characters.
+    /// Writes a value over the present characters, as far as it fits.
     pub fn shown(&mut self, start: usize, value: &dyn Display) {
-        struct At<'a> {
-            row: &'a mut PlotRow,
-            column: usize,
+        for (column, character) in (start..).zip(format!("{value}").chars()) {
+            self.glyph(column, character, None);
         }
-        impl Write for At<'_> {
-            fn write_str(&mut self, part: &str) -> fmt::Result {
-                for character in part.chars() {
-                    self.row.glyph(self.column, character, None);
-                    self.column += 1;
-                }
-                Ok(())
-            }
-        }
-        // Characters that do not fit are left out, so writing cannot fail.
-        let _ = write!(At { row: self, column: start }, "{value}");
     }
 
     /// Writes the line without blanks at its end, one escape sequence per change of colour.
     pub fn write(&self, out: &mut dyn Write, terminal: Terminal) -> fmt::Result {
-        let cells = self.cells.get(..self.columns).unwrap_or_default();
-        let length = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
+        let length = self.0.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
         let mut current = None;
-        for cell in cells.iter().take(length) {
+        for cell in self.0.iter().take(length) {
             // A blank has no colour of its own.
             let wanted = if cell.is_empty() { current } else { cell.colour };
             if terminal.colour && wanted != current {

@@ -8,7 +8,6 @@
 mod parts;
 mod values;
 
-use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 

@@ -10,7 +10,6 @@ use core::fmt::Write;
 
 use latency_core::json::{Event, Reader, Writer};
 use latency_core::math::{self, ToReal};
-use latency_core::text::Text;
 use latency_core::units::NodeId;
 
 use crate::report::chart::{
@@ -327,16 +326,6 @@ plain! {
     };
 }
 
-impl<const N: usize> Stored for Text<N> {
-    fn store(&self, out: &mut Out<'_>) {
-        text(out, self.as_str());
-    }
-
-    fn restore(source: &mut PartSource<'_, '_>) -> Self {
-        Text::of(format_args!("{}", source.text()))
-    }
-}
-
 impl<T: Stored> Stored for Box<T> {
     fn store(&self, out: &mut Out<'_>) {
         (**self).store(out);
@@ -397,16 +386,5 @@ impl<A: Stored, B: Stored> Stored for (A, B) {
         let both = (source.restored(), source.restored());
         source.leave();
         both
-    }
-}
-
-impl Stored for [NodeId; 2] {
-    fn store(&self, out: &mut Out<'_>) {
-        let [from, to] = *self;
-        (from, to).store(out);
-    }
-
-    fn restore(source: &mut PartSource<'_, '_>) -> Self {
-        source.restored::<(NodeId, NodeId)>().into()
     }
 }

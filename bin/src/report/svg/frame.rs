@@ -19,20 +19,23 @@ pub enum FramePlace<'a> {
     Page(u32),
 }
 
-/// The distance between the lines of a title; below it, of a subtitle.
-const TITLE_LINE: f64 = 24.0;
-const SUBTITLE_LINE: f64 = 17.0;
 /// The distance between the lines of a footer.
 const FOOTER_LINE: f64 = 15.0;
 /// The blank margin around a picture.
 pub const EDGE: f64 = 24.0;
 
+/// Returns title and subtitle, each with its class, its size and the distance between its lines.
+fn heading<'h>(title: &'h str, subtitle: &'h str) -> [(&'h str, &'static str, Size, f64); 2] {
+    [(title, "title", Size::Title, 24.0), (subtitle, "quiet", Size::Small, 17.0)]
+}
+
 /// Returns the height of title and subtitle in a picture of this width.
 pub fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
-    let room = width - 2.0 * EDGE;
-    let titles = text::lines(title, Size::Title, room).count().real();
-    let subtitles = text::lines(subtitle, Size::Small, room).count().real();
-    EDGE + titles * TITLE_LINE + subtitles * SUBTITLE_LINE
+    let mut height = EDGE;
+    for (words, _, size, line) in heading(title, subtitle) {
+        height += text::lines(words, size, width - 2.0 * EDGE).count().real() * line;
+    }
+    height
 }
 
 /// Begins a document: writes its background, styles, title and subtitle.
@@ -46,7 +49,6 @@ pub fn begin(
     subtitle: &str,
 ) -> fmt::Result {
     let room = width - 2.0 * EDGE;
-    let right = width - EDGE;
     let (namespace, footer) = match place {
         FramePlace::File(footer) => ("xmlns=\"http://www.w3.org/2000/svg\" ", footer),
         FramePlace::Page(_) => ("", ""),
@@ -58,45 +60,29 @@ pub fn begin(
         "<svg {namespace}class=\"latency-bench\" role=\"img\" width=\"{width:.0}\" height=\"{bottom:.0}\" \
          viewBox=\"0 0 {width:.0} {bottom:.0}\" color=\"#1c2128\""
     )?;
+    let name = InMarkup(title);
     match place {
         FramePlace::File(_) => {
-            let (title, sheet) = (InMarkup(&title), style::SHEET);
-            writeln!(out, ">\n<title>{title}</title>\n<style>\n{sheet}</style>")?;
+            writeln!(out, ">\n<title>{name}</title>\n<style>\n{}</style>", style::SHEET)?;
         }
-        FramePlace::Page(number) => {
-            let title = InMarkup(&title);
-            writeln!(
-                out,
-                " id=\"chart-{number}\" aria-labelledby=\"picture-{number}\">\n<title \
-                 id=\"picture-{number}\">{title}</title>"
-            )?;
-        }
+        FramePlace::Page(number) => writeln!(
+            out,
+            " id=\"chart-{number}\" aria-labelledby=\"picture-{number}\">\n<title \
+             id=\"picture-{number}\">{name}</title>"
+        )?,
     }
     writeln!(out, "<rect class=\"page\" width=\"{width:.0}\" height=\"{bottom:.0}\" rx=\"8\"/>")?;
-    for (index, line) in footer().enumerate() {
-        let y = height - 12.0 + FOOTER_LINE * (index + 1).real();
-        text::text(
-            out,
-            format_args!("class=\"foot\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\"", Trimmed(right), y),
-            &line,
-        )?;
+    let mut baseline = height - 12.0;
+    for line in footer() {
+        baseline += FOOTER_LINE;
+        text::text(out, ["foot", "end"], &Trimmed(width - EDGE), baseline, &line)?;
     }
     let mut baseline = EDGE - 6.0;
-    for line in text::lines(title, Size::Title, room) {
-        baseline += TITLE_LINE;
-        text::text(
-            out,
-            format_args!("class=\"title\" x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), baseline),
-            &line,
-        )?;
-    }
-    for line in text::lines(subtitle, Size::Small, room) {
-        baseline += SUBTITLE_LINE;
-        text::text(
-            out,
-            format_args!("class=\"quiet\" x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), baseline),
-            &line,
-        )?;
+    for (words, class, size, distance) in heading(title, subtitle) {
+        for line in text::lines(words, size, room) {
+            baseline += distance;
+            text::text(out, [class, ""], &Trimmed(EDGE), baseline, &line)?;
+        }
     }
     Ok(())
 }

@@ -4,12 +4,13 @@
 
 use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::{shade, text_on};
-use super::text::{Size, lines, text, width};
+use super::text::{Pixels, Size, lines, text, upright, width};
 use crate::report::chart::{Matrix, mark};
 use crate::report::escape::InMarkup;
 use crate::report::figures::Figure;
 use crate::report::labels::Shelves;
 use crate::report::shade::Shades;
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use latency_core::decimal::Trimmed;
 use latency_core::math::ToReal;
@@ -33,6 +34,8 @@ const SCALE_WIDTH: f64 = 192.0;
 const SCALE_HEIGHT: f64 = 12.0;
 const NARROWEST: f64 = 460.0;
 const REASON_LINE: f64 = 17.0;
+/// The room for the mark before a reason.
+const REASON_MARK: f64 = 16.0;
 
 /// Writes a matrix as one SVG document.
 ///
@@ -41,18 +44,18 @@ const REASON_LINE: f64 = 17.0;
 /// Returns the error of `out`.
 pub fn write(out: &mut dyn Write, matrix: &Matrix, place: FramePlace<'_>) -> fmt::Result {
     let cell = (ROOM / matrix.columns.len().max(1).real()).clamp(NARROWEST_CELL, WIDEST_CELL);
-    let matrix_width = cell * matrix.columns.len().real();
-    let width = (EDGE + LEFT + matrix_width).max(NARROWEST);
+    let right = LEFT + cell * matrix.columns.len().real();
+    let width = (EDGE + right).max(NARROWEST);
     let names_top = heading_height(width, &matrix.title, &matrix.subtitle) + 4.0;
-    let name_lines = each_group(matrix, cell, &mut |_, _, _| Ok(()))?;
+    let (groups, name_lines) = groups(matrix, cell);
     let top = names_top + GROUP_LINE * name_lines.real() + COLUMN_HEADINGS;
     let bottom = top + CELL_HEIGHT * matrix.rows.len().real();
     let shades = Shades::of(matrix);
     let scale_top = bottom + EDGE;
     let notes_top = if shades.is_some() { scale_top + SCALE_HEIGHT + EDGE } else { scale_top };
-    let room = width - 2.0 * EDGE;
     let reasons = matrix.reasons();
-    let notes = reasons.iter().flat_map(|reason| lines(reason, Size::Small, room - 16.0)).count();
+    let lines_of = |reason| lines(reason, Size::Small, width - 2.0 * EDGE - REASON_MARK);
+    let notes = reasons.iter().flat_map(|reason| lines_of(reason)).count();
     let height = notes_top + REASON_LINE * notes.real() + if notes > 0 { EDGE / 2.0 } else { 0.0 };
 
     begin(out, place, (width, height), &matrix.title, &matrix.subtitle)?;
@@ -64,23 +67,24 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix, place: FramePlace<'_>) -> fmt
             grid.cell(out, (row, column, found), (x, y), shades.as_ref())?;
         }
     }
-    groups(out, &grid, names_top)?;
+    // Lines between groups, and their names.
+    for (first, name, line, x) in groups {
+        let baseline = names_top + GROUP_LINE * line.real() + 12.0;
+        if first > 0 {
+            let y = top + CELL_HEIGHT * first.real() - GAP / 2.0;
+            let (x, top) = (x - GAP / 2.0, baseline - 10.0);
+            writeln!(out, "<path class=\"none\" d=\"M{x:.1} {top:.1}V{y:.1}H{right:.1}\"/>")?;
+        }
+        text(out, ["quiet", ""], &Pixels(x + GAP), baseline, &name)?;
+    }
     if let Some(shades) = &shades {
         scale(out, shades, matrix.unit, scale_top)?;
     }
-    let mut baseline = notes_top;
+    let mut baseline = notes_top + 4.0;
     for reason in &reasons {
-        text(
-            out,
-            format_args!("class=\"quiet\" x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), baseline + 4.0),
-            &mark(&reasons, reason),
-        )?;
-        for line in lines(reason, Size::Small, room - 16.0) {
-            text(
-                out,
-                format_args!("class=\"quiet\" x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE + 16.0), baseline + 4.0),
-                &line,
-            )?;
+        text(out, ["quiet", ""], &Trimmed(EDGE), baseline, &mark(&reasons, reason))?;
+        for line in lines_of(reason) {
+            text(out, ["quiet", ""], &Trimmed(EDGE + REASON_MARK), baseline, &line)?;
             baseline += REASON_LINE;
         }
     }
@@ -99,40 +103,16 @@ impl HeatGrid<'_> {
         let Self { matrix, top, cell, .. } = *self;
         let centre = LEFT + cell * matrix.columns.len().real() / 2.0;
         let [from, to] = if matrix.groups.is_some() { ["", ""] } else { ["from ", "to "] };
-        let y = top - 30.0;
-        text(
-            out,
-            format_args!("class=\"quiet\" text-anchor=\"middle\" x=\"{centre:.1}\" y=\"{y:.1}\""),
-            &format_args!("{to}{}", matrix.noun),
-        )?;
-        let (x, y) = (LEFT - 52.0, (top + bottom) / 2.0);
-        text(
-            out,
-            format_args!(
-                "class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" \
-                 transform=\"rotate(-90 {x:.1} {y:.1})\""
-            ),
-            &format_args!("{from}{}", matrix.noun),
-        )?;
+        let noun = matrix.noun;
+        text(out, ["quiet", "middle"], &Pixels(centre), top - 30.0, &format_args!("{to}{noun}"))?;
+        upright(out, "quiet", (LEFT - 52.0, (top + bottom) / 2.0), &format_args!("{from}{noun}"))?;
         for (index, column) in matrix.columns.iter().enumerate() {
             let x = LEFT + cell * (index.real() + 0.5);
-            text(
-                out,
-                format_args!(
-                    "class=\"number\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\"",
-                    x,
-                    top - 10.0
-                ),
-                column,
-            )?;
+            text(out, ["number", "middle"], &Pixels(x), top - 10.0, column)?;
         }
         for (index, row) in matrix.rows.iter().enumerate() {
             let y = top + CELL_HEIGHT * (index.real() + 0.5) + 5.0;
-            text(
-                out,
-                format_args!("class=\"number\" text-anchor=\"end\" x=\"{:.1}\" y=\"{:.1}\"", LEFT - 14.0, y),
-                row,
-            )?;
+            text(out, ["number", "end"], &Pixels(LEFT - 14.0), y, row)?;
         }
         Ok(())
     }
@@ -170,37 +150,19 @@ impl HeatGrid<'_> {
     }
 }
 
-/// A receiver of the index, the name and the place of the name (line and left end) of each group.
-type EachGroup<'e> = &'e mut dyn FnMut(usize, &str, Option<(usize, f64)>) -> fmt::Result;
-
-/// Passes the index, the name and the place of the name (line and left end) of each group to `tell`, and returns the
-/// number of lines of names. The first column is the second row, because each row begins a column further to the right.
-fn each_group(matrix: &Matrix, cell: f64, tell: EachGroup<'_>) -> Result<usize, fmt::Error> {
+/// Returns the first row, the name and the place of the name (line and left end) of each group, and the number of lines of
+/// names. The first column is the second row, because each row begins a column further to the right.
+fn groups(matrix: &Matrix, cell: f64) -> (Vec<(usize, &str, usize, f64)>, usize) {
     let mut shelves = Shelves::<GROUP_LINES>::new(f64::INFINITY, 10.0);
+    let mut groups = Vec::new();
     for group in matrix.groups.as_deref().unwrap_or_default() {
         let x = LEFT + cell * group.first.saturating_sub(1).real();
         let name = group.name.as_str();
-        let place = shelves.place(x, width(&name, Size::Small));
-        tell(group.first, name, place.map(|place| (place.line, place.start)))?;
-    }
-    Ok(shelves.lines())
-}
-
-/// Draws lines between groups, and their names.
-fn groups(out: &mut dyn Write, grid: &HeatGrid<'_>, names_top: f64) -> fmt::Result {
-    let HeatGrid { matrix, top, cell, .. } = *grid;
-    let right = LEFT + cell * matrix.columns.len().real();
-    each_group(matrix, cell, &mut |first, name, place| {
-        let Some((line, x)) = place else { return Ok(()) };
-        let baseline = names_top + GROUP_LINE * line.real() + 12.0;
-        if first > 0 {
-            let y = top + CELL_HEIGHT * first.real() - GAP / 2.0;
-            let (x, top) = (x - GAP / 2.0, baseline - 10.0);
-            writeln!(out, "<path class=\"none\" d=\"M{x:.1} {top:.1}V{y:.1}H{right:.1}\"/>")?;
+        if let Some(place) = shelves.place(x, width(&name, Size::Small)) {
+            groups.push((group.first, name, place.line, place.start));
         }
-        text(out, format_args!("class=\"quiet\" x=\"{:.1}\" y=\"{:.1}\"", x + GAP, baseline), &name)
-    })
-    .map(drop)
+    }
+    (groups, shelves.lines())
 }
 
 /// Writes the scale that explains the shades.
@@ -208,12 +170,8 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, top: f64) -> fmt::Res
     let (low, high) = shades.ends();
     let step_width = SCALE_WIDTH / f64::from(SCALE_STEPS);
     let baseline = top + SCALE_HEIGHT - 2.0;
-    let end = format_args!("{} {unit}", Figure(low));
-    text(
-        out,
-        format_args!("class=\"quiet\" text-anchor=\"end\" x=\"{:.1}\" y=\"{:.1}\"", LEFT - 8.0, baseline),
-        &end,
-    )?;
+    let end = |value: f64| format!("{} {unit}", Figure(value));
+    text(out, ["quiet", "end"], &Pixels(LEFT - 8.0), baseline, &end(low))?;
     for step in 0..SCALE_STEPS {
         let colour = shade(f64::from(step) / f64::from(SCALE_STEPS - 1));
         let x = LEFT + step_width * f64::from(step);
@@ -222,7 +180,5 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, top: f64) -> fmt::Res
         write!(out, "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{SCALE_HEIGHT}\"")?;
         writeln!(out, " fill=\"{colour}\"/>")?;
     }
-    let x = LEFT + SCALE_WIDTH + 8.0;
-    let end = format_args!("{} {unit}", Figure(high));
-    text(out, format_args!("class=\"quiet\" x=\"{:.1}\" y=\"{:.1}\"", x, baseline), &end)
+    text(out, ["quiet", ""], &Pixels(LEFT + SCALE_WIDTH + 8.0), baseline, &end(high))
 }

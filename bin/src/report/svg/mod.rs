@@ -9,7 +9,6 @@ mod line;
 mod style;
 mod text;
 
-use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 

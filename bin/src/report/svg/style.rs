@@ -5,17 +5,14 @@
 //! 1.4.11).
 
 use crate::report::colour::{Colour, contrast};
-use latency_core::math;
-use latency_core::math::ToReal;
+use latency_core::math::{self, ToReal};
 
 /// The number of different colours of series.
 pub const SERIES: usize = 6;
 
 /// The style sheet. Colour-blind readers can distinguish the colours of the series. Dashes show lines behind equal
 /// ones.
-pub const SHEET: &str = RULES;
-
-const RULES: &str = "\
+pub const SHEET: &str = "\
 .latency-bench{color:#1c2128;max-width:100%;height:auto}
 .latency-bench .page{fill:#fff}
 .latency-bench text{fill:currentColor;font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;\
@@ -121,7 +118,7 @@ mod tests {
 
     /// Returns the colours of the series on the light and on the dark background, and that background.
     fn series() -> [(std::vec::Vec<Colour>, Colour); 2] {
-        let (light, dark) = RULES.split_once("@media").unwrap();
+        let (light, dark) = SHEET.split_once("@media").unwrap();
         [(light, [255; 3]), (dark, [0x14, 0x18, 0x1d])].map(|(rules, ground)| {
             let rules = rules.lines().filter(|rule| rule.contains(" .s") && rule.contains("{color:#"));
             let colours = rules.map(|rule| {

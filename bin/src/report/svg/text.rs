@@ -24,9 +24,40 @@ impl Size {
     }
 }
 
-/// Writes a text element with these attributes on its own line.
-pub fn text(out: &mut dyn Write, attributes: fmt::Arguments<'_>, shown: &dyn Display) -> fmt::Result {
-    writeln!(out, "<text {attributes}>{}</text>", InMarkup(shown))
+/// A place in pixels.
+pub struct Pixels(pub f64);
+
+impl Display for Pixels {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:.1}", self.0)
+    }
+}
+
+/// Writes a text element on its own line: its class and its anchor, each unless it is empty, and its place.
+pub fn text(
+    out: &mut dyn Write,
+    look: [&str; 2],
+    x: &dyn Display,
+    y: f64,
+    shown: &dyn Display,
+) -> fmt::Result {
+    begin(out, look)?;
+    writeln!(out, " x=\"{x}\" y=\"{y:.1}\">{}</text>", InMarkup(shown))
+}
+
+/// Writes a text element that reads upwards around its middle.
+pub fn upright(out: &mut dyn Write, class: &str, (x, y): (f64, f64), shown: &dyn Display) -> fmt::Result {
+    begin(out, [class, "middle"])?;
+    write!(out, " x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-90 {x:.1} {y:.1})\"")?;
+    writeln!(out, ">{}</text>", InMarkup(shown))
+}
+
+fn begin(out: &mut dyn Write, [class, anchor]: [&str; 2]) -> fmt::Result {
+    out.write_str("<text")?;
+    if !class.is_empty() {
+        write!(out, " class=\"{class}\"")?;
+    }
+    if anchor.is_empty() { Ok(()) } else { write!(out, " text-anchor=\"{anchor}\"") }
 }
 
 /// Returns the approximate width of a text, in pixels.

@@ -1,9 +1,9 @@
 //! The series of a chart as SVG paths, and their samples in the legend.
 
 use crate::report::axis::{Plane, ValueWithUnit};
-use crate::report::chart::{ChartPoint, Data, Unit, is_drawable, value_at};
+use crate::report::chart::{ChartPoint, Data, is_drawable, value_at};
 use crate::report::escape::InMarkup;
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 use latency_core::decimal::Trimmed;
 
 /// The length of the sample of a series in the legend.
@@ -23,8 +23,6 @@ pub struct Canvas<'a> {
     pub width: f64,
     pub top: f64,
     pub height: f64,
-    /// The units of the horizontal and of the vertical axis.
-    pub axes: (&'a Unit, &'a Unit),
 }
 
 impl Canvas<'_> {
@@ -40,24 +38,41 @@ impl Canvas<'_> {
         self.top + self.height
     }
 
-    fn shown_x(&self, value: f64) -> impl Display + use<'_> {
-        InMarkup(ValueWithUnit(value, self.axes.0))
-    }
-
-    fn shown_y(&self, value: f64) -> impl Display + use<'_> {
-        InMarkup(ValueWithUnit(value, self.axes.1))
-    }
-
     pub fn series(&self, out: &mut dyn Write, data: &Data, index: usize) -> fmt::Result {
         match data {
             Data::Points(points) => {
                 self.bands(out, points)?;
-                self.lines(out, points)?;
+                for run in points.split(|point| !point.is_drawable()).filter(|run| run.len() > 1) {
+                    self.path(out, "line", &mut run.iter().map(|point| (point.x, point.y)), "")?;
+                }
                 self.markers(out, points, index)
             }
             Data::Scatter(points) => self.markers(out, points, index),
-            Data::Curve(points) => self.curve(out, points),
+            Data::Curve(points) => {
+                let place = |step: u32| self.plane.x.value(f64::from(step) / f64::from(CURVE_STEPS));
+                let mut places = (0..=CURVE_STEPS).map(place).map(|x| (x, value_at(points, x)));
+                self.path(out, "curve", &mut places, "")
+            }
         }
+    }
+
+    /// Writes a path through some places, which begins again behind a place that cannot be drawn.
+    fn path(
+        &self,
+        out: &mut dyn Write,
+        class: &str,
+        places: &mut dyn Iterator<Item = (f64, f64)>,
+        end: &str,
+    ) -> fmt::Result {
+        write!(out, "<path class=\"{class}\" d=\"")?;
+        let mut command = 'M';
+        for (x, y) in places {
+            if is_drawable(y) {
+                write!(out, "{command}{:.1} {:.1}", self.x(x), self.y(y))?;
+            }
+            command = if is_drawable(y) { 'L' } else { 'M' };
+        }
+        writeln!(out, "{end}\"/>")
     }
 
     fn bands(&self, out: &mut dyn Write, points: &[ChartPoint]) -> fmt::Result {
@@ -67,115 +82,66 @@ impl Canvas<'_> {
             point.band.filter(drawable).filter(|_| point.is_drawable() && point.whiskers.is_none())
         };
         for run in points.split(|point| ends(point).is_none()).filter(|run| run.len() > 1) {
-            out.write_str("<path class=\"band\" d=\"")?;
-            let mut command = 'M';
-            for (x, (low, _)) in run.iter().filter_map(|point| Some((point.x, point.band?))) {
-                self.place(out, command, (x, low))?;
-                command = 'L';
-            }
-            for (x, (_, high)) in run.iter().rev().filter_map(|point| Some((point.x, point.band?))) {
-                self.place(out, command, (x, high))?;
-            }
-            out.write_str("Z\"/>\n")?;
+            let low = run.iter().filter_map(|point| Some((point.x, point.band?.0)));
+            let high = run.iter().rev().filter_map(|point| Some((point.x, point.band?.1)));
+            self.path(out, "band", &mut low.chain(high), "Z")?;
         }
         Ok(())
-    }
-
-    fn lines(&self, out: &mut dyn Write, points: &[ChartPoint]) -> fmt::Result {
-        for run in points.split(|point| !point.is_drawable()).filter(|run| run.len() > 1) {
-            out.write_str("<path class=\"line\" d=\"")?;
-            let mut command = 'M';
-            for point in run {
-                self.place(out, command, (point.x, point.y))?;
-                command = 'L';
-            }
-            out.write_str("\"/>\n")?;
-        }
-        Ok(())
-    }
-
-    /// Writes one place of a path, to which the command leads.
-    fn place(&self, out: &mut dyn Write, command: char, (x, y): (f64, f64)) -> fmt::Result {
-        out.write_char(command)?;
-        write!(out, "{:.1} {:.1}", self.x(x), self.y(y))
     }
 
     fn markers(&self, out: &mut dyn Write, points: &[ChartPoint], index: usize) -> fmt::Result {
         let radius = if points.len() > MANY { SMALL } else { LARGE };
+        let shown_x = |value: f64| InMarkup(ValueWithUnit(value, self.plane.x.unit));
+        let shown_y = |value: f64| InMarkup(ValueWithUnit(value, self.plane.y.unit));
         for point in points.iter().filter(|point| point.is_drawable()) {
             let across = point.whiskers.map(|(low, high)| [(low, point.y), (high, point.y)]);
             let along = point.band.filter(|_| across.is_some());
             let along = along.map(|(low, high)| [(point.x, low), (point.x, high)]);
-            for [from, to] in [across, along].into_iter().flatten() {
-                if [from.0, from.1, to.0, to.1].into_iter().all(is_drawable) {
-                    out.write_str("<path class=\"whisker\" d=\"")?;
-                    self.place(out, 'M', from)?;
-                    self.place(out, 'L', to)?;
-                    out.write_str("\"/>\n")?;
+            for ends in [across, along].into_iter().flatten() {
+                if ends.iter().all(|(x, y)| is_drawable(*x) && is_drawable(*y)) {
+                    self.path(out, "whisker", &mut ends.into_iter(), "")?;
                 }
             }
             out.write_str("<path class=\"point\" d=\"")?;
             marker(out, index, (self.x(point.x), self.y(point.y)), radius)?;
-            write!(out, "\"><title>{}: {}", self.shown_x(point.x), self.shown_y(point.y))?;
+            write!(out, "\"><title>{}: {}", shown_x(point.x), shown_y(point.y))?;
             if let Some((low, high)) = point.band {
-                write!(out, " ({} to {})", self.shown_y(low), self.shown_y(high))?;
+                write!(out, " ({} to {})", shown_y(low), shown_y(high))?;
             }
             out.write_str("</title></path>\n")?;
         }
         Ok(())
-    }
-
-    fn curve(&self, out: &mut dyn Write, points: &[ChartPoint]) -> fmt::Result {
-        out.write_str("<path class=\"curve\" d=\"")?;
-        let mut command = 'M';
-        for step in 0..=CURVE_STEPS {
-            let x = self.plane.x.value(f64::from(step) / f64::from(CURVE_STEPS));
-            let y = value_at(points, x);
-            if is_drawable(y) {
-                self.place(out, command, (x, y))?;
-            }
-            command = if is_drawable(y) { 'L' } else { 'M' };
-        }
-        out.write_str("\"/>\n")
     }
 }
 
 /// Draws the sample of a series in the legend, from its left end at middle height.
 pub fn swatch(out: &mut dyn Write, data: &Data, index: usize, (x, y): (f64, f64)) -> fmt::Result {
     let (right, middle) = (x + SWATCH_WIDTH, x + SWATCH_WIDTH / 2.0);
-    match data {
-        Data::Points(_) | Data::Scatter(_) => {
-            write!(out, "<path class=\"line\" d=\"M{x:.1} {y:.1}H{right:.1}\"/><path class=\"point\" d=\"")?;
-            marker(out, index, (middle, y), LARGE)?;
-            out.write_str("\"/>")
-        }
-        Data::Curve(_) => write!(out, "<path class=\"curve\" d=\"M{x:.1} {y:.1}H{right:.1}\"/>"),
+    let class = if matches!(data, Data::Curve(_)) { "curve" } else { "line" };
+    write!(out, "<path class=\"{class}\" d=\"M{x:.1} {y:.1}H{right:.1}\"/>")?;
+    if let Data::Curve(_) = data {
+        return Ok(());
     }
+    out.write_str("<path class=\"point\" d=\"")?;
+    marker(out, index, (middle, y), LARGE)?;
+    out.write_str("\"/>")
 }
 
 /// Writes the outline of a marker: a circle, square, triangle or diamond, because some readers and printers cannot
 /// distinguish colours.
 fn marker(out: &mut dyn Write, index: usize, (x, y): (f64, f64), radius: f64) -> fmt::Result {
+    let half = radius * [1.0, 0.9, 1.15, 1.3][index % MARKERS];
+    let (left, top, wide) = (x - half, y - half, 2.0 * half);
     match index % MARKERS {
         0 => {
-            let (left, wide) = (x - radius, 2.0 * radius);
             let radius = Trimmed(radius);
             write!(out, "M{left:.1} {y:.1}a{radius} {radius} 0 1 0 {wide:.1} 0")?;
             write!(out, "a{radius} {radius} 0 1 0 -{wide:.1} 0Z")
         }
-        1 => {
-            let half = radius * 0.9;
-            let wide = 2.0 * half;
-            write!(out, "M{:.1} {:.1}h{wide:.1}v{wide:.1}h-{wide:.1}Z", x - half, y - half)
-        }
-        2 => {
-            let half = radius * 1.15;
-            let wide = 2.0 * half;
-            write!(out, "M{x:.1} {:.1}l{half:.1} {wide:.1}h-{wide:.1}Z", y - half)
-        }
+        1 => write!(out, "M{left:.1} {top:.1}h{wide:.1}v{wide:.1}h-{wide:.1}Z"),
+        2 => write!(out, "M{x:.1} {top:.1}l{half:.1} {wide:.1}h-{wide:.1}Z"),
         _ => {
-            let half = radius * 1.3;
-            write!(out, "M{x:.1} {:.1}l{half:.1} {half:.1}", y - half)?;
+            write!(out, "M{x:.1} {top:.1}l{half:.1} {half:.1}")?;
             write!(out, "l-{half:.1} {half:.1}l-{half:.1} -{half:.1}Z")
         }
     }

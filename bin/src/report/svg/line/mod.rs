@@ -7,11 +7,12 @@ mod data;
 
 use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::SERIES;
-use super::text::{Size, text, width};
+use super::text::{Pixels, Size, text, upright, width};
 use crate::report::axis::{Plane, Title};
 use crate::report::chart::{Chart, Mark, MarkKind, Unit};
 use crate::report::escape::InMarkup;
 use crate::report::labels::Shelves;
+use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
 use data::{Canvas, SWATCH_WIDTH, swatch};
 use latency_core::decimal::Trimmed;
@@ -49,7 +50,7 @@ pub fn without_points(
 ) -> fmt::Result {
     let heading = heading_height(WIDTH, title, subtitle);
     begin(out, shown, (WIDTH, heading + 2.0 * EDGE), title, subtitle)?;
-    text(out, format_args!("x=\"{}\" y=\"{:.1}\"", Trimmed(EDGE), heading + EDGE), &"no points")?;
+    text(out, [""; 2], &Trimmed(EDGE), heading + EDGE, &"no points")?;
     out.write_str("</svg>\n")
 }
 
@@ -63,31 +64,32 @@ pub fn write(out: &mut dyn Write, chart: &Chart, shown: FramePlace<'_>) -> fmt::
     let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
         return without_points(out, [&chart.title, &chart.subtitle], shown);
     };
-    let marks_top = legend(chart, heading, &mut |_, _| Ok(()))? + 8.0;
+    let (names, marks_top) = legend(chart, heading);
     let left = LEFT.max(plane.y.widest(&small) + BESIDE_LABELS);
-    let axes = (&chart.x_axis.unit, &chart.y_axis.unit);
     let height = match &chart.y_axis.unit {
         Unit::Names(names) => NAME_HEIGHT * names.len().real(),
         _ => PLOT_HEIGHT,
     };
-    let mut canvas = Canvas { plane, left, width: WIDTH - EDGE - left, top: marks_top, height, axes };
-    canvas.top += MARK_LINE * each_mark(&canvas, chart, &mut |_, _| Ok(()))?.real() + 6.0;
+    let mut canvas = Canvas { plane, left, width: WIDTH - EDGE - left, top: marks_top, height };
+    let (marks, lines) = marks(&canvas, chart);
+    canvas.top += MARK_LINE * lines.real() + 6.0;
 
     begin(out, shown, (WIDTH, canvas.bottom() + BELOW), &chart.title, &chart.subtitle)?;
-    legend(chart, heading, &mut |index, (x, y)| {
-        let Some(series) = chart.series.get(index) else { return Ok(()) };
+    for ((index, series), (x, y)) in
+        chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty()).zip(names)
+    {
         in_colour(out, Some(index), &mut |out| swatch(out, &series.data, index, (x, y)))?;
-        text(out, format_args!("x=\"{:.1}\" y=\"{:.1}\"", x + SWATCH_WIDTH + 8.0, y + 4.0), &series.name)
-    })?;
+        text(out, [""; 2], &Pixels(x + SWATCH_WIDTH + 8.0), y + 4.0, &series.name)?;
+    }
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
-    mark_shapes(out, &canvas, chart, marks_top)?;
+    mark_shapes(out, &canvas, &marks, marks_top)?;
     // The gaps of dashed lines show the lines behind; the first line is solid.
     for (index, series) in chart.series.iter().enumerate() {
         in_colour(out, Some(index), &mut |out| canvas.series(out, &series.data, index))?;
     }
     // Labels come last, so that nothing crosses them.
-    mark_labels(out, &canvas, chart, marks_top)?;
+    mark_labels(out, &canvas, &marks, marks_top)?;
     out.write_str("</svg>\n")
 }
 
@@ -107,30 +109,25 @@ fn in_colour(
     out.write_str("</g>\n")
 }
 
-/// Passes the index of each named series and its place in the legend (left end, middle height) to `tell`, and returns
-/// the bottom of the legend.
-fn legend(
-    chart: &Chart,
-    heading: f64,
-    tell: &mut dyn FnMut(usize, (f64, f64)) -> fmt::Result,
-) -> Result<f64, fmt::Error> {
+/// Returns the place of each named series in the legend (left end, middle height), and the top of what follows the legend.
+fn legend(chart: &Chart, heading: f64) -> (Vec<(f64, f64)>, f64) {
     let (mut x, mut y) = (EDGE, heading + LEGEND_LINE / 2.0 + 4.0);
-    let mut bottom = y - LEGEND_LINE / 2.0;
-    for (index, series) in chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty()) {
+    let mut places = Vec::new();
+    for series in chart.series.iter().filter(|series| !series.name.is_empty()) {
         let wide = SWATCH_WIDTH + 8.0 + width(&series.name, Size::Small);
         if x > EDGE && x + wide > WIDTH - EDGE {
             (x, y) = (EDGE, y + LEGEND_LINE);
         }
-        tell(index, (x, y))?;
-        bottom = y + LEGEND_LINE / 2.0;
+        places.push((x, y));
         x += wide + LEGEND_GAP;
     }
-    Ok(bottom)
+    let half = if places.is_empty() { -LEGEND_LINE / 2.0 } else { LEGEND_LINE / 2.0 };
+    (places, y + half + 8.0)
 }
 
-/// The place of a mark and of its label.
-struct MarkPlace {
-    /// The place of the mark.
+/// A mark, its place and that of its label.
+struct MarkPlace<'c> {
+    mark: &'c Mark,
     x: f64,
     /// The place of the label, and whether it ends or begins there.
     text: f64,
@@ -139,78 +136,73 @@ struct MarkPlace {
     line: Option<usize>,
 }
 
-/// Passes each mark on the axis and its place to `tell`, and returns the number of lines of labels above the plot. A
-/// label is to the right of its line, or to the left if the right edge is too near.
-fn each_mark(
-    canvas: &Canvas<'_>,
-    chart: &Chart,
-    tell: &mut dyn FnMut(&Mark, MarkPlace) -> fmt::Result,
-) -> Result<usize, fmt::Error> {
+/// Returns each mark on the axis, and the number of lines of labels above the plot. A label is to the right of its line, or
+/// to the left if the right edge is too near.
+fn marks<'c>(canvas: &Canvas<'_>, chart: &'c Chart) -> (Vec<MarkPlace<'c>>, usize) {
     let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
+    let mut places = Vec::new();
     for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
-        let (x, wide) = (canvas.x(mark.x), small(&mark.label.as_str()));
+        let (x, wide) = (canvas.x(mark.x), small(&mark.label));
+        let is_area = matches!(mark.kind, MarkKind::Area(..));
         let right = match mark.kind {
             // A rising curve leaves room behind the end of an area that is narrower than its label.
             MarkKind::Area(end, _) if canvas.x(end) - x < wide + 2.0 * MARK_GAP => canvas.x(end) + MARK_GAP,
             _ => x + MARK_GAP,
         };
         let ends = right + wide > WIDTH - EDGE;
-        let anchor = if matches!(mark.kind, MarkKind::Area(..)) { WIDTH - EDGE } else { x - MARK_GAP };
-        let text = if ends { anchor } else { right };
-        let is_above = !matches!(mark.kind, MarkKind::Area(..)) && !mark.label.is_empty();
-        let place = if is_above { shelves.place(if ends { text - wide } else { text }, wide) } else { None };
-        tell(mark, MarkPlace { x, text, ends, line: place.map(|place| place.line) })?;
+        let text = match ends {
+            true if is_area => WIDTH - EDGE,
+            true => x - MARK_GAP,
+            false => right,
+        };
+        let place = match is_area || mark.label.is_empty() {
+            true => None,
+            false => shelves.place(if ends { text - wide } else { text }, wide),
+        };
+        places.push(MarkPlace { mark, x, text, ends, line: place.map(|place| place.line) });
     }
-    Ok(shelves.lines())
+    (places, shelves.lines())
 }
 
 /// Draws lines, and every other area, so that neighbours differ.
-fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart, top: f64) -> fmt::Result {
+fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, marks: &[MarkPlace<'_>], top: f64) -> fmt::Result {
     let mut shades = false;
-    each_mark(canvas, chart, &mut |mark, place| {
-        let label_top = place.line.map_or(canvas.top, |line| top + MARK_LINE * line.real());
+    for &MarkPlace { mark, x, line, .. } in marks {
+        let label_top = line.map_or(canvas.top, |line| top + MARK_LINE * line.real());
         let bottom = match mark.kind {
             MarkKind::Line => canvas.bottom(),
             MarkKind::Tick => canvas.top + TICK,
             MarkKind::Area(end, _) => {
                 shades = !shades;
-                let (left, top, right, bottom) = (place.x, canvas.top, canvas.x(end), canvas.bottom());
-                return match shades {
-                    true => writeln!(
-                        out,
-                        "<path class=\"area\" d=\"M{left:.1} {top:.1}H{right:.1}V{bottom:.1}H{left:.1}Z\"/>"
-                    ),
-                    false => Ok(()),
-                };
+                if shades {
+                    let (top, right, bottom) = (canvas.top, canvas.x(end), canvas.bottom());
+                    write!(out, "<path class=\"area\" d=\"M{x:.1} {top:.1}H{right:.1}")?;
+                    writeln!(out, "V{bottom:.1}H{x:.1}Z\"/>")?;
+                }
+                continue;
             }
         };
         in_colour(out, mark.series, &mut |out| {
-            let x = place.x;
             write!(out, "<path class=\"mark\" d=\"M{x:.1} {label_top:.1}V{bottom:.1}\"><title>")?;
             writeln!(out, "{}</title></path>", InMarkup(mark.label.as_str()))
-        })
-    })
-    .map(drop)
+        })?;
+    }
+    Ok(())
 }
 
-fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart, top: f64) -> fmt::Result {
-    each_mark(canvas, chart, &mut |mark, place| {
-        let baseline = match (mark.kind, place.line) {
+fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, marks: &[MarkPlace<'_>], top: f64) -> fmt::Result {
+    marks.iter().try_for_each(|place| {
+        let baseline = match (place.mark.kind, place.line) {
             (MarkKind::Area(_, y), _) => canvas.y(y) - 2.0 * MARK_GAP,
             (_, Some(line)) => top + MARK_LINE * line.real() + 12.0,
             (_, None) => return Ok(()),
         };
         // The text is anchored at the line, so the gap is exact with any font.
-        let (anchor, x) = (if place.ends { "end" } else { "start" }, place.text);
-        in_colour(out, mark.series, &mut |out| {
-            text(
-                out,
-                format_args!("class=\"label\" text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{baseline:.1}\""),
-                &mark.label.as_str(),
-            )
+        let anchor = if place.ends { "end" } else { "start" };
+        in_colour(out, place.mark.series, &mut |out| {
+            text(out, ["label", anchor], &Pixels(place.text), baseline, &place.mark.label)
         })
     })
-    .map(drop)
 }
 
 fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart) -> fmt::Result {
@@ -219,46 +211,21 @@ fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart) -> fmt
         let (left, right) = (Trimmed(canvas.left), Trimmed(WIDTH - EDGE));
         writeln!(out, "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>")?;
         let label = canvas.plane.y.label(tick);
-        text(
-            out,
-            format_args!(
-                "class=\"quiet\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\"",
-                Trimmed(canvas.left - 8.0),
-                y + 4.0
-            ),
-            &label,
-        )?;
+        text(out, ["quiet", "end"], &Trimmed(canvas.left - 8.0), y + 4.0, &label)?;
     }
-    let (x, y) = (EDGE + 6.0, canvas.top + canvas.height / 2.0);
-    text(
-        out,
-        format_args!(
-            "text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-90 {x:.1} {y:.1})\""
-        ),
-        &Title(&chart.y_axis),
-    )
+    upright(out, "", (EDGE + 6.0, canvas.top + canvas.height / 2.0), &Title(&chart.y_axis))
 }
 
 fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart) -> fmt::Result {
     let bottom = canvas.bottom();
     let (left, right) = (Trimmed(canvas.left), Trimmed(WIDTH - EDGE));
-    writeln!(
-        out,
-        "<line class=\"axis\" x1=\"{left}\" x2=\"{right}\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\"/>"
-    )?;
-    canvas.plane.x.each_label([canvas.width, canvas.width + EDGE, 8.0], &small, &mut |label, place| {
-        let x = canvas.left + place;
-        let end = bottom + 5.0;
-        writeln!(
-            out,
-            "<line class=\"axis\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom:.1}\" y2=\"{end:.1}\"/>"
-        )?;
-        text(
-            out,
-            format_args!("class=\"quiet\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\"", x, bottom + 20.0),
-            label,
-        )
-    })?;
-    let (x, y) = (canvas.left + canvas.width / 2.0, bottom + 44.0);
-    text(out, format_args!("text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\"", x, y), &Title(&chart.x_axis))
+    let axis = "<line class=\"axis\" x1=";
+    writeln!(out, "{axis}\"{left}\" x2=\"{right}\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\"/>")?;
+    for (label, place) in canvas.plane.x.labels([canvas.width, canvas.width + EDGE, 8.0], &small) {
+        let (x, end) = (canvas.left + place, bottom + 5.0);
+        writeln!(out, "{axis}\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom:.1}\" y2=\"{end:.1}\"/>")?;
+        text(out, ["quiet", "middle"], &Pixels(x), bottom + 20.0, &label)?;
+    }
+    let middle = canvas.left + canvas.width / 2.0;
+    text(out, ["", "middle"], &Pixels(middle), bottom + 44.0, &Title(&chart.x_axis))
 }
