@@ -11,10 +11,7 @@
 // always x0, and a block ends with its subtraction.
 
 .macro lb_clock_routine name, operation:vararg
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_clock
         mov     x1, #1
         mov     x2, #3
         .p2align 6
@@ -25,10 +22,8 @@
         b.ne    1b
         mov     x0, x1
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
-
-.pushsection .text.lb_clock, "ax", @progbits
 
 // lb_clock_adds: 64 x blocks dependent additions, one cycle each.
 lb_clock_routine lb_clock_adds, add x1, x1, x2
@@ -37,6 +32,3 @@ lb_clock_routine lb_clock_adds, add x1, x1, x2
 // five cycles each: three on most cores since Cortex-A76 and on those of Apple,
 // four on Cortex-A53 and A57, five on Cortex-A72.
 lb_clock_routine lb_clock_multiplies, mul x1, x1, x2
-
-.popsection
-.purgem lb_clock_routine

@@ -59,10 +59,7 @@
 .endm
 
 .macro lb_cores_enter name
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_cores
         mov     x6, x2                  // exchanges that are left
         cbz     x2, 9f
 .endm
@@ -78,15 +75,15 @@
 .macro lb_cores_leave name
 9:      sub     x0, x2, x6
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
-// Each side has four steps. start and next set x7 to the value of theirs after
+// Both sides, each with four steps. start and next set x7 to the value of theirs after
 // the other side has sent or answered; send and receive then transfer the
 // messages.
-.macro lb_cores_first name, start, next, send, receive
-        lb_cores_enter \name
-        \start
+.macro lb_cores_both name, start_first, start_second, next, send, receive
+        lb_cores_enter \name\()_first
+        \start_first
         lb_cores_resume 3f
         .p2align 4
 2:      \next
@@ -98,12 +95,10 @@
         b       9f
 5:      mov     x13, #1
         str     x13, [x0, #16]
-        lb_cores_leave \name
-.endm
+        lb_cores_leave \name\()_first
 
-.macro lb_cores_second name, start, next, send, receive
-        lb_cores_enter \name
-        \start
+        lb_cores_enter \name\()_second
+        \start_second
         .p2align 4
 2:      \next
         lb_cores_await lb_cores_poll, 9f
@@ -111,21 +106,7 @@
         \send
         subs    x6, x6, #1
         b.ne    2b
-        lb_cores_leave \name
-.endm
-
-.macro lb_cores_nothing
-.endm
-
-// Compare and swap: the line holds 0 in the first side's turn, and 1 in the second's.
-.macro lb_cores_cas_start_first
-        mov     x7, #0
-        mov     x8, #1
-.endm
-
-.macro lb_cores_cas_start_second
-        mov     x7, #1
-        mov     x8, #0
+        lb_cores_leave \name\()_second
 .endm
 
 // The compare and swap succeeds, since only this side changes the line in its
@@ -169,15 +150,6 @@
 6:
 .endm
 
-// Flags: each line holds the number of its writer's last message.
-.macro lb_cores_flag_start
-        ldr     x7, [x0]
-.endm
-
-.macro lb_cores_flag_next
-        add     x7, x7, #1
-.endm
-
 .macro lb_cores_flag_send
         stlr    x7, [x0]                // release: nothing before the message is written after it
 .endm
@@ -209,9 +181,10 @@
 // send after it.
 //   first:   { while (!cas(line, 0, 1)); }  while (*line != 0);
 //   second:  { while (!cas(line, 1, 0)); }
-.macro lb_cores_cas_both first, second, send, poll
-        lb_cores_enter \first
-        lb_cores_cas_start_first
+.macro lb_cores_cas_both name, send, poll
+        lb_cores_enter \name\()_first
+        mov     x7, #0
+        mov     x8, #1
         lb_cores_resume 3f
 2:      \send
 3:      cmp     x6, #1
@@ -224,41 +197,38 @@
         b       9f
 5:      mov     x13, #1
         str     x13, [x0, #16]
-        lb_cores_leave \first
+        lb_cores_leave \name\()_first
 
-        lb_cores_enter \second
-        lb_cores_cas_start_second
+        lb_cores_enter \name\()_second
+        mov     x7, #1
+        mov     x8, #0
         .p2align 4
 2:      lb_cores_await \poll, 9f
         subs    x6, x6, #1
         b.ne    2b
-        lb_cores_leave \second
+        lb_cores_leave \name\()_second
 .endm
 
-.pushsection .text.lb_cores, "ax", @progbits
         .arch_extension lse             // executed only where the kernel reports the instructions
 
-lb_cores_cas_both lb_cores_cas_first, lb_cores_cas_second, lb_cores_cas_send, lb_cores_cas_poll
-lb_cores_cas_both lb_cores_lse_cas_first, lb_cores_lse_cas_second, lb_cores_lse_cas_send, lb_cores_lse_cas_poll
+// The line holds 0 in the first side's turn, and 1 in the second's.
+lb_cores_cas_both lb_cores_cas, lb_cores_cas_send, lb_cores_cas_poll
+lb_cores_cas_both lb_cores_lse_cas, lb_cores_lse_cas_send, lb_cores_lse_cas_poll
 
 // lb_cores_read_cas: the same after a load has seen that the compare and swap will succeed.
 //   first:   { while (*line != 0); cas(line, 0, 1); while (*line != 0); }
 //   second:  { while (*line != 1); cas(line, 1, 0); }
-lb_cores_first  lb_cores_read_cas_first,  lb_cores_cas_start_first,  lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
-lb_cores_second lb_cores_read_cas_second, lb_cores_cas_start_second, lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
-lb_cores_first  lb_cores_lse_read_cas_first,  lb_cores_cas_start_first,  lb_cores_nothing, lb_cores_lse_cas_send, lb_cores_nothing
-lb_cores_second lb_cores_lse_read_cas_second, lb_cores_cas_start_second, lb_cores_nothing, lb_cores_lse_cas_send, lb_cores_nothing
+lb_cores_both lb_cores_read_cas, "mov x7, #0; mov x8, #1", "mov x7, #1; mov x8, #0", "", lb_cores_cas_send
+lb_cores_both lb_cores_lse_read_cas, "mov x7, #0; mov x8, #1", "mov x7, #1; mov x8, #0", "", lb_cores_lse_cas_send
 
-// lb_cores_flag: two lines, with loads and stores.
+// lb_cores_flag: two lines, with loads and stores. Each line holds the number of its writer's last message.
 //   first:   { *mine += 1; while (*theirs != *mine); }
 //   second:  { while (*theirs != *mine + 1); *mine += 1; }
-lb_cores_first  lb_cores_flag_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
-lb_cores_second lb_cores_flag_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
+lb_cores_both lb_cores_flag, "ldr x7, [x0]", "ldr x7, [x0]", "add x7, x7, #1", lb_cores_flag_send
 
 // lb_cores_message: as lb_cores_flag, with the sender's counter in the message. Each side sums the receiver's
 // counter minus the sender's counter, as signed numbers.
-lb_cores_first  lb_cores_message_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
-lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
+lb_cores_both lb_cores_message, "ldr x7, [x0]", "ldr x7, [x0]", "add x7, x7, #1", lb_cores_message_send, lb_cores_message_receive
 
 // ---- Walks -----------------------------------------------------------------
 //
@@ -271,10 +241,7 @@ lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next
 // it, and a walk hands nothing over.
 
 .macro lb_cores_walk name, hop
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_cores
         mov     x0, x1
         cbz     x2, 2f
         .p2align 4
@@ -282,15 +249,7 @@ lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next
         subs    x2, x2, #1
         b.ne    1b
 2:      ret
-        .size   \name, . - \name
-.endm
-
-.macro lb_cores_hop_read
-        ldr     x0, [x0]
-.endm
-
-.macro lb_cores_hop_lse_own
-        ldadd   xzr, x0, [x0]
+        lb_end  \name
 .endm
 
 // After a thousand failed stores in sequence, the walk goes on without the ownership
@@ -305,25 +264,19 @@ lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next
 7:      mov     x0, x5
 .endm
 
-.macro lb_cores_hop_store
-        ldr     x5, [x0]
-        str     x5, [x0]
-        mov     x0, x5
-.endm
-
 // lb_cores_read: loads each word.
 //   cursor = *(u64 *)cursor
-lb_cores_walk lb_cores_read, lb_cores_hop_read
+lb_cores_walk lb_cores_read, "ldr x0, [x0]"
 
 // lb_cores_own, lb_cores_lse_own: take exclusive ownership of each line, by adding zero. A processor may
 // execute the addition of LSE at the interconnect instead.
 //   cursor = atomic_fetch_add((u64 *)cursor, 0)
 lb_cores_walk lb_cores_own, lb_cores_hop_own
-lb_cores_walk lb_cores_lse_own, lb_cores_hop_lse_own
+lb_cores_walk lb_cores_lse_own, "ldadd xzr, x0, [x0]"
 
 // lb_cores_store: makes each line modified, by writing back the word that it holds.
 //   cursor = *(u64 *)cursor = *(u64 *)cursor
-lb_cores_walk lb_cores_store, lb_cores_hop_store
+lb_cores_walk lb_cores_store, "ldr x5, [x0]; str x5, [x0]; mov x0, x5"
 
 // lb_cores_flush: flushes lines from all caches, up to the point of coherency.
 //   x0   first     address of the first line
@@ -332,10 +285,7 @@ lb_cores_walk lb_cores_store, lb_cores_hop_store
 //
 // The load is for an emulator: its model of coherence sees the addresses of
 // loads, but not those of flushes.
-        .p2align 6
-        .globl  lb_cores_flush
-        .type   lb_cores_flush, @function
-lb_cores_flush:
+        lb_begin lb_cores_flush, lb_cores
         cbz     x1, 2f
 1:      ldrb    w2, [x0]
         dc      civac, x0
@@ -344,32 +294,6 @@ lb_cores_flush:
         b.ne    1b
 2:      dsb     ish                     // the flushes complete, for all cores, before all later accesses
         ret
-        .size   lb_cores_flush, . - lb_cores_flush
+        lb_end  lb_cores_flush
 
         .arch_extension nolse
-.popsection
-.purgem lb_cores_await
-.purgem lb_cores_poll
-.purgem lb_cores_enter
-.purgem lb_cores_resume
-.purgem lb_cores_leave
-.purgem lb_cores_first
-.purgem lb_cores_second
-.purgem lb_cores_nothing
-.purgem lb_cores_cas_start_first
-.purgem lb_cores_cas_start_second
-.purgem lb_cores_lse_cas_send
-.purgem lb_cores_cas_send
-.purgem lb_cores_lse_cas_poll
-.purgem lb_cores_cas_poll
-.purgem lb_cores_flag_start
-.purgem lb_cores_flag_next
-.purgem lb_cores_flag_send
-.purgem lb_cores_message_send
-.purgem lb_cores_message_receive
-.purgem lb_cores_cas_both
-.purgem lb_cores_walk
-.purgem lb_cores_hop_read
-.purgem lb_cores_hop_lse_own
-.purgem lb_cores_hop_own
-.purgem lb_cores_hop_store

@@ -107,14 +107,9 @@
 
 // int memcmp(const void *left = x0, const void *right = x1, size_t count = x2)
 // bcmp only tests for a difference, so it shares this code.
-        .pushsection .text.memcmp, "ax", @progbits
-        .globl  memcmp
         .globl  bcmp
-        .type   memcmp, @function
-        .type   bcmp, @function
-        .p2align 4
-memcmp:
-bcmp:
+        .set    bcmp, memcmp
+        lb_mem_begin memcmp
         mov     x3, xzr
 1:      add     x4, x3, #8
         cmp     x4, x2
@@ -136,9 +131,7 @@ bcmp:
         ret
 3:      mov     w0, wzr
         ret
-        .size   memcmp, . - memcmp
-        .size   bcmp, . - bcmp
-        .popsection
+        lb_mem_end memcmp
 
 // size_t strlen(const char *text = x0)
         lb_mem_begin strlen
@@ -149,6 +142,3 @@ bcmp:
         sub     x0, x0, #1
         ret
         lb_mem_end strlen
-
-        .purgem lb_mem_begin
-        .purgem lb_mem_end

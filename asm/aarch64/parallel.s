@@ -16,35 +16,20 @@
 // lanes this delay is hidden. The numbers are the same for every instruction
 // set, so that results can be compared. Register x18 belongs to the platform.
 
-// Applies `operation` to each of the first `count` cursors in registers: its register, the array and its
-// offset there.
-.macro lb_parallel_lanes operation, count, array
+// Executes `operation` for each of the first `count` cursors in registers: `\register` has the cursor, and
+// .Llb_parallel_lane is its number.
+.macro lb_parallel_lanes count, operation
         .set    .Llb_parallel_lane, 0
         .irp    register, x9, x10, x11, x12, x13, x14, x15, x16, x17, x19, x20, x21, x22, x23
         .if     .Llb_parallel_lane < \count
-        \operation \register, \array, .Llb_parallel_lane * 8
+        \operation
         .endif
         .set    .Llb_parallel_lane, .Llb_parallel_lane + 1
         .endr
 .endm
 
-.macro lb_parallel_fetch register, array, offset
-        ldr     \register, [\array, #\offset]
-.endm
-
-.macro lb_parallel_hop register, array, offset
-        ldr     \register, [\register]
-.endm
-
-.macro lb_parallel_keep register, array, offset
-        str     \register, [\array, #\offset]
-.endm
-
 .macro lb_parallel_enter name
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name
         stp     x19, x20, [sp, #-48]!
         stp     x21, x22, [sp, #16]
         stp     x23, x24, [sp, #32]
@@ -56,7 +41,7 @@
         ldp     x21, x22, [sp, #16]
         ldp     x19, x20, [sp], #48
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
 // Up to fourteen lanes. A turn of the loop has `unroll` rounds, a power of two,
@@ -64,11 +49,11 @@
 // a turn come first.
 .macro lb_parallel_in_registers name, lanes, unroll
         lb_parallel_enter \name
-        lb_parallel_lanes lb_parallel_fetch, \lanes, x0
+        lb_parallel_lanes \lanes, "ldr \register, [x0, #.Llb_parallel_lane * 8]"
         .if     \unroll > 1
         tst     x1, #\unroll - 1
         b.eq    2f
-1:      lb_parallel_lanes lb_parallel_hop, \lanes, none
+1:      lb_parallel_lanes \lanes, "ldr \register, [\register]"
         sub     x1, x1, #1
         tst     x1, #\unroll - 1
         b.ne    1b
@@ -76,11 +61,11 @@
 2:      cbz     x1, 4f
         .p2align 6
 3:      .rept   \unroll
-        lb_parallel_lanes lb_parallel_hop, \lanes, none
+        lb_parallel_lanes \lanes, "ldr \register, [\register]"
         .endr
         subs    x1, x1, #\unroll
         b.ne    3b
-4:      lb_parallel_lanes lb_parallel_keep, \lanes, x0
+4:      lb_parallel_lanes \lanes, "str \register, [x0, #.Llb_parallel_lane * 8]"
         lb_parallel_leave \name
 .endm
 
@@ -93,10 +78,10 @@
         adr     x3, 2f
         add     x2, x2, x2, lsl #1
         sub     x3, x3, x2, lsl #2      // the jump target: this number of lanes before the end of the run
-        lb_parallel_lanes lb_parallel_fetch, 12, x0
+        lb_parallel_lanes 12, "ldr \register, [x0, #.Llb_parallel_lane * 8]"
         cbz     x1, 3f
         .p2align 6
-1:      lb_parallel_lanes lb_parallel_hop, 12, none
+1:      lb_parallel_lanes 12, "ldr \register, [\register]"
         br      x3
         .set    .Llb_parallel_lane, \most
         .rept   \most - 12
@@ -107,29 +92,6 @@
         .endr
 2:      subs    x1, x1, #1
         b.ne    1b
-3:      lb_parallel_lanes lb_parallel_keep, 12, x0
+3:      lb_parallel_lanes 12, "str \register, [x0, #.Llb_parallel_lane * 8]"
         lb_parallel_leave \name
 .endm
-
-.pushsection .text.lb_chase, "ax", @progbits
-
-lb_parallel_in_registers lb_chase_parallel_1, 1, 8
-lb_parallel_in_registers lb_chase_parallel_2, 2, 4
-lb_parallel_in_registers lb_chase_parallel_3, 3, 4
-lb_parallel_in_registers lb_chase_parallel_4, 4, 2
-lb_parallel_in_registers lb_chase_parallel_6, 6, 2
-lb_parallel_in_registers lb_chase_parallel_8, 8, 1
-lb_parallel_in_registers lb_chase_parallel_10, 10, 1
-lb_parallel_in_registers lb_chase_parallel_12, 12, 1
-lb_parallel_in_registers lb_chase_parallel_14, 14, 1
-lb_parallel_in_memory lb_chase_parallel_more, 64
-
-.popsection
-.purgem lb_parallel_lanes
-.purgem lb_parallel_fetch
-.purgem lb_parallel_hop
-.purgem lb_parallel_keep
-.purgem lb_parallel_enter
-.purgem lb_parallel_leave
-.purgem lb_parallel_in_registers
-.purgem lb_parallel_in_memory

@@ -48,10 +48,7 @@
 .endm
 
 .macro lb_span_routine name, dependent
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name
         ldp     x2, x3, [x0]
         ldp     x4, x5, [x0, #16]
         ldp     x6, x7, [x0, #32]
@@ -69,14 +66,5 @@
         str     x11, [x0, #72]
         mov     x0, x12
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
-
-.pushsection .text.lb_chase, "ax", @progbits
-
-lb_span_routine lb_chase_span, 1
-lb_span_routine lb_chase_span_free, 0
-
-.popsection
-.purgem lb_span_load
-.purgem lb_span_routine

@@ -28,12 +28,7 @@
 //
 //   state  returned unchanged
 
-.pushsection .text.lb_stream, "ax", @progbits
-
-        .p2align 6
-        .globl  lb_stream_read
-        .type   lb_stream_read, @function
-lb_stream_read:
+        lb_begin lb_stream_read, lb_stream
         ands    x5, x1, #3              // lines that do not fill a block of four
         b.eq    2f
 1:      lb_stream_load 0
@@ -52,7 +47,7 @@ lb_stream_read:
         b.ne    3b
 4:      mov     x0, x3
         ret
-        .size   lb_stream_read, . - lb_stream_read
+        lb_end  lb_stream_read
 
 // ---------------------------------------------------------------------------
 // Updates: every line is loaded, and one of every `every` lines is stored to.
@@ -66,10 +61,7 @@ lb_stream_read:
 // with fixed stores; it counts the lines before and after the groups.
 
 .macro lb_stream_update name, every
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_stream
         movi    v4.2d, #0xffffffffffffffff      // -1 in each word
 1:      cbnz    x3, 2f
         cmp     x1, #12
@@ -102,12 +94,8 @@ lb_stream_read:
         b       2b
 4:      mov     x0, x3
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
-
-lb_stream_update lb_stream_update3, 3
-lb_stream_update lb_stream_update2, 2
-lb_stream_update lb_stream_update1, 1
 
 // ---------------------------------------------------------------------------
 // Writes: all 64 bytes of each line are written, by ordinary stores or by stores
@@ -124,10 +112,7 @@ lb_stream_update lb_stream_update1, 1
 // of memory anyway.
 
 .macro lb_stream_stores name, store, fence:vararg
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_stream
         dup     v0.2d, x3
         movi    v4.2d, #0xffffffffffffffff      // -1 in each word
         add     x3, x3, x1
@@ -142,7 +127,7 @@ lb_stream_update lb_stream_update1, 1
 2:      \fence                          // no later store overtakes the lines, above all the count of lines
         mov     x0, x3
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
 lb_stream_stores lb_stream_write, stp
@@ -158,10 +143,7 @@ lb_stream_stores lb_stream_ntwrite, stnp, dmb ishst
 //   for each line:  each word of `to` = the word of `from` + state;  state++
 
 .macro lb_stream_copies name, store, fence:vararg
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_stream
         dup     v4.2d, x3
         movi    v5.2d, #0xffffffffffffffff      // -1 in each word
         add     x3, x3, x1
@@ -183,7 +165,7 @@ lb_stream_stores lb_stream_ntwrite, stnp, dmb ishst
 2:      \fence                          // as for the writes
         mov     x0, x3
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
 lb_stream_copies lb_stream_copy, stp
@@ -205,10 +187,7 @@ lb_stream_copies lb_stream_copynt, stnp, dmb ishst
         movk    \register, #\third, lsl #48
 .endm
 
-        .p2align 6
-        .globl  lb_stream_random
-        .type   lb_stream_random, @function
-lb_stream_random:
+        lb_begin lb_stream_random, lb_stream
         cbz     x1, 2f
         lb_stream_constant x5, 0x5851, 0xf42d, 0x4c95, 0x7f2d
         lb_stream_constant x6, 0x1405, 0x7b7e, 0xf767, 0x814f
@@ -221,7 +200,7 @@ lb_stream_random:
         b.ne    1b
 2:      mov     x0, x3
         ret
-        .size   lb_stream_random, . - lb_stream_random
+        lb_end  lb_stream_random
 
 // --------------------------------------------------------------------------- Permuted
 // reads: 8 bytes of each line of a block, in an order that prefetchers do not follow.
@@ -265,10 +244,7 @@ lb_stream_random:
         eor     w10, w10, w11
 .endm
 
-        .p2align 6
-        .globl  lb_stream_permuted
-        .type   lb_stream_permuted, @function
-lb_stream_permuted:
+        lb_begin lb_stream_permuted, lb_stream
         cbz     x1, 2f
         lsr     x5, x3, #40
         mov     w6, #0x2e4d
@@ -292,12 +268,4 @@ lb_stream_permuted:
         b.ne    1b
 2:      mov     x0, x3
         ret
-        .size   lb_stream_permuted, . - lb_stream_permuted
-
-.popsection
-.purgem lb_stream_load
-.purgem lb_stream_update
-.purgem lb_stream_stores
-.purgem lb_stream_copies
-.purgem lb_stream_constant
-.purgem lb_stream_line
+        lb_end  lb_stream_permuted

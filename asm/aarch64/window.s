@@ -46,10 +46,7 @@
 .endm
 
 .macro lb_window_routine name, work, prefetch
-        .p2align 5
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_chase, 5
         mov     x4, #0                  // digest
         cbz     x1, 3f
         mov     w3, #0x79b9
@@ -66,7 +63,7 @@
         b.ne    1b
 3:      mov     x0, x4
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
 // ---------------------------------------------------------------------------
@@ -106,10 +103,7 @@
 
 // Each filler has four bytes.
 .macro lb_reach_routine name, filler:vararg
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name
         ldp     x3, x4, [x0]
         lsl     x1, x1, #1              // each turn makes one load of one lane
         cbz     x1, 3f
@@ -129,22 +123,9 @@
 3:      stp     x3, x4, [x0]
         mov     x0, #0
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
-
-.pushsection .text.lb_chase, "ax", @progbits
-
-.irp work, 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48
-lb_window_routine lb_chase_window_\work, \work, 0
-lb_window_routine lb_chase_window_\work\()_prefetch, \work, 1
-.endr
 
 lb_reach_routine lb_chase_reach_nop, nop
 lb_reach_routine lb_chase_reach_integer, add x10, x11, x11
 lb_reach_routine lb_chase_reach_mixed, lb_reach_mixed
-
-.popsection
-.purgem lb_window_hop
-.purgem lb_window_routine
-.purgem lb_reach_mixed
-.purgem lb_reach_routine

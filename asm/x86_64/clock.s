@@ -12,10 +12,7 @@
 # complang.tuwien.ac.at/anton/additions)
 
 .macro lb_clock_routine name, operation:vararg
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_clock
         mov     eax, 1
         mov     edx, 3
         .p2align 6
@@ -25,10 +22,8 @@
         dec     rdi
         jnz     1b
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
-
-.pushsection .text.lb_clock, "ax", @progbits
 
 # lb_clock_adds: 64 x blocks dependent additions, one cycle each.
 lb_clock_routine lb_clock_adds, add rax, rdx
@@ -36,6 +31,3 @@ lb_clock_routine lb_clock_adds, add rax, rdx
 # lb_clock_multiplies: 64 x blocks dependent multiplications, three cycles each
 # on Intel since Nehalem and on AMD since Zen, four on some older cores.
 lb_clock_routine lb_clock_multiplies, imul rax, rdx
-
-.popsection
-.purgem lb_clock_routine

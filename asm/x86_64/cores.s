@@ -46,16 +46,8 @@
 8:
 .endm
 
-# A plain load does not take ownership of the line from the side that writes it.
-.macro lb_cores_poll
-        cmp     [rsi], r10
-.endm
-
 .macro lb_cores_enter name
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_cores
         push    rbx
         push    rdx
         mov     rbx, rdx                # exchanges that are left
@@ -76,53 +68,38 @@
         sub     rax, rbx
         pop     rbx
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
-# Each side has four steps. start and next set r10 to the value of theirs after
+# Both sides, each with four steps. start and next set r10 to the value of theirs after
 # the other side has sent or answered; send and receive then transfer the
-# messages.
-.macro lb_cores_first name, start, next, send, receive
-        lb_cores_enter \name
-        \start
+# messages. The poll is a plain load, which does not take ownership of the line from the
+# side that writes it.
+.macro lb_cores_both name, start_first, start_second, next, send, receive
+        lb_cores_enter \name\()_first
+        \start_first
         lb_cores_resume 3f
         .p2align 4
 2:      \next
         \send
-3:      lb_cores_await lb_cores_poll, 5f
+3:      lb_cores_await "cmp [rsi], r10", 5f
         \receive
         dec     rbx
         jnz     2b
         jmp     9f
 5:      mov     qword ptr [rdi + 16], 1
-        lb_cores_leave \name
-.endm
+        lb_cores_leave \name\()_first
 
-.macro lb_cores_second name, start, next, send, receive
-        lb_cores_enter \name
-        \start
+        lb_cores_enter \name\()_second
+        \start_second
         .p2align 4
 2:      \next
-        lb_cores_await lb_cores_poll, 9f
+        lb_cores_await "cmp [rsi], r10", 9f
         \receive
         \send
         dec     rbx
         jnz     2b
-        lb_cores_leave \name
-.endm
-
-.macro lb_cores_nothing
-.endm
-
-# Compare and swap: the line holds 0 in the first side's turn, and 1 in the second's.
-.macro lb_cores_cas_start_first
-        xor     r10d, r10d
-        mov     edx, 1
-.endm
-
-.macro lb_cores_cas_start_second
-        mov     r10d, 1
-        xor     edx, edx
+        lb_cores_leave \name\()_second
 .endm
 
 # The compare and swap succeeds, since only this side changes the line in its
@@ -137,19 +114,6 @@
 .macro lb_cores_cas_poll
         mov     rax, r10
         lock cmpxchg [rsi], rdx         # locked: both sides change the line
-.endm
-
-# Flags: each line holds the number of its writer's last message.
-.macro lb_cores_flag_start
-        mov     r10, [rdi]
-.endm
-
-.macro lb_cores_flag_next
-        inc     r10
-.endm
-
-.macro lb_cores_flag_send
-        mov     [rdi], r10
 .endm
 
 # A message consists of its number and the time of sending. Stores become
@@ -175,14 +139,12 @@
 6:
 .endm
 
-.pushsection .text.lb_cores, "ax", @progbits
-
 # lb_cores_read_cas: one line, which both sides change by a locked compare and
 # swap after a load.
 #   first:   { while (*line != 0); cas(line, 0, 1); while (*line != 0); }
 #   second:  { while (*line != 1); cas(line, 1, 0); }
-lb_cores_first  lb_cores_read_cas_first,  lb_cores_cas_start_first,  lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
-lb_cores_second lb_cores_read_cas_second, lb_cores_cas_start_second, lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
+# The line holds 0 in the first side's turn, and 1 in the second's.
+lb_cores_both lb_cores_read_cas, "xor r10d, r10d; mov edx, 1", "mov r10d, 1; xor edx, edx", "", lb_cores_cas_send
 
 # lb_cores_cas: the same without a load before it: a waiting side repeats the compare and swap, and takes ownership
 # of the line each time. The first side polls with loads only for its last answer, since there is nothing to send
@@ -190,7 +152,8 @@ lb_cores_second lb_cores_read_cas_second, lb_cores_cas_start_second, lb_cores_no
 #   first:   { while (!cas(line, 0, 1)); }  while (*line != 0);
 #   second:  { while (!cas(line, 1, 0)); }
         lb_cores_enter lb_cores_cas_first
-        lb_cores_cas_start_first
+        xor     r10d, r10d
+        mov     edx, 1
         lb_cores_resume 3f
 2:      lb_cores_cas_send
 3:      cmp     rbx, 1
@@ -198,30 +161,29 @@ lb_cores_second lb_cores_read_cas_second, lb_cores_cas_start_second, lb_cores_no
         lb_cores_await lb_cores_cas_poll, 5f
         dec     rbx
         jmp     3b
-4:      lb_cores_await lb_cores_poll, 5f
+4:      lb_cores_await "cmp [rsi], r10", 5f
         dec     rbx
         jmp     9f
 5:      mov     qword ptr [rdi + 16], 1
         lb_cores_leave lb_cores_cas_first
 
         lb_cores_enter lb_cores_cas_second
-        lb_cores_cas_start_second
+        mov     r10d, 1
+        xor     edx, edx
         .p2align 4
 2:      lb_cores_await lb_cores_cas_poll, 9f
         dec     rbx
         jnz     2b
         lb_cores_leave lb_cores_cas_second
 
-# lb_cores_flag: two lines, with plain loads and stores.
+# lb_cores_flag: two lines, with plain loads and stores. Each line holds the number of its writer's last message.
 #   first:   { *mine += 1; while (*theirs != *mine); }
 #   second:  { while (*theirs != *mine + 1); *mine += 1; }
-lb_cores_first  lb_cores_flag_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
-lb_cores_second lb_cores_flag_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
+lb_cores_both lb_cores_flag, "mov r10, [rdi]", "mov r10, [rdi]", "inc r10", "mov [rdi], r10"
 
 # lb_cores_message: as lb_cores_flag, with the sender's time-stamp counter in the message. Each side
 # sums the receiver's counter minus the sender's counter, as signed numbers.
-lb_cores_first  lb_cores_message_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
-lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
+lb_cores_both lb_cores_message, "mov r10, [rdi]", "mov r10, [rdi]", "inc r10", lb_cores_message_send, lb_cores_message_receive
 
 # ---- Walks -----------------------------------------------------------------
 #
@@ -232,10 +194,7 @@ lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next
 # for comparison, so its latency hides the loop counter even without unrolling.
 
 .macro lb_cores_walk name, hop
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_cores
         mov     rax, rsi
         test    rdx, rdx
         jz      2f
@@ -244,36 +203,21 @@ lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next
         dec     rdx
         jnz     1b
 2:      ret
-        .size   \name, . - \name
-.endm
-
-.macro lb_cores_hop_read
-        mov     rax, [rax]
-.endm
-
-.macro lb_cores_hop_own
-        xor     ecx, ecx
-        lock xadd [rax], rcx            # locked: the core has to own the line
-        mov     rax, rcx
-.endm
-
-.macro lb_cores_hop_store
-        mov     rcx, [rax]
-        mov     [rax], rcx
-        mov     rax, rcx
+        lb_end  \name
 .endm
 
 # lb_cores_read: loads each word.
 #   cursor = *(u64 *)cursor
-lb_cores_walk lb_cores_read, lb_cores_hop_read
+lb_cores_walk lb_cores_read, "mov rax, [rax]"
 
-# lb_cores_own: takes exclusive ownership of each line, by adding zero.
+# lb_cores_own: takes exclusive ownership of each line, by adding zero; the addition is locked, since the core has to
+# own the line.
 #   cursor = atomic_fetch_add((u64 *)cursor, 0)
-lb_cores_walk lb_cores_own, lb_cores_hop_own
+lb_cores_walk lb_cores_own, "xor ecx, ecx; lock xadd [rax], rcx; mov rax, rcx"
 
 # lb_cores_store: makes each line modified, by writing back the word that it holds.
 #   cursor = *(u64 *)cursor = *(u64 *)cursor
-lb_cores_walk lb_cores_store, lb_cores_hop_store
+lb_cores_walk lb_cores_store, "mov rcx, [rax]; mov [rax], rcx; mov rax, rcx"
 
 # lb_cores_flush: flushes lines from all caches.
 #   rdi  first     address of the first line
@@ -282,10 +226,7 @@ lb_cores_walk lb_cores_store, lb_cores_hop_store
 #
 # The load is for an emulator: its model of coherence sees the addresses of
 # loads, but not those of flushes.
-        .p2align 6
-        .globl  lb_cores_flush
-        .type   lb_cores_flush, @function
-lb_cores_flush:
+        lb_begin lb_cores_flush, lb_cores
         test    rsi, rsi
         jz      2f
 1:      cmp     byte ptr [rdi], 0
@@ -295,27 +236,4 @@ lb_cores_flush:
         jnz     1b
 2:      mfence                          # the flushes complete before all later accesses
         ret
-        .size   lb_cores_flush, . - lb_cores_flush
-
-.popsection
-.purgem lb_cores_await
-.purgem lb_cores_poll
-.purgem lb_cores_cas_poll
-.purgem lb_cores_resume
-.purgem lb_cores_enter
-.purgem lb_cores_leave
-.purgem lb_cores_first
-.purgem lb_cores_second
-.purgem lb_cores_nothing
-.purgem lb_cores_cas_start_first
-.purgem lb_cores_cas_start_second
-.purgem lb_cores_cas_send
-.purgem lb_cores_flag_start
-.purgem lb_cores_flag_next
-.purgem lb_cores_flag_send
-.purgem lb_cores_message_send
-.purgem lb_cores_message_receive
-.purgem lb_cores_walk
-.purgem lb_cores_hop_read
-.purgem lb_cores_hop_own
-.purgem lb_cores_hop_store
+        lb_end  lb_cores_flush

@@ -92,40 +92,18 @@
 # void *memset(void *to = rdi, int value = esi, size_t count = rdx)
         lb_mem_begin memset
         mov     r8, rdi
-        movzx   eax, sil
-        cmp     rdx, 32
-        ja      3f
-        mov     r9, 0x0101010101010101
-        imul    rax, r9
-        cmp     edx, 8
-        jae     2f
-        lea     rcx, [rdi + rdx]                # 0 to 7
-1:      cmp     rdi, rcx
-        je      4f
-        mov     byte ptr [rdi], al
-        inc     rdi
-        jmp     1b
-2:      mov     qword ptr [rdi + rdx - 8], rax  # 8 to 32: the tail, then whole words
-        mov     ecx, edx
-        shr     ecx, 3
-        rep stosq
-        jmp     4f
-3:      mov     rcx, rdx
+        mov     eax, esi
+        mov     rcx, rdx
         rep stosb
-4:      mov     rax, r8
+        mov     rax, r8
         ret
         lb_mem_end memset
 
 # int memcmp(const void *left = rdi, const void *right = rsi, size_t count = rdx)
 # bcmp only tests for a difference, so it shares this code.
-        .pushsection .text.memcmp, "ax", @progbits
-        .globl  memcmp
         .globl  bcmp
-        .type   memcmp, @function
-        .type   bcmp, @function
-        .p2align 4
-memcmp:
-bcmp:
+        .set    bcmp, memcmp
+        lb_mem_begin memcmp
         xor     ecx, ecx
 1:      lea     r8, [rcx + 8]
         cmp     r8, rdx
@@ -145,9 +123,7 @@ bcmp:
         ret
 3:      xor     eax, eax
         ret
-        .size   memcmp, . - memcmp
-        .size   bcmp, . - bcmp
-        .popsection
+        lb_mem_end memcmp
 
 # size_t strlen(const char *text = rdi)
         lb_mem_begin strlen
@@ -158,6 +134,3 @@ bcmp:
         jmp     1b
 2:      ret
         lb_mem_end strlen
-
-        .purgem lb_mem_begin
-        .purgem lb_mem_end

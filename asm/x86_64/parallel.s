@@ -21,53 +21,32 @@
 # The two moves between the register files take seven cycles, and an access to
 # the first-level cache five.
 
-# Applies `operation` to each of the first `count` cursors in registers: its register, the array and its
-# offset there.
-.macro lb_parallel_lanes operation, count, array
+# Executes `operation` for each of the first `count` cursors in registers: `\register` has the cursor, and
+# .Llb_parallel_lane is its number.
+.macro lb_parallel_lanes count, operation
         .set    .Llb_parallel_lane, 0
         .irp    register, rbx, rcx, rdx, rbp, r8, r9, r10, r11, r12, r13, r14, r15, rdi, rax
         .if     .Llb_parallel_lane < \count
-        \operation \register, \array, .Llb_parallel_lane * 8
+        \operation
         .endif
         .set    .Llb_parallel_lane, .Llb_parallel_lane + 1
         .endr
 .endm
 
-.macro lb_parallel_fetch register, array, offset
-        mov     \register, [\array + \offset]
-.endm
-
-.macro lb_parallel_hop register, array, offset
-        mov     \register, [\register]
-.endm
-
-.macro lb_parallel_keep register, array, offset
-        mov     [\array + \offset], \register
-.endm
-
 .macro lb_parallel_enter name
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
-        push    rbx
-        push    rbp
-        push    r12
-        push    r13
-        push    r14
-        push    r15
+        lb_begin \name
+        .irp    register, rbx, rbp, r12, r13, r14, r15
+        push    \register
+        .endr
 .endm
 
 .macro lb_parallel_leave name
         xor     eax, eax
-        pop     r15
-        pop     r14
-        pop     r13
-        pop     r12
-        pop     rbp
-        pop     rbx
+        .irp    register, r15, r14, r13, r12, rbp, rbx
+        pop     \register
+        .endr
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
 # Up to fourteen lanes. A turn of the loop has `unroll` rounds, a power of two,
@@ -78,12 +57,12 @@
         push    rdi
         push    rsi
         mov     rsi, rdi                # every other register will hold a cursor
-        lb_parallel_lanes lb_parallel_fetch, \lanes, rsi
+        lb_parallel_lanes \lanes, "mov \register, [rsi + .Llb_parallel_lane * 8]"
         pop     rsi
         .if     \unroll > 1
         test    esi, \unroll - 1
         jz      2f
-1:      lb_parallel_lanes lb_parallel_hop, \lanes, none
+1:      lb_parallel_lanes \lanes, "mov \register, [\register]"
         dec     rsi
         test    esi, \unroll - 1
         jnz     1b
@@ -92,12 +71,12 @@
         jz      4f
         .p2align 6
 3:      .rept   \unroll
-        lb_parallel_lanes lb_parallel_hop, \lanes, none
+        lb_parallel_lanes \lanes, "mov \register, [\register]"
         .endr
         sub     rsi, \unroll
         jnz     3b
 4:      pop     rsi
-        lb_parallel_lanes lb_parallel_keep, \lanes, rsi
+        lb_parallel_lanes \lanes, "mov [rsi + .Llb_parallel_lane * 8], \register"
         lb_parallel_leave \name
 .endm
 
@@ -111,12 +90,12 @@
         imul    rdx, rdx, 17
         sub     rax, rdx                # the jump target: this number of lanes before the end of the run
         push    rax                     # every register except rsp will be in use
-        lb_parallel_lanes lb_parallel_fetch, 12, rdi
+        lb_parallel_lanes 12, "mov \register, [rdi + .Llb_parallel_lane * 8]"
         test    rsi, rsi
         jz      3f
         sub     rdi, 1024
         .p2align 6
-1:      lb_parallel_lanes lb_parallel_hop, 12, none
+1:      lb_parallel_lanes 12, "mov \register, [\register]"
         jmp     [rsp]
         .set    .Llb_parallel_lane, \most
         .rept   \most - 12
@@ -129,29 +108,6 @@
         jnz     1b
         add     rdi, 1024
 3:      pop     rax
-        lb_parallel_lanes lb_parallel_keep, 12, rdi
+        lb_parallel_lanes 12, "mov [rdi + .Llb_parallel_lane * 8], \register"
         lb_parallel_leave \name
 .endm
-
-.pushsection .text.lb_chase, "ax", @progbits
-
-lb_parallel_in_registers lb_chase_parallel_1, 1, 8
-lb_parallel_in_registers lb_chase_parallel_2, 2, 4
-lb_parallel_in_registers lb_chase_parallel_3, 3, 4
-lb_parallel_in_registers lb_chase_parallel_4, 4, 2
-lb_parallel_in_registers lb_chase_parallel_6, 6, 2
-lb_parallel_in_registers lb_chase_parallel_8, 8, 1
-lb_parallel_in_registers lb_chase_parallel_10, 10, 1
-lb_parallel_in_registers lb_chase_parallel_12, 12, 1
-lb_parallel_in_registers lb_chase_parallel_14, 14, 1
-lb_parallel_in_memory lb_chase_parallel_more, 64
-
-.popsection
-.purgem lb_parallel_lanes
-.purgem lb_parallel_fetch
-.purgem lb_parallel_hop
-.purgem lb_parallel_keep
-.purgem lb_parallel_enter
-.purgem lb_parallel_leave
-.purgem lb_parallel_in_registers
-.purgem lb_parallel_in_memory

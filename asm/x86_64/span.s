@@ -57,15 +57,10 @@
 .endm
 
 .macro lb_span_routine name, dependent
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
-        push    rbx
-        push    rbp
-        push    r12
-        push    r13
-        push    r14
+        lb_begin \name
+        .irp    register, rbx, rbp, r12, r13, r14
+        push    \register
+        .endr
         mov     r14, [rdi]
         mov     r13, [rdi + 8]
         mov     rcx, [rdi + 16]
@@ -87,20 +82,9 @@
         mov     [rdi + 48], r11
         mov     [rdi + 72], rax
         mov     rax, rdx
-        pop     r14
-        pop     r13
-        pop     r12
-        pop     rbp
-        pop     rbx
+        .irp    register, r14, r13, r12, rbp, rbx
+        pop     \register
+        .endr
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
-
-.pushsection .text.lb_chase, "ax", @progbits
-
-lb_span_routine lb_chase_span, 1
-lb_span_routine lb_chase_span_free, 0
-
-.popsection
-.purgem lb_span_load
-.purgem lb_span_routine

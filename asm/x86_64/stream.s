@@ -34,12 +34,7 @@
 #
 #   state  returned unchanged
 
-.pushsection .text.lb_stream, "ax", @progbits
-
-        .p2align 6
-        .globl  lb_stream_read
-        .type   lb_stream_read, @function
-lb_stream_read:
+        lb_begin lb_stream_read, lb_stream
         mov     rax, rcx
         mov     ecx, esi
         and     ecx, 3                  # lines that do not fill a block of four
@@ -59,7 +54,7 @@ lb_stream_read:
         dec     rsi
         jnz     3b
 4:      ret
-        .size   lb_stream_read, . - lb_stream_read
+        lb_end  lb_stream_read
 
 # ---------------------------------------------------------------------------
 # Updates: every line is loaded, and one of every `every` lines is stored to.
@@ -73,10 +68,7 @@ lb_stream_read:
 # with fixed stores; it counts the lines before and after the groups.
 
 .macro lb_stream_update name, every
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_stream
         pcmpeqd xmm4, xmm4              # -1 in each word
         mov     rax, rcx
 1:      test    eax, eax
@@ -110,12 +102,8 @@ lb_stream_read:
         jae     3b
         jmp     2b
 4:      ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
-
-lb_stream_update lb_stream_update3, 3
-lb_stream_update lb_stream_update2, 2
-lb_stream_update lb_stream_update1, 1
 
 # ---------------------------------------------------------------------------
 # Writes: all 64 bytes of each line are written, by stores that leave the line
@@ -127,10 +115,7 @@ lb_stream_update lb_stream_update1, 1
 #   for each line:  all eight words = state++
 
 .macro lb_stream_stores name, store, fence:vararg
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_stream
         lea     rax, [rcx + rsi]
         pcmpeqd xmm4, xmm4              # -1 in each word
         movq    xmm0, rcx
@@ -148,7 +133,7 @@ lb_stream_update lb_stream_update1, 1
         jnz     1b
 2:      \fence                          # no later store overtakes the lines, above all the count of lines
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
 lb_stream_stores lb_stream_write, movdqa
@@ -164,10 +149,7 @@ lb_stream_stores lb_stream_ntwrite, movntdq, sfence
 #   for each line:  each word of `to` = the word of `from` + state;  state++
 
 .macro lb_stream_copies name, store, fence:vararg
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_stream
         lea     rax, [rcx + rsi]
         movq    xmm4, rcx
         punpcklqdq xmm4, xmm4
@@ -194,7 +176,7 @@ lb_stream_stores lb_stream_ntwrite, movntdq, sfence
         jnz     1b
 2:      \fence                          # as for the writes
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
 lb_stream_copies lb_stream_copy, movdqa
@@ -209,10 +191,7 @@ lb_stream_copies lb_stream_copynt, movntdq, sfence
 #   for each line:  state = state * 6364136223846793005 + 1442695040888963407
 #                   load the line with the number  (state * field) >> 64
 
-        .p2align 6
-        .globl  lb_stream_random
-        .type   lb_stream_random, @function
-lb_stream_random:
+        lb_begin lb_stream_random, lb_stream
         test    rsi, rsi
         jz      2f
         movabs  r9, 6364136223846793005
@@ -228,7 +207,7 @@ lb_stream_random:
         jnz     1b
 2:      mov     rax, rcx
         ret
-        .size   lb_stream_random, . - lb_stream_random
+        lb_end  lb_stream_random
 
 # --------------------------------------------------------------------------- Permuted
 # reads: 8 bytes of each line of a block, in an order that prefetchers do not follow.
@@ -277,10 +256,7 @@ lb_stream_random:
         shl     r9d, 6
 .endm
 
-        .p2align 6
-        .globl  lb_stream_permuted
-        .type   lb_stream_permuted, @function
-lb_stream_permuted:
+        lb_begin lb_stream_permuted, lb_stream
         mov     rax, rcx
         test    rsi, rsi
         jz      2f
@@ -300,11 +276,4 @@ lb_stream_permuted:
         dec     rsi
         jnz     1b
 2:      ret
-        .size   lb_stream_permuted, . - lb_stream_permuted
-
-.popsection
-.purgem lb_stream_load
-.purgem lb_stream_update
-.purgem lb_stream_stores
-.purgem lb_stream_copies
-.purgem lb_stream_line
+        lb_end  lb_stream_permuted

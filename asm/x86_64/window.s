@@ -49,10 +49,7 @@
 .endm
 
 .macro lb_window_routine name, work, prefetch
-        .p2align 5
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name, lb_chase, 5
         xor     eax, eax                # digest
         test    rsi, rsi
         jz      3f
@@ -67,7 +64,7 @@
         dec     rsi
         jnz     1b
 3:      ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
 
 # ---------------------------------------------------------------------------
@@ -108,10 +105,7 @@
 
 # `length`: bytes of one filler.
 .macro lb_reach_routine name, length, filler:vararg
-        .p2align 6
-        .globl  \name
-        .type   \name, @function
-\name:
+        lb_begin \name
         mov     rax, [rdi]
         mov     r8, [rdi + 8]
         add     rsi, rsi                # each turn makes one load of one lane
@@ -134,22 +128,9 @@
         mov     [rdi + 8], r8
         xor     eax, eax
         ret
-        .size   \name, . - \name
+        lb_end  \name
 .endm
-
-.pushsection .text.lb_chase, "ax", @progbits
-
-.irp work, 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48
-lb_window_routine lb_chase_window_\work, \work, 0
-lb_window_routine lb_chase_window_\work\()_prefetch, \work, 1
-.endr
 
 lb_reach_routine lb_chase_reach_nop, 1, nop
 lb_reach_routine lb_chase_reach_integer, 4, lea r10, [r11 + r11]
 lb_reach_routine lb_chase_reach_mixed, 4, lb_reach_mixed
-
-.popsection
-.purgem lb_window_hop
-.purgem lb_window_routine
-.purgem lb_reach_mixed
-.purgem lb_reach_routine

@@ -104,8 +104,9 @@ impl<'m> Buffer<'m> {
         stores: Stores,
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, BuildError> {
-        build::write(lines, chain, encoding, stores, stop)?;
-        Ok(Buffer { lines, chain, encoding })
+        let mut buffer = Buffer { lines, chain, encoding };
+        buffer.write(stores, stop)?;
+        Ok(buffer)
     }
 
     /// Writes the same chain again with stores that bypass the caches, and calls `stop` every few milliseconds.
@@ -116,16 +117,7 @@ impl<'m> Buffer<'m> {
     ///
     /// [`BuildError::Stopped`] if `stop` returns true.
     pub fn write_again(&mut self, stop: &dyn Fn() -> bool) -> Result<(), BuildError> {
-        build::write(self.lines, self.chain, self.encoding, Stores::STREAMING, stop)
-    }
-
-    /// Writes the first `hops` nodes of a walk from `from` again with stores that bypass the caches, in the order of
-    /// the chain: the walk then finds each of them in memory. Returns false, and writes nothing, if several nodes
-    /// share a line.
-    ///
-    /// The stores change no content.
-    pub fn write_ahead(&mut self, from: u64, hops: u64) -> bool {
-        build::write_ahead(self.lines, self.chain, self.encoding, from, hops)
+        self.write(Stores::STREAMING, stop)
     }
 
     /// Returns the chain that the buffer holds.
@@ -149,6 +141,20 @@ impl<'m> Buffer<'m> {
         Cursor(self.encoding.place(self.base() as u64, offset) as usize)
     }
 
+    /// Returns the routine of a kernel, and its arguments for a walk from the node `from` but the number of hops.
+    #[inline(always)]
+    fn call(
+        &self,
+        kernel: &Kernel,
+        from: u64,
+    ) -> Result<(arch::Routine, *const u8, usize, usize), WalkError> {
+        if kernel.encoding != self.encoding {
+            return Err(WalkError::Encoding);
+        }
+        let length = (self.chain.layout().size().0 / self.encoding.unit().0) as usize;
+        Ok((kernel.routine, self.lines.as_ptr().cast(), self.cursor(from).0, length))
+    }
+
     /// Returns a closure that makes the walk.
     #[inline(always)]
     fn ready(
@@ -157,15 +163,10 @@ impl<'m> Buffer<'m> {
         from: u64,
         hops: usize,
     ) -> Result<impl FnOnce() -> Cursor + use<'_>, WalkError> {
-        if kernel.encoding != self.encoding {
-            return Err(WalkError::Encoding);
-        }
-        let (routine, cursor) = (kernel.routine, self.cursor(from));
-        let length = (self.chain.layout().size().0 / self.encoding.unit().0) as usize;
-        let base = self.lines.as_ptr().cast();
+        let (routine, base, cursor, length) = self.call(kernel, from)?;
         // SAFETY: `build` wrote a chain of this encoding over the working set, which cannot be written while `self`
         // borrows it; `cursor` stands on one of its nodes.
-        Ok(move || Cursor(unsafe { routine(base, cursor.0, hops, length) }))
+        Ok(move || Cursor(unsafe { routine(base, cursor, hops, length) }))
     }
 
     /// Walks `hops` hops from the node `from`.
@@ -212,13 +213,7 @@ impl<'m> Buffer<'m> {
         stamp: Stamp,
         samples: &mut [TimedHops],
     ) -> Result<(Cursor, u64), WalkError> {
-        if kernel.encoding != self.encoding {
-            return Err(WalkError::Encoding);
-        }
-        let routine = kernel.routine;
-        let length = (self.chain.layout().size().0 / self.encoding.unit().0) as usize;
-        let Cursor(mut cursor) = self.cursor(from);
-        let base = self.lines.as_ptr().cast();
+        let (routine, base, mut cursor, length) = self.call(kernel, from)?;
         let ticks = |from: u64, to: u64| u32::try_from(to.saturating_sub(from)).unwrap_or(u32::MAX);
         let begin = stamp.start();
         arch::set_interrupt_mark();
@@ -249,7 +244,8 @@ impl<'m> Buffer<'m> {
     #[inline(always)]
     fn ready_lanes<'w>(
         &'w self,
-        (lanes, (routine, count)): (usize, (arch::LaneRoutine, usize)),
+        lanes: usize,
+        (routine, count): (arch::LaneRoutine, usize),
         starts: &[u64],
         ends: &'w mut [Cursor],
         hops: usize,
@@ -288,7 +284,7 @@ impl<'m> Buffer<'m> {
         ends: &mut [Cursor],
         hops: usize,
     ) -> Result<u64, WalkError> {
-        Ok(self.ready_lanes((kernel.lanes(), (kernel.routine, kernel.in_memory())), starts, ends, hops)?())
+        Ok(self.ready_lanes(kernel.lanes(), kernel.routine(), starts, ends, hops)?())
     }
 
     /// Walks as [`walk_lanes`](Self::walk_lanes) does, between two stamps.
@@ -304,10 +300,7 @@ impl<'m> Buffer<'m> {
         hops: usize,
         stamp: Stamp,
     ) -> Result<Timed<u64>, WalkError> {
-        Ok(Timed::new(
-            stamp,
-            self.ready_lanes((kernel.lanes(), (kernel.routine, kernel.in_memory())), starts, ends, hops)?,
-        ))
+        Ok(Timed::new(stamp, self.ready_lanes(kernel.lanes(), kernel.routine(), starts, ends, hops)?))
     }
 
     /// Walks two lanes with a gap of fillers between their loads, between two stamps.
@@ -323,7 +316,7 @@ impl<'m> Buffer<'m> {
         hops: usize,
         stamp: Stamp,
     ) -> Result<Timed<u64>, WalkError> {
-        Ok(Timed::new(stamp, self.ready_lanes((Gap::LANES, gap.routine()), starts, ends, hops)?))
+        Ok(Timed::new(stamp, self.ready_lanes(Gap::LANES, gap.routine(), starts, ends, hops)?))
     }
 
     /// Loads the first `loads` nodes in address order, lap after lap, between two stamps, and returns their sum.
@@ -348,7 +341,7 @@ impl<'m> Buffer<'m> {
             while left > 0 {
                 let pass = left.min(nodes);
                 // SAFETY: `build` checked that all nodes lie in `lines`, and each has eight bytes.
-                sum = sum.wrapping_add(unsafe { arch::STRIDED_LOADS(base, stride, pass) });
+                sum = sum.wrapping_add(unsafe { arch::lb_chase_strided(base, stride, pass) });
                 left -= pass;
             }
             sum

@@ -14,7 +14,6 @@ use words::{Repeats, split};
 
 /// A set of the numbers `0 .. WORDS * 64`: bit `n % 64` of word `n / 64` is number `n`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(transparent)]
 pub struct IdSet<const WORDS: usize> {
     words: [u64; WORDS],
 }
@@ -52,7 +51,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
 
     /// Returns the number of members.
     pub fn len(&self) -> usize {
-        words::count(&self.words)
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     /// Returns whether the set has no member.

@@ -6,12 +6,11 @@
 mod sample;
 mod tally;
 
-use crate::math::ToReal;
+use crate::math::{ToReal, sqrt};
 pub use sample::{Quantile, Sample, buckets_below, weight};
 pub use tally::Tally;
 
 use crate::histogram::Histogram;
-use crate::math::sqrt;
 use crate::rng::Pcg32;
 
 /// Minimum length of an interrupted hop, in medians: a shorter interrupted hop cannot be distinguished from a slow

@@ -80,8 +80,6 @@ pub struct Host {
     pub allowance: Option<Allowance>,
     /// The tightest quota of CPU time of these control groups.
     pub throttle: Option<Throttle>,
-    /// The number of tasks that run or wait for a CPU, including this one.
-    pub runnable: Option<u32>,
 }
 
 /// The names of a machine; each is empty if the system does not provide it.
@@ -124,11 +122,23 @@ pub struct TransparentHugePages {
 
 impl Host {
     /// Reads every fact again; the caches and the clock of `cpu`.
+    ///
+    /// # References
+    ///
+    /// Linux Documentation/admin-guide/sysctl/kernel.rst (random); Documentation/ABI/testing/sysfs-class-dmi.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
         // The first lines describe the first CPU.
         let mut buffer = [0; 1 << 10];
         let cpuinfo = files.read("/proc/cpuinfo", &mut buffer).unwrap_or_default();
-        self.identity = Identity::read(files, cpuinfo);
+        // Only root can read the serial numbers in class/dmi, so they are not read.
+        self.identity = Identity {
+            name: files::text(files, format_args!("/proc/sys/kernel/hostname")),
+            boot: files::text(files, format_args!("/proc/sys/kernel/random/boot_id")),
+            vendor: files::text(files, format_args!("/sys/class/dmi/id/sys_vendor")),
+            product: files::text(files, format_args!("/sys/class/dmi/id/product_name")),
+            firmware: files::text(files, format_args!("/sys/class/dmi/id/bios_version")),
+            microcode: text_of(cpuinfo, "microcode"),
+        };
         self.kernel = files::text(files, format_args!("/proc/sys/kernel/osrelease"));
         self.cpu_model = text_of(cpuinfo, "model name");
         self.caches.read(files, cpu);
@@ -159,33 +169,12 @@ impl Host {
         self.memory_limit = MemoryLimit::read(files);
         self.allowance = Allowance::read(files);
         self.throttle = Throttle::find(files);
-        self.runnable = runnable(files);
     }
 }
 
 /// Returns one current amount from `/proc/meminfo`, such as `MemAvailable:`.
 pub fn from_meminfo(files: &impl Files, name: &str) -> Option<Bytes> {
     kilobytes_after(files.read("/proc/meminfo", &mut [0; 4 << 10])?, name)
-}
-
-impl Identity {
-    /// Reads the names that every user may read, and takes the microcode's revision from the content of
-    /// `/proc/cpuinfo`.
-    ///
-    /// # References
-    ///
-    /// Linux Documentation/admin-guide/sysctl/kernel.rst (random); Documentation/ABI/testing/sysfs-class-dmi: only root
-    /// can read the serial numbers there, so they are not read.
-    fn read(files: &impl Files, cpuinfo: &[u8]) -> Self {
-        Self {
-            name: files::text(files, format_args!("/proc/sys/kernel/hostname")),
-            boot: files::text(files, format_args!("/proc/sys/kernel/random/boot_id")),
-            vendor: files::text(files, format_args!("/sys/class/dmi/id/sys_vendor")),
-            product: files::text(files, format_args!("/sys/class/dmi/id/product_name")),
-            firmware: files::text(files, format_args!("/sys/class/dmi/id/bios_version")),
-            microcode: text_of(cpuinfo, "microcode"),
-        }
-    }
 }
 
 /// Returns the active choice of a setting, which the kernel puts in brackets: `always [madvise]
@@ -205,12 +194,4 @@ fn chosen(files: &impl Files, setting: &str) -> Word {
 /// Returns the value of a line `name: value`; empty if the line is missing.
 fn text_of<const N: usize>(content: &[u8], name: &str) -> Text<N> {
     field(content, name).map_or(Text::EMPTY, Text::from_bytes)
-}
-
-/// Returns the number before the slash in a line such as `0.06 0.09 0.04 1/91 7580`.
-fn runnable(files: &impl Files) -> Option<u32> {
-    let mut buffer = [0; 128];
-    let content = files.read("/proc/loadavg", &mut buffer)?;
-    let tasks = content.split(u8::is_ascii_whitespace).nth(3)?;
-    files::parse(tasks.split(|byte| *byte == b'/').next()?)
 }

@@ -81,8 +81,8 @@ impl<'m> SpanWalk<'m> {
     #[inline]
     pub fn run(&mut self, loads: u64, kind: Loads) -> usize {
         let routine = match kind {
-            Loads::Dependent => arch::SPAN_CHASE,
-            Loads::Independent => arch::SPAN_LOADS,
+            Loads::Dependent => arch::lb_chase_span,
+            Loads::Independent => arch::lb_chase_span_free,
         };
         // SAFETY: `new` checked that all pages of the sequence lie in the memory, which is borrowed and zero.
         unsafe { routine(&raw mut self.words, loads as usize) }
@@ -90,7 +90,7 @@ impl<'m> SpanWalk<'m> {
 
     /// Returns whether a run of `loads` loads from `self` ends in the state `after`, at the address `ended`.
     pub fn proves(&self, loads: u64, after: &SpanWalk<'m>, ended: usize) -> bool {
-        let Some(before_last) = loads.checked_sub(1) else { return *after.all() == self.words };
+        let Some(before_last) = loads.checked_sub(1) else { return after.words == self.words };
         let mut words = self.words;
         words.time = words.time.wrapping_add(words.step.wrapping_mul(before_last));
         let span = self.part * self.parts;
@@ -98,11 +98,7 @@ impl<'m> SpanWalk<'m> {
         let steps = words.outer_step / self.part * (before_last % self.parts);
         words.outer = ((index + steps) % self.parts * self.part).wrapping_sub(span);
         let last = step(&mut words);
-        last == ended as u64 && words == *after.all()
-    }
-
-    const fn all(&self) -> &SpanWords {
-        &self.words
+        last == ended as u64 && words == after.words
     }
 }
 

@@ -120,12 +120,6 @@ impl<const N: usize> Default for Text<N> {
     }
 }
 
-impl<const N: usize> PartialEq<str> for Text<N> {
-    fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
-    }
-}
-
 impl<const N: usize> PartialEq<&str> for Text<N> {
     fn eq(&self, other: &&str) -> bool {
         self.as_str() == *other

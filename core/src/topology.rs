@@ -15,7 +15,6 @@
 mod attributes;
 pub mod files;
 mod read;
-mod read_attributes;
 mod sharing;
 
 pub use attributes::{Attributes, Claim, SideCache};
@@ -125,45 +124,38 @@ impl Topology {
     };
 
     /// Returns the nodes in rising order of id.
-    #[must_use]
     pub fn nodes(&self) -> &[Node] {
         self.nodes.get(..self.length).unwrap_or_default()
     }
 
     /// Returns the node with this id.
-    #[must_use]
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes().get(self.index(id)?)
     }
 
     /// Returns the ids of all nodes.
-    #[must_use]
     pub fn ids(&self) -> NodeSet {
         self.nodes().iter().map(|node| node.id.0).collect()
     }
 
     /// Returns the largest id; node 0 for an empty topology.
-    #[must_use]
     pub fn max_node(&self) -> NodeId {
         self.nodes().last().map_or(NodeId(0), |node| node.id)
     }
 
     /// Returns the sizes of the kernel's huge pages that have a pool, as far as they are known.
-    #[must_use]
     pub fn pools(&self) -> PageSizes {
         let all = self.nodes().iter().flat_map(Node::pools);
         all.fold(PageSizes::NONE, |sizes, (size, _)| sizes.with(size))
     }
 
     /// Returns the node of an online CPU.
-    #[must_use]
     pub fn node_of_cpu(&self, cpu: CpuId) -> Option<NodeId> {
         self.nodes().iter().find(|node| node.cpus.contains(cpu.0)).map(|node| node.id)
     }
 
     /// Returns the distance (SLIT) from one node to another: a relative number that the firmware
     /// chooses, which is 10 from a node to itself. Returns `None` without the table.
-    #[must_use]
     pub fn distance(&self, from: NodeId, to: NodeId) -> Option<u8> {
         let distance = *self.node(from)?.distances.get(self.index(to)?)?;
         (distance != 0).then_some(distance)
@@ -171,7 +163,6 @@ impl Topology {
 
     /// Returns true if both nodes are known to be in one physical package (sub-NUMA clusters, NPS2
     /// and NPS4), which includes the case that both are the same node.
-    #[must_use]
     pub fn same_package(&self, one: NodeId, other: NodeId) -> bool {
         let package = |id| self.node(id).and_then(|node| node.package);
         package(one).is_some() && package(one) == package(other)
@@ -201,7 +192,6 @@ impl Node {
     };
 
     /// Returns the kind of the node.
-    #[must_use]
     pub fn kind(&self) -> NodeKind {
         match (self.cpus.is_empty(), self.has_memory) {
             (false, true) => NodeKind::Full,
@@ -217,7 +207,6 @@ impl Node {
     }
 
     /// Returns the pool of huge pages of this size; `None` if the kernel does not have this pool.
-    #[must_use]
     pub fn page_pool(&self, size: PageSize) -> Option<PagePool> {
         self.pools().find(|(of, _)| *of == size).map(|(_, pool)| pool)
     }

@@ -14,7 +14,6 @@ pub use pages::{PageSize, PageSizes, PageSource, Pages};
 
 /// An amount of memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
 pub struct Bytes(pub u64);
 
 impl Bytes {
@@ -96,17 +95,14 @@ impl fmt::Display for Bytes {
 
 /// Ticks of the time-stamp counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
 pub struct Ticks(pub u64);
 
 /// A duration in picoseconds: a nanosecond is too coarse for one L1 hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
 pub struct Picoseconds(pub u64);
 
 /// A frequency in hertz.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
 pub struct Hertz(pub u64);
 
 impl Hertz {
@@ -123,7 +119,6 @@ impl Hertz {
 
 /// The kernel's number of a NUMA node; ids may have gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
 pub struct NodeId(pub u32);
 
 impl fmt::Display for NodeId {
@@ -134,7 +129,6 @@ impl fmt::Display for NodeId {
 
 /// The kernel's number of a logical CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
 pub struct CpuId(pub u32);
 
 impl fmt::Display for CpuId {

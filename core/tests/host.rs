@@ -29,7 +29,6 @@ fn virtual_machine() {
     assert_eq!(host.huge_pages.defragment, "madvise");
     assert_eq!(host.numa_balancing, Some(0));
     assert_eq!(host.perf_event_paranoid, Some(-1));
-    assert_eq!(host.runnable, Some(1));
     assert_eq!(host.memory_total, Some(Bytes(16_384_000 << 10)));
     assert_eq!(host.memory_available, Some(Bytes(15_700_000 << 10)));
     assert_eq!(host.memory_limit, None);
@@ -66,7 +65,6 @@ fn server() {
     );
     assert_eq!(host.huge_pages.enabled, "madvise");
     assert_eq!(host.numa_balancing, Some(1));
-    assert_eq!(host.runnable, Some(3));
     assert_eq!(host.caches.data(1).unwrap().ways, 12);
     assert_eq!(host.caches.last_level().unwrap().shared_by.len(), 64);
     assert_eq!(host.process.cpus_allowed.len(), 128);
@@ -348,7 +346,7 @@ fn without_any_file_nothing_is_known() {
     let mut host = host("two-sockets");
     host.read(&Machine::default(), CpuId(0));
     assert!(host.kernel.is_empty() && host.cpu_model.is_empty() && host.caches.as_slice().is_empty());
-    assert_eq!((host.memory_total, host.runnable), (None, None));
+    assert_eq!(host.memory_total, None);
     assert!(host.process.cpus_allowed.is_empty() && !host.process.perfmon && !host.process.filtered);
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use latency_core::chain::{Chain, Order};
-use latency_core::model::refine::Refinement;
+use latency_core::model::refine::next_size;
 use latency_core::model::{Point, Workspace, fit_stair};
 use latency_core::units::Bytes;
 use latency_lab_plugin::cache::{Cache, Generator, Replacement};
@@ -106,8 +106,8 @@ impl Hierarchy<'_> {
             .map(|step| (least as f64 * 2f64.powf(f64::from(step) / 4.0)) as u64 / 64 * 64)
             .map(&mut measure)
             .collect();
-        let rules = Refinement { budget: curve.len() + 24, ..Refinement::default() };
-        while let Some(size) = rules.next(&curve) {
+        let most = curve.len() + 24;
+        while let Some(size) = next_size(&curve, Bytes(64)).filter(|_| curve.len() < most) {
             let at = curve.partition_point(|(known, _)| *known < size);
             curve.insert(at, measure(size.0));
         }

@@ -6,6 +6,7 @@ use latency_tests::attempts::retried;
 use latency_tests::lab::chains::{Chain, Window};
 use latency_tests::lab::{Boot, Model, architecture, model, ticks_per_second};
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// Maximum difference of reported memory from the delivered load, as a fraction.
 const MEMORY_TOLERANCE: f64 = 0.01;
@@ -38,6 +39,7 @@ fn each_pair(
     let Some(model) = model(test, architecture(), line) else { return };
     let size = Bytes(model.one_size());
     let buffer = Buffer::split(size, LineSize::LEAST, PageSize::KIB_4, SEED).expect("room for windows");
+    let owners = owners(&buffer);
     retried(test, |_| {
         let boot = Boot::new(&model).unwrap_or_else(|reason| panic!("{test}: {reason}"));
         let document = boot.console.expect_json(0);
@@ -53,7 +55,12 @@ fn each_pair(
             let pair = [latency.from, latency.to];
             let chains: [Chain; CHAINS] = boot
                 .listing
-                .by_chain(0, pair, |window| is_batch(&model, window), |offset| buffer.owner_of(offset))
+                .by_chain(
+                    0,
+                    pair,
+                    |window| is_batch(&model, window),
+                    |offset| owners.get(&(offset / 64)).copied(),
+                )
                 .unwrap_or_else(|reason| panic!("{table}{reason}\n{}", boot.console.framed()));
             let mut rows = document["rows"].as_array().into_iter().flatten();
             let of_pair = |row: &&Value| row["initiator_node"] == pair[0] && row["target_node"] == pair[1];
@@ -67,6 +74,16 @@ fn each_pair(
         assert!(is_right, "{table}{}", boot.console.framed());
         println!("\n{table}");
     });
+}
+
+/// Returns the number of the chain of each line.
+fn owners(buffer: &Buffer) -> HashMap<u64, usize> {
+    let nodes = |number| match buffer.cycle(number).expect("a chain") {
+        (_, nodes) if number == 0 => 0..nodes,
+        (first, nodes) => first..first + nodes,
+    };
+    let lines = |number| nodes(number).map(move |node| (buffer.offset(node) / 64, number));
+    (0..CHAINS).flat_map(lines).collect()
 }
 
 /// Compares reported memory and translation with those delivered.

@@ -7,6 +7,7 @@ use latency_core::cpulist::CpuSet;
 use latency_core::stats::{self, Estimate, Interval};
 use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
+use latency_core::words::Worded;
 
 use crate::report::chart::vector;
 use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
@@ -151,7 +152,7 @@ impl SharingClass {
 impl fmt::Display for SharingClass {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let comma = if self.small.is_some() { ", " } else { "" };
-        write!(out, "{}{comma}{}", self.shared.name(), self.kinds())
+        write!(out, "{}{comma}{}", self.shared.word(), self.kinds())
     }
 }
 

@@ -49,7 +49,7 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
     let frequency = counter.frequency.0.real();
     let bytes_per_step = bytes_per_line(traffic.kind) * traffic.lines_per_step().real();
     let ticks = frequency * bytes_per_step * f64::from(traffic.generators) / rate;
-    let fence = if traffic.kind.fenced { FENCE_NS * 1e-9 * frequency } else { 0.0 };
+    let fence = if traffic.kind.is_fenced() { FENCE_NS * 1e-9 * frequency } else { 0.0 };
     let least = counter.ticks_at_least(GAP_STEPS);
     let cost = counter.overhead.0 + math::whole(fence);
     let burst = asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), cost, least));

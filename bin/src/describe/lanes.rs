@@ -1,6 +1,7 @@
 //! Points with several chains side by side: the walk as members and columns, and in words.
 
 use core::fmt::{self, Display};
+use latency_core::words::Worded;
 
 use super::{Report, columns, method, point, rows};
 use crate::analysis::lanes::HierarchyPlace;
@@ -19,7 +20,7 @@ fn members(document: &mut Shown, walk: &Walk) {
             document.put(&columns::INSTRUCTIONS, kernel.instructions());
         }
         Walk::Apart(gap) => {
-            document.put(&columns::FILLER, gap.filler().name());
+            document.put(&columns::FILLER, gap.filler().word());
             document.put(&columns::FILLERS, gap.fillers());
         }
     }

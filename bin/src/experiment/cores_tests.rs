@@ -15,6 +15,7 @@ use crate::plan::budget::{FEWEST_ROUNDS, WINDOW_NS, budget_ns};
 use crate::plan::duration;
 use crate::result::{LineLevel, Owned, PingPong, Point};
 use latency_core::units::{PageSize, Pages};
+use latency_core::words::Worded;
 
 /// The points of a plan that exchange lines.
 fn pairs(machine: &Machine, line: &str) -> Vec<(Point, PingPong)> {
@@ -166,7 +167,7 @@ fn states_are_those_of_a_pair_of_each_class_and_shared_ones_take_a_third_core() 
     let small = machine("two-small-sockets", None);
     let walks_of_small = walks(&small, "cores --states");
     let of = |walk: &(Point, Owned)| {
-        let owner = walk.1.owner.map(|(owner, class)| format!("{owner} {}", class.name()));
+        let owner = walk.1.owner.map(|(owner, class)| format!("{owner} {}", class.word()));
         owner.unwrap_or_else(|| String::from("own"))
     };
     let mut owners: Vec<String> = walks_of_small.iter().map(of).collect();

@@ -8,6 +8,7 @@ use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
 use latency_core::math::ToReal;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::text::plural;
+use latency_core::words::Worded;
 
 use super::interface::{Experiment, gathered};
 use crate::analysis::lanes::{WorkReach, WorkingSet, regions};
@@ -75,7 +76,7 @@ members! {
 
 members! {
     fn filler_reach(reach: &Reach);
-    columns::FILLER: reach.filler.name();
+    columns::FILLER: reach.filler.word();
     "overlaps_over": reach.overlaps => "Largest measured number of instructions over which two loads overlap.";
     "alone_over": reach.alone => "Smallest measured number of instructions over which two loads no longer overlap; null if they always did.";
     "instructions" interval: room(reach).instructions => "Instructions that fit, with the range between runs; null if there is no limit.";
@@ -260,7 +261,7 @@ fn by_work(document: &mut Shown, view: &WindowView<'_>) {
 fn reaches(document: &mut Shown, report: &Report<'_, '_>) {
     for reach in report.extra.reach.iter().flatten() {
         let found = room(reach);
-        document.under(Role::Detail(reach.filler.name())).write(format_args!(
+        document.under(Role::Detail(reach.filler.word())).write(format_args!(
             "two loads overlap across up to {} instructions{}{}",
             reach.overlaps,
             optional(reach.alone, |alone, out| write!(out, "; at {alone} they serialize")),
@@ -285,7 +286,7 @@ fn by_fillers(document: &mut Shown, view: &WindowView<'_>) {
     let caption = "Time of two loads with instructions between them, relative to none";
     document.tabulate(caption, Level::Verbose, 0, &|table| {
         table.text("instructions");
-        Filler::ALL.iter().for_each(|filler| table.text(filler.name()));
+        Filler::ALL.iter().for_each(|filler| table.text(filler.word()));
         for fillers in (0..=Gap::MOST).step_by(STEP).filter(|_| measured) {
             table.row();
             table.show(&fillers);
@@ -311,7 +312,7 @@ fn fillers(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_>)
             let base = *base.get_or_insert(time.value);
             ChartPoint::of((fillers + Gap::OVERHEAD).real(), time.scaled(1.0 / base))
         });
-        Series::of(filler.name(), &mut points)
+        Series::of(filler.word(), &mut points)
     };
     let series = Filler::ALL.map(line);
     let measured =

@@ -4,6 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::traffic::Pattern;
 use latency_core::units::Pages;
+use latency_core::words::Worded;
 
 use super::columns::*;
 use super::row::{MEDIAN, ONE_WAY, Row};
@@ -52,7 +53,7 @@ impl Display for Label<'_> {
         let mut is_first = true;
         for column in self.shown.points().filter(|column| row.tells(*column)) {
             // One direction is the default for pairs, and a stream is the default for traffic; neither is shown.
-            let usual = row.is_word(PATTERN, Pattern::Stream.name()) && row.traffic().is_some();
+            let usual = row.is_word(PATTERN, Pattern::Stream.word()) && row.traffic().is_some();
             // The name of a variant begins with that of its kernel.
             let named = column == KERNEL && row.tells(VARIANT);
             if named || (column == OP && row.is_word(OP, ONE_WAY)) || (column == PATTERN && usual) {

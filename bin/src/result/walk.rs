@@ -191,9 +191,9 @@ impl fmt::Display for Walk {
                 write!(out, ", {} with CPU {partner}", method.word())
             }
             Walk::Owned(Owned { state, level, .. }) => {
-                write!(out, ", {} in {}", state.name(), level.name())
+                write!(out, ", {} in {}", state.word(), level.name())
             }
-            Walk::Apart(gap) => write!(out, ", {} {}", gap.fillers(), gap.filler().name()),
+            Walk::Apart(gap) => write!(out, ", {} {}", gap.fillers(), gap.filler().word()),
             Walk::Lanes(kernel) => {
                 if kernel.work() > 0 {
                     write!(out, ", work {}", kernel.work())?;

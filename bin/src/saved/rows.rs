@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::traffic::Pattern;
+use latency_core::words::Worded;
 
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::host::Origin;
@@ -267,7 +268,7 @@ impl Draft {
             // If the kind of traffic has only one pattern, its name implies the pattern.
             Some(kind) if core::ptr::eq(kind, kind.permuted()) => row.hide(PATTERN),
             // All reads are streams where nothing else is said.
-            Some(_) if !row.tells(PATTERN) => row.put(PATTERN, Pattern::Stream.name()),
+            Some(_) if !row.tells(PATTERN) => row.put(PATTERN, Pattern::Stream.word()),
             _ => {}
         }
         if row.tells(CLASS) && !row.tells(OP) {

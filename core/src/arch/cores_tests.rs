@@ -140,7 +140,7 @@ fn walks_agree_with_plain_rust_and_leave_memory_unchanged() {
     let before = lines;
     let shared = SharedLine::share(&mut lines);
     let own = sets().map(arch::own_walk);
-    for walk in [arch::READ_WALK, arch::STORE_WALK].into_iter().chain(own) {
+    for walk in [arch::lb_cores_read, arch::lb_cores_store].into_iter().chain(own) {
         for hops in [0, 1, 2, 3, 4, 5, 6, 99] {
             // SAFETY: the ring holds five nodes, and the first lies at its start.
             let (ended, found) = unsafe { call_marked(walk as usize, [base, base, hops, 0]) };

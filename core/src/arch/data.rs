@@ -1,4 +1,5 @@
-//! Plain data that is the same for every instruction set: lines, the end of a timed window, the numbers of a cycle.
+//! Plain data that is the same for every instruction set: lines, the end of a timed window, the numbers of a cycle and
+//! of a walk, and the delays of messages.
 //!
 //! # Safety
 //!
@@ -39,6 +40,10 @@ pub struct EndStamp {
     pub processor: u32,
 }
 
+/// Number of values that are computed in lockstep, in several vectors, since the multiplications of one vector depend
+/// on each other.
+pub const LANES: usize = 32;
+
 /// A cycle over the numbers `0 ..= last`, whose parameters are all below 2^32.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycle {
@@ -54,4 +59,39 @@ pub struct Cycle {
     pub step: u32,
     /// The largest number that is a node.
     pub last: u32,
+}
+
+/// The state of a walk over one line in each of many pages; the assembly has the meaning of each word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+#[allow(missing_docs, reason = "the assembly documents them, in the same order")]
+pub struct SpanWords {
+    pub base: u64,
+    pub page: u64,
+    pub time: u64,
+    pub step: u64,
+    pub mask: u64,
+    pub multiplier: u64,
+    pub outer: u64,
+    pub outer_step: u64,
+    pub back: u64,
+    pub value: u64,
+}
+
+/// The delays of messages: the receiver's counter less the sender's, in ticks.
+///
+/// Each delay includes the offset between the two counters, with opposite signs in the two directions: the offset
+/// cancels in the mean of both directions, and a delay that is not positive shows that there is an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Delays {
+    /// The sum over all messages.
+    pub sum: i64,
+    /// The smallest delay of one message; `i64::MAX` if there was no message.
+    pub least: i64,
+}
+
+impl Delays {
+    /// The value before the first message.
+    pub const NONE: Delays = Delays { sum: 0, least: i64::MAX };
 }

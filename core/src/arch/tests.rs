@@ -55,7 +55,8 @@ fn the_check_stops_at_a_bad_index() {
     let base = lines.as_ptr().expose_provenance();
     for hops in [3, 4, 11, 100] {
         // SAFETY: the only index that names no node is the one that the routine checks.
-        let (ended, _) = unsafe { call_marked(arch::INDEX_CHECKED_CHASE as usize, [base, 0, hops, 24]) };
+        let (ended, _) =
+            unsafe { call_marked(arch::lb_chase_index_checked as *const () as usize, [base, 0, hops, 24]) };
         assert_eq!(ended, 24);
     }
 }
@@ -66,7 +67,7 @@ fn lane_kernels_preserve_the_callee_saved_registers_and_write_only_their_cursors
     let mut lines = [arch::Line([0; 8]); 67];
     let base = ring(&mut lines, Encoding::Pointer);
     let plain = PARALLEL.iter().chain(WINDOW.iter().flatten());
-    let plain = plain.map(|kernel| ((kernel.routine, kernel.in_memory()), kernel.lanes(), kernel.work()));
+    let plain = plain.map(|kernel| (kernel.routine(), kernel.lanes(), kernel.work()));
     let gaps = Filler::ALL.into_iter().flat_map(|filler| {
         [0, 1, 2, 5, 100, Gap::MOST]
             .map(|fillers| (Gap::new(filler, fillers).unwrap().routine(), Gap::LANES, 0))
@@ -86,7 +87,7 @@ fn lane_kernels_preserve_the_callee_saved_registers_and_write_only_their_cursors
             assert_eq!(cursors, expected, "{lanes} lanes, {work} units of work, count {count}");
             assert_eq!(found, MARKS, "{lanes} lanes, {work} units of work, count {count}");
             let has_digest =
-                WINDOW.iter().flatten().any(|kernel| kernel.routine as usize == routine as usize);
+                WINDOW.iter().flatten().any(|kernel| kernel.routine().0 as usize == routine as usize);
             assert_eq!(result as u64, if has_digest { digest } else { 0 }, "{lanes} lanes, {work} units");
         }
     }
@@ -96,7 +97,7 @@ fn lane_kernels_preserve_the_callee_saved_registers_and_write_only_their_cursors
 fn span_routines_preserve_the_callee_saved_registers() {
     let zeros = [0u64; 6];
     let base = zeros.as_ptr().expose_provenance() as u64;
-    for routine in [arch::SPAN_CHASE, arch::SPAN_LOADS] {
+    for routine in [arch::lb_chase_span, arch::lb_chase_span_free] {
         for loads in [0, 1, 7, 8, 9, 83] {
             let mut words = SpanWords {
                 base: base + 48,
@@ -129,7 +130,8 @@ fn strided_loads_agree_with_plain_rust() {
         for loads in [0, 1, 2, 7, 8, 9, 15, 16, 17, 64, 75] {
             let arguments = [base.expose_provenance(), stride, loads, 0];
             // SAFETY: 75 strides of 64 bytes are the 600 words.
-            let (sum, found) = unsafe { call_marked(arch::STRIDED_LOADS as usize, arguments) };
+            let (sum, found) =
+                unsafe { call_marked(arch::lb_chase_strided as *const () as usize, arguments) };
             // SAFETY: the same.
             let expected = unsafe { portable::strided_loads(base.cast(), stride, loads) };
             assert_eq!((sum as u64, found), (expected, MARKS), "{loads} loads, {stride} bytes apart");

@@ -69,14 +69,14 @@ fn fill(lines: &mut [Line]) {
 type Model = fn(&mut [Line], &mut [Line], u64) -> u64;
 
 const ASCENDING: [(StreamRoutine, u64, Model); 8] = [
-    (arch::STREAM_READ, u64::MAX, |_, _, state| state),
-    (arch::STREAM_UPDATE3, 2, |from, _, state| portable::stream_update(from, 3, state)),
-    (arch::STREAM_UPDATE2, 1, |from, _, state| portable::stream_update(from, 2, state)),
-    (arch::STREAM_UPDATE1, 0, |from, _, state| portable::stream_update(from, 1, state)),
-    (arch::STREAM_WRITE, u64::MAX, |from, _, state| portable::stream_write(from, state)),
-    (arch::STREAM_NT_WRITE, u64::MAX, |from, _, state| portable::stream_write(from, state)),
-    (arch::STREAM_COPY, u64::MAX, |from, to, state| portable::stream_copy(from, to, state)),
-    (arch::STREAM_COPY_NT, u64::MAX, |from, to, state| portable::stream_copy(from, to, state)),
+    (arch::lb_stream_read, u64::MAX, |_, _, state| state),
+    (arch::lb_stream_update3, 2, |from, _, state| portable::stream_update(from, 3, state)),
+    (arch::lb_stream_update2, 1, |from, _, state| portable::stream_update(from, 2, state)),
+    (arch::lb_stream_update1, 0, |from, _, state| portable::stream_update(from, 1, state)),
+    (arch::lb_stream_write, u64::MAX, |from, _, state| portable::stream_write(from, state)),
+    (arch::lb_stream_ntwrite, u64::MAX, |from, _, state| portable::stream_write(from, state)),
+    (arch::lb_stream_copy, u64::MAX, |from, to, state| portable::stream_copy(from, to, state)),
+    (arch::lb_stream_copynt, u64::MAX, |from, to, state| portable::stream_copy(from, to, state)),
 ];
 
 /// Compares one call of the routine with its model, on lines that begin at `from` and, for copies, `to`.
@@ -131,8 +131,8 @@ fn walks_end_at_the_first_and_the_last_line() {
 /// Checks that several runs in sequence leave the same memory as one run, for any lengths.
 #[test]
 fn updates_keep_their_ratio_over_calls_of_any_length() {
-    for (routine, every) in [(arch::STREAM_UPDATE3, 3), (arch::STREAM_UPDATE2, 2), (arch::STREAM_UPDATE1, 1)]
-    {
+    let update3: StreamRoutine = arch::lb_stream_update3;
+    for (routine, every) in [(update3, 3), (arch::lb_stream_update2, 2), (arch::lb_stream_update1, 1)] {
         let mut memory = Fenced::new();
         fill(memory.lines());
         let mut expected: Vec<Line> = memory.lines().to_vec();
@@ -170,7 +170,8 @@ fn random_reads_stay_in_their_field_and_reach_all_of_it() {
             }
             let arguments = [base + first * 64, lines, 0, state as usize, field];
             // SAFETY: the field ends at the memory's last line or before it.
-            let (result, marks) = unsafe { call_marked(arch::STREAM_RANDOM as usize, arguments) };
+            let (result, marks) =
+                unsafe { call_marked(arch::lb_stream_random as *const () as usize, arguments) };
             assert_eq!((result as u64, marks), (expected, MARKS));
             state = expected;
         }
@@ -197,7 +198,8 @@ fn permuted_reads_load_the_lines_of_their_model_and_no_other() {
                 for from in [last - line * 64, first.wrapping_sub(line * 64)] {
                     let arguments = [from, 1, 0, state as usize, field];
                     // SAFETY: the model says that the line is a mapped one; a load from an unmapped line ends the test.
-                    let (result, marks) = unsafe { call_marked(arch::STREAM_PERMUTED as usize, arguments) };
+                    let (result, marks) =
+                        unsafe { call_marked(arch::lb_stream_permuted as *const () as usize, arguments) };
                     assert_eq!((result as u64, marks), (next, MARKS), "{field} {state}");
                 }
             }
@@ -218,7 +220,8 @@ fn permuted_reads_stay_in_their_block_and_count_their_places() {
             {
                 let arguments = [base + first * 64, lines, 0, state as usize, field];
                 // SAFETY: the block ends at the memory's last line or before it.
-                let (result, marks) = unsafe { call_marked(arch::STREAM_PERMUTED as usize, arguments) };
+                let (result, marks) =
+                    unsafe { call_marked(arch::lb_stream_permuted as *const () as usize, arguments) };
                 assert_eq!((result as u64, marks), (state.wrapping_add(lines as u64), MARKS));
             }
         }

@@ -5,8 +5,7 @@
 use core::hint::black_box;
 
 use super::Buffer;
-use crate::math::greatest_common_divisor;
-use crate::math::{self, ToReal};
+use crate::math::{ToReal, greatest_common_divisor, whole};
 
 /// Fraction of the nodes between two loads: the golden section. Its multiples modulo 1 stay further apart than the
 /// multiples of any other number.
@@ -27,7 +26,7 @@ impl Buffer<'_> {
 
 /// Returns each number below `count` once, in an order in which successive numbers are far apart.
 fn scattered(count: u64) -> impl Iterator<Item = u64> {
-    let golden = math::whole(count.real() * GOLDEN);
+    let golden = whole(count.real() * GOLDEN);
     // One has no common factor with any number, so a step always exists.
     let step = (1..=golden.max(1)).rev().find(|step| greatest_common_divisor(count, *step) == 1).unwrap_or(1);
     let mut next = 0;

@@ -46,7 +46,7 @@ impl CyclicPermutation {
             CyclicPermutation::Table { successors, .. } => {
                 successors.get(node as usize).map_or(0, |&successor| u64::from(successor))
             }
-            CyclicPermutation::Weyl(weyl) => weyl.next(node),
+            CyclicPermutation::Weyl(weyl) => weyl.after(node, 1),
         }
     }
 

@@ -61,16 +61,16 @@ impl Window {
 
 /// A random order of few numbers.
 #[derive(Clone, Copy, Debug)]
-struct Shuffled<const N: usize> {
-    at: [u16; N],
+struct Shuffled {
+    at: [u16; MOST_LOADS],
     /// The largest index; the number of elements is a power of two.
     mask: u64,
 }
 
-impl<const N: usize> Shuffled<N> {
-    /// Returns a random order of `count` numbers, a power of two up to `N`.
+impl Shuffled {
+    /// Returns a random order of `count` numbers, a power of two up to [`MOST_LOADS`].
     fn new(count: u64, rng: &mut Pcg32) -> Self {
-        let mut at = [0; N];
+        let mut at = [0; MOST_LOADS];
         (0u16..).zip(at.iter_mut()).for_each(|(number, slot)| *slot = number);
         rng.shuffle(at.get_mut(..count as usize).unwrap_or_default());
         Shuffled { at, mask: count - 1 }
@@ -206,8 +206,8 @@ struct GroupedChain {
     /// Groups of a window.
     groups: u64,
     /// The order of visits in a window, by number of the visit, and its inverse.
-    order: Shuffled<MOST_LOADS>,
-    inverse: Shuffled<MOST_LOADS>,
+    order: Shuffled,
+    inverse: Shuffled,
     seed: u64,
 }
 
@@ -257,44 +257,27 @@ impl GroupedChain {
 
     /// Calls `each` with every line of a group, and with its successor.
     fn of_group(&self, pages: &PageGroups, group: u64, each: &mut dyn FnMut(PlacedPair, PlacedPair)) {
-        let passes = self.nodes / (self.windows * self.per_window());
-        for pass in 0..passes {
-            let place = pages.place(self, pass, group);
-            if place >= self.windows * self.groups {
-                continue;
-            }
-            let window = pass * self.windows + place / self.groups;
-            let mut members: Members = [0; 4];
+        for pass in 0..self.nodes / (self.windows * self.per_window()) {
+            let Some((window, member)) = pages.seat(self, pass, group) else { continue };
+            let mut members = [0; 4];
             (0..self.groups).zip(&mut members).for_each(|(member, slot)| {
                 *slot = pages.group(self, window, member);
             });
-            self.of_window(pages, window, &members, (place % self.groups, group), each);
-        }
-    }
-
-    /// Calls `each` for the lines of one member of a window.
-    fn of_window(
-        &self,
-        pages: &PageGroups,
-        window: u64,
-        members: &Members,
-        (member, group): (u64, u64),
-        each: &mut dyn FnMut(PlacedPair, PlacedPair),
-    ) {
-        let (order, first_line) = (VisitOrder::of(window, self), self.first_line(window));
-        let first = member << pages.group_bits;
-        for page in first..first + (1 << pages.group_bits) {
-            let pairs = PairOrder::of(pages.page(group, page), pages);
-            for line in 0..self.visits {
-                let next = order.visit(self, page, line) + 1;
-                let (page, place) = if next < self.per_window() {
-                    let (page, line) = order.page_and_line(self, next);
-                    let group = members.get((page >> pages.group_bits) as usize).copied().unwrap_or_default();
-                    (pages.page(group, page), first_line + line)
-                } else {
-                    self.at((window + 1) * self.per_window() % self.nodes, pages)
-                };
-                each(pairs.placed(first_line + line), PairOrder::of(page, pages).placed(place));
+            let (order, first_line) = (VisitOrder::of(window, self), self.first_line(window));
+            let first = member << pages.group_bits;
+            for page in first..first + (1 << pages.group_bits) {
+                let pairs = PairOrder::of(pages.page(group, page), pages);
+                for line in 0..self.visits {
+                    let next = order.visit(self, page, line) + 1;
+                    let (page, place) = if next < self.per_window() {
+                        let (page, line) = order.page_and_line(self, next);
+                        let group = members.get((page >> pages.group_bits) as usize).copied();
+                        (pages.page(group.unwrap_or_default(), page), first_line + line)
+                    } else {
+                        self.at((window + 1) * self.per_window() % self.nodes, pages)
+                    };
+                    each(pairs.placed(first_line + line), PairOrder::of(page, pages).placed(place));
+                }
             }
         }
     }
@@ -302,9 +285,6 @@ impl GroupedChain {
 
 /// The number of a pair of lines, and a place of it in the order of its page.
 type PlacedPair = (u64, u64);
-
-/// The groups of a window.
-type Members = [u64; 4];
 
 /// The pages of a working set, in groups.
 #[derive(Clone, Copy, Debug)]
@@ -360,16 +340,26 @@ impl PageGroups {
         }
     }
 
-    /// Returns the place of a group in the order of a pass; the inverse of [`group`](Self::group).
-    fn place(&self, cycle: &GroupedChain, pass: u64, group: u64) -> u64 {
+    /// Returns the window of a pass that a group is in, and its number there, the inverse of [`group`](Self::group);
+    /// `None` if it is in none.
+    fn seat(&self, cycle: &GroupedChain, pass: u64, group: u64) -> Option<(u64, u64)> {
         let key = self.key(cycle, pass);
         let mut place = group;
         loop {
             place = self.mixer.unmix(self.mixer.unmix(place) ^ key);
             if place < self.groups {
-                return place;
+                let window = pass * cycle.windows + place / cycle.groups;
+                return (place < cycle.windows * cycle.groups).then_some((window, place % cycle.groups));
             }
         }
+    }
+
+    /// Calls `of_group` for each group, until `pause` returns true. Returns whether it did not.
+    fn each(&self, pause: &mut dyn FnMut() -> bool, of_group: &mut dyn FnMut(u64)) -> bool {
+        (0..self.groups).all(|group| {
+            of_group(group);
+            !pause()
+        })
     }
 
     const fn key(&self, cycle: &GroupedChain, pass: u64) -> u64 {
@@ -423,29 +413,14 @@ impl Grouped {
         PairOrder::of(page, &self.pages).pair(place)
     }
 
-    /// Returns the chain that has the grouped line of a pair, if the pair is in a window of it.
-    pub(super) fn owner(&self, pair: u64) -> Option<usize> {
-        let pages = &self.pages;
-        let page = pair >> pages.pair_bits;
-        let group = Some(page >> pages.group_bits).filter(|group| *group < pages.groups)?;
-        let index = PairOrder::of(page, pages).place(pair);
-        let chain = self.cycles.iter().rposition(|cycle| cycle.from <= index)?;
-        let cycle = self.cycles.get(chain)?;
-        let place = pages.place(cycle, (index - cycle.from) / cycle.visits, group);
-        (place < cycle.windows * cycle.groups).then_some(chain)
-    }
-
-    /// Calls `each` with the number of the pair of every grouped line of a group, and the number of the pair of its
-    /// successor.
-    pub(super) fn of_group(&self, group: u64, each: &mut dyn FnMut(u64, u64)) {
-        for cycle in &self.cycles {
-            cycle.of_group(&self.pages, group, &mut |(pair, _), (next, _)| each(pair, next));
-        }
-    }
-
-    /// Returns the number of whole groups.
-    pub(super) const fn groups(&self) -> u64 {
-        self.pages.groups
+    /// Calls `each` with the number of the pair of every grouped line, and the number of the pair of its successor, until
+    /// `pause`, called after each group, returns true. Returns whether it did not.
+    pub(super) fn each(&self, pause: &mut dyn FnMut() -> bool, each: &mut dyn FnMut(u64, u64)) -> bool {
+        self.pages.each(pause, &mut |group| {
+            for cycle in &self.cycles {
+                cycle.of_group(&self.pages, group, &mut |(pair, _), (next, _)| each(pair, next));
+            }
+        })
     }
 
     fn of(&self, node: u64) -> Option<&GroupedChain> {
@@ -494,21 +469,17 @@ impl GroupedAlone {
         let page = pair >> pages.pair_bits;
         let place = PairOrder::of(page, pages).place(pair);
         let place = place | (self.line((pair, place)) ^ node) << pages.pair_bits;
-        let pass = place / cycle.visits;
-        let at = pages.place(cycle, pass, page >> pages.group_bits);
-        let window = pass * cycle.windows + at / cycle.groups;
-        let page = pages.page(at % cycle.groups, page);
+        let seat = pages.seat(cycle, place / cycle.visits, page >> pages.group_bits);
+        let (window, member) = seat.unwrap_or_default();
+        let page = pages.page(member, page);
         window * cycle.per_window() + VisitOrder::of(window, cycle).visit(cycle, page, place % cycle.visits)
     }
 
-    /// Calls `each` with every node of a group, and with its successor.
-    pub(super) fn of_group(&self, group: u64, each: &mut dyn FnMut(u64, u64)) {
-        self.cycle.of_group(&self.pages, group, &mut |pair, next| each(self.line(pair), self.line(next)));
-    }
-
-    /// Returns the number of groups.
-    pub(super) const fn groups(&self) -> u64 {
-        self.pages.groups
+    /// Calls `each` with every node and its successor, until `pause` returns true, as [`Grouped::each`] does.
+    pub(super) fn each(&self, pause: &mut dyn FnMut() -> bool, each: &mut dyn FnMut(u64, u64)) -> bool {
+        self.pages.each(pause, &mut |group| {
+            self.cycle.of_group(&self.pages, group, &mut |pair, next| each(self.line(pair), self.line(next)));
+        })
     }
 
     /// Returns the line of a pair: the first half of the places of a page has one line of each pair, drawn at random, and

@@ -177,19 +177,6 @@ impl Chain {
         self.layout.offset(pair) ^ self.layout.line().0
     }
 
-    /// Returns the number of the chain, as in [`cycle`](Self::cycle), that has the line at an offset; `None` for a line of
-    /// no chain.
-    pub fn owner_of(&self, offset: u64) -> Option<usize> {
-        let pair = offset / self.layout.stride().0;
-        let line = offset - offset % self.layout.line().0;
-        let grouped = self.grouped.as_ref()?;
-        match pair < self.layout.nodes {
-            false => None,
-            true if self.layout.offset(pair) == line => Some(0),
-            true => grouped.owner(pair).map(|chain| chain + 1),
-        }
-    }
-
     /// Calls `each` with the offset of every grouped line and the offset of its successor, in about the order of
     /// addresses, and `pause` now and then; ends early if `pause` returns true.
     pub(crate) fn each_grouped(
@@ -197,19 +184,13 @@ impl Chain {
         pause: &mut dyn FnMut() -> bool,
         each: &mut dyn FnMut(u64, u64),
     ) -> bool {
-        let mut all = |groups: u64, write: &mut dyn FnMut(u64)| {
-            (0..groups).all(|group| {
-                write(group);
-                !pause()
-            })
-        };
         match (&self.shape, &self.grouped) {
-            (Shape::Grouped(alone), _) => all(alone.groups(), &mut |group| {
-                alone.of_group(group, &mut |node, next| each(self.offset(node), self.offset(next)));
-            }),
-            (_, Some(grouped)) => all(grouped.groups(), &mut |group| {
-                grouped.of_group(group, &mut |pair, next| each(self.other_of(pair), self.other_of(next)));
-            }),
+            (Shape::Grouped(alone), _) => {
+                alone.each(pause, &mut |node, next| each(self.offset(node), self.offset(next)))
+            }
+            (_, Some(grouped)) => {
+                grouped.each(pause, &mut |pair, next| each(self.other_of(pair), self.other_of(next)))
+            }
             _ => true,
         }
     }

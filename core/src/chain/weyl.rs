@@ -31,7 +31,6 @@ pub struct Mixer {
 
 impl Mixer {
     /// Returns a bijection on `0 .. 2^bits`, for `bits` up to 63.
-    #[must_use]
     pub fn new(bits: u32, rng: &mut Pcg32) -> Self {
         let mask = (1u64 << bits.min(63)) - 1;
         let multipliers @ [first, second, third] = [0; 3].map(|_| (rng.next_u64() & mask) | 1);
@@ -91,18 +90,12 @@ pub struct Weyl {
 
 impl Weyl {
     /// Returns a cycle over `nodes` nodes, at least one and at most 2^62.
-    #[must_use]
     pub fn new(nodes: u64, rng: &mut Pcg32) -> Self {
         let bits = nodes.max(1).next_power_of_two().trailing_zeros();
         let mixer = Mixer::new(bits, rng);
         // A step of 1 would make runs of nodes whose mixed values are related.
         let step = (rng.next_u64() & mixer.mask) | 1;
         Weyl { nodes: nodes.max(1), mixer, step }
-    }
-
-    /// Returns the node that follows `node`.
-    pub fn next(&self, node: u64) -> u64 {
-        self.after(node, 1)
     }
 
     /// Returns the node that a chase from `node` reaches after `hops` hops.
@@ -183,13 +176,7 @@ impl Weyl {
                     lanes.successors(&cycle, first, group);
                     first = first.wrapping_add(LANES as u32);
                 }
-                if !rest.is_empty() {
-                    let mut group = [0; LANES];
-                    lanes.successors(&cycle, first, &mut group);
-                    for (successor, number) in rest.iter_mut().zip(group) {
-                        *successor = number;
-                    }
-                }
+                self.one_by_one(first.into(), rest);
             }
             // Page faults dominate the time of writing a chain that is too large for 32 bits.
             None => self.one_by_one(first, successors),
@@ -198,7 +185,7 @@ impl Weyl {
 
     fn one_by_one(&self, first: u64, successors: &mut [u64]) {
         for (node, successor) in (first..).zip(successors) {
-            *successor = self.next(node);
+            *successor = self.after(node, 1);
         }
     }
 }
@@ -228,7 +215,7 @@ mod tests {
             let weyl = Weyl::new(nodes, &mut Pcg32::new(seed, 2));
             let mut node = 0;
             for hop in 1..=nodes {
-                node = weyl.next(node);
+                node = weyl.after(node, 1);
                 prop_assert!(node < nodes);
                 prop_assert_eq!(node == 0, hop == nodes);
             }
@@ -242,7 +229,7 @@ mod tests {
             let mut successors = std::vec![0; count];
             weyl.successors(first, &mut successors);
             for (node, successor) in (first..).zip(successors) {
-                prop_assert_eq!(successor, weyl.next(node));
+                prop_assert_eq!(successor, weyl.after(node, 1));
             }
         }
 
@@ -269,9 +256,9 @@ mod tests {
             let mut successors = [0; 9];
             weyl.successors(first, &mut successors);
             for (node, successor) in (first..).zip(successors) {
-                prop_assert_eq!(successor, weyl.next(node));
+                prop_assert_eq!(successor, weyl.after(node, 1));
             }
-            let walked = (0..hops).fold(first, |node, _| weyl.next(node));
+            let walked = (0..hops).fold(first, |node, _| weyl.after(node, 1));
             prop_assert_eq!(weyl.after(first, hops), walked);
         }
 
@@ -279,7 +266,7 @@ mod tests {
         fn time_advances_as_the_walk_does(nodes in 1u64..5_000, from in 0u64..5_000, hops in 0u64..12_000, seed: u64) {
             let weyl = Weyl::new(nodes, &mut Pcg32::new(seed, 2));
             let from = from % nodes;
-            let walked = (0..hops).fold(from, |node, _| weyl.next(node));
+            let walked = (0..hops).fold(from, |node, _| weyl.after(node, 1));
             prop_assert_eq!(weyl.after(from, hops), walked);
         }
 

@@ -11,64 +11,53 @@
 //! After that the memory is accessed only as atomics, and by walks that store
 //! back the word that a node holds. So any number of threads may walk at once.
 
-use crate::arch::{Atomics, Flusher, Line, READ_WALK, Routine, STORE_WALK, SharedLine, Stamp, own_walk};
+use crate::arch::{
+    Atomics, Flusher, Line, Routine, SharedLine, Stamp, lb_cores_read, lb_cores_store, own_walk,
+};
 use crate::buffer::{Astray, Buffer, BuildError, Timed};
 use crate::chain::Chain;
 use crate::kernel::Encoding;
+use crate::worded;
 
-/// The access that a hop makes to its line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Walk {
-    /// Loads it.
-    Read,
-    /// Takes exclusive ownership of it by an atomic addition of zero.
-    Own,
-    /// Loads it and stores the same word, which makes the line modified.
-    Store,
+worded! {
+    /// The access that a hop makes to its line.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Walk {
+        /// Loads it.
+        Read = "read",
+        /// Takes exclusive ownership of it by an atomic addition of zero.
+        Own = "own",
+        /// Loads it and stores the same word, which makes the line modified.
+        Store = "store",
+    }
 }
 
 impl Walk {
-    /// Returns the name that is printed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Walk::Read => "read",
-            Walk::Own => "own",
-            Walk::Store => "store",
-        }
-    }
-
     fn routine(self, atomics: Atomics) -> Routine {
         match self {
-            Walk::Read => READ_WALK,
+            Walk::Read => lb_cores_read,
             Walk::Own => own_walk(atomics),
-            Walk::Store => STORE_WALK,
+            Walk::Store => lb_cores_store,
         }
     }
 }
 
-/// The state of the lines in the owner's cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Changed: memory has an old copy, and no other cache has a copy.
-    Modified,
-    /// Equal to memory, and in no other cache.
-    Exclusive,
-    /// Equal to memory, and also in another core's cache.
-    Shared,
+worded! {
+    /// The state of the lines in the owner's cache.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum State {
+        /// Changed: memory has an old copy, and no other cache has a copy.
+        Modified = "modified",
+        /// Equal to memory, and in no other cache.
+        Exclusive = "exclusive",
+        /// Equal to memory, and also in another core's cache.
+        Shared = "shared",
+    }
 }
 
 impl State {
     /// All states.
     pub const ALL: [State; 3] = [State::Modified, State::Exclusive, State::Shared];
-
-    /// Returns the name that is printed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            State::Modified => "modified",
-            State::Exclusive => "exclusive",
-            State::Shared => "shared",
-        }
-    }
 
     /// Returns whether a third core has to walk over the prepared lines, by [`Walk::Read`].
     pub const fn takes_another(self) -> bool {
@@ -176,6 +165,7 @@ mod tests {
     use crate::arch::tests::best_atomics;
     use crate::chain::Order;
     use crate::units::Bytes;
+    use crate::words::Worded;
     use std::thread;
     use std::vec;
     use std::vec::Vec;
@@ -223,11 +213,11 @@ mod tests {
         let before = words(&ring);
         let flusher = Flusher::detect().unwrap();
         for state in State::ALL {
-            assert_eq!(ring.prepare(state, flusher), Ok(()), "{}", state.name());
+            assert_eq!(ring.prepare(state, flusher), Ok(()), "{}", state.word());
             if state.takes_another() {
                 thread::scope(|scope| scope.spawn(|| ring.lap(Walk::Read)).join().unwrap()).unwrap();
             }
-            assert_eq!(words(&ring), before, "{}", state.name());
+            assert_eq!(words(&ring), before, "{}", state.word());
         }
     }
 

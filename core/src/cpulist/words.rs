@@ -77,11 +77,6 @@ pub(super) fn insert(words: &mut [u64], id: u32) -> bool {
     added
 }
 
-/// Returns the number of members.
-pub(super) fn count(words: &[u64]) -> usize {
-    words.iter().map(|word| word.count_ones() as usize).sum()
-}
-
 /// Returns the members in rising order.
 pub(super) fn iter(words: &[u64]) -> Ids<'_> {
     Ids { words: words.iter(), current: 0, end: 0 }

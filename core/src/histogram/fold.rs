@@ -16,9 +16,7 @@
 //! 1983 (epoch folding); M. Majkowski, "Every 7.8 µs your computer's memory has a
 //! hiccup", Cloudflare blog, 2018.
 
-use crate::math;
-use crate::math::ToReal;
-use crate::math::sqrt;
+use crate::math::{ToReal, sqrt, whole};
 use crate::units::Hertz;
 
 /// Number of phases into which a period is divided.
@@ -60,7 +58,7 @@ impl Search {
         Self {
             shortest: 1.5 * microsecond,
             longest: 20.0 * microsecond,
-            segment: math::whole(2000.0 * microsecond),
+            segment: whole(2000.0 * microsecond),
         }
     }
 }
@@ -145,7 +143,7 @@ fn better(best: &mut Option<Period>, trial: Option<Period>) {
 /// Returns the chi-square of all segments together for one trial period.
 fn fold(slow: &[u64], ordinary: &[u64], segment: u64, ticks: f64) -> Option<Period> {
     // A phase is a 64-bit fraction of a period: the product wraps around once per period.
-    let phase_per_tick = math::whole(TWO_TO_64 / ticks);
+    let phase_per_tick = whole(TWO_TO_64 / ticks);
     let (mut slow, mut ordinary) = (slow, ordinary);
     let compared = !ordinary.is_empty();
     let (mut excess, mut variance, mut rhythm) = (0.0, 0.0, 0.0);

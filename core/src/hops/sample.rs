@@ -3,8 +3,7 @@
 //! This file uses only counts and ticks. `hops.rs` finds the interrupted hops.
 
 use crate::histogram::{Bucket, Histogram};
-use crate::math::ToReal;
-use crate::math::sqrt;
+use crate::math::{ToReal, sqrt};
 
 /// Number of standard deviations of a normal distribution beyond which 2.5 % lie on each side.
 const NORMAL_95: f64 = 1.96;

@@ -84,11 +84,8 @@ impl Caches {
     /// Returns the size of the longest line of the caches that hold data, which is the unit of transfers between
     /// caches; `shortest` if no longer one is reported.
     pub fn line(&self, shortest: LineSize) -> LineSize {
-        let mut longest = shortest;
-        for cache in self.as_slice().iter().filter(|cache| cache.kind.holds_data()) {
-            longest = LineSize::of(cache.line).unwrap_or(longest).max(longest);
-        }
-        longest
+        let caches = self.as_slice().iter().filter(|cache| cache.kind.holds_data());
+        caches.filter_map(|cache| LineSize::of(cache.line)).fold(shortest, LineSize::max)
     }
 
     /// Returns the cache of the highest level that holds data.

@@ -4,8 +4,7 @@
 //! Linux `Documentation/admin-guide/RAS/main.rst` and `Documentation/ABI/testing/sysfs-devices-edac`.
 
 use crate::text::Text;
-use crate::topology::Files;
-use crate::topology::files;
+use crate::topology::{Files, files};
 
 /// Maximum number of memory controllers, and of devices of each: a processor has up to twelve controllers, and only
 /// populated slots have a directory, so their numbers have gaps.

@@ -8,8 +8,7 @@
 use core::ops::RangeInclusive;
 
 use crate::text::Text;
-use crate::topology::Files;
-use crate::topology::files;
+use crate::topology::{Files, files};
 use crate::units::CpuId;
 
 /// Maximum number of idle states of a CPU in Linux.

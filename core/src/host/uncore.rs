@@ -13,8 +13,7 @@ use core::fmt;
 use core::ops::RangeInclusive;
 
 use crate::cpulist::CpuSet;
-use crate::topology::Files;
-use crate::topology::files;
+use crate::topology::{Files, files};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 const CLOCKS: &str = "/sys/devices/system/cpu/intel_uncore_frequency";

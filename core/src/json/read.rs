@@ -187,14 +187,11 @@ impl<'a> Reader<'a> {
 
     fn literal(&mut self, word: &'static [u8], event: Event<'a>) -> Result<Event<'a>, Error> {
         let rest = self.input.get(self.offset..).unwrap_or_default();
-        if rest.starts_with(word) {
-            self.offset += word.len();
-            Ok(event)
-        } else if word.starts_with(rest) {
-            Err(self.error(TRUNCATED))
-        } else {
-            Err(self.error(NOT_A_RESULT))
+        if !rest.starts_with(word) {
+            return Err(self.error(if word.starts_with(rest) { TRUNCATED } else { NOT_A_RESULT }));
         }
+        self.offset += word.len();
+        Ok(event)
     }
 
     fn skip_white_space(&mut self) {

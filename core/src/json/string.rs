@@ -33,11 +33,6 @@ impl<'a> Str<'a> {
         })
     }
 
-    #[cold]
-    fn decodes_to(self, other: &str) -> bool {
-        self.chars().eq(other.chars())
-    }
-
     /// Checks the string that begins at `start`, just after the quote, and
     /// returns it with the offset of its closing quote.
     pub(super) fn scan(input: &'a [u8], start: usize) -> Result<(Self, usize), (usize, &'static str)> {
@@ -111,7 +106,7 @@ impl PartialEq<&str> for Str<'_> {
     fn eq(&self, other: &&str) -> bool {
         match self.escaped {
             false => self.raw == *other,
-            true => self.decodes_to(other),
+            true => self.chars().eq(other.chars()),
         }
     }
 }

@@ -30,8 +30,8 @@ pub struct Writer<W> {
     depth: usize,
     /// Bit `depth - 1` is set if the open container at this depth is an object.
     objects: u64,
-    /// Bit `depth - 1` is set if this container already has a member, so that a comma must precede the next one.
-    occupied: u64,
+    /// True if the innermost container has no value yet.
+    is_empty: bool,
     /// True after a key, until its value is written.
     key_waits: bool,
     /// True as soon as the outermost value has begun.
@@ -41,7 +41,7 @@ pub struct Writer<W> {
 impl<W: Write> Writer<W> {
     /// Returns a writer of one document into `out`.
     pub const fn new(out: W, layout: Layout) -> Self {
-        Self { out, layout, depth: 0, objects: 0, occupied: 0, key_waits: false, begun: false }
+        Self { out, layout, depth: 0, objects: 0, is_empty: true, key_waits: false, begun: false }
     }
 
     /// Opens an object.
@@ -99,15 +99,6 @@ impl<W: Write> Writer<W> {
     pub fn string(&mut self, value: &str) -> fmt::Result {
         self.value()?;
         self.quote(|out| out.write_str(value))
-    }
-
-    /// Writes the text that `value` displays as a string.
-    ///
-    /// # Errors
-    /// The errors of every method of [`Writer`].
-    pub fn display(&mut self, value: impl fmt::Display) -> fmt::Result {
-        self.value()?;
-        self.quote(|out| write!(out, "{value}"))
     }
 
     /// Writes bytes that should be UTF-8 as a string; invalid bytes become U+FFFD.
@@ -189,7 +180,7 @@ impl<W: Write> Writer<W> {
         self.value()?;
         let bit = 1 << self.depth;
         self.objects = if object { self.objects | bit } else { self.objects & !bit };
-        self.occupied &= !bit;
+        self.is_empty = true;
         self.depth += 1;
         self.out.write_char(bracket)
     }
@@ -199,6 +190,7 @@ impl<W: Write> Writer<W> {
             return Err(fmt::Error);
         }
         self.depth -= 1;
+        self.is_empty = false;
         self.out.write_char(bracket)
     }
 
@@ -218,9 +210,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn separate(&mut self) -> fmt::Result {
-        let bit = self.innermost();
-        if self.occupied & bit == 0 {
-            self.occupied |= bit;
+        if core::mem::take(&mut self.is_empty) {
             return Ok(());
         }
         let line_ends = self.depth == 1 || (self.depth == 2 && !self.in_object());
@@ -235,12 +225,7 @@ impl<W: Write> Writer<W> {
 
     /// Returns whether the innermost container is an object.
     pub const fn in_object(&self) -> bool {
-        self.objects & self.innermost() != 0
-    }
-
-    /// Returns the bit of the innermost container; zero outside all containers.
-    const fn innermost(&self) -> u64 {
-        (1_u64 << self.depth.saturating_sub(1)) * (self.depth > 0) as u64
+        self.depth > 0 && self.objects >> (self.depth - 1) & 1 == 1
     }
 }
 

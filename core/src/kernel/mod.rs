@@ -28,33 +28,33 @@ pub struct Kernel {
 /// A raw pointer in each node, so that each load's result is the next load's address: `mov rax,
 /// [rax]`.
 pub static POINTER: Kernel =
-    Kernel { name: "pointer", encoding: Encoding::Pointer, routine: arch::POINTER_CHASE };
+    Kernel { name: "pointer", encoding: Encoding::Pointer, routine: arch::lb_chase_pointer };
 
 /// An index in each node, scaled and added to the base by the load itself:
 /// `mov rax, [rdi + rax * 8]`.
-pub static INDEX: Kernel = Kernel { name: "index", encoding: Encoding::Index, routine: arch::INDEX_CHASE };
+pub static INDEX: Kernel = Kernel { name: "index", encoding: Encoding::Index, routine: arch::lb_chase_index };
 
 /// An index in each node, which is compared with the length of the array before each load: `cmp
 /// rax, rcx; jae out; mov rax, [rdi + rax * 8]`.
 ///
 /// The comparison is not on the dependent path as long as its branch is predicted correctly.
 pub static INDEX_CHECKED: Kernel =
-    Kernel { name: "index-checked", encoding: Encoding::Index, routine: arch::INDEX_CHECKED_CHASE };
+    Kernel { name: "index-checked", encoding: Encoding::Index, routine: arch::lb_chase_index_checked };
 
 /// An index of four bytes, scaled and added to the base by the load itself:
 /// `mov eax, [rdi + rax * 4]`.
 pub static INDEX4: Kernel =
-    Kernel { name: "index4", encoding: Encoding::Index4, routine: arch::INDEX4_CHASE };
+    Kernel { name: "index4", encoding: Encoding::Index4, routine: arch::lb_chase_index4 };
 
 /// The number of a node of 64 bytes, which an addressing mode cannot scale: `shl rax, 6; mov rax,
 /// [rdi + rax]`.
 pub static LINE_INDEX: Kernel =
-    Kernel { name: "line-index", encoding: Encoding::LineIndex, routine: arch::LINE_INDEX_CHASE };
+    Kernel { name: "line-index", encoding: Encoding::LineIndex, routine: arch::lb_chase_line_index };
 
 /// The number of a node of 64 bytes, in four bytes:
 /// `shl rax, 6; mov eax, [rdi + rax]`.
 pub static LINE_INDEX4: Kernel =
-    Kernel { name: "line-index4", encoding: Encoding::LineIndex4, routine: arch::LINE_INDEX4_CHASE };
+    Kernel { name: "line-index4", encoding: Encoding::LineIndex4, routine: arch::lb_chase_line_index4 };
 
 /// Every kernel.
 pub static KERNELS: [&Kernel; 6] = [&POINTER, &INDEX, &INDEX_CHECKED, &INDEX4, &LINE_INDEX, &LINE_INDEX4];

@@ -8,8 +8,7 @@ use super::robust;
 use super::search::Candidate;
 use super::uncertainty::{Range, Uncertainty, WITHIN_95};
 use super::workspace::Workspace;
-use crate::math::ToReal;
-use crate::math::{exp, ln};
+use crate::math::{ToReal, exp, ln};
 use crate::stats::{Estimate, Interval};
 
 /// Minimum step of a resolved level, in spreads of the points.
@@ -145,12 +144,18 @@ impl Fit {
             reach: exp(step.ln_capacity),
             cost: estimate(unknowns[count + 1], uncertainty.step(count)),
         });
+        // The Bayesian information criterion: each parameter costs ln n, and the scale of the residuals is one, too. A
+        // capacity counts twice. It is the best of many places, so a superfluous capacity fits more noise than a
+        // parameter that acts everywhere: N. R. Zhang, D. O. Siegmund, "A modified Bayes information criterion" (2007).
+        // When capacities counted once, one simulated curve in fifty got a level too many.
+        let parameters = if capacities_are_given { curve.unknowns() } else { curve.parameters() + count };
         Self {
             memory: estimate(plateau, uncertainty.plateau(count)),
             translation,
             median_residual: distance.median,
             rms_residual: distance.root_mean_square,
-            bic: criterion(candidate, capacities_are_given, workspace),
+            bic: candidate.linear.deviance
+                + (parameters + 1).real() * ln(workspace.rows().len().max(1).real()),
             levels,
             within,
             curve,
@@ -192,20 +197,6 @@ impl Fit {
 fn bounded(value: f64, low: f64, high: f64) -> Estimate {
     let interval = (low.is_finite() && high.is_finite()).then_some(Interval { low, high });
     Estimate { value, interval }
-}
-
-/// Returns the Bayesian information criterion: smaller is better, and each parameter costs ln n.
-///
-/// A capacity counts twice. It is the best of many places, so a superfluous capacity fits more
-/// noise than a parameter that acts everywhere: N. R. Zhang, D. O. Siegmund, "A modified Bayes
-/// information criterion" (2007). When capacities counted once, one simulated curve in fifty got a
-/// level too many.
-fn criterion(candidate: &Candidate, capacities_are_given: bool, workspace: &Workspace) -> f64 {
-    let curve = &candidate.curve;
-    let parameters =
-        if capacities_are_given { curve.unknowns() } else { curve.parameters() + curve.steps().len() };
-    // The scale of the residuals is a parameter too.
-    candidate.linear.deviance + (parameters + 1).real() * ln(workspace.rows().len().max(1).real())
 }
 
 /// Returns true if there are working sets on both sides of a step, and enough of them beyond it.

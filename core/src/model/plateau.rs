@@ -4,7 +4,7 @@
 //! interval is the latency. The caller gives the two sizes between which the plateau is searched.
 
 use super::point::{FitError, Point};
-use super::workspace::Workspace;
+use super::workspace::{Row, Workspace};
 use crate::stats::{self, Estimate};
 
 /// Minimum distance of a plateau from both ends of its level, as a factor: misses begin gradually, and other data of
@@ -45,9 +45,9 @@ pub fn plateau(
 ) -> Result<Option<Plateau>, FitError> {
     workspace.load(points)?;
     let band = FLAT.max(SPREADS * workspace.spread).min(WIDEST);
-    let all = workspace.points();
-    let begin = all.partition_point(|point| point.working_set < low * MARGIN);
-    let end = all.partition_point(|point| point.working_set <= high / MARGIN);
+    let all = workspace.rows();
+    let begin = all.partition_point(|row| row.point.working_set < low * MARGIN);
+    let end = all.partition_point(|row| row.point.working_set <= high / MARGIN);
     let inside = all.get(begin..end).unwrap_or_default();
     let mut best = inside.get(..0).unwrap_or_default();
     for first in 0..inside.len() {
@@ -57,23 +57,23 @@ pub fn plateau(
         }
     }
     let (Some(first), Some(last)) = (best.first(), best.last()) else { return Ok(None) };
-    let (from, to, count) = (first.working_set, last.working_set, best.len());
+    let (from, to, count) = (first.point.working_set, last.point.working_set, best.len());
     if count < ENOUGH {
         return Ok(None);
     }
-    let latencies =
-        workspace.collect(|point, _| (from..=to).contains(&point.working_set).then_some(point.latency));
+    let latencies = workspace
+        .collect(|Row { point, .. }| (from..=to).contains(&point.working_set).then_some(point.latency));
     Ok(stats::summarise(latencies).map(|summary| Plateau { latency: summary.or_range(), from, to, count }))
 }
 
 /// Returns the longest run of points, starting with the first, that lies within a band.
-fn flat(points: &[Point], band: f64) -> &[Point] {
+fn flat(rows: &[Row], band: f64) -> &[Row] {
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
-    let inside = points.iter().take_while(|point| {
+    let inside = rows.iter().take_while(|Row { point, .. }| {
         (least, most) = (least.min(point.latency), most.max(point.latency));
         most <= least * (1.0 + band)
     });
-    points.get(..inside.count()).unwrap_or_default()
+    rows.get(..inside.count()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -13,8 +13,7 @@
 use super::curve::Curve;
 use super::least_squares::{MAX_UNKNOWNS, NormalEquations, Unknowns};
 use super::workspace::{Row, Workspace};
-use crate::math::ToReal;
-use crate::math::{ln, sqrt};
+use crate::math::{ToReal, ln, sqrt};
 use crate::stats::median;
 
 /// Start of the exponential tails, in standard deviations, for 95 % efficiency on Gaussian data without outliers.
@@ -78,7 +77,7 @@ pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unkn
     workspace.set_residuals(unknowns);
     let count = workspace.rows().len();
     let squares: f64 = workspace.rows().iter().map(|row| row.residual * row.residual).sum();
-    let median = median(workspace.collect(|_, row| Some(row.residual.abs()))).unwrap_or(0.0);
+    let median = median(workspace.collect(|row| Some(row.residual.abs()))).unwrap_or(0.0);
     // A fit makes the residuals too small, depending on the degrees of freedom that it used.
     let free = count.saturating_sub(curve.parameters()).max(1);
     let correction = sqrt(count.real() / free.real());

@@ -12,9 +12,7 @@ use super::point::MAX_LEVELS;
 use super::robust::{self, Linear};
 use super::uncertainty::{ALIKE, Range};
 use super::workspace::Workspace;
-use crate::math;
-use crate::math::ToReal;
-use crate::math::{exp, ln};
+use crate::math::{ToReal, exp, ln, whole};
 
 /// Minimum distance between neighbouring capacities, in ln S: a factor of 2.2.
 const MIN_SEPARATION: f64 = 0.8;
@@ -51,15 +49,6 @@ const LIKELY: f64 = 3.84;
 pub(super) struct Candidate {
     pub(super) curve: Curve,
     pub(super) linear: Linear,
-}
-
-/// The curves found with one more step.
-pub(super) struct Extended {
-    /// The curve nearest to the points, to which the next step is added.
-    pub(super) best: Candidate,
-    /// The nearest curve that [stands](Candidate::stands), if it differs from `best`: a gradual rise, which is not a
-    /// level, must not prevent a level from being found.
-    pub(super) standing: Option<Candidate>,
 }
 
 impl Candidate {
@@ -106,7 +95,7 @@ impl<'w> Settled<'w> {
         let mut products: Unknowns = [0.0; MAX_UNKNOWNS];
         let (mut square, mut right) = (0.0, 0.0);
         for row in self.workspace.rows() {
-            let share = shape.missing(row.size * inverse) * row.relative;
+            let share = shape.missing(row.point.working_set * inverse) * row.relative;
             if share > 0.0 {
                 let weighted = share * row.weight;
                 for (product, other) in products.iter_mut().zip(&row.shares) {
@@ -160,7 +149,7 @@ impl StepShape {
             Some(Law::InTurn(ways)) => ((f64::from(ways) + 1.0) * (1.0 - 1.0 / ratio)).clamp(0.0, 1.0),
             Some(_) => {
                 let place = ratio / (1.0 + ratio) * ENTRIES as f64;
-                let index = math::whole(place) as usize;
+                let index = whole(place) as usize;
                 let entry = |index| self.table.get(index).map_or(1.0, |entry: &f32| f64::from(*entry));
                 let (low, high) = (entry(index), entry(index + 1));
                 low + (high - low) * (place - index.real())
@@ -209,8 +198,14 @@ impl StepSearch {
         laws.map(move |law| self.reshaped(&step, law))
     }
 
-    /// Returns the best curves found with one more step; `None` if there is no room for another step.
-    pub(super) fn extend(&self, workspace: &mut Workspace, previous: &Candidate) -> Option<Extended> {
+    /// Returns the curve with one more step that is nearest to the points, to which the next step is added, and the
+    /// nearest curve that [stands](Candidate::stands), if it is another: a gradual rise, which is not a level, must not
+    /// prevent a level from being found. Returns `None` if there is no room for another step.
+    pub(super) fn extend(
+        &self,
+        workspace: &mut Workspace,
+        previous: &Candidate,
+    ) -> Option<(Candidate, Option<Candidate>)> {
         let (low, high) = self.bounds;
         self.fit(workspace, previous.curve);
         let settled = Settled::new(workspace, &previous.curve, usize::MAX);
@@ -259,10 +254,8 @@ impl StepSearch {
         }
         // A second curve is needed only if the best one does not stand.
         let standing = standing.filter(|_| !best.stands());
-        Some(Extended {
-            standing: standing.map(|standing| self.polish(workspace, standing.curve, &LONG)),
-            best: self.polish(workspace, best.curve, &LONG),
-        })
+        let standing = standing.map(|standing| self.polish(workspace, standing.curve, &LONG));
+        Some((self.polish(workspace, best.curve, &LONG), standing))
     }
 
     /// Moves steps by decreasing distances, until no move improves the fit.

@@ -116,12 +116,12 @@ fn choose(
     let mut best_levels = 0;
     let mut failures = 0;
     for _ in 0..most.min(MAX_LEVELS) {
-        let Some(next) = search.extend(workspace, &current) else { break };
+        let Some((next, standing)) = search.extend(workspace, &current) else { break };
         if workspace.is_stopped() {
             break;
         }
         failures += 1;
-        for found in [Some(next.best), next.standing].into_iter().flatten() {
+        for found in [Some(next), standing].into_iter().flatten() {
             // Computes the exact latencies, with sorted steps.
             let found = fit_latencies(workspace, found.curve);
             let fit = Fit::new(&found, false, workspace);
@@ -133,7 +133,7 @@ fn choose(
                 (best, least, failures) = (found, fit.bic, 0);
             }
         }
-        current = next.best;
+        current = next;
         if failures == PATIENCE {
             break;
         }

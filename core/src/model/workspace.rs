@@ -3,7 +3,7 @@
 //! It has a few tens of kilobytes, too much for a small stack, and contains the function that tells a fit to stop. It
 //! does not depend on the model.
 
-use super::least_squares::{MAX_UNKNOWNS, Unknowns};
+use super::least_squares::Unknowns;
 use super::point::{FitError, MAX_POINTS, Point, is_reasonable};
 use crate::math::ln;
 use crate::sort::sort_by;
@@ -19,16 +19,15 @@ pub struct Workspace<'s> {
     pub(super) reference: f64,
     /// The median of the known relative spreads; 0 if none is known.
     pub(super) spread: f64,
-    sorted: [Point; MAX_POINTS],
+    /// The points, by ascending working set.
     rows: [Row; MAX_POINTS],
     scratch: [f64; MAX_POINTS],
 }
 
-/// The values of one point that a fit uses.
-#[derive(Clone, Copy, Debug)]
+/// A point, and the values of it that a fit uses.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Row {
-    /// The working set in bytes.
-    pub(super) size: f64,
+    pub(super) point: Point,
     /// The natural logarithm of the working set in bytes.
     pub(super) ln_size: f64,
     /// The reference latency divided by the point's latency: a model's relative latency times this is the ratio of
@@ -44,29 +43,16 @@ pub(super) struct Row {
     pub(super) shares: Unknowns,
 }
 
-impl Row {
-    const EMPTY: Self = Self {
-        size: 0.0,
-        ln_size: 0.0,
-        relative: 0.0,
-        prior: 0.0,
-        weight: 0.0,
-        residual: 0.0,
-        shares: [0.0; MAX_UNKNOWNS],
-    };
-}
-
 impl<'s> Workspace<'s> {
     /// Returns an empty workspace. Fits call `stop` every few milliseconds, and end as soon as it returns true.
-    pub const fn new(stop: &'s dyn Fn() -> bool) -> Self {
+    pub fn new(stop: &'s dyn Fn() -> bool) -> Self {
         Self {
             stop,
             count: 0,
             distinct: 0,
             reference: 0.0,
             spread: 0.0,
-            sorted: [Point::new(0.0, 0.0); MAX_POINTS],
-            rows: [Row::EMPTY; MAX_POINTS],
+            rows: [Row::default(); MAX_POINTS],
             scratch: [0.0; MAX_POINTS],
         }
     }
@@ -89,16 +75,21 @@ impl<'s> Workspace<'s> {
             return Err(FitError::InvalidPoint { index });
         }
         self.count = count;
-        let sorted = &mut self.sorted[..count];
-        sorted.copy_from_slice(points);
+        for (row, point) in self.rows_mut().iter_mut().zip(points) {
+            row.point = *point;
+        }
         // Points are also sorted by latency, so that the order of equal sizes in the input does not affect the result.
-        sort_by(sorted, |a, b| a.working_set.total_cmp(&b.working_set).then(a.latency.total_cmp(&b.latency)));
-        self.distinct = sorted.chunk_by(|one, other| one.working_set == other.working_set).count();
+        sort_by(self.rows_mut(), |Row { point: a, .. }, Row { point: b, .. }| {
+            a.working_set.total_cmp(&b.working_set).then(a.latency.total_cmp(&b.latency))
+        });
+        let alike = |one: &Row, other: &Row| one.point.working_set == other.point.working_set;
+        self.distinct = self.rows().chunk_by(alike).count();
 
-        self.reference = median(self.collect(|point, _| Some(point.latency))).unwrap_or(1.0);
-        let known = self.collect(|point, _| Some(point.spread).filter(|&spread| spread > 0.0));
+        self.reference = median(self.collect(|row| Some(row.point.latency))).unwrap_or(1.0);
+        let known = self.collect(|row| Some(row.point.spread).filter(|&spread| spread > 0.0));
         self.spread = median(known).unwrap_or(0.0);
-        for (row, point) in self.rows.iter_mut().zip(&self.sorted[..count]) {
+        for row in &mut self.rows[..count] {
+            let point = row.point;
             let prior = if point.spread > 0.0 && self.spread > 0.0 {
                 // The weight is bounded above: a point with a small spread by chance must not dominate the others.
                 let ratio = (point.spread / self.spread).min(1e6);
@@ -107,12 +98,12 @@ impl<'s> Workspace<'s> {
                 1.0
             };
             *row = Row {
-                size: point.working_set,
+                point,
                 ln_size: ln(point.working_set),
                 relative: self.reference / point.latency,
                 prior,
                 weight: prior,
-                ..Row::EMPTY
+                ..Row::default()
             };
         }
         Ok(())
@@ -123,16 +114,10 @@ impl<'s> Workspace<'s> {
         (self.stop)()
     }
 
-    /// Returns the points, by ascending working set.
-    pub(super) fn points(&self) -> &[Point] {
-        &self.sorted[..self.count]
-    }
-
     /// Copies the values that `number` returns for the points to the scratch memory, and returns these values.
-    pub(super) fn collect(&mut self, number: impl Fn(&Point, &Row) -> Option<f64>) -> &mut [f64] {
+    pub(super) fn collect(&mut self, number: impl Fn(&Row) -> Option<f64>) -> &mut [f64] {
         let mut found = 0;
-        let points = self.sorted[..self.count].iter().zip(&self.rows);
-        let numbers = points.filter_map(|(point, row)| number(point, row));
+        let numbers = self.rows[..self.count].iter().filter_map(number);
         for (slot, number) in self.scratch.iter_mut().zip(numbers) {
             *slot = number;
             found += 1;
@@ -154,7 +139,7 @@ impl<'s> Workspace<'s> {
     pub(super) fn set_shares(&mut self, unknown: usize, share: impl Fn(f64) -> f64) {
         for row in self.rows_mut() {
             if let Some(slot) = row.shares.get_mut(unknown) {
-                *slot = share(row.size) * row.relative;
+                *slot = share(row.point.working_set) * row.relative;
             }
         }
     }

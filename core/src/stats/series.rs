@@ -6,9 +6,7 @@
 //! depending on the correlation of the samples.
 
 use super::{Interval, Summary, median_of_sorted, median_ranks, summarise};
-use crate::math;
-use crate::math::ToReal;
-use crate::math::{exp, ln, sqrt};
+use crate::math::{ToReal, exp, ln, sqrt, whole};
 
 /// Addition to the correlation that was found, because a few samples often hide it. The value was chosen by
 /// simulation of series of 15 and of 31 samples that end as soon as the interval is within 1 %: with this addition,
@@ -93,9 +91,8 @@ fn at(sorted: &[f64], median: f64, rank: f64) -> Option<f64> {
     if rank >= end {
         return Some(last + step(last) * (rank - end));
     }
-    let (below, above) =
-        (*sorted.get(math::whole(rank) as usize)?, *sorted.get(math::whole(rank) as usize + 1)?);
-    Some(below + (above - below) * (rank - math::whole(rank).real()))
+    let (below, above) = (*sorted.get(whole(rank) as usize)?, *sorted.get(whole(rank) as usize + 1)?);
+    Some(below + (above - below) * (rank - whole(rank).real()))
 }
 
 #[cfg(test)]

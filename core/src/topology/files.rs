@@ -33,13 +33,11 @@ pub(crate) fn read<'b>(
 }
 
 /// Parses the whole file as one number, with optional white space around it.
-#[must_use]
 pub fn number<T: FromStr>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<T> {
     parse(read(files, path, &mut [0; 64])?)
 }
 
 /// Returns the whole file as one short text; an empty text if there is no file.
-#[must_use]
 pub fn text<const N: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Text<N> {
     read(files, path, &mut [0; 256]).map_or(Text::EMPTY, Text::from_bytes)
 }
@@ -48,7 +46,6 @@ pub fn text<const N: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Tex
 ///
 /// Some 1600 ranges fit in the buffer. The last range of a longer list may be incomplete, and is
 /// left out.
-#[must_use]
 pub fn set<const WORDS: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<IdSet<WORDS>> {
     let mut buffer = [0; 16 << 10];
     let size = buffer.len();
@@ -60,20 +57,17 @@ pub fn set<const WORDS: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> 
 }
 
 /// Parses a number, with optional white space around it.
-#[must_use]
 pub fn parse<T: FromStr>(bytes: &[u8]) -> Option<T> {
     str::from_utf8(bytes.trim_ascii()).ok()?.parse().ok()
 }
 
 /// Parses an unsigned hexadecimal number, with optional white space around it.
-#[must_use]
 pub fn hexadecimal(bytes: &[u8]) -> Option<u64> {
     u64::from_str_radix(str::from_utf8(bytes.trim_ascii()).ok()?, 16).ok()
 }
 
 /// Returns the text after `name` and a colon at the start of a line, without white space
 /// around it: the form of `/proc/self/status`, `/proc/meminfo`, `/proc/cpuinfo`.
-#[must_use]
 pub fn field<'a>(content: &'a [u8], name: &str) -> Option<&'a [u8]> {
     lines(content).find_map(|line| {
         let value = line.strip_prefix(name.as_bytes())?.trim_ascii_start();

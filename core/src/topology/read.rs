@@ -71,7 +71,6 @@ impl Topology {
     }
 
     /// Returns a node with the current state of its memory.
-    #[must_use]
     pub fn node_now(&self, files: &impl Files, id: NodeId) -> Option<Node> {
         let mut node = *self.node(id)?;
         let mut buffer = [0; 4 << 10];
@@ -100,7 +99,6 @@ impl Node {
     }
 
     /// Returns the available memory, which is free or reclaimable; `None` if the kernel does not report it.
-    #[must_use]
     pub fn can_give(&self) -> Option<Bytes> {
         let sum = self.memory_free.0.saturating_add(self.memory_reclaimable.0);
         // If a node has no free memory, it is full; if it has no total memory, the amounts are unknown.
@@ -150,7 +148,6 @@ impl Node {
 ///
 /// # References
 /// Linux `Documentation/ABI/stable/sysfs-devices-node` (`memory_failure/total`).
-#[must_use]
 pub fn failed_pages(files: &impl Files, node: NodeId) -> Option<u64> {
     files::number(files, format_args!("{NODES}/node{node}/memory_failure/total"))
 }

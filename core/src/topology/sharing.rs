@@ -11,22 +11,25 @@ use super::files::{self, Files};
 use super::read::CPUS;
 use super::{Node, Topology};
 use crate::cpulist::CpuSet;
+use crate::worded;
 
-/// The nearest resource that two CPUs share, ordered from the nearest to the farthest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shared {
-    /// A core: both are its threads.
-    Core,
-    /// A cache of the second level.
-    L2,
-    /// A cache of the third level.
-    L3,
-    /// A node.
-    Node,
-    /// A package, but no node: sub-NUMA clusters.
-    Package,
-    /// Only the machine.
-    Machine,
+worded! {
+    /// The nearest resource that two CPUs share, ordered from the nearest to the farthest.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Shared {
+        /// A core: both are its threads.
+        Core = "same core",
+        /// A cache of the second level.
+        L2 = "same L2",
+        /// A cache of the third level.
+        L3 = "same L3",
+        /// A node.
+        Node = "same node",
+        /// A package, but no node: sub-NUMA clusters.
+        Package = "same socket",
+        /// Only the machine.
+        Machine = "other socket",
+    }
 }
 
 /// Number of resources by which CPUs are grouped: all of [`Shared`] except the machine.
@@ -51,19 +54,6 @@ impl Shared {
     /// All values, the nearest first.
     pub const ALL: [Shared; KINDS + 1] =
         [Shared::Core, Shared::L2, Shared::L3, Shared::Node, Shared::Package, Shared::Machine];
-
-    /// Returns the name for reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Core => "same core",
-            Self::L2 => "same L2",
-            Self::L3 => "same L3",
-            Self::Node => "same node",
-            Self::Package => "same socket",
-            Self::Machine => "other socket",
-        }
-    }
 }
 
 impl Groups {
@@ -77,14 +67,12 @@ impl<'a> Sharing<'a> {
 
     /// Returns the number of places that [`Sharing::read`] needs for these CPUs: one for each number up to the
     /// highest.
-    #[must_use]
     pub fn places(cpus: &CpuSet) -> usize {
         cpus.last().map_or(0, |last| last as usize + 1)
     }
 
     /// Reads the resources that each of `cpus` shares into `places`. CPUs beyond the end of `places` are left out. Without
     /// `packages`, those within a node are ignored, because a hypervisor invented them.
-    #[must_use]
     pub fn read(
         files: &impl Files,
         topology: &Topology,
@@ -97,23 +85,22 @@ impl<'a> Sharing<'a> {
             mark(places, Shared::Node, &node.cpus, node.cpus.first());
         }
         for cpu in cpus {
-            if is_open(places, Shared::Core, cpu) {
-                let threads = threads_of_core(files, cpu).filter(|threads| threads.contains(cpu));
-                for thread in threads.iter().flatten() {
-                    if let Some(place) = places.get_mut(thread as usize) {
-                        place.told = true;
+            for kind in [Shared::Core, Shared::L2, Shared::L3, Shared::Package] {
+                if !is_open(places, kind, cpu) {
+                    continue;
+                }
+                let list = match kind {
+                    Shared::Core => threads_of_core(files, cpu),
+                    Shared::L2 => sharing_cache(files, cpu, 2),
+                    Shared::L3 => sharing_cache(files, cpu, 3),
+                    _ if packages => {
+                        files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/core_siblings_list"))
                     }
+                    _ => None,
+                };
+                if let Some(list) = list.filter(|list| list.contains(cpu)) {
+                    mark(places, kind, &list, list.first());
                 }
-                join(places, Shared::Core, threads, cpu);
-            }
-            for (kind, level) in [(Shared::L2, 2), (Shared::L3, 3)] {
-                if is_open(places, kind, cpu) {
-                    join(places, kind, sharing_cache(files, cpu, level), cpu);
-                }
-            }
-            if packages && is_open(places, Shared::Package, cpu) {
-                let list = files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/core_siblings_list"));
-                join(places, Shared::Package, list, cpu);
             }
         }
         for (cpu, place) in places.iter_mut().enumerate() {
@@ -123,7 +110,6 @@ impl<'a> Sharing<'a> {
     }
 
     /// Returns the lowest CPU with which this CPU shares a resource; the CPU itself if the kernel does not report it.
-    #[must_use]
     pub fn lowest(&self, kind: Shared, cpu: u32) -> u32 {
         let group = || self.cpus.get(cpu as usize)?.lowest.get(kind as usize).copied();
         match (kind, group()) {
@@ -133,19 +119,16 @@ impl<'a> Sharing<'a> {
     }
 
     /// Returns the first thread of a CPU's core; the CPU itself if the kernel does not report it.
-    #[must_use]
     pub fn core_of(&self, cpu: u32) -> u32 {
         self.lowest(Shared::Core, cpu)
     }
 
     /// Returns true if the kernel reports the threads of a CPU's core.
-    #[must_use]
     pub fn tells_core_of(&self, cpu: u32) -> bool {
         self.cpus.get(cpu as usize).is_some_and(|groups| groups.told)
     }
 
     /// Returns the nearest resource that two CPUs share.
-    #[must_use]
     pub fn between(&self, one: u32, other: u32) -> Shared {
         let shares = |kind: &Shared| self.lowest(*kind, one) == self.lowest(*kind, other);
         // The package is compared before the node: with `numa=off`, one node contains all packages.
@@ -159,7 +142,6 @@ impl<'a> Sharing<'a> {
     }
 
     /// Returns one thread of each core that has threads in `set`: the lowest of these.
-    #[must_use]
     pub fn cores_of(&self, set: &CpuSet) -> CpuSet {
         let mut seen = CpuSet::EMPTY;
         set.iter().filter(|cpu| seen.insert(self.core_of(*cpu))).collect()
@@ -167,7 +149,6 @@ impl<'a> Sharing<'a> {
 }
 
 /// Returns the online threads of a CPU's core, including the CPU itself; `None` if the kernel does not report them.
-#[must_use]
 pub fn threads_of_core(files: &impl Files, cpu: u32) -> Option<CpuSet> {
     files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/thread_siblings_list"))
 }
@@ -198,13 +179,6 @@ fn is_open(places: &[Groups], kind: Shared, cpu: u32) -> bool {
     places.get(cpu as usize).is_some_and(|groups| groups.lowest.get(kind as usize) == Some(&UNKNOWN))
 }
 
-/// Groups the CPUs of a list. A list that does not contain the CPU for which it was read is wrong, and is ignored.
-fn join(places: &mut [Groups], kind: Shared, list: Option<CpuSet>, cpu: u32) {
-    if let Some(list) = list.filter(|list| list.contains(cpu)) {
-        mark(places, kind, &list, list.first());
-    }
-}
-
 /// Sets the group of every CPU in a list that does not have one yet.
 fn mark(places: &mut [Groups], kind: Shared, list: &CpuSet, lowest: Option<u32>) {
     let lowest = lowest.map_or(UNKNOWN, |lowest| lowest as u16);
@@ -219,6 +193,7 @@ fn mark(places: &mut [Groups], kind: Shared, list: &CpuSet, lowest: Option<u32>)
 /// Fills unknown groups: each CPU gets its own core, each core its own caches, and the package follows from the node.
 fn close(groups: &mut Groups, cpu: u16, topology: &Topology) {
     let [core, l2, l3, node, package] = &mut groups.lowest;
+    groups.told = *core != UNKNOWN;
     let settle = |group: &mut u16, otherwise: u16| {
         if *group == UNKNOWN {
             *group = otherwise;

@@ -8,8 +8,15 @@ pub mod field;
 pub mod pace;
 mod sides;
 
-use crate::arch;
+use self::Access::{Counted, Halves, Next, Permuted, Random};
+use self::Store::{Loaded, Past, Plain};
+use crate::arch::{
+    STREAM_EXACT, StreamRoutine, lb_stream_copy, lb_stream_copynt, lb_stream_ntwrite, lb_stream_permuted,
+    lb_stream_random, lb_stream_read, lb_stream_update1, lb_stream_update2, lb_stream_update3,
+    lb_stream_write,
+};
 use crate::units::{LINE, LineSize};
+use crate::worded;
 
 pub use field::{Field, Part, Place};
 pub use sides::{LoadFrom, Threads, View};
@@ -39,12 +46,9 @@ pub struct Kind {
     /// The number of steps per stored line: each step that is a multiple of this number stores to its line; zero for
     /// no stores.
     every: u64,
-    /// True if a store may first have to read its line.
-    owns: bool,
-    /// True if each call ends with a fence that waits for its stores, which takes some 100 ns.
-    pub fenced: bool,
+    store: Store,
     access: Access,
-    routine: arch::StreamRoutine,
+    routine: StreamRoutine,
 }
 
 /// The line that a routine accesses at each step, and the meaning of its state.
@@ -62,27 +66,20 @@ enum Access {
     Permuted,
 }
 
-/// The order in which lines are touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// In order of ascending addresses: prefetchers run ahead of the loads.
-    Stream,
-    /// Each line once, in an order that prefetchers do not follow, block after block.
-    Permuted,
-    /// Lines drawn at random.
-    Random,
+worded! {
+    /// The order in which lines are touched.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Pattern {
+        /// In order of ascending addresses: prefetchers run ahead of the loads.
+        Stream = "stream",
+        /// Each line once, in an order that prefetchers do not follow, block after block.
+        Permuted = "permuted",
+        /// Lines drawn at random.
+        Random = "random",
+    }
 }
 
 impl Pattern {
-    /// Returns the word for result files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Pattern::Stream => "stream",
-            Pattern::Permuted => "permuted",
-            Pattern::Random => "random",
-        }
-    }
-
     /// Returns the words for printed text.
     pub const fn words(self) -> &'static str {
         match self {
@@ -93,117 +90,67 @@ impl Pattern {
     }
 }
 
-/// The first kind; the others are defined by their differences from it.
-const READ: Kind = Kind {
-    name: "read",
-    summary: "every line is read",
-    loads: true,
-    every: 0,
-    owns: false,
-    fenced: false,
-    access: Access::Next,
-    routine: arch::STREAM_READ,
-};
+/// The stores of a kind, and whether a store may first have to read its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Store {
+    /// None, or only to lines that were loaded.
+    Loaded,
+    /// Plain stores: a processor may read the line, unless it detects in time that the whole line will be written.
+    Plain,
+    /// Stores past the caches, with a fence at the end of each call, which takes some 100 ns.
+    Past,
+}
+
+/// Returns a kind whose steps load a line each if `loads`; every step whose number is a multiple of `every` stores to one.
+const fn kind(
+    name: &'static str,
+    summary: &'static str,
+    (loads, every): (bool, u64),
+    store: Store,
+    access: Access,
+    routine: StreamRoutine,
+) -> Kind {
+    Kind { name, summary, loads, every, store, access, routine }
+}
 
 /// All kinds of traffic. Kinds whose traffic at the memory is known exactly come first, if stores past the caches are
 /// exact.
 ///
 /// The last kind has the same name as the first: see [`Kind::permuted`].
 pub static KINDS: [Kind; 11] = [
-    READ,
-    Kind {
-        name: "3:1",
-        summary: "every line is read, every third is written",
-        every: 3,
-        access: Access::Counted,
-        routine: arch::STREAM_UPDATE3,
-        ..READ
-    },
-    Kind {
-        name: "2:1",
-        summary: "every line is read, every second is written",
-        every: 2,
-        access: Access::Counted,
-        routine: arch::STREAM_UPDATE2,
-        ..READ
-    },
-    Kind {
-        name: "1:1",
-        summary: "every line is read and written",
-        every: 1,
-        access: Access::Counted,
-        routine: arch::STREAM_UPDATE1,
-        ..READ
-    },
-    Kind {
-        name: "nt-write",
-        summary: "every line is written past the caches",
-        loads: false,
-        every: 1,
-        owns: !arch::STREAM_EXACT,
-        fenced: true,
-        routine: arch::STREAM_NT_WRITE,
-        ..READ
-    },
-    Kind {
-        name: "copy-nt",
-        summary: "every line is copied, past the caches",
-        every: 1,
-        owns: !arch::STREAM_EXACT,
-        fenced: true,
-        access: Access::Halves,
-        routine: arch::STREAM_COPY_NT,
-        ..READ
-    },
-    Kind {
-        name: "random",
-        summary: "lines are read",
-        access: Access::Random,
-        routine: arch::STREAM_RANDOM,
-        ..READ
-    },
-    Kind {
-        name: "write",
-        summary: "every line is written by plain stores",
-        loads: false,
-        every: 1,
-        owns: true,
-        routine: arch::STREAM_WRITE,
-        ..READ
-    },
-    Kind {
-        name: "copy",
-        summary: "every line is copied by plain stores",
-        every: 1,
-        owns: true,
-        access: Access::Halves,
-        routine: arch::STREAM_COPY,
-        ..READ
-    },
-    Kind { name: "read-stream", ..READ },
-    Kind { name: "read", access: Access::Permuted, routine: arch::STREAM_PERMUTED, ..READ },
+    kind("read", "every line is read", (true, 0), Loaded, Next, lb_stream_read),
+    kind("3:1", "every line is read, every third is written", (true, 3), Loaded, Counted, lb_stream_update3),
+    kind("2:1", "every line is read, every second is written", (true, 2), Loaded, Counted, lb_stream_update2),
+    kind("1:1", "every line is read and written", (true, 1), Loaded, Counted, lb_stream_update1),
+    kind("nt-write", "every line is written past the caches", (false, 1), Past, Next, lb_stream_ntwrite),
+    kind("copy-nt", "every line is copied, past the caches", (true, 1), Past, Halves, lb_stream_copynt),
+    kind("random", "lines are read", (true, 0), Loaded, Random, lb_stream_random),
+    kind("write", "every line is written by plain stores", (false, 1), Plain, Next, lb_stream_write),
+    kind("copy", "every line is copied by plain stores", (true, 1), Plain, Halves, lb_stream_copy),
+    kind("read-stream", "every line is read", (true, 0), Loaded, Next, lb_stream_read),
+    kind("read", "every line is read", (true, 0), Loaded, Permuted, lb_stream_permuted),
 ];
 
 impl Kind {
     /// Returns the kinds that a user can choose, with each name once.
     pub fn named() -> impl Iterator<Item = &'static Kind> {
-        KINDS.iter().filter(|kind| kind.access != Access::Permuted)
+        KINDS.iter().filter(|kind| kind.access != Permuted)
     }
 
     /// Returns the kind of the same name with permuted lines, or this kind if there is none.
     ///
     /// Traffic during a chase uses these kinds: prefetchers would turn paced reads of a stream into bursts.
     pub fn permuted(&'static self) -> &'static Kind {
-        let other = |kind: &&Kind| kind.access == Access::Permuted && kind.name == self.name;
+        let other = |kind: &&Kind| kind.access == Permuted && kind.name == self.name;
         KINDS.iter().find(other).unwrap_or(self)
     }
 
     /// Returns the order in which lines are touched.
     pub const fn pattern(&self) -> Pattern {
         match self.access {
-            Access::Next | Access::Counted | Access::Halves => Pattern::Stream,
-            Access::Random => Pattern::Random,
-            Access::Permuted => Pattern::Permuted,
+            Next | Counted | Halves => Pattern::Stream,
+            Random => Pattern::Random,
+            Permuted => Pattern::Permuted,
         }
     }
 
@@ -236,7 +183,7 @@ impl Kind {
     /// is moved as a whole, and every other walk touches all parts of a line.
     pub const fn lines_per_step(&self, line: LineSize) -> u64 {
         match self.access {
-            Access::Random => line.bytes().0 / LINE.0,
+            Random => line.bytes().0 / LINE.0,
             _ => 1,
         }
     }
@@ -252,7 +199,17 @@ impl Kind {
     /// A plain store first reads its line (a read for ownership), unless the processor detects in
     /// time that the whole line will be written.
     pub const fn owned(&self, lines: u64) -> u64 {
-        self.owns as u64 * self.writes(lines)
+        let owns = match self.store {
+            Loaded => false,
+            Plain => true,
+            Past => !STREAM_EXACT,
+        };
+        owns as u64 * self.writes(lines)
+    }
+
+    /// Returns true if each call ends with a fence that waits for its stores, which takes some 100 ns.
+    pub fn is_fenced(&self) -> bool {
+        self.store == Past
     }
 }
 
@@ -260,6 +217,7 @@ impl Kind {
 mod tests {
     use super::*;
     use crate::units::Bytes;
+    use crate::words::Worded;
     use std::vec::Vec;
 
     #[test]
@@ -284,7 +242,7 @@ mod tests {
                 "random" => ("random", "random"),
                 _ => ("stream", "stream"),
             };
-            assert_eq!((kind.pattern().name(), other.pattern().name()), expected, "{}", kind.name);
+            assert_eq!((kind.pattern().word(), other.pattern().word()), expected, "{}", kind.name);
         }
     }
 
@@ -302,7 +260,7 @@ mod tests {
     #[test]
     fn six_steps_are_whole_lines_of_every_kind() {
         // A line that is written past the caches by a mere hint may be read first.
-        let hinted = if arch::STREAM_EXACT { 0 } else { 6 };
+        let hinted = if STREAM_EXACT { 0 } else { 6 };
         let counts: Vec<_> =
             KINDS.iter().map(|kind| (kind.reads(6), kind.writes(6), kind.owned(6), kind.bytes(6))).collect();
         let expected = [

@@ -5,8 +5,7 @@
 //! which then never waits for a request. The caller passes the time in ticks; nothing here reads a
 //! clock.
 
-use crate::math;
-use crate::math::ln;
+use crate::math::{ln, whole};
 use crate::rng::Pcg32;
 use crate::worded;
 
@@ -47,7 +46,7 @@ static GAPS: [u16; 1 << INDEX_BITS] = {
     while part < gaps.len() {
         let v = (part + 1) as f64 / gaps.len() as f64;
         let integral = v - v * ln(v);
-        let above = math::whole(integral * (1u64 << (GAP_BITS + INDEX_BITS)) as f64 + 0.5);
+        let above = whole(integral * (1u64 << (GAP_BITS + INDEX_BITS)) as f64 + 0.5);
         gaps[part] = (above - below) as u16;
         below = above;
         part += 1;
@@ -149,7 +148,7 @@ const fn scaled(mean: u64, factor: u32, bits: u32) -> u64 {
 
 /// Converts a gap of `ticks` to a number with [`FRACTION_BITS`], limited to the largest number.
 pub const fn gap(ticks: f64) -> u64 {
-    math::whole(ticks * (1u64 << FRACTION_BITS) as f64)
+    whole(ticks * (1u64 << FRACTION_BITS) as f64)
 }
 
 /// Returns the smallest burst for which a read of the counter takes at most a quarter of the gap between bursts, or

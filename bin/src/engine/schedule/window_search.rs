@@ -3,6 +3,7 @@
 //! Two loads that miss overlap if both are in the window (the reorder buffer) at the same time.
 
 use latency_core::kernel::lanes::{Filler, Gap};
+use latency_core::words::Worded;
 
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
@@ -63,7 +64,7 @@ fn over(
     let (Some((mut found, like)), Some(bound)) = (found, bound) else { return Ok(None) };
     while let Some(alone) = found.alone.filter(|alone| alone - found.overlaps > FINEST) {
         let middle = found.overlaps.midpoint(alone);
-        progress.say(format_args!("searching the window edge near {middle} {}", filler.name()));
+        progress.say(format_args!("searching the window edge near {middle} {}", filler.word()));
         let Some(gap) = Gap::new(filler, middle) else { break };
         match schedule.probe(&Point { walk: Walk::Apart(gap), ..like }, PROBES)? {
             (time, _) if time > bound => found.alone = Some(middle),

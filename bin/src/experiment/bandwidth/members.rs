@@ -9,6 +9,7 @@ use crate::report::shown::Shown;
 use crate::result::{Outcome, Traffic};
 use latency_core::stats::Estimate;
 use latency_core::traffic::Kind;
+use latency_core::words::Worded;
 
 members! {
     fn largest(dimm_peak: Option<u64>, read: Option<Estimate>, written: Option<Estimate>, of_one: Option<Estimate>);
@@ -62,7 +63,7 @@ pub fn rates(document: &mut Shown, kind: &Kind, found: Option<Estimate>) {
 /// Describes the traffic of a row.
 pub fn kind(document: &mut Shown, traffic: &Traffic, cores: u32) {
     document.put(&columns::TRAFFIC, traffic.kind.name);
-    document.put(&columns::PATTERN, traffic.kind.pattern().name());
+    document.put(&columns::PATTERN, traffic.kind.pattern().word());
     document.put(&columns::CORES, cores);
     document.put(&columns::FOOTPRINT, traffic.footprint);
 }

@@ -83,7 +83,7 @@ members! {
 
 members! {
     fn class(class: &SharingClass, of: usize);
-    columns::CLASS: class.shared.name();
+    columns::CLASS: class.shared.word();
     "core_types": Some(class.kinds()).filter(|kinds| !kinds.is_empty()) => "Kinds of the cores of both CPUs, in words; null if the processor has one kind.";
     "pairs": class.pairs => "Number of measured pairs.";
     "of": of => "Number of pairs of this class among the allowed CPUs.";
@@ -147,7 +147,7 @@ fn pair_row(document: &mut Shown, outcome: &Outcome<'_>, with: &PingPong) {
     document.put(&columns::TARGET_NODE, with.homes[1].0);
     document.put(&columns::INITIATOR_CPU, point.cpu.0);
     document.put(&columns::TARGET_CPU, with.partner.0);
-    document.put(&columns::CLASS, with.class.name());
+    document.put(&columns::CLASS, with.class.word());
     document.put(&columns::METHOD, with.method.word());
     document.put(&columns::HOME_NODE, with.homes[0].0);
     document.put(&columns::LINES, with.lines);
@@ -170,9 +170,9 @@ fn state_row(document: &mut Shown, outcome: &Outcome<'_>, owned: &Owned) {
     point::route(document, point);
     document.put(&columns::TARGET_CPU, owned.owner.map(|(owner, _)| owner.0));
     document.put(&columns::THIRD_CPU, owned.third.map(|third| third.0));
-    document.put(&columns::CLASS, owned.owner.map_or("own", |(_, class)| class.name()));
-    document.put(&columns::OP, owned.access.name());
-    document.put(&columns::STATE, owned.state.name());
+    document.put(&columns::CLASS, owned.owner.map_or("own", |(_, class)| class.word()));
+    document.put(&columns::OP, owned.access.word());
+    document.put(&columns::STATE, owned.state.word());
     document.put(&columns::LEVEL, owned.level.name());
     document.put(&columns::HOME_NODE, point.target.0);
     document.put(&columns::LINES, point.size.0 / point.stride.0.max(1));

@@ -10,6 +10,7 @@ use latency_core::sort::sort_by_key;
 use latency_core::text::{joined, plural};
 use latency_core::topology::Shared;
 use latency_core::units::CpuId;
+use latency_core::words::Worded;
 
 use super::super::matrix;
 use crate::analysis::cores::{CoresConclusion, CpuPair, StateRow, state_rows};
@@ -266,11 +267,11 @@ fn states(document: &mut Shown, report: &Report<'_, '_>) {
         for StateRow { point, owned: Owned { owner, state, access, .. }, ns } in &rows {
             table.row();
             match owner {
-                Some((owner, class)) => table.cell(format_args!("CPU {owner}, {}", class.name())),
+                Some((owner, class)) => table.cell(format_args!("CPU {owner}, {}", class.word())),
                 None => table.cell(format_args!("CPU {} itself", point.cpu)),
             }
-            let access = if *access == Access::Own { "atomic" } else { access.name() };
-            table.cell(format_args!("{access} {}", state.name()));
+            let access = if *access == Access::Own { "atomic" } else { access.word() };
+            table.cell(format_args!("{access} {}", state.word()));
             table.cell(format_args!("node {}", point.target));
             ns.iter().for_each(|ns| table.number(*ns));
         }
@@ -298,7 +299,7 @@ fn every(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
             let (series, lines) = (&pair.measured.series, pair.measured.lines);
             table.row();
             table.cell(format_args!("{} - {}", pair.a, pair.with.partner));
-            table.text(pair.with.class.name());
+            table.text(pair.with.class.word());
             table.number(pair.ns());
             table.range(series.nanoseconds.interval, "-");
             table.number(lines.map(|lines| lines.fastest.value));

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use latency_core::model::MAX_POINTS;
 use latency_core::model::edge::EdgeSearch;
-use latency_core::model::refine::Refinement;
+use latency_core::model::refine::next_size;
 use latency_core::sort::sort_by_key;
 use latency_core::units::Bytes;
 
@@ -239,11 +239,10 @@ fn refine(
     like: &Point,
     room: &mut [(Bytes, f64)],
 ) -> Result<(), Failure<'static>> {
-    let rules = Refinement { granule, budget: usize::MAX, ..Refinement::default() };
     for _ in 0..plan::curve::REFINEMENTS {
         let known = so_far(schedule, room);
         sort_by_key(known, |(size, _)| *size);
-        let Some(size) = rules.next(known) else { break };
+        let Some(size) = next_size(known, granule) else { break };
         if !schedule.add(Point { size, ..*like }) {
             break;
         }

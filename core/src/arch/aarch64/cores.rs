@@ -1,35 +1,22 @@
-//! The routines of `asm/aarch64/cores.s`, by name, and the flush of lines.
+//! The choice among the routines of `asm/aarch64/cores.s`.
 //!
 //! # Safety
 //!
-//! The routines follow the calling convention AAPCS64, and their source lists the registers that
-//! they destroy. They access aligned words of eight bytes with instructions that are single-copy
+//! The routines access aligned words of eight bytes with instructions that are single-copy
 //! atomic (Arm ARM, DDI 0487, "Requirements for single-copy atomicity"), so there is no data race
-//! with an access to an [`AtomicU64`]. [`Routine`] and
-//! [`ExchangeRoutine`](crate::arch::ExchangeRoutine) state what a caller must guarantee. Routines
-//! with instructions of LSE are reached only through values that exist only if the kernel reported
-//! the instructions.
+//! with an access to an [`AtomicU64`](core::sync::atomic::AtomicU64). Routines with instructions of LSE are reached
+//! only through values that exist only if the kernel reported the instructions.
 
-use crate::arch::{Delays, Exchanges, Routine, SharedLine};
+use crate::arch::{Delays, Exchanges, Routine, routine};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 routines! {
-    (
+    fn(base: *const u8, cursor: usize, hops: usize, length: usize) -> usize: lb_cores_lse_own;
+    fn(
         mine: *const AtomicU64, theirs: *const AtomicU64, count: usize, stop: *const AtomicU32, polls: usize,
         delays: *mut Delays,
     ) -> usize:
-    lb_cores_cas_first lb_cores_cas_second lb_cores_read_cas_first lb_cores_read_cas_second
-    lb_cores_lse_cas_first lb_cores_lse_cas_second lb_cores_lse_read_cas_first lb_cores_lse_read_cas_second
-    lb_cores_flag_first lb_cores_flag_second lb_cores_message_first lb_cores_message_second
-}
-
-routines! {
-    (base: *const u8, cursor: usize, hops: usize, length: usize) -> usize:
-    lb_cores_read lb_cores_own lb_cores_lse_own lb_cores_store
-}
-
-unsafe extern "C" {
-    fn lb_cores_flush(first: *const SharedLine, lines: usize);
+    lb_cores_lse_cas_first lb_cores_lse_cas_second lb_cores_lse_read_cas_first lb_cores_lse_read_cas_second;
 }
 
 /// The instructions for atomic operations.
@@ -70,18 +57,14 @@ impl Atomics {
 
 /// Returns the exchange routines with these instructions.
 pub fn exchanges(atomics: Atomics) -> &'static Exchanges {
-    static EXCLUSIVES: Exchanges = Exchanges {
-        cas: [lb_cores_cas_first, lb_cores_cas_second],
-        read_cas: [lb_cores_read_cas_first, lb_cores_read_cas_second],
-        flag: [lb_cores_flag_first, lb_cores_flag_second],
-        message: [lb_cores_message_first, lb_cores_message_second],
-    };
-    static LSE: Exchanges = Exchanges {
-        cas: [lb_cores_lse_cas_first, lb_cores_lse_cas_second],
-        read_cas: [lb_cores_lse_read_cas_first, lb_cores_lse_read_cas_second],
-        flag: [lb_cores_flag_first, lb_cores_flag_second],
-        message: [lb_cores_message_first, lb_cores_message_second],
-    };
+    static EXCLUSIVES: Exchanges = Exchanges::with(
+        [routine::lb_cores_cas_first, routine::lb_cores_cas_second],
+        [routine::lb_cores_read_cas_first, routine::lb_cores_read_cas_second],
+    );
+    static LSE: Exchanges = Exchanges::with(
+        [lb_cores_lse_cas_first, lb_cores_lse_cas_second],
+        [lb_cores_lse_read_cas_first, lb_cores_lse_read_cas_second],
+    );
     match atomics.0 {
         Set::Exclusives => &EXCLUSIVES,
         Set::Lse => &LSE,
@@ -91,39 +74,14 @@ pub fn exchanges(atomics: Atomics) -> &'static Exchanges {
 /// Returns the walk that takes exclusive ownership of each node's line, by an atomic addition of zero.
 pub fn own_walk(atomics: Atomics) -> Routine {
     match atomics.0 {
-        Set::Exclusives => lb_cores_own,
+        Set::Exclusives => routine::lb_cores_own,
         Set::Lse => lb_cores_lse_own,
     }
 }
 
-/// Loads each node of a chain of addresses.
-pub const READ_WALK: Routine = lb_cores_read;
-/// Loads the word of each node and stores it back.
-pub const STORE_WALK: Routine = lb_cores_store;
-
-/// Proof that lines may be flushed: Linux lets every program execute DC CIVAC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flusher(());
-
-impl Flusher {
-    /// Returns the proof.
-    pub fn detect() -> Option<Flusher> {
-        Some(Flusher(()))
-    }
-
-    /// Flushes `lines` from the caches of all cores, and waits until this is complete.
-    ///
-    /// A cache behind the point of coherency, such as a system-level cache, may keep them.
-    pub fn flush(self, lines: &[SharedLine]) {
-        // SAFETY: every processor has the instruction; the routine changes no byte of the lines' memory.
-        unsafe { lb_cores_flush(lines.as_ptr(), lines.len()) }
-    }
-}
-
-/// Returns the address of the routine that flushes lines, for tests of its instructions.
-#[cfg(test)]
-pub(super) fn flush_routine() -> usize {
-    lb_cores_flush as unsafe extern "C" fn(*const SharedLine, usize) as usize
+/// Returns true: Linux lets every program flush lines, by DC CIVAC.
+pub(crate) fn flushes() -> bool {
+    true
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@
 //!
 //! The code of a function is read up to its `ret`.
 
-use super::{Atomics, Evictor, Stamp, exchanges, own_walk, streams_done, unserialised_ticks};
-use crate::arch::{self, EndStamp, Line};
+use super::{Atomics, Stamp, exchanges, own_walk, streams_done, unserialised_ticks};
+use crate::arch::calls::lb_cores_flush;
+use crate::arch::{self, EndStamp, Evictor, Line, SharedLine};
 use std::vec;
 use std::vec::Vec;
 
@@ -167,12 +168,12 @@ fn ownership_is_taken_by_one_instruction_or_by_exclusives() {
 #[test]
 fn stores_with_a_hint_are_not_called_exact() {
     let barriers = |code: &Code| code.0.iter().filter(|word| **word == DMB_ISHST).count();
-    for routine in [arch::STREAM_NT_WRITE, arch::STREAM_COPY_NT] {
+    for routine in [arch::lb_stream_ntwrite, arch::lb_stream_copynt] {
         let code = Code::of(routine as usize);
         assert_eq!((code.count(STNP_Q), code.count(STP_Q), barriers(&code)), (2, 0, 1));
         assert_eq!(arch::STREAM_EXACT, code.count(STNP_Q) == 0);
     }
-    for routine in [arch::STREAM_WRITE, arch::STREAM_COPY] {
+    for routine in [arch::lb_stream_write, arch::lb_stream_copy] {
         let code = Code::of(routine as usize);
         assert_eq!((code.count(STNP_Q), code.count(STP_Q), barriers(&code)), (0, 2, 0));
     }
@@ -196,7 +197,7 @@ fn evicted(line: &Line) {
 fn evictions_are_waited_for() {
     let done = Code::of(streams_done as fn() as usize);
     assert_eq!(done.0, [DSB_ISH]);
-    let flush = Code::of(super::cores::flush_routine());
+    let flush = Code::of(lb_cores_flush as unsafe extern "C" fn(*const SharedLine, usize) as usize);
     let [dc] = flush.places(DC_CIVAC)[..] else { panic!("one flush") };
     assert!(flush.0[dc..].contains(&DSB_ISH));
     assert_eq!(Code::of(evicted as fn(&Line) as usize).count(DC_CIVAC), 1);

@@ -15,9 +15,10 @@ mod identification;
 #[cfg(test)]
 mod instructions_tests;
 mod interrupt;
-pub mod lanes;
 mod stream;
 mod timing;
+#[macro_use]
+pub(crate) mod vectors;
 
 pub use cores::*;
 pub use identification::identification;
@@ -27,12 +28,15 @@ pub use timing::*;
 
 pub use super::aarch64_words::WORDS;
 
-global_asm!(include_str!("../../../asm/aarch64/chase.s"), options(raw));
-global_asm!(include_str!("../../../asm/aarch64/variants.s"), options(raw));
-global_asm!(include_str!("../../../asm/aarch64/parallel.s"), options(raw));
-global_asm!(include_str!("../../../asm/aarch64/window.s"), options(raw));
-global_asm!(include_str!("../../../asm/aarch64/strided.s"), options(raw));
-global_asm!(include_str!("../../../asm/aarch64/span.s"), options(raw));
-global_asm!(include_str!("../../../asm/aarch64/stream.s"), options(raw));
-global_asm!(include_str!("../../../asm/aarch64/cores.s"), options(raw));
-global_asm!(include_str!("../../../asm/aarch64/clock.s"), options(raw));
+global_asm!(
+    include_str!("../../../asm/macros.s"),
+    include_str!("../../../asm/aarch64/chase.s"),
+    include_str!("../../../asm/aarch64/parallel.s"),
+    include_str!("../../../asm/aarch64/window.s"),
+    include_str!("../../../asm/aarch64/span.s"),
+    include_str!("../../../asm/aarch64/stream.s"),
+    include_str!("../../../asm/aarch64/cores.s"),
+    include_str!("../../../asm/aarch64/clock.s"),
+    include_str!("../../../asm/routines.s"),
+    options(raw)
+);

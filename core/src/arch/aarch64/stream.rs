@@ -45,24 +45,20 @@ pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
     }
 }
 
-/// Proof that lines may be evicted: Linux lets every program execute DC CIVAC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evictor(());
+/// Returns true: Linux lets every program evict lines, by DC CIVAC.
+pub(crate) fn evicts() -> bool {
+    true
+}
 
-impl Evictor {
-    /// Returns the proof.
-    pub fn detect() -> Option<Evictor> {
-        Some(Evictor(()))
-    }
-
-    /// Evicts `lines` from all caches up to the point of coherency; modified lines are first written back to memory.
-    pub fn evict(self, lines: &[Line]) {
-        for line in lines {
-            // SAFETY: the instruction changes no byte of memory, and may be executed.
-            unsafe { asm!("dc civac, {}", in(reg) line, options(nostack, preserves_flags)) };
-        }
-        streams_done();
-    }
+/// Evicts a line from all caches up to the point of coherency.
+///
+/// # Safety
+///
+/// None: the function is unsafe in other instruction sets.
+#[inline(always)]
+pub(crate) unsafe fn evict_line(line: &Line) {
+    // SAFETY: the instruction changes no byte of memory, and may be executed.
+    unsafe { asm!("dc civac, {}", in(reg) line, options(nostack, preserves_flags)) };
 }
 
 /// Waits until all streamed lines are visible, and all evictions complete.

@@ -1,12 +1,11 @@
-//! Reads of the system counter, and dependent arithmetic for measuring the core clock.
+//! Reads of the system counter.
 //!
 //! The registers of the reads are fixed, so that an emulator can tell them apart: x9 opens a window, x10 closes it, and
 //! an unserialised read uses x11. Messages between cores use x12 (`asm/aarch64/cores.s`).
 //!
 //! # Safety
 //!
-//! The routines of `asm/aarch64/clock.s` follow the calling convention AAPCS64 and use only
-//! registers. CNTVCT_EL0 and CNTFRQ_EL0 are part of every processor, and Linux lets programs read them,
+//! CNTVCT_EL0 and CNTFRQ_EL0 are part of every processor, and Linux lets programs read them,
 //! or reads them for the program.
 
 use core::arch::asm;
@@ -14,26 +13,6 @@ use core::arch::asm;
 use crate::arch::EndStamp;
 use crate::arch::aarch64_words::END_STAMP;
 use crate::units::Hertz;
-
-unsafe extern "C" {
-    fn lb_clock_adds(blocks: usize) -> u64;
-    fn lb_clock_multiplies(blocks: usize) -> u64;
-}
-
-/// Number of operations in one block of the clock routines.
-pub const CLOCK_BLOCK: u64 = 64;
-
-/// Executes `blocks` × [`CLOCK_BLOCK`] dependent additions, one core cycle each.
-pub fn dependent_adds(blocks: usize) -> u64 {
-    // SAFETY: the routine touches registers only; zero blocks would wrap its counter, so at least one is made.
-    unsafe { lb_clock_adds(blocks.max(1)) }
-}
-
-/// Executes `blocks` × [`CLOCK_BLOCK`] dependent multiplications, two to five core cycles each.
-pub fn dependent_multiplies(blocks: usize) -> u64 {
-    // SAFETY: the routine touches registers only; zero blocks would wrap its counter, so at least one is made.
-    unsafe { lb_clock_multiplies(blocks.max(1)) }
-}
 
 /// Serialised reads of the system counter.
 ///

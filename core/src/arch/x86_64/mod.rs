@@ -12,9 +12,10 @@ use core::arch::global_asm;
 pub(super) mod calls_for_tests;
 mod cores;
 mod interrupt;
-pub mod lanes;
 mod stream;
 mod timing;
+#[macro_use]
+pub(crate) mod vectors;
 
 pub use cores::*;
 pub use interrupt::*;
@@ -28,12 +29,15 @@ pub const fn identification(_capabilities: u64) -> Option<u32> {
     None
 }
 
-global_asm!(include_str!("../../../asm/x86_64/chase.s"), options(raw));
-global_asm!(include_str!("../../../asm/x86_64/variants.s"), options(raw));
-global_asm!(include_str!("../../../asm/x86_64/parallel.s"), options(raw));
-global_asm!(include_str!("../../../asm/x86_64/window.s"), options(raw));
-global_asm!(include_str!("../../../asm/x86_64/strided.s"), options(raw));
-global_asm!(include_str!("../../../asm/x86_64/span.s"), options(raw));
-global_asm!(include_str!("../../../asm/x86_64/stream.s"), options(raw));
-global_asm!(include_str!("../../../asm/x86_64/cores.s"), options(raw));
-global_asm!(include_str!("../../../asm/x86_64/clock.s"), options(raw));
+global_asm!(
+    include_str!("../../../asm/macros.s"),
+    include_str!("../../../asm/x86_64/chase.s"),
+    include_str!("../../../asm/x86_64/parallel.s"),
+    include_str!("../../../asm/x86_64/window.s"),
+    include_str!("../../../asm/x86_64/span.s"),
+    include_str!("../../../asm/x86_64/stream.s"),
+    include_str!("../../../asm/x86_64/cores.s"),
+    include_str!("../../../asm/x86_64/clock.s"),
+    include_str!("../../../asm/routines.s"),
+    options(raw)
+);

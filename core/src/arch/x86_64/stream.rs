@@ -3,7 +3,7 @@
 //! # Safety
 //!
 //! SSE2 is part of x86-64; a line is written through the only reference to it. CLFLUSHOPT is
-//! executed only through values that exist only if CPUID reported the instruction.
+//! executed only where CPUID reported the instruction.
 
 use crate::arch::Line;
 use crate::units::LineSize;
@@ -44,26 +44,20 @@ pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
     }
 }
 
-/// Proof that CLFLUSHOPT may be executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evictor(());
+/// Returns whether the processor has CLFLUSHOPT (Intel SDM vol. 2, CPUID leaf 7, EBX bit 23).
+pub(crate) fn evicts() -> bool {
+    __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & 1 << 23 != 0
+}
 
-impl Evictor {
-    /// Returns the proof if the processor has the instruction (Intel SDM vol. 2, CPUID leaf 7, EBX bit 23).
-    pub fn detect() -> Option<Evictor> {
-        (__cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & 1 << 23 != 0).then_some(Evictor(()))
-    }
-
-    /// Evicts `lines` from all caches; modified lines are first written back to memory.
-    pub fn evict(self, lines: &[Line]) {
-        for line in lines {
-            // SAFETY: `self` proves that the instruction exists; it changes no byte of memory.
-            unsafe {
-                core::arch::asm!("clflushopt [{}]", in(reg) line, options(nostack, preserves_flags));
-            }
-        }
-        streams_done();
-    }
+/// Evicts a line from all caches.
+///
+/// # Safety
+///
+/// The processor has CLFLUSHOPT: see [`evicts`].
+#[inline(always)]
+pub(crate) unsafe fn evict_line(line: &Line) {
+    // SAFETY: the caller promises that the instruction exists; it changes no byte of memory.
+    unsafe { core::arch::asm!("clflushopt [{}]", in(reg) line, options(nostack, preserves_flags)) };
 }
 
 /// Makes all streamed lines visible, and waits for evictions.

@@ -1,35 +1,14 @@
-//! Reads of the time-stamp counter, and dependent arithmetic for measuring the core clock.
+//! Reads of the time-stamp counter.
 //!
 //! # Safety
 //!
-//! The routines of `asm/x86_64/clock.s` follow the System V calling convention and use only
-//! registers. Instructions beyond the baseline (RDTSCP) are executed only through values that exist
-//! only if CPUID reported the instruction.
+//! Instructions beyond the baseline (RDTSCP) are executed only through values that exist only if CPUID reported the
+//! instruction.
 
 use core::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
 
 use crate::arch::EndStamp;
 use crate::units::Hertz;
-
-unsafe extern "C" {
-    fn lb_clock_adds(blocks: usize) -> u64;
-    fn lb_clock_multiplies(blocks: usize) -> u64;
-}
-
-/// Number of operations in one block of the clock routines.
-pub const CLOCK_BLOCK: u64 = 64;
-
-/// Executes `blocks` × [`CLOCK_BLOCK`] dependent additions, one core cycle each.
-pub fn dependent_adds(blocks: usize) -> u64 {
-    // SAFETY: the routine touches registers only; zero blocks would wrap its counter, so at least one is made.
-    unsafe { lb_clock_adds(blocks.max(1)) }
-}
-
-/// Executes `blocks` × [`CLOCK_BLOCK`] dependent multiplications, three or four core cycles each.
-pub fn dependent_multiplies(blocks: usize) -> u64 {
-    // SAFETY: the routine touches registers only; zero blocks would wrap its counter, so at least one is made.
-    unsafe { lb_clock_multiplies(blocks.max(1)) }
-}
 
 /// The way in which the time-stamp counter is read at the end of a timed window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +26,7 @@ enum End {
 /// has set MSR C001_1029\[1\], as Linux does; a self-test has to show that LFENCE waits (Intel SDM
 /// vol. 2, RDTSC; AMD APM vol. 3, LFENCE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    end: End,
-}
+pub struct Stamp(End);
 
 impl Stamp {
     /// Returns the best pair of reads that the processor has, or `None` if it has no counter.
@@ -63,7 +40,7 @@ impl Stamp {
         }
         let extended = __cpuid(0x8000_0000).eax;
         let rdtscp = extended >= 0x8000_0001 && __cpuid(0x8000_0001).edx & (1 << 27) != 0;
-        Some(Stamp { end: if rdtscp { End::Rdtscp } else { End::Lfence } })
+        Some(Stamp(if rdtscp { End::Rdtscp } else { End::Lfence }))
     }
 
     /// Opens a timed window.
@@ -81,7 +58,7 @@ impl Stamp {
     /// Closes a timed window.
     #[inline(always)]
     pub fn end(self) -> EndStamp {
-        match self.end {
+        match self.0 {
             // SAFETY: CPUID reported RDTSCP when `self` was made.
             End::Rdtscp => unsafe {
                 let mut processor = 0;
@@ -95,7 +72,7 @@ impl Stamp {
 
     /// Returns the name of the closing read.
     pub const fn name(self) -> &'static str {
-        match self.end {
+        match self.0 {
             End::Rdtscp => "rdtscp; lfence",
             End::Lfence => "lfence; rdtsc; lfence",
         }

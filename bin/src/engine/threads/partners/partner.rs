@@ -171,6 +171,7 @@ mod tests {
     use latency_core::arch::{Atomics, Line, Stamp};
     use latency_core::chain::{Chain, Order as Way};
     use latency_core::units::Bytes;
+    use latency_core::words::Worded;
     use std::thread;
 
     #[test]
@@ -217,7 +218,7 @@ mod tests {
                 assert!(
                     obeyed(PartnerTask::Prepare(0, state)) && obeyed(PartnerTask::Read(0)),
                     "{}",
-                    state.name()
+                    state.word()
                 );
             }
             assert!(!obeyed(PartnerTask::Read(1)) && !obeyed(PartnerTask::Pin(CpuId(8191))));
