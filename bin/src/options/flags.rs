@@ -148,6 +148,13 @@ impl Flag {
     }
 }
 
+impl FlagId {
+    /// Returns its option.
+    pub const fn flag(self) -> &'static Flag {
+        &FLAGS[self as usize]
+    }
+}
+
 // Function pointers cannot be compared reliably; ids can.
 impl PartialEq for Flag {
     fn eq(&self, other: &Flag) -> bool {

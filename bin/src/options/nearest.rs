@@ -1,5 +1,7 @@
 //! Suggestions for mistyped words.
 
+use alloc::vec::Vec;
+
 /// The maximum length of the name of an option or an experiment.
 const LONGEST: usize = 31;
 
@@ -24,14 +26,10 @@ pub fn nearest(typed: &[u8], candidates: &mut dyn Iterator<Item = &'static str>)
 /// # References
 /// R. A. Wagner, M. J. Fischer, "The String-to-String Correction Problem", JACM 21 (1974), one row kept.
 fn distance(from: &[u8], to: &[u8]) -> Option<usize> {
-    if from.len() > LONGEST {
+    if from.len().max(to.len()) > LONGEST {
         return None;
     }
-    let mut storage = [0; LONGEST + 1];
-    let row = storage.get_mut(..=to.len())?;
-    for (column, cell) in row.iter_mut().enumerate() {
-        *cell = column;
-    }
+    let mut row: Vec<usize> = (0..=to.len()).collect();
     for (line, &left) in from.iter().enumerate() {
         let mut diagonal = line;
         let mut before = line + 1;

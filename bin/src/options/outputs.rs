@@ -64,12 +64,10 @@ impl<'a> Options<'a> {
             self.push_output(b"-", format);
         } else if is_checked && is_named && self.outputs().iter().all(|output| output.format != format) {
             let given = |id: FlagId| self.given.contains(id);
-            let mut flags = FLAGS.iter().filter(|flag| FORMAT_FLAGS.with(FlagId::Output).contains(flag.id));
-            if let (Some(first), Some(second)) =
-                (flags.find(|flag| given(flag.id)), FLAGS.get(FlagId::Output as usize))
-            {
+            let mut flags = FLAGS.iter().filter(|flag| FORMAT_FLAGS.contains(flag.id) && given(flag.id));
+            if let Some(first) = flags.next() {
                 let reason = "the extension of each file chooses its format";
-                return Err(UsageError::Conflict { first, second, reason });
+                return Err(UsageError::Conflict { first, second: FlagId::Output.flag(), reason });
             }
         }
         if let (Some(path), Some(json)) = (self.saved, Format::named(formats, b"json")) {

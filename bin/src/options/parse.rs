@@ -186,7 +186,7 @@ fn check<'a>(
         return Err(UsageError::OneCpuOnly { experiment });
     }
     if let (Some(_), Pairs::These(_)) = (options.cpus, &options.pairs) {
-        let [first, second] = [&FLAGS[FlagId::Cpu as usize], &FLAGS[FlagId::Pairs as usize]];
+        let [first, second] = [FlagId::Cpu, FlagId::Pairs].map(FlagId::flag);
         return Err(UsageError::Conflict { first, second, reason: "the pairs name their CPUs" });
     }
     // With files, an experiment becomes a command on saved results.
@@ -247,7 +247,7 @@ fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
         return Err(UsageError::VisitsOfNothing);
     }
     if options.stride.is_some() && grouped {
-        let [first, second] = [&FLAGS[FlagId::Order as usize], &FLAGS[FlagId::Stride as usize]];
+        let [first, second] = [FlagId::Order, FlagId::Stride].map(FlagId::flag);
         return Err(UsageError::Conflict { first, second, reason: "grouped order visits every line" });
     }
     // A page with a single line has no order, and no line may cross the end of a page.
@@ -262,10 +262,8 @@ fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     };
     let sizes = [options.size, options.min_size, options.max_size];
     for (id, size) in [FlagId::Size, FlagId::MinSize, FlagId::MaxSize].into_iter().zip(sizes) {
-        if let (Some(flag), Some(size)) = (FLAGS.iter().find(|flag| flag.id == id), size)
-            && size < least
-        {
-            return Err(UsageError::TooSmall { flag, size, stride, least });
+        if let Some(size) = size.filter(|size| *size < least) {
+            return Err(UsageError::TooSmall { flag: id.flag(), size, stride, least });
         }
     }
     Ok(())

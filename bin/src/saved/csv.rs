@@ -1,5 +1,7 @@
 //! Results in columns: tables with the header of this program, and sizes with nanoseconds from any other tool.
 
+use alloc::vec::Vec;
+
 use super::fields::{fields, is_missing, separator, sized, timed};
 use super::headings::{self, TableColumn};
 use super::numerals::Numerals;
@@ -27,13 +29,8 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft) -> Result
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
-    let mut table = TableLayout {
-        columns: [TableColumn::Other; MAX_COLUMNS],
-        most: None,
-        separator: None,
-        numerals: Numerals::PLAIN,
-        given,
-    };
+    let mut table =
+        TableLayout { columns: Vec::new(), most: None, separator: None, numerals: Numerals::PLAIN, given };
     let (mut begun, mut empty, mut heading) = (false, 0, "");
     // The last comment before the first row may be its heading.
     let mut comment = "";
@@ -79,7 +76,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft) -> Result
 
 /// The layout of the rows of a table.
 struct TableLayout {
-    columns: [TableColumn; MAX_COLUMNS],
+    columns: Vec<TableColumn>,
     /// The number of fields in a row of another tool's table; `None` for a table of this program.
     most: Option<usize>,
     separator: Option<u8>,
@@ -110,10 +107,10 @@ impl TableLayout {
             () if count > 2 => return Err("more than two columns and no headings"),
             () => [(0, TableColumn::Size(None)), (1, TableColumn::Latency(1.0))],
         };
-        self.columns.fill(TableColumn::Other);
-        for (place, column) in two_columns {
-            self.columns.iter_mut().skip(place).take(1).for_each(|slot| *slot = column);
-        }
+        let column = |place| {
+            two_columns.iter().find(|(of, _)| *of == place).map_or(TableColumn::Other, |found| found.1)
+        };
+        self.columns = (0..count.clamp(2, MAX_COLUMNS)).map(column).collect();
         self.most = Some(count);
         Ok(())
     }
@@ -122,17 +119,14 @@ impl TableLayout {
     /// latency.
     fn name(&mut self, line: &str) -> bool {
         let (mut known, mut near) = (0, HOST);
-        for (slot, name) in self.columns.iter_mut().zip(fields(line, self.separator)) {
+        for name in fields(line, self.separator).take(MAX_COLUMNS) {
             let found = Column::named(name, near);
-            (near, *slot) = found.map_or((near, TableColumn::Other), |(column, part)| {
-                (
-                    column,
-                    match (column, part) {
-                        (NS, 0) => TableColumn::Latency(1.0),
-                        (WORKING_SET, _) => TableColumn::Size(Some(1.0)),
-                        _ => TableColumn::Own(column, part),
-                    },
-                )
+            near = found.map_or(near, |(column, _)| column);
+            self.columns.push(match found {
+                None => TableColumn::Other,
+                Some((NS, 0)) => TableColumn::Latency(1.0),
+                Some((WORKING_SET, _)) => TableColumn::Size(Some(1.0)),
+                Some((column, part)) => TableColumn::Own(column, part),
             });
             // Short names such as those of lines may mean anything in a table of another tool.
             let is_own =

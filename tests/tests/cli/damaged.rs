@@ -122,3 +122,15 @@ fn what_show_and_report_write_of_several_results_is_read_as_these_results() {
     fs::write(directory.path().join("all.jsonl"), all).expect("a file");
     assert_eq!(told(&of(&directory, &["show", "--json", "all.jsonl"])).len(), 6);
 }
+
+#[test]
+fn a_document_with_a_byte_order_mark_keeps_its_sentences() {
+    let directory = Directory::new("damaged-sentences");
+    of(&directory, &["show", &path("fixtures/saved/matrix-a.json"), "--json", "-o", "a.json"])
+        .expect_status(0);
+    let before = of(&directory, &["show", "a.json"]).stdout;
+    let text = fs::read_to_string(directory.path().join("a.json")).expect("a document");
+    fs::write(directory.path().join("a.json"), format!("\u{feff}{text}")).expect("a file");
+    assert_eq!(of(&directory, &["show", "a.json"]).expect_status(0).stdout, before);
+    assert!(before.contains("matrix-a.json"), "{before}");
+}
