@@ -15,6 +15,7 @@
 mod attributes;
 pub mod files;
 mod read;
+mod read_attributes;
 mod sharing;
 
 pub use attributes::{Attributes, Claim, SideCache};
