@@ -81,7 +81,7 @@ use commands::Command;
 use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
 use describe::{CommandRun, ReportParts, output};
 use engine::progress::Progress;
-use engine::session::{Findings, Noted, Session};
+use engine::session::Findings;
 use error::{Failure, TimingError, advice};
 use experiment::dry_run;
 use experiment::run_experiment::{self, Effort, Planned};
@@ -130,7 +130,10 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         } else if let Some(command) = catalogue::command(options.experiment.index) {
             act(command, arguments, &mut outputs)
         } else {
-            machine(&options).and_then(|machine| perform(arguments, &mut outputs, machine, &mut messages))
+            // A time limit counts from here: on a busy machine, the choice of a CPU is a part of it.
+            let begun = now();
+            machine(&options)
+                .and_then(|machine| perform(arguments, &mut outputs, machine, begun, &mut messages))
         }
     };
     match result {
@@ -161,7 +164,7 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
         || !options.experiment.descriptor.measures()
         || operands.most > 0
     {
-        detect::sharing(machine)?;
+        detect::sharing(machine, &SystemFiles)?;
     }
     // If other processes keep the first CPU busy, an idle one measures.
     if options.chooses_cpu() {
@@ -276,18 +279,15 @@ fn perform<'o>(
     arguments: Arguments,
     outputs: &mut Outputs<'o, '_>,
     machine: &'o Machine,
+    (started, begun_ns): (u64, u64),
     messages: &mut Messages,
 ) -> Result<(), Failure<'o>> {
     let options: &'o Options<'o> = outputs.options;
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
-    let (started, begun_ns) = now();
     outputs.open()?;
     let mut progress = Progress::new(options.progress);
     let mut warnings = Warnings::new();
     detect::warn(machine, &mut warnings);
-    let mut noted = Noted::new();
-    let mut session =
-        Session { machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
     let planned = run_experiment::planned(options, machine, experiment)?;
     let Planned { points, budget, .. } = &planned;
     let takes = whole_run::expected(options, machine, points, budget);
@@ -302,7 +302,15 @@ fn perform<'o>(
     let checked = options.strict || !(options.quiet && options.outputs().iter().all(is_text));
     let end_ns = begun_ns.real() + whole_run::end_ns(options);
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns.real(), end_ns };
-    let ran = run_experiment::run_experiment(options, &mut session, experiment, planned, effort);
+    let ran = run_experiment::run_experiment(
+        options,
+        machine,
+        &mut warnings,
+        &mut progress,
+        experiment,
+        planned,
+        effort,
+    );
     progress.clear();
     let ran = ran?;
     let (done, findings) = (ran.done(), &ran.findings);

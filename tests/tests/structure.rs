@@ -63,7 +63,7 @@ const CATALOGUE: &str = "bin/src/catalogue.rs";
 
 /// Folders of `bin` that make no system calls, and the plain data that they may still import from `sys`.
 const PURE: [&str; 7] = ["commands", "experiment", "describe", "plan", "analysis", "record", "result"];
-const PLAIN_DATA: [&str; 3] = ["table", "errno", "arguments"];
+const PLAIN_DATA: [&str; 5] = ["table", "Table", "errno", "Errno", "arguments"];
 
 /// Folders of `bin` that do not know the command line: a point or a budget contains the settings that they need.
 const WITHOUT_OPTIONS: [&str; 5] = ["engine", "analysis", "record", "result", "machine"];

@@ -12,15 +12,14 @@ use crate::engine::placement::Witness;
 use crate::engine::schedule::undisturbed::undisturbed;
 use crate::engine::schedule::warm_up::{SERVES_SOME, is_held};
 use crate::engine::session::{Noted, Session};
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::{Failure, PlacementError};
+use crate::error::{Attempt, PlacementError};
 use crate::machine::Machine;
-use crate::plan::budget::Budget;
+use crate::plan::Budget;
 use crate::plan::regions::MOST;
 use crate::report::words::words;
 use crate::result::sample::LATENCIES;
 use crate::result::{
-    Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, RoundSeries,
+    Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, RoundSeries, Timer,
     Undisturbed, Walk, lack_core_clock,
 };
 use crate::warning::{Warning, Warnings};
@@ -50,15 +49,15 @@ pub fn outcomes(
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
     mut each: impl FnMut(Outcome<'static>),
-) -> Result<(), Failure<'static>> {
+) -> Attempt {
     // Points that share a piece of memory share one query of it, because a query is slow.
     let mut looked = [None::<(usize, Result<Placed, Exclusion<'static>>)>; 2 * MOST];
     session.noted.moves += schedule.place.moves();
     for index in 0..schedule.len() {
-        note(session.noted, schedule.rounds(index));
+        note(&mut session.noted, schedule.rounds(index));
         let Some(point) = schedule.point(index) else { break };
         let again: &mut dyn FnMut(&Witness) -> _ = &mut |witness| {
-            let address = witness.address();
+            let address = witness.address;
             let mut slots = looked.iter_mut();
             let slot = slots.find(|slot| slot.is_none_or(|(known, _)| known == address));
             let look = || (address, stayed(session.warnings, witness.again(), witness.target));
@@ -122,7 +121,7 @@ pub fn measurement(
     placed: Placed,
     traffic: Option<PlacedField>,
     lines: Option<PerLine>,
-) -> Result<Result<Measurement, Exclusion<'static>>, Failure<'static>> {
+) -> Attempt<Result<Measurement, Exclusion<'static>>> {
     let Some((entry, mut series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
     let (point, state) = (entry.point, entry.state);
     let (fingerprint, nodes) = match point.walk {
@@ -175,31 +174,29 @@ fn without_value(point: &Point, series: &RoundSeries) -> Option<Exclusion<'stati
 /// `repeat` is the first point measured again, in another pass.
 pub fn warn(
     session: &mut Session<'_, '_>,
-    timer: &Timer,
     outcomes: &[Outcome<'_>],
     budget: &Budget,
     repeat: Option<Repeat>,
 ) {
-    warn_of_trials(session, timer, outcomes);
+    warn_of_trials(session, outcomes);
     warn_of_windows(session.warnings, outcomes);
-    warn_of_core_clock(session.warnings, timer, outcomes);
+    warn_of_core_clock(session.warnings, &session.timer, outcomes);
     warn_of_side_caches(session.machine, session.warnings, outcomes);
     warn_of_neighbours(session.warnings, outcomes);
-    if budget.until_quiet && outcomes.iter().any(is_disturbed) {
+    let is_disturbed = |(_, measured): (&Point, &Measurement)| {
+        matches!(measured.series.undisturbed, Some(Undisturbed::AtMost(_)))
+    };
+    if budget.until_quiet && measured(outcomes).any(is_disturbed) {
         session.warnings.push(Warning::NotQuiet { seconds: budget.point_ns / 1e9 });
     }
     let of_nodes = outcomes.iter().all(|outcome| !outcome.point.walk.is_of_cores());
     if outcomes.len() <= FEW_POINTS && of_nodes {
-        for outcome in outcomes {
-            if let Ok(measured) = &outcome.result {
-                warn_of_one(session, &outcome.point, measured, budget);
-            }
-        }
+        measured(outcomes).for_each(|(point, measured)| warn_of_one(session, point, measured, budget));
         warn_of_hits(session.machine, session.warnings, outcomes, repeat);
         return;
     }
     let (mut imprecise, mut unknown, mut disturbed) = (0, 0, 0);
-    for measured in outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok()) {
+    for (_, measured) in measured(outcomes) {
         imprecise += u32::from(!measured.precise);
         unknown += u32::from(measured.series.nanoseconds.interval.is_none());
         disturbed += u32::from(measured.series.disturbed_share() >= DISTURBED_SHARE);
@@ -223,58 +220,43 @@ pub fn warn_of_core_clock(warnings: &mut Warnings, timer: &Timer, outcomes: &[Ou
     }
 }
 
-/// Returns true if a measured latency has no undisturbed value.
-fn is_disturbed(outcome: &Outcome<'_>) -> bool {
-    let measured = outcome.result.as_ref().ok();
-    measured.is_some_and(|measured| matches!(measured.series.undisturbed, Some(Undisturbed::AtMost(_))))
+/// Returns the measured points.
+fn measured<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = (&'o Point, &'o Measurement)> {
+    outcomes.iter().filter_map(|Outcome { point, result }| Some((point, result.as_ref().ok()?)))
 }
 
 /// Warns about memory with a higher latency than while its neighbours are quiet.
 fn warn_of_neighbours(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
-    for Outcome { point, result } in outcomes {
-        let Ok(Measurement { series, .. }) = result else { continue };
+    for (&Point { initiator: from, target: to, size, .. }, Measurement { series, .. }) in measured(outcomes) {
         let Some(Undisturbed::Seen { nanoseconds, .. }) = series.undisturbed else { continue };
         let ratio = series.nanoseconds.median / nanoseconds;
-        if ratio > NEIGHBOURS {
-            let (from, to, size) = (point.initiator, point.target, point.size);
-            warnings.push(Warning::Neighbours { from, to, size, ratio });
-        }
+        warnings.push_if(ratio > NEIGHBOURS, Warning::Neighbours { from, to, size, ratio });
     }
 }
 
 /// Warns about points whose translation could not be told apart from memory, because the TLB holds too few pages.
 fn warn_of_windows(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
-    for Outcome { point, result } in outcomes {
-        let split = result.as_ref().ok().and_then(|measured| measured.series.split);
-        if let Some(ratio) = split.and_then(|split| split.windows_differ) {
-            let (from, to, size) = (point.initiator, point.target, point.size);
-            warnings.push(Warning::TranslationNotSeparated { from, to, size, ratio });
-        }
+    for (&Point { initiator: from, target: to, size, .. }, Measurement { series, .. }) in measured(outcomes) {
+        let ratio = series.split.and_then(|split| split.windows_differ);
+        warnings.extend(ratio.map(|ratio| Warning::TranslationNotSeparated { from, to, size, ratio }));
     }
 }
 
 /// Warns about trials that do not agree, that are too short for the timer, or during which the timer stepped back.
-fn warn_of_trials(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outcome<'_>]) {
+fn warn_of_trials(session: &mut Session<'_, '_>, outcomes: &[Outcome<'_>]) {
     let (mut points, mut share, mut steps, mut trials) = (0, STATE_SHARE, FEWEST_STEPS, 0);
-    for Outcome { point, result } in outcomes {
-        let Ok(Measurement { series, hops, .. }) = result else { continue };
+    for (point, Measurement { series, hops, .. }) in measured(outcomes) {
         if let Some(found) = series.state_share.filter(|found| *found < STATE_SHARE) {
             points += 1;
             share = share.min(found);
         }
         let trial_ns = series.nanoseconds.median * hops.real() * point.walk.lanes().real();
-        steps = steps.min(trial_ns / timer.step_ns().max(f64::MIN_POSITIVE));
+        steps = steps.min(trial_ns / session.timer.step_ns().max(f64::MIN_POSITIVE));
         trials += series.stepped_back;
     }
-    if points > 0 {
-        session.warnings.push(Warning::StateShare { points, of: outcomes.len() as u32, share });
-    }
-    if steps < FEWEST_STEPS {
-        session.warnings.push(Warning::FewSteps { steps: math::whole(steps) });
-    }
-    if trials > 0 {
-        session.warnings.push(Warning::TimerSteppedBack { trials });
-    }
+    session.warnings.push_if(points > 0, Warning::StateShare { points, of: outcomes.len() as u32, share });
+    session.warnings.push_if(steps < FEWEST_STEPS, Warning::FewSteps { steps: math::whole(steps) });
+    session.warnings.push_if(trials > 0, Warning::TimerSteppedBack { trials });
 }
 
 fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurement, budget: &Budget) {
@@ -286,9 +268,7 @@ fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurem
         session.warnings.push(Warning::PrecisionNotReached { from, to, size, found, wanted });
     }
     let share = series.disturbed_share();
-    if share >= DISTURBED_SHARE {
-        session.warnings.push(Warning::Disturbed { from, to, size, share });
-    }
+    session.warnings.push_if(share >= DISTURBED_SHARE, Warning::Disturbed { from, to, size, share });
     warn_of_counters(session, measured);
 }
 
@@ -309,8 +289,7 @@ pub fn warn_of_hits(
             continue;
         }
         let (mut passes, mut hits, mut holds, mut told) = (0, 0, 0, None);
-        for Outcome { point: other, result } in outcomes {
-            let Ok(measured) = result else { continue };
+        for (other, measured) in measured(outcomes) {
             let random = matches!(
                 (other.walk, other.order),
                 (Walk::Chain, Order::Random | Order::Local(_) | Order::Grouped { .. })
@@ -349,10 +328,7 @@ pub fn warn_of_side_caches(machine: &Machine, warnings: &mut Warnings, outcomes:
         // The largest working set of a curve is its memory. Chains alongside generators have a largest set of their
         // own.
         let (mut chains, mut footprints) = (None, None);
-        for Outcome { point, result } in outcomes {
-            if result.is_err() || point.walk.is_of_cores() {
-                continue;
-            }
+        for (point, _) in measured(outcomes).filter(|(point, _)| !point.walk.is_of_cores()) {
             let traffic = point.walk.traffic();
             if let Some(traffic) = traffic.filter(|traffic| traffic.node == node.id) {
                 footprints = footprints.max(Some(traffic.footprint));
@@ -408,9 +384,7 @@ fn slowest(measured: &Measurement) -> f64 {
 /// Warns if counted and estimated core cycles contradict each other.
 fn warn_of_counters(session: &mut Session<'_, '_>, measured: &Measurement) {
     let ratio = measured.series.core_cycles_ratio().filter(|ratio| (ratio - 1.0).abs() > CYCLES_TOLERANCE);
-    if let Some(ratio) = ratio {
-        session.warnings.push(Warning::CoreCyclesDiffer { ratio });
-    }
+    session.warnings.extend(ratio.map(|ratio| Warning::CoreCyclesDiffer { ratio }));
 }
 
 #[cfg(test)]

@@ -1,29 +1,23 @@
 //! The memory of a run: one piece for all points that can share it, placed and verified before anything is timed.
 //!
 //! Chains, traffic and lines between CPUs all come from this module. They differ in the regions that a point needs
-//! ([`needs`](crate::engine::placement::needs)) and in the contents of a piece. The module times nothing.
+//! ([`placement`](crate::engine::placement)) and in the contents of a piece. The module times nothing.
 
 use core::array;
 
 use latency_core::arch::Line;
 use latency_core::chain::Chain;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, NodeId, Pages};
 
-use crate::engine::placement::Placement;
-use crate::engine::placement::needs::{Missing, RegionsOf, chain_of};
-use crate::engine::placement::sites::{Site, Sites};
+use crate::engine::placement::{Missing, Placement, RegionsOf, Site, Sites, chain_of};
 use crate::engine::session::Session;
-use crate::engine::stopwatch::counters::Meter;
-use crate::error::{Failure, PlacementError};
+use crate::error::{Attempt, Failure, PlacementError};
 use crate::machine::Machine;
-use crate::plan;
-use crate::plan::budget::{Budget, Memory};
-use crate::plan::regions::{MOST, PlannedRegion, Regions};
+use crate::plan::regions::MOST;
+use crate::plan::{self, Budget, Memory, PlannedRegion, Regions};
 use crate::result::{Means, Placed, Point};
-use crate::sys::errno::Errno;
-use crate::sys::table::Table;
-use crate::warning::Warning;
-use latency_core::units::Pages;
+use crate::sys::{Errno, Table};
+use crate::warning::{Warning, Warnings};
 
 /// A piece of memory that was placed, with its region and the first point that needs it.
 pub struct Piece {
@@ -36,7 +30,7 @@ pub struct Piece {
 }
 
 /// A function that writes the contents of a piece; its point is the first that needs the piece.
-pub type Open<'o, 'p, T> = dyn FnMut(&Point, &'p mut [Line]) -> Result<T, Failure<'static>> + 'o;
+pub type Open<'o, 'p, T> = dyn FnMut(&Point, &'p mut [Line]) -> Attempt<T> + 'o;
 
 /// All memory of one kind that points need.
 pub struct Pieces<'a> {
@@ -64,7 +58,7 @@ impl<'a> Pieces<'a> {
         if !regions.are_few() {
             return Err(Failure::NOTHING_TO_MEASURE);
         }
-        let missing = Missing::none(needs, memory);
+        let missing = Missing { list: [None; MOST], needs, memory };
         let mut pieces = Pieces { list: array::from_fn(|_| None), missing };
         let slots = pieces.list.iter_mut().zip(&mut pieces.missing.list);
         for ((slot, missing), region) in slots.zip(regions.iter()) {
@@ -109,7 +103,7 @@ impl<'a> Pieces<'a> {
     /// # Errors
     ///
     /// The errors of `open`.
-    pub fn open<'p, T>(&'p mut self, open: &mut Open<'_, 'p, T>) -> Result<Sites<T>, Failure<'static>> {
+    pub fn open<'p, T>(&'p mut self, open: &mut Open<'_, 'p, T>) -> Attempt<Sites<T>> {
         let mut sites = Sites { list: array::from_fn(|_| None), memory: self.missing.memory };
         for (slot, piece) in sites.list.iter_mut().zip(self.list.iter_mut().flatten()) {
             let Piece { region, like, placement } = piece;
@@ -163,28 +157,21 @@ fn place<'a>(
 ) -> Result<Placement, Failure<'a>> {
     session.progress.say(format_args!("placing {size} on node {target}"));
     let placement = Placement::new(session.machine, target, size, pages)?;
-    tell(session, (target, size, pages), &placement.witness().first());
+    tell(session.machine, session.warnings, (target, size, pages), &placement.witness.first());
     Ok(placement)
-}
-
-/// Opens the hardware counters if they are `wanted`; warns if there are none.
-pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
-    if !wanted {
-        return None;
-    }
-    let machine = session.machine;
-    Meter::open(&machine.processor, machine.host.perf_event_paranoid)
-        .map_err(|why| session.warnings.push(Warning::CountersUnavailable { why }))
-        .ok()
 }
 
 /// Warns about properties of memory that matter to the reader: `size` bytes on `target`, for which the kind of pages
 /// `asked` was requested.
-pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes, Pages), placed: &Placed) {
+pub fn tell(
+    machine: &Machine,
+    warnings: &mut Warnings,
+    (target, size, asked): (NodeId, Bytes, Pages),
+    placed: &Placed,
+) {
     /// Least size of a huge page for which a warning says that it is much larger than the working set.
     const LARGE: Bytes = Bytes(4 << 20);
     let Placed { means, pages, mapped, before, .. } = *placed;
-    let Session { machine, warnings, .. } = session;
     if pages.are_base() && asked == Pages::AUTO {
         let found = machine.page;
         warnings.push(match machine.thp_is_too_large(size) {
@@ -209,9 +196,7 @@ pub fn tell(session: &mut Session<'_, '_>, (target, size, asked): (NodeId, Bytes
     {
         warnings.push(Warning::PageSizeUnverified { node: target, pages });
     }
-    if means == Means::FirstTouch {
-        warnings.push(Warning::PlacedByFirstTouch { node: target });
-    }
+    warnings.push_if(means == Means::FirstTouch, Warning::PlacedByFirstTouch { node: target });
     if !before.is_there() && means != Means::NoNuma {
         let why = "neither /proc/self/numa_maps nor move_pages is available";
         warnings.push(Warning::PlacementUnverified { node: target, why });

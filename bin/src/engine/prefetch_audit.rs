@@ -18,16 +18,13 @@ use latency_core::stats::{self, Interval, Summary};
 use latency_core::units::{Bytes, LINE, Pages};
 
 use crate::engine::memory::new_chain;
-use crate::engine::placement;
 use crate::engine::placement::Placement;
 use crate::engine::schedule::walks::hops_in_window;
 use crate::engine::seam::Walkable;
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::Failure;
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
-use crate::result::{Audit, Outcome, Point, Walk};
+use crate::error::Attempt;
+use crate::machine::{Machine, Platform};
+use crate::result::{Audit, Outcome, Point, Timer, Walk};
 use crate::sys::time;
 use crate::warning::{SPARSE, Warning, Warnings};
 
@@ -72,7 +69,7 @@ pub struct UnderWay {
 impl UnderWay {
     /// Returns an audit of chains like a point whose pages are `mapped` bytes; `None` if there is too little memory for
     /// a verdict.
-    pub fn new(machine: &Machine, timer: &Timer, like: &Point, mapped: Bytes) -> Option<UnderWay> {
+    pub fn new(machine: &Machine, timer: Timer, like: &Point, mapped: Bytes) -> Option<UnderWay> {
         // If the user gave a working-set size, the audit must not use more, nor the last of the free memory.
         let quarter = machine.free_memory(like.target).0 / 4;
         let is_emulated = machine.processor.platform == Platform::Emulated;
@@ -86,11 +83,11 @@ impl UnderWay {
         // A pool that was large enough for the experiment may be too small for the audit.
         let pages = if like.pages.pool().is_some() { Pages::AUTO } else { like.pages };
         let point = Point { size: span, pages, walk: Walk::Chain, ..*like };
-        Some(UnderWay { point, placed: None, watch: Stopwatch::new(*timer, None), pairs: PairRatios::NONE })
+        Some(UnderWay { point, placed: None, watch: Stopwatch::new(timer, None), pairs: PairRatios::NONE })
     }
 
     /// Returns an audit of chains like the largest of the `measured` points.
-    pub fn like(machine: &Machine, timer: &Timer, measured: &[Outcome<'_>]) -> Option<UnderWay> {
+    pub fn like(machine: &Machine, timer: Timer, measured: &[Outcome<'_>]) -> Option<UnderWay> {
         let mapped =
             |outcome: &Outcome<'_>| outcome.result.as_ref().map_or(Bytes(0), |result| result.placed.mapped);
         let largest = measured.iter().max_by_key(|outcome| mapped(outcome))?;
@@ -102,37 +99,29 @@ impl UnderWay {
     ///
     /// # Errors
     ///
-    /// [`Failure::Interrupted`], and the errors of a walk.
-    pub fn step(&mut self, machine: &Machine) -> Result<bool, Failure<'static>> {
+    /// [`Failure::Interrupted`](crate::error::Failure::Interrupted), and the errors of a walk.
+    pub fn step(&mut self, machine: &Machine) -> Attempt<bool> {
         let UnderWay { point, placed, watch, pairs } = self;
         if let Some(placed) = placed {
             return pairs.step(point, &mut |point| {
                 let mut latency = f64::NAN;
-                new_chain::walk(watch, placed.split().0, point, &mut |chase| {
+                new_chain::walk(watch, placed.split().0, point, None, &mut |chase| {
                     latency = walked(chase, point)?;
                     Ok(())
                 })?;
                 Ok(latency)
             });
         }
-        let had = Placement::new(machine, point.target, point.size, point.pages);
-        placement::pin(point.cpu)?;
-        match had {
-            Err(Failure::Interrupted) => Err(Failure::Interrupted),
-            Err(_) => Ok(false),
-            Ok(had) => {
-                *placed = Some(had);
-                Ok(true)
-            }
-        }
+        *placed = Placement::optional(machine, point)?;
+        Ok(placed.is_some())
     }
 
     /// Walks all remaining pairs, until `until_ns`.
     ///
     /// # Errors
     ///
-    /// [`Failure::Interrupted`], and the errors of a walk.
-    pub fn finish(&mut self, machine: &Machine, until_ns: f64) -> Result<(), Failure<'static>> {
+    /// [`Failure::Interrupted`](crate::error::Failure::Interrupted), and the errors of a walk.
+    pub fn finish(&mut self, machine: &Machine, until_ns: f64) -> Attempt {
         while time::now_ns() < until_ns && self.step(machine)? {}
         Ok(())
     }
@@ -158,11 +147,7 @@ impl PairRatios {
     /// # Errors
     ///
     /// The errors of `visit`.
-    pub fn step(
-        &mut self,
-        point: &Point,
-        visit: &mut dyn FnMut(&Point) -> Result<f64, Failure<'static>>,
-    ) -> Result<bool, Failure<'static>> {
+    pub fn step(&mut self, point: &Point, visit: &mut dyn FnMut(&Point) -> Attempt<f64>) -> Attempt<bool> {
         if self.found.is_some() {
             return Ok(false);
         }
@@ -262,7 +247,7 @@ fn nearer(one: &mut Summary, other: &Summary) {
 /// # Errors
 ///
 /// The errors of [`Walkable::walk`].
-pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'static>> {
+pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Attempt<f64> {
     let nodes = REGION.0 / point.stride.0;
     let mut pieces = [f64::NAN; (REGION.0 / LINE.0 / PIECE) as usize];
     let mut made = 0;

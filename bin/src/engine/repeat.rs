@@ -8,12 +8,10 @@ use latency_core::stats::Summary;
 
 use crate::engine::memory::second::{CLOSE, kind_of};
 use crate::engine::session::Session;
-use crate::engine::stopwatch::clock::Timer;
 use crate::engine::{finish, run};
 use crate::error::Failure;
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
-use crate::plan::budget::{Budget, Memory, Optional};
+use crate::machine::{Machine, Platform};
+use crate::plan::{Budget, Memory, Optional};
 use crate::result::{Outcome, Repeat};
 use crate::sys::time;
 use crate::warning::Warning;
@@ -29,7 +27,6 @@ const LONGEST_NS: f64 = 2e9;
 /// [`Failure::Interrupted`], and the errors of a walk.
 pub fn again<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     measured: &[Outcome<'a>],
     budget: &Budget,
 ) -> Result<Option<Repeat>, Failure<'a>> {
@@ -50,13 +47,11 @@ pub fn again<'a>(
     (budget.more, budget.twice) = (0, false);
     (budget.counters, budget.translation) = (false, false);
     budget.optional = Optional::Everything;
-    let findings = run::measure(session, timer, &[outcome.point], &budget)?;
+    let findings = run::measure(session, &[outcome.point], &budget)?;
     let second = findings.outcomes.iter().find_map(summary);
     let Some(second) = second.filter(|_| !findings.interrupted) else { return Ok(None) };
     let fresh = findings.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
-    if let Some(ratio) = apart(&first, &second) {
-        session.warnings.push(Warning::RepeatRatio { ratio });
-    }
+    session.warnings.extend(apart(&first, &second).map(|ratio| Warning::RepeatRatio { ratio }));
     let size = outcome.point.size;
     let served = fresh.filter(|fresh| fresh.warm_up.passes > 0).map(|fresh| finish::served(fresh).is_some());
     Ok(Some(Repeat { size, first: first.median, second: second.median, served }))

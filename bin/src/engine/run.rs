@@ -3,44 +3,33 @@
 use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
 use latency_core::math::ToReal;
+use latency_core::units::{NodeId, Pages};
 
 use crate::engine::checks::translation_probe;
 use crate::engine::finish;
-use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::{Alongside, ChainPlace, Chains};
-use crate::engine::memory::new_chain;
-use crate::engine::memory::second;
-use crate::engine::memory::second::Second;
-use crate::engine::pieces;
-use crate::engine::pieces::{Piece, Pieces};
-use crate::engine::placement;
-use crate::engine::placement::needs::{Missing, chain_of};
-use crate::engine::placement::sites::Sites;
+use crate::engine::memory::second::{self, Second};
+use crate::engine::memory::{RealSchedule, new_chain};
+use crate::engine::pieces::{self, Piece, Pieces};
+use crate::engine::placement::{self, Missing, Sites, chain_of};
 use crate::engine::prefetch_audit::UnderWay;
 use crate::engine::seam::Place;
 use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::Stopwatch;
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::Failure;
+use crate::error::{Attempt, Failure};
 use crate::machine::Machine;
-use crate::plan::budget::{Budget, Memory};
-use crate::result::{Exclusion, Extra, Outcome, Point, Repeat, chain};
-use crate::sys::table::{List, Table};
-use crate::sys::time;
+use crate::plan::{Budget, Memory};
+use crate::result::{Exclusion, Outcome, Point, chain};
+use crate::sys::{Table, time};
 
 /// A function that makes a run's visits: the schedule alone, or with more before and after it.
-pub type Visits<'v, 'a> =
-    dyn FnMut(&mut Session<'a, '_>, &mut RealSchedule<'_>) -> Result<(), Failure<'static>> + 'v;
+pub type Visits<'v, 'a> = dyn FnMut(&mut Session<'a, '_>, &mut RealSchedule<'_>) -> Attempt + 'v;
 
 /// Visits the points of a schedule until each is precise or out of time.
 ///
 /// # Errors
 ///
 /// The errors of [`Schedule::run`](crate::engine::schedule::Schedule::run).
-pub fn all_rounds(
-    session: &mut Session<'_, '_>,
-    schedule: &mut RealSchedule<'_>,
-) -> Result<(), Failure<'static>> {
+pub fn all_rounds(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Attempt {
     schedule.run(session.progress)
 }
 
@@ -51,11 +40,10 @@ pub fn all_rounds(
 /// The errors of [`measure_with`].
 pub fn measure<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    measure_with(session, timer, points, budget, &mut Alongside::default(), &mut all_rounds)
+    measure_with(session, points, budget, &mut Alongside::default(), &mut all_rounds)
 }
 
 /// Measures the chains of `points`; `visits` arranges the visits. Outcomes are in the order of the points; points that
@@ -69,21 +57,21 @@ pub fn measure<'a>(
 /// [`Failure`], except for memory that may be missing. An interrupt ends the visits, and the outcomes so far are kept.
 pub fn measure_with<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     points: &[Point],
     budget: &Budget,
     alongside: &mut Alongside<'_, 'a>,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut run = Run::of(points, budget, alongside.missing)?;
-    let parting = Parting::of(session.machine, points, budget);
-    for first in parting.firsts(points) {
-        let part = run.part(session, timer, &|point| parting.joins(first, point), budget, alongside, visits);
-        if !run.goes_on(part)? {
+    let key = parting(session.machine, points, budget);
+    for first in firsts(points, key) {
+        let part = run.part(session, &|point| key(point) == key(first), budget, alongside, visits);
+        if run.is_ended_by(part)? {
             break;
         }
     }
-    run.findings(session)
+    session.progress.clear();
+    Ok(run.findings)
 }
 
 /// Measures `points` in a place that has the memory of all of them.
@@ -101,48 +89,33 @@ pub fn measure_in<'a>(
     let mut run = Run::of(points, budget, None)?;
     let chosen = run.choose(&|_| true, None)?;
     let visited = run.visit(session, place, &chosen, budget, None, visits);
-    run.goes_on(visited)?;
-    run.findings(session)
+    run.is_ended_by(visited)?;
+    session.progress.clear();
+    Ok(run.findings)
 }
 
-/// The grouping of points by the memory that is placed at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parting {
-    /// All of them.
-    Together,
-    /// The points of one target.
-    ByTarget,
-    /// The points of one target in one kind of pages.
-    ByTargetAndPages,
+/// The property that the points of a part have in common; the memory of a part is placed at a time.
+type PartKey = fn(&Point) -> Option<(NodeId, Option<Pages>)>;
+
+/// Returns the division of the points into as few parts as fit in memory: all of them, the points of one target, or the
+/// points of one target in one kind of pages.
+fn parting(machine: &Machine, points: &[Point], budget: &Budget) -> PartKey {
+    let fits = |key: &PartKey| {
+        firsts(points, *key).all(|first| {
+            let part = points.iter().copied().filter(|point| key(point) == key(first));
+            pieces::fits(machine, part, budget)
+        })
+    };
+    let keys: [PartKey; 2] = [|_| None, |point| Some((point.target, None))];
+    keys.into_iter().find(fits).unwrap_or(|point| Some((point.target, Some(point.pages))))
 }
 
-impl Parting {
-    /// Divides the points into as few parts as fit in memory.
-    fn of(machine: &Machine, points: &[Point], budget: &Budget) -> Parting {
-        let fits = |parting: &Parting| {
-            parting.firsts(points).all(|first| {
-                let part = points.iter().copied().filter(|point| parting.joins(first, point));
-                pieces::fits(machine, part, budget)
-            })
-        };
-        [Parting::Together, Parting::ByTarget].into_iter().find(fits).unwrap_or(Parting::ByTargetAndPages)
-    }
-
-    /// Returns the first point of each part.
-    fn firsts(self, points: &[Point]) -> impl Iterator<Item = &Point> {
-        let is_first = move |(index, first): &(usize, &Point)| {
-            !points.iter().take(*index).any(|earlier| self.joins(earlier, first))
-        };
-        points.iter().enumerate().filter(is_first).map(|(_, first)| first)
-    }
-
-    fn joins(self, one: &Point, other: &Point) -> bool {
-        match self {
-            Parting::Together => true,
-            Parting::ByTarget => one.target == other.target,
-            Parting::ByTargetAndPages => (one.target, one.pages) == (other.target, other.pages),
-        }
-    }
+/// Returns the first point of each part.
+fn firsts(points: &[Point], key: PartKey) -> impl Iterator<Item = &Point> {
+    let is_first = move |(index, first): &(usize, &Point)| {
+        !points.iter().take(*index).any(|earlier| key(earlier) == key(first))
+    };
+    points.iter().enumerate().filter(is_first).map(|(_, first)| first)
 }
 
 /// A run in progress.
@@ -150,70 +123,39 @@ struct Run<'r, 'a> {
     points: &'r [Point],
     /// The memory other than that of chains that could not be placed.
     beside: Option<&'r Missing<'a>>,
-    /// The outcomes of the points, and of points that were added.
-    outcomes: Table<Outcome<'a>>,
-    count: usize,
-    /// The comparison of the point that was measured twice in turn.
-    repeat: Option<Repeat>,
-    /// The audit that was made between rounds.
-    audit: Option<UnderWay>,
-    interrupted: bool,
+    /// The findings so far, with an outcome of each point.
+    findings: Findings<'a>,
 }
 
 /// The points of a part that have memory, and their indices among all.
 struct Chosen {
-    points: List<Point>,
-    indices: List<usize>,
+    points: Table<Point>,
+    indices: Table<usize>,
 }
 
 impl<'r, 'a> Run<'r, 'a> {
-    /// Returns a run without outcomes.
+    /// Returns a run without a measured point.
     fn of(
         points: &'r [Point],
         budget: &Budget,
         beside: Option<&'r Missing<'a>>,
     ) -> Result<Run<'r, 'a>, Failure<'a>> {
-        let Some(&first) = points.first() else { return Err(Failure::NOTHING_TO_MEASURE) };
-        let unmeasured = Outcome { point: first, result: Err(Exclusion::Interrupted) };
-        let mut outcomes = Table::filled(points.len() + budget.more, unmeasured)?;
-        for (outcome, point) in outcomes.iter_mut().zip(points) {
-            outcome.point = *point;
+        if points.is_empty() {
+            return Err(Failure::NOTHING_TO_MEASURE);
         }
-        Ok(Run {
-            points,
-            beside,
-            outcomes,
-            count: points.len(),
-            repeat: None,
-            audit: None,
-            interrupted: false,
-        })
+        let mut findings = Findings::new(points.len() + budget.more)?;
+        let unmeasured = |point: &Point| Outcome { point: *point, result: Err(Exclusion::Interrupted) };
+        findings.outcomes.refill(points.iter().map(unmeasured));
+        Ok(Run { points, beside, findings })
     }
 
-    /// Records an interrupt; returns false if it ends the run.
-    fn goes_on(&mut self, result: Result<(), Failure<'a>>) -> Result<bool, Failure<'a>> {
-        self.interrupted |= matches!(result, Err(Failure::Interrupted));
+    /// Returns whether an interrupt ends the run, and records that.
+    fn is_ended_by(&mut self, result: Result<(), Failure<'a>>) -> Result<bool, Failure<'a>> {
+        self.findings.interrupted |= matches!(result, Err(Failure::Interrupted));
         match result {
-            Err(error) if !self.interrupted => Err(error),
-            _ => Ok(!self.interrupted),
+            Err(error) if !self.findings.interrupted => Err(error),
+            _ => Ok(self.findings.interrupted),
         }
-    }
-
-    /// Ends the run and returns its findings.
-    fn findings(self, session: &mut Session<'a, '_>) -> Result<Findings<'a>, Failure<'a>> {
-        let Run { outcomes, count, repeat, audit, interrupted, .. } = self;
-        session.progress.clear();
-        let outcomes = Table::of(outcomes.get(..count).unwrap_or_default())?;
-        Ok(Findings {
-            outcomes,
-            distributions: Table::empty()?,
-            spans: Table::empty()?,
-            residency: Table::empty()?,
-            extra: Extra::default(),
-            repeat,
-            audit,
-            interrupted,
-        })
     }
 
     /// Chooses the points of a part that have memory, and records why others have none.
@@ -223,8 +165,8 @@ impl<'r, 'a> Run<'r, 'a> {
         missing: Option<&Missing<'a>>,
     ) -> Result<Chosen, Failure<'a>> {
         let most = self.points.len();
-        let mut chosen = Chosen { points: List::new(most)?, indices: List::new(most)? };
-        for (index, (outcome, point)) in self.outcomes.iter_mut().zip(self.points).enumerate() {
+        let mut chosen = Chosen { points: Table::new(most)?, indices: Table::new(most)? };
+        for (index, (outcome, point)) in self.findings.outcomes.iter_mut().zip(self.points).enumerate() {
             let mut searched = [missing, self.beside].into_iter().flatten();
             if let Some(error) = searched.find_map(|missing| missing.of(point)) {
                 outcome.result = Err(Exclusion::Placement(error));
@@ -255,15 +197,13 @@ impl<'r, 'a> Run<'r, 'a> {
         if !matches!(visited, Err(Failure::Interrupted)) {
             visited?;
         }
-        self.repeat = self.repeat.or(second::in_turn(&mut schedule, session.warnings));
-        let mut planned = chosen.indices.iter().copied();
+        let Findings { outcomes, repeat, .. } = &mut self.findings;
+        *repeat = repeat.or(second::in_turn(&mut schedule, session.warnings));
+        let mut planned = chosen.indices.iter();
         finish::outcomes(session, &mut schedule, |outcome| {
-            let index = planned.next().unwrap_or_else(|| {
-                self.count += 1;
-                self.count - 1
-            });
-            if let Some(slot) = self.outcomes.get_mut(index) {
-                *slot = outcome;
+            match planned.next().and_then(|index| outcomes.get_mut(*index)) {
+                Some(slot) => *slot = outcome,
+                None => _ = outcomes.push(outcome),
             }
         })?;
         visited
@@ -273,7 +213,6 @@ impl<'r, 'a> Run<'r, 'a> {
     fn part(
         &mut self,
         session: &mut Session<'a, '_>,
-        timer: &Timer,
         is_mine: &dyn Fn(&Point) -> bool,
         budget: &Budget,
         alongside: &mut Alongside<'_, 'a>,
@@ -284,48 +223,47 @@ impl<'r, 'a> Run<'r, 'a> {
         let chosen = self.choose(is_mine, Some(&pieces.missing))?;
         let Some(&like) = chosen.points.first() else { return Ok(()) };
         let chains = pieces.chains(budget)?;
-        let mut sites = open(session, timer, &mut pieces, &chains, budget.memory)?;
+        let mut sites = open(session, &mut pieces, &chains, budget.memory)?;
         // Other memory for one of the points takes as long as the memory of each did.
         let now_ns = time::now_ns();
         let has_time = budget.has_time_to_place(now_ns, (now_ns - begun_ns) / chosen.points.len().real());
-        let mut second = match budget.twice && self.repeat.is_none() && has_time {
+        let mut second = match budget.twice && self.findings.repeat.is_none() && has_time {
             true => Second::place(session.machine, &chosen.points, session.noted.spare.take())?,
             false => None,
         };
-        let mut watch = Stopwatch::new(*timer, pieces::meter(session, budget.counters));
-        watch.times = session.noted.times;
-        let mut audit = match (budget.twice && self.audit.is_none(), sites.first()) {
-            (true, Some(site)) => UnderWay::new(session.machine, timer, &like, site.witness.mapped),
-            _ => None,
-        };
-        let mut place = ChainPlace::new(&mut sites, watch, alongside, budget.ahead);
-        let machine = session.machine;
+        let mut audit =
+            match (budget.twice && self.findings.audit.is_none(), sites.list.iter().flatten().next()) {
+                (true, Some(site)) => {
+                    UnderWay::new(session.machine, session.timer, &like, site.witness.mapped)
+                }
+                _ => None,
+            };
+        let (machine, watch) = (session.machine, session.stopwatch(budget.counters));
         let mut step = audit.as_mut().map(|audit| move || audit.step(machine).map(drop));
-        place.between = step.as_mut().map(|step| step as &mut dyn FnMut() -> Result<(), Failure<'static>>);
+        let between = step.as_mut().map(|step| step as &mut dyn FnMut() -> Attempt);
         let mut budget = *budget;
-        let mut twice = None;
-        if let Some(second) = &mut second {
-            twice = Some(second.index);
-            budget.more += 1;
-            if let Some(point) = chosen.points.get(second.index) {
-                place.second = second.open(point, budget.memory)?.map(|site| (chosen.points.len(), site));
-            }
-        }
+        let twice = second.as_ref().map(|second| second.index);
+        let second = match &mut second {
+            Some(second) => second.open(budget.memory)?.map(|site| (chosen.points.len(), site)),
+            None => None,
+        };
+        budget.more += usize::from(twice.is_some());
+        let (ahead, sites) = (budget.ahead, &mut sites);
+        let mut place = ChainPlace { sites, watch, alongside, last: None, second, ahead, between };
         budget.begin_visits(time::now_ns());
         self.visit(session, &mut place, &chosen, &budget, twice, visits)?;
         drop(place);
-        if self.audit.is_none() {
-            self.audit = audit;
-        }
+        let Findings { outcomes, audit: begun, .. } = &mut self.findings;
+        *begun = begun.take().or(audit);
         // The memory was queried again, and its chains are no longer needed.
         if budget.translation {
             for Piece { region, like, placement } in pieces.had() {
-                let as_small = translation_probe::ask(session, timer, like, placement)?;
+                let as_small = translation_probe::ask(session, like, placement)?;
                 let is_there = |point: &Point| {
                     let [own, _] = chain_of(point);
                     own.is_some_and(|own| region.is_one_with(&own, budget.memory))
                 };
-                translation_probe::record(&mut self.outcomes, as_small, &is_there);
+                translation_probe::record(outcomes, as_small, &is_there);
             }
         }
         Ok(())
@@ -334,15 +272,14 @@ impl<'r, 'a> Run<'r, 'a> {
 
 /// Opens the memory of chains, with a chain in each piece where chains stay.
 ///
-/// The chain is written with the kind of stores that a trial shows to be faster; the timer's stamps time the trial.
+/// The chain is written with the kind of stores that a trial shows to be faster; the stamps of the clock time the trial.
 fn open<'p>(
     session: &mut Session<'_, '_>,
-    timer: &Timer,
     pieces: &'p mut Pieces<'_>,
     chains: &'p Table<Option<Chain>>,
     memory: Memory,
-) -> Result<Sites<Chains<'p>>, Failure<'static>> {
-    let stamp = timer.counter().map(|counter| counter.stamp);
+) -> Attempt<Sites<Chains<'p>>> {
+    let stamp = session.timer.counter().map(|counter| counter.stamp);
     let mut chains = chains.iter();
     pieces.open(&mut |like, lines| {
         session.progress.say(format_args!("writing the chain on node {}", like.target));

@@ -4,11 +4,12 @@
 //! clock, or, in tests, a function that gives the nanoseconds of a hop.
 
 use latency_core::buffer::TimedHops;
+use latency_core::{arch, math};
 
 use crate::engine::placement::Witness;
-use crate::error::Failure;
-use crate::result::counters::{Counted, Software};
-use crate::result::{PerLine, Point, Round};
+use crate::error::{Attempt, Failure};
+use crate::plan::budget::WAKE_NS;
+use crate::result::{Counted, PerLine, Point, Round, Software};
 use crate::sys::{signal, time};
 
 /// The changes to a chain since it was last walked for this point.
@@ -108,7 +109,7 @@ pub trait Walkable {
     /// # Errors
     ///
     /// [`Failure::Interrupted`], and an error of timing if a walk did not end at the expected node.
-    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>>;
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Attempt<Walked>;
 
     /// Walks like [`walk`](Self::walk), and reads the core's clock before and after; if that takes long, only for some
     /// of the batches.
@@ -116,7 +117,7 @@ pub trait Walkable {
     /// # Errors
     ///
     /// The errors of [`walk`](Self::walk).
-    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>>;
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Attempt<Batch>;
 
     /// Walks enough lanes side by side to reach the highest rate of memory; hops are counted over all lanes. Returns
     /// `None` if the nodes cannot be walked in lanes.
@@ -124,7 +125,7 @@ pub trait Walkable {
     /// # Errors
     ///
     /// The errors of [`walk`](Self::walk).
-    fn rush(&mut self, _hops: u64, _until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
+    fn rush(&mut self, _hops: u64, _until_ns: f64) -> Attempt<Option<Walked>> {
         Ok(None)
     }
 
@@ -133,7 +134,7 @@ pub trait Walkable {
     /// # Errors
     ///
     /// The errors of [`walk`](Self::walk).
-    fn each(&mut self, _samples: &mut [TimedHops]) -> Result<bool, Failure<'static>> {
+    fn each(&mut self, _samples: &mut [TimedHops]) -> Attempt<bool> {
         Ok(false)
     }
 
@@ -158,7 +159,7 @@ pub trait Walkable {
     /// # Errors
     ///
     /// [`Failure::Interrupted`] if the program is asked to stop.
-    fn idle(&mut self, _until_ns: f64) -> Result<u64, Failure<'static>> {
+    fn idle(&mut self, _until_ns: f64) -> Attempt<u64> {
         Ok(0)
     }
 
@@ -178,7 +179,7 @@ pub trait Walkable {
     /// # Errors
     ///
     /// The errors of [`walk`](Self::walk).
-    fn count(&mut self, _hops: u64) -> Result<Counted, Failure<'static>> {
+    fn count(&mut self, _hops: u64) -> Attempt<Counted> {
         Ok(Counted::default())
     }
 
@@ -187,13 +188,13 @@ pub trait Walkable {
     /// # Errors
     ///
     /// The errors of [`walk`](Self::walk).
-    fn beside(&mut self, _round: &Round) -> Result<(), Failure<'static>> {
+    fn beside(&mut self, _round: &Round) -> Attempt {
         Ok(())
     }
 }
 
 /// A function that walks a chain.
-pub type Walker<'w> = dyn FnMut(&mut dyn Walkable) -> Result<(), Failure<'static>> + 'w;
+pub type Walker<'w> = dyn FnMut(&mut dyn Walkable) -> Attempt + 'w;
 
 /// The source of chains: memory, or, in tests, a simulation.
 pub trait Place {
@@ -203,20 +204,14 @@ pub trait Place {
     /// # Errors
     ///
     /// The errors of the walker, and of a point without memory.
-    fn with_chain(
-        &mut self,
-        index: usize,
-        point: &Point,
-        position: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>>;
+    fn with_chain(&mut self, index: usize, point: &Point, position: u64, walker: &mut Walker<'_>) -> Attempt;
 
     /// Makes a part of the checks between two rounds. The checks disturb chains.
     ///
     /// # Errors
     ///
     /// The errors of [`Walkable::walk`].
-    fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
+    fn between_rounds(&mut self) -> Attempt {
         Ok(())
     }
 
@@ -230,7 +225,9 @@ pub trait Place {
     /// # Errors
     ///
     /// [`Failure::Interrupted`], at once.
-    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>>;
+    fn pause(&mut self, until_ns: f64) -> Attempt {
+        idle_until(until_ns)
+    }
 
     /// Returns the witnesses of a point's memory, and of the other memory that it uses: the traffic alongside a chain,
     /// or the second home of exchanged lines. Returns `None` if some of it could not be placed, and in a simulation.
@@ -246,5 +243,30 @@ pub trait Place {
     /// Returns the values of each line of a point, if lines were timed one by one.
     fn per_line(&mut self, _index: usize, _point: &Point) -> Option<PerLine> {
         None
+    }
+}
+
+/// Additions between two readings of the clock while a core wakes up: some microseconds.
+const WAKE_BLOCKS: usize = 400;
+
+/// Lets the CPU idle, and then keeps it busy until `until_ns`, so that its clock rises again.
+///
+/// # Errors
+///
+/// [`Failure::Interrupted`], at once.
+pub fn idle_until(until_ns: f64) -> Attempt {
+    /// Maximum nanoseconds until an interrupt is answered.
+    const SLICE_NS: f64 = 20e6;
+    loop {
+        if signal::interrupted() {
+            return Err(Failure::Interrupted);
+        }
+        match until_ns - time::now_ns() {
+            left if left <= 0.0 => return Ok(()),
+            left if left <= WAKE_NS => {
+                core::hint::black_box(arch::dependent_adds(WAKE_BLOCKS));
+            }
+            left => time::sleep_ns(math::whole((left - WAKE_NS).min(SLICE_NS)) + 1),
+        }
     }
 }

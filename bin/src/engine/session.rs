@@ -3,17 +3,17 @@
 use crate::engine::placement::Placement;
 use crate::engine::prefetch_audit::UnderWay;
 use crate::engine::progress::Progress;
-use crate::engine::stopwatch::cpu_time::CpuTimes;
+use crate::engine::stopwatch::{CpuTimes, Meter, Stopwatch};
 use crate::machine::Machine;
 use crate::result::conditions::Clocks;
 use crate::result::distribution::Distribution;
 use crate::result::residency::Residence;
 use crate::result::spans::SpanPoint;
-use crate::result::{Extra, Outcome, Point, Repeat};
+use crate::result::{Extra, Outcome, Point, Repeat, Timer};
 pub use crate::sys::signal::{Deadline, interrupted, requested};
-use crate::sys::table::Table;
 pub use crate::sys::time::now_ns;
-use crate::warning::Warnings;
+use crate::sys::{Errno, Table};
+use crate::warning::{Warning, Warnings};
 
 /// Observations during a measurement.
 #[derive(Debug)]
@@ -41,12 +41,39 @@ impl Noted {
 pub struct Session<'a, 's> {
     /// The machine.
     pub machine: &'a Machine,
+    /// The clock that times.
+    pub timer: Timer,
     /// The warnings to the reader.
     pub warnings: &'s mut Warnings,
     /// The progress line at the terminal.
     pub progress: &'s mut Progress,
     /// Observations of the conditions during the measurement.
-    pub noted: &'s mut Noted,
+    pub noted: Noted,
+}
+
+impl<'a, 's> Session<'a, 's> {
+    /// Returns the resources before a measurement.
+    pub const fn new(
+        machine: &'a Machine,
+        timer: Timer,
+        warnings: &'s mut Warnings,
+        progress: &'s mut Progress,
+    ) -> Self {
+        Session { machine, timer, warnings, progress, noted: Noted::new() }
+    }
+
+    /// Returns a stopwatch for points, with hardware counters if they are `wanted`; warns if there are none.
+    pub fn stopwatch(&mut self, wanted: bool) -> Stopwatch {
+        let Machine { processor, host, .. } = self.machine;
+        let meter = wanted.then(|| Meter::open(processor, host.perf_event_paranoid)).transpose();
+        let meter = meter.unwrap_or_else(|why| {
+            self.warnings.push(Warning::CountersUnavailable { why });
+            None
+        });
+        let mut watch = Stopwatch::new(self.timer, meter);
+        watch.times = self.noted.times;
+        watch
+    }
 }
 
 /// The findings of an experiment.
@@ -67,4 +94,24 @@ pub struct Findings<'a> {
     pub audit: Option<UnderWay>,
     /// An interrupt came before the end.
     pub interrupted: bool,
+}
+
+impl Findings<'_> {
+    /// Returns findings without an outcome, with room for `most`.
+    ///
+    /// # Errors
+    ///
+    /// The error of mapping a table.
+    pub fn new(most: usize) -> Result<Self, Errno> {
+        Ok(Findings {
+            outcomes: Table::new(most)?,
+            distributions: Table::new(0)?,
+            spans: Table::new(0)?,
+            residency: Table::new(0)?,
+            extra: Extra::default(),
+            repeat: None,
+            audit: None,
+            interrupted: false,
+        })
+    }
 }

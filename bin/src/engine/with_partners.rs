@@ -1,27 +1,20 @@
 //! The partners of a run, seen from the first thread: it places and verifies the lines that all of them use, starts the
 //! threads, moves them to the CPUs of a point, gives them tasks, and ends them.
 
-use crate::engine::memory::idle_until;
 use latency_core::arch::Flusher;
 use latency_core::cores::{Exchange, Ring};
 
-use crate::engine::pieces::{self, Pieces};
-use crate::engine::placement::Witness;
-use crate::engine::placement::needs::lines_of;
+use crate::engine::pieces::Pieces;
+use crate::engine::placement::{Witness, lines_of};
 use crate::engine::run;
 use crate::engine::seam::{Place, Walkable, Walker};
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::stopwatch::clock::Timer;
-use crate::engine::stopwatch::cpu_time::CpuTimes;
-use crate::engine::threads::partners::owned_lines::OwnedWalk;
-use crate::engine::threads::partners::partner::{
-    Lines, Others, Partner, PartnerTask, SharedByPartners, dismiss, work,
+use crate::engine::threads::partners::{
+    self, Lines, MOST_LINES, Others, OwnedWalk, Partner, PartnerTask, PingPongWalk, Record, SharedByPartners,
 };
-use crate::engine::threads::partners::ping_pong::{MOST_LINES, PingPongWalk};
-use crate::engine::threads::partners::record::Record;
-use crate::error::{Failure, PlacementError, TimingError};
-use crate::plan::budget::{Budget, Memory, Optional};
+use crate::error::{Attempt, Failure, PlacementError, TimingError};
+use crate::plan::{Budget, Memory, Optional};
 use crate::result::{Counter, Owned, PerLine, PingPong, Point, Walk};
 use crate::sys::thread;
 
@@ -38,18 +31,10 @@ pub struct Partners<'x> {
     pub counter: Counter,
     /// The record of values per line.
     pub record: Record,
-    /// The CPU times of the run.
-    pub times: Option<&'static CpuTimes>,
 }
 
 impl<'x> Place for Partners<'x> {
-    fn with_chain(
-        &mut self,
-        index: usize,
-        point: &Point,
-        _: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>> {
+    fn with_chain(&mut self, index: usize, point: &Point, _: u64, walker: &mut Walker<'_>) -> Attempt {
         self.watch.go_to(point.cpu)?;
         let mut others: Others<'x> = [None; 2];
         let mut walked = Ok(());
@@ -68,14 +53,10 @@ impl<'x> Place for Partners<'x> {
             _ => Err(Failure::NOTHING_TO_MEASURE),
         });
         for (partner, cpu) in others.iter().flatten().zip(cpus.iter().flatten()) {
-            partner.clock.end_run(self.times, *cpu, false);
+            partner.clock.end_run(self.watch.times, *cpu, false);
         }
         let rested = others.iter().flatten().try_for_each(|partner| partner.obeys(PartnerTask::Rest));
         walked.and(rested)
-    }
-
-    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
-        idle_until(until_ns)
     }
 
     fn witnesses(&self, point: &Point) -> Option<(Witness, Option<Witness>)> {
@@ -96,13 +77,7 @@ impl<'x> Place for Partners<'x> {
 }
 
 impl<'x> Partners<'x> {
-    fn ping_pong(
-        &mut self,
-        index: usize,
-        point: &Point,
-        pair: PingPong,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>> {
+    fn ping_pong(&mut self, index: usize, point: &Point, pair: PingPong, walker: &mut Walker<'_>) -> Attempt {
         let sites = lines_of(point).map(|home| self.shared.sites.index(&home?));
         let Partners { shared, watch, counter, record, .. } = self;
         let ([Some(first), Some(second)], Some(partner)) = (sites, shared.partners.first()) else {
@@ -127,7 +102,7 @@ impl<'x> Partners<'x> {
         owned: Owned,
         others: Others<'_>,
         walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Attempt {
         let Partners { shared, watch, counter, .. } = self;
         let [home, _] = lines_of(point);
         let site = home.and_then(|home| shared.sites.index(&home));
@@ -146,12 +121,11 @@ impl<'x> Partners<'x> {
 /// those of [`run::measure_in`].
 pub fn measure_with_partners<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let needs = || TimingError::NeedsCounter { what: "core-to-core measurements", instead: "matrix" };
-    let counter = *timer.counter().ok_or_else(needs)?;
+    let counter = *session.timer.counter().ok_or_else(needs)?;
     let atomics = session.machine.atomics;
     let shared_lines = Budget { memory: Memory::Shared, optional: Optional::Nothing, ..*budget };
     let mut pieces = Pieces::place(session, points, &|_| true, lines_of, &shared_lines)?;
@@ -164,19 +138,17 @@ pub fn measure_with_partners<'a>(
         (None, _) => Err(Failure::NOTHING_TO_MEASURE),
         _ => Ok(Lines::Exchange(Exchange::new(lines, counter.stamp, atomics))),
     })?;
-    let partners = [const { Partner::new() }; 2];
+    let both = [const { Partner::new() }; 2];
     let wanted = points.iter().map(|point| point.walk.partners().iter().flatten().count()).max().unwrap_or(0);
-    let shared = SharedByPartners { partners: &partners, sites: &sites, flusher: Flusher::detect() };
+    let shared = SharedByPartners { partners: &both, sites: &sites, flusher: Flusher::detect() };
     let record = Record::new(points, budget)?;
-    let times = session.noted.times;
-    thread::scope(wanted, &shared, work, dismiss, |started| {
+    thread::scope(wanted, &shared, partners::work, partners::dismiss, |started| {
         if let Some(errno) = started.refused {
             let (wanted, started) = (wanted as u32, started.threads as u32);
             return Err(PlacementError::ThreadsRefused { wanted, started, errno }.into());
         }
-        let mut watch = Stopwatch::new(*timer, pieces::meter(session, budget.counters));
-        watch.times = times;
-        let mut place = Partners { shared: &shared, watch, counter, record, times };
+        let watch = session.stopwatch(budget.counters);
+        let mut place = Partners { shared: &shared, watch, counter, record };
         run::measure_in(session, points, budget, &mut place, &mut run::all_rounds)
     })?
 }

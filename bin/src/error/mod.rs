@@ -98,6 +98,9 @@ impl Failure<'_> {
         Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
 }
 
+/// The result of a part of a measurement, which borrows nothing.
+pub type Attempt<T = ()> = Result<T, Failure<'static>>;
+
 /// Stores `error` for the rest of the process; `None` if there is no memory for it.
 fn kept<'a, T: Copy>(error: T) -> Option<&'a T> {
     Table::filled(1, error).ok().and_then(|table| table.leak().first())

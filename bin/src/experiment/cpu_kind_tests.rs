@@ -4,7 +4,7 @@ use latency_core::topology::Shared;
 use latency_core::units::CpuId;
 
 use super::tests::{files_of, fixture, machine, surveyed};
-use crate::machine::detect::{sharing_of, warn};
+use crate::machine::detect::{sharing, warn};
 use crate::machine::processor::{CoreKind, Platform};
 use crate::warning::{Warning, Warnings};
 
@@ -23,14 +23,14 @@ fn a_node_of_two_packages_may_have_remote_memory() {
     assert_eq!(machine.sharing.between(0, 2), Shared::Machine);
     // A hypervisor draws packages within a node as it likes: nothing lies in another socket.
     machine.processor.platform = Platform::Virtual;
-    sharing_of(&mut machine, &files).unwrap();
+    sharing(&mut machine, &files).unwrap();
     assert_eq!(machine.sharing.between(0, 2), Shared::Node);
     assert!(has(&machine, "one-node") && !has(&machine, "node-spans-packages"));
     // Packages that are nodes are believed.
     let files = files_of(&fixture("two-small-sockets"));
     let mut machine = surveyed(&files, None);
     machine.processor.platform = Platform::Virtual;
-    sharing_of(&mut machine, &files).unwrap();
+    sharing(&mut machine, &files).unwrap();
     assert_eq!(machine.sharing.between(0, 2), Shared::Machine);
 }
 

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use crate::analysis::curve::Analysis;
 use crate::describe::Present;
 use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Options};
@@ -31,13 +30,8 @@ pub struct Experiment {
 }
 
 /// A function that measures points.
-pub type Measure = for<'a> fn(
-    &'a Options<'a>,
-    &mut Session<'a, '_>,
-    &Timer,
-    &[Point],
-    &Budget,
-) -> Result<Findings<'a>, Failure<'a>>;
+pub type Measure =
+    for<'a> fn(&'a Options<'a>, &mut Session<'a, '_>, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>;
 
 /// Collects every point that `give` passes on.
 ///
@@ -49,6 +43,6 @@ pub fn gathered<'a>(give: &mut dyn FnMut(EachPoint<'_>) -> Result<(), Failure<'a
     give(&mut |point| points.push(point))?;
     match points.is_empty() {
         true => Err(PlacementError::NothingToMeasure.into()),
-        false => Ok(Table::of(&points)?),
+        false => Ok(Table::of(points.into_iter())?),
     }
 }

@@ -65,7 +65,7 @@ pub const MATRIX: Experiment = Experiment {
         planned(planning, &scope)
     },
     budget: Budget::of_pairs,
-    measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
+    measure: |_, session, points, budget| run::measure(session, points, budget),
     conclude: |session, findings| {
         check(session.machine, &findings.outcomes, session.warnings);
         None

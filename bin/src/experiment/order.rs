@@ -54,11 +54,10 @@ pub const ORDER: Experiment = Experiment {
             },
         )
     },
-    measure: |_, session, timer, points, budget| {
+    measure: |_, session, points, budget| {
         let mut loads = Loads::default();
         let mut alongside = Alongside { loads: Some(&mut loads), ..Alongside::default() };
-        let mut findings =
-            run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
+        let mut findings = run::measure_with(session, points, budget, &mut alongside, &mut run::all_rounds)?;
         let mut outcomes = findings.outcomes.iter();
         let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
         findings.extra.strided = loads.conclude(clock.map(|clock| clock.median));

@@ -8,13 +8,10 @@ use std::vec::Vec;
 use latency_core::chain::Order;
 use latency_core::traffic::Kind;
 use latency_core::units::{Bytes, LineSize, NodeId, PageSize, Pages};
-use latency_core::words::When;
 
 use super::tests::{fixture, machine, machine_of, options, planned};
 use crate::analysis::traffic::bytes_per_line;
 use crate::engine::pieces;
-use crate::engine::progress::Progress;
-use crate::engine::session::{Noted, Session};
 use crate::machine::Machine;
 use crate::plan;
 use crate::plan::curve::region;
@@ -202,9 +199,7 @@ fn traffic_that_stores_to_a_part_of_a_line_is_refused() {
 
 /// Returns the codes of the warnings about `size` bytes for which pages were asked, and obtained in `mapped` bytes.
 fn told(machine: &Machine, size: Bytes, asked: Pages, (pages, mapped): (Pages, Bytes)) -> Vec<String> {
-    let (mut warnings, mut progress, mut noted) = (Warnings::new(), Progress::new(When::Never), Noted::new());
-    let mut session =
-        Session { machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
+    let mut warnings = Warnings::new();
     let evidence = Evidence {
         numa_maps: Some(Default::default()),
         transparent_huge: pages.are_transparent().then_some(mapped),
@@ -212,7 +207,7 @@ fn told(machine: &Machine, size: Bytes, asked: Pages, (pages, mapped): (Pages, B
     };
     let placed =
         Placed { means: Means::Policy, pages, mapped, before: evidence, after: evidence, as_small: None };
-    pieces::tell(&mut session, (NodeId(0), size, asked), &placed);
+    pieces::tell(machine, &mut warnings, (NodeId(0), size, asked), &placed);
     warnings.iter().map(|warning| format!("{}: {warning}", Warning::code(warning))).collect()
 }
 

@@ -36,7 +36,7 @@ pub const PARALLEL: Experiment = Experiment {
     },
     plan: |planning| gathered(&mut |each| plan::lanes::parallel(planning, each)),
     budget: Budget::of_lanes,
-    measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
+    measure: |_, session, points, budget| run::measure(session, points, budget),
     conclude: |_, _| None,
     present,
 };

@@ -28,7 +28,7 @@ use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
 use crate::result::Point;
 use crate::result::residency::Residence;
-use crate::sys::table::{List, Table};
+use crate::sys::table::Table;
 
 /// Average time for the latency of a working set, which is measured first.
 const SHARE_NS: f64 = 0.8e9;
@@ -57,17 +57,16 @@ pub const RESIDENCY: Experiment = Experiment {
         budget.after_ns = if budget.bounded { budget.point_ns * count.real() } else { WAITS_NS };
         budget
     },
-    measure: |_, session, timer, points, budget| {
-        timer.fine_counter()?;
+    measure: |_, session, points, budget| {
+        session.timer.fine_counter()?;
         let limits = ResidencyLimits {
             near: single::private_cache(session.machine),
             spent_ns: budget.after_ns,
             rounds: budget.trials,
         };
-        let mut found = List::new(residency::MOST)?;
+        let mut found = Table::new(residency::MOST)?;
         let mut findings = run::measure_with(
             session,
-            timer,
             points,
             budget,
             &mut Alongside::default(),
@@ -76,7 +75,7 @@ pub const RESIDENCY: Experiment = Experiment {
                 residency::search(session.progress, schedule, limits, &mut found)
             },
         )?;
-        findings.residency = Table::of(&found)?;
+        findings.residency = found;
         Ok(findings)
     },
     conclude: |_, _| None,

@@ -14,17 +14,17 @@ use crate::engine::finish;
 use crate::engine::memory::second;
 use crate::engine::placement;
 use crate::engine::prefetch_audit::UnderWay;
+use crate::engine::progress::Progress;
 use crate::engine::repeat;
 use crate::engine::session::{Deadline, Findings, Session, now_ns, requested};
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::{Failure, PlacementError};
+use crate::error::{Attempt, Failure, PlacementError};
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::options::Options;
 use crate::plan::budget::{Budget, Memory};
 use crate::plan::{self, Planning, regions, whole_run};
 use crate::result::conditions::Conditions;
-use crate::result::{Counter, Exclusion, Health, Outcome, Point};
+use crate::result::{Counter, Exclusion, Health, Outcome, Point, Timer};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -144,13 +144,17 @@ fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
 /// results so far are kept.
 pub fn run_experiment<'a>(
     options: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
+    machine: &'a Machine,
+    warnings: &mut Warnings,
+    progress: &mut Progress,
     experiment: &Experiment,
     planned: Planned,
     effort: Effort,
 ) -> Result<ExperimentRun<'a>, Failure<'a>> {
+    let timer = engine::sealed(|| timer(options, machine, warnings, &planned))?;
+    let mut session = Session::new(machine, timer, warnings, progress);
     let deadline = Deadline::at(effort.end_ns);
-    let ran = measured(options, session, experiment, planned, effort);
+    let ran = measured(options, &mut session, experiment, planned, effort);
     drop(deadline);
     let (mut ran, budget) = match ran {
         Err(Failure::Interrupted) if !requested() => return Err(PlacementError::BudgetOver.into()),
@@ -160,7 +164,7 @@ pub fn run_experiment<'a>(
         ran.findings.interrupted = false;
         leave_out(&mut ran.findings.outcomes, session.warnings)?;
     }
-    warn(session, &ran, &budget);
+    warn(&mut session, &ran, &budget);
     Ok(ran)
 }
 
@@ -190,10 +194,10 @@ fn measured<'a>(
     effort: Effort,
 ) -> Result<(ExperimentRun<'a>, Budget), Failure<'a>> {
     let mut health = Health::default();
-    let (timer, looked) = engine::sealed(|| {
-        let timer = timer(options, session, &planned)?;
+    let timer = session.timer;
+    let looked = engine::sealed(|| {
         self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
-        Ok::<_, Failure<'a>>((timer, search(options, session, &planned, &timer, effort)?))
+        search(options, session, &planned, effort)
     })?;
     if let Some(machine) = looked {
         session.machine = machine;
@@ -212,16 +216,16 @@ fn measured<'a>(
     budget.until_ns = budget.until_ns.min(effort.end_ns);
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let (watch, findings) = engine::sealed(|| {
-        let watch = Watch::begin(session.noted, &machine.cpus, points);
-        (watch, (experiment.measure)(options, session, &timer, points, budget))
+        let watch = Watch::begin(&mut session.noted, &machine.cpus, points);
+        (watch, (experiment.measure)(options, session, points, budget))
     });
     let mut findings = findings?;
     let analysis = (experiment.conclude)(session, &mut findings);
     let placed = findings.outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, machine.page, placed);
     let conditions = engine::sealed(|| {
-        check(session, &timer, &mut health, &mut findings, budget, effort)?;
-        Ok::<_, Failure<'a>>(watch.and_then(|watch| watch.end(session, &timer)))
+        check(session, &mut health, &mut findings, budget, effort)?;
+        Ok::<_, Failure<'a>>(watch.and_then(|watch| watch.end(session)))
     })?;
     let several = regions::have_several_initiators(points);
     let regions = several.then_some(budget.memory);
@@ -229,16 +233,17 @@ fn measured<'a>(
 }
 
 /// Moves to the CPU of the first point and chooses the clock there.
-fn timer<'a>(
+fn timer(
     options: &Options<'_>,
-    session: &mut Session<'_, '_>,
+    machine: &Machine,
+    warnings: &mut Warnings,
     planned: &Planned,
-) -> Result<Timer, Failure<'a>> {
+) -> Attempt<Timer> {
     if let Some(point) = planned.points.first() {
         placement::pin(point.cpu)?;
     }
     let single = stamps_single_loads(options, &planned.budget);
-    Timer::choose(&session.machine.processor, single, session.warnings)
+    Timer::choose(&machine.processor, single, warnings)
 }
 
 /// Searches for the sizes that the plan depends on, and returns the machine with them. An earlier experiment may have
@@ -247,7 +252,6 @@ fn search<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     planned: &Planned,
-    timer: &Timer,
     effort: Effort,
 ) -> Result<Option<&'a Machine>, Failure<'a>> {
     if session.machine.sizing.is_some() {
@@ -261,14 +265,14 @@ fn search<'a>(
     let begun_ns = now_ns();
     let end_ns = begun_ns + (SEARCH_SHARE * (effort.end_ns - begun_ns)).max(SEARCH_NS);
     let _deadline = Deadline::at(end_ns.min(effort.end_ns));
-    find_working_set::find(session, timer, like, &planned.points, seeks_cache)
+    find_working_set::find(session, like, &planned.points, seeks_cache)
 }
 
 /// Warns of all that a run shows about the machine and itself.
 fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget) {
-    let ExperimentRun { timer, health, conditions, findings, .. } = ran;
+    let ExperimentRun { health, conditions, findings, .. } = ran;
     self_test::warn(session.machine, health, conditions.as_ref(), &findings.outcomes, session.warnings);
-    finish::warn(session, timer, &findings.outcomes, budget, health.repeat);
+    finish::warn(session, &findings.outcomes, budget, health.repeat);
     if findings.interrupted {
         let planned = findings.outcomes.len() as u32;
         session.warnings.push(Warning::Partial { finished: ran.done() as u32, planned });
@@ -278,7 +282,6 @@ fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget)
 /// Performs the checks of the tool itself after the trials: the first point again, prefetchers, and the self-test.
 fn check<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     health: &mut Health,
     findings: &mut Findings<'a>,
     budget: &Budget,
@@ -288,12 +291,12 @@ fn check<'a>(
         let measured = &findings.outcomes;
         let mut checks = || {
             health.repeat = match findings.repeat {
-                None => repeat::again(session, timer, measured, budget)?,
+                None => repeat::again(session, measured, budget)?,
                 in_turn => in_turn,
             };
             // An audit that began between rounds is completed now.
             let mut audit =
-                findings.audit.take().or_else(|| UnderWay::like(session.machine, timer, measured));
+                findings.audit.take().or_else(|| UnderWay::like(session.machine, session.timer, measured));
             if let Some(audit) = &mut audit {
                 session.progress.say(format_args!("checking prefetchers"));
                 audit.finish(session.machine, budget.until_ns)?;
@@ -309,7 +312,11 @@ fn check<'a>(
             Err(error) => return Err(error),
         }
     }
-    self_test::look_again(timer.counter(), session.machine.processor.platform, health);
+    // The failed numbers are measured again.
+    let platform = session.machine.processor.platform;
+    if platform != Platform::Emulated {
+        self_test::look(session.timer.counter(), platform, health);
+    }
     Ok(())
 }
 

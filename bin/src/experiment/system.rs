@@ -26,7 +26,6 @@ use crate::report::chart::vector;
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::shown::Shown;
 use crate::report::words::words;
-use crate::result::Extra;
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
@@ -40,21 +39,14 @@ pub const SYSTEM: Experiment = Experiment {
         flags: FlagSet::of(&[FlagId::Strict, FlagId::Probe]).union(FlagSet::IDENTITY),
         ..Descriptor::OF_VALUES
     },
-    plan: |_| Ok(Table::empty()?),
+    plan: |_| Ok(Table::new(0)?),
     budget: |options, machine, _| Budget::new(options, machine),
-    measure: |_, session, _, _, _| {
+    measure: |_, session, _, _| {
         let Machine { processor, host, .. } = session.machine;
         let no_counters = Meter::open(processor, host.perf_event_paranoid).err();
-        Ok(Findings {
-            outcomes: Table::empty()?,
-            distributions: Table::empty()?,
-            spans: Table::empty()?,
-            residency: Table::empty()?,
-            extra: Extra { no_counters, ..Extra::default() },
-            repeat: None,
-            audit: None,
-            interrupted: false,
-        })
+        let mut findings = Findings::new(0)?;
+        findings.extra.no_counters = no_counters;
+        Ok(findings)
     },
     conclude: |_, _| None,
     present,

@@ -20,7 +20,7 @@ use crate::engine::placement::node_of;
 use crate::error::Failure;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;
-use crate::machine::detect::{dimms, line, sharing_of};
+use crate::machine::detect::{dimms, line, sharing};
 use crate::machine::processor::{Platform, identify, small_cores};
 use crate::options::{self, FlagSet, Options};
 use crate::plan::budget::Budget;
@@ -115,7 +115,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     let given = cpus.map(|list| CpuSet::parse_list(list.as_bytes()).unwrap());
     machine.cpus = given.unwrap_or(machine.topology.online_cpus);
     machine.small = small_cores(files, &machine.topology.online_cpus);
-    sharing_of(&mut machine, files).unwrap();
+    sharing(&mut machine, files).unwrap();
     let allowed = machine.host.process.mems_allowed;
     machine.memory_nodes = if allowed.is_empty() { machine.nodes } else { allowed };
     machine

@@ -51,7 +51,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
             .rewritten(PLACES)
             .within(SHARE_NS * points.len().real(), points.len())
     },
-    measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
+    measure: |_, session, points, budget| run::measure(session, points, budget),
     conclude: |_, _| None,
     present,
 };

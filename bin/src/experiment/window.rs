@@ -47,12 +47,12 @@ pub const WINDOW: Experiment = Experiment {
     },
     plan: |planning| gathered(&mut |each| plan::lanes::window(planning, each)),
     budget: Budget::of_lanes,
-    measure: |_, session, timer, points, budget| {
-        timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
+    measure: |_, session, points, budget| {
+        session.timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
         let mut extra = Extra::default();
         let alongside = &mut Alongside::default();
         let mut findings =
-            run::measure_with(session, timer, points, budget, alongside, &mut |session, schedule| {
+            run::measure_with(session, points, budget, alongside, &mut |session, schedule| {
                 schedule.run(session.progress)?;
                 window_search::search(session.progress, schedule, &mut extra.reach)
             })?;

@@ -4,36 +4,24 @@ use latency_core::arch::{self, Atomics};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Dimm, DimmSource, Dimms, Host, TABLE, node_at, read_edac, read_table};
 use latency_core::text::Text;
-use latency_core::topology::{Files, Source, Topology, files};
-use latency_core::topology::{Groups, Sharing};
+use latency_core::topology::{Files, Groups, Sharing, Source, Topology, files};
 use latency_core::units::{CpuId, LineSize, NodeId};
 
 use super::Machine;
 use super::processor::{self, Platform, Processor};
-use crate::sys::auxv;
-use crate::sys::cpu;
-use crate::sys::errno::Errno;
-use crate::sys::file::SystemFiles;
-use crate::sys::numa;
-use crate::sys::table::{List, Table};
+use crate::sys::{Errno, SystemFiles, Table, auxv, cpu, numa};
 use crate::warning::{ShortText, Warning, Warnings};
 
-/// Detects the hardware that the machine's CPUs share, for experiments that choose among them.
+/// Detects the hardware that the machine's CPUs share, for experiments that choose among them, by these files.
 ///
 /// # Errors
 ///
 /// The error of mapping memory for it.
-pub fn sharing(machine: &mut Machine) -> Result<(), Errno> {
-    sharing_of(machine, &SystemFiles)
-}
-
-/// Detects it by these files.
-///
-/// # Errors
-///
-/// The error of mapping memory for it.
-pub fn sharing_of(machine: &mut Machine, files: &impl Files) -> Result<(), Errno> {
-    let packages = !machine.draws_packages();
+pub fn sharing(machine: &mut Machine, files: &impl Files) -> Result<(), Errno> {
+    // A guest may have several packages in one node, which are not those of the hardware.
+    let mut nodes = machine.topology.nodes().iter();
+    let packages =
+        machine.processor.platform == Platform::Hardware || !nodes.any(|node| node.packages.len() > 1);
     let places = Table::filled(Sharing::places(&machine.cpus), Groups::EMPTY)?;
     machine.sharing = Sharing::read(files, &machine.topology, &machine.cpus, packages, places.leak());
     Ok(())
@@ -146,9 +134,9 @@ const MOST_DIMMS: usize = 512;
 
 /// Returns the memory devices, by the firmware's table if this process may read it, or else by EDAC.
 pub fn dimms(files: &impl Files, topology: &Topology) -> Option<Dimms<'static>> {
-    let mut found: List<Dimm> = List::new(MOST_DIMMS).ok()?;
+    let mut found: Table<Dimm> = Table::new(MOST_DIMMS + 1).ok()?;
     let with_memory = || topology.nodes().iter().filter(|node| node.has_memory).map(|node| node.id);
-    let read = |found: &mut List<Dimm>| {
+    let read = |found: &mut Table<Dimm>| {
         let mut table = Table::zeroed(MOST_OF_TABLE).ok()?;
         let table = files.read(TABLE, &mut table).filter(|table| table.len() < MOST_OF_TABLE)?;
         // All addresses are on the only node with memory.
@@ -161,13 +149,12 @@ pub fn dimms(files: &impl Files, topology: &Topology) -> Option<Dimms<'static>> 
     let (mut source, slots) = (DimmSource::Smbios, read(&mut found));
     if slots.is_none() {
         found.truncate(0);
-        found.pushed = 0;
         read_edac(files, &mut |dimm| _ = found.push(*dimm))?;
         source = DimmSource::Edac;
     }
     let slots = slots.flatten();
     // An incomplete list would be counted wrongly.
-    (found.pushed <= MOST_DIMMS).then(|| Dimms { source, slots, populated: found.leak() })
+    (found.len() <= MOST_DIMMS).then(|| Dimms { source, slots, populated: found.leak() })
 }
 
 /// Returns the longest cache line. A kernel without descriptions of caches (a device tree) does not report it; then it is
@@ -189,9 +176,7 @@ fn memory_nodes(host: &Host, topology: &Topology) -> NodeSet {
 /// Warns about properties of the machine that matter to every reader of a result.
 pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     let Machine { topology, host, processor, .. } = machine;
-    if !machine.has_proc {
-        warnings.push(Warning::NoProc);
-    }
+    warnings.push_if(!machine.has_proc, Warning::NoProc);
     if !machine.has_numa {
         warnings.push(Warning::NoNuma);
     } else if topology.source == Source::Assumed {
@@ -222,9 +207,7 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
         };
         warnings.push(Warning::CpusIsolated { cpus: words });
     }
-    if allowed + (isolated.len() as u32) < online {
-        warnings.push(Warning::CpusetPartial { allowed, online });
-    }
+    warnings.push_if(allowed + (isolated.len() as u32) < online, Warning::CpusetPartial { allowed, online });
     if let Some(throttle) = host.throttle.filter(|throttle| throttle.cpus < 1.0) {
         warnings.push(Warning::CpuQuota { cpus: throttle.cpus });
     }
@@ -258,7 +241,7 @@ mod tests {
     fn the_cpus_under_the_test_have_cores() {
         let [machine] = machine(None, None, &CpuSet::EMPTY).unwrap().leak() else { panic!("one machine") };
         assert_eq!(machine.sharing.cores_of(&machine.cpus), machine.cpus);
-        sharing(machine).unwrap();
+        sharing(machine, &SystemFiles).unwrap();
         let cores = machine.sharing.cores_of(&machine.cpus);
         assert!(!cores.is_empty() && cores.difference(&machine.cpus).is_empty());
         assert!(machine.cpus.iter().all(|cpu| machine.sharing.core_of(cpu) <= cpu));

@@ -9,8 +9,7 @@ use latency_core::topology::{Files, threads_of_core};
 use latency_core::units::{CpuId, NodeId};
 
 use super::{Instead, Machine};
-use crate::sys::errno::Errno;
-use crate::sys::table::{List, Table};
+use crate::sys::{Errno, Table};
 
 /// Nanoseconds between both readings: 20 ticks of the kernel.
 pub const LOOK_NS: u64 = 200_000_000;
@@ -18,6 +17,25 @@ pub const LOOK_NS: u64 = 200_000_000;
 const BUSY: f64 = 0.05;
 /// Maximum bytes of /proc/stat that are read: a line for each of the most CPUs.
 const MOST_READ: usize = 1 << 20;
+
+/// The activity of all CPUs since the boot.
+#[derive(Debug)]
+pub struct StatReading(Table<u8>);
+
+impl StatReading {
+    /// Reads /proc/stat; returns `None` if it cannot be read.
+    pub fn now(files: &impl Files) -> Option<StatReading> {
+        let mut text = Table::zeroed(MOST_READ).ok()?;
+        let length = files.read("/proc/stat", &mut text)?.len();
+        text.truncate(length);
+        Some(StatReading(text))
+    }
+
+    /// Returns the activity of a CPU since an earlier reading.
+    pub fn since(&self, before: &StatReading, cpu: u32) -> CpuTime {
+        CpuTime::of_cpu(&self.0, cpu).since(&CpuTime::of_cpu(&before.0, cpu))
+    }
+}
 
 /// Chooses idle CPUs on those of the nodes in `asked` that have a busy first CPU, from two readings with `wait` between
 /// them. Without a choice no reading is made; if /proc/stat cannot be read, the first CPU remains.
@@ -39,13 +57,11 @@ pub fn choose(
     if count == 0 {
         return Ok(());
     }
-    let mut texts = [Table::zeroed(MOST_READ)?, Table::zeroed(MOST_READ)?];
-    let [before, after] = &mut texts;
-    let Some(before) = files.read("/proc/stat", before) else { return Ok(()) };
+    let Some(before) = StatReading::now(files) else { return Ok(()) };
     wait();
-    let Some(after) = files.read("/proc/stat", after) else { return Ok(()) };
+    let Some(after) = StatReading::now(files) else { return Ok(()) };
     let busy = |cpu: u32| {
-        let passed = CpuTime::of_cpu(after, cpu).since(&CpuTime::of_cpu(before, cpu));
+        let passed = after.since(&before, cpu);
         (passed.total > 0).then(|| passed.busy.real() / passed.total.real())
     };
     let found = choices().filter_map(|cpus| {
@@ -56,7 +72,7 @@ pub fn choose(
         let cpu = idle(files, &alike.collect(), first, &busy)?;
         Some(Instead { first: CpuId(first), busy: share, cpu: CpuId(cpu) })
     });
-    let mut instead = List::new(count)?;
+    let mut instead = Table::new(count)?;
     // There is room for all choices.
     found.for_each(|one| _ = instead.push(one));
     machine.instead = instead.leak();

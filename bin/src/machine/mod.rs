@@ -6,18 +6,16 @@
 pub mod detect;
 pub mod idle;
 mod memory;
-mod pages;
 pub mod processor;
 
 use latency_core::arch::Atomics;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Dimms, Host};
-use latency_core::topology::Sharing;
-use latency_core::topology::{Node, Source, Topology};
+use latency_core::topology::{Node, Sharing, Topology};
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
 
-use self::processor::{CoreKind, Platform, Processor};
 pub use memory::Supply;
+pub use processor::{CoreKind, Platform, Processor};
 
 /// Assumed size of a last-level cache that is not reported: larger than most, so that the working set reaches memory.
 const UNKNOWN_CACHE: Bytes = Bytes(64 << 20);
@@ -132,24 +130,15 @@ impl Machine {
     }
 
     /// Returns the kind of a CPU's core; `None` if the kernel does not report several kinds.
-    #[must_use]
     pub fn kind_of(&self, cpu: CpuId) -> Option<CoreKind> {
         Some(CoreKind::of(self.small.as_ref()?.contains(cpu.0)))
     }
 
     /// Returns a node with CPUs of several packages, and their number, if the machine is not a guest: hypervisors draw
     /// packages as they like.
-    #[must_use]
     pub fn node_of_packages(&self) -> Option<(NodeId, u32)> {
         let spans = |node: &&Node| node.packages.len() > 1 && self.processor.platform == Platform::Hardware;
         self.topology.nodes().iter().find(spans).map(|node| (node.id, node.packages.len() as u32))
-    }
-
-    /// Returns whether the packages are not those of the hardware: a guest has several in one node.
-    #[must_use]
-    pub fn draws_packages(&self) -> bool {
-        let mut nodes = self.topology.nodes().iter();
-        self.processor.platform != Platform::Hardware && nodes.any(|node| node.packages.len() > 1)
     }
 
     /// Returns whether a package has several nodes with CPUs: sub-NUMA clusters, NPS2 or NPS4.
@@ -189,12 +178,6 @@ impl Machine {
             (Some(node), None) => Some(node.id),
             _ => self.memory_nodes.first().filter(|_| self.memory_nodes.len() == 1).map(NodeId),
         }
-    }
-
-    /// Returns whether the kernel shows its nodes: it lists them, or has neither their directory nor `numa_maps` although
-    /// /proc is mounted, since it was built without NUMA.
-    pub fn knows_its_nodes(&self) -> bool {
-        self.topology.source == Source::Sysfs || self.has_proc
     }
 
     /// Returns the size of the last-level cache that sysfs or the processor reports, if either does.

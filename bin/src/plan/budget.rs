@@ -4,14 +4,13 @@
 
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel::Encoding;
-use latency_core::math;
-use latency_core::math::ToReal;
+use latency_core::math::{self, ToReal};
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::regions;
 pub use super::regions::Memory;
 use super::sizes::LEAST_DEFAULT;
-use crate::error::{Failure, PlacementError};
+use crate::error::{Attempt, PlacementError};
 use crate::machine::{Machine, Sizing};
 use crate::options::{FlagId, Options};
 use crate::result::{Point, Walk, chain};
@@ -485,7 +484,7 @@ impl Budget {
     /// # Errors
     ///
     /// [`Failure::no_such_chain`].
-    pub fn chain(&self, point: &Point) -> Result<Chain, Failure<'static>> {
+    pub fn chain(&self, point: &Point) -> Attempt<Chain> {
         let Point { kernel, order, size, stride, line, seed, walk, .. } = *point;
         let is_usual = matches!((walk, order), (Walk::Chain, Order::Random))
             && (stride, kernel.encoding) == (line.bytes(), Encoding::Pointer);

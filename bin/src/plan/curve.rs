@@ -3,15 +3,12 @@
 //! Pure, like the whole plan. [`latency_core::model::refine`] adds further sizes while measuring.
 
 use latency_core::chain::Order;
-use latency_core::math;
-use latency_core::math::ToReal;
-use latency_core::math::exp2;
+use latency_core::math::{self, ToReal, exp2};
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use super::{EachPoint, Planning, Scope, single};
 use crate::error::{Failure, PlacementError};
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
+use crate::machine::{Machine, Platform};
 use crate::options::{Options, UsageError};
 use crate::result::{Point, chain};
 

@@ -69,6 +69,12 @@ impl Range {
         Range(self.0, self.1.max(wait_ns.map_or(0.0, |wait| wait + START.1 + AUDIT.1)))
     }
 
+    /// Returns the range with neither end below the other range's.
+    #[must_use]
+    pub fn at_least(self, other: Range) -> Range {
+        Range(self.0.max(other.0), self.1.max(other.1))
+    }
+
     /// Returns the range with neither end above `limit`.
     #[must_use]
     pub fn at_most(self, limit: f64) -> Range {
@@ -145,10 +151,9 @@ fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
     match budget.trials {
         Some(trials) => trial * (f64::from(trials) / rounds).max(1.0),
         None => {
-            let all = trial * BATCHES;
             let asked =
                 if budget.iters.is_some() { Range::ZERO } else { hop * (budget.hops.real() / rounds) };
-            Range(all.0.max(asked.0).max(least_ns), all.1.max(asked.1).max(least_ns))
+            (trial * BATCHES).at_least(asked).at_least(Range(least_ns, least_ns))
         }
     }
 }
@@ -173,11 +178,6 @@ fn rounds(budget: &Budget, fewest: usize) -> Range {
 /// Returns the products of the minima and of the maxima.
 fn product(one: Range, other: Range) -> Range {
     Range(one.0 * other.0, one.1 * other.1)
-}
-
-/// Returns false if the point needs pages from a pool that is too small.
-fn can_be_had(machine: &Machine, point: &Point) -> bool {
-    point.pages.pool().is_none_or(|page| machine.pool_holds(point.target, page, point.size))
 }
 
 /// Returns the time of a visit before its round: of the first visit, and of each other visit.
@@ -228,7 +228,7 @@ fn exchanges(pairs: f64, budget: &Budget) -> Range {
     /// Nanoseconds of a window: waking up both threads takes a part of it, and a neighbour may double it.
     const WINDOW: Range = Range(0.5 * WINDOW_NS, 2.0 * WINDOW_NS);
     let all = product(WINDOW * pairs, rounds(budget, budget.rounds));
-    let all = Range(all.0.max(budget.spread_ns), all.1.max(2.0 * budget.spread_ns));
+    let all = all.at_least(Range(budget.spread_ns, 2.0 * budget.spread_ns));
     // The minimum windows are made even if time is up.
     let least = pairs * budget.fewest.real() * WINDOW_NS;
     START + all.at_most((budget.share_ns * pairs * OVERTIME).max(least))
@@ -251,7 +251,11 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     }
     let (mut count, mut mapped, mut once, mut all) = (0, 0.0, Range::ZERO, Range::ZERO);
     let mut last = None::<(Bytes, usize)>;
-    for (index, point) in points.iter().enumerate().filter(|(_, point)| can_be_had(machine, point)) {
+    // A pool may be too small for the pages of a point.
+    let is_there = |point: &Point| {
+        point.pages.pool().is_none_or(|page| machine.pool_holds(point.target, page, point.size))
+    };
+    for (index, point) in points.iter().enumerate().filter(|(_, point)| is_there(point)) {
         let earlier = points.get(..index).unwrap_or_default();
         let shared = |other: &&Point| {
             (other.target, other.pages) == (point.target, point.pages)
@@ -297,8 +301,7 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
         once = once + first + if budget.single_hops { REFRESH } else { Range::ZERO };
         // If rounds are shorter than the time over which they are spread, the CPU idles between them.
         let distance = budget.spread_ns / (budget.rounds * points.len()).real();
-        let visit = again + round + single_hops(budget, hop);
-        let visit = Range(visit.0.max(distance), visit.1.max(distance));
+        let visit = (again + round + single_hops(budget, hop)).at_least(Range(distance, distance));
         all = all + product(visit, rounds(budget, fewest)).at_most(budget.point_ns);
         count += 1;
     }
@@ -317,7 +320,7 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let own = single::cache(machine, 2);
     let is_own = points.iter().all(|point| own.is_some_and(|own| point.size <= own));
     let used = USED[usize::from(is_own)] * time;
-    let all = if bounded { all } else { Range(all.0.max(used), all.1.max(time)) };
+    let all = if bounded { all } else { all.at_least(Range(used, time)) };
     // The minimum windows are made even if time is up.
     let least = if budget.window_ns > 0.0 { all.0 } else { once.0 };
     let held = Range(1e9, 1e9) * budget.held.real();

@@ -7,8 +7,7 @@ use latency_core::units::{Bytes, CpuId, LINE, NodeId};
 use super::Planning;
 use super::sizes::{CACHES, LEAST_DEFAULT, check, whole_pages, within_half};
 use crate::error::{Failure, PlacementError};
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
+use crate::machine::{Machine, Platform};
 use crate::options::{FlagId, Options};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
@@ -100,9 +99,7 @@ pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Opt
 
 /// Warns if generators may not saturate memory, or may share a core without a report by the system.
 pub fn warn_of_few(machine: &Machine, generators: u32, warnings: &mut Warnings) {
-    if generators == 1 {
-        warnings.push(Warning::OneGenerator);
-    }
+    warnings.push_if(generators == 1, Warning::OneGenerator);
     let several_threads = machine.cpus.iter().any(|cpu| machine.sharing.core_of(cpu) != cpu);
     if machine.processor.platform == Platform::Virtual && machine.cpus.len() > 1 && !several_threads {
         warnings.push(Warning::VcpusMayShareCore);

@@ -163,7 +163,6 @@ fn curve<'a>(
 
 /// Returns the index of the point to be held, among planned and added points: it has a rate, unless the rate is the
 /// limit.
-#[must_use]
 pub fn held(points: &mut dyn Iterator<Item = Point>) -> Option<usize> {
     let mut held = None;
     for (index, point) in points.enumerate() {

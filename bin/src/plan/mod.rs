@@ -10,12 +10,10 @@ pub mod duration;
 pub mod generators;
 pub mod lanes;
 pub mod loaded;
-mod planning;
 pub mod regions;
 mod scope;
 pub mod single;
 pub mod sizes;
-pub mod states;
 pub mod traffic;
 pub mod whole_run;
 
@@ -23,7 +21,8 @@ use latency_core::chain::Order;
 use latency_core::kernel::{self, Kernel};
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
 
-pub use planning::{EachPoint, Plan, Planning};
+pub use budget::{Budget, Memory, Optional, Pass};
+pub use regions::{PlannedRegion, Regions};
 pub use scope::Scope;
 pub use sizes::{CACHES, looked_at, most, working_set};
 
@@ -31,8 +30,25 @@ use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::{self, Options};
 use crate::result::{Point, Walk, chain};
-use crate::warning::Warning;
+use crate::sys::Table;
+use crate::warning::{Warning, Warnings};
 use latency_core::words::Worded;
+
+/// The inputs of a plan.
+pub struct Planning<'p, 'a> {
+    /// The options.
+    pub options: &'p Options<'a>,
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The warnings about points that are made smaller or left out.
+    pub warnings: &'p mut Warnings,
+}
+
+/// A function that receives points, one after another.
+pub type EachPoint<'e> = &'e mut dyn FnMut(Point);
+
+/// The points of an experiment, in the order in which they are reported.
+pub type Plan<'a> = Result<Table<Point>, Failure<'a>>;
 
 /// Returns the order of a chain that the options select, on a machine with base pages of this size.
 pub const fn order(options: &Options<'_>, page: PageSize) -> Order {

@@ -79,7 +79,6 @@ impl Regions {
     }
 
     /// Returns the regions that serve all regions in `needed`.
-    #[must_use]
     pub fn of(memory: Memory, needed: &mut dyn Iterator<Item = PlannedRegion>) -> Regions {
         let mut found = Regions { list: [None; 2 * MOST], is_complete: true };
         for region in needed {

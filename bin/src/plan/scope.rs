@@ -5,7 +5,7 @@
 use latency_core::cpulist::NodeSet;
 use latency_core::units::{CpuId, NodeId};
 
-use super::planning::Planning;
+use super::Planning;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Options, UsageError};
@@ -37,27 +37,15 @@ impl Scope {
         let [from, to] =
             [&options.cpunode, &options.memnode].map(|asked| asked.as_ref().filter(|nodes| !nodes.is_all()));
         for asked in [from, to].into_iter().flatten() {
-            for node in asked.iter() {
-                exists(machine, NodeId(node))?;
-            }
+            checked(asked, |node| exists(machine, node))?;
         }
         let initiators = match (options.cpu, from) {
             (Some(cpu), _) => only(cpu_node(machine, cpu)?),
-            (None, Some(asked)) => {
-                for node in asked.iter() {
-                    can_run(machine, NodeId(node))?;
-                }
-                *asked
-            }
+            (None, Some(asked)) => checked(asked, |node| can_run(machine, node))?,
             (None, None) => machine.initiators(),
         };
         let mut targets = match to {
-            Some(asked) => {
-                for node in asked.iter() {
-                    has_memory(machine, NodeId(node))?;
-                }
-                *asked
-            }
+            Some(asked) => checked(asked, |node| has_memory(machine, node))?,
             None => default_targets(machine, planning.warnings),
         };
         if options.local {
@@ -111,6 +99,12 @@ impl Scope {
     pub fn narrowed(self, from: NodeId, to: NodeId) -> Scope {
         Scope { initiators: only(from), targets: only(to), ..self }
     }
+}
+
+/// Returns the nodes that the user gave, if each of them passes a check.
+fn checked<E>(asked: &NodeSet, check: impl Fn(NodeId) -> Result<(), E>) -> Result<NodeSet, E> {
+    asked.iter().map(NodeId).try_for_each(check)?;
+    Ok(*asked)
 }
 
 fn only(node: NodeId) -> NodeSet {
@@ -179,9 +173,7 @@ pub fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
 fn default_targets(machine: &Machine, warnings: &mut Warnings) -> NodeSet {
     let all = machine.targets();
     for node in machine.topology.nodes().iter().filter(|node| node.has_memory) {
-        if !all.contains(node.id.0) {
-            warnings.push(Warning::NodeLeftOut { node: node.id });
-        }
+        warnings.push_if(!all.contains(node.id.0), Warning::NodeLeftOut { node: node.id });
     }
     match machine.bound_to.map(|bound| bound.intersection(&all)) {
         Some(bound) if !bound.is_empty() && bound != all => {

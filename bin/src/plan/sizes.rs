@@ -6,7 +6,7 @@ use latency_core::host::Bound;
 use latency_core::kernel;
 use latency_core::units::{Bytes, NodeId, PageSize, PageSource};
 
-use super::planning::Planning;
+use super::Planning;
 use crate::error::PlacementError;
 use crate::machine::{Machine, Sizing, Supply};
 use crate::options::Options;

@@ -22,6 +22,7 @@ mod walk;
 pub mod words;
 
 pub use clock::{Counter, KernelClock, Timer, may_be_coarse};
+pub use counters::{Counted, Software};
 pub use extra::{Extra, Strided};
 pub use health::{Audit, Health, Repeat};
 pub use outcome::{Exclusion, Measurement, Outcome, core_clock, lack_core_clock};

@@ -136,6 +136,12 @@ impl Walk {
         }
     }
 
+    /// Returns the number of generators that are not on the CPU of the point.
+    pub fn other_generators(&self) -> u32 {
+        let generators = self.traffic().map_or(0, |traffic| traffic.generators);
+        generators.saturating_sub(u32::from(matches!(self, Walk::Traffic(_))))
+    }
+
     /// Returns whether the walk is over lines that threads of several CPUs share, and so can need threads that take
     /// turns.
     pub const fn is_of_cores(&self) -> bool {

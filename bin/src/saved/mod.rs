@@ -43,9 +43,9 @@ use tree::{JsonTree, JsonValue};
 
 use crate::error::{Failure, SavedError};
 use crate::options::tokens::Escaped;
-use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::terminal::Stream;
+use crate::sys::{Errno, Table};
 
 /// The defect of saved results in place of the result of a host: they have no conditions.
 const COLLECTION: Problem =
@@ -148,7 +148,7 @@ pub fn is_repeatable(path: &[u8]) -> bool {
 /// # Errors
 ///
 /// The errors of [`file::load`].
-pub fn loaded(path: &[u8]) -> Result<file::Contents, Errno> {
+pub fn loaded(path: &[u8]) -> Result<Table<u8>, Errno> {
     file::load(Some(path).filter(|path| *path != b"-"), LARGEST_FILE)
 }
 
@@ -157,7 +157,7 @@ pub fn loaded(path: &[u8]) -> Result<file::Contents, Errno> {
 /// # Errors
 ///
 /// [`SavedError::Unreadable`] and [`SavedError::TooLarge`].
-pub fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
+pub fn contents(path: &[u8]) -> Result<Table<u8>, Failure<'_>> {
     loaded(path).map_err(|errno| documents::unreadable(path, errno).into())
 }
 

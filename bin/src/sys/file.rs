@@ -7,10 +7,9 @@ use super::path::Path;
 use super::table::Table;
 use super::terminal::Stream;
 use core::cell::Cell;
-use core::ops::Deref;
 use latency_core::topology::Files;
 use latency_core::units::Bytes;
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open as open_file, stat};
 
 /// Flag for files of the system, which never block; without it, a pipe in place of one would block for ever.
@@ -92,14 +91,7 @@ pub fn for_each_line_of(
     mut each: impl FnMut(&[u8]) -> bool,
 ) -> Result<(), Errno> {
     let file = path.map(|path| open(path, OFlags::empty())).transpose()?;
-    let from = file.as_ref().map_or(Stream::Input.descriptor(), AsFd::as_fd);
-    let mut read = |rest: &mut [u8]| {
-        let length = rest.len().min(PIECE);
-        let count = read_some(from, rest.get_mut(..length).unwrap_or_default())?;
-        left.set(left.get().checked_sub(count).ok_or(Errno::EFBIG)?);
-        Ok(count)
-    };
-    split_lines(buffer, &mut read, &mut each)
+    lines(file.as_ref().map_or(Stream::Input.descriptor(), AsFd::as_fd), buffer, left, &mut each)
 }
 
 /// Passes every line of `path` without its newline to `each`, until `each` returns false.
@@ -114,14 +106,23 @@ pub fn for_each_line(
     buffer: &mut [u8],
     mut each: impl FnMut(&[u8]) -> bool,
 ) -> Result<(), Errno> {
-    let file = open(path, AT_ONCE)?;
-    let mut left = LONGEST;
+    lines(open(path, AT_ONCE)?.as_fd(), buffer, &Cell::new(LONGEST), &mut each)
+}
+
+/// Passes every line of a file to `each`, and takes the bytes read from those that are `left`.
+fn lines(
+    from: BorrowedFd<'_>,
+    buffer: &mut [u8],
+    left: &Cell<usize>,
+    each: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<(), Errno> {
     let mut read = |rest: &mut [u8]| {
-        let count = read_some(&file, rest)?;
-        left = left.checked_sub(count).ok_or(Errno::EFBIG)?;
+        let length = rest.len().min(PIECE);
+        let count = read_some(from, rest.get_mut(..length).unwrap_or_default())?;
+        left.set(left.get().checked_sub(count).ok_or(Errno::EFBIG)?);
         Ok(count)
     };
-    split_lines(buffer, &mut read, &mut each)
+    split_lines(buffer, &mut read, each)
 }
 
 /// Splits the text that `read` delivers piece by piece into lines.
@@ -172,29 +173,13 @@ fn line_length(text: Option<&[u8]>) -> Option<usize> {
     Some(place + text?.get(place..)?.iter().position(is_end)?)
 }
 
-/// A whole file in memory.
-pub struct Contents {
-    bytes: Table<u8>,
-    length: usize,
-}
-
-impl Deref for Contents {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        let all = self.bytes.get(..self.length).unwrap_or_default();
-        // Some editors write a byte-order mark.
-        all.strip_prefix(b"\xef\xbb\xbf").unwrap_or(all)
-    }
-}
-
 /// Reads the whole of `path`, which may also be a pipe, or of standard input without a path, up to `limit` bytes.
 ///
 /// The contents are copied, because a mapped file could shrink or change while it is read.
 ///
 /// # Errors
 /// `EFBIG` above the limit, `EISDIR` for a directory; otherwise the errors of [`read_into`].
-pub fn load(path: Option<&[u8]>, limit: Bytes) -> Result<Contents, Errno> {
+pub fn load(path: Option<&[u8]>, limit: Bytes) -> Result<Table<u8>, Errno> {
     let file = path.map(|path| open(path, OFlags::empty())).transpose()?;
     let from = file.as_ref().map_or(Stream::Input.descriptor(), AsFd::as_fd);
     let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
@@ -204,7 +189,13 @@ pub fn load(path: Option<&[u8]>, limit: Bytes) -> Result<Contents, Errno> {
     if length > limit {
         return Err(Errno::EFBIG);
     }
-    Ok(Contents { bytes, length })
+    bytes.truncate(length);
+    // Some editors write a byte-order mark.
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.copy_within(3.., 0);
+        bytes.truncate(length - 3);
+    }
+    Ok(bytes)
 }
 
 #[cfg(test)]

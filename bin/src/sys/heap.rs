@@ -9,7 +9,8 @@
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
 use core::ptr::{NonNull, null_mut, with_exposed_provenance_mut as pointer};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, AtomicUsize};
 
 use latency_core::units::Pages;
 
@@ -38,7 +39,6 @@ pub struct Heap {
 
 impl Heap {
     /// Returns a heap without a chunk.
-    #[must_use]
     pub const fn new() -> Heap {
         Heap {
             free: [const { AtomicUsize::new(0) }; CLASSES],
@@ -56,7 +56,6 @@ impl Heap {
     }
 
     /// Returns whether nothing may be allocated now.
-    #[must_use]
     pub fn is_sealed(&self) -> bool {
         self.sealed.load(Relaxed)
     }

@@ -12,8 +12,7 @@
 use super::arguments::Arguments;
 use super::file::read_into;
 use super::out::Messages;
-use super::raw::process_id;
-use super::raw::{exit, syscall6};
+use super::raw::{exit, process_id, syscall6};
 use super::table::Table;
 use super::terminal::Stream;
 use core::cell::Cell;

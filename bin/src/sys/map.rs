@@ -45,16 +45,91 @@ fn flags(pages: Pages) -> MapFlags {
     })
 }
 
+/// A range of addresses with an unmapped page on either side, inaccessible until a part is mapped; unmapped when dropped.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    base: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: a reservation owns its addresses, which belong to the process rather than to a thread.
+unsafe impl Send for Reservation {}
+
+impl Reservation {
+    /// Reserves `length` bytes at a multiple of `alignment`.
+    pub(super) fn new(length: usize, alignment: usize) -> Result<Reservation, Errno> {
+        let guard = base_page();
+        let whole = length.checked_add(alignment + 2 * guard).ok_or(Errno::ENOMEM)?;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: a new mapping at an address that the kernel chooses touches no other.
+        let start = unsafe { mmap_anonymous(null_mut(), whole, ProtFlags::empty(), flags) }?.cast::<u8>();
+        let before = (start as usize + guard).next_multiple_of(alignment) - guard - start as usize;
+        let used = before + length + 2 * guard;
+        // The space that the alignment did not need is released, because it would count as address space in use.
+        release(start, before);
+        release(start.wrapping_add(used), whole - used);
+        let base = NonNull::new(start.wrapping_add(before + guard)).ok_or(Errno::ENOMEM)?;
+        Ok(Reservation { base, length })
+    }
+
+    /// Returns the first byte.
+    pub(super) const fn start(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Returns the length in bytes.
+    pub(super) const fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Returns the address of a byte.
+    pub(super) const fn at(&self, place: usize) -> *mut u8 {
+        self.base.as_ptr().wrapping_add(place)
+    }
+
+    /// Maps private, anonymous memory in place of a range, which is inside the reservation.
+    pub(super) fn map(
+        &mut self,
+        range: Range<usize>,
+        access: ProtFlags,
+        flags: MapFlags,
+    ) -> Result<(), Errno> {
+        let flags = flags | MapFlags::PRIVATE | MapFlags::FIXED;
+        // SAFETY: MAP_FIXED replaces a part of this value's own addresses, which nothing else borrows.
+        unsafe { mmap_anonymous(self.at(range.start).cast(), range.len(), access, flags) }?;
+        Ok(())
+    }
+
+    /// Advises the kernel about the pages of a range.
+    pub(super) fn advise(&self, range: Range<usize>, advice: Advice) -> Result<(), Errno> {
+        // SAFETY: the kinds of advice in this folder change how pages are provided, inside the reservation, and never
+        // their contents.
+        patiently(|| unsafe { madvise(self.at(range.start).cast(), range.len(), advice) })
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let guard = base_page();
+        // No borrow of the addresses outlives this value. An error would leave them mapped, which is harmless.
+        release(self.at(0).wrapping_sub(guard), self.length + 2 * guard);
+    }
+}
+
+/// Unmaps `length` bytes of a reservation, to which no reference exists.
+fn release(start: *mut u8, length: usize) {
+    if length > 0 {
+        // SAFETY: both callers own the addresses, and nothing points there.
+        let _ = unsafe { munmap(start.cast(), length) };
+    }
+}
+
 /// A private, anonymous, writable mapping with an unmapped page on either side; unmapped when dropped.
 #[derive(Debug)]
 pub struct Region {
-    base: NonNull<u8>,
-    length: usize,
+    range: Reservation,
     pages: Pages,
 }
-
-// SAFETY: a region owns its mapping, which belongs to the process rather than to a thread.
-unsafe impl Send for Region {}
 
 impl Region {
     /// Maps at least `bytes` bytes, rounded up to whole pages of that kind, at least one; `Auto` means base pages.
@@ -66,14 +141,14 @@ impl Region {
     /// `EINVAL` if the kernel has no pages of this kind.
     pub fn map(bytes: usize, pages: Pages) -> Result<Region, Errno> {
         let region = Self::of_any_pages(bytes, pages)?;
-        let all = 0..region.length;
+        let all = 0..region.len();
         match pages.source() {
             // A kernel without transparent huge pages returns EINVAL, which is correct for base pages.
-            PageSource::Auto | PageSource::Base => match region.advise(all, Advice::LinuxNoHugepage) {
+            PageSource::Auto | PageSource::Base => match region.range.advise(all, Advice::LinuxNoHugepage) {
                 Ok(()) | Err(Errno::EINVAL) => {}
                 Err(error) => return Err(error),
             },
-            PageSource::Thp => region.advise(all, Advice::LinuxHugepage)?,
+            PageSource::Thp => region.range.advise(all, Advice::LinuxHugepage)?,
             PageSource::Pool => {}
         }
         Ok(region)
@@ -87,20 +162,16 @@ impl Region {
     pub(super) fn with_small_pages(bytes: usize, pages: Pages) -> Result<Region, Errno> {
         let region = Self::of_any_pages(bytes, pages)?;
         // Small pages save memory, because most of a table is never touched.
-        let _ = region.advise(0..region.length, Advice::LinuxNoHugepage);
+        let _ = region.range.advise(0..region.len(), Advice::LinuxNoHugepage);
         Ok(region)
     }
 
     fn of_any_pages(bytes: usize, pages: Pages) -> Result<Region, Errno> {
         let granule = granule(pages);
         let length = bytes.max(1).checked_next_multiple_of(granule).ok_or(Errno::ENOMEM)?;
-        let base = reserve(length, granule.max(ALIGNMENT))?;
-        // From here on, dropping `region` releases the address range.
-        let region = Region { base, length, pages };
-        let writable = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: MAP_FIXED replaces a part of the new reservation, which nothing else uses.
-        unsafe { mmap_anonymous(base.as_ptr().cast(), length, writable, flags(pages) | MapFlags::FIXED) }?;
-        Ok(region)
+        let mut range = Reservation::new(length, granule.max(ALIGNMENT))?;
+        range.map(0..length, ProtFlags::READ | ProtFlags::WRITE, flags(pages))?;
+        Ok(Region { range, pages })
     }
 
     /// Returns the region that [`map`](Self::map) made for `bytes` and `pages`, with its first byte at `base`.
@@ -108,23 +179,24 @@ impl Region {
     /// # Safety
     /// The region was forgotten, and no other code uses its mapping any more.
     pub(super) unsafe fn again(base: NonNull<u8>, bytes: usize, pages: Pages) -> Region {
-        Region { base, length: bytes.max(1).next_multiple_of(granule(pages)), pages }
+        let length = bytes.max(1).next_multiple_of(granule(pages));
+        Region { range: Reservation { base, length }, pages }
     }
 
     /// Returns the first address.
     pub fn address(&self) -> usize {
-        self.base.as_ptr() as usize
+        self.range.at(0) as usize
     }
 
     /// Returns the first byte, for a type of this directory that owns the region.
-    pub(super) fn start(&self) -> NonNull<u8> {
-        self.base
+    pub(super) const fn start(&self) -> NonNull<u8> {
+        self.range.start()
     }
 
     /// Returns the length in bytes: the requested size, rounded up.
     #[allow(clippy::len_without_is_empty, reason = "a region is never empty")]
-    pub fn len(&self) -> usize {
-        self.length
+    pub const fn len(&self) -> usize {
+        self.range.len()
     }
 
     /// Populates every page of a range of bytes and makes it writable; present pages stay as they are.
@@ -137,14 +209,14 @@ impl Region {
     /// region. Before Linux 5.14 the pages are touched one by one; then a lack of huge pages is `EFAULT` too, and a
     /// lack of small ones is a signal.
     pub fn populate(&mut self, range: Range<usize>) -> Result<(), Errno> {
-        if range.start > range.end || range.end > self.length {
+        if range.start > range.end || range.end > self.len() {
             return Err(Errno::EINVAL);
         }
         let page = self.pages.pool().unwrap_or_else(page_size).bytes().0 as usize;
         let start = range.start / page * page;
         // The length of the region is a multiple of the page, so the end stays inside.
         let end = range.end.next_multiple_of(page);
-        match self.advise(start..end, Advice::LinuxPopulateWrite) {
+        match self.range.advise(start..end, Advice::LinuxPopulateWrite) {
             Err(Errno::EINVAL) => self.touch(start..end, page),
             result => result,
         }
@@ -159,39 +231,21 @@ impl Region {
     fn touch(&mut self, range: Range<usize>, page: usize) -> Result<(), Errno> {
         for offset in range.step_by(page) {
             if self.pages.pool().is_some() {
-                fetch(self.base.as_ptr().wrapping_add(offset))?;
+                fetch(self.range.at(offset))?;
             }
             // SAFETY: the caller's range is inside the mapping, and this is its only user; a byte is always aligned.
-            let byte = unsafe { AtomicU8::from_ptr(self.base.as_ptr().add(offset)) };
+            let byte = unsafe { AtomicU8::from_ptr(self.range.at(offset)) };
             // Either outcome leaves the byte as it was. Relaxed: `&mut` excludes other threads.
             let _ = byte.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
         Ok(())
     }
 
-    fn advise(&self, range: Range<usize>, advice: Advice) -> Result<(), Errno> {
-        let start = self.base.as_ptr().wrapping_add(range.start);
-        // SAFETY: the three kinds of advice in this file change how pages are provided, inside the mapping, and never
-        // their contents.
-        patiently(|| unsafe { madvise(start.cast(), range.len(), advice) })
-    }
-
     /// Returns the region as lines.
-    #[must_use]
     pub fn lines(&mut self) -> &mut [Line] {
         // SAFETY: aligned to [`ALIGNMENT`], inside the mapping, readable and writable through this borrow only; every bit
         // pattern is a line, and a page is a whole number of lines.
-        unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.length / size_of::<Line>()) }
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        let guard = base_page();
-        let start = self.base.as_ptr().wrapping_sub(guard);
-        // SAFETY: the reservation, guards included, is this value's own, and no
-        // borrow of it outlives it. An error would leave it mapped, which is harmless.
-        let _ = unsafe { munmap(start.cast(), self.length + 2 * guard) };
+        unsafe { core::slice::from_raw_parts_mut(self.range.at(0).cast(), self.len() / size_of::<Line>()) }
     }
 }
 
@@ -206,29 +260,6 @@ pub(super) fn fetch(at: *const u8) -> Result<(), Errno> {
     match unsafe { syscall6(__NR_rt_sigprocmask, [NO_SUCH_OPERATION, at as usize, 0, SET, 0, 0]) } {
         Err(Errno::EFAULT) => Err(Errno::EFAULT),
         _ => Ok(()),
-    }
-}
-
-/// Reserves `length` bytes at a multiple of `alignment` with a guard on either side, all inaccessible.
-pub(super) fn reserve(length: usize, alignment: usize) -> Result<NonNull<u8>, Errno> {
-    let guard = base_page();
-    let whole = length.checked_add(alignment + 2 * guard).ok_or(Errno::ENOMEM)?;
-    let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-    // SAFETY: a new mapping at an address that the kernel chooses touches no other.
-    let start = unsafe { mmap_anonymous(null_mut(), whole, ProtFlags::empty(), flags) }?.cast::<u8>();
-    let before = (start as usize + guard).next_multiple_of(alignment) - guard - start as usize;
-    let used = before + length + 2 * guard;
-    // The space that the alignment did not need is released, because it would count as address space in use.
-    release(start, before);
-    release(start.wrapping_add(used), whole - used);
-    NonNull::new(start.wrapping_add(before + guard)).ok_or(Errno::ENOMEM)
-}
-
-/// Unmaps `length` bytes of a new reservation.
-fn release(start: *mut u8, length: usize) {
-    if length > 0 {
-        // SAFETY: nothing points into a reservation that `reserve` has not returned yet.
-        let _ = unsafe { munmap(start.cast(), length) };
     }
 }
 
@@ -275,8 +306,8 @@ mod tests {
     #[test]
     fn a_page_that_cannot_be_populated_is_an_errno() {
         let region = Region::map(10_000, Pages::base(page_size())).unwrap();
-        assert_eq!(fetch(region.base.as_ptr()), Ok(()));
-        assert_eq!(fetch(region.base.as_ptr().wrapping_sub(base_page())), Err(Errno::EFAULT));
+        assert_eq!(fetch(region.range.at(0)), Ok(()));
+        assert_eq!(fetch(region.range.at(0).wrapping_sub(base_page())), Err(Errno::EFAULT));
         let held_back = || std::fs::read_to_string("/proc/thread-self/status").unwrap();
         let held_back = || held_back().lines().find(|line| line.starts_with("SigBlk")).map(String::from);
         let before = held_back();

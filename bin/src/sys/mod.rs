@@ -28,3 +28,7 @@ pub mod terminal;
 pub mod thread;
 pub mod time;
 pub mod zero_pages;
+
+pub use errno::Errno;
+pub use file::SystemFiles;
+pub use table::Table;

@@ -66,7 +66,6 @@ pub struct Sink {
     /// The output file; `None` for standard output.
     file: Option<OutputFile>,
     buffer: Table<u8>,
-    used: usize,
     error: Option<Errno>,
 }
 
@@ -82,7 +81,7 @@ impl Sink {
     /// for the buffer.
     pub fn create(path: Option<&[u8]>) -> Result<Sink, Errno> {
         let file = path.map_or(Ok(None), OutputFile::create)?;
-        Ok(Sink { file, buffer: Table::zeroed(BUFFER)?, used: 0, error: None })
+        Ok(Sink { file, buffer: Table::new(BUFFER)?, error: None })
     }
 
     /// Makes an output file readable for all users, whatever the process's umask is, because a service of another user
@@ -102,19 +101,12 @@ impl Sink {
     }
 
     /// Adds bytes unchanged. After an error nothing more is written.
-    pub fn put(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() && self.error.is_none() {
-            let room = self.buffer.get_mut(self.used..).unwrap_or_default();
-            let count = room.len().min(bytes.len());
-            let (now, later) = bytes.split_at(count);
-            if let Some(place) = room.get_mut(..count) {
-                place.copy_from_slice(now);
-            }
-            self.used += count;
-            bytes = later;
-            if self.used == self.buffer.len() {
+    pub fn put(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if self.buffer.push(byte).is_none() {
                 // `finish` returns the error, which is kept.
                 let _ = self.flush();
+                self.buffer.push(byte);
             }
         }
     }
@@ -125,11 +117,10 @@ impl Sink {
     /// The first error of this or any earlier write.
     pub fn flush(&mut self) -> Result<(), Errno> {
         if self.error.is_none() {
-            let collected = self.buffer.get(..self.used).unwrap_or_default();
             let target = self.file.as_ref().map_or(Stream::Output.descriptor(), OutputFile::descriptor);
-            self.error = write_all(target, collected).err();
+            self.error = write_all(target, &self.buffer).err();
         }
-        self.used = 0;
+        self.buffer.truncate(0);
         self.error.map_or(Ok(()), Err)
     }
 

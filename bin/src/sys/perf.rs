@@ -33,6 +33,7 @@ pub enum Event {
     WalkCycles,
 }
 
+#[cfg(test)]
 impl Event {
     /// All events, in the order of [`EventCounts`].
     pub const ALL: [Event; COUNT] = [
@@ -48,7 +49,7 @@ impl Event {
 /// The number of events.
 pub const COUNT: usize = 6;
 
-/// Returns the kernel's type and number of each event (`PERF_TYPE_*`, `PERF_COUNT_*`), in the order of [`Event::ALL`];
+/// Returns the kernel's type and number of each event (`PERF_TYPE_*`, `PERF_COUNT_*`), in the order of [`Event`];
 /// `walk` is the processor's own code of walk cycles, if it has one.
 fn codes(walk: Option<u64>) -> [Option<(u32, u64)>; COUNT] {
     const HARDWARE: u32 = 0;
@@ -108,7 +109,7 @@ pub trait CounterGroup {
 
 /// The counters of this thread that could be opened; they count together and at the same times.
 pub struct ThreadCounters {
-    /// The counters, in the order of [`Event::ALL`]. If an event is not counted, the reason: `ENOENT` without this
+    /// The counters, in the order of [`Event`]. If an event is not counted, the reason: `ENOENT` without this
     /// counter, as in most virtual machines; `EACCES` or `EPERM` if `perf_event_paranoid` or a container forbids it;
     /// `EINVAL` if the group has no counter left.
     members: [Result<OwnedFd, Errno>; COUNT],
@@ -121,12 +122,13 @@ impl ThreadCounters {
     pub fn open(wanted: &[Event], walk: Option<u64>) -> ThreadCounters {
         let mut members = [const { Err(Errno::ENOENT) }; COUNT];
         let mut leader = None;
-        for ((member, event), code) in members.iter_mut().zip(&Event::ALL).zip(&codes(walk)) {
-            let Some(code) = code.filter(|_| wanted.contains(event)) else { continue };
-            *member = open_event(code, leader);
-            if let (None, Ok(descriptor)) = (leader, &*member) {
-                leader = Some(descriptor.as_raw_fd());
-            }
+        let codes = codes(walk);
+        for event in wanted.iter().map(|event| *event as usize) {
+            let (Some(member), Some(Some(code))) = (members.get_mut(event), codes.get(event)) else {
+                continue;
+            };
+            *member = open_event(*code, leader);
+            leader = leader.or(member.as_ref().ok().map(OwnedFd::as_raw_fd));
         }
         ThreadCounters { members }
     }
@@ -208,7 +210,7 @@ fn open_event((kind, config): (u32, u64), leader: Option<i32>) -> Result<OwnedFd
 /// The counts of a group since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
-    /// The counts, in the order of [`Event::ALL`]; `None` if the event could not be opened.
+    /// The counts, in the order of [`Event`]; `None` if the event could not be opened.
     counts: [Option<u64>; COUNT],
     /// Nanoseconds during which the group was enabled.
     enabled: u64,
@@ -219,7 +221,7 @@ pub struct Totals {
 /// The events between two [`Totals`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventCounts {
-    /// The counts, in the order of [`Event::ALL`], scaled up to the whole time if the group shared the hardware with
+    /// The counts, in the order of [`Event`], scaled up to the whole time if the group shared the hardware with
     /// others; `None` if the event could not be opened or never ran.
     pub counts: [Option<u64>; COUNT],
     /// The share of the time during which the group was on the hardware, 0 to 1; below 1 the counts are estimates.

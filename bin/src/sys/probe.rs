@@ -56,7 +56,6 @@ enum CallAnswer {
 
 /// Tries the calls if the arguments ask for it, and returns the exit status: 0, 2 if one ends the process, or 4 if the
 /// text cannot be written.
-#[must_use]
 pub fn run(mut given: Arguments) -> Option<i32> {
     let words = [given.next(), given.next(), given.next()];
     let asked: [&[u8]; 2] = [b"system", b"--probe"];

@@ -17,30 +17,24 @@
 //! that passes it; after that it is only read, except for the number of the thread, which is atomic.
 
 use super::arch::{Routine, clone_thread};
-use super::auxv::page_size;
 use super::cpu::yield_now;
 use super::errno::Errno;
+use super::map::{Reservation, base_page};
 use super::raw::{OTHER_THREADS, checked};
 use super::time::{monotonic_raw_ns, sleep_ns};
 use core::ffi::{CStr, c_void};
 use core::hint::spin_loop;
-use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering, fence};
 use linux_raw_sys::general::{
     CLONE_CHILD_CLEARTID, CLONE_FILES, CLONE_FS, CLONE_PARENT_SETTID, CLONE_SIGHAND, CLONE_SYSVSEM,
     CLONE_THREAD, CLONE_VM,
 };
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
 
 /// Bytes of a stack, on which a panic formats its message: that needs a few KiB. It is a whole number of base pages of
-/// every size.
+/// every size. A base page without access lies below each stack, so that an overrun ends the process.
 const STACK: usize = 64 << 10;
-
-/// Returns the number of bytes without access below each stack, so that an overrun ends the process: a base page.
-fn guard() -> usize {
-    page_size().bytes().0 as usize
-}
 
 /// Flags of a new thread: it shares everything, and the kernel sets a word while it lives. All supported kernels have
 /// these flags, and filters of system calls that allow threads allow them.
@@ -79,9 +73,8 @@ pub fn scope<S: Sync, R>(
     body: impl FnOnce(Started) -> R,
 ) -> Result<R, Errno> {
     let job = Job { shared, work };
-    let mut crew = Crew::map(count)?;
-    // The dismissal is dropped before the crew, which waits for the dismissed threads.
-    let _dismissal = Dismissal { shared, dismiss };
+    let dismiss = || dismiss(shared);
+    let mut crew = Crew::map(count, &dismiss)?;
     // SAFETY: the crew is new and has `count` stacks. The routine expects a `ThreadWork` with a job of this type, which
     // outlives the crew and is shared, as `S` is `Sync`.
     let refused = unsafe { crew.start(count, enter::<S>, (&raw const job).cast()) }.err();
@@ -172,48 +165,28 @@ extern "C" fn enter<S: Sync>(work: *mut c_void) {
     fence(Ordering::Release);
 }
 
-/// Dismisses the threads when it is dropped, however the body ends.
-struct Dismissal<'a, S> {
-    shared: &'a S,
-    dismiss: fn(&S),
-}
-
-impl<S> Drop for Dismissal<'_, S> {
-    fn drop(&mut self) {
-        (self.dismiss)(self.shared);
-    }
-}
-
-/// The stacks of some threads, and the number of started threads; joined and unmapped when dropped.
-struct Crew {
-    start: *mut u8,
-    length: usize,
+/// The stacks of some threads, and the number of started threads; dismissed, joined and unmapped when dropped, however
+/// the body ends.
+struct Crew<'a> {
+    stacks: Reservation,
     started: usize,
+    dismiss: &'a dyn Fn(),
 }
 
-impl Crew {
+impl<'a> Crew<'a> {
     /// Maps the stacks of `count` threads.
-    fn map(count: usize) -> Result<Crew, Errno> {
-        // One additional guard lies above the last stack, and avoids an empty mapping if there are no stacks.
-        let length = count.checked_mul(guard() + STACK).and_then(|length| length.checked_add(guard()));
-        let length = length.ok_or(Errno::ENOMEM)?;
-        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: a new mapping at an address that the kernel chooses touches no other.
-        let start = unsafe { mmap_anonymous(null_mut(), length, ProtFlags::empty(), flags) }?;
-        // From here on, dropping `crew` releases the mapping.
-        let crew = Crew { start: start.cast(), length, started: 0 };
-        for index in 0..count {
-            let stack = crew.top(index).wrapping_sub(STACK);
-            let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED);
-            // SAFETY: MAP_FIXED replaces a part of the new mapping, which nothing uses yet.
-            unsafe { mmap_anonymous(stack.cast(), STACK, access, flags) }?;
+    fn map(count: usize, dismiss: &'a dyn Fn()) -> Result<Crew<'a>, Errno> {
+        let length = count.checked_mul(STACK + base_page()).ok_or(Errno::ENOMEM)?;
+        let mut stacks = Reservation::new(length, base_page())?;
+        for start in (0..length).step_by(STACK + base_page()) {
+            stacks.map(start..start + STACK, ProtFlags::READ | ProtFlags::WRITE, MapFlags::empty())?;
         }
-        Ok(crew)
+        Ok(Crew { stacks, started: 0, dismiss })
     }
 
-    /// Returns the upper end of the stack with this index.
+    /// Returns the upper end of the stack with this index. Below each stack is a guard.
     fn top(&self, index: usize) -> *mut u8 {
-        self.start.wrapping_add((index + 1) * (guard() + STACK))
+        self.stacks.at(index * (STACK + base_page()) + STACK)
     }
 
     /// Returns the work of the thread with this index, inside its stack.
@@ -273,12 +246,10 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for Crew<'_> {
     fn drop(&mut self) {
+        (self.dismiss)();
         self.join();
-        // SAFETY: the mapping is this value's own, and no thread uses it any more. An error would leave it mapped,
-        // which is harmless.
-        let _ = unsafe { munmap(self.start.cast(), self.length) };
     }
 }
 

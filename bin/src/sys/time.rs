@@ -28,17 +28,17 @@ const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 /// counter, which kills a process that must not read it, and valgrind hides the vDSO's pages while the kernel still
 /// names their address.
 pub fn monotonic_raw_ns() -> u64 {
-    [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().find_map(read).unwrap_or(0)
+    known_ns().unwrap_or(0)
+}
+
+/// Returns the same nanoseconds; `None` if there is no clock at all, because a filter of system calls forbids it.
+pub fn known_ns() -> Option<u64> {
+    [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().find_map(read)
 }
 
 /// Returns the same time as a floating-point number.
 pub fn now_ns() -> f64 {
     monotonic_raw_ns().real()
-}
-
-/// Returns true if there is a clock at all: a filter of system calls may forbid it.
-pub fn clock_is_there() -> bool {
-    [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().any(|clock| read(clock).is_some())
 }
 
 /// Returns the nanoseconds that this thread has run, if the kernel reports them.

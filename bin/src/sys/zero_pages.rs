@@ -11,23 +11,21 @@
 //! `madvise(2)`: MADV_POPULATE_READ. `memfd_create(2)`: MFD_HUGETLB. Linux `mm/memory.c`, `do_anonymous_page`, and `mm/huge_memory.c`,
 //! `do_huge_pmd_anonymous_page`: a read fault maps the (huge) zero page.
 
-use super::errno::{Errno, patiently};
-use super::map::{base_page, fetch, reserve};
+use super::errno::Errno;
+use super::map::{Reservation, base_page, fetch};
 use core::ops::Range;
-use core::ptr::NonNull;
 use latency_core::rng::Pcg32;
 use latency_core::span::SpanWalk;
 use latency_core::units::{Bytes, PageSize};
 use linux_raw_sys::general::MFD_HUGE_SHIFT;
 use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, mmap};
 
 /// A range of addresses that reads as zeros.
 #[derive(Debug)]
 pub struct ZeroPages {
-    base: NonNull<u8>,
-    length: usize,
+    range: Reservation,
     /// A file of one page of a pool, and the size of that page.
     pool: Option<(OwnedFd, usize)>,
 }
@@ -39,18 +37,14 @@ impl ZeroPages {
     /// `ENOMEM` without address space (RLIMIT_AS counts it); `EINVAL` from a kernel without transparent huge pages, if
     /// they are wanted.
     pub fn map(length: usize, alignment: usize, huge: bool) -> Result<ZeroPages, Errno> {
-        let base = reserve(length, alignment)?;
-        // From here on, dropping `pages` releases the address range.
-        let pages = ZeroPages { base, length, pool: None };
-        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
-        // SAFETY: MAP_FIXED replaces a part of the new reservation, which nothing else uses.
-        unsafe { mmap_anonymous(base.as_ptr().cast(), length, ProtFlags::READ, flags) }?;
+        let mut range = Reservation::new(length, alignment)?;
+        range.map(0..length, ProtFlags::READ, MapFlags::NORESERVE)?;
         let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
-        match pages.advise(0..length, advice) {
+        match range.advise(0..length, advice) {
             Err(Errno::EINVAL) if !huge => {}
             result => result?,
         }
-        Ok(pages)
+        Ok(ZeroPages { range, pool: None })
     }
 
     /// Reserves `length` bytes, a multiple of `page`, for mappings of one page of that pool.
@@ -62,18 +56,18 @@ impl ZeroPages {
         let file = memfd_create(c"zeros", MemfdFlags::CLOEXEC | MemfdFlags::HUGETLB | size)?;
         ftruncate(&file, page.bytes().0)?;
         let page = page.bytes().0 as usize;
-        Ok(ZeroPages { base: reserve(length, page)?, length, pool: Some((file, page)) })
+        Ok(ZeroPages { range: Reservation::new(length, page)?, pool: Some((file, page)) })
     }
 
     /// Returns the first address.
     pub fn address(&self) -> usize {
-        self.base.as_ptr() as usize
+        self.range.at(0) as usize
     }
 
     /// Returns the length in bytes.
     #[allow(clippy::len_without_is_empty, reason = "a range is never empty")]
     pub const fn len(&self) -> usize {
-        self.length
+        self.range.len()
     }
 
     /// Makes the page tables of a range of whole pages refer to the page of zeros, or to that of the pool.
@@ -83,29 +77,27 @@ impl ZeroPages {
     /// `EFAULT` if the node has none. Before Linux 5.14 a byte of each page is read instead; then a lack of memory for
     /// tables is a signal.
     pub fn populate(&self, range: Range<usize>) -> Result<(), Errno> {
-        if range.start > range.end || range.end > self.length {
+        if range.start > range.end || range.end > self.len() {
             return Err(Errno::EINVAL);
         }
         let step = self.pool.as_ref().map_or_else(base_page, |(_, page)| *page);
         if let Some((file, page)) = &self.pool {
             for place in range.clone().step_by(*page) {
-                let at = self.base.as_ptr().wrapping_add(place);
+                let flags = MapFlags::SHARED | MapFlags::FIXED;
                 // SAFETY: MAP_FIXED replaces a part of this value's reservation, which no walk uses before it is
                 // populated. The file has one page, which is mapped whole.
-                unsafe {
-                    mmap(at.cast(), *page, ProtFlags::READ, MapFlags::SHARED | MapFlags::FIXED, file, 0)
-                }?;
+                unsafe { mmap(self.range.at(place).cast(), *page, ProtFlags::READ, flags, file, 0) }?;
             }
         }
-        match self.advise(range.clone(), Advice::LinuxPopulateRead) {
+        match self.range.advise(range.clone(), Advice::LinuxPopulateRead) {
             Err(Errno::EINVAL) => {
                 if self.pool.is_some() {
                     // A pool without a page would be a signal below.
-                    fetch(self.base.as_ptr().wrapping_add(range.start))?;
+                    fetch(self.range.at(range.start))?;
                 }
                 let pages = range.step_by(step);
                 // SAFETY: each place is inside the mapping, which is readable.
-                pages.for_each(|place| _ = unsafe { self.base.as_ptr().add(place).read_volatile() });
+                pages.for_each(|place| _ = unsafe { self.range.at(place).read_volatile() });
                 Ok(())
             }
             result => result,
@@ -113,29 +105,11 @@ impl ZeroPages {
     }
 
     /// Returns a walk over one word in each of `pages` pages; `None` if the mapping is shorter.
-    #[must_use]
     pub fn walk(&self, page: Bytes, pages: u64, offset: Bytes, rng: &mut Pcg32) -> Option<SpanWalk<'_>> {
         // SAFETY: the mapping is readable and lives as long as the borrow; any byte pattern is valid.
-        let zeros = unsafe { core::slice::from_raw_parts(self.base.as_ptr(), self.length) };
+        let zeros = unsafe { core::slice::from_raw_parts(self.range.at(0), self.len()) };
         // SAFETY: a mapping that cannot be written reads as zeros: it is private and anonymous, or of a file of zeros.
         unsafe { SpanWalk::new(zeros, page, pages, offset, rng) }
-    }
-
-    fn advise(&self, range: Range<usize>, advice: Advice) -> Result<(), Errno> {
-        let start = self.base.as_ptr().wrapping_add(range.start);
-        // SAFETY: the kinds of advice in this file change how pages are provided, inside the mapping, and never their
-        // contents.
-        patiently(|| unsafe { madvise(start.cast(), range.len(), advice) })
-    }
-}
-
-impl Drop for ZeroPages {
-    fn drop(&mut self) {
-        let guard = base_page();
-        let start = self.base.as_ptr().wrapping_sub(guard);
-        // SAFETY: the reservation, guards included, is this value's own, and no borrow of it outlives it. An error would
-        // leave it mapped, which is harmless.
-        let _ = unsafe { munmap(start.cast(), self.length + 2 * guard) };
     }
 }
 

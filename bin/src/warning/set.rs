@@ -52,6 +52,16 @@ impl Warnings {
         }
     }
 
+    /// Adds `warning` if `is_so`.
+    pub fn push_if(&mut self, is_so: bool, warning: Warning) {
+        self.extend(is_so.then_some(warning));
+    }
+
+    /// Adds warnings, such as the one that there may be.
+    pub fn extend(&mut self, warnings: impl IntoIterator<Item = Warning>) {
+        warnings.into_iter().for_each(|warning| self.push(warning));
+    }
+
     /// Adds `warning` as [`push`](Self::push) does, but before the milder ones of its code. Beyond `most` warnings of
     /// the code, the mildest one is left out and counted.
     pub fn push_worst_first(&mut self, mut warning: Warning, most: usize) {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use latency_tests::document::at;
-use latency_tests::run::run;
+use latency_tests::run::{command, run};
 
 #[test]
 fn a_run_with_a_budget_ends_in_time() {
@@ -30,4 +30,17 @@ fn a_budget_that_is_too_short_is_refused_at_once() {
     }
     let plan = run(&["curve", "--max-size=1M", "--budget=5", "--dry-run", "--json"]).expect_json(0);
     assert!(at(&plan, "/summary/most_s").as_f64().is_some_and(|seconds| seconds <= 5.0), "{plan:#}");
+}
+
+#[test]
+fn the_choice_of_a_cpu_is_a_part_of_the_run() {
+    /// Seconds during which the program looks at the CPUs of a node with several.
+    const LOOK: f64 = 0.2;
+    // `run` would pin it to one CPU.
+    let mut one = command(&["matrix", "--size=64K", "--trials=1", "--quiet", "--json"]);
+    let output = one.output().expect("a result").stdout;
+    let found: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
+    let lasted = at(&found, "/duration_s").as_f64().expect("a duration");
+    let cpus = std::thread::available_parallelism().expect("a number of CPUs");
+    assert!(lasted >= LOOK || cpus.get() == 1, "{lasted} s");
 }

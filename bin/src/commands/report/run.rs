@@ -10,9 +10,9 @@ use latency_core::math::ToReal;
 
 use super::{COUNT, Came, END, SECTIONS, VISITS, asked, budget_ns, least};
 use crate::engine::progress::Progress;
-use crate::engine::session::{Noted, Session, interrupted};
+use crate::engine::session::interrupted;
 use crate::error::{Failure, PlacementError, TimingError};
-use crate::experiment::run_experiment::{self, Effort, ExperimentRun};
+use crate::experiment::run_experiment::{self, Effort, ExperimentRun, run_experiment};
 use crate::machine::{Machine, detect};
 use crate::options::Options;
 use crate::sys::arguments::Arguments;
@@ -68,8 +68,6 @@ impl Sections {
             ));
             let mut warnings = Warnings::new();
             detect::warn(machine, &mut warnings);
-            let mut noted = Noted::new();
-            let mut session = Session { machine, warnings: &mut warnings, progress, noted: &mut noted };
             let came = run_experiment::planned(asked, machine, section.experiment).and_then(|planned| {
                 let (least, left_ns) = (least(machine, &planned), left_ns - END * budget_ns(options));
                 if left_ns < least.0 {
@@ -80,7 +78,8 @@ impl Sections {
                 let longest_ns = (MOST_SHARES / VISITS * limit_ns).max(least.1);
                 let end_ns = begun_ns.real() + longest_ns.min(left_ns);
                 let effort = Effort { limit_ns, checked: index == 0, begun_ns: f64::INFINITY, end_ns };
-                run_experiment::run_experiment(asked, &mut session, section.experiment, planned, effort)
+                let experiment = section.experiment;
+                run_experiment(asked, machine, &mut warnings, progress, experiment, planned, effort)
             });
             let came = came.map(|ran| {
                 // The findings about the machine are valid for the later sections too.

@@ -11,18 +11,13 @@ use latency_core::units::{Bytes, CpuId, Hertz};
 
 use crate::engine::checks::hardware::{self, HardwareCounts};
 use crate::engine::session::{Noted, Session};
-use crate::engine::stopwatch::clock::{Counter, Timer};
-use crate::engine::stopwatch::cpu_time;
-use crate::engine::stopwatch::cpu_time::CpuTimes;
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
+use crate::engine::stopwatch::{CpuTimes, cpu_time};
+use crate::machine::idle::StatReading;
+use crate::machine::{Machine, Platform};
 use crate::plan::single;
 use crate::result::conditions::{Conditions, CpuTime, OTHER_WORK, OnCpu, SIBLING_BUSY, STOLEN};
-use crate::result::{Point, Walk};
-use crate::sys::cpu;
-use crate::sys::file::SystemFiles;
-use crate::sys::table::Table;
-use crate::sys::time;
+use crate::result::{Counter, Point, Timer, Walk};
+use crate::sys::{SystemFiles, Table, cpu, time};
 use crate::warning::{Warning, Warnings};
 
 /// Minimum share of other work that counts if it is measured in ticks of a hundredth of a second: the kernel attributes
@@ -43,18 +38,14 @@ const SHORTEST_NS: u64 = 50_000_000;
 /// Maximum CPUs with a warning of one kind each; further CPUs are only counted.
 pub(super) const MOST_TOLD: usize = 8;
 
-/// Maximum bytes of /proc/stat that are read: a line for each of the most CPUs.
-const MOST_READ: usize = 1 << 20;
-
 /// One reading of the counters of the kernel.
 #[derive(Debug)]
 struct KernelSnapshot {
     /// Involuntary context switches of the first thread.
     switches: u64,
     ran_and_waited: Option<(u64, u64)>,
-    /// The text of /proc/stat, up to the bytes that could be read, and its length.
-    stat: Table<u8>,
-    length: usize,
+    /// The activity of all CPUs; `None` without /proc/stat.
+    stat: Option<StatReading>,
 }
 
 /// Watches the CPUs of a run.
@@ -72,20 +63,18 @@ pub struct Watch {
 impl Watch {
     /// Reads the counters of all CPUs for the first time, and starts counting the CPU time of the threads of `points`;
     /// returns `None` without points, or without memory for the counters.
-    #[must_use]
     pub fn begin(noted: &mut Noted, allowed: &CpuSet, points: &[Point]) -> Option<Watch> {
         let cpu = points.first()?.cpu;
         noted.times = CpuTimes::begin(allowed, cpu).ok();
         let least = points.iter().map(in_core).min().unwrap_or(Bytes(u64::MAX));
         let errors = HardwareCounts::read(&SystemFiles, cpu);
-        Some(Watch { times: noted.times?, least, before: look(&SystemFiles)?, cpu, errors })
+        Some(Watch { times: noted.times?, least, before: look(&SystemFiles), cpu, errors })
     }
 
     /// Reads the conditions again and warns about those that lower the trust in the result.
-    #[must_use]
-    pub fn end(self, session: &mut Session<'_, '_>, timer: &Timer) -> Option<Conditions> {
+    pub fn end(self, session: &mut Session<'_, '_>) -> Option<Conditions> {
         self.times.first_stays();
-        let found = self.found(&SystemFiles, session.noted, timer)?;
+        let found = self.found(&SystemFiles, &session.noted, &session.timer)?;
         warn(session.warnings, session.machine, &found, self.least);
         if let Some(errors) = &found.errors {
             hardware::warn(session.warnings, errors);
@@ -97,7 +86,7 @@ impl Watch {
     fn found(&self, files: &impl Files, noted: &Noted, timer: &Timer) -> Option<Conditions> {
         let Watch { times, before, errors, .. } = self;
         let until = |before: &HardwareCounts| Some(before.until(HardwareCounts::read(files, self.cpu)?));
-        let after = look(files)?;
+        let after = look(files);
         // Without thread clocks it is unknown how long the threads of the run were on each other's siblings.
         let readable = time::read(time::thread_clock()).is_some();
         let mut used = times.iter();
@@ -155,8 +144,8 @@ impl Watch {
 
 /// Returns the activity of a CPU between two readings.
 fn passed(before: &KernelSnapshot, after: &KernelSnapshot, cpu: u32) -> CpuTime {
-    let of = |look: &KernelSnapshot| CpuTime::of_cpu(look.stat.get(..look.length).unwrap_or_default(), cpu);
-    of(after).since(&of(before))
+    let both = before.stat.as_ref().zip(after.stat.as_ref());
+    both.map_or(CpuTime::default(), |(before, after)| after.since(before, cpu))
 }
 
 /// Returns the bytes of lines that each core walks over for a point; zero where the point times instructions, caches
@@ -196,9 +185,7 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
             }
         }
     }
-    if found.thread_moves > 0 {
-        warnings.push(Warning::ThreadMoved { times: found.thread_moves });
-    }
+    warnings.push_if(found.thread_moves > 0, Warning::ThreadMoved { times: found.thread_moves });
     // An emulator has no core clock, and its counter is only as steady as its host is idle.
     if platform == Platform::Emulated {
         return;
@@ -218,12 +205,9 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
     }
 }
 
-fn look(files: &impl Files) -> Option<KernelSnapshot> {
-    let mut stat = Table::zeroed(MOST_READ).ok()?;
-    // A file that cannot be read has length 0, and its shares are unknown.
-    let length = files.read("/proc/stat", &mut stat).map_or(0, <[u8]>::len);
+fn look(files: &impl Files) -> KernelSnapshot {
     let switches = cpu::thread_usage().unwrap_or_default().involuntary_switches;
-    Some(KernelSnapshot { switches, ran_and_waited: cpu_time::first_thread(), stat, length })
+    KernelSnapshot { switches, ran_and_waited: cpu_time::first_thread(), stat: StatReading::now(files) }
 }
 
 #[cfg(test)]
@@ -365,7 +349,7 @@ mod tests {
         {
             times.on(cpu).unwrap().add(ran, ran + lost, lost);
         }
-        let before = look(&StatFiles::with(before)).unwrap();
+        let before = look(&StatFiles::with(before));
         let watch = Watch { times, least: Bytes(0), before, cpu: CpuId(0), errors: None };
         let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
         watch.found(&StatFiles::with(after), &Noted::new(), &timer).unwrap()
@@ -415,8 +399,7 @@ mod tests {
     #[test]
     fn conditions_of_this_process_can_be_read() {
         let cpu = cpu::allowed().unwrap().first().unwrap();
-        let (first, second) = (look(&SystemFiles).unwrap(), look(&SystemFiles).unwrap());
-        let total = CpuTime::of_cpu(&first.stat[..first.length], cpu).total;
-        assert!(total > 0 && passed(&first, &second, cpu).total < 1_000_000, "{total}");
+        let (first, second) = (look(&SystemFiles), look(&SystemFiles));
+        assert!(first.stat.is_some() && passed(&first, &second, cpu).total < 1_000_000);
     }
 }

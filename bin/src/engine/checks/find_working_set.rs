@@ -2,20 +2,17 @@
 
 use latency_core::units::Bytes;
 
-use crate::engine::checks::sizing;
-use crate::engine::checks::sizing::Known;
+use crate::engine::checks::sizing::{self, Known};
 use crate::engine::memory::new_chain;
 use crate::engine::placement::Placement;
 use crate::engine::seam::{Place, Walker};
 use crate::engine::session::Session;
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::Failure;
-use crate::machine::processor::Platform;
-use crate::machine::{Machine, Sizing};
+use crate::error::{Attempt, Failure};
+use crate::machine::{Machine, Platform, Sizing};
 use crate::plan;
 use crate::result::Point;
-use crate::sys::table::Table;
+use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
 
 /// Maximum nanoseconds of a search; on a quiet machine it ends in a fifth of that.
@@ -31,32 +28,15 @@ struct SearchPlace<'a> {
 }
 
 impl Place for SearchPlace<'_> {
-    fn with_chain(
-        &mut self,
-        _: usize,
-        point: &Point,
-        _: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>> {
-        let cannot = Failure::NOTHING_TO_MEASURE;
+    fn with_chain(&mut self, _: usize, point: &Point, _: u64, walker: &mut Walker<'_>) -> Attempt {
         if self.placement.as_ref().is_none_or(|(size, _)| *size < point.size) {
             // The old and the new memory together may not fit.
             self.placement = None;
-            let placed = Placement::new(self.machine, point.target, point.size, point.pages);
-            let placed = placed.map_err(|failure| match failure {
-                Failure::Interrupted => Failure::Interrupted,
-                _ => cannot,
-            })?;
-            self.placement = Some((point.size, placed));
+            self.placement = Placement::optional(self.machine, point)?.map(|placed| (point.size, placed));
         }
         self.watch.go_to(point.cpu)?;
-        let (_, placement) = self.placement.as_mut().ok_or(cannot)?;
-        new_chain::walk(&self.watch, placement.split().0, point, walker)
-    }
-
-    /// Returns at once: a search has no rounds to spread.
-    fn pause(&mut self, _: f64) -> Result<(), Failure<'static>> {
-        Ok(())
+        let (_, placement) = self.placement.as_mut().ok_or(Failure::NOTHING_TO_MEASURE)?;
+        new_chain::walk(&self.watch, placement.split().0, point, None, walker)
     }
 }
 
@@ -68,7 +48,6 @@ impl Place for SearchPlace<'_> {
 /// The errors of the clock. The caller detects an interrupt itself.
 pub fn find<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     like: Option<(Point, f64)>,
     points: &[Point],
     seeks_cache: bool,
@@ -77,7 +56,7 @@ pub fn find<'a>(
     let Some((like, limit_ns)) = like else { return Ok(None) };
     session.progress.say(format_args!("sizing the working set"));
     let known = known(machine, &like, points, limit_ns, seeks_cache);
-    let mut place = SearchPlace { machine, watch: Stopwatch::new(*timer, None), placement: None };
+    let mut place = SearchPlace { machine, watch: Stopwatch::new(session.timer, None), placement: None };
     let found = sizing::search(&mut place, &like, &known);
     session.noted.moves += place.watch.moves();
     session.noted.spare = place.placement.take().map(|(size, placement)| (Point { size, ..like }, placement));

@@ -9,12 +9,11 @@
 
 use latency_core::cpulist::NodeSet;
 use latency_core::host::{ErrorCounts, from_meminfo, hottest_dimm};
-use latency_core::topology::files;
-use latency_core::topology::{Files, failed_pages};
+use latency_core::topology::{Files, failed_pages, files};
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use crate::result::conditions::HardwareErrors;
-use crate::sys::table::{List, Table};
+use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
 
 /// Maximum bytes of /proc/interrupts that are read: some hundred lines, each with a column for each CPU.
@@ -25,7 +24,7 @@ const MOST_DEVICES: usize = 1024;
 /// One reading of all counts.
 #[derive(Debug)]
 pub struct HardwareCounts {
-    devices: List<ErrorCounts>,
+    devices: Table<ErrorCounts>,
     /// Machine checks, bytes of corrupted memory, times that the CPU of the run was too hot, and pages with errors.
     counts: [Option<u64>; 4],
     dimm_heat: Option<i32>,
@@ -34,7 +33,7 @@ pub struct HardwareCounts {
 impl HardwareCounts {
     /// Reads the counts; those of heat are of `cpu`.
     pub fn read(files: &impl Files, cpu: CpuId) -> Option<HardwareCounts> {
-        let mut devices = List::new(MOST_DEVICES).ok()?;
+        let mut devices = Table::new(MOST_DEVICES).ok()?;
         ErrorCounts::read(files, &mut |device| _ = devices.push(*device));
         let heat = |part| {
             let count =
@@ -113,9 +112,7 @@ pub fn warn(warnings: &mut Warnings, found: &HardwareErrors) {
     if checks > 0 || corrupted > 0 {
         warnings.push(Warning::HardwareErrors { checks, corrupted: Bytes(corrupted) });
     }
-    if overheated > 0 {
-        warnings.push(Warning::Overheated { times: overheated });
-    }
+    warnings.push_if(overheated > 0, Warning::Overheated { times: overheated });
 }
 
 #[cfg(test)]

@@ -9,13 +9,11 @@ use latency_core::stats::{self, Interval, Summary};
 use latency_core::units::Bytes;
 
 use super::conditions::{MOST_TOLD, SOME_OF_SIBLING, SOME_OTHER_WORK};
-use crate::engine::stopwatch::clock::Counter;
 use crate::engine::stopwatch::core_clock::{FASTEST_GIGAHERTZ, SELF_TEST_STEPS};
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
+use crate::machine::{Machine, Platform};
 use crate::plan::single;
 use crate::result::conditions::{Conditions, OTHER_WORK};
-use crate::result::{Health, Outcome, Point, Walk};
+use crate::result::{Counter, Health, Outcome, Point, Walk};
 use crate::warning::{Beside, Warning, Warnings};
 
 /// Maximum distance of a first-level hit from a whole number of cycles; beyond it, the clock or the chain is not
@@ -48,13 +46,6 @@ pub fn look_by(
         if is_whole(health.l1_cycles) && is_whole(health.multiply_ratio) {
             break;
         }
-    }
-}
-
-/// Measures the failed numbers again, after the trials.
-pub fn look_again(counter: Option<&Counter>, platform: Platform, health: &mut Health) {
-    if platform != Platform::Emulated {
-        look(counter, platform, health);
     }
 }
 

@@ -6,15 +6,14 @@
 //! the loads that fill the TLBs and bring in page tables. The working set is doubled until the steady walk is no longer
 //! faster.
 
-use latency_core::math::{self, ToReal};
-use latency_core::math::{ln, sqrt};
+use latency_core::math::{self, ToReal, ln, sqrt};
 use latency_core::stats;
 use latency_core::units::{Bytes, PageSize};
 
 use crate::engine::schedule::walks::{fill, timed};
 use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::engine::seam::{Place, RUSHING_LANES, Walkable};
-use crate::error::Failure;
+use crate::error::{Attempt, Failure};
 use crate::machine::Sizing;
 use crate::plan::CACHES;
 use crate::plan::budget::{FILLING_LAPS, few};
@@ -115,11 +114,7 @@ struct Search<'s, A> {
 /// # Errors
 ///
 /// [`Failure::Interrupted`], and the errors of the clock.
-pub fn search<A: Place>(
-    place: &mut A,
-    like: &Point,
-    known: &Known,
-) -> Result<Option<Sizing>, Failure<'static>> {
+pub fn search<A: Place>(place: &mut A, like: &Point, known: &Known) -> Attempt<Option<Sizing>> {
     let begun_ns = place.now_ns();
     let until_ns = begun_ns + known.limit_ns;
     let mut search = Search { place, like: *like, known: *known, until_ns, fastest_ns: f64::INFINITY };
@@ -145,7 +140,7 @@ pub fn search<A: Place>(
 impl<A: Place> Search<'_, A> {
     /// Doubles the working set until no cache serves it, or until memory or time runs out. If the reported cache alone
     /// asks for a larger working set, nothing is learnt from more.
-    fn grow(&mut self) -> Result<Option<Grown>, Failure<'static>> {
+    fn grow(&mut self) -> Attempt<Option<Grown>> {
         let mut size = FIRST.min(self.known.most);
         let mut before = None;
         let Some((mut look, mut served)) = self.settled(size)? else { return Ok(None) };
@@ -177,7 +172,7 @@ impl<A: Place> Search<'_, A> {
 
     /// Passes over a working set until it is decided whether a cache serves it. The verdict is `None` if the passes do
     /// not decide it; the result is `None` if time is up before the first pass ends.
-    fn settled(&mut self, size: Bytes) -> Result<Option<(SizeMeasurement, Option<bool>)>, Failure<'static>> {
+    fn settled(&mut self, size: Bytes) -> Attempt<Option<(SizeMeasurement, Option<bool>)>> {
         let (mut sum, mut squares, mut settled) = (0.0, 0.0, None);
         for made in 1..=MOST_PASSES {
             let Some(look) = self.pass(size)? else { break };
@@ -209,7 +204,7 @@ impl<A: Place> Search<'_, A> {
     }
 
     /// Searches ever smaller working sets for the size of the last-level cache.
-    fn descend(&mut self, sizing: &mut Sizing, memory_ns: f64) -> Result<(), Failure<'static>> {
+    fn descend(&mut self, sizing: &mut Sizing, memory_ns: f64) -> Attempt {
         let near = self.known.near;
         let Some(SizeMeasurement { warm_ns: near_ns, .. }) = self.pass(Bytes(near.0 / 2))? else {
             return Ok(());
@@ -282,7 +277,7 @@ impl<A: Place> Search<'_, A> {
     }
 
     /// Makes one pass over a chain just written, and one after laps over all of it; returns `None` if time is up.
-    fn pass(&mut self, size: Bytes) -> Result<Option<SizeMeasurement>, Failure<'static>> {
+    fn pass(&mut self, size: Bytes) -> Attempt<Option<SizeMeasurement>> {
         let point = Point { size, ..self.like };
         let (mut cold, mut warm, mut ratios) = ([f64::NAN; PARTS], [f64::NAN; PARTS], [f64::NAN; PARTS]);
         let until_ns = self.until_ns;

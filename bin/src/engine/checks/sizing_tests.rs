@@ -7,7 +7,7 @@ use latency_core::rng::Pcg32;
 use latency_core::units::{CpuId, LineSize, NodeId, PageSize, Pages};
 
 use super::*;
-use crate::plan::budget::Budget;
+use crate::plan::Budget;
 use crate::result::Walk;
 use crate::tests::simulated::place::{Fake, Hop};
 

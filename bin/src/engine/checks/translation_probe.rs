@@ -14,14 +14,12 @@ use latency_core::stats;
 use latency_core::units::{Bytes, PageSize};
 
 use crate::engine::memory::new_chain;
-use crate::engine::placement;
-use crate::engine::placement::{Placement, Witness};
+use crate::engine::placement::{self, Placement, Witness};
 use crate::engine::schedule::walks::timed;
 use crate::engine::session::Session;
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::Failure;
-use crate::machine::processor::Platform;
+use crate::error::{Attempt, Failure};
+use crate::machine::Platform;
 use crate::result::{Outcome, Placed, Point, Walk};
 use crate::warning::{Warning, Warnings};
 
@@ -45,11 +43,10 @@ const BOUNDS: (f64, f64) = (0.3, 0.7);
 /// The errors of a walk.
 pub fn ask<'a>(
     session: &Session<'a, '_>,
-    timer: &Timer,
     like: &Point,
     placement: &mut Placement,
 ) -> Result<Option<bool>, Failure<'a>> {
-    let (lines, Witness { pages, target, .. }) = placement.split();
+    let (lines, Witness { target, pages, .. }) = placement.split();
     let machine = session.machine;
     if pages.are_base() || machine.processor.platform == Platform::Emulated {
         return Ok(None);
@@ -57,7 +54,7 @@ pub fn ask<'a>(
     let (base, span) = (machine.base_pages(), machine.page.bytes().times(LINES));
     let asked = Placement::new(machine, target, span, base).and_then(|mut small| {
         placement::pin(like.cpu)?;
-        compare(&Stopwatch::new(*timer, None), like, machine.page, [small.split().0, lines])
+        compare(&Stopwatch::new(session.timer, None), like, machine.page, [small.split().0, lines])
     });
     match asked {
         // The measurement is complete without the probe.
@@ -102,7 +99,7 @@ fn compare(
     like: &Point,
     page: PageSize,
     [small, measured]: [&mut [Line]; 2],
-) -> Result<Option<bool>, Failure<'static>> {
+) -> Attempt<Option<bool>> {
     let length = size_of_val(measured) as u64;
     let Some(room) = length.checked_sub(LINES << page.log2()) else { return Ok(None) };
     let mut times = [[f64::NAN; ROUNDS]; 4];
@@ -123,17 +120,12 @@ fn compare(
 }
 
 /// Writes a chain of 1024 lines, walks it and returns nanoseconds per load.
-fn visit(
-    watch: &Stopwatch,
-    lines: &mut [Line],
-    like: &Point,
-    stride: Bytes,
-) -> Result<f64, Failure<'static>> {
+fn visit(watch: &Stopwatch, lines: &mut [Line], like: &Point, stride: Bytes) -> Attempt<f64> {
     let kernel = &latency_core::kernel::POINTER;
     let point =
         Point { order: Order::Random, stride, size: stride.times(LINES), walk: Walk::Chain, kernel, ..*like };
     let mut latency = f64::NAN;
-    new_chain::walk(watch, lines, &point, &mut |chase| {
+    new_chain::walk(watch, lines, &point, None, &mut |chase| {
         chase.walk(2 * LINES, f64::INFINITY)?;
         latency = timed(chase, LAPS * LINES, u64::MAX, f64::INFINITY)?;
         Ok(())
@@ -153,7 +145,7 @@ fn verdict([small, near_small]: [f64; 2], [large, near_large]: [f64; 2]) -> Opti
 mod tests {
     use super::*;
     use crate::result::evidence::Evidence;
-    use crate::result::{KernelClock, Means};
+    use crate::result::{KernelClock, Means, Timer};
     use latency_core::kernel::POINTER;
     use latency_core::units::{CpuId, LINE, LineSize, NodeId, Pages};
 

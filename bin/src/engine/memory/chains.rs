@@ -5,30 +5,21 @@ use core::array;
 use core::cell::Cell;
 
 use latency_core::arch::Line;
-use latency_core::buffer::{Buffer, Stores};
+use latency_core::buffer::Buffer;
 use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::{Bytes, NodeId};
 
-use crate::engine::memory::idle_until;
-use crate::engine::memory::new_chain;
-use crate::engine::placement::Witness;
-use crate::engine::placement::needs::{Missing, chain_of};
-use crate::engine::placement::sites::{Site, Sites};
+use crate::engine::memory::{Chase, Nodes, new_chain};
+use crate::engine::placement::{Missing, Site, Sites, Witness, chain_of};
 use crate::engine::schedule::grouped::few_before;
-use crate::engine::seam::{Condition, Place, Walker};
-use crate::engine::stopwatch::single_hops::Singles;
-use crate::engine::stopwatch::strided::Loads;
-use crate::engine::stopwatch::subject::{Positions, SideBySide, Subject};
-use crate::engine::stopwatch::traffic::TrafficBeside;
-use crate::engine::stopwatch::{Chase, Nodes, Stopwatch, start};
-use crate::engine::threads::generators::driver::Generators;
-use crate::engine::threads::generators::stream::TrafficWalk;
-use crate::error::Failure;
-use crate::result::{Point, Walk, chain};
+use crate::engine::seam::{Condition, Place, Walker, idle_until};
+use crate::engine::stopwatch::{Loads, Positions, SideBySide, Singles, Stopwatch, Subject, start};
+use crate::engine::threads::generators::{Generators, TrafficWalk};
+use crate::error::{Attempt, Failure};
+use crate::result::{Point, Walk};
 use crate::sys::auxv::page_size;
-use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::{Errno, Table};
 
 /// The measurements that accompany the batches of chains; none by default.
 #[derive(Default)]
@@ -78,46 +69,33 @@ impl<'p> Chains<'p> {
 
 /// The last walk of a chain that stays: by one point, or by a number of lanes over a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LastWalk {
+pub enum LastWalk {
+    /// By the point with this index.
     Alone(usize),
+    /// By a number of lanes over a size.
     Lanes(Bytes, usize),
 }
 
 /// The chains of a run in memory, the stopwatch, and what is measured alongside.
 pub struct ChainPlace<'p, 'b, 'a> {
-    sites: &'p mut Sites<Chains<'p>>,
-    watch: Stopwatch,
-    alongside: &'p mut Alongside<'b, 'a>,
-    last: Option<LastWalk>,
+    /// The memory of all points.
+    pub sites: &'p mut Sites<Chains<'p>>,
+    /// The stopwatch.
+    pub watch: Stopwatch,
+    /// The measurements that accompany the batches.
+    pub alongside: &'p mut Alongside<'b, 'a>,
+    /// The last walk of a chain that stays; `None` before the first.
+    pub last: Option<LastWalk>,
     /// The index of the point that is measured a second time in other memory, and that memory.
     pub second: Option<(usize, Site<Chains<'p>>)>,
-    /// Hops over lines just written in each visit to a chain that stays.
-    ahead: u64,
+    /// Hops over lines just written past the caches in each visit to a chain that stays.
+    pub ahead: u64,
     /// A part of the checks, which is made between rounds.
-    pub between: Option<&'p mut dyn FnMut() -> Result<(), Failure<'static>>>,
-}
-
-impl<'p, 'b, 'a> ChainPlace<'p, 'b, 'a> {
-    /// Takes the memory of a run, with `ahead` hops over lines just written past the caches in each visit to a chain
-    /// that stays.
-    pub const fn new(
-        sites: &'p mut Sites<Chains<'p>>,
-        watch: Stopwatch,
-        alongside: &'p mut Alongside<'b, 'a>,
-        ahead: u64,
-    ) -> Self {
-        ChainPlace { sites, watch, alongside, last: None, second: None, ahead, between: None }
-    }
+    pub between: Option<&'p mut dyn FnMut() -> Attempt>,
 }
 
 impl Place for ChainPlace<'_, '_, '_> {
-    fn with_chain(
-        &mut self,
-        index: usize,
-        point: &Point,
-        position: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>> {
+    fn with_chain(&mut self, index: usize, point: &Point, position: u64, walker: &mut Walker<'_>) -> Attempt {
         let ChainPlace { sites, watch, alongside, last, second, ahead, .. } = self;
         watch.go_to(point.cpu)?;
         if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators) {
@@ -129,7 +107,7 @@ impl Place for ChainPlace<'_, '_, '_> {
         let [region, _] = chain_of(point);
         let site = match (second, region) {
             (Some((second, site)), _) if *second == index => Some(site),
-            (_, Some(region)) => sites.find_mut(&region),
+            (_, Some(region)) => sites.index(&region).and_then(|index| sites.list.get_mut(index)?.as_mut()),
             _ => None,
         };
         let site = site.ok_or(Failure::NOTHING_TO_MEASURE)?;
@@ -141,7 +119,7 @@ impl Place for ChainPlace<'_, '_, '_> {
         }
     }
 
-    fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
+    fn between_rounds(&mut self) -> Attempt {
         if let Some(step) = &mut self.between {
             step()?;
             self.last = None;
@@ -149,7 +127,7 @@ impl Place for ChainPlace<'_, '_, '_> {
         Ok(())
     }
 
-    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+    fn pause(&mut self, until_ns: f64) -> Attempt {
         // On a shared machine, lines walked before the pause have left the caches.
         self.last = None;
         idle_until(until_ns)
@@ -179,7 +157,7 @@ impl KeptChain<'_> {
         last: &mut Option<LastWalk>,
         ahead: u64,
         walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Attempt {
         let KeptChain { buffer, nodes, positions, by } = self;
         let [node, ..] = *nodes;
         let lanes = point.walk.lanes();
@@ -215,7 +193,7 @@ impl KeptChain<'_> {
         let mut chase = Chase::new(watch, subject, condition, node);
         (chase.nodes, chase.is_split, chase.ahead) = (*nodes, is_split, hops);
         chase.singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
-        chase.uncore = generators.map(|generators| (generators as &dyn TrafficBeside, loaded));
+        chase.uncore = generators.map(|generators| (generators, loaded));
         let walked = match (point.walk, generators) {
             (Walk::Loaded(traffic), Some(generators)) => {
                 chase.traffic = Some(generators);
@@ -242,14 +220,10 @@ fn rewritten(
     watch: &Stopwatch,
     alongside: &mut Alongside<'_, '_>,
     walker: &mut Walker<'_>,
-) -> Result<(), Failure<'static>> {
-    let chain = chain::chain(point)?;
+) -> Attempt {
     let room = room(point, lines, position, positions);
-    let buffer = new_chain::write(room, &chain, point.kernel.encoding, Stores::STREAMING)?;
-    let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
-    let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1));
-    chase.singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
-    walker(&mut chase)?;
+    let singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
+    new_chain::walk(watch, room, point, singles, walker)?;
     match (&mut alongside.loads, point.order, watch.timer.counter()) {
         (Some(loads), Order::Sequential, Some(counter)) => loads.visit(lines, point, watch, counter),
         _ => Ok(()),

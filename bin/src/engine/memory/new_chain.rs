@@ -1,14 +1,14 @@
-//! Writes a chain, and walks one once, outside the schedule (for probes).
+//! Writes a chain, and walks one that is just written.
 
 use latency_core::arch::Line;
 use latency_core::buffer::{Buffer, BuildError, Stores};
 use latency_core::chain::Chain;
 use latency_core::kernel::Encoding;
 
+use crate::engine::memory::Chase;
 use crate::engine::seam::{Condition, Walker};
-use crate::engine::stopwatch::subject::Subject;
-use crate::engine::stopwatch::{Chase, Stopwatch};
-use crate::error::Failure;
+use crate::engine::stopwatch::{Singles, Stopwatch, Subject};
+use crate::error::{Attempt, Failure};
 use crate::result::{Point, chain};
 use crate::sys::signal;
 
@@ -29,7 +29,7 @@ pub fn write<'m>(
     chain: &'m Chain,
     encoding: Encoding,
     stores: Stores,
-) -> Result<Buffer<'m>, Failure<'static>> {
+) -> Attempt<Buffer<'m>> {
     Buffer::build_with(lines, chain, encoding, stores, &signal::interrupted).map_err(failed)
 }
 
@@ -38,11 +38,12 @@ pub fn write<'m>(
 /// # Errors
 ///
 /// [`Failure::Interrupted`].
-pub fn write_again(buffer: &mut Buffer<'_>) -> Result<(), Failure<'static>> {
+pub fn write_again(buffer: &mut Buffer<'_>) -> Attempt {
     buffer.write_again(&signal::interrupted).map_err(failed)
 }
 
-/// Writes the chain of `point` to the start of `lines`, and has `walker` walk it from its start.
+/// Writes the chain of `point` to the start of `lines`, and has `walker` walk it from its start, with single hops for the
+/// point of an index.
 ///
 /// # Errors
 ///
@@ -51,10 +52,13 @@ pub fn walk(
     watch: &Stopwatch,
     lines: &mut [Line],
     point: &Point,
+    singles: Option<(usize, &mut Singles)>,
     walker: &mut Walker<'_>,
-) -> Result<(), Failure<'static>> {
+) -> Attempt {
     let chain = chain::chain(point)?;
     let buffer = write(lines, &chain, point.kernel.encoding, Stores::STREAMING)?;
     let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
-    walker(&mut Chase::new(watch, subject, Condition::Written, chain.start(0, 1)))
+    let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1));
+    chase.singles = singles;
+    walker(&mut chase)
 }

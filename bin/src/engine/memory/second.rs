@@ -9,20 +9,16 @@ use latency_core::chain::Chain;
 use latency_core::stats::Summary;
 use latency_core::units::Bytes;
 
-use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Chains;
-use crate::engine::memory::new_chain;
-use crate::engine::placement;
-use crate::engine::placement::Placement;
-use crate::engine::placement::needs::chain_of;
-use crate::engine::placement::sites::Site;
+use crate::engine::memory::{RealSchedule, new_chain};
+use crate::engine::placement::{self, Placement, Site, chain_of};
 use crate::engine::schedule::ScheduledPoint;
 use crate::engine::schedule::warm_up::SERVES_SOME;
-use crate::error::Failure;
+use crate::error::Attempt;
 use crate::machine::Machine;
-use crate::plan::budget::Memory;
+use crate::plan::Memory;
 use crate::result::{Point, Repeat, Walk, chain};
-use crate::sys::table::Table;
+use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
 
 /// Maximum relative difference of two results that agree.
@@ -69,6 +65,7 @@ pub fn uses(machine: &Machine, points: &[Point], like: &Point) -> bool {
 pub struct Second {
     /// The index of the point.
     pub index: usize,
+    point: Point,
     placement: Placement,
     chain: Table<Chain>,
 }
@@ -79,37 +76,28 @@ impl Second {
     ///
     /// # Errors
     ///
-    /// [`Failure::Interrupted`], and the error of mapping a table.
+    /// [`Failure::Interrupted`](crate::error::Failure::Interrupted), and the error of mapping a table.
     pub fn place(
         machine: &Machine,
         points: &[Point],
         spare: Option<(Point, Placement)>,
-    ) -> Result<Option<Second>, Failure<'static>> {
+    ) -> Attempt<Option<Second>> {
         let Some((index, point)) = chosen(machine, points) else { return Ok(None) };
         let placed = match spare.filter(|(like, _)| is_same(like, &point)) {
-            Some((_, placement)) => Ok(placement),
-            None => Placement::new(machine, point.target, point.size, point.pages),
+            Some((_, placement)) => placement::pin(point.cpu).map(|_| Some(placement))?,
+            None => Placement::optional(machine, &point)?,
         };
-        let placement = match placed {
-            Ok(placement) => placement,
-            Err(Failure::Interrupted) => return Err(Failure::Interrupted),
-            Err(_) => return Ok(None),
-        };
-        placement::pin(point.cpu)?;
-        Ok(Some(Second { index, placement, chain: Table::filled(1, chain::chain(&point)?)? }))
+        let Some(placement) = placed else { return Ok(None) };
+        Ok(Some(Second { index, point, placement, chain: Table::filled(1, chain::chain(&point)?)? }))
     }
 
-    /// Opens the memory for `point`. The chain in it stays unless the `memory` of the run is rewritten.
+    /// Opens the memory for the point. The chain in it stays unless the `memory` of the run is rewritten.
     ///
     /// # Errors
     ///
-    /// The error of mapping a table, and [`Failure::Interrupted`].
-    pub fn open(
-        &mut self,
-        point: &Point,
-        memory: Memory,
-    ) -> Result<Option<Site<Chains<'_>>>, Failure<'static>> {
-        let Second { placement, chain, .. } = self;
+    /// The error of mapping a table, and [`Failure::Interrupted`](crate::error::Failure::Interrupted).
+    pub fn open(&mut self, memory: Memory) -> Attempt<Option<Site<Chains<'_>>>> {
+        let Second { point, placement, chain, .. } = self;
         let (lines, witness) = placement.split();
         let ([Some(region), _], Some(chain)) = (chain_of(point), chain.first()) else { return Ok(None) };
         let holds = match memory {
@@ -128,9 +116,7 @@ pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Opti
     let ([first, second], ratio) = schedule.both()?;
     let (ScheduledPoint { point, .. }, first) = schedule.of(first)?;
     let (again, second) = schedule.of(second)?;
-    if let Some(ratio) = beyond(&ratio) {
-        warnings.push(Warning::RepeatRatio { ratio });
-    }
+    warnings.extend(beyond(&ratio).map(|ratio| Warning::RepeatRatio { ratio }));
     let served = second.warm_over_cold.and_then(|ratio| ratio.interval).map(|ratio| ratio.high < SERVES_SOME);
     let served = served.or_else(|| {
         let found = again.state.warmth.found();

@@ -9,28 +9,30 @@
 //! - a policy does not move present pages, so binding comes before populating;
 //! - where a container forbids policies, pages go to the node of the CPU that touches them.
 
-pub mod needs;
-pub mod sites;
+mod sites;
 
 use latency_core::arch::Line;
 use latency_core::topology::{PagePool, Source, Topology};
 use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
-use crate::error::{Failure, PlacementError};
+use crate::error::{Attempt, Failure, PlacementError};
 use crate::machine::Machine;
 use crate::result::evidence::{self, Evidence, PageCounts};
 use crate::result::{Means, Placed, Point};
 use crate::sys::auxv::page_size;
-use crate::sys::errno::Errno;
-use crate::sys::file::SystemFiles;
 use crate::sys::map::Region;
-use crate::sys::{cpu, file, numa, signal};
+use crate::sys::{Errno, SystemFiles, cpu, file, numa, signal};
+
+pub use sites::{Missing, RegionsOf, Site, Sites, chain_of, lines_of, traffic_of};
+#[cfg(test)]
+pub use sites::{made_of, made_up};
 
 /// Memory on a node.
 #[derive(Debug)]
 pub struct Placement {
     region: Region,
-    witness: Witness,
+    /// The witness of the memory's node.
+    pub witness: Witness,
 }
 
 /// The node of a placement, without a borrow of its memory, so that the node can be queried while the memory is walked.
@@ -38,11 +40,12 @@ pub struct Placement {
 pub struct Witness {
     /// The node.
     pub target: NodeId,
+    /// The address of the memory, which identifies it.
+    pub address: usize,
     /// The pages.
     pub pages: Pages,
     /// The length of the mapping.
     pub mapped: Bytes,
-    address: usize,
     means: Means,
     before: Evidence,
 }
@@ -75,6 +78,20 @@ impl Placement {
             }
         }
         Self::with_pages(machine, target, size, machine.base_pages(), false)
+    }
+
+    /// Maps memory like that of a point, and moves to its CPU; returns `None` without memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and the errors of [`pin`].
+    pub fn optional(machine: &Machine, point: &Point) -> Attempt<Option<Placement>> {
+        let placed = Self::new(machine, point.target, point.size, point.pages);
+        pin(point.cpu)?;
+        match placed {
+            Err(Failure::Interrupted) => Err(Failure::Interrupted),
+            placed => Ok(placed.ok()),
+        }
     }
 
     fn with_pages<'a>(
@@ -113,14 +130,8 @@ impl Placement {
             }
             Err(errno) => return Err(failed("set_mempolicy")(errno)),
         };
-        let witness = Witness {
-            target,
-            pages,
-            mapped: Bytes(region.len() as u64),
-            address: region.address(),
-            means,
-            before: Evidence::default(),
-        };
+        let (address, mapped) = (region.address(), Bytes(region.len() as u64));
+        let witness = Witness { target, address, pages, mapped, means, before: Evidence::default() };
         let mut placement = Placement { region, witness };
         placement.populate(machine, &failed("madvise(MADV_POPULATE_WRITE)"))?;
         placement.witness.before = witness.look();
@@ -131,21 +142,18 @@ impl Placement {
 
     /// Populates all pages, in parts. Between parts it checks for an interrupt, and for memory that other processes
     /// have taken, since the kernel answers a lack of memory with a signal.
-    fn populate(
-        &mut self,
-        machine: &Machine,
-        failed: &dyn Fn(Errno) -> Failure<'static>,
-    ) -> Result<(), Failure<'static>> {
+    fn populate(&mut self, machine: &Machine, failed: &dyn Fn(Errno) -> Failure<'static>) -> Attempt {
         /// Bytes of a part: 30 ms where the host must find memory first. A huge page is populated as a whole.
         const PART: usize = 16 << 20;
-        let huge = self.witness.pages.size().map_or(0, |page| page.bytes().0 as usize);
+        let Witness { target, pages, .. } = self.witness;
+        let huge = pages.size().map_or(0, |page| page.bytes().0 as usize);
         let (length, part) = (self.region.len(), PART.max(huge));
         for start in (0..length).step_by(part) {
             if signal::interrupted() {
                 return Err(Failure::Interrupted);
             }
             if start > 0 {
-                enough(machine, self.witness.target, Bytes((length - start) as u64), self.witness.pages)?;
+                enough(machine, target, Bytes((length - start) as u64), pages)?;
             }
             self.region.populate(start..length.min(start + part)).map_err(failed)?;
         }
@@ -156,25 +164,14 @@ impl Placement {
     pub fn split(&mut self) -> (&mut [Line], Witness) {
         (self.region.lines(), self.witness)
     }
-
-    /// Returns the witness of the memory's node.
-    pub const fn witness(&self) -> &Witness {
-        &self.witness
-    }
 }
 
 impl Witness {
     /// Returns a witness of no memory, for tests.
     #[cfg(test)]
     pub fn made_up(target: NodeId) -> Witness {
-        let (pages, mapped, means, before) =
-            (Pages::base(page_size()), Bytes(0), Means::Policy, Evidence::default());
-        Witness { target, pages, mapped, address: 0, means, before }
-    }
-
-    /// Returns the address of the memory, which identifies it.
-    pub const fn address(&self) -> usize {
-        self.address
+        let (means, pages, mapped) = (Means::Policy, Pages::base(page_size()), Bytes(0));
+        Witness { target, address: 0, pages, mapped, means, before: Evidence::default() }
     }
 
     /// Returns the state of the memory before the first trial.
@@ -227,21 +224,18 @@ impl Witness {
     /// Queries the node of every page; returns `None` once `stop` returns true.
     fn query_pages(&self, stop: &dyn Fn() -> bool) -> Option<PageCounts> {
         const BATCH: usize = 512;
-        let step = self.unit().0 as usize;
+        let (step, mapped) = (self.unit().0 as usize, self.mapped.0 as usize);
         let mut counts = PageCounts::default();
         let mut addresses = [0usize; BATCH];
         let mut status = [0i32; BATCH];
-        let mut offsets = (0..self.mapped.0 as usize).step_by(step).peekable();
-        while offsets.peek().is_some() {
+        for start in (0..mapped).step_by(step * BATCH) {
             if stop() {
                 return None;
             }
-            let mut count = 0;
-            for (address, offset) in addresses.iter_mut().zip(offsets.by_ref()) {
-                *address = self.address + offset;
-                count += 1;
-            }
-            let (addresses, status) = (addresses.get(..count)?, status.get_mut(..count)?);
+            let count = (mapped - start).div_ceil(step).min(BATCH);
+            let (addresses, status) = (addresses.get_mut(..count)?, status.get_mut(..count)?);
+            let first = self.address + start;
+            (0..).zip(&mut *addresses).for_each(|(index, address)| *address = first + index * step);
             numa::query_pages(addresses, status).ok()?;
             for node in status {
                 match u32::try_from(*node) {
@@ -255,14 +249,15 @@ impl Witness {
 
     /// Checks that the kernel mapped pages of the size requested, if it reports that: `all` of them, or at least half.
     fn check_pages(&self, all: bool) -> Result<(), PlacementError<'static>> {
+        let Witness { pages, mapped, before, .. } = *self;
         let asked = self.unit();
-        if let Some(found) = self.before.kernel_page.filter(|page| *page != asked) {
+        if let Some(found) = before.kernel_page.filter(|page| *page != asked) {
             return Err(PlacementError::WrongPageSize { asked, found });
         }
-        let least = if all { self.mapped } else { Bytes(self.mapped.0 / 2) };
-        match self.before.transparent_huge {
-            Some(found) if self.pages.are_transparent() && found < least => {
-                Err(PlacementError::ThpPartial { wanted: self.mapped, found })
+        let least = if all { mapped } else { Bytes(mapped.0 / 2) };
+        match before.transparent_huge {
+            Some(found) if pages.are_transparent() && found < least => {
+                Err(PlacementError::ThpPartial { wanted: mapped, found })
             }
             _ => Ok(()),
         }
@@ -271,12 +266,15 @@ impl Witness {
     /// Checks that all pages are on the target; without evidence, the check passes only if the kernel has no other node.
     /// Nodes that it does not describe may exist.
     fn check_node(&self, machine: &Machine) -> Result<(), PlacementError<'static>> {
-        let node = self.target;
-        if self.before.proves(node, self.mapped) {
+        let Witness { target: node, mapped, before, .. } = *self;
+        if before.proves(node, mapped) {
             return Ok(());
         }
-        match self.before.counts() {
-            None if machine.sole_memory_node() == Some(node) && machine.knows_its_nodes() => Ok(()),
+        // The kernel lists its nodes, or has neither their directory nor `numa_maps` although /proc is mounted, since it
+        // was built without NUMA.
+        let is_told = machine.topology.source == Source::Sysfs || machine.has_proc;
+        match before.counts() {
+            None if machine.sole_memory_node() == Some(node) && is_told => Ok(()),
             None => {
                 let why = "neither /proc/self/numa_maps nor move_pages is available";
                 Err(PlacementError::NotVerified { node, why })

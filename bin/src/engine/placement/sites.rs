@@ -1,10 +1,11 @@
-//! Pieces of memory with their contents: chains, the lines of generators, or lines that CPUs exchange.
-
-use latency_core::units::NodeId;
+//! Pieces of memory with their contents: chains, the lines of generators, or lines that CPUs exchange; the regions of
+//! memory that points need, and those that could not be placed.
 
 use crate::engine::placement::Witness;
-use crate::plan::budget::Memory;
-use crate::plan::regions::{MOST, PlannedRegion};
+use crate::error::PlacementError;
+use crate::plan::regions::MOST;
+use crate::plan::{Memory, PlannedRegion};
+use crate::result::Point;
 
 /// A piece of memory with its contents.
 pub struct Site<T> {
@@ -37,25 +38,53 @@ impl<T> Sites<T> {
         self.get(self.index(needed)?)
     }
 
-    /// Returns the first piece.
-    pub fn first(&self) -> Option<&Site<T>> {
-        self.list.iter().flatten().next()
-    }
-
-    /// Returns the piece that serves a region, as a mutable reference.
-    pub fn find_mut(&mut self, needed: &PlannedRegion) -> Option<&mut Site<T>> {
-        let index = self.index(needed)?;
-        self.list.get_mut(index)?.as_mut()
-    }
-
     /// Returns the piece at `index`.
     pub fn get(&self, index: usize) -> Option<&Site<T>> {
         self.list.get(index)?.as_ref()
     }
+}
 
-    /// Returns the nodes of all pieces.
-    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + Clone + use<'_, T> {
-        self.list.iter().flatten().map(|site| site.region.on)
+/// The regions of one kind that a point needs.
+pub type RegionsOf = fn(&Point) -> [Option<PlannedRegion>; 2];
+
+/// Returns the region of a point's chain, if it has one.
+pub fn chain_of(point: &Point) -> [Option<PlannedRegion>; 2] {
+    let [chain, _] = PlannedRegion::of(point);
+    [chain.filter(|_| !point.walk.is_of_cores()), None]
+}
+
+/// Returns the region of a point's traffic, if it has any.
+pub fn traffic_of(point: &Point) -> [Option<PlannedRegion>; 2] {
+    let [_, traffic] = PlannedRegion::of(point);
+    [traffic, None]
+}
+
+/// Returns the regions of the lines that a point's CPUs exchange.
+pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
+    let homes = point.walk.ping_pong().map_or([point.target; 2], |pair| pair.homes);
+    let Point { initiator: from, pages, size, .. } = *point;
+    homes.map(|on| Some(PlannedRegion { from, on, pages, size, is_of_traffic: false }))
+}
+
+/// The regions of memory that could not be placed, and why.
+#[derive(Clone, Copy)]
+pub struct Missing<'a> {
+    /// The regions.
+    pub list: [Option<(PlannedRegion, PlacementError<'a>)>; MOST],
+    /// The regions that a point needs.
+    pub needs: RegionsOf,
+    /// The rule for sharing memory between regions.
+    pub memory: Memory,
+}
+
+impl<'a> Missing<'a> {
+    /// Returns the reason if the memory of a point could not be placed.
+    pub fn of(&self, point: &Point) -> Option<PlacementError<'a>> {
+        let needed = (self.needs)(point);
+        let is_needed = |region: &PlannedRegion| {
+            needed.iter().flatten().any(|needed| region.is_one_with(needed, self.memory))
+        };
+        self.list.iter().flatten().find(|(region, _)| is_needed(region)).map(|(_, error)| *error)
     }
 }
 

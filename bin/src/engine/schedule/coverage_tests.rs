@@ -14,7 +14,7 @@ use std::vec::Vec;
 use latency_core::rng::Pcg32;
 
 use crate::engine::schedule::tests::{points, run};
-use crate::plan::budget::Budget;
+use crate::plan::Budget;
 use crate::tests::simulated::place::Hop;
 
 /// The latency without noise.

@@ -9,7 +9,7 @@ use latency_core::chain::{GROUPED, WINDOWS, Window};
 use latency_core::stats::Summary;
 
 use crate::engine::seam::{Batch, Walkable};
-use crate::error::Failure;
+use crate::error::Attempt;
 use crate::plan::budget::few;
 use crate::result::Round;
 use crate::result::split::{PairedRounds, Split};
@@ -42,7 +42,7 @@ pub fn few_before(nodes: u64, is_split: bool) -> u64 {
 /// # Errors
 ///
 /// The errors of [`Walkable::walk`].
-pub fn walk_others(chain: &mut dyn Walkable, loads: u64, until_ns: f64) -> Result<(), Failure<'static>> {
+pub fn walk_others(chain: &mut dyn Walkable, loads: u64, until_ns: f64) -> Attempt {
     if !chain.is_split() {
         return Ok(());
     }
@@ -60,15 +60,15 @@ pub fn walk_others(chain: &mut dyn Walkable, loads: u64, until_ns: f64) -> Resul
 /// # Errors
 ///
 /// The errors of [`Walkable::rush`].
-pub fn rush_others(chain: &mut dyn Walkable, loads: u64, until_ns: f64) -> Result<(), Failure<'static>> {
+pub fn rush_others(chain: &mut dyn Walkable, loads: u64, until_ns: f64) -> Attempt {
     each_other(chain, &mut |chain, window| chain.rush(loads * window.eighths / 8, until_ns).map(drop))
 }
 
 /// A function that walks a grouped chain with these windows.
-type WalkOther<'w> = dyn FnMut(&mut dyn Walkable, Window) -> Result<(), Failure<'static>> + 'w;
+type WalkOther<'w> = dyn FnMut(&mut dyn Walkable, Window) -> Attempt + 'w;
 
 /// Turns to each grouped chain, and back to the random one.
-fn each_other(chain: &mut dyn Walkable, walk: &mut WalkOther<'_>) -> Result<(), Failure<'static>> {
+fn each_other(chain: &mut dyn Walkable, walk: &mut WalkOther<'_>) -> Attempt {
     if chain.is_split() {
         for (number, window) in (1..).zip(WINDOWS) {
             chain.turn_to(number);
@@ -164,7 +164,7 @@ impl GroupedTurns {
         batches: &mut [Batch],
         timed: u64,
         until_ns: f64,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Attempt {
         if timed >= self.ended + self.turn {
             self.take_turns(chain, batches, timed, until_ns)?;
             self.untimed = chain.walk(self.few, until_ns)?.0;
@@ -185,7 +185,7 @@ impl GroupedTurns {
         batches: &mut [Batch],
         timed: u64,
         until_ns: f64,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Attempt {
         let (new_timed, untimed) = (timed - self.ended, self.untimed);
         let (most, backward) = (self.hops, self.backward);
         self.backward = !backward;

@@ -9,7 +9,7 @@ use latency_core::words::When;
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::engine::schedule::tests::points;
-use crate::plan::budget::Budget;
+use crate::plan::Budget;
 use crate::tests::simulated::cached_chain::{CachedChain, Victim};
 
 /// Runs a schedule over a working set of four times a cache. Returns nanoseconds of the random chain, and the shares of

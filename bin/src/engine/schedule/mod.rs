@@ -18,15 +18,14 @@ use crate::engine::progress::Progress;
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::schedule::visit::{State, VisitRules};
 use crate::engine::seam::Place;
-use crate::error::Failure;
-use crate::plan::budget::{Budget, Memory, OVERTIME};
+use crate::error::Attempt;
+use crate::plan::budget::{MOST_ROUNDS, OVERTIME, PLACES};
+use crate::plan::{Budget, Memory};
 use crate::result::{Point, Round, RoundSeries, Walk};
-use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::{Errno, Table};
 
 pub mod grouped;
 mod pause;
-mod placements;
 pub mod residency;
 mod stay;
 pub mod summariser;
@@ -62,8 +61,9 @@ pub struct Schedule<A> {
     pub summariser: Summariser,
     /// Their budget.
     pub budget: Budget,
+    /// The maximum number of points.
+    pub capacity: usize,
     entries: Table<ScheduledPoint>,
-    count: usize,
     /// The index of a point that is measured twice in turn, and the index of its second measurement, behind all other
     /// points.
     twice: Option<[usize; 2]>,
@@ -102,12 +102,12 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             place,
             summariser: Summariser::new()?,
             budget,
-            entries: Table::filled(capacity, ScheduledPoint { point: *like, state: State::default() })?,
-            count: 0,
+            capacity,
+            entries: Table::new(capacity)?,
             twice: None,
             rounds: Table::filled(capacity * room, Round::default())?,
             room,
-            turns: Table::filled(capacity, Turn { group: 0, own: 0, index: 0 })?,
+            turns: Table::new(capacity)?,
             rng: Pcg32::new(like.seed, 0x726f_7461),
             run_ns: budget.share_ns * count.real(),
             begun_ns,
@@ -116,23 +116,18 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             first_ns: begun_ns,
             last_ns: begun_ns,
         };
-        for point in points {
-            schedule.add(point);
-        }
+        points.for_each(|point| _ = schedule.add(point));
         Ok(schedule)
     }
 
     /// Adds a point; returns false if there is no room for it.
     pub fn add(&mut self, point: Point) -> bool {
-        let Some(entry) = self.entries.get_mut(self.count) else { return false };
-        entry.point = point;
-        self.count += 1;
-        true
+        self.entries.push(ScheduledPoint { point, state: State::default() }).is_some()
     }
 
     /// Measures point number `index` twice in each round from now on; no point can be added afterwards.
     pub fn measure_twice(&mut self, index: usize) {
-        let second = self.count;
+        let second = self.entries.len();
         if let Some(point) = self.point(index).filter(|_| self.twice.is_none()) {
             self.twice = self.add(point).then_some([index, second]);
         }
@@ -142,59 +137,74 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// second to the first, round by round.
     pub fn both(&mut self) -> Option<([usize; 2], Summary)> {
         let [first, second] = self.twice?;
-        let rounds = |index: usize| {
-            let made = self.entries.get(index).map_or(0, |entry| entry.state.rounds);
-            self.rounds.get(index * self.room..).unwrap_or_default().iter().take(made)
-        };
+        let rounds = |index| rounds_of(&self.entries, &self.rounds, self.room, index).iter();
         let ratios =
             rounds(second).zip(rounds(first)).map(|(one, other)| one.nanoseconds / other.nanoseconds);
         Some(([first, second], self.summariser.summarise_values(ratios)?))
     }
 
     /// Returns the number of points added, without the second measurement of one.
-    pub const fn len(&self) -> usize {
-        self.count - self.twice.is_some() as usize
-    }
-
-    /// Returns the maximum number of points.
-    pub fn capacity(&self) -> usize {
-        self.entries.len()
+    pub fn len(&self) -> usize {
+        self.entries.len() - self.twice.is_some() as usize
     }
 
     /// Returns the `index`-th of the added points.
     pub fn point(&self, index: usize) -> Option<Point> {
-        self.entries.get(..self.count)?.get(index).map(|entry| entry.point)
+        self.entries.get(index).map(|entry| entry.point)
     }
 
     /// Returns the points and the median of their rounds so far, in nanoseconds; NaN before the first round.
     pub fn so_far(&mut self) -> impl Iterator<Item = (&Point, f64)> + use<'_, A> {
-        let Self { entries, rounds, summariser, room, count, .. } = self;
-        entries.iter().take(*count).zip(rounds.chunks((*room).max(1))).map(|(entry, rounds)| {
-            let made = rounds.get(..entry.state.rounds).unwrap_or_default();
-            let latency = summariser.summarise(made).map_or(f64::NAN, |series| series.nanoseconds.median);
-            (&entry.point, latency)
+        let Self { entries, rounds, summariser, room, .. } = self;
+        entries.iter().enumerate().map(|(index, entry)| {
+            let series = summariser.summarise(rounds_of(entries, rounds, *room, index));
+            (&entry.point, series.map_or(f64::NAN, |series| series.nanoseconds.median))
         })
     }
 
     /// Returns the rounds of a point so far.
     pub fn rounds(&self, index: usize) -> &[Round] {
-        let made = self.entries.get(index).map_or(0, |entry| entry.state.rounds);
-        self.rounds.get(index * self.room..).and_then(|rounds| rounds.get(..made)).unwrap_or_default()
+        rounds_of(&self.entries, &self.rounds, self.room, index)
     }
 
     /// Returns the summary of the rounds of a point; `None` before the first.
     pub fn series(&mut self, index: usize) -> Option<(ScheduledPoint, RoundSeries)> {
-        if index >= self.len() {
-            return None;
-        }
-        self.of(index)
+        if index < self.len() { self.of(index) } else { None }
     }
 
     /// Returns the summary of the rounds of a point, or of a second measurement.
     pub fn of(&mut self, index: usize) -> Option<(ScheduledPoint, RoundSeries)> {
-        let entry = *self.entries.get(..self.count)?.get(index)?;
-        let rounds = self.rounds.get(index * self.room..)?.get(..entry.state.rounds)?;
+        let entry = *self.entries.get(index)?;
+        let rounds = rounds_of(&self.entries, &self.rounds, self.room, index);
         Some((entry, self.summariser.summarise(rounds)?))
+    }
+
+    /// Returns the number of positions that the rounds of a point used, and the spread between them: from the tenth to
+    /// the ninetieth percentile of the medians of positions, relative to the middle one.
+    ///
+    /// The physical pages are a hidden variable of every working set of about the size of a cache.
+    pub fn placements(&self, index: usize) -> (usize, Option<f64>) {
+        /// Minimum positions for a spread.
+        const FEWEST_PLACES: usize = 4;
+        /// Reciprocal of the share of positions that is ignored at either end.
+        const ORDINARY: usize = 10;
+        let Memory::Rewritten { places } = self.budget.memory else { return (1, None) };
+        let median_at = |place| {
+            let rounds = self.rounds(index).iter().enumerate();
+            let here = rounds.filter(|(visit, _)| position_of(index, *visit) % places == place);
+            let values = here.map(|(_, round)| round.nanoseconds);
+            stats::median(stats::gather(&mut [f64::NAN; MOST_ROUNDS], values))
+        };
+        let mut room = [f64::NAN; PLACES as usize];
+        let medians = stats::gather(&mut room, (0..places.min(PLACES)).filter_map(median_at));
+        let count = medians.len();
+        let Some(middle) = stats::median(medians).filter(|_| count >= FEWEST_PLACES) else {
+            return (count, None);
+        };
+        let end = count / ORDINARY;
+        let spread =
+            medians.get(count - 1 - end).zip(medians.get(end)).map(|(high, low)| (high - low) / middle);
+        (count, spread)
     }
 
     /// Makes rounds, without a pause, until each point has `rounds` rounds (2 if visits are long, 1 if time is up).
@@ -202,7 +212,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// # Errors
     ///
     /// The errors of [`VisitRules::visit`], including [`Failure::Interrupted`].
-    pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Result<(), Failure<'static>> {
+    pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Attempt {
         let long_visit_ns = self.budget.long_visit_ns;
         while self.go_round(progress, &|state, share| {
             let rounds = if state.visit_ns > long_visit_ns { rounds.min(2) } else { rounds };
@@ -216,7 +226,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// # Errors
     ///
     /// The errors of [`VisitRules::visit`], including [`Failure::Interrupted`]. The rounds so far are kept.
-    pub fn run(&mut self, progress: &mut Progress) -> Result<(), Failure<'static>> {
+    pub fn run(&mut self, progress: &mut Progress) -> Attempt {
         let Budget { fewest, long_visit_ns, .. } = self.budget;
         let wanted = |state: &State, share: f64| {
             let least = match share {
@@ -246,14 +256,14 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// # Errors
     ///
     /// The errors of [`VisitRules::visit`], including [`Failure::Interrupted`].
-    pub fn probe(&mut self, point: &Point, visits: usize) -> Result<(f64, f64), Failure<'static>> {
+    pub fn probe(&mut self, point: &Point, visits: usize) -> Attempt<(f64, f64)> {
         const MOST: usize = 16;
         let mut kept = [Round::default(); MOST];
         let mut state = State::default();
-        let Self { place, summariser, budget, entries, count, .. } = self;
-        let rules = VisitRules { budget, points: entries.len() };
+        let Self { place, summariser, budget, entries, capacity, .. } = self;
+        let rules = VisitRules { budget, points: *capacity };
         for position in 0..visits.min(MOST) as u64 {
-            place.with_chain(*count, point, position, &mut |chain| {
+            place.with_chain(entries.len(), point, position, &mut |chain| {
                 rules.visit(chain, summariser, &mut state, &mut kept)
             })?;
         }
@@ -267,32 +277,21 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
 
     /// Visits every point that is not done and for which `wants` is true; `wants` gets the elapsed share of the time
     /// for all points. Returns false if there was no point to visit.
-    fn go_round(
-        &mut self,
-        progress: &mut Progress,
-        wants: &dyn Fn(&State, f64) -> bool,
-    ) -> Result<bool, Failure<'static>> {
+    fn go_round(&mut self, progress: &mut Progress, wants: &dyn Fn(&State, f64) -> bool) -> Attempt<bool> {
         let share = self.share();
         let salt = self.rng.next_u64();
-        let mut length = 0;
-        for index in 0..self.count {
-            let Some(state) = self.leading(index) else { break };
+        self.turns.truncate(0);
+        for index in 0..self.entries.len() {
+            let (Some(point), Some(state)) = (self.point(index), self.leading(index)) else { break };
             if state.done || !wants(&state, share) {
                 continue;
             }
-            let point = self.entries.get(index).map(|entry| entry.point);
-            let group = point.and_then(|point| self.group(&point)).unwrap_or(index);
             // The group has another random rank in each round.
-            let group = Pcg32::new(salt, group as u64).next_u32();
-            let turn = Turn { group, own: self.rng.next_u32(), index };
-            if let Some(slot) = self.turns.get_mut(length) {
-                *slot = turn;
-                length += 1;
-            }
+            let group = Pcg32::new(salt, self.group(&point).unwrap_or(index) as u64).next_u32();
+            self.turns.push(Turn { group, own: self.rng.next_u32(), index });
         }
-        let turns = self.turns.get_mut(..length).unwrap_or_default();
-        sort_by_key(turns, |turn| (turn.group, turn.own, turn.index));
-        for turn in 0..length {
+        sort_by_key(&mut self.turns, |turn| (turn.group, turn.own, turn.index));
+        for turn in 0..self.turns.len() {
             let Some(&Turn { index, .. }) = self.turns.get(turn) else { break };
             // In large memory a round lasts seconds, so the share is computed for each visit.
             let share = self.share();
@@ -301,7 +300,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
                 self.tell(progress);
             }
         }
-        Ok(length > 0)
+        Ok(!self.turns.is_empty())
     }
 
     /// Returns the state that decides about further visits to a point; a second measurement follows the first.
@@ -323,14 +322,15 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         self.entries.iter().position(|entry| group(&entry.point) == Some(mine))
     }
 
-    fn visit(&mut self, index: usize) -> Result<(), Failure<'static>> {
-        let Self { place, summariser, budget, entries, rounds, room, count, .. } = self;
+    fn visit(&mut self, index: usize) -> Attempt {
+        let Self { place, summariser, budget, entries, rounds, room, .. } = self;
+        let points = entries.len();
         let (Some(entry), Some(kept)) =
             (entries.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
         else {
             return Ok(());
         };
-        let rules = VisitRules { budget, points: *count };
+        let rules = VisitRules { budget, points };
         let position = position_of(index, entry.state.rounds);
         let ScheduledPoint { point, state } = entry;
         let (begun_ns, spent_ns) = (place.now_ns(), state.spent_ns);
@@ -349,7 +349,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
 
     /// Shows the progress of the run, and the time left until each point has the minimum number of rounds.
     fn tell(&self, progress: &mut Progress) {
-        let rules = VisitRules { budget: &self.budget, points: self.count };
+        let rules = VisitRules { budget: &self.budget, points: self.entries.len() };
         let entries = || self.entries.iter().take(self.len());
         let done = entries().filter(|entry| entry.state.done).count();
         let left = entries().filter(|entry| !entry.state.done).map(|entry| {
@@ -365,6 +365,12 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             math::whole(left / 1e9) + 1
         ));
     }
+}
+
+/// Returns the rounds of a point so far; each point has room for `room` in the table.
+fn rounds_of<'r>(entries: &[ScheduledPoint], rounds: &'r [Round], room: usize, index: usize) -> &'r [Round] {
+    let made = entries.get(index).map_or(0, |entry| entry.state.rounds);
+    rounds.get(index * room..).and_then(|rounds| rounds.get(..made)).unwrap_or_default()
 }
 
 /// Returns the position that a point uses on a given visit.

@@ -9,7 +9,7 @@ use crate::engine::schedule::undisturbed::is_slower;
 use crate::engine::schedule::visit::State;
 use crate::engine::schedule::{Schedule, ScheduledPoint};
 use crate::engine::seam::Place;
-use crate::error::Failure;
+use crate::error::Attempt;
 use crate::plan::budget::{MOST_ROUNDS, WAKE_NS};
 
 impl<A: DerefMut<Target: Place>> Schedule<A> {
@@ -19,7 +19,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// to a fifth of an interval early or late; otherwise a neighbour with this period would be met always or never.
     /// Once rounds differ there is no pause: further rounds are more informative, and no quiet second is missed. The
     /// pause counts as time of the points, in equal parts.
-    pub(super) fn pause(&mut self, wants: &dyn Fn(&State, f64) -> bool) -> Result<(), Failure<'static>> {
+    pub(super) fn pause(&mut self, wants: &dyn Fn(&State, f64) -> bool) -> Attempt {
         /// Range of the random shift of a round, as a share of the interval.
         const JITTER: f64 = 0.4;
         let now_ns = self.place.now_ns();
@@ -37,7 +37,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         let open = |entry: &&mut ScheduledPoint| !entry.state.done && wants(&entry.state, share);
         let budget = self.budget;
         let (mut count, mut left_ns) = (0, f64::INFINITY);
-        for entry in self.entries.iter_mut().take(self.count).filter(open) {
+        for entry in self.entries.iter_mut().filter(open) {
             count += 1;
             left_ns = left_ns.min(budget.left_ns(entry.state.spent_ns));
         }
@@ -58,7 +58,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         self.place.pause(until_ns.min(budget.until_ns))?;
         let paused_ns = self.place.now_ns() - now_ns;
         self.last_ns += paused_ns;
-        for entry in self.entries.iter_mut().take(self.count).filter(open) {
+        for entry in self.entries.iter_mut().filter(open) {
             entry.state.spent_ns += paused_ns / f64::from(count);
         }
         Ok(())

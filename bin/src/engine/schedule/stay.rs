@@ -7,7 +7,7 @@ use crate::engine::schedule::summariser::MOST_BATCHES;
 use crate::engine::schedule::walks::hops_per_batch;
 use crate::engine::schedule::{Schedule, ScheduledPoint};
 use crate::engine::seam::Place;
-use crate::error::Failure;
+use crate::error::Attempt;
 use crate::result::{Point, Round};
 
 const SECOND_NS: f64 = 1e9;
@@ -20,12 +20,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     ///
     /// The errors of [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), including
     /// [`Failure::Interrupted`]. Complete seconds are kept.
-    pub fn stay(
-        &mut self,
-        index: usize,
-        seconds: usize,
-        tell: &mut dyn FnMut(&Point, &Round),
-    ) -> Result<(), Failure<'static>> {
+    pub fn stay(&mut self, index: usize, seconds: usize, tell: &mut dyn FnMut(&Point, &Round)) -> Attempt {
         let Self { place, summariser, budget, entries, rounds, room, .. } = self;
         let (Some(entry), Some(kept)) =
             (entries.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
@@ -60,7 +55,7 @@ mod tests {
     use super::*;
     use crate::engine::progress::Progress;
     use crate::engine::schedule::tests::points;
-    use crate::plan::budget::Budget;
+    use crate::plan::Budget;
     use crate::tests::simulated::place::{Fake, Hop};
     use latency_core::words::When;
 

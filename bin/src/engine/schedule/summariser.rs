@@ -5,15 +5,13 @@
 use latency_core::math::{self, ToReal};
 use latency_core::stats::{self, DominantState, Interval, Summary};
 
-use crate::engine::schedule::grouped;
-use crate::engine::schedule::grouped::GroupedTurns;
+use crate::engine::schedule::grouped::{self, GroupedTurns};
 use crate::engine::seam::{Batch, Walkable};
-use crate::error::Failure;
+use crate::error::Attempt;
 use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
-use crate::result::counters::{Counters, EVENTS, Software};
-use crate::result::{Round, RoundSeries, may_be_coarse};
-use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::result::counters::{Counters, EVENTS};
+use crate::result::{Round, RoundSeries, Software, may_be_coarse};
+use crate::sys::{Errno, Table};
 
 /// Maximum batches of a round.
 pub const MOST_BATCHES: usize = 1024;
@@ -173,7 +171,7 @@ impl Summariser {
     /// The error of mapping its tables.
     pub fn new() -> Result<Self, Errno> {
         Ok(Summariser {
-            batches: Table::filled(MOST_BATCHES, Batch::NONE)?,
+            batches: Table::new(MOST_BATCHES)?,
             grouped: Table::filled(MOST_BATCHES, Batch::NONE)?,
             scratch: Table::filled(MOST_BATCHES.max(MOST_ROUNDS), 0.0)?,
         })
@@ -192,36 +190,37 @@ impl Summariser {
         count: u32,
         limit_ns: f64,
         until_ns: f64,
-    ) -> Result<Round, Failure<'static>> {
-        let (mut made, mut spent_ns, mut fewest) = (0, 0.0, hops);
+    ) -> Attempt<Round> {
+        let (mut spent_ns, mut fewest) = (0.0, hops);
         // A batch that was interrupted by another task must not use up the time of the whole round.
         let longest_ns = if count >= MANY_BATCHES { limit_ns / f64::from(MANY_BATCHES) } else { limit_ns };
         let begun_ns = chain.now_ns();
         let before = chain.software();
         let count = (count as usize).clamp(1, MOST_BATCHES);
         let mut turns = GroupedTurns::of(chain, (untimed, hops), count, MOST_BATCHES);
-        for slot in self.batches.iter_mut().take(count) {
+        self.batches.truncate(0);
+        for made in 0..count as u64 {
             if let Some(turns) = &mut turns {
-                turns.catch_up(chain, &mut self.grouped, made as u64 * hops, until_ns)?;
+                turns.catch_up(chain, &mut self.grouped, made * hops, until_ns)?;
             }
-            *slot = chain.batch(hops, until_ns)?;
-            made += 1;
-            spent_ns += (slot.nanoseconds * slot.hops.real()).max(0.0).min(longest_ns);
-            fewest = fewest.min(slot.hops);
-            if spent_ns >= limit_ns || slot.hops < hops || until_ns.is_finite() && chain.now_ns() >= until_ns
-            {
+            let batch = chain.batch(hops, until_ns)?;
+            self.batches.push(batch);
+            spent_ns += (batch.nanoseconds * batch.hops.real()).max(0.0).min(longest_ns);
+            fewest = fewest.min(batch.hops);
+            let is_late = || until_ns.is_finite() && chain.now_ns() >= until_ns;
+            if spent_ns >= limit_ns || batch.hops < hops || is_late() {
                 break;
             }
         }
         if let Some(turns) = &mut turns {
-            turns.take_turns(chain, &mut self.grouped, made as u64 * hops, until_ns)?;
+            turns.take_turns(chain, &mut self.grouped, self.batches.len() as u64 * hops, until_ns)?;
         }
         let software = chain.software().since(&before);
         let ended_ns = chain.now_ns();
         // The surroundings of the point, such as generators, still run, and no walk is being timed.
         let uncore_gigahertz = chain.uncore_gigahertz();
         let counted = chain.count(hops)?;
-        let mut round = self.summariser(made, fewest);
+        let mut round = digest(&mut self.batches, &mut self.scratch, fewest);
         // Means, since differences of chains are extrapolated: where few loads hit the TLB, medians and dominant states are
         // above the means, by the more the fewer visits a chain makes.
         round.grouped = turns.map(|turns| {
@@ -232,11 +231,6 @@ impl Summariser {
         (round.software, round.counted) = (software, counted);
         (round.begun_ns, round.ended_ns, round.uncore_gigahertz) = (begun_ns, ended_ns, uncore_gigahertz);
         Ok(round)
-    }
-
-    /// Summarises the first `made` batches, each of `hops` hops or more.
-    fn summariser(&mut self, made: usize, hops: u64) -> Round {
-        digest(self.batches.get_mut(..made).unwrap_or_default(), &mut self.scratch, hops)
     }
 
     /// Records part number `index` of a pass. The last [`MOST_BATCHES`] parts are kept.

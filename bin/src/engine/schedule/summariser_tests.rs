@@ -13,8 +13,8 @@ fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
 /// Returns a round of those batches, each of `hops` hops.
 fn judged(batches: &[Batch], hops: u64) -> Round {
     let mut summariser = Summariser::new().unwrap();
-    summariser.batches[..batches.len()].copy_from_slice(batches);
-    summariser.summariser(batches.len(), hops)
+    let batches = summariser.batches.refill(batches.iter().copied());
+    digest(batches, &mut summariser.scratch, hops)
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use latency_core::chain::Order;
-use latency_core::kernel;
-use latency_core::kernel::lanes;
+use latency_core::kernel::{self, lanes};
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
 
 use super::*;
+use crate::error::Failure;
 use crate::plan::budget::{FEWEST_ROUNDS, MOST_ROUNDS, PLACES, ROUNDS};
 use crate::tests::simulated::place::{Fake, Hop, Visit};
 use latency_core::words::When;

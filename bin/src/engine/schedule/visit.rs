@@ -8,11 +8,10 @@ use crate::engine::schedule::undisturbed::{is_slower, undisturbed};
 use crate::engine::schedule::walks::hops_per_batch;
 use crate::engine::schedule::warm_up::Warmth;
 use crate::engine::seam::Walkable;
-use crate::error::Failure;
-use crate::plan::budget::Budget;
+use crate::error::Attempt;
+use crate::plan::Budget;
 use crate::result::{Round, Undisturbed};
-use latency_core::math;
-use latency_core::math::ToReal;
+use latency_core::math::{self, ToReal};
 
 /// Minimum share of the spread time that rounds must fill: the last pause is shorter than the others.
 const SPREAD: f64 = 0.9;
@@ -62,7 +61,7 @@ impl VisitRules<'_> {
         summariser: &mut Summariser,
         state: &mut State,
         kept: &mut [Round],
-    ) -> Result<(), Failure<'static>> {
+    ) -> Attempt {
         let budget = self.budget;
         let begun_ns = chain.now_ns();
         let until_ns = (begun_ns + budget.left_ns(state.spent_ns)).min(budget.until_ns);

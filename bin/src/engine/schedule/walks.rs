@@ -6,7 +6,7 @@ use latency_core::stats;
 use crate::engine::schedule::grouped::rush_others;
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::seam::{FEWEST_HOPS, Walkable, Walked};
-use crate::error::Failure;
+use crate::error::{Attempt, Failure};
 use crate::plan::budget::{FILLING_LAPS, LONGEST_FILL_NS};
 use crate::result::may_be_coarse;
 
@@ -34,7 +34,7 @@ pub fn parts(
     summariser: &mut Summariser,
     hops: u64,
     until_ns: f64,
-) -> Result<(u64, Option<f64>), Failure<'static>> {
+) -> Attempt<(u64, Option<f64>)> {
     /// Maximum hops of a part; parts double up to it.
     const LONGEST_PART: u64 = 1 << 16;
     let nodes = chain.nodes();
@@ -78,7 +78,7 @@ fn window_ns(chain: &dyn Walkable) -> f64 {
 
 /// Walks `hops` hops and returns nanoseconds per hop. If that is too short for a coarse clock, walks on for as many hops
 /// as its time needs, but at most `most`, and returns their time.
-pub fn timed(chain: &mut dyn Walkable, hops: u64, most: u64, until_ns: f64) -> Result<f64, Failure<'static>> {
+pub fn timed(chain: &mut dyn Walkable, hops: u64, most: u64, until_ns: f64) -> Attempt<f64> {
     let (mut made, mut spent_ns) = chain.walk(hops, until_ns)?;
     if may_be_coarse() && spent_ns < window_ns(chain) {
         let longer = hops_in_window(chain, (made, spent_ns)).min(most);
@@ -91,12 +91,7 @@ pub fn timed(chain: &mut dyn Walkable, hops: u64, most: u64, until_ns: f64) -> R
 
 /// Fills the caches by walking a trail of other lines of the same chain, or the whole chain if it is shorter than the
 /// trail; otherwise lines that a walk of other lanes left there would be hits.
-pub fn trail(
-    chain: &mut dyn Walkable,
-    trail: u64,
-    lanes: u64,
-    until_ns: f64,
-) -> Result<(), Failure<'static>> {
+pub fn trail(chain: &mut dyn Walkable, trail: u64, lanes: u64, until_ns: f64) -> Attempt {
     if chain.nodes() < trail {
         return fill(chain, FILLING_LAPS, f64::INFINITY, until_ns).map(drop);
     }
@@ -109,12 +104,7 @@ pub fn trail(
 /// Returns at once if many lanes are hardly faster than one lane at `alone_ns` a hop, as in an emulator. After the
 /// laps, a chase from the start of the cycle loads the least recently used lines first, as after a lap of its own; a
 /// chase from elsewhere loads lines that were used more recently.
-pub fn fill(
-    chain: &mut dyn Walkable,
-    laps: u64,
-    alone_ns: f64,
-    until_ns: f64,
-) -> Result<u64, Failure<'static>> {
+pub fn fill(chain: &mut dyn Walkable, laps: u64, alone_ns: f64, until_ns: f64) -> Attempt<u64> {
     /// Hops of the trial that compares lanes with one lane.
     const TRIED: u64 = 1024;
     /// Maximum share of one lane's time per hop at which lanes count as faster.
@@ -136,7 +126,7 @@ pub fn fill(
 }
 
 /// Touches a working set before a lap, until caches that fill slowly hold it. Returns the loads made.
-pub fn touch(chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'static>> {
+pub fn touch(chain: &mut dyn Walkable, until_ns: f64) -> Attempt<u64> {
     let end_ns = until_ns.min(chain.now_ns() + LONGEST_FILL_NS);
     let mut touched = 0;
     for _ in 0..FILLING_LAPS {
@@ -153,7 +143,7 @@ pub fn touch(chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'st
 }
 
 /// Estimates nanoseconds per hop by walks that grow until they last as long as a batch: returns the median of three.
-pub fn estimate(chain: &mut dyn Walkable, until_ns: f64) -> Result<f64, Failure<'static>> {
+pub fn estimate(chain: &mut dyn Walkable, until_ns: f64) -> Attempt<f64> {
     let mut hops = FEWEST_HOPS;
     loop {
         let (_, spent_ns) = chain.walk(hops, until_ns)?;

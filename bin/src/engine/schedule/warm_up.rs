@@ -9,8 +9,9 @@ use crate::engine::schedule::grouped::{few_before, walk_others};
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::schedule::walks::{ENOUGH_TO_JUDGE, estimate, fill, parts, touch, trail};
 use crate::engine::seam::{Condition, FEWEST_HOPS, Walkable};
-use crate::error::Failure;
-use crate::plan::budget::{Budget, FEW_HOPS, FEWEST_ROUNDS, FILLING_LAPS, Pass, SHORT_PASS, few};
+use crate::error::Attempt;
+use crate::plan::budget::{FEW_HOPS, FEWEST_ROUNDS, FILLING_LAPS, SHORT_PASS, few};
+use crate::plan::{Budget, Pass};
 use crate::result::WarmUp;
 
 /// Maximum ratio of the latency of a steady walk to that of a first pass at which a cache serves some of the working
@@ -115,7 +116,7 @@ impl Warmth {
         summariser: &mut Summariser,
         budget: &Budget,
         until_ns: f64,
-    ) -> Result<u64, Failure<'static>> {
+    ) -> Attempt<u64> {
         let first = self.visits == 0;
         let mut untimed = 0;
         self.visits += 1;
@@ -171,7 +172,7 @@ impl Warmth {
         summariser: &mut Summariser,
         budget: &Budget,
         until_ns: f64,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Attempt {
         let nodes = chain.nodes();
         let first = self.visits == 1;
         let held = self.may_be_held(nodes);
@@ -241,7 +242,7 @@ impl Warmth {
         summariser: &mut Summariser,
         hops: u64,
         until_ns: f64,
-    ) -> Result<u64, Failure<'static>> {
+    ) -> Attempt<u64> {
         let (hops, cold_ns) = parts(chain, summariser, hops, until_ns)?;
         if let (Some(slot), Some(cold_ns)) = (self.passes.get_mut(self.passed), cold_ns) {
             *slot = cold_ns;
@@ -265,7 +266,7 @@ impl Warmth {
     ///
     /// A cache with random replacement holds ever more of a working set of about its size: in the n-th lap of a cyclic
     /// walk, a share of 2 / n of the lines misses.
-    fn until_steady(&mut self, chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'static>> {
+    fn until_steady(&mut self, chain: &mut dyn Walkable, until_ns: f64) -> Attempt<u64> {
         const FASTER: f64 = 0.985;
         // Several very short laps count as one, so that the clock resolves them.
         let lap = chain.nodes().max(FEWEST_HOPS * 32);

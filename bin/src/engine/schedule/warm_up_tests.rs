@@ -4,8 +4,8 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::tests::simulated::recorded_chain::Call::{Rewind, Rush, Touch, Walk};
-use crate::tests::simulated::recorded_chain::{Call, RecordedChain};
+use crate::tests::simulated::recorded_chain::Call::{self, Rewind, Rush, Touch, Walk};
+use crate::tests::simulated::recorded_chain::RecordedChain;
 
 const FOREVER: f64 = f64::INFINITY;
 const COLD_NS: f64 = 100.0;

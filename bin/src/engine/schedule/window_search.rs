@@ -8,7 +8,7 @@ use latency_core::words::Worded;
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::engine::seam::Place;
-use crate::error::Failure;
+use crate::error::Attempt;
 use crate::result::{Point, Reach, Walk};
 
 /// Time of a hop relative to a hop without fillers: up to the first bound loads overlap, from the second on they do
@@ -30,7 +30,7 @@ pub fn search(
     progress: &mut Progress,
     schedule: &mut Schedule<&mut dyn Place>,
     found: &mut [Option<Reach>; Filler::ALL.len()],
-) -> Result<(), Failure<'static>> {
+) -> Attempt {
     for (filler, reach) in Filler::ALL.into_iter().zip(found) {
         let first = over(progress, schedule, filler, BOUNDS.0)?;
         let last = over(progress, schedule, filler, BOUNDS.1)?;
@@ -45,7 +45,7 @@ fn over(
     schedule: &mut Schedule<&mut dyn Place>,
     filler: Filler,
     times: f64,
-) -> Result<Option<Reach>, Failure<'static>> {
+) -> Attempt<Option<Reach>> {
     let mut bound = None;
     let mut found = None::<(Reach, Point)>;
     for (point, time) in schedule.so_far() {

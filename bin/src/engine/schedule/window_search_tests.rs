@@ -7,7 +7,7 @@ use latency_core::kernel;
 use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
 
 use super::*;
-use crate::plan::budget::Budget;
+use crate::plan::Budget;
 use crate::tests::simulated::place::{Fake, Hop};
 use latency_core::words::When;
 

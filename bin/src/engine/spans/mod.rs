@@ -18,13 +18,11 @@ use latency_core::units::{Bytes, Pages};
 use crate::analysis::spans::{ascending, levels};
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::Failure;
-use crate::plan::budget::Budget;
+use crate::error::{Attempt, Failure};
+use crate::plan::Budget;
 use crate::result::core_clock;
 use crate::result::spans::{FEWEST_PAGES, KINDS, SpanEnd, SpanPoint, WARM_UP};
-use crate::sys::table::{List, Table};
-use crate::sys::{signal, time};
+use crate::sys::{Table, signal, time};
 
 use zeroes::{Span, between, counts};
 
@@ -82,7 +80,6 @@ impl SpanTimes {
 /// The errors of the stopwatch, and those of a table.
 pub fn walk_spans<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     findings: &mut Findings<'a>,
     budget: &Budget,
     kinds: [Option<Pages>; KINDS],
@@ -98,8 +95,7 @@ pub fn walk_spans<'a>(
     let populate_ns = POPULATE_SHARE * if is_given { budget.until_ns - now } else { budget.after_ns };
     // The core's clock decides what a miss is.
     let gigahertz = core_clock(&findings.outcomes);
-    let mut watch = Stopwatch::new(*timer, None);
-    watch.times = session.noted.times;
+    let watch = session.stopwatch(false);
     watch.go_to(cpu)?;
     let mut spans: [Option<Span>; KINDS] = [const { None }; KINDS];
     let (machine, mut interrupted) = (session.machine, false);
@@ -114,21 +110,14 @@ pub fn walk_spans<'a>(
         }
     }
     session.progress.say(format_args!("walking spans of addresses"));
-    let mut timing = Timing { watch: &watch, spans: &spans, rng: Pcg32::new(1, 0x7370_616e) };
-    let mut entries = List::new(MOST)?;
-    let ended = if interrupted {
-        Err(Failure::Interrupted)
-    } else {
-        visits(
-            &mut entries,
-            kinds,
-            from_fn(|kind| timing.most(kind)),
-            gigahertz,
-            until_ns,
-            &mut |entry, round| timing.visit(entry, round),
-        )
+    let [orders, visits] = [1, 2].map(|seed| Pcg32::new(seed, 0x7370_616e));
+    let mut walks = SpanWalks { watch: &watch, spans: &spans, orders, visits, until_ns };
+    let mut entries = Table::new(MOST)?;
+    let ended = match interrupted {
+        true => Err(Failure::Interrupted),
+        false => walks.all(&mut entries, kinds, gigahertz),
     };
-    let at_once: [_; KINDS] = from_fn(|kind| timing.at_once(kind).unwrap_or(None));
+    let at_once: [_; KINDS] = from_fn(|kind| walks.at_once(kind).unwrap_or(None));
     session.progress.clear();
     session.noted.moves += watch.moves();
     match ended {
@@ -151,92 +140,81 @@ pub fn walk_spans<'a>(
         let span = spans.get(kind).and_then(Option::as_ref).filter(|span| span.zeroes.is_some());
         span.map(|span| span.series.pages)
     };
-    let mut room = List::new(MOST)?;
-    let points = room.refill(entries.iter().filter_map(|entry| entry.point(is_kept(entry.kind)?)));
-    sort_by(points, ascending);
+    let mut points = Table::new(MOST)?;
+    points.refill(entries.iter().filter_map(|entry| entry.point(is_kept(entry.kind)?)));
+    sort_by(&mut points, ascending);
     for (span, series) in spans.iter().zip(&mut findings.extra.spans) {
         *series = span.as_ref().map(|span| span.series);
     }
-    (findings.spans, findings.interrupted) = (Table::of(points)?, interrupted);
+    (findings.spans, findings.interrupted) = (points, interrupted);
     Ok(())
 }
 
-/// A function that times a visit to a number of pages in one of the rounds, and returns nanoseconds per load; NaN if the
-/// visit does not count.
-type VisitSpan<'v> = dyn FnMut(&SpanTimes, usize) -> Result<f64, Failure<'static>> + 'v;
-
-/// Makes the rounds of all numbers of pages up to those in `most`, and then of more numbers around the ends of TLBs.
-fn visits(
-    entries: &mut List<SpanTimes>,
-    kinds: [Option<Pages>; KINDS],
-    most: [u64; KINDS],
-    gigahertz: Option<f64>,
+/// The walks over spans.
+struct SpanWalks<'s> {
+    watch: &'s Stopwatch,
+    spans: &'s [Option<Span>; KINDS],
+    /// The sources of the orders of pages, and of the order of visits.
+    orders: Pcg32,
+    visits: Pcg32,
     until_ns: f64,
-    visit: &mut VisitSpan<'_>,
-) -> Result<(), Failure<'static>> {
-    for (kind, most) in most.into_iter().enumerate() {
-        counts(most).for_each(|count| _ = entries.push(SpanTimes::new(kind, count)));
+}
+
+impl SpanWalks<'_> {
+    /// Makes the rounds of all numbers of pages, and then of more numbers around the ends of TLBs.
+    fn all(
+        &mut self,
+        entries: &mut Table<SpanTimes>,
+        kinds: [Option<Pages>; KINDS],
+        gigahertz: Option<f64>,
+    ) -> Attempt {
+        for kind in 0..KINDS {
+            counts(self.most(kind)).for_each(|count| _ = entries.push(SpanTimes::new(kind, count)));
+        }
+        self.rounds(entries)?;
+        let mut room = Table::new(MOST)?;
+        for (kind, pages) in kinds.into_iter().enumerate() {
+            let Some(pages) = pages else { continue };
+            for _ in 0..ADDED {
+                if time::now_ns() > self.until_ns {
+                    return Ok(());
+                }
+                let mine = entries.iter().filter(|entry| entry.kind == kind);
+                let points = room.refill(mine.filter_map(|entry| entry.point(pages)));
+                sort_by(points, ascending);
+                let open = levels(points, pages, gigahertz);
+                let mut gaps = open.iter().flatten().flat_map(|level| level.gaps);
+                let Some(count) = gaps.find_map(|(low, high)| between(low, high)) else {
+                    break;
+                };
+                if entries.push(SpanTimes::new(kind, count)).is_none() {
+                    break;
+                }
+                let added = entries.len() - 1;
+                self.rounds(entries.get_mut(added..).unwrap_or_default())?;
+            }
+        }
+        Ok(())
     }
-    let mut rng = Pcg32::new(2, 0x7370_616e);
-    rounds(entries, 0, until_ns, &mut rng, visit)?;
-    let mut room = List::new(MOST)?;
-    for (kind, pages) in kinds.into_iter().enumerate() {
-        let Some(pages) = pages else { continue };
-        for _ in 0..ADDED {
-            if time::now_ns() > until_ns {
+
+    /// Visits numbers of pages in shuffled rounds.
+    fn rounds(&mut self, entries: &mut [SpanTimes]) -> Attempt {
+        for round in 0..ROUNDS.0 {
+            if round >= ROUNDS.1 && time::now_ns() > self.until_ns {
                 return Ok(());
             }
-            let mine = entries.iter().filter(|entry| entry.kind == kind);
-            let points = room.refill(mine.filter_map(|entry| entry.point(pages)));
-            sort_by(points, ascending);
-            let open = levels(points, pages, gigahertz);
-            let mut gaps = open.iter().flatten().flat_map(|level| level.gaps);
-            let Some(count) = gaps.find_map(|(low, high)| between(low, high)) else {
-                break;
-            };
-            let first = entries.len();
-            if entries.push(SpanTimes::new(kind, count)).is_none() {
-                break;
-            }
-            rounds(entries, first, until_ns, &mut rng, visit)?;
-        }
-    }
-    Ok(())
-}
-
-/// Visits the entries from `first` on in shuffled rounds.
-fn rounds(
-    entries: &mut [SpanTimes],
-    first: usize,
-    until_ns: f64,
-    rng: &mut Pcg32,
-    visit: &mut VisitSpan<'_>,
-) -> Result<(), Failure<'static>> {
-    let entries = entries.get_mut(first..).unwrap_or_default();
-    for round in 0..ROUNDS.0 {
-        if round >= ROUNDS.1 && time::now_ns() > until_ns {
-            return Ok(());
-        }
-        rng.shuffle(entries);
-        for entry in entries.iter_mut() {
-            let nanoseconds = visit(entry, round)?;
-            if let Some(slot) = entry.times.get_mut(entry.made).filter(|_| nanoseconds.is_finite()) {
-                *slot = nanoseconds;
-                entry.made += 1;
+            self.visits.shuffle(entries);
+            for entry in entries.iter_mut() {
+                let nanoseconds = self.timed(entry.kind, entry.count, round, Loads::Dependent)?;
+                if let Some(slot) = entry.times.get_mut(entry.made).filter(|_| nanoseconds.is_finite()) {
+                    *slot = nanoseconds;
+                    entry.made += 1;
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// The timing of walks.
-struct Timing<'t> {
-    watch: &'t Stopwatch,
-    spans: &'t [Option<Span>; KINDS],
-    rng: Pcg32,
-}
-
-impl Timing<'_> {
     fn span(&self, kind: usize) -> Option<&Span> {
         self.spans.get(kind)?.as_ref()
     }
@@ -246,13 +224,9 @@ impl Timing<'_> {
         self.span(kind).map_or(0, Span::count)
     }
 
-    fn visit(&mut self, entry: &SpanTimes, round: usize) -> Result<f64, Failure<'static>> {
-        self.timed(entry.kind, entry.count, round, Loads::Dependent)
-    }
-
     /// Returns the time of a dependent load of the largest span divided by that of an independent one: the number of
     /// translations at a time.
-    fn at_once(&mut self, kind: usize) -> Result<Option<f64>, Failure<'static>> {
+    fn at_once(&mut self, kind: usize) -> Attempt<Option<f64>> {
         let count = self.most(kind);
         let mut ratios = [f64::NAN; ROUNDS.1];
         for (round, slot) in ratios.iter_mut().enumerate().filter(|_| count > FEWEST_PAGES) {
@@ -262,10 +236,10 @@ impl Timing<'_> {
         Ok(stats::median(&mut ratios).filter(|ratio| ratio.is_finite()))
     }
 
-    /// Walks over a number of pages in a new order, and returns the nanoseconds of a load.
-    fn timed(&mut self, kind: usize, count: u64, round: usize, how: Loads) -> Result<f64, Failure<'static>> {
+    /// Walks over a number of pages in a new order, and returns the nanoseconds of a load; NaN if the walk does not count.
+    fn timed(&mut self, kind: usize, count: u64, round: usize, how: Loads) -> Attempt<f64> {
         let offset = OFFSETS.get(round % OFFSETS.len()).copied().unwrap_or_default();
-        let seed = self.rng.next_u64();
+        let seed = self.orders.next_u64();
         let walk = self.span(kind).and_then(|span| {
             let page = span.page.bytes();
             span.zeroes.as_ref()?.walk(page, count, offset, &mut Pcg32::new(seed, 3))

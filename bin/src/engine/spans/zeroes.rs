@@ -8,13 +8,11 @@ use latency_core::topology::files::number;
 use latency_core::topology::{Files, Topology};
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
-use crate::error::Failure;
+use crate::error::{Attempt, Failure};
 use crate::machine::Machine;
 use crate::result::spans::{ENTRY, SpanEnd, SpanSeries};
-use crate::sys::errno::Errno;
-use crate::sys::file::SystemFiles;
 use crate::sys::zero_pages::ZeroPages;
-use crate::sys::{cpu, numa, signal, time};
+use crate::sys::{Errno, SystemFiles, cpu, numa, signal, time};
 
 /// Maximum bytes that are populated between two checks for an interrupt, time and memory: 10 to 50 ms of base pages.
 const PIECE: usize = 64 << 20;
@@ -57,7 +55,7 @@ impl Span {
         pages: Pages,
         most: Bytes,
         populate_ns: f64,
-    ) -> Result<Span, Failure<'static>> {
+    ) -> Attempt<Span> {
         let page = machine.size_of(pages);
         let mut end = SpanEnd::Largest;
         let first = FIRST_PIECE.max(page.bytes().0 as usize);
@@ -98,13 +96,7 @@ impl Span {
     }
 
     /// Populates the addresses as far as the limits allow, and keeps them if they are what they have to be.
-    fn fill(
-        &mut self,
-        machine: &Machine,
-        node: NodeId,
-        zeroes: ZeroPages,
-        populate_ns: f64,
-    ) -> Result<(), Failure<'static>> {
+    fn fill(&mut self, machine: &Machine, node: NodeId, zeroes: ZeroPages, populate_ns: f64) -> Attempt {
         let available = || machine.supply_now(&SystemFiles, node).map(|supply| supply.bytes().0);
         let (own, mut memory, begun) = (Footprint::read(&SystemFiles), available(), time::now_ns());
         let of_nodes = tables_of_nodes(&SystemFiles, &machine.topology, node);

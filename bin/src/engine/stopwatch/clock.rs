@@ -10,8 +10,8 @@ use latency_core::stats;
 use latency_core::units::{Hertz, Picoseconds, Ticks};
 
 use crate::engine::stopwatch::core_clock::{median_of, next_delay, spin};
-use crate::error::{Failure, LONGEST_STEP_NS, PlacementError, TimingError};
-use crate::machine::processor::{Platform, Processor};
+use crate::error::{Attempt, Failure, LONGEST_STEP_NS, PlacementError, TimingError};
+use crate::machine::{Platform, Processor};
 use crate::result::may_be_coarse;
 pub use crate::result::{Counter, KernelClock, Timer};
 use crate::sys::time;
@@ -39,13 +39,9 @@ impl Timer {
     /// # Errors
     ///
     /// [`TimingError::NoClock`] or [`TimingError::NeitherClock`] if no clock is fine and steady enough.
-    pub fn choose(
-        processor: &Processor,
-        single: bool,
-        warnings: &mut Warnings,
-    ) -> Result<Timer, Failure<'static>> {
+    pub fn choose(processor: &Processor, single: bool, warnings: &mut Warnings) -> Attempt<Timer> {
         // Waiting for a clock that does not advance would last minutes.
-        if !time::clock_is_there() {
+        if time::known_ns().is_none() {
             return Err(
                 TimingError::NoClock { why: "clock_gettime fails (blocked by a seccomp filter?)" }.into()
             );
@@ -61,7 +57,7 @@ impl Timer {
     /// # Errors
     ///
     /// [`TimingError::NeedsCounter`] without a counter; [`PlacementError::CounterTooCoarse`].
-    pub fn fine_counter(&self) -> Result<&Counter, Failure<'static>> {
+    pub fn fine_counter(&self) -> Attempt<&Counter> {
         let what = "timings of single loads";
         let counter = self.counter().ok_or(TimingError::NeedsCounter { what, instead: "matrix" })?;
         let step_ns = counter.nanoseconds(counter.step);
@@ -248,7 +244,7 @@ pub fn step(mut read: impl FnMut(usize) -> u64) -> Ticks {
     Ticks(stats::confirmed_step(found, &differences))
 }
 
-fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>> {
+fn kernel_clock(warnings: &mut Warnings) -> Attempt<KernelClock> {
     const STEPS: usize = 16;
     /// Maximum readings during which a clock driven by the timer interrupt may stand still.
     const PATIENCE: u32 = 50_000_000;

@@ -4,12 +4,10 @@
 //! Each function gets the ticks of some work from a function that does the work, so that tests measure with counters of
 //! any frequency.
 
-use latency_core::arch;
-use latency_core::clock;
 use latency_core::math::ToReal;
 use latency_core::sort::sort_by_key;
-use latency_core::stats;
 use latency_core::units::Ticks;
+use latency_core::{arch, clock, stats};
 
 use crate::result::Counter;
 

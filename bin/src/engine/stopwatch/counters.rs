@@ -3,14 +3,12 @@
 //! Separate walks are counted, next to the timed ones: starting and stopping counters enters the kernel, whose code
 //! would displace lines from the measured caches. A processor counts few events at a time, so two groups take turns.
 
-use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::math::ToReal;
 
-use crate::engine::stopwatch::subject::Subject;
-use crate::error::TimingError;
-use crate::machine::processor::Processor;
-use crate::result::counters::{Counted, EVENTS};
-use crate::sys::errno::Errno;
+use crate::machine::Processor;
+use crate::result::Counted;
+use crate::result::counters::EVENTS;
+use crate::sys::Errno;
 use crate::sys::perf::{COUNT, CounterGroup, Event, ThreadCounters};
 use crate::warning::NoCounters;
 
@@ -111,35 +109,6 @@ impl<G: CounterGroup> Meter<G> {
 /// Returns the number of hops of a counted walk, from the hops of a batch.
 pub fn hops(batch: u64) -> u64 {
     batch.clamp(FEWEST_COUNTED, MOST_COUNTED)
-}
-
-/// Makes counted, untimed walks, one for each group of events.
-///
-/// # Errors
-///
-/// [`TimingError::HopsNotProven`] if a walk did not end at the expected node.
-pub fn walk(
-    meter: Option<&Meter>,
-    subject: &Subject<'_>,
-    node: &mut u64,
-    hops: u64,
-) -> Result<Counted, TimingError> {
-    let mut all = Counted::default();
-    let Some(meter) = meter else { return Ok(all) };
-    let buffer = subject.buffer;
-    let hops = self::hops(hops);
-    for group in 0..WALKS {
-        let walk = |hops: u64| buffer.walk(subject.kernel, *node, hops as usize);
-        if buffer.chain().nodes() <= SATTOLO_LIMIT {
-            // Opening and reading counters has evicted the chain from the nearest cache.
-            let _ = walk(buffer.chain().nodes());
-        }
-        let mut ended = None;
-        all = all.and(&meter.count(group, hops, || ended = walk(hops).ok()));
-        let proven = ended.and_then(|ended| buffer.prove(*node, hops, ended).ok());
-        *node = proven.ok_or(TimingError::HopsNotProven)?;
-    }
-    Ok(all)
 }
 
 /// Returns why the kernel does not open counters, by its error number.

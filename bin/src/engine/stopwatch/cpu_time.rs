@@ -13,10 +13,7 @@ use latency_core::topology::Files;
 use latency_core::units::CpuId;
 
 use crate::result::conditions::ran_and_waited;
-use crate::sys::errno::Errno;
-use crate::sys::file::SystemFiles;
-use crate::sys::table::Table;
-use crate::sys::time;
+use crate::sys::{Errno, SystemFiles, Table, time};
 
 /// Share of a window that a thread must lose to count as interrupted: every window has a switch or two.
 pub const MOST_LOST: f64 = 0.01;

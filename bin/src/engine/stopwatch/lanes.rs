@@ -7,22 +7,40 @@ use core::cell::Cell;
 
 use latency_core::buffer::{Buffer, Cursor};
 use latency_core::chain::Chain;
-use latency_core::kernel::POINTER;
 use latency_core::kernel::lanes::{self, MOST_LANES};
+use latency_core::kernel::{Kernel, POINTER};
 
 use crate::engine::seam::RUSHING_LANES;
-use crate::engine::stopwatch::clock::Timer;
-use crate::engine::stopwatch::counters;
-use crate::engine::stopwatch::counters::Meter;
-use crate::engine::stopwatch::subject::{Positions, SideBySide};
-use crate::engine::stopwatch::{Stopwatch, elapsed_ns};
-use crate::error::{Failure, TimingError};
-use crate::result::Walk;
-use crate::result::counters::Counted;
+use crate::engine::stopwatch::{Meter, Stopwatch, counters, elapsed_ns, not_proven};
+use crate::error::{Attempt, TimingError};
+use crate::result::{Counted, Timer, Walk};
 use crate::sys::time;
 
+/// The chain or the lanes of a chase.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'b> {
+    /// The chain in memory.
+    pub buffer: &'b Buffer<'b>,
+    /// The loop that walks the chain.
+    pub kernel: &'static Kernel,
+    /// The lanes, if more than one chain is walked.
+    pub side: Option<&'b SideBySide>,
+}
+
+/// The node of each lane.
+pub type Positions = [u64; MOST_LANES];
+
+/// Lanes to be walked.
+#[derive(Debug)]
+pub struct SideBySide {
+    /// The kind of walk; never [`Walk::Chain`], which has no lanes.
+    pub walk: Walk,
+    /// The node of each lane.
+    pub positions: Cell<Positions>,
+}
+
 /// Initial estimate of the nanoseconds of a hop, used until one is measured (5,000 hops per piece).
-pub(super) const UNKNOWN_HOP_NS: f64 = 1e3;
+pub const UNKNOWN_HOP_NS: f64 = 1e3;
 
 /// Error of a walk without a time-stamp counter: loads with instructions between them are timed from stamp to stamp.
 pub const NEEDS_COUNTER: TimingError =
@@ -37,22 +55,17 @@ pub fn start(chain: &Chain, lanes: usize) -> Positions {
     positions
 }
 
-/// Returns the error of a walk that did not end at the expected node, or could not begin.
-pub(super) fn not_proven<E>(_: E) -> Failure<'static> {
-    Failure::HOPS_NOT_PROVEN
-}
-
 /// Lanes that walk a chain of addresses as fast as memory allows.
-pub(super) struct Rush {
+pub struct Rush {
     /// The current node of each lane.
-    pub(super) side: SideBySide,
+    pub side: SideBySide,
     /// Nanoseconds of a hop of all lanes.
-    pub(super) hop_ns: f64,
+    pub hop_ns: f64,
 }
 
 impl Rush {
     /// Returns lanes at equal distances on the chain of this number; `None` if nodes hold no addresses.
-    pub(super) fn over(buffer: &Buffer<'_>, number: usize) -> Option<Rush> {
+    pub fn over(buffer: &Buffer<'_>, number: usize) -> Option<Rush> {
         let kernel = lanes::parallel(RUSHING_LANES).filter(|_| buffer.encoding() == POINTER.encoding)?;
         let chain = buffer.chain();
         let mut positions = start(chain, RUSHING_LANES);
@@ -68,12 +81,7 @@ impl Rush {
 
 impl Stopwatch {
     /// Walks every lane `hops` hops, verifies where each ended, and returns the nanoseconds of the walk.
-    pub(super) fn walk_lanes(
-        &self,
-        buffer: &Buffer<'_>,
-        side: &SideBySide,
-        hops: u64,
-    ) -> Result<f64, Failure<'static>> {
+    pub fn walk_lanes(&self, buffer: &Buffer<'_>, side: &SideBySide, hops: u64) -> Attempt<f64> {
         let mut nanoseconds = Ok(0.0);
         self.proven(buffer, side, hops, |starts, ends| {
             nanoseconds = self.timed_lanes(buffer, side.walk, (starts, ends), hops);
@@ -82,13 +90,13 @@ impl Stopwatch {
     }
 
     /// Returns events per hop of every lane, from counted, untimed walks, one for each group of events.
-    pub(super) fn count_lanes(
+    pub fn count_lanes(
         &self,
         meter: &Meter,
         buffer: &Buffer<'_>,
         side: &SideBySide,
         hops: u64,
-    ) -> Result<Counted, Failure<'static>> {
+    ) -> Attempt<Counted> {
         let mut all = Counted::default();
         for group in 0..counters::WALKS {
             let mut walked = Ok(0.0);
@@ -108,7 +116,7 @@ impl Stopwatch {
         side: &SideBySide,
         hops: u64,
         walk: impl FnOnce(&[u64], &mut [Cursor]),
-    ) -> Result<(), Failure<'static>> {
+    ) -> Attempt {
         let mut positions = side.positions.get();
         let mut ends = [Cursor::default(); MOST_LANES];
         let lanes = side.walk.lanes();
@@ -128,7 +136,7 @@ impl Stopwatch {
         walk: Walk,
         (starts, ends): (&[u64], &mut [Cursor]),
         hops: u64,
-    ) -> Result<f64, Failure<'static>> {
+    ) -> Attempt<f64> {
         Ok(match (&self.timer, walk) {
             (Timer::Counter(counter), walk) => {
                 let timed = match walk {

@@ -2,42 +2,40 @@
 //!
 //! The stopwatch uses a buffer and a clock. Other modules place the buffer and evaluate the times.
 
-mod chase;
 pub mod clock;
 pub mod core_clock;
 pub mod counters;
 pub mod cpu_time;
 mod lanes;
-pub mod single_hops;
+mod single_hops;
 pub mod strided;
-pub mod subject;
-pub mod traffic;
 
 use core::cell::Cell;
 
 use latency_core::arch::EndStamp;
-use latency_core::buffer::{Astray, Cursor};
 use latency_core::math::ToReal;
 use latency_core::units::CpuId;
 
 use crate::engine::placement;
-use crate::engine::stopwatch::clock::{Counter, KernelClock, Timer};
-use crate::engine::stopwatch::counters::Meter;
-use crate::engine::stopwatch::cpu_time::CpuTimes;
-use crate::engine::stopwatch::subject::Subject;
-use crate::error::{Failure, TimingError};
-use crate::result::counters::Software;
+use crate::error::{Attempt, Failure};
+use crate::result::{Counter, KernelClock, Software, Timer};
 use crate::sys::{cpu, time};
 
-#[cfg(test)]
-pub(crate) use chase::ClockTurns;
-pub use chase::{Chase, Nodes};
-pub use lanes::{NEEDS_COUNTER, start};
+pub use counters::Meter;
+pub use cpu_time::{CpuTimes, MOST_LOST, ThreadClock};
+pub use lanes::{NEEDS_COUNTER, Positions, Rush, SideBySide, Subject, UNKNOWN_HOP_NS, start};
+pub use single_hops::Singles;
+pub use strided::Loads;
 
 /// Returns the nanoseconds since `start` by the kernel's clock; NaN if the clock stepped back.
 fn elapsed_ns(clock: &KernelClock, start: u64) -> f64 {
     let spent = time::monotonic_raw_ns().checked_sub(start);
     spent.and_then(|spent| spent.checked_sub(clock.overhead_ns)).map_or(f64::NAN, |spent| spent.real())
+}
+
+/// Returns the error of a walk that did not end at the expected node, or could not begin.
+pub fn not_proven<E>(_: E) -> Failure<'static> {
+    Failure::HOPS_NOT_PROVEN
 }
 
 /// Times walks on one CPU with one clock.
@@ -69,7 +67,7 @@ impl Stopwatch {
     /// # Errors
     ///
     /// The errors of [`placement::pin`].
-    pub fn go_to(&self, cpu: CpuId) -> Result<(), Failure<'static>> {
+    pub fn go_to(&self, cpu: CpuId) -> Attempt {
         self.brought_back()?;
         placement::pin(cpu)?;
         self.stay_on(cpu);
@@ -104,7 +102,7 @@ impl Stopwatch {
     /// # Errors
     ///
     /// The errors of [`placement::pin`], if the thread may not return.
-    pub fn brought_back(&self) -> Result<bool, Failure<'static>> {
+    pub fn brought_back(&self) -> Attempt<bool> {
         let Some(home) = self.home.get() else { return Ok(false) };
         let is_away = cpu::current().is_ok_and(|(cpu, _)| cpu != home);
         if is_away {
@@ -137,33 +135,25 @@ impl Stopwatch {
     }
 
     /// Walks once from stamp to stamp, verifies where the walk ended, and returns its nanoseconds.
-    fn walk(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<f64, Failure<'static>> {
+    pub fn walk(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Attempt<f64> {
         if let Some(side) = subject.side {
             return self.walk_lanes(subject.buffer, side, hops);
         }
-        let (ended, nanoseconds) = self.timed(subject, *node, hops)?;
-        let proven = subject.buffer.prove(*node, hops, ended);
-        *node = proven.map_err(|Astray { .. }| TimingError::HopsNotProven)?;
-        Ok(nanoseconds)
-    }
-
-    #[inline(always)]
-    fn timed(&self, subject: &Subject<'_>, node: u64, hops: u64) -> Result<(Cursor, f64), Failure<'static>> {
-        let wrong = |_| Failure::HOPS_NOT_PROVEN;
-        match &self.timer {
+        let Subject { buffer, kernel, .. } = subject;
+        let (ended, nanoseconds) = match &self.timer {
             Timer::Counter(counter) => {
-                let walk = subject
-                    .buffer
-                    .timed_walk(subject.kernel, node, hops as usize, counter.stamp)
-                    .map_err(wrong)?;
-                Ok((walk.ended, self.ended(counter, walk.start, walk.end)))
+                let walk = buffer.timed_walk(kernel, *node, hops as usize, counter.stamp);
+                let walk = walk.map_err(not_proven)?;
+                (walk.ended, self.ended(counter, walk.start, walk.end))
             }
             Timer::Kernel(clock) => {
                 let start = time::monotonic_raw_ns();
-                let ended = subject.buffer.walk(subject.kernel, node, hops as usize).map_err(wrong)?;
-                Ok((ended, elapsed_ns(clock, start)))
+                let ended = buffer.walk(kernel, *node, hops as usize).map_err(not_proven)?;
+                (ended, elapsed_ns(clock, start))
             }
-        }
+        };
+        *node = buffer.prove(*node, hops, ended).map_err(not_proven)?;
+        Ok(nanoseconds)
     }
 
     /// Returns the thread's context switches, migrations and faults so far.

@@ -7,10 +7,9 @@ use latency_core::stats;
 use latency_core::units::Bytes;
 
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::stopwatch::clock::Counter;
-use crate::error::Failure;
+use crate::error::{Attempt, Failure};
 use crate::plan::budget::FEWEST_ROUNDS;
-use crate::result::{Point, Strided, chain};
+use crate::result::{Counter, Point, Strided, chain};
 use crate::sys::signal;
 
 /// Bytes of memory over which independent loads are timed together: 60 microseconds at 30 GB/s.
@@ -49,7 +48,7 @@ impl Loads {
         point: &Point,
         watch: &Stopwatch,
         counter: &Counter,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Attempt {
         let mut slice = *point;
         slice.size = slice.size.min(self::slice(counter));
         let chain = chain::chain(&slice)?;

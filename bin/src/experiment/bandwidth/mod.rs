@@ -7,8 +7,7 @@ mod view;
 use super::interface::{Experiment, gathered};
 use crate::engine::run::{Visits, all_rounds};
 use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::clock::Timer;
-use crate::engine::threads::generators::driver::GeneratorStyle;
+use crate::engine::threads::generators::GeneratorStyle;
 use crate::engine::with_generators::measure_with_generators;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
@@ -37,9 +36,7 @@ pub const BANDWIDTH: Experiment = Experiment {
     },
     plan: |planning| gathered(&mut |each| traffic::bandwidth(planning, each)),
     budget: Budget::of_traffic,
-    measure: |options, session, timer, points, budget| {
-        measure(options, session, timer, points, budget, &mut all_rounds)
-    },
+    measure: |options, session, points, budget| measure(options, session, points, budget, &mut all_rounds),
     conclude: |_, _| None,
     present: view::present,
 };
@@ -53,7 +50,6 @@ pub const BANDWIDTH: Experiment = Experiment {
 pub fn measure<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     points: &[Point],
     budget: &Budget,
     visits: &mut Visits<'_, 'a>,
@@ -66,5 +62,5 @@ pub fn measure<'a>(
         is_fixed: options.load_cpus.is_some(),
         is_sized: options.size.is_some(),
     };
-    measure_with_generators(session, timer, points, budget, style, visits)
+    measure_with_generators(session, points, budget, style, visits)
 }

@@ -45,7 +45,7 @@ pub const CORES: Experiment = Experiment {
     },
     plan: |planning| gathered(&mut |each| cores::cores(planning, each)),
     budget: Budget::of_cores,
-    measure: |_, session, timer, points, budget| measure_with_partners(session, timer, points, budget),
+    measure: |_, session, points, budget| measure_with_partners(session, points, budget),
     conclude: |session, findings| {
         let unknown = cores::core_unknown(session.machine);
         if let Some(pair) = doubtful(&findings.outcomes).filter(|_| unknown) {

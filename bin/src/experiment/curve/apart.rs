@@ -7,13 +7,12 @@ use latency_core::units::Bytes;
 use crate::describe::rates::is_wide;
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::plan::budget::Budget;
 use crate::plan::curve::is_dense;
 use crate::result::split::Split;
 use crate::result::{Counter, Outcome, Point};
-use crate::sys::table::List;
+use crate::sys::table::Table;
 
 /// Nanoseconds of the visits to one working set.
 const POINT_NS: f64 = 0.4e9;
@@ -45,21 +44,20 @@ pub fn time_ns(points: &[Point]) -> f64 {
 /// `findings`.
 pub fn tell_apart<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     findings: &mut Findings<'a>,
     budget: &Budget,
     limit_ns: f64,
 ) -> Result<(), Failure<'a>> {
     let measured = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok());
-    let points = List::of(chosen(measured.map(|outcome| &outcome.point)))?;
+    let points = Table::of(chosen(measured.map(|outcome| &outcome.point)))?;
     let each_ns = (limit_ns / points.len().real()).min(POINT_NS);
-    if points.is_empty() || each_ns < LEAST_NS || timer.counter().is_none_or(Counter::is_coarse) {
+    if points.is_empty() || each_ns < LEAST_NS || session.timer.counter().is_none_or(Counter::is_coarse) {
         return Ok(());
     }
     // One after the other, so that all of them together need no more memory than the largest.
     for &point in &*points {
         let budget = budget.telling_apart(session.machine, &[point], each_ns);
-        let found = run::measure(session, timer, &[point], &budget)?;
+        let found = run::measure(session, &[point], &budget)?;
         findings.interrupted |= found.interrupted;
         let split = found.outcomes.first().and_then(|apart| apart.result.as_ref().ok()?.series.split);
         // A neighbour that takes lines of a cache from time to time leaves nothing to read.

@@ -26,7 +26,6 @@ use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Session, interrupted};
-use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
@@ -100,30 +99,23 @@ pub const CURVE: Experiment = Experiment {
 fn measure<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut extra = Extra::default();
-    let mut findings = run::measure_with(
-        session,
-        timer,
-        points,
-        budget,
-        &mut Alongside::default(),
-        &mut |session, schedule| {
+    let mut findings =
+        run::measure_with(session, points, budget, &mut Alongside::default(), &mut |session, schedule| {
             if let Some(first) = points.first() {
                 prepare(options, session, schedule, first, &mut extra)?;
             }
             schedule.run(session.progress)
-        },
-    )?;
+        })?;
     sort_by_key(&mut findings.outcomes, |outcome| outcome.point.size);
     findings.extra = extra;
     if !findings.interrupted {
         let spans_ns = budget.after_ns.min(tlb::SPANS_NS);
-        tlb::walk_spans(session, timer, &mut findings, &Budget { after_ns: spans_ns, ..*budget })?;
-        apart::tell_apart(session, timer, &mut findings, budget, budget.after_ns - spans_ns)?;
+        tlb::walk_spans(session, &mut findings, &Budget { after_ns: spans_ns, ..*budget })?;
+        apart::tell_apart(session, &mut findings, budget, budget.after_ns - spans_ns)?;
     }
     Ok(findings)
 }
@@ -151,7 +143,7 @@ fn prepare(
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
     let granule = plan::curve::granule(options, session.machine);
-    let mut room = Table::filled(schedule.capacity(), (Bytes(0), 0.0))?;
+    let mut room = Table::filled(schedule.capacity, (Bytes(0), 0.0))?;
     schedule.reach(session.progress, COARSE_ROUNDS)?;
     if options.min_size.is_none() {
         descend(granule, session, schedule, like, &mut room)?;

@@ -8,7 +8,6 @@ use crate::analysis::tlb::{self, TlbLevels};
 use crate::describe::Report;
 use crate::engine::session::{Findings, Session};
 use crate::engine::spans;
-use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
@@ -27,13 +26,12 @@ const MOST_PAGES: u64 = 4 * 4096;
 /// Walks over spans of addresses in the pages that the TLB uses, if they are known.
 pub fn walk_spans<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     findings: &mut Findings<'a>,
     budget: &Budget,
 ) -> Result<(), Failure<'a>> {
     let Some(pages) = pages(session.machine, &findings.outcomes) else { return Ok(()) };
     let most = session.machine.size_of(pages).bytes().times(MOST_PAGES);
-    spans::walk_spans(session, timer, findings, budget, [Some(pages), None, None, None], most, false)
+    spans::walk_spans(session, findings, budget, [Some(pages), None, None, None], most, false)
 }
 
 /// Returns the pages that the TLB uses for the memory of a curve, if they are known and there is a page of zeros of

@@ -21,7 +21,7 @@ use crate::describe::{Report, ReportParts, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::interrupted;
-use crate::engine::stopwatch::single_hops::Singles;
+use crate::engine::stopwatch::Singles;
 use crate::options::{Descriptor, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{Plan, Planning, Scope};
@@ -55,12 +55,10 @@ pub const DISTRIBUTION: Experiment = Experiment {
         single_hops: true,
         ..Budget::of_pairs(options, machine, points)
     },
-    measure: |_, session, timer, points, budget| {
-        let counter = timer.fine_counter()?;
-        let mut singles = Singles::new(counter, points.len())?;
+    measure: |_, session, points, budget| {
+        let mut singles = Singles::new(session.timer.fine_counter()?, points.len())?;
         let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
-        let mut findings =
-            run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
+        let mut findings = run::measure_with(session, points, budget, &mut alongside, &mut run::all_rounds)?;
         session.progress.say(format_args!("looking for refresh"));
         findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
         findings.interrupted |= interrupted();

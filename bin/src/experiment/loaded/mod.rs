@@ -17,7 +17,6 @@ use crate::describe::time::Utc;
 use crate::engine::memory::RealSchedule;
 use crate::engine::progress::LiveLines;
 use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::{Budget, FEWEST_ROUNDS};
@@ -65,14 +64,13 @@ const LIMIT_ROUNDS: usize = 3;
 fn measure<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    if timer.counter().is_none() {
+    if session.timer.counter().is_none() {
         return Err(TimingError::NeedsCounter { what: "paced generators", instead: "bandwidth" }.into());
     }
-    bandwidth::measure(options, session, timer, points, budget, &mut |session, schedule| {
+    bandwidth::measure(options, session, points, budget, &mut |session, schedule| {
         visits(options, session, schedule)
     })
 }

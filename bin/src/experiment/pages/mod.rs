@@ -12,7 +12,6 @@ use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, lines_on_pages};
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
 use crate::engine::spans::walk_spans;
-use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
@@ -22,7 +21,7 @@ use crate::plan::{EachPoint, Plan, Planning, single};
 use crate::result::spans::KINDS;
 use crate::result::words::REGION;
 use crate::result::{Counter, Outcome, Point, chain};
-use crate::sys::table::List;
+use crate::sys::table::Table;
 
 /// Average time for a point: most working sets are small, and leave more time for those in memory.
 const SHARE_NS: f64 = 0.17e9;
@@ -63,16 +62,16 @@ pub const PAGES: Experiment = Experiment {
         budget.optional = Optional::PagesBut(plan::pages(options, machine));
         budget
     },
-    measure: |options, session, timer, points, budget| {
-        let mut findings = run::measure(session, timer, points, budget)?;
+    measure: |options, session, points, budget| {
+        let mut findings = run::measure(session, points, budget)?;
         if !findings.interrupted {
-            tell_apart(session, timer, &mut findings, budget)?;
+            tell_apart(session, &mut findings, budget)?;
             let apart_ns = apart_ns(session.machine, points, budget);
             let budget = &Budget { after_ns: budget.after_ns - apart_ns, ..*budget };
             let kinds = kinds(session.machine, &findings.outcomes);
             let most =
                 Bytes(options.max_size.unwrap_or(SPAN).0.checked_next_power_of_two().unwrap_or(1 << 63));
-            walk_spans(session, timer, &mut findings, budget, kinds, most, options.max_size.is_some())?;
+            walk_spans(session, &mut findings, budget, kinds, most, options.max_size.is_some())?;
         }
         Ok(findings)
     },
@@ -115,18 +114,17 @@ fn told_apart<'p>(machine: &'p Machine, points: &'p [Point]) -> impl Iterator<It
 /// Measures the largest random walks again, in memory that stays, with grouped chains beside them.
 fn tell_apart<'a>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
     findings: &mut Findings<'a>,
     budget: &Budget,
 ) -> Result<(), Failure<'a>> {
     let measured = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok());
-    let points = List::of(measured.map(|outcome| outcome.point))?;
-    let points = List::of(told_apart(session.machine, &points))?;
-    if points.is_empty() || timer.counter().is_none_or(Counter::is_coarse) {
+    let points = Table::of(measured.map(|outcome| outcome.point))?;
+    let points = Table::of(told_apart(session.machine, &points))?;
+    if points.is_empty() || session.timer.counter().is_none_or(Counter::is_coarse) {
         return Ok(());
     }
     let budget = budget.telling_apart(session.machine, &points, APART_VISITS_NS);
-    let found = run::measure(session, timer, &points, &budget)?;
+    let found = run::measure(session, &points, &budget)?;
     findings.interrupted |= found.interrupted;
     for apart in found.outcomes.iter() {
         let is_same = |outcome: &&mut Outcome<'_>| {

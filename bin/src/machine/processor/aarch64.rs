@@ -4,14 +4,12 @@
 //! it. No register names a hypervisor.
 
 use latency_core::text::Text;
-use latency_core::topology::Files;
-use latency_core::topology::files;
+use latency_core::topology::{Files, files};
 use latency_core::units::CpuId;
 
 use super::{CoreKind, Extensions, Platform, Processor, small_cores};
-use crate::sys::auxv;
-use crate::sys::errno::Errno;
 use crate::sys::perf::{self, Event};
+use crate::sys::{Errno, auxv};
 
 /// Implementers (MIDR_EL1\[31:24\]) and their names.
 const IMPLEMENTERS: [(u32, &str); 8] = [

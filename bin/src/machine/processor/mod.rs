@@ -44,7 +44,6 @@ pub enum CoreKind {
 
 impl CoreKind {
     /// Returns the kind of a small core, or of a large one.
-    #[must_use]
     pub const fn of(is_small: bool) -> CoreKind {
         if is_small { CoreKind::Efficiency } else { CoreKind::Performance }
     }
@@ -63,7 +62,6 @@ const EFFICIENT: f64 = 0.75;
 
 /// Returns the CPUs that are efficiency cores; `None` if the kernel does not report several kinds of cores. It has a set
 /// of counters for each kind of an Intel processor, and the capacity of each CPU where these differ.
-#[must_use]
 pub fn small_cores(files: &impl Files, online: &CpuSet) -> Option<CpuSet> {
     let of_kind = |kind| files::set(files, format_args!("/sys/devices/{kind}/cpus"));
     if let (Some(_), Some(small)) = (of_kind("cpu_core"), of_kind("cpu_atom")) {

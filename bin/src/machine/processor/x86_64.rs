@@ -4,8 +4,7 @@ use core::fmt::Write;
 
 use latency_core::host::plausible;
 use latency_core::text::Text;
-use latency_core::topology::Files;
-use latency_core::topology::files;
+use latency_core::topology::{Files, files};
 use latency_core::units::{Bytes, CpuId, Hertz};
 use raw_cpuid::{CacheType, CpuIdReaderNative, Hypervisor};
 
@@ -42,6 +41,11 @@ pub fn identify(files: &impl Files, _: CpuId) -> Processor {
     }
 }
 
+/// Returns the first part of a leaf, if the processor or the hypervisor has it.
+fn leaf(number: u32) -> Option<raw_cpuid::CpuIdResult> {
+    (raw_cpuid::cpuid!(number & 0xf000_0000).eax >= number).then(|| raw_cpuid::cpuid!(number, 0u32))
+}
+
 /// Returns the kind of core from leaf 1Ah of an Intel hybrid (EAX\[31:24\]: 20h Atom, 40h Core).
 const fn of_intel(eax: u32) -> Option<CoreKind> {
     match eax >> 24 {
@@ -62,14 +66,13 @@ const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
 }
 
 fn hypervisor(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
-    let mut name = Text::EMPTY;
     let Some(hypervisor) = cpuid.get_hypervisor_info() else {
         // The hypervisor's feature bit without its leaf still means that there is a hypervisor.
         let hidden = cpuid.get_feature_info().is_some_and(|info| info.has_hypervisor());
         return if hidden {
             (Platform::Virtual, Text::from_bytes(b"unknown"))
         } else {
-            (Platform::Hardware, name)
+            (Platform::Hardware, Text::EMPTY)
         };
     };
     let (platform, known) = match hypervisor.identify() {
@@ -83,9 +86,7 @@ fn hypervisor(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> (Platform, Text<16
         Hypervisor::ACRN => (Platform::Virtual, "ACRN"),
         Hypervisor::Unknown(..) => (Platform::Virtual, "unknown"),
     };
-    // The name is shorter than the text; a write to a Text reports only overflow.
-    let _ = name.write_str(known);
-    (platform, name)
+    (platform, Text::from_bytes(known.as_bytes()))
 }
 
 /// Returns the encryption of memory.
@@ -103,10 +104,8 @@ fn encryption(files: &impl Files, platform: Platform) -> Text<32> {
     match platform {
         Platform::Emulated => Text::EMPTY,
         Platform::Virtual => {
-            let has = |first, leaf| raw_cpuid::cpuid!(first).eax >= leaf;
-            let bits = if has(0x8000_0000u32, AMD) { raw_cpuid::cpuid!(AMD).eax } else { 0 };
-            let tdx = has(0u32, TDX).then(|| raw_cpuid::cpuid!(TDX, 0u32));
-            let signature = tdx.map(|leaf| [leaf.ebx, leaf.edx, leaf.ecx]);
+            let bits = leaf(AMD).map_or(0, |leaf| leaf.eax);
+            let signature = leaf(TDX).map(|leaf| [leaf.ebx, leaf.edx, leaf.ecx]);
             Text::from_bytes(of_guest(bits, signature).as_bytes())
         }
         Platform::Hardware => {
@@ -159,36 +158,26 @@ fn declared_counter(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> Option<Hertz
     }
     const TIMING_LEAF: u32 = 0x4000_0010;
     cpuid.get_hypervisor_info()?;
-    if raw_cpuid::cpuid!(0x4000_0000u32).eax < TIMING_LEAF {
-        return None;
-    }
-    match raw_cpuid::cpuid!(TIMING_LEAF).eax {
-        0 => None,
-        kilohertz => Some(Hertz(u64::from(kilohertz) * 1000)),
-    }
+    let kilohertz = leaf(TIMING_LEAF)?.eax;
+    (kilohertz > 0).then(|| Hertz(u64::from(kilohertz) * 1000))
 }
 
 /// Returns true if LFENCE is documented to wait on AMD: leaf 8000_0021h EAX\[2\].
 fn amd_fence_promised() -> bool {
     const LEAF: u32 = 0x8000_0021;
-    raw_cpuid::cpuid!(0x8000_0000u32).eax >= LEAF && raw_cpuid::cpuid!(LEAF).eax & (1 << 2) != 0
+    leaf(LEAF).is_some_and(|leaf| leaf.eax & (1 << 2) != 0)
 }
 
 /// Returns the kind of this core. Leaf 7 EDX\[15\] is set if an Intel processor is a hybrid.
 fn core_kind(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> Option<CoreKind> {
     const INTEL: u32 = 0x1a;
     const AMD: u32 = 0x8000_0026;
-    let hybrid = cpuid.get_extended_feature_info().is_some()
-        && raw_cpuid::cpuid!(7u32, 0u32).edx & (1 << 15) != 0
-        && raw_cpuid::cpuid!(0u32).eax >= INTEL;
-    if hybrid {
-        return of_intel(raw_cpuid::cpuid!(INTEL).eax);
+    let is_hybrid =
+        cpuid.get_extended_feature_info().is_some() && raw_cpuid::cpuid!(7u32, 0u32).edx & (1 << 15) != 0;
+    match leaf(INTEL).filter(|_| is_hybrid) {
+        Some(leaf) => of_intel(leaf.eax),
+        None => leaf(AMD).and_then(|leaf| of_amd(leaf.eax, leaf.ebx)),
     }
-    if raw_cpuid::cpuid!(0x8000_0000u32).eax < AMD {
-        return None;
-    }
-    let leaf = raw_cpuid::cpuid!(AMD, 0u32);
-    of_amd(leaf.eax, leaf.ebx)
 }
 
 /// Returns true if a data-dependent prefetcher can be switched off, from leaf 7.2 EDX\[3\] (DDPD_U).

@@ -132,7 +132,7 @@ fn work_may_end_before_it_is_dismissed() {
 
 #[test]
 fn stacks_that_cannot_be_mapped_are_an_error() {
-    for count in [1 << 40, usize::MAX / (STACK + guard()), usize::MAX] {
+    for count in [1 << 40, usize::MAX / (STACK + base_page()), usize::MAX] {
         let result = scope(count, &(), |(), _| {}, |()| {}, |_| panic!("{count} stacks"));
         assert_eq!(result, Err(Errno::ENOMEM));
     }
@@ -158,7 +158,7 @@ fn each_stack_is_aligned_and_has_a_guard_on_either_side() {
         assert_eq!((stack.1 - stack.0, &*stack.2), (STACK, "rw-p"));
         assert_eq!((below.1, &*below.2), (stack.0, "---p"));
         assert_eq!((above.0, &*above.2), (stack.1, "---p"));
-        assert!(stack.1 - place < guard());
+        assert!(stack.1 - place < base_page());
     }
 }
 
@@ -300,7 +300,7 @@ fn a_stack_overrun_ends_the_process() {
     fn written(distance: usize) -> i32 {
         i32::from(scope(2, &distance, write_below, |_| {}, |started| started.threads) != Ok(2))
     }
-    assert_eq!(in_child(|| written(STACK - guard())), End::Status(0));
+    assert_eq!(in_child(|| written(STACK - base_page())), End::Status(0));
     assert_eq!(in_child(|| written(STACK)), End::Signal(SIGSEGV));
 }
 

@@ -135,7 +135,8 @@ fn measured<'a>(
     health: &mut Health,
 ) -> (Simulated, Vec<Outcome<'a>>, [f64; 2]) {
     let placed = told.placed(points[0].size);
-    pieces::tell(session, (points[0].target, placed.mapped, points[0].pages), &placed);
+    let asked = (points[0].target, placed.mapped, points[0].pages);
+    pieces::tell(session.machine, session.warnings, asked, &placed);
     simulated.is_kept = matches!(budget.memory, Memory::Kept | Memory::Shared);
     simulated.ahead = budget.ahead;
     for (index, point) in points.iter().enumerate() {
@@ -156,7 +157,7 @@ fn measured<'a>(
     let rounds = schedule.rounds(0);
     let window = [rounds[0].begun_ns, rounds[rounds.len() - 1].ended_ns];
     let outcomes = points.iter().enumerate().map(|(index, point)| {
-        finish::note(session.noted, schedule.rounds(index));
+        finish::note(&mut session.noted, schedule.rounds(index));
         let result = match finish::stayed(session.warnings, placed, point.target) {
             Ok(placed) => finish::measurement(&mut schedule, index, placed, None, None).unwrap(),
             Err(excluded) => Err(excluded),
@@ -187,10 +188,10 @@ fn looked_at(
 pub fn run(machine: &Machine, host: Host) -> Verdict {
     let Host { mut simulated, line, told, l1_cycles, mut core, moves, is_faulty } = host;
     let options = options(line);
-    let (mut warnings, mut progress, mut noted) = (Warnings::new(), Progress::new(When::Never), Noted::new());
+    let (mut warnings, mut progress) = (Warnings::new(), Progress::new(When::Never));
+    let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
     let (looked, mut planned);
-    let mut session =
-        Session { machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
+    let mut session = Session::new(machine, timer, &mut warnings, &mut progress);
     planned = run_experiment::planned(&options, machine, &MATRIX).unwrap();
     let seeks_cache = planned.budget.whole_ns.is_infinite();
     looked = looked_at(&options, &mut session, &mut simulated, &planned.points, seeks_cache);
@@ -221,12 +222,11 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     }
     look(&mut health, l1_cycles, &mut core);
     session.noted.moves += moves;
-    let conditions = conditions_of(&simulated, session.noted);
+    let conditions = conditions_of(&simulated, &session.noted);
     let least = points.iter().map(in_core).min().unwrap();
     conditions::warn(session.warnings, session.machine, &conditions, least);
-    let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
     self_test::warn(session.machine, &health, Some(&conditions), &outcomes, session.warnings);
-    finish::warn(&mut session, &timer, &outcomes, &budget, health.repeat);
+    finish::warn(&mut session, &outcomes, &budget, health.repeat);
     let [from_ns, to_ns] = window;
     let series = outcomes[0].result.as_ref().ok().map(|measured: &Measurement| measured.series);
     let excluded = matches!(outcomes[0].result, Err(Exclusion::Interrupted));

@@ -17,9 +17,9 @@ use crate::engine::progress::Progress;
 use crate::engine::schedule::residency::visit::{LookFound, ResidencyVisit, VisitTerms};
 use crate::engine::schedule::{Schedule, position_of};
 use crate::engine::seam::Place;
-use crate::error::Failure;
+use crate::error::Attempt;
 use crate::result::residency::{Residence, SecondLook};
-use crate::sys::table::List;
+use crate::sys::Table;
 
 /// Maximum rounds of a wait, and minimum rounds if time is short.
 const ROUNDS: (usize, usize) = (15, 7);
@@ -49,7 +49,7 @@ pub struct ResidencyLimits {
 }
 
 /// The looks at the lines of one set after one wait.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct LookShares {
     shares: [f64; ROUNDS.0],
     /// The sum of the times since the lines were loaded.
@@ -58,7 +58,7 @@ struct LookShares {
 }
 
 /// A wait of one set, and its visits.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct WaitTimes {
     index: usize,
     wait_ns: f64,
@@ -69,13 +69,10 @@ struct WaitTimes {
 }
 
 impl LookShares {
-    const NONE: LookShares = LookShares { shares: [0.0; ROUNDS.0], after_ns: 0.0, made: 0 };
-
     /// Adds a look; returns false without one, and without room.
-    fn add(&mut self, look: LookFound) -> bool {
-        let Some(share) = self.shares.get_mut(self.made).filter(|_| look.share.is_finite()) else {
-            return false;
-        };
+    fn add(&mut self, look: Option<LookFound>) -> bool {
+        let look = look.filter(|look| look.share.is_finite());
+        let (Some(look), Some(share)) = (look, self.shares.get_mut(self.made)) else { return false };
         *share = look.share;
         self.after_ns += look.after_ns;
         self.made += 1;
@@ -96,9 +93,8 @@ impl LookShares {
 }
 
 impl WaitTimes {
-    const fn new(index: usize, wait_ns: f64) -> WaitTimes {
-        let none = LookShares::NONE;
-        WaitTimes { index, wait_ns, looks: none, again: none, interrupts: 0, switched: 0 }
+    fn new(index: usize, wait_ns: f64) -> WaitTimes {
+        WaitTimes { index, wait_ns, ..WaitTimes::default() }
     }
 
     fn result(&self, size: Bytes) -> Residence {
@@ -127,8 +123,8 @@ pub fn search(
     progress: &mut Progress,
     schedule: &mut Schedule<&mut dyn Place>,
     limits: ResidencyLimits,
-    found: &mut List<Residence>,
-) -> Result<(), Failure<'static>> {
+    found: &mut Table<Residence>,
+) -> Attempt {
     let sets = schedule.len();
     let begun_ns = schedule.place.now_ns();
     let until_ns = begun_ns + BEFORE_ADDED * limits.spent_ns;
@@ -138,15 +134,14 @@ pub fn search(
     for _ in 0..DECIDED {
         for index in 0..sets {
             let visit = search.visit(index, 0.0)?;
-            if f64::from(visit.hit_ticks) < HIT * f64::from(visit.memory_ticks) {
-                search.hit_ticks = search.hit_ticks.min(visit.hit_ticks);
-            }
+            let is_hit = |ticks: &u32| f64::from(*ticks) < HIT * f64::from(visit.memory_ticks);
+            search.hit_ticks = search.hit_ticks.min(visit.hit_ticks.filter(is_hit).unwrap_or(u32::MAX));
         }
     }
     if search.hit_ticks == u32::MAX {
         return Ok(());
     }
-    let mut entries = List::new(MOST)?;
+    let mut entries = Table::new(MOST)?;
     // All waits of all sets together last twice as long as the longest ones.
     let longest_ns = BEFORE_ADDED * limits.spent_ns / (2 * ROUNDS.1 * sets.max(1)).real();
     for index in 0..sets {
@@ -187,7 +182,7 @@ struct ResidencySearch<'s, 'p> {
 
 impl ResidencySearch<'_, '_> {
     /// Adds waits where the share of a set falls to half.
-    fn refine(&mut self, entries: &mut List<WaitTimes>, sets: usize) -> Result<(), Failure<'static>> {
+    fn refine(&mut self, entries: &mut Table<WaitTimes>, sets: usize) -> Attempt {
         for _ in 0..ADDED {
             if self.schedule.place.now_ns() > self.until_ns {
                 break;
@@ -211,7 +206,7 @@ impl ResidencySearch<'_, '_> {
     }
 
     /// Visits the entries from `first` on in shuffled rounds; long waits after which nothing is left are left out.
-    fn rounds(&mut self, entries: &mut [WaitTimes], first: usize) -> Result<(), Failure<'static>> {
+    fn rounds(&mut self, entries: &mut [WaitTimes], first: usize) -> Attempt {
         let mut rng = Pcg32::new(first as u64, 0x7265_7369);
         let most = self.limits.rounds.map_or(ROUNDS.0, |rounds| ROUNDS.0.min(rounds as usize));
         for round in 0..most {
@@ -243,8 +238,8 @@ impl ResidencySearch<'_, '_> {
     }
 
     /// Fills the cache with a set, waits, and times single loads of some of its lines.
-    fn visit(&mut self, index: usize, wait_ns: f64) -> Result<ResidencyVisit, Failure<'static>> {
-        let mut visit = ResidencyVisit::NONE;
+    fn visit(&mut self, index: usize, wait_ns: f64) -> Attempt<ResidencyVisit> {
+        let mut visit = ResidencyVisit::default();
         let Some(point) = self.schedule.point(index) else { return Ok(visit) };
         let near = self.limits.near;
         let terms = VisitTerms { near, line: point.line.bytes(), wait_ns, hit_ticks: self.hit_ticks };

@@ -10,9 +10,8 @@ use super::*;
 use crate::analysis::residency::{HalfLife, all, left_by_a_look};
 use crate::engine::schedule::tests::points;
 use crate::engine::seam::{Batch, Walkable, Walked, Walker};
-use crate::plan::budget::Budget;
-use crate::result::Point;
-use crate::result::counters::Software;
+use crate::plan::Budget;
+use crate::result::{Point, Software};
 
 /// Nanoseconds of a load from the cache and from memory, and of a load by many lanes.
 const TIMES_NS: [f64; 3] = [20.0, 100.0, 8.0];
@@ -71,18 +70,18 @@ impl Walkable for SimulatedCache {
         None
     }
 
-    fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, Failure<'static>> {
+    fn walk(&mut self, hops: u64, _: f64) -> Attempt<Walked> {
         let begun_ns = self.now_ns;
         (0..hops).for_each(|_| _ = self.load());
         Ok((hops, self.now_ns - begun_ns))
     }
 
-    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Attempt<Batch> {
         let (hops, spent_ns) = self.walk(hops, until_ns)?;
         Ok(Batch { nanoseconds: spent_ns / hops as f64, hops, ..Batch::NONE })
     }
 
-    fn rush(&mut self, hops: u64, _: f64) -> Result<Option<Walked>, Failure<'static>> {
+    fn rush(&mut self, hops: u64, _: f64) -> Attempt<Option<Walked>> {
         let lane = self.loaded_ns.len() / 16;
         let (begun_ns, spent_ns) = (self.now_ns, hops as f64 * TIMES_NS[2]);
         for (node, line) in self.loaded_ns.iter_mut().enumerate() {
@@ -93,7 +92,7 @@ impl Walkable for SimulatedCache {
         Ok(Some((hops, spent_ns)))
     }
 
-    fn each(&mut self, samples: &mut [TimedHops]) -> Result<bool, Failure<'static>> {
+    fn each(&mut self, samples: &mut [TimedHops]) -> Attempt<bool> {
         for (number, sample) in samples.iter_mut().enumerate() {
             let is_hit = self.load();
             // Page tables are in the cache of the core only after the fill.
@@ -115,7 +114,7 @@ impl Walkable for SimulatedCache {
     }
 
     /// An interrupt comes in each millisecond.
-    fn idle(&mut self, until_ns: f64) -> Result<u64, Failure<'static>> {
+    fn idle(&mut self, until_ns: f64) -> Attempt<u64> {
         let waited_ns = until_ns - self.now_ns;
         self.now_ns = until_ns;
         Ok((waited_ns / 1e6) as u64)
@@ -131,13 +130,7 @@ impl Walkable for SimulatedCache {
 }
 
 impl Place for SimulatedCache {
-    fn with_chain(
-        &mut self,
-        _: usize,
-        point: &Point,
-        _: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>> {
+    fn with_chain(&mut self, _: usize, point: &Point, _: u64, walker: &mut Walker<'_>) -> Attempt {
         self.loaded_ns = vec![f64::NEG_INFINITY; (point.size.0 / 64) as usize];
         self.translated = false;
         walker(self)
@@ -147,7 +140,7 @@ impl Place for SimulatedCache {
         self.now_ns
     }
 
-    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+    fn pause(&mut self, until_ns: f64) -> Attempt {
         self.now_ns = until_ns;
         Ok(())
     }
@@ -160,7 +153,7 @@ fn shares(cache: &mut SimulatedCache, sizes: &[Bytes]) -> Vec<Residence> {
     let like = points.clone().next().unwrap();
     let mut schedule = Schedule::new(place, Budget::DEFAULT, &like, points).unwrap();
     let limits = ResidencyLimits { near: Bytes(0), spent_ns: 20e9, rounds: None };
-    let mut found = List::new(MOST).unwrap();
+    let mut found = Table::new(MOST).unwrap();
     search(&mut Progress::new(When::Never), &mut schedule, limits, &mut found).unwrap();
     found.to_vec()
 }

@@ -6,7 +6,7 @@ use latency_core::sort::sort_by_key;
 use latency_core::units::Bytes;
 
 use crate::engine::seam::{RUSHING_LANES, Walkable};
-use crate::error::Failure;
+use crate::error::Attempt;
 use crate::plan::budget::{FILLING_LAPS, LONGEST_FILL_NS};
 
 /// Number of lanes that fill the cache.
@@ -30,11 +30,6 @@ pub struct LookFound {
     pub after_ns: f64,
 }
 
-impl LookFound {
-    /// No look.
-    pub const NONE: LookFound = LookFound { share: f64::NAN, after_ns: f64::NAN };
-}
-
 /// The conditions of a visit.
 #[derive(Clone, Copy, Debug)]
 pub struct VisitTerms {
@@ -49,29 +44,17 @@ pub struct VisitTerms {
 }
 
 /// A visit: the ticks of a load in the cache and in the memory, and the shares of lines found in the cache.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ResidencyVisit {
-    pub hit_ticks: u32,
+    pub hit_ticks: Option<u32>,
     pub memory_ticks: u32,
-    pub look: LookFound,
+    pub look: Option<LookFound>,
     /// The look at other lines right after it, at visits without a wait.
-    pub again: LookFound,
+    pub again: Option<LookFound>,
     /// Interrupts that were seen during the wait.
     pub interrupts: u64,
     /// True if the kernel gave the CPU to another task during the wait.
     pub switched: bool,
-}
-
-impl ResidencyVisit {
-    /// A visit that has found nothing.
-    pub const NONE: ResidencyVisit = ResidencyVisit {
-        hit_ticks: u32::MAX,
-        memory_ticks: 0,
-        look: LookFound::NONE,
-        again: LookFound::NONE,
-        interrupts: 0,
-        switched: false,
-    };
 }
 
 /// Room for the samples of a look.
@@ -85,11 +68,7 @@ struct LookRoom {
 impl LookRoom {
     /// Loads the first lines of a lane, and times as many of them as there is room for. Returns the time in the middle,
     /// and the ticks of the loads that nothing interrupted, in ascending order; `None` without a counter.
-    fn look(
-        &mut self,
-        chain: &mut dyn Walkable,
-        lane: u64,
-    ) -> Result<Option<(f64, &[u32])>, Failure<'static>> {
+    fn look(&mut self, chain: &mut dyn Walkable, lane: u64) -> Attempt<Option<(f64, &[u32])>> {
         let samples = self.samples.get_mut(..self.count).unwrap_or_default();
         chain.rewind(lane);
         chain.walk(self.warm_up, f64::INFINITY)?;
@@ -115,11 +94,7 @@ impl LookRoom {
 /// # Errors
 ///
 /// The errors of a walk, including [`Failure::Interrupted`].
-pub fn make(
-    chain: &mut dyn Walkable,
-    terms: &VisitTerms,
-    visit: &mut ResidencyVisit,
-) -> Result<(), Failure<'static>> {
+pub fn make(chain: &mut dyn Walkable, terms: &VisitTerms, visit: &mut ResidencyVisit) -> Attempt {
     // A third of the lines of a lane that no private cache holds is enough for each part.
     let lane = chain.nodes() / LANES;
     let part = lane.saturating_sub(terms.near.0 / terms.line.0.max(1) / LANES) / 3;
@@ -154,12 +129,12 @@ pub fn make(
         let Some((middle_ns, ticks)) = room.look(chain, lane)? else { break };
         // Some loads from memory are as fast as hits.
         let share = ((share(ticks, threshold) - by_chance) / (1.0 - by_chance)).max(0.0);
-        let look = LookFound { share, after_ns: middle_ns - loaded_ns };
+        let look = Some(LookFound { share, after_ns: middle_ns - loaded_ns });
         if lane == AGAIN {
             visit.again = look;
         } else {
             visit.look = look;
-            visit.hit_ticks = sure(ticks).unwrap_or(u32::MAX);
+            visit.hit_ticks = sure(ticks);
         }
         if terms.wait_ns > 0.0 {
             break;

@@ -4,7 +4,7 @@ use super::*;
 use core::cell::Cell;
 
 use crate::machine::processor::identify;
-use crate::sys::file::SystemFiles;
+use crate::sys::SystemFiles;
 use crate::sys::perf::Totals;
 use latency_core::units::CpuId;
 

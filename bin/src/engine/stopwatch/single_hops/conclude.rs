@@ -3,17 +3,16 @@
 //! Nothing is timed here.
 
 use latency_core::histogram::fold::{self, Search};
-use latency_core::hops::{self, Sample};
+use latency_core::hops::{self, Sample, Stamped};
 use latency_core::math;
 use latency_core::stats::{self, Summary};
 use latency_core::units::Picoseconds;
 
-use crate::engine::stopwatch::single_hops::{LOGGED, Singles, VISITS, Visit};
+use crate::engine::stopwatch::Singles;
+use crate::engine::stopwatch::single_hops::{LOGGED, Recording, VISITS, Visit};
 use crate::result::Outcome;
 use crate::result::distribution::{Distribution, Interruptions};
-use crate::sys::errno::Errno;
-use crate::sys::signal;
-use crate::sys::table::Table;
+use crate::sys::{Errno, Table, signal};
 use crate::warning::{Warning, Warnings};
 
 /// Maximum number of slow hops in the search: more make it longer and no better.
@@ -38,14 +37,14 @@ impl Singles {
         warnings: &mut Warnings,
     ) -> Result<Table<Distribution>, Errno> {
         let mut stamps = Table::filled(2 * MOST_STAMPS, 0)?;
-        for (index, outcome) in outcomes.iter().enumerate() {
+        let least_gap = self.least_gap();
+        for ((index, outcome), recording) in outcomes.iter().enumerate().zip(self.recordings.iter_mut()) {
             let Ok(measured) = &outcome.result else { continue };
-            self.conclude_point(index, &mut stamps);
-            let stepped_back = self.recordings.get(index).map_or(0, |recording| recording.stepped_back);
-            if stepped_back > 0 {
-                warnings.push(Warning::TimerSteppedBack { trials: stepped_back });
+            recording.conclude(least_gap, self.log.get(index * LOGGED..).unwrap_or_default(), &mut stamps);
+            if recording.stepped_back > 0 {
+                warnings.push(Warning::TimerSteppedBack { trials: recording.stepped_back });
             }
-            let Some(distribution) = self.distributions.get(index) else { continue };
+            let distribution = &recording.found;
             let (from, to, size) = (outcome.point.initiator, outcome.point.target, outcome.point.size);
             if distribution.each > 1 {
                 let latency = Picoseconds(math::whole(measured.series.nanoseconds.median * 1e3));
@@ -58,63 +57,54 @@ impl Singles {
                 _ => {}
             }
         }
-        Ok(self.distributions)
+        let Singles { recordings, .. } = &self;
+        Table::made(recordings.len(), |index| recordings[index].found)
     }
+}
 
-    fn conclude_point(&mut self, index: usize, stamps: &mut [u64]) {
-        let least_gap = self.least_gap();
-        let visits = self.visits.get(index * VISITS..(index + 1) * VISITS).unwrap_or_default();
-        let log = self.log.get(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
-        let (Some(recording), Some(distribution)) =
-            (self.recordings.get(index), self.distributions.get_mut(index))
-        else {
-            return;
-        };
-        let empty = distribution.empties.percentile(50.0).unwrap_or(0);
-        distribution.each = recording.each;
-        distribution.overhead =
-            recording.empties.mean_below(Some(EMPTY_TOLERANCE * empty.max(1))).unwrap_or(0.0);
-        let median = distribution.windows.percentile(50.0).unwrap_or(0);
-        let below = recording.interrupted_from(median);
-        distribution.interrupted_from = below;
-        distribution.entries = recording.entries();
-        let weight = |ticks| hops::weight(ticks, distribution.entries);
-        distribution.mean = recording.windows.weighted_mean(below, weight).unwrap_or(f64::NAN);
-        distribution.interruptions = Interruptions {
-            marked: recording.interrupted.count_from(0),
-            marked_mean: recording.interrupted.mean_below(None).unwrap_or(0.0),
-            marked_longest: recording.longest_interrupted,
-            watched_interrupts: recording.interrupts,
-            expected: below.map_or(0.0, |ticks| recording.watch().expected(ticks)),
-            gaps: recording.gaps.count_from(0),
+impl Recording {
+    /// Concludes the distribution of the point, with the `log` of its first hops.
+    fn conclude(&mut self, least_gap: u64, log: &[Stamped], stamps: &mut [u64]) {
+        let median = self.found.windows.percentile(50.0).unwrap_or(0);
+        let (below, entries) = (self.interrupted_from(median), self.entries());
+        let expected = below.map_or(0.0, |ticks| self.watch().expected(ticks));
+        let Recording { windows, interrupted, empties, gaps, visits, made, logged, found, .. } = self;
+        let empty = found.empties.percentile(50.0).unwrap_or(0);
+        found.overhead = empties.mean_below(Some(EMPTY_TOLERANCE * empty.max(1))).unwrap_or(0.0);
+        (found.interrupted_from, found.entries) = (below, entries);
+        let weight = |ticks| hops::weight(ticks, entries);
+        found.mean = windows.weighted_mean(below, weight).unwrap_or(f64::NAN);
+        found.interruptions = Interruptions {
+            marked: interrupted.count_from(0),
+            marked_mean: interrupted.mean_below(None).unwrap_or(0.0),
+            expected,
+            gaps: gaps.count_from(0),
             least_gap,
-            longest_gap: recording.longest_gap,
-            watched: recording.watched,
-            switches: recording.switches,
+            ..found.interruptions
         };
-        let made = visits.get(..recording.visits.min(VISITS)).unwrap_or_default();
+        let made = visits.get(..(*made).min(VISITS)).unwrap_or_default();
         let of = |value: &dyn Fn(&Visit) -> Option<f64>| {
             let found = made.iter().filter_map(value).filter(|value| value.is_finite());
             stats::summarise_series(stats::gather(&mut [0.0; VISITS], found))
         };
-        for (place, slot) in distribution.over_visits.iter_mut().enumerate() {
+        for (place, slot) in found.over_visits.iter_mut().enumerate() {
             *slot = of(&|visit| visit.percentiles.get(place).copied());
         }
-        let facts: &Distribution = distribution;
+        let facts: &Distribution = found;
         let mean = |visit: &Visit| visit.window.is_finite().then(|| facts.nanoseconds(visit.window));
         let median = |summary: Option<Summary>| summary.map_or(f64::NAN, |summary| summary.median);
         let round_ns = median(of(&mean));
         let batch_ns = median(of(&|visit| Some(visit.batch_ns)));
         let ratio = of(&|visit| Some(mean(visit)? / visit.batch_ns));
-        (distribution.round_ns, distribution.batch_ns, distribution.ratio) = (round_ns, batch_ns, ratio);
-        let slow = Sample { step: 1, ..distribution.sample() }.percentile(SLOW_PERCENT).unwrap_or(0.0);
-        distribution.slow_from = math::whole(slow) + 1;
-        let log = log.get(..recording.logged).unwrap_or_default();
+        (found.round_ns, found.batch_ns, found.ratio) = (round_ns, batch_ns, ratio);
+        let slow = Sample { step: 1, ..found.sample() }.percentile(SLOW_PERCENT).unwrap_or(0.0);
+        found.slow_from = math::whole(slow) + 1;
+        let log = log.get(..*logged).unwrap_or_default();
         let (slow, others) = stamps.split_at_mut(stamps.len() / 2);
-        let (slow_count, other_count) = hops::pick(log, distribution.slow_from, below, slow, others);
+        let (slow_count, other_count) = hops::pick(log, found.slow_from, below, slow, others);
         if let (Some(slow), Some(others)) = (slow.get(..slow_count), others.get(..other_count)) {
-            let search = Search::refresh(distribution.frequency);
-            distribution.period = fold::find_period(slow, others, &search, &signal::interrupted);
+            let search = Search::refresh(found.frequency);
+            found.period = fold::find_period(slow, others, &search, &signal::interrupted);
         }
     }
 }

@@ -6,23 +6,19 @@
 
 mod conclude;
 
-use latency_core::arch;
 use latency_core::buffer::TimedHops;
 use latency_core::histogram::Histogram;
 use latency_core::hops::{self, Sample, Stamped, Tally, Watch};
 use latency_core::math::{self, ToReal};
-use latency_core::stats;
+use latency_core::{arch, stats};
 
 use crate::engine::seam::FEWEST_HOPS;
-use crate::engine::stopwatch::clock::Counter;
-use crate::engine::stopwatch::lanes::not_proven;
-use crate::engine::stopwatch::subject::Subject;
-use crate::error::Failure;
-use crate::result::Round;
-use crate::result::distribution::{Distribution, PERCENTAGES};
-use crate::sys::errno::Errno;
-use crate::sys::table::Table;
-use crate::sys::{cpu, signal};
+use crate::engine::stopwatch::Subject;
+use crate::engine::stopwatch::not_proven;
+use crate::error::{Attempt, Failure};
+use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
+use crate::result::{Counter, Round};
+use crate::sys::{Errno, Table, cpu, signal};
 
 /// Windows between two checks of the clock: 48 KiB of samples, which fit in a second-level cache.
 const WINDOWS: usize = 4096;
@@ -103,32 +99,30 @@ fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
 }
 
 /// The counts of one point so far.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Recording {
     windows: Tally,
     interrupted: Tally,
-    longest_interrupted: u64,
-    stepped_back: u64,
     empties: Tally,
     gaps: Tally,
-    longest_gap: u64,
-    watched: u64,
-    interrupts: u64,
-    switches: u64,
-    /// Number of hops of a window.
-    each: u32,
-    visits: usize,
+    stepped_back: u64,
+    visits: [Visit; VISITS],
+    /// The number of visits, and of hops in the log.
+    made: usize,
     logged: usize,
+    /// The histograms, the number of hops of a window and the interruptions so far; the rest is concluded at the end.
+    found: Distribution,
 }
 
 impl Recording {
     /// Returns the interruptions that the loop without memory detected.
     fn watch(&self) -> Watch<'_> {
+        let Interruptions { watched, watched_interrupts, switches, .. } = self.found.interruptions;
         Watch {
             gaps: &self.gaps,
-            exposure: self.windows.sum().real() / self.watched.max(1).real(),
+            exposure: self.windows.sum().real() / watched.max(1).real(),
             // If interrupts are detected, they include context switches.
-            switches: if self.interrupts > 0 { 0 } else { self.switches },
+            switches: if watched_interrupts > 0 { 0 } else { switches },
         }
     }
 
@@ -139,23 +133,22 @@ impl Recording {
 
     /// Returns the number of entries to the kernel per tick.
     fn entries(&self) -> f64 {
-        self.interrupts.real() / self.watched.max(1).real()
+        let Interruptions { watched, watched_interrupts, .. } = self.found.interruptions;
+        watched_interrupts.real() / watched.max(1).real()
     }
 }
 
 /// A function that returns true if the thread was on another CPU and was pinned again.
-type BroughtBack<'b> = dyn Fn() -> Result<bool, Failure<'static>> + 'b;
+type BroughtBack<'b> = dyn Fn() -> Attempt<bool> + 'b;
 
 /// The single hops of every point.
 pub struct Singles {
     counter: Counter,
     samples: Table<TimedHops>,
     recordings: Table<Recording>,
-    visits: Table<Visit>,
     /// The windows of the current visit.
     under_way: Table<Histogram>,
     log: Table<Stamped>,
-    distributions: Table<Distribution>,
 }
 
 impl Singles {
@@ -165,17 +158,23 @@ impl Singles {
     ///
     /// The error of mapping its memory.
     pub fn new(counter: &Counter, points: usize) -> Result<Self, Errno> {
+        let recording = Recording {
+            windows: Tally::default(),
+            interrupted: Tally::default(),
+            empties: Tally::default(),
+            gaps: Tally::default(),
+            stepped_back: 0,
+            visits: [Visit::EMPTY; VISITS],
+            made: 0,
+            logged: 0,
+            found: Distribution::new(counter.frequency, counter.step.0.max(1)),
+        };
         Ok(Singles {
             counter: *counter,
             samples: Table::filled(WINDOWS, TimedHops::default())?,
-            recordings: Table::filled(points, Recording { each: 1, ..Recording::default() })?,
-            visits: Table::filled(points * VISITS, Visit::EMPTY)?,
+            recordings: Table::filled(points, recording)?,
             under_way: Table::made(1, |_| Histogram::EMPTY)?,
             log: Table::filled(points * LOGGED, Stamped::default())?,
-            distributions: Table::filled(
-                points,
-                Distribution::new(counter.frequency, counter.step.0.max(1)),
-            )?,
         })
     }
 
@@ -194,18 +193,17 @@ impl Singles {
         (windows, latency_ns): (usize, f64),
         (stretch, stretches): (usize, &mut Parts),
         brought_back: &BroughtBack<'_>,
-    ) -> Result<u64, Failure<'static>> {
+    ) -> Attempt<u64> {
         if signal::interrupted() {
             return Err(Failure::Interrupted);
         }
-        let (Some(recording), Some(distribution), Some(samples), Some(under_way)) = (
-            self.recordings.get_mut(index),
-            self.distributions.get_mut(index),
-            self.samples.get_mut(..windows.min(WINDOWS)),
-            self.under_way.first_mut(),
-        ) else {
+        let samples = self.samples.get_mut(..windows.min(WINDOWS));
+        let (Some(recording), Some(samples), Some(under_way)) =
+            (self.recordings.get_mut(index), samples, self.under_way.first_mut())
+        else {
             return Ok(0);
         };
+        let each = recording.found.each;
         let stamp = self.counter.stamp;
         let nodes = subject.buffer.chain().nodes();
         let warm_up = math::whole((WARM_UP_NS / latency_ns).min(nodes.real()));
@@ -214,12 +212,13 @@ impl Singles {
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
         let (ended, begin) = subject
             .buffer
-            .timed_hops(subject.kernel, *node, recording.each as usize, stamp, samples)
+            .timed_hops(subject.kernel, *node, each as usize, stamp, samples)
             .map_err(not_proven)?;
         let spent = stamp.end().ticks.saturating_sub(begin);
         let after = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
-        recording.switches += after.saturating_sub(before);
-        let hops = samples.len() as u64 * u64::from(recording.each);
+        let Distribution { windows, empties, interruptions, .. } = &mut recording.found;
+        interruptions.switches += after.saturating_sub(before);
+        let hops = samples.len() as u64 * u64::from(each);
         *node = subject.buffer.prove(*node, hops, ended).map_err(not_proven)?;
         if brought_back()? {
             return Ok(0);
@@ -230,12 +229,12 @@ impl Singles {
                 // A pair of stamps without a distance means that the counter stepped back.
                 recording.stepped_back += u64::from(sample.window == 0 || sample.empty == 0);
                 recording.interrupted.record(sample.window.into());
-                recording.longest_interrupted = recording.longest_interrupted.max(sample.window.into());
+                interruptions.marked_longest = interruptions.marked_longest.max(sample.window.into());
                 continue;
             }
-            distribution.windows.record(sample.window.into());
+            windows.record(sample.window.into());
             under_way.record(sample.window.into());
-            distribution.empties.record(sample.empty.into());
+            empties.record(sample.empty.into());
             recording.windows.record(sample.window.into());
             recording.empties.record(sample.empty.into());
             if let Some(place) = log.get_mut(recording.logged) {
@@ -251,7 +250,7 @@ impl Singles {
     }
 
     /// Makes one batch. Returns its nanoseconds per hop.
-    fn batch(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<f64, Failure<'static>> {
+    fn batch(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Attempt<f64> {
         let walk = subject
             .buffer
             .timed_walk(subject.kernel, *node, hops as usize, self.counter.stamp)
@@ -264,7 +263,8 @@ impl Singles {
     fn watch(&mut self, index: usize, ticks: u64) {
         let least = self.least_gap();
         let stamp = self.counter.stamp;
-        let Some(recording) = self.recordings.get_mut(index) else { return };
+        let Some(Recording { gaps, found, .. }) = self.recordings.get_mut(index) else { return };
+        let interruptions = &mut found.interruptions;
         let begin = arch::unserialised_ticks(stamp);
         let mut last = begin;
         arch::set_interrupt_mark();
@@ -272,18 +272,18 @@ impl Singles {
             let now = arch::unserialised_ticks(stamp);
             if !arch::interrupt_mark_holds() {
                 arch::set_interrupt_mark();
-                recording.interrupts += 1;
+                interruptions.watched_interrupts += 1;
                 last = arch::unserialised_ticks(stamp);
                 continue;
             }
             let gap = now.saturating_sub(last);
             if gap >= least {
-                recording.gaps.record(gap);
-                recording.longest_gap = recording.longest_gap.max(gap);
+                gaps.record(gap);
+                interruptions.longest_gap = interruptions.longest_gap.max(gap);
             }
             last = now;
         }
-        recording.watched += last.saturating_sub(begin);
+        interruptions.watched += last.saturating_sub(begin);
     }
 
     /// Times single hops of point number `index`, after a `round`. The walk begins at `node`, which is updated to its
@@ -299,24 +299,24 @@ impl Singles {
         node: &mut u64,
         round: &Round,
         brought_back: &BroughtBack<'_>,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Attempt {
         let Some(recording) = self.recordings.get_mut(index) else { return Ok(()) };
         // A round that was disturbed throughout must not reduce the visit to a few hops.
         let latency_ns = round.nanoseconds.min(round.minimum_ns).max(0.1);
         let shortest_ns = SHORTEST_WINDOW_NS.max(self.counter.at_least(WINDOW_STEPS));
-        if recording.visits == 0 {
+        if recording.made == 0 {
             let wanted = shortest_ns / latency_ns;
-            recording.each = 1 + if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 } else { 0 };
+            recording.found.each = 1 + if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 } else { 0 };
         }
-        let made = recording.visits;
-        recording.visits += 1;
-        let hops_ns = latency_ns * f64::from(recording.each);
+        let (made, each) = (recording.made, recording.found.each);
+        recording.made += 1;
+        let hops_ns = latency_ns * f64::from(each);
         let windows = math::whole(LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + shortest_ns)) as usize;
         let windows = windows.clamp(1, WINDOWS);
         let hops = math::whole(BATCH_NS / latency_ns).max(FEWEST_HOPS);
         let batches = math::whole(windows.real() * hops_ns / (hops.real() * latency_ns)) as usize + 1;
         let batches = batches.min(BATCHES / BURSTS);
-        let stretch = (hops as usize / recording.each as usize).max(windows.div_ceil(BATCHES / BURSTS));
+        let stretch = (hops as usize / each as usize).max(windows.div_ceil(BATCHES / BURSTS));
         let (mut stretches, mut times) = (Parts::EMPTY, Parts::EMPTY);
         if let Some(under_way) = self.under_way.first_mut() {
             *under_way = Histogram::EMPTY;
@@ -332,28 +332,24 @@ impl Singles {
             }
             self.watch(index, spent);
         }
-        let percentiles = self.percentiles(index);
-        let place = self.visits.get_mut(index * VISITS..(index + 1) * VISITS);
-        if let Some(place) = place.and_then(|visits| visits.get_mut(made)) {
-            let (window, batch_ns) = (stretches.most_frequent(), times.most_frequent());
-            *place = Visit { window, batch_ns, percentiles };
-        }
-        Ok(())
-    }
-
-    /// Returns the percentiles of the visit that has ended, given the interruptions detected so far.
-    fn percentiles(&self, index: usize) -> [f64; PERCENTAGES.len()] {
-        let (Some(recording), Some(windows)) = (self.recordings.get(index), self.under_way.first()) else {
-            return Visit::EMPTY.percentiles;
+        let (Some(recording), Some(under_way)) = (self.recordings.get_mut(index), self.under_way.first())
+        else {
+            return Ok(());
         };
+        // The percentiles of the visit that has ended, given the interruptions detected so far.
         let sample = Sample {
-            histogram: windows,
-            below: recording.interrupted_from(windows.percentile(50.0).unwrap_or(0)),
+            histogram: under_way,
+            below: recording.interrupted_from(under_way.percentile(50.0).unwrap_or(0)),
             step: self.counter.step.0.max(1),
             overhead: 0.0,
             entries: recording.entries(),
         };
-        PERCENTAGES.map(|percent| sample.percentile(percent).unwrap_or(f64::NAN))
+        let percentiles = PERCENTAGES.map(|percent| sample.percentile(percent).unwrap_or(f64::NAN));
+        if let Some(place) = recording.visits.get_mut(made) {
+            let (window, batch_ns) = (stretches.most_frequent(), times.most_frequent());
+            *place = Visit { window, batch_ns, percentiles };
+        }
+        Ok(())
     }
 }
 

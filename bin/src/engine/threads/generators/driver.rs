@@ -2,31 +2,23 @@
 
 use core::cell::Cell;
 
-use latency_core::arch::Stamp;
 use latency_core::cpulist::CpuSet;
 use latency_core::host::{Throttle, Uncore};
 use latency_core::math::{ToReal, sqrt};
-use latency_core::topology::Topology;
 use latency_core::traffic::pace::{self, Pacing};
 use latency_core::traffic::{Field, Kind, Part, Place};
 use latency_core::units::NodeId;
 
 use crate::analysis::traffic::bursts;
-use crate::engine::placement::Witness;
-use crate::engine::placement::sites::Site;
-use crate::engine::stopwatch::clock::Timer;
-use crate::engine::stopwatch::cpu_time::CpuTimes;
-use crate::engine::stopwatch::traffic::{TrafficBeside, TrafficReading};
+use crate::engine::placement::{Site, Witness};
+use crate::engine::stopwatch::CpuTimes;
 use crate::engine::threads::generators::generator::{Generator, GeneratorTask, Pace, SharedByGenerators};
-use crate::error::{Failure, PlacementError};
-use crate::plan::generators;
-use crate::plan::regions::{MOST, PlannedRegion};
-use crate::result::{Point, Traffic, Walk};
-use crate::sys::errno::Errno;
-use crate::sys::file::SystemFiles;
-use crate::sys::table::Table;
+use crate::error::{Attempt, Failure, PlacementError};
+use crate::plan::regions::MOST;
+use crate::plan::{PlannedRegion, generators};
+use crate::result::{Point, Timer, Traffic};
 use crate::sys::thread::wait_until;
-use crate::sys::{signal, time};
+use crate::sys::{SystemFiles, signal, time};
 use crate::warning::{Warning, Warnings};
 
 /// Nanoseconds of one measurement of the rate, which is repeated until two in a row agree, and maximum measurements:
@@ -59,7 +51,8 @@ pub struct Generators<'g> {
     shared: &'g SharedByGenerators<'g>,
     /// The node that last walked each field; `None` before the first walk.
     walked_by: [Cell<Option<NodeId>>; MOST],
-    uncores: &'g Uncores,
+    /// The uncores that have a readable clock, and their nodes.
+    uncores: &'g [(NodeId, Uncore)],
     style: GeneratorStyle<'g>,
     timer: Timer,
     /// The number of threads.
@@ -71,8 +64,8 @@ pub struct Generators<'g> {
     step: Cell<u64>,
     /// Number of runs so far, so that no run repeats the gaps and the random numbers of another.
     runs: Cell<u64>,
-    /// The position at which this thread stopped, if it generates too.
-    own: Cell<Place>,
+    /// The position at which this thread's next run continues, if it generates too.
+    pub own: Cell<Place>,
     /// Number of runs before which the rate did not settle, and whether it settled before the current one.
     unsettled: Cell<u64>,
     is_steady: Cell<bool>,
@@ -81,45 +74,11 @@ pub struct Generators<'g> {
     throttled: Cell<u64>,
 }
 
-impl TrafficBeside for Generators<'_> {
-    fn uncore_gigahertz(&self, node: NodeId) -> f64 {
-        self.uncores.gigahertz(node)
-    }
-
-    fn stops(&self) -> Option<u64> {
-        self.throttle?.count(&SystemFiles)
-    }
-
-    fn is_steady(&self) -> bool {
-        self.is_steady.get()
-    }
-
-    fn begin_window(&self) {
-        self.active().iter().for_each(|generator| generator.clock.begin_window());
-    }
-
-    fn has_lost(&self) -> bool {
-        self.active().iter().any(|generator| generator.clock.has_lost())
-    }
-
-    fn read(&self) -> Option<TrafficReading> {
-        let stamp = self.stamp()?;
-        Some(TrafficReading { lines: self.lines(), ticks: stamp.start() })
-    }
-
-    fn rate_since(&self, before: Option<TrafficReading>) -> f64 {
-        let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
-            return f64::NAN;
-        };
-        (after.lines - before.lines).real() / counter.elapsed_ns(before.ticks, after.ticks)
-    }
-}
-
 impl<'g> Generators<'g> {
     /// Returns resting generators, under a quota of CPU time.
     pub const fn new(
         shared: &'g SharedByGenerators<'g>,
-        uncores: &'g Uncores,
+        uncores: &'g [(NodeId, Uncore)],
         style: GeneratorStyle<'g>,
         timer: Timer,
         (threads, throttle): (usize, Option<&'g Throttle>),
@@ -144,21 +103,59 @@ impl<'g> Generators<'g> {
         }
     }
 
+    /// Returns the clock of the uncore that serves the memory of a node; NaN if it is unknown.
+    pub fn uncore_gigahertz(&self, node: NodeId) -> f64 {
+        let own = self.uncores.iter().find(|(other, _)| *other == node);
+        own.and_then(|(_, uncore)| uncore.gigahertz(&SystemFiles)).unwrap_or(f64::NAN)
+    }
+
+    /// Returns the number of times that the quota of CPU time stopped the generators, if it is known.
+    pub fn stops(&self) -> Option<u64> {
+        self.throttle?.count(&SystemFiles)
+    }
+
+    /// Returns whether the rate became steady before the window.
+    pub const fn is_steady(&self) -> bool {
+        self.is_steady.get()
+    }
+
+    /// Begins a window during which all generators must run throughout.
+    pub fn begin_window(&self) {
+        self.active().iter().for_each(|generator| generator.clock.begin_window());
+    }
+
+    /// Returns true if other work took a CPU from a generator since the window began.
+    pub fn has_lost(&self) -> bool {
+        self.active().iter().any(|generator| generator.clock.has_lost())
+    }
+
+    /// Returns the lines of 64 bytes so far and the ticks of the counter: the rate is the difference of two readings.
+    /// Returns `None` without a counter.
+    pub fn read(&self) -> Option<[u64; 2]> {
+        let (stamp, _) = self.shared.clock?;
+        Some([self.lines(), stamp.start()])
+    }
+
+    /// Returns lines per nanosecond since an earlier reading; NaN without one.
+    pub fn rate_since(&self, before: Option<[u64; 2]>) -> f64 {
+        let (Some([before, begun]), Some([after, ended]), Timer::Counter(counter)) =
+            (before, self.read(), &self.timer)
+        else {
+            return f64::NAN;
+        };
+        (after - before).real() / counter.elapsed_ns(begun, ended)
+    }
+
     /// Returns the part of this thread, if it generates too, at the position where its last run stopped.
     ///
     /// # Errors
     ///
     /// [`Failure::NOTHING_TO_MEASURE`] if there is no memory for the part.
-    pub fn own_part(&self, point: &Point, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
+    pub fn own_part(&self, point: &Point, traffic: &Traffic) -> Attempt<Part<'g>> {
         let field = self.find(point);
         let part = field.and_then(|(_, field)| field.holds.part(0, parts(field, traffic)));
         let part = part.map(|part| part.numbered(self.runs.get()).resumed(self.own.get()));
         part.ok_or(Failure::NOTHING_TO_MEASURE)
-    }
-
-    /// Records the position at which this thread's next run continues.
-    pub fn stopped_at(&self, place: Place) {
-        self.own.set(place);
     }
 
     /// Returns the witness of the memory of a point's traffic.
@@ -178,12 +175,7 @@ impl<'g> Generators<'g> {
     /// # Errors
     ///
     /// The errors of `body`; [`Failure::Interrupted`]; a CPU that a generator may not use.
-    pub fn drive(
-        &self,
-        point: &Point,
-        traffic: &Traffic,
-        body: &mut dyn FnMut() -> Result<(), Failure<'static>>,
-    ) -> Result<(), Failure<'static>> {
+    pub fn drive(&self, point: &Point, traffic: &Traffic, body: &mut dyn FnMut() -> Attempt) -> Attempt {
         self.write_again(point, traffic)?;
         let before = self.stops();
         let driven = self.start(point, traffic).and_then(|()| {
@@ -201,7 +193,7 @@ impl<'g> Generators<'g> {
 
     /// Writes the memory of some traffic past the caches, from this CPU, if another node walked it last: a load of a
     /// line that another node has read may be served by that node's cache, or wait for a reply from it.
-    fn write_again(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
+    fn write_again(&self, point: &Point, traffic: &Traffic) -> Attempt {
         /// Lines written between two checks for an interrupt: 4 MiB, a millisecond.
         const PIECE: usize = 1 << 16;
         let Some((index, field)) = self.find(point) else { return Ok(()) };
@@ -219,9 +211,9 @@ impl<'g> Generators<'g> {
         Ok(())
     }
 
-    fn start(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
-        let own = usize::from(matches!(point.walk, Walk::Traffic(_)));
-        let others = (traffic.generators as usize).saturating_sub(own);
+    fn start(&self, point: &Point, traffic: &Traffic) -> Attempt {
+        let others = point.walk.other_generators() as usize;
+        let own = traffic.generators as usize - others;
         let (field, site) = self.find(point).ok_or(Failure::NOTHING_TO_MEASURE)?;
         let parts = parts(site, traffic);
         let cpus = (self.style.cpus)(point, traffic);
@@ -272,7 +264,7 @@ impl<'g> Generators<'g> {
     /// # Errors
     ///
     /// [`Failure::Interrupted`].
-    pub fn settle(&self) -> Result<(), Failure<'static>> {
+    pub fn settle(&self) -> Attempt {
         self.steady(&mut |nanoseconds| {
             let (before, begun_ns) = (self.read(), time::now_ns());
             while time::now_ns() < begun_ns + nanoseconds {
@@ -290,10 +282,7 @@ impl<'g> Generators<'g> {
     /// # Errors
     ///
     /// The errors of `rate`.
-    pub fn steady(
-        &self,
-        rate: &mut dyn FnMut(f64) -> Result<f64, Failure<'static>>,
-    ) -> Result<(), Failure<'static>> {
+    pub fn steady(&self, rate: &mut dyn FnMut(f64) -> Attempt<f64>) -> Attempt {
         let mut last = f64::NAN;
         self.is_steady.set(true);
         for _ in 0..MOST_LOOKS {
@@ -316,48 +305,15 @@ impl<'g> Generators<'g> {
         Some(Pace { pacing: self.style.pacing, gap: pace::gap(line_ticks * f64::from(burst)), burst })
     }
 
-    fn stamp(&self) -> Option<Stamp> {
-        self.shared.clock.map(|(stamp, _)| stamp)
-    }
-
     /// Warns about events during the runs of generators.
     pub fn tell(&self, warnings: &mut Warnings) {
         let moves = self.shared.generators.iter().map(|one| u64::from(one.moves())).sum();
-        if moves > 0 {
-            warnings.push(Warning::GeneratorMoved { times: moves });
-        }
+        warnings.push_if(moves > 0, Warning::GeneratorMoved { times: moves });
         let of = self.runs.get();
         let windows = self.unsettled.get();
-        if windows > 0 {
-            warnings.push(Warning::NotSettled { windows, of });
-        }
+        warnings.push_if(windows > 0, Warning::NotSettled { windows, of });
         let windows = self.throttled.get();
-        if windows > 0 {
-            warnings.push(Warning::Throttled { windows, of });
-        }
-    }
-}
-
-/// The uncores that have a readable clock.
-pub struct Uncores(Table<Option<(NodeId, Uncore)>>);
-
-impl Uncores {
-    /// Finds the uncores of some nodes.
-    ///
-    /// # Errors
-    ///
-    /// The error of mapping the table.
-    pub fn of(topology: &Topology, nodes: impl Iterator<Item = NodeId> + Clone) -> Result<Uncores, Errno> {
-        let found = |id| Some((id, Uncore::find(&SystemFiles, &topology.node(id)?.cpus)?));
-        let count = nodes.clone().count();
-        let mut nodes = nodes.map(found);
-        Ok(Uncores(Table::made(count, |_| nodes.next().flatten())?))
-    }
-
-    /// Returns the current clock of a node's uncore; NaN if it cannot be read.
-    pub fn gigahertz(&self, node: NodeId) -> f64 {
-        let own = self.0.iter().flatten().find(|(other, _)| *other == node);
-        own.and_then(|(_, uncore)| uncore.gigahertz(&SystemFiles)).unwrap_or(f64::NAN)
+        warnings.push_if(windows > 0, Warning::Throttled { windows, of });
     }
 }
 
@@ -371,7 +327,8 @@ fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::placement::sites::made_up;
+    use crate::engine::placement::made_up;
+    use crate::result::Walk;
     use latency_core::arch::Line;
     use latency_core::units::{Bytes, LINE, LineSize, PageSize, Pages};
     use std::vec;
@@ -383,7 +340,6 @@ mod tests {
         let fields = made_up(&mut memory);
         let shared = SharedByGenerators { generators: &[], fields: &fields, clock: None };
         let footprint = Bytes(LINES as u64 * 64);
-        let uncores = Uncores::of(&Topology::EMPTY, core::iter::empty()).unwrap();
         let style = GeneratorStyle {
             cpus: &|_, _| CpuSet::EMPTY,
             pacing: Pacing::Poisson,
@@ -392,7 +348,7 @@ mod tests {
             is_sized: false,
         };
         let timer = Timer::Kernel(crate::result::KernelClock { step_ns: 1, overhead_ns: 1 });
-        let generators = Generators::new(&shared, &uncores, style, timer, (0, None), None);
+        let generators = Generators::new(&shared, &[], style, timer, (0, None), None);
         let (node, kind) = (NodeId(0), Kind::parse("write").unwrap());
         let traffic =
             Traffic { kind, generators: 1, from: node, node, footprint, line: LineSize::LEAST, rate: None };
@@ -412,7 +368,7 @@ mod tests {
         for run in 1..=2 {
             let mut part = generators.own_part(&point, &traffic).unwrap().numbered(run << 32);
             part.touch(kind, 1000);
-            generators.stopped_at(part.place());
+            generators.own.set(part.place());
         }
         let of = |run| memory.iter().filter(|line| line.0[0] >> 32 == run).count();
         assert_eq!((of(1), of(2)), (1000, 1000));

@@ -11,8 +11,8 @@ use latency_core::traffic::pace::{Pacer, Pacing};
 use latency_core::traffic::{Field, Kind, Part, Place};
 use latency_core::units::CpuId;
 
-use crate::engine::placement::sites::Sites;
-use crate::engine::stopwatch::cpu_time::ThreadClock;
+use crate::engine::placement::Sites;
+use crate::engine::stopwatch::ThreadClock;
 use crate::sys::mailbox::{Mailbox, Wait};
 use crate::sys::{cpu, thread};
 
@@ -213,7 +213,7 @@ pub fn dismiss(shared: &SharedByGenerators<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::placement::sites::made_up;
+    use crate::engine::placement::made_up;
     use latency_core::arch::Line;
     use latency_core::traffic::PERMUTED_LINES;
     use latency_core::traffic::pace::FRACTION_BITS;

@@ -4,6 +4,10 @@
 //! [`driver`] chooses, commands and counts all of them, and reads the clock of the uncore; [`stream`] times their
 //! traffic.
 
-pub mod driver;
-pub mod generator;
-pub mod stream;
+mod driver;
+mod generator;
+mod stream;
+
+pub use driver::{GeneratorStyle, Generators};
+pub use generator::{Generator, SharedByGenerators, dismiss, work};
+pub use stream::TrafficWalk;

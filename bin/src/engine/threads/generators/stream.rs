@@ -4,15 +4,12 @@ use latency_core::math::ToReal;
 use latency_core::traffic::Part;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
-use crate::engine::stopwatch::cpu_time::MOST_LOST;
-use crate::engine::stopwatch::traffic::TrafficBeside;
-use crate::engine::stopwatch::{Stopwatch, counters};
-use crate::engine::threads::generators::driver::Generators;
+use crate::engine::stopwatch::{MOST_LOST, Stopwatch, counters};
+use crate::engine::threads::generators::Generators;
 use crate::engine::threads::generators::generator::chunk;
-use crate::error::Failure;
+use crate::error::{Attempt, Failure};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
-use crate::result::Traffic;
-use crate::result::counters::{Counted, Software};
+use crate::result::{Counted, Software, Traffic};
 use crate::sys::{signal, time};
 
 /// Maximum lines between two checks for an interrupt: 4 MiB, a millisecond.
@@ -39,21 +36,21 @@ impl<'s> TrafficWalk<'s> {
         generators: &'s Generators<'s>,
         traffic: Traffic,
         part: Part<'s>,
-    ) -> Result<Self, Failure<'static>> {
+    ) -> Attempt<Self> {
         let mut stream = TrafficWalk { watch, generators, traffic, part };
         generators.steady(&mut |nanoseconds| stream.rate(nanoseconds))?;
         Ok(stream)
     }
 
     /// Returns lines per nanosecond, measured over `nanoseconds`.
-    fn rate(&mut self, nanoseconds: f64) -> Result<f64, Failure<'static>> {
+    fn rate(&mut self, nanoseconds: f64) -> Attempt<f64> {
         let until_ns = self.now_ns() + nanoseconds;
         let (made, spent_ns) = self.watch.time(|| self.generate(u64::MAX, until_ns));
         Ok(made?.real() / spent_ns)
     }
 
     /// Generates on this thread until all generators together have moved `lines` more lines of 64 bytes, or time is up.
-    fn generate(&mut self, lines: u64, until_ns: f64) -> Result<u64, Failure<'static>> {
+    fn generate(&mut self, lines: u64, until_ns: f64) -> Attempt<u64> {
         let TrafficWalk { generators, traffic, part, .. } = self;
         let (kind, steps) = (traffic.kind, chunk(part));
         let chunk = steps as u64 * traffic.lines_per_step();
@@ -83,7 +80,7 @@ impl<'s> TrafficWalk<'s> {
     }
 
     /// Makes one window of `lines` lines of all generators.
-    fn window(&mut self, lines: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+    fn window(&mut self, lines: u64, until_ns: f64) -> Attempt<Batch> {
         self.generators.begin_window();
         let before = time::thread_ran_ns();
         let (made, nanoseconds) = self.walk(lines, until_ns)?;
@@ -102,7 +99,7 @@ impl<'s> TrafficWalk<'s> {
 
 impl Drop for TrafficWalk<'_> {
     fn drop(&mut self) {
-        self.generators.stopped_at(self.part.place());
+        self.generators.own.set(self.part.place());
     }
 }
 
@@ -116,14 +113,14 @@ impl Walkable for TrafficWalk<'_> {
         Some(self.traffic.generators as usize)
     }
 
-    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Attempt<Walked> {
         let watch = self.watch;
         let (made, nanoseconds) = watch.time(|| self.generate(hops, until_ns));
         Ok((made?, nanoseconds))
     }
 
     /// Makes a window, and repeats it once if it was interrupted, because a round has only one.
-    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Attempt<Batch> {
         let first = self.window(hops, until_ns)?;
         if first.preempted { self.window(hops, until_ns) } else { Ok(first) }
     }
@@ -137,7 +134,7 @@ impl Walkable for TrafficWalk<'_> {
     }
 
     /// Counts the events of this thread, while the other generators go on.
-    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
+    fn count(&mut self, _: u64) -> Attempt<Counted> {
         let TrafficWalk { watch, traffic, part, .. } = self;
         let Some(meter) = &watch.meter else { return Ok(Counted::default()) };
         let chunk = chunk(part);

@@ -1,6 +1,11 @@
 //! Lines that threads on several CPUs use in turn: the partners of the first thread, and walks over the lines.
 
-pub mod owned_lines;
-pub mod partner;
-pub mod ping_pong;
-pub mod record;
+mod owned_lines;
+mod partner;
+mod ping_pong;
+mod record;
+
+pub use owned_lines::OwnedWalk;
+pub use partner::{Lines, Others, Partner, PartnerTask, SharedByPartners, dismiss, work};
+pub use ping_pong::{MOST_LINES, PingPongWalk};
+pub use record::Record;

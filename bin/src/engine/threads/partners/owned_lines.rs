@@ -5,10 +5,9 @@ use latency_core::math::ToReal;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::threads::partners::partner::{Others, PartnerTask, SharedByPartners};
-use crate::error::Failure;
-use crate::result::counters::Software;
-use crate::result::{Counter, LineLevel, Owned};
+use crate::engine::threads::partners::{Others, PartnerTask, SharedByPartners};
+use crate::error::{Attempt, Failure};
+use crate::result::{Counter, LineLevel, Owned, Software};
 use crate::sys::signal;
 
 /// Nanoseconds of a window, so that the clock's step is negligible.
@@ -36,7 +35,7 @@ pub struct OwnedWalk<'s> {
 
 impl OwnedWalk<'_> {
     /// Brings the lines into their state, and walks over them once. Returns the nanoseconds of the walk.
-    fn lap(&self) -> Result<f64, Failure<'static>> {
+    fn lap(&self) -> Attempt<f64> {
         let OwnedWalk { shared, ring, site, owned, counter, .. } = *self;
         let [owner, third] = self.others;
         let flusher = shared.flusher.ok_or(Failure::HOPS_NOT_PROVEN)?;
@@ -65,7 +64,7 @@ impl Walkable for OwnedWalk<'_> {
         Some(1)
     }
 
-    fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, Failure<'static>> {
+    fn walk(&mut self, hops: u64, _: f64) -> Attempt<Walked> {
         let laps = hops.div_ceil(self.nodes().max(1));
         let mut spent_ns = 0.0;
         for _ in 0..laps {
@@ -77,7 +76,7 @@ impl Walkable for OwnedWalk<'_> {
         Ok((laps * self.nodes(), spent_ns))
     }
 
-    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Attempt<Batch> {
         let others = self.others;
         let moves = || others.iter().flatten().map(|other| other.moves()).sum::<u32>();
         let (before, moves_before) = (self.watch.software(), moves());

@@ -9,12 +9,12 @@ use latency_core::arch::{Delays, Flusher};
 use latency_core::cores::{Exchange, ExchangeSide, Method, Patience, Ring, State, Walk};
 use latency_core::units::CpuId;
 
-use crate::engine::placement::sites::Sites;
-use crate::engine::stopwatch::cpu_time::ThreadClock;
-use crate::error::Failure;
+use crate::engine::placement::Sites;
+use crate::engine::stopwatch::ThreadClock;
+use crate::error::{Attempt, Failure};
+use crate::sys::cpu;
 use crate::sys::mailbox::{Mailbox, Wait};
-use crate::sys::thread::wait_until;
-use crate::sys::{cpu, thread};
+use crate::sys::thread::{self, wait_until};
 
 /// The state that partners share with the first thread.
 pub struct SharedByPartners<'s> {
@@ -129,7 +129,7 @@ impl Partner {
     /// # Errors
     ///
     /// [`Failure::HOPS_NOT_PROVEN`] if the task could not be executed.
-    pub fn obeys(&self, task: PartnerTask) -> Result<(), Failure<'static>> {
+    pub fn obeys(&self, task: PartnerTask) -> Attempt {
         self.mailbox.give(task);
         wait_until(&|| self.mailbox.is_obeyed(), &|| false);
         self.mailbox.answer().flatten().map(drop).ok_or(Failure::HOPS_NOT_PROVEN)
@@ -167,7 +167,7 @@ pub fn dismiss(shared: &SharedByPartners<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::placement::sites::made_of;
+    use crate::engine::placement::made_of;
     use latency_core::arch::{Atomics, Line, Stamp};
     use latency_core::chain::{Chain, Order as Way};
     use latency_core::units::Bytes;

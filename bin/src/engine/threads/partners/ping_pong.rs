@@ -10,9 +10,8 @@ use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::{Stopwatch, counters};
 use crate::engine::threads::partners::partner::{Partner, PartnerTask, RoundTrips, SharedByPartners};
 use crate::engine::threads::partners::record::Record;
-use crate::error::{Failure, PlacementError};
-use crate::result::counters::{Counted, Software};
-use crate::result::{Counter, PingPong, Round};
+use crate::error::{Attempt, Failure, PlacementError};
+use crate::result::{Counted, Counter, PingPong, Round, Software};
 use crate::sys::signal;
 use crate::sys::thread::wait_until;
 
@@ -52,7 +51,7 @@ pub struct PingPongWalk<'s> {
 
 impl<'s> PingPongWalk<'s> {
     /// Exchanges the first line until `until_ns`, so that the clocks of both cores rise.
-    pub fn warm_up(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+    pub fn warm_up(&mut self, until_ns: f64) -> Attempt {
         const TRIPS: usize = 200;
         while self.now_ns() < until_ns {
             self.line(0, TRIPS)?;
@@ -62,7 +61,7 @@ impl<'s> PingPongWalk<'s> {
 
     /// Makes `trips` round trips with each line. Returns the hops made, their nanoseconds, and true if the partner was
     /// late.
-    fn window(&mut self, trips: usize) -> Result<(u64, f64, bool), Failure<'static>> {
+    fn window(&mut self, trips: usize) -> Attempt<(u64, f64, bool)> {
         let (mut spent_ns, mut late) = (0.0, false);
         for line in 0..self.pair.lines {
             let (line_ns, was_late) = self.line(line, trips)?;
@@ -76,7 +75,7 @@ impl<'s> PingPongWalk<'s> {
     }
 
     /// Makes the partner answer `count` round trips with one line; returns the memory and the place of the line.
-    fn answered(&self, line: u32, count: usize) -> Result<(&'s Exchange<'s>, usize), Failure<'static>> {
+    fn answered(&self, line: u32, count: usize) -> Attempt<(&'s Exchange<'s>, usize)> {
         let (node, place) = self.pair.home(line);
         let [first, second] = self.sites;
         let site = if node == self.pair.homes[0] { first } else { second };
@@ -87,7 +86,7 @@ impl<'s> PingPongWalk<'s> {
     }
 
     /// Makes `trips` timed round trips with one line, after some untimed ones.
-    fn line(&mut self, line: u32, trips: usize) -> Result<(f64, bool), Failure<'static>> {
+    fn line(&mut self, line: u32, trips: usize) -> Attempt<(f64, bool)> {
         let (partner, counter) = (self.partner, self.counter);
         let count = WARM_TRIPS + trips;
         let moves = partner.moves();
@@ -114,7 +113,7 @@ impl<'s> PingPongWalk<'s> {
         place: usize,
         count: usize,
         delays: &mut Delays,
-    ) -> Result<(bool, u64, EndStamp), Failure<'static>> {
+    ) -> Attempt<(bool, u64, EndStamp)> {
         let patience = Patience { stop: self.partner.mailbox.stop_word(), polls: POLLS };
         let (mut left, mut since_ns, mut first) = (count, None, None);
         loop {
@@ -165,12 +164,12 @@ impl Walkable for PingPongWalk<'_> {
         Some(1)
     }
 
-    fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, Failure<'static>> {
+    fn walk(&mut self, hops: u64, _: f64) -> Attempt<Walked> {
         let (made, spent_ns, _) = self.window(self.trips_of(hops))?;
         Ok((made, spent_ns))
     }
 
-    fn batch(&mut self, hops: u64, _: f64) -> Result<Batch, Failure<'static>> {
+    fn batch(&mut self, hops: u64, _: f64) -> Attempt<Batch> {
         self.partner.clock.begin_window();
         let before = self.watch.software();
         let (made, _, late) = self.window(self.trips_of(hops))?;
@@ -196,7 +195,7 @@ impl Walkable for PingPongWalk<'_> {
     }
 
     /// Counts the events of the first CPU's thread in round trips with the first line.
-    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
+    fn count(&mut self, _: u64) -> Attempt<Counted> {
         const TRIPS: usize = counters::FEWEST_COUNTED as usize;
         let Some(meter) = &self.watch.meter else { return Ok(Counted::default()) };
         let (mut made, mut delays) = (Ok(()), Delays::NONE);
@@ -214,7 +213,7 @@ impl Walkable for PingPongWalk<'_> {
     }
 
     /// Records the window of the round.
-    fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
+    fn beside(&mut self, _: &Round) -> Attempt {
         let (record, index) = &mut self.record;
         if let Some(window) = self.window.get(..self.pair.lines as usize) {
             record.note(*index, window);

@@ -5,10 +5,9 @@ use latency_core::arch::Delays;
 use latency_core::cores::{Method, over_lines};
 use latency_core::stats::{self, Interval};
 
-use crate::plan::budget::Budget;
+use crate::plan::Budget;
 use crate::result::{ClockOffset, PerLine, Point, may_be_coarse};
-use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::{Errno, Table};
 
 /// The record of one point.
 #[derive(Clone, Copy)]

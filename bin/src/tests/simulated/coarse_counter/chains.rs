@@ -3,8 +3,8 @@
 use std::vec::Vec;
 
 use super::CoarseMachine;
+use crate::engine::memory::ClockTurns;
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
-use crate::engine::stopwatch::ClockTurns;
 use crate::error::Failure;
 use crate::result::counters::Software;
 use crate::result::{Point, Timer};

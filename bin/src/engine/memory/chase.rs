@@ -6,18 +6,12 @@ use latency_core::chain::{GROUPED, SATTOLO_LIMIT};
 use latency_core::math::{self, ToReal};
 use latency_core::units::NodeId;
 
-use super::traffic::TrafficBeside;
 use crate::engine::seam::{Batch, Condition, FEWEST_HOPS, RUSHING_LANES, Walkable, Walked};
-use crate::engine::stopwatch::Stopwatch;
-use crate::engine::stopwatch::clock::Counter;
-use crate::engine::stopwatch::counters;
-use crate::engine::stopwatch::lanes::{Rush, UNKNOWN_HOP_NS, not_proven};
-use crate::engine::stopwatch::single_hops::Singles;
-use crate::engine::stopwatch::subject::Subject;
-use crate::error::{Failure, LONGEST_STEP_NS};
+use crate::engine::stopwatch::{Rush, Singles, Stopwatch, Subject, UNKNOWN_HOP_NS, counters, not_proven};
+use crate::engine::threads::generators::Generators;
+use crate::error::{Attempt, Failure, LONGEST_STEP_NS};
 use crate::plan::budget::LOADED_WINDOW_NS;
-use crate::result::Round;
-use crate::result::counters::{Counted, Software};
+use crate::result::{Counted, Counter, Round, Software};
 use crate::sys::{cpu, signal, time};
 
 /// Maximum hops of a walk: half a second at 120 ns a hop.
@@ -60,9 +54,9 @@ pub struct Chase<'g> {
     /// The recorder of single hops, and the index of the point.
     pub singles: Option<(usize, &'g mut Singles)>,
     /// Generators whose traffic is counted during the walk.
-    pub traffic: Option<&'g dyn TrafficBeside>,
+    pub traffic: Option<&'g Generators<'g>>,
     /// The source of the uncore's clock, and the node of that uncore.
-    pub uncore: Option<(&'g dyn TrafficBeside, NodeId)>,
+    pub uncore: Option<(&'g Generators<'g>, NodeId)>,
 }
 
 impl<'g> Chase<'g> {
@@ -102,19 +96,19 @@ impl<'g> Chase<'g> {
         hops: u64,
         until_ns: f64,
         counter: Option<&Counter>,
-    ) -> Result<(Batch, bool), Failure<'static>> {
+    ) -> Attempt<(Batch, bool)> {
         if self.nodes() <= SATTOLO_LIMIT {
             // The table that verifies a small chain uses the same cache, so an untimed lap brings the chain back.
             let _ = self.subject.buffer.walk(self.subject.kernel, self.node, self.nodes() as usize);
         }
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
         let traffic = self.traffic;
-        let stops = || traffic.and_then(TrafficBeside::stops);
+        let stops = || traffic.and_then(Generators::stops);
         let stopped = stops();
         if let Some(generators) = traffic {
             generators.begin_window();
         }
-        let counted = self.traffic.and_then(TrafficBeside::read);
+        let counted = traffic.and_then(Generators::read);
         // The clock of a core changes within milliseconds, so a long batch reads it repeatedly.
         let mut looks = Looks::new(clock(counter));
         let mut made = 0;
@@ -128,8 +122,8 @@ impl<'g> Chase<'g> {
                 break;
             }
         }
-        let delivered = self.traffic.map_or(f64::NAN, |generators| generators.rate_since(counted));
-        let lost = self.traffic.is_some_and(TrafficBeside::has_lost);
+        let delivered = traffic.map_or(f64::NAN, |generators| generators.rate_since(counted));
+        let lost = traffic.is_some_and(Generators::has_lost);
         let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
         let nanoseconds = looks.spent_ns / made.max(1).real();
         let core_gigahertz = looks.mean();
@@ -140,7 +134,7 @@ impl<'g> Chase<'g> {
             delivered,
             preempted: preempted || lost,
             throttled: stops() > stopped,
-            unsettled: self.traffic.is_some_and(|generators| !generators.is_steady()),
+            unsettled: traffic.is_some_and(|generators| !generators.is_steady()),
             hops: made,
         };
         Ok((batch, lost))
@@ -154,8 +148,8 @@ fn in_pieces(
     until_ns: f64,
     hop_ns: &mut f64,
     piece_ns: f64,
-    mut walk: impl FnMut(u64) -> Result<f64, Failure<'static>>,
-) -> Result<Walked, Failure<'static>> {
+    mut walk: impl FnMut(u64) -> Attempt<f64>,
+) -> Attempt<Walked> {
     let (mut left, mut spent_ns) = (hops, 0.0);
     while left > 0 {
         if signal::interrupted() {
@@ -182,14 +176,14 @@ fn clock(counter: Option<&Counter>) -> f64 {
 }
 
 /// The batches of a chain that have readings of the core's clock.
-pub(crate) struct ClockTurns(u32);
+pub struct ClockTurns(u32);
 
 impl ClockTurns {
     /// The turn of the first batch.
-    pub(crate) const FIRST: ClockTurns = ClockTurns(0);
+    pub const FIRST: ClockTurns = ClockTurns(0);
 
     /// Returns whether the next batch has readings.
-    pub(crate) fn next(&mut self, counter: &Counter) -> bool {
+    pub fn next(&mut self, counter: &Counter) -> bool {
         counter.at_least(1) <= LONGEST_STEP_NS as f64 || {
             let turn = self.0;
             self.0 = turn.wrapping_add(1);
@@ -257,13 +251,13 @@ impl Walkable for Chase<'_> {
         }
     }
 
-    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Attempt<Walked> {
         let Self { watch, subject, node, hop_ns, .. } = self;
         let piece_ns = PIECE_NS.max(2.0 * watch.timer.batch_ns());
         in_pieces(hops, until_ns, hop_ns, piece_ns, |piece| watch.walk(subject, node, piece))
     }
 
-    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Attempt<Batch> {
         let mut again = 0;
         let watch = self.watch;
         let counter = watch.timer.counter().filter(|counter| self.turns.next(counter));
@@ -282,7 +276,7 @@ impl Walkable for Chase<'_> {
         }
     }
 
-    fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
+    fn rush(&mut self, hops: u64, until_ns: f64) -> Attempt<Option<Walked>> {
         if self.rush.is_none() {
             self.rush = Rush::over(self.subject.buffer, self.chain);
         }
@@ -297,7 +291,7 @@ impl Walkable for Chase<'_> {
         Ok(Some((made * lanes, spent_ns)))
     }
 
-    fn each(&mut self, samples: &mut [TimedHops]) -> Result<bool, Failure<'static>> {
+    fn each(&mut self, samples: &mut [TimedHops]) -> Attempt<bool> {
         let Some(counter) = self.watch.timer.counter() else { return Ok(false) };
         let Subject { buffer, kernel, .. } = self.subject;
         let (ended, _) =
@@ -314,7 +308,7 @@ impl Walkable for Chase<'_> {
         self.node = self.subject.buffer.chain().start(part, RUSHING_LANES as u64);
     }
 
-    fn idle(&mut self, until_ns: f64) -> Result<u64, Failure<'static>> {
+    fn idle(&mut self, until_ns: f64) -> Attempt<u64> {
         let mut interrupts = 0;
         while self.now_ns() < until_ns {
             if self.interrupted() {
@@ -343,16 +337,31 @@ impl Walkable for Chase<'_> {
         self.uncore.map_or(f64::NAN, |(generators, node)| generators.uncore_gigahertz(node))
     }
 
-    fn count(&mut self, hops: u64) -> Result<Counted, Failure<'static>> {
-        match (&self.watch.meter, self.subject.side) {
-            (Some(meter), Some(side)) => {
-                self.watch.count_lanes(meter, self.subject.buffer, side, counters::hops(hops))
-            }
-            (meter, _) => Ok(counters::walk(meter.as_ref(), &self.subject, &mut self.node, hops)?),
+    /// Makes one walk for each group of events.
+    fn count(&mut self, hops: u64) -> Attempt<Counted> {
+        let (Some(meter), Subject { buffer, kernel, side }) = (&self.watch.meter, self.subject) else {
+            return Ok(Counted::default());
+        };
+        let hops = counters::hops(hops);
+        if let Some(side) = side {
+            return self.watch.count_lanes(meter, buffer, side, hops);
         }
+        let mut all = Counted::default();
+        for group in 0..counters::WALKS {
+            let walk = |hops: u64| buffer.walk(kernel, self.node, hops as usize);
+            if buffer.chain().nodes() <= SATTOLO_LIMIT {
+                // Opening and reading counters has evicted the chain from the nearest cache.
+                let _ = walk(buffer.chain().nodes());
+            }
+            let mut ended = None;
+            all = all.and(&meter.count(group, hops, || ended = walk(hops).ok()));
+            let proven = ended.and_then(|ended| buffer.prove(self.node, hops, ended).ok());
+            self.node = proven.ok_or(Failure::HOPS_NOT_PROVEN)?;
+        }
+        Ok(all)
     }
 
-    fn beside(&mut self, round: &Round) -> Result<(), Failure<'static>> {
+    fn beside(&mut self, round: &Round) -> Attempt {
         match &mut self.singles {
             Some((index, singles)) => {
                 singles.visit(*index, &self.subject, &mut self.node, round, &|| self.watch.brought_back())
