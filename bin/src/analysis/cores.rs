@@ -40,7 +40,7 @@ impl CpuPair<'_> {
 }
 
 /// Returns the pair of an outcome, if it was measured.
-pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
+fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
     let with = *outcome.point.walk.ping_pong()?;
     Some(CpuPair { a: outcome.point.cpu, with, measured: outcome.result.as_ref().ok()? })
 }

@@ -1,4 +1,4 @@
-//! Counts how often conclusions are drawn on a thread, for tests: a run draws them once.
+//! Counts how often conclusions are drawn on a thread, for tests: a presentation draws them once.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

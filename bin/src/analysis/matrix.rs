@@ -11,7 +11,7 @@ use latency_core::units::NodeId;
 use crate::report::chart::vector;
 use crate::result::Outcome;
 
-/// The kind of distance between two nodes.
+/// The kind of distance between two nodes, in the order of groups: local, then that of [`Class::FAR`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// A node and its own memory.
@@ -171,7 +171,7 @@ pub struct MatrixConclusion {
 
 /// Returns true if memory and translation were told apart for every measured pair: then memory alone is compared, since
 /// page tables may lie on another node than the memory.
-pub fn is_of_memory(outcomes: &[Outcome<'_>]) -> bool {
+fn is_of_memory(outcomes: &[Outcome<'_>]) -> bool {
     let mut measured = outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok()).peekable();
     measured.peek().is_some() && measured.all(|measured| measured.series.parts().is_some())
 }
@@ -194,6 +194,11 @@ fn pairs(outcomes: &[Outcome<'_>], topology: &Topology, of_memory: bool) -> Vec<
         Some(Pair { from, to, class, distance, ns, interval })
     };
     vector(outcomes.iter().filter_map(pair))
+}
+
+/// Returns the measured pairs by the latency that is compared: memory alone if it is told apart for all of them.
+pub fn compared(outcomes: &[Outcome<'_>], topology: &Topology) -> Vec<Pair> {
+    pairs(outcomes, topology, is_of_memory(outcomes))
 }
 
 /// Draws the conclusions from the points of all pairs.

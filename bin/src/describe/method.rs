@@ -6,7 +6,7 @@ use core::fmt::{self, Display};
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::stats::{Interval, Summary};
-use latency_core::text::plural;
+use latency_core::text::{joined, plural};
 use latency_core::units::{Bytes, CpuId};
 
 use super::{Report, conditions, split};
@@ -396,13 +396,9 @@ fn counted(document: &mut Shown, point: &Point, Measurement { placed, series, ..
             format!("{order}, {kernel} kernel, {}, chains: {chains}{walk}: per load", placed.pages)
         }
     };
-    let mut counts = String::new();
-    for (count, word) in counters.per_hop.iter().zip(EVENTS) {
-        if let Some(count) = count {
-            let before = if counts.is_empty() { "" } else { ", " };
-            counts += &format!("{before}{count:.2} {word}");
-        }
-    }
+    let counted = counters.per_hop.iter().zip(EVENTS);
+    let counted = counted.filter_map(|(count, word)| Some(format!("{:.2} {word}", (*count)?)));
+    let mut counts = format!("{}", joined("", ", ", counted));
     if counts.is_empty() {
         counts += "no counts: other users held the counters";
     }

@@ -12,7 +12,9 @@ use latency_core::units::NodeId;
 
 use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
-use crate::analysis::matrix::{self, Class, ClassMeans, DistanceGroup, MatrixConclusion, Pair, conclude};
+use crate::analysis::matrix::{
+    self, Class, ClassMeans, DistanceGroup, MatrixConclusion, Pair, compared, conclude,
+};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, is_wide, times};
 use crate::describe::{
@@ -75,7 +77,7 @@ pub const MATRIX: Experiment = Experiment {
 
 /// Warns about firmware claims that differ from the measurements.
 pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
-    firmware::check(machine.topology.nodes(), &conclude(outcomes, &machine.topology).pairs, warnings);
+    firmware::check(machine.topology.nodes(), &compared(outcomes, &machine.topology), warnings);
 }
 
 /// Plans a point for every pair of a scope.

@@ -5,14 +5,13 @@ use alloc::vec::Vec;
 
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::math::ToReal;
-use latency_core::stats::Interval;
 use latency_core::units::Bytes;
 
 use super::interface::{Experiment, gathered};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{Limit, Saturation, WorkingSet, misses_in_flight, place, regions};
 use crate::analysis::reference::quantity;
-use crate::describe::rates::{GIGA, headline, is_wide};
+use crate::describe::rates::{GIGA, confidence, headline, is_wide};
 use crate::describe::{Report, ReportParts, columns, lanes as chains, point, reference};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
@@ -151,14 +150,12 @@ fn misses(document: &mut Shown, report: &Report<'_, '_>, found: &ParallelConclus
                 (Limit::Buffers, _) => ("at most ", ""),
                 (Limit::BuffersOrMemory, _) => ("at least ", "; memory may be the limit"),
             };
-            let (number, interval) = match misses.interval {
-                None => (format!("{bound}{:.0}", misses.value), "too few rounds for a 95% CI".into()),
-                wide if is_wide(wide) => (format!("{}", headline(misses, 1.0)), "95% CI".into()),
-                Some(Interval { low, high }) => (
-                    format!("{bound}{:.0}", misses.value),
-                    format!("95% CI {} to {}", Digits(low), Digits(high)),
-                ),
+            let number = match is_wide(misses.interval) {
+                true => format!("{}", headline(misses, 1.0)),
+                false => format!("{bound}{:.0}", misses.value),
             };
+            let interval = misses.interval.map(|interval| confidence(interval, 1.0));
+            let interval = interval.as_deref().unwrap_or("too few rounds for a 95% CI");
             document.answer(format_args!(
                 "One core sustains {number} outstanding misses ({interval}), reached with {from_lanes} \
                  chains{reservation}."

@@ -118,7 +118,7 @@ pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
         for ((section, _), chapter) in whole.measured().zip(chapters) {
             document.say(Role::Page(PageRole::Chapter), section.question);
             document.part(Part::Item, |document| {
-                chapter.into_entries().for_each(|entry| document.push(entry));
+                document.append(chapter);
             });
         }
     });

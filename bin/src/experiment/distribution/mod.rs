@@ -308,10 +308,10 @@ fn check(document: &mut Shown, whose: &str, found: &Distribution) {
             Digits(found.round_ns),
             Digits(found.batch_ns),
             optional(found.ratio, |ratio, out| {
-                write!(out, "; ratio {:.3}", ratio.median)?;
-                let ends =
-                    ratio.interval.map(|Interval { low, high }| write!(out, ", {low:.3} to {high:.3}"));
-                ends.unwrap_or(Ok(()))
+                let ends = optional(ratio.interval, |Interval { low, high }, out| {
+                    write!(out, ", {low:.3} to {high:.3}")
+                });
+                write!(out, "; ratio {:.3}{ends}", ratio.median)
             })
         ),
     );

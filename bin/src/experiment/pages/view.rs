@@ -37,16 +37,16 @@ members! {
 }
 
 /// The conclusions from all kinds of pages.
-pub struct PagesView<'r, 'a> {
+struct PagesView<'r, 'a> {
     walks: PageWalks<'r, 'a>,
     /// The kinds of pages that have a measured point.
     had: Vec<Pages>,
     /// The benefit of larger pages.
-    pub found: Option<HugePagesConclusion>,
+    found: Option<HugePagesConclusion>,
     /// The walks over one line on each of many base pages of memory.
-    pub in_memory: Vec<InMemory>,
+    in_memory: Vec<InMemory>,
     /// The spans of addresses without memory.
-    pub spans: Spans<'r>,
+    spans: Spans<'r>,
 }
 
 /// Describes all kinds of pages.

@@ -42,7 +42,7 @@ fn no_sentence_contradicts_another() {
 }
 
 #[test]
-fn conclusions_are_drawn_once_a_run() {
+fn a_presentation_draws_its_conclusions_once() {
     let mut all = BTreeSet::new();
     for line in EXPERIMENTS.iter().map(|experiment| experiment.descriptor.name) {
         findings::written(&scenes::plain("two-sockets", line));
