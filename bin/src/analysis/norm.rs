@@ -52,19 +52,19 @@ impl Norm {
 
     /// Returns whether the whole interval is slower than is allowed.
     pub fn is_slower(&self, of: Quantity, interval: Interval, threshold: f64) -> bool {
-        let allowed = self.allowed(threshold);
-        match of {
-            Quantity::Latency => interval.low > self.median + allowed,
-            Quantity::Bandwidth => interval.high < self.median - allowed,
-        }
+        self.is_beyond(of == Quantity::Latency, interval, threshold)
     }
 
     /// Returns whether the whole interval is faster than the same bound on the other side.
     pub fn is_faster(&self, of: Quantity, interval: Interval, threshold: f64) -> bool {
+        self.is_beyond(of == Quantity::Bandwidth, interval, threshold)
+    }
+
+    fn is_beyond(&self, above: bool, interval: Interval, threshold: f64) -> bool {
         let allowed = self.allowed(threshold);
-        match of {
-            Quantity::Latency => interval.high < self.median - allowed,
-            Quantity::Bandwidth => interval.low > self.median + allowed,
+        match above {
+            true => interval.low > self.median + allowed,
+            false => interval.high < self.median - allowed,
         }
     }
 }

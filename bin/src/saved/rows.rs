@@ -25,6 +25,8 @@ use crate::result::spans::KINDS;
 pub const LOADED: &str = "loaded";
 /// Maximum number of rows of a result.
 pub const MAX_ROWS: usize = 4096;
+/// The same of a result of pairs of CPUs, which are many more: all pairs of 512 CPUs, and the medians of their classes.
+const MAX_PAIRS: usize = 1 << 17;
 
 /// Another tool that wrote a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +182,11 @@ impl Draft {
         }
     }
 
+    /// Returns whether each point is compared with all others: those of a matrix or a collection.
+    fn is_checked(&self) -> bool {
+        self.is_collection || self.saved.experiment == "matrix"
+    }
+
     /// Checks that a matrix or a collection has only one value for each point.
     ///
     /// # Errors
@@ -191,8 +198,7 @@ impl Draft {
             let is_idle = self.saved.experiment == LOADED || row.is_word(EXPERIMENT, LOADED);
             (!is_idle || row.tells(LOAD)) && self.rows.iter().take(index).any(|other| row.contradicts(other))
         };
-        let is_checked = self.is_collection || self.saved.experiment == "matrix";
-        match is_checked && self.rows.iter().enumerate().any(contradicts) {
+        match self.is_checked() && self.rows.iter().enumerate().any(contradicts) {
             true => Err("two values for one point"),
             false => Ok(()),
         }
@@ -277,10 +283,12 @@ impl Draft {
         if row.tells(WORKING_SET) && row.cell(STRIDE).is_none() {
             row.put(STRIDE, row.stride());
         }
-        if self.rows.len() == MAX_ROWS {
-            return Err("more than 4096 points");
+        let are_many = (row.tells(TARGET_CPU) || row.tells(CLASS)) && !self.is_checked();
+        match (self.rows.len(), are_many) {
+            (MAX_PAIRS.., _) => return Err("more than 131072 points"),
+            (MAX_ROWS.., false) => return Err("more than 4096 points"),
+            _ => self.rows.push(row),
         }
-        self.rows.push(row);
         Ok(())
     }
 }

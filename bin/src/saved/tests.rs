@@ -1,7 +1,7 @@
 //! Files of this program, files of other tools, and damaged files.
 
 use super::*;
-use crate::analysis::comparison::{Files, Join};
+use crate::analysis::comparison::{Files, join, partners};
 use crate::record::columns::{
     CLASS, CORE_GHZ, ColumnSet, EXPERIMENT, INITIATOR_NODE, KERNEL, LINES, PAGES_ASKED, PAGES_OBTAINED,
     PATTERN, POINTS, SEED, STRIDE, TARGET_NODE, VERIFIED, WORKING_SET,
@@ -409,8 +409,8 @@ fn reads_without_a_pattern_are_streams() {
     let (old, new) = (curve("", "read"), curve(r#""pattern":"permuted","#, "read"));
     assert!(old[0].is_word(PATTERN, "stream") && new[0].is_word(PATTERN, "permuted"));
     // The pattern is a condition that differs: the points are the same, and there is no verdict on them.
-    let files = Files { counts: [1, 1], rows: &|side, _| [old, new][side] };
-    assert!(Join::of(&files).is_condition(PATTERN) && Join::of(&files).find(old, 0, new).is_some());
+    let join = join(&Files { rows: [old, new].into(), ours: 1 }.conditions());
+    assert!(!join.has(PATTERN) && partners(&mut old.iter(), new, join)[0].is_some());
     let label = |rows: &[Row]| {
         Label { row: &rows[0], shown: ColumnSet::POINTS.without(ColumnSet::NODES) }.to_string()
     };

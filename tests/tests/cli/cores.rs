@@ -179,8 +179,25 @@ fn only_differing_pairs_among_thousands_are_shown() {
     assert!(text.lines().count() < 50, "{found}");
     let all = finish(&mut directory.command(&["compare", "a.csv", "b.csv", "--verbose"]));
     assert!(all.stdout.lines().count() > 2016 && all.stdout.contains("\n  0 - 1 "), "{all}");
-    // More pairs than the limit are refused, with a message.
-    fs::write(directory.path().join("large.csv"), table(100, 1.0)).expect("a file");
-    let refused = finish(&mut directory.command(&["compare", "large.csv", "large.csv"]));
-    refused.expect_status(1).expect_error("more than 4096 points");
+}
+
+#[test]
+fn all_pairs_of_a_large_machine_are_compared() {
+    let directory = Directory::new("cores-compare-large");
+    for (name, cpus, slower) in [("a.csv", 128, 1.0), ("b.csv", 128, 1.3), ("largest.csv", 513, 1.0)] {
+        fs::write(directory.path().join(name), table(cpus, slower)).expect("a file");
+    }
+    let same = finish(&mut directory.command(&["compare", "-q", "a.csv", "a.csv"]));
+    assert!(same.expect_status(0).stdout.contains("median B/A 1.000 over 8128 points"), "{same}");
+    let found = finish(&mut directory.command(&["compare", "-q", "a.csv", "b.csv"]));
+    let text = found.expect_status(5).stdout.replace('\n', " ");
+    let answer = "REGRESSION: 127 of 8128 points slower by 30.0% (threshold 3%): all pairs of CPU 127";
+    assert!(text.starts_with(answer), "{found}");
+    for command in ["show", "report", "fit", "expect"] {
+        let read = finish(&mut directory.command(&[command, "a.csv"]));
+        read.expect_status(u8::from(matches!(command, "fit" | "expect")).into());
+    }
+    // More pairs than those of 512 CPUs are refused, with a message.
+    let refused = finish(&mut directory.command(&["compare", "largest.csv", "largest.csv"]));
+    refused.expect_status(1).expect_error("more than 131072 points");
 }

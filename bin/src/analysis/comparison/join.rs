@@ -3,125 +3,218 @@
 //! A field that has one value on the whole of one side and another value on the whole of the other side, for example a
 //! requested size, is a condition that differs. It does not keep the points apart.
 
+use alloc::vec::Vec;
+use core::hash::Hasher;
+
+use latency_core::hash::Fnv;
 use latency_core::math::{ToReal, exp, ln};
+use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 
-use crate::record::columns::{Column, ColumnSet, POINTS, WORKING_SET};
+use crate::record::columns::{Column, ColumnSet, INITIATOR_CPU, POINTS, TARGET_CPU, WORKING_SET};
 use crate::record::row::Row;
 
-/// The files of two sides.
-#[derive(Clone, Copy)]
+/// The rows of the files of two sides; each side has a file.
 pub struct Files<'f> {
-    /// Numbers of files of both sides.
-    pub counts: [usize; 2],
-    /// Returns the rows of a file of a side, by the indices of the side and of the file.
-    pub rows: &'f dyn Fn(usize, usize) -> &'f [Row],
+    /// The rows of every file, those of the first side first.
+    pub rows: Vec<&'f [Row]>,
+    /// The number of files of the first side.
+    pub ours: usize,
 }
+
+/// A field that is constant on each side and differs between the sides, with a row of each side.
+pub type DifferingField<'f> = (Column, [&'f Row; 2]);
 
 impl<'f> Files<'f> {
-    /// Returns the first file of a side.
-    #[must_use]
-    pub fn first(&self, side: usize) -> &'f [Row] {
-        (self.rows)(side, 0)
+    /// Returns the rows of the files of a side.
+    fn side(&self, side: usize) -> &[&'f [Row]] {
+        let (first, second) = self.rows.split_at(self.ours);
+        if side == 0 { first } else { second }
     }
 
-    /// Returns the rows of all files of a side.
-    fn all(&self, side: usize) -> impl Iterator<Item = &'f Row> + use<'f> {
-        let rows = self.rows;
-        (0..self.counts.get(side).copied().unwrap_or(0)).flat_map(move |file| rows(side, file))
-    }
-}
-
-/// The columns by which points are joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Join(pub ColumnSet);
-
-impl Join {
-    /// Finds the fields that distinguish points.
-    #[must_use]
-    pub fn of(files: &Files<'_>) -> Join {
-        Join(ColumnSet::that(&|column| condition(files, column).is_none()))
-    }
-
-    /// Returns whether a field is a condition that differs between the sides, and so is not used to join points.
-    #[must_use]
-    pub const fn is_condition(self, column: Column) -> bool {
-        !self.0.has(column)
-    }
-
-    /// Finds the point in `rows` that is the same as the point `index` of `first`. Of points with the same fields, such
-    /// as those of another tool's repeated runs, each has its own partner, by their order.
-    #[must_use]
-    pub fn find(self, first: &[Row], index: usize, rows: &[Row]) -> Option<Row> {
-        let row = first.get(index)?;
-        let same = |other: &&Row| row.is_same(other, self.0);
-        let before = first.get(..index)?.iter().filter(same).count();
-        let mut all = rows.iter().filter(same);
-        all.clone().nth(before).or_else(|| all.next()).cloned()
-    }
-
-    /// Interpolates a point of `row`'s size between the nearest two of `rows`, linearly in the logarithms; its interval
-    /// contains their intervals.
-    #[must_use]
-    pub fn between(self, row: &Row, rows: &[Row]) -> Option<Row> {
-        let size = row.size();
-        let (mut below, mut above) = (None::<&Row>, None::<&Row>);
-        // A latency of memory is not one of a random load.
-        let is_alike = |other: &&Row| {
-            row.is_same(other, self.0.without(WORKING_SET.into()))
-                && row.parts().is_some() == other.parts().is_some()
-        };
-        for other in rows.iter().filter(is_alike) {
-            let its = other.size();
-            if its <= size && below.is_none_or(|below| its >= below.size()) {
-                below = Some(other);
-            }
-            if its >= size && above.is_none_or(|above| its < above.size()) {
-                above = Some(other);
+    /// Returns a row of a side if all rows of the side that have the field have the same value in it.
+    fn uniform(&self, side: usize, field: Column) -> Option<&'f Row> {
+        let mut first: Option<&Row> = None;
+        for row in self.side(side).iter().copied().flatten().filter(|row| row.tells(field)) {
+            if !first.get_or_insert(row).agrees(row, field) {
+                return None;
             }
         }
-        let (below, above) = (below?, above?);
-        let (low, high) = (below.size().0.real(), above.size().0.real());
-        let share = if high > low { ln(size.0.real() / low) / ln(high / low) } else { 0.0 };
-        let middle = |one: f64, other: f64| exp(ln(one) + share * ln(other / one));
-        let (one, other) = (ends(below), ends(above));
-        let ends = Interval { low: one.low.min(other.low), high: one.high.max(other.high) };
-        let value = middle(below.nanoseconds(), above.nanoseconds());
-        let mut found = below.clone().with(WORKING_SET, size);
-        found.replace(Some(Estimate { value, interval: Some(ends) }));
-        Some(found)
+        first
+    }
+
+    /// Returns the fields that are conditions. A size of 0 counts as absent.
+    #[must_use]
+    pub fn conditions(&self) -> Vec<DifferingField<'f>> {
+        let mut conditions = Vec::new();
+        for field in POINTS {
+            if let (Some(one), Some(other)) = (self.uniform(0, field), self.uniform(1, field))
+                && !one.agrees(other, field)
+            {
+                conditions.push((field, [one, other]));
+            }
+        }
+        conditions
+    }
+
+    /// Returns the name of the field that prevents points from joining: the first one without a value that both sides
+    /// have.
+    #[must_use]
+    pub fn obstacle(&self) -> &'static str {
+        let apart = |field: &&Column| {
+            let values = |side: usize| {
+                let rows = &mut self.side(side).iter().copied().flatten();
+                same_values(rows, (**field).into())
+            };
+            let (one, other) = (values(0), values(1));
+            let is_in_one = |(value, _): &(u64, usize)| !of_value(&one, *value).is_empty();
+            !one.is_empty() && !other.is_empty() && !other.iter().any(is_in_one)
+        };
+        POINTS.iter().find(apart).map_or("", |column| column.words())
     }
 }
 
-/// Returns a row of each side if the field is constant on each side and differs between them. A size of 0 counts as
-/// absent.
-fn condition<'f>(files: &Files<'f>, field: Column) -> Option<[&'f Row; 2]> {
-    let one = uniform(files, 0, field)?;
-    let other = uniform(files, 1, field)?;
-    (!one.agrees(other, field)).then_some([one, other])
-}
-
-/// Returns a row of a side if all rows of the side that have the field have the same value in it.
-fn uniform<'f>(files: &Files<'f>, side: usize, field: Column) -> Option<&'f Row> {
-    let first = files.all(side).find(|row| row.tells(field))?;
-    files.all(side).filter(|row| row.tells(field)).all(|row| row.agrees(first, field)).then_some(first)
-}
-
-/// Returns the fields that are constant on each side and differ between the sides, with a row of each side.
-pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (Column, [&'f Row; 2])> {
-    POINTS.iter().copied().filter_map(move |field| Some((field, condition(&files, field)?)))
-}
-
-/// Returns the name of the field that prevents points from joining: the first one without a value that both sides have.
+/// Returns the columns by which points are joined: those that are not conditions.
 #[must_use]
-pub fn obstacle(files: &Files<'_>) -> &'static str {
-    let apart = |field: &&Column| {
-        let told = |side| files.all(side).filter(|row| row.tells(**field));
-        told(0).next().is_some()
-            && told(1).next().is_some()
-            && told(0).all(|row| told(1).all(|other| !row.agrees(other, **field)))
-    };
-    POINTS.iter().find(apart).map_or("", |column| column.words())
+pub fn join(conditions: &[DifferingField<'_>]) -> ColumnSet {
+    conditions.iter().fold(ColumnSet::POINTS, |join, (field, _)| join.without((*field).into()))
+}
+
+/// Returns the hash of the values of some columns and the place of each row that tells all of them, in this order. Equal
+/// values of two columns have one hash.
+pub fn same_values(rows: &mut dyn Iterator<Item = &Row>, columns: ColumnSet) -> Vec<(u64, usize)> {
+    let mut values = Vec::new();
+    for (place, row) in rows.enumerate() {
+        if let Some(hash) = hash(row, columns) {
+            values.push((hash, place));
+        }
+    }
+    sort_by(&mut values, Ord::cmp);
+    values
+}
+
+/// Returns a number that is the same for the same values of some columns, if a row tells all of them.
+fn hash(row: &Row, columns: ColumnSet) -> Option<u64> {
+    let mut hash = Fnv::EMPTY;
+    for column in columns.points() {
+        if !row.tells(column) {
+            return None;
+        }
+        let number = row.count(column).or(row.flag(column).map(u64::from));
+        hash.write(row.word(column).as_bytes());
+        hash.write(&number.unwrap_or(u64::MAX).to_le_bytes());
+    }
+    Some(hash.0)
+}
+
+/// Returns the places with a value among sorted values.
+pub fn of_value(values: &[(u64, usize)], value: u64) -> &[(u64, usize)] {
+    let start = values.partition_point(|(other, _)| *other < value);
+    let count = values[start..].iter().take_while(|(other, _)| *other == value).count();
+    &values[start..start + count]
+}
+
+/// The rows that are the same as another one in some columns. Those of pairs of CPUs, which may be many, are found without
+/// a comparison with every row.
+pub struct SameRows<'r> {
+    rows: Vec<&'r Row>,
+    columns: ColumnSet,
+    /// The rows of pairs of CPUs, by both CPUs.
+    pairs: Vec<(u64, usize)>,
+    /// The places of the other rows.
+    others: Vec<usize>,
+}
+
+impl<'r> SameRows<'r> {
+    /// Returns rows to be found by some columns.
+    pub fn of(all: &mut dyn Iterator<Item = &'r Row>, columns: ColumnSet) -> SameRows<'r> {
+        let rows: Vec<&Row> = all.collect();
+        let pairs = same_values(&mut rows.iter().copied(), ColumnSet::CPUS);
+        let mut others = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            if hash(row, ColumnSet::CPUS).is_none() {
+                others.push(place);
+            }
+        }
+        SameRows { rows, columns, pairs, others }
+    }
+
+    /// Passes the rows that are the same as one to `take`, with their places, in their order, until it returns true.
+    pub fn find(&self, row: &Row, take: &mut dyn FnMut(usize, &'r Row) -> bool) {
+        let has_cpus = self.columns.has(INITIATOR_CPU) && self.columns.has(TARGET_CPU);
+        let mut near = Vec::new();
+        match hash(row, ColumnSet::CPUS).filter(|_| has_cpus) {
+            None => near.extend(0..self.rows.len()),
+            // Rows without CPUs may be the same as any.
+            Some(cpus) => {
+                near.extend_from_slice(&self.others);
+                of_value(&self.pairs, cpus).iter().for_each(|(_, place)| near.push(*place));
+                sort_by(&mut near, Ord::cmp);
+            }
+        }
+        for place in near {
+            let other = self.rows[place];
+            if row.is_same(other, self.columns) && take(place, other) {
+                break;
+            }
+        }
+    }
+}
+
+/// Finds for each row of `first` the one of `rows` that is the same. Of points with the same fields, such as those of
+/// another tool's repeated runs, each has its own partner, by their order.
+pub fn partners<'r>(
+    first: &mut dyn Iterator<Item = &Row>,
+    rows: &'r [Row],
+    join: ColumnSet,
+) -> Vec<Option<&'r Row>> {
+    let (own, others) = (SameRows::of(first, join), SameRows::of(&mut rows.iter(), join));
+    let mut partners = Vec::new();
+    for (index, row) in own.rows.iter().enumerate() {
+        let (mut before, mut seen, mut partner) = (0, 0, None);
+        own.find(row, &mut |place, _| {
+            before += usize::from(place < index);
+            place >= index
+        });
+        others.find(row, &mut |_, other| {
+            if seen == 0 || seen == before {
+                partner = Some(other);
+            }
+            seen += 1;
+            seen > before
+        });
+        partners.push(partner);
+    }
+    partners
+}
+
+/// Interpolates a point of `row`'s size between the nearest two of some that are the same but for the size, linearly in the
+/// logarithms; its interval contains their intervals.
+#[must_use]
+pub fn between(row: &Row, same: &SameRows<'_>) -> Option<Row> {
+    let size = row.size();
+    let (mut below, mut above) = (None::<&Row>, None::<&Row>);
+    // A latency of memory is not one of a random load.
+    same.find(row, &mut |_, other| {
+        let (its, is_alike) = (other.size(), row.parts().is_some() == other.parts().is_some());
+        if is_alike && its <= size && below.is_none_or(|below| its >= below.size()) {
+            below = Some(other);
+        }
+        if is_alike && its >= size && above.is_none_or(|above| its < above.size()) {
+            above = Some(other);
+        }
+        false
+    });
+    let (below, above) = (below?, above?);
+    let (low, high) = (below.size().0.real(), above.size().0.real());
+    let share = if high > low { ln(size.0.real() / low) / ln(high / low) } else { 0.0 };
+    let middle = |one: f64, other: f64| exp(ln(one) + share * ln(other / one));
+    let (one, other) = (ends(below), ends(above));
+    let ends = Interval { low: one.low.min(other.low), high: one.high.max(other.high) };
+    let value = middle(below.nanoseconds(), above.nanoseconds());
+    let mut found = below.clone().with(WORKING_SET, size);
+    found.replace(Some(Estimate { value, interval: Some(ends) }));
+    Some(found)
 }
 
 /// Returns the interval of a point; without one, an interval estimated from its spread; without a spread, one per cent

@@ -12,170 +12,164 @@ pub mod significance;
 mod tests;
 
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 use latency_core::stats::{self, Interval};
 
 pub use groups::{CURVE, PointGroup};
-pub use join::{Files, Join, conditions, obstacle};
+pub use join::{DifferingField, Files, SameRows, join, partners};
 pub use pair::{ComparisonVerdict, PointPair};
 pub use parts::DifferingPart;
 
-use groups::Measured;
-use join::ends;
+use groups::{Measured, SortedValues};
+use join::{between, ends};
 use significance::{Difference, HALF};
 
-use crate::record::columns::{PAGES_OBTAINED, VERIFIED};
+use crate::record::columns::{ColumnSet, PAGES_OBTAINED, VERIFIED, WORKING_SET};
+use crate::record::row::Row;
 
 /// Factor by which all points must outnumber a part for the difference to be attributed to the part, and not to the
 /// other points.
 const MINORITY: usize = 4;
 
 /// All points that both sides have.
-pub struct Comparison {
+pub struct Comparison<'f> {
     measured: Measured,
+    /// The conditions that differ.
+    pub conditions: Vec<DifferingField<'f>>,
+    /// The fields by which the points are joined.
+    pub join: ColumnSet,
     /// The difference of the whole, as a logarithm.
     pub whole: Difference,
-    /// True if the whole differs beyond threshold and chance. If it does not, parts are compared with the other points.
-    pub is_whole: bool,
     /// The kinds of pages that the two sides obtained, if they differ.
     pub pages: Option<[String; 2]>,
     /// True for each side with proven placement, if only one side has proof.
     pub proof: Option<[bool; 2]>,
 }
 
-impl Comparison {
+impl<'f> Comparison<'f> {
     /// Returns the assumed difference between one file of each side as a whole, as a fraction.
     #[must_use]
     pub fn assumed(&self) -> f64 {
-        self.measured.experience(|_| true).whole
+        self.measured.experience(&self.all()).whole
+    }
+
+    /// Returns the index of every point.
+    fn all(&self) -> Vec<usize> {
+        (0..self.pairs().len()).collect()
     }
 
     /// Compares two sides; differences up to `threshold`, a fraction of the first side, count as equal.
     #[must_use]
-    pub fn new(files: &Files<'_>, threshold: f64) -> Comparison {
-        let join = Join::of(files);
-        let first = files.first(0);
-        let mut found = Comparison {
-            measured: Measured::new(files.counts, join),
-            whole: Difference::default(),
-            is_whole: false,
-            pages: None,
-            proof: None,
-        };
+    pub fn new(files: &Files<'f>, threshold: f64) -> Comparison<'f> {
+        let conditions = files.conditions();
+        let join = join(&conditions);
+        let (first, ours) = (files.rows[0], files.ours);
+        // The points of the first file are their own partners.
+        let mut others: Vec<Vec<Option<&Row>>> = [first.iter().map(Some).collect()].into();
+        for rows in &files.rows[1..] {
+            others.push(partners(&mut first.iter(), rows, join));
+        }
         // Curves are refined around their own knees, so that two curves share at least the coarse grid if they have the
         // same first and last sizes. Otherwise, points are interpolated.
-        let shared =
-            (0..first.len()).filter(|index| join.find(first, *index, files.first(1)).is_some()).count();
-        for index in 0..first.len() {
-            found.join(files, join, index, shared * 2 < first.len());
+        let is_curve = others[ours].iter().flatten().count() * 2 < first.len();
+        let mut same = Vec::new();
+        for rows in files.rows.iter().filter(|_| is_curve) {
+            same.push(SameRows::of(&mut rows.iter(), join.without(WORKING_SET.into())));
         }
-        found.measured.arrange();
+        let (mut pages, mut proof) = (None, None);
+        let (mut pairs, mut lists) = (Vec::new(), vec![Vec::new(); others.len() + 1]);
+        for (index, row) in first.iter().enumerate() {
+            let mut interpolated = false;
+            let mut values = vec![f64::NAN; others.len()];
+            // Count, sum of logarithms and sum of squares of relative errors, by side.
+            let mut sums = [(0.0, 0.0, 0.0); 2];
+            for (file, partners) in others.iter().enumerate() {
+                let same = same.get(file).filter(|_| partners[index].is_none());
+                let found = same.and_then(|same| between(row, same));
+                interpolated |= found.is_some();
+                let Some(other) = partners[index].or(found.as_ref()) else { continue };
+                values[file] = ln(other.nanoseconds());
+                let relative = ends(other).relative_half_width(other.nanoseconds()) / HALF;
+                let (count, logarithms, squares) = &mut sums[usize::from(file >= ours)];
+                *count += 1.0;
+                *logarithms += values[file];
+                *squares += relative * relative;
+                let words = [row, other].map(|row| row.word(PAGES_OBTAINED));
+                if words.iter().all(|word| !word.is_empty()) && words[0] != words[1] {
+                    pages.get_or_insert_with(|| words.map(String::from));
+                }
+                if let (Some(one), Some(two)) = (row.flag(VERIFIED), other.flag(VERIFIED))
+                    && one != two
+                {
+                    proof.get_or_insert([one, two]);
+                }
+            }
+            if sums.iter().any(|(count, ..)| *count == 0.0) {
+                continue;
+            }
+            let means = sums.map(|(count, logarithms, _)| logarithms / count);
+            let logarithm = means[1] - means[0];
+            let values = values.iter().map(|log| log - means[0]).chain([logarithm]);
+            lists.iter_mut().zip(values).for_each(|(list, value)| list.push(value));
+            pairs.push(PointPair {
+                row: row.clone(),
+                nanoseconds: means.map(exp),
+                interpolated,
+                interval: Interval { low: f64::NAN, high: f64::NAN },
+                verdict: ComparisonVerdict::Same,
+                excess: 0.0,
+                logarithm,
+                within: sums.iter().map(|(count, _, squares)| squares / count).sum::<f64>() / 2.0,
+            });
+        }
+        let mut sorted = Vec::new();
+        lists.iter().for_each(|list| sorted.push(SortedValues::of(list)));
+        let measured = Measured::new(pairs, ours, sorted, join);
+        let whole = Difference::default();
+        let mut found = Comparison { measured, conditions, join, whole, pages, proof };
         found.judge(ln(1.0 + threshold));
         found
     }
 
-    /// Adds a point of the first file, if both sides have it.
-    fn join(&mut self, files: &Files<'_>, join: Join, index: usize, between: bool) {
-        let first = files.first(0);
-        let Some(row) = first.get(index) else { return };
-        let [ours, _] = files.counts;
-        let mut interpolated = false;
-        let mut same = |file: usize| {
-            let (side, place) = if file < ours { (0, file) } else { (1, file - ours) };
-            let rows = (files.rows)(side, place);
-            join.find(first, index, rows).or_else(|| {
-                let found = join.between(row, rows).filter(|_| between);
-                interpolated |= found.is_some();
-                found
-            })
-        };
-        // Count, sum of logarithms and sum of squares of relative errors, by side.
-        let mut sums = [(0.0, 0.0, 0.0); 2];
-        for (file, value) in self.measured.values.iter_mut().enumerate() {
-            *value = f64::NAN;
-            let Some(other) = same(file) else { continue };
-            *value = ln(other.nanoseconds());
-            let relative = ends(&other).relative_half_width(other.nanoseconds()) / HALF;
-            let [first, second] = &mut sums;
-            let (count, logarithms, squares) = if file < ours { first } else { second };
-            *count += 1.0;
-            *logarithms += *value;
-            *squares += relative * relative;
-            let pages = [row, &other].map(|row| row.word(PAGES_OBTAINED));
-            if pages.iter().all(|pages| !pages.is_empty()) && pages[0] != pages[1] {
-                self.pages.get_or_insert_with(|| pages.map(String::from));
-            }
-            if let (Some(one), Some(two)) = (row.flag(VERIFIED), other.flag(VERIFIED))
-                && one != two
-            {
-                self.proof.get_or_insert([one, two]);
-            }
-        }
-        if sums.iter().any(|(count, ..)| *count == 0.0) {
-            return;
-        }
-        let means = sums.map(|(count, logarithms, _)| logarithms / count);
-        let pair = PointPair {
-            row: row.clone(),
-            nanoseconds: means.map(exp),
-            interpolated,
-            interval: Interval { low: f64::NAN, high: f64::NAN },
-            verdict: ComparisonVerdict::Same,
-            excess: 0.0,
-            logarithm: means[1] - means[0],
-            within: sums.iter().map(|(count, _, squares)| squares / count).sum::<f64>() / 2.0,
-            rank: 0,
-        };
-        self.measured.push(pair, means[0]);
-    }
-
     /// Decides which points differ; `allowed` is the logarithm of the threshold.
     fn judge(&mut self, allowed: f64) {
+        let all = self.all();
         let measured = &mut self.measured;
-        let count = measured.pairs.len();
-        let mut single = Vec::new();
-        for index in 0..count {
-            let found =
-                measured.differs(if count > 1 { PointGroup::Point(index) } else { PointGroup::Whole });
-            let error = found.map_or(f64::NAN, |(found, _)| found.error);
-            if let Some(pair) = measured.pairs.get_mut(index) {
-                let ratio = ln(pair.ratio());
-                pair.interval = Interval { low: exp(ratio - HALF * error), high: exp(ratio + HALF * error) };
-            }
-            single.push(found);
+        for index in 0..all.len() {
+            let error = measured.differs(&[index]).map_or(f64::NAN, |(found, _)| found.error);
+            let pair = &mut measured.pairs[index];
+            let ratio = ln(pair.ratio());
+            pair.interval = Interval { low: exp(ratio - HALF * error), high: exp(ratio + HALF * error) };
         }
-        self.whole = measured.differs(PointGroup::Whole).map_or(Difference::default(), |found| found.0);
-        self.is_whole = self.whole.score.abs() >= HALF && self.whole.size.abs() > allowed;
-
-        let is_whole = self.is_whole;
+        self.whole = measured.differs(&all).map_or(Difference::default(), |found| found.0);
+        // If the whole does not differ beyond threshold and chance, parts are compared with the other points.
+        let is_whole = self.whole.score.abs() >= HALF && self.whole.size.abs() > allowed;
         let mut tried = Vec::new();
-        measured.each_group(&mut |group| tried.push((group, Difference::default(), 0.0)));
-        for (group, difference, rest) in &mut tried {
-            let found = match *group {
-                PointGroup::Point(index) => single.get(index).copied().flatten(),
-                group => measured.differs(group),
-            };
-            (*difference, *rest) = found.unwrap_or_default();
+        for (group, members) in &measured.groups {
+            let (difference, rest) = measured.differs(members).unwrap_or_default();
+            tried.push((*group, members, difference, rest));
         }
-        sort_by(&mut tried, |(one, first, _), (other, second, _)| {
+        sort_by(&mut tried, |(one, _, first, _), (other, _, second, _)| {
             second.score.abs().total_cmp(&first.score.abs()).then(one.cmp(other))
         });
-        let scores: Vec<f64> = tried.iter().map(|(_, difference, _)| difference.score).collect();
+        let scores: Vec<f64> = tried.iter().map(|(.., difference, _)| difference.score).collect();
+        let pairs = &mut measured.pairs;
         if is_whole {
-            measured.mark(PointGroup::Whole, self.whole.size.signum(), 0.0, allowed);
+            mark(pairs, &all, self.whole.size.signum(), 0.0, allowed);
         }
-        for (group, difference, rest) in tried.iter().take(significance::rejected(&scores)) {
+        for (_, members, difference, rest) in tried.iter().take(significance::rejected(&scores)) {
             // A difference that the other points share is drift of the runs, unless the whole differs significantly.
             let base = if is_whole { 0.0 } else { *rest };
             let effect = difference.size + rest - base;
             // Of two parts that differ from each other, the smaller one has changed, or the one with the larger change.
             let changed = is_whole
-                || measured.members(*group).count() * MINORITY <= count
+                || members.len() * MINORITY <= all.len()
                 || (difference.size + rest).abs() >= rest.abs();
             if changed && effect.abs() > allowed && effect * difference.size > 0.0 {
-                measured.mark(*group, effect.signum(), base, allowed);
+                mark(pairs, members, effect.signum(), base, allowed);
             }
         }
     }
@@ -211,22 +205,18 @@ impl Comparison {
     }
 }
 
-impl Measured {
-    /// Sets the verdict of the points of a group that differ from `base` in a direction by more than is allowed.
-    fn mark(&mut self, group: PointGroup, direction: f64, base: f64, allowed: f64) {
-        for index in 0..self.pairs.len() {
-            let is_member = self.holds(group, index);
-            let Some(pair) = self.pairs.get_mut(index).filter(|_| is_member) else { continue };
-            let excess = pair.logarithm - base;
-            // A point that takes no longer is not slower just because other points have become faster.
-            let beyond = direction * pair.logarithm > 0.0
-                && direction * excess > allowed
-                && excess.abs() > pair.excess.abs();
-            if beyond {
-                pair.excess = excess;
-                pair.verdict =
-                    if excess > 0.0 { ComparisonVerdict::Slower } else { ComparisonVerdict::Faster };
-            }
+/// Sets the verdict of some points that differ from `base` in a direction by more than is allowed.
+fn mark(pairs: &mut [PointPair], members: &[usize], direction: f64, base: f64, allowed: f64) {
+    for member in members {
+        let pair = &mut pairs[*member];
+        let excess = pair.logarithm - base;
+        // A point that takes no longer is not slower just because other points have become faster.
+        let beyond = direction * pair.logarithm > 0.0
+            && direction * excess > allowed
+            && excess.abs() > pair.excess.abs();
+        if beyond {
+            pair.excess = excess;
+            pair.verdict = if excess > 0.0 { ComparisonVerdict::Slower } else { ComparisonVerdict::Faster };
         }
     }
 }

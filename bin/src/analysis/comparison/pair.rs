@@ -34,8 +34,6 @@ pub struct PointPair {
     pub(super) logarithm: f64,
     /// The variance within runs, averaged over both sides.
     pub(super) within: f64,
-    /// Its place in the order of kinds and sizes.
-    pub(super) rank: usize,
 }
 
 impl PointPair {

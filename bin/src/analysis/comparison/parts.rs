@@ -1,6 +1,6 @@
 //! The differing parts by name: a node rather than its pairs, a run of sizes rather than each size.
 
-use super::groups::PointGroup;
+use super::groups::{Members, PointGroup};
 use super::{Comparison, ComparisonVerdict, median};
 use crate::record::row::Row;
 use alloc::vec::Vec;
@@ -18,75 +18,61 @@ pub struct DifferingPart<'c> {
     pub by: f64,
 }
 
-impl Comparison {
+impl Comparison<'_> {
     /// Returns the largest parts composed of points with a verdict, at most `most` of them.
     #[must_use]
     pub fn parts(&self, verdict: ComparisonVerdict, most: usize) -> Vec<DifferingPart<'_>> {
-        let measured = &self.measured;
-        let is = |point: usize| self.pairs().get(point).is_some_and(|pair| pair.verdict == verdict);
-        let mut open: Vec<bool> = (0..measured.pairs.len()).map(is).collect();
+        let pairs = self.pairs();
+        let is = |point: &usize| pairs[*point].verdict == verdict;
+        let whole = [(PointGroup::Whole, (0..pairs.len()).collect())];
+        let stretches = self.stretches(&is);
+        let groups = self.measured.groups.iter();
+        let groups = groups.filter(|(group, _)| !matches!(group, PointGroup::Run(..) | PointGroup::Point(_)));
+        let all = whole.iter().chain(&stretches).chain(groups);
+        let complete: Vec<&Members> = all.filter(|(_, members)| members.iter().all(is)).collect();
+        let mut open: Vec<bool> = (0..pairs.len()).map(|point| is(&point)).collect();
         let mut parts = Vec::new();
         while let Some(first) = open.iter().position(|open| *open).filter(|_| parts.len() < most) {
-            let mut best = (PointGroup::Point(first), 1);
-            let mut offer = |group: PointGroup| {
-                let (mut left, mut complete) = (0, true);
-                for point in measured.members(group) {
-                    complete &= is(point);
-                    left += usize::from(open.get(point) == Some(&true));
+            let point = (PointGroup::Point(first), [first].into());
+            let (mut best, mut most_left) = (&point, 1);
+            for group in &complete {
+                let left = group.1.iter().filter(|point| open[**point]).count();
+                if left > most_left {
+                    (best, most_left) = (group, left);
                 }
-                if complete && left > best.1 {
-                    best = (group, left);
-                }
-            };
-            offer(PointGroup::Whole);
-            self.stretches(&is, &mut offer);
-            measured.each_group(&mut |group| {
-                if !matches!(group, PointGroup::Run(..) | PointGroup::Point(_)) {
-                    offer(group);
-                }
-            });
-            let (group, _) = best;
-            parts.push(self.part(group));
-            for (point, open) in open.iter_mut().enumerate() {
-                *open &= !measured.holds(group, point);
             }
+            let (group, members) = best;
+            parts.push(self.part(*group, members));
+            members.iter().for_each(|point| open[*point] = false);
         }
         parts
     }
 
-    /// Returns the part for a group, with the group's smallest and largest sizes.
-    fn part(&self, group: PointGroup) -> DifferingPart<'_> {
-        let measured = &self.measured;
-        let members = measured.members(group);
-        let first = measured.point(members.clone().next().unwrap_or(0));
-        let (mut ends, mut points) = ([first; 2], 0);
-        for row in members.clone().map(|point| measured.point(point)) {
-            let [smallest, largest] = &mut ends;
-            if row.size() < smallest.size() {
-                *smallest = row;
-            }
-            if row.size() >= largest.size() {
-                *largest = row;
-            }
-            points += 1;
-        }
-        let mut ratios = members.filter_map(|point| Some(measured.pairs.get(point)?.ratio()));
+    /// Returns the part of some points, with the smallest and the largest of their sizes.
+    fn part(&self, group: PointGroup, members: &[usize]) -> DifferingPart<'_> {
+        let pairs = self.pairs();
+        let rows = || members.iter().map(|point| &pairs[*point].row);
+        let first = &pairs[members[0]].row;
+        let smallest = rows().fold(first, |ends, row| if row.size() < ends.size() { row } else { ends });
+        let largest = rows().fold(first, |ends, row| if row.size() >= ends.size() { row } else { ends });
+        let mut ratios = members.iter().map(|point| pairs[*point].ratio());
         let by = median(&mut ratios).unwrap_or(1.0) - 1.0;
-        DifferingPart { group, ends, points, by }
+        DifferingPart { group, ends: [smallest, largest], points: members.len(), by }
     }
 
-    /// Calls `each` with the longest runs of sizes for which `is` returns true.
-    fn stretches(&self, is: &dyn Fn(usize) -> bool, each: &mut dyn FnMut(PointGroup)) {
+    /// Returns the longest runs of sizes for which `is` returns true.
+    fn stretches(&self, is: &dyn Fn(&usize) -> bool) -> Vec<Members> {
         let measured = &self.measured;
         let is_one_run =
-            |one: &usize, other: &usize| is(*one) && is(*other) && measured.is_one_curve(*one, *other);
-        let size = |point: Option<&usize>| point.map(|point| measured.point(*point).size());
-        let mut first = 0;
+            |one: &usize, other: &usize| is(one) && is(other) && measured.is_one_curve(*one, *other);
+        let size = |point: Option<&usize>| point.map(|point| self.pairs()[*point].row.size());
+        let (mut first, mut found) = (0, Vec::new());
         for run in measured.order.chunk_by(is_one_run) {
             if size(run.first()) != size(run.last()) {
-                each(PointGroup::Run(first, run.len()));
+                found.push((PointGroup::Run(first, run.len()), run.to_vec()));
             }
             first += run.len();
         }
+        found
     }
 }

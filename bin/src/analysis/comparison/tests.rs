@@ -83,12 +83,16 @@ fn cores(cpus: u32) -> Vec<Row> {
     pairs.chain([of("same core", MEDIAN, 8.0), of("same L3", MEDIAN, 50.0)]).collect()
 }
 
-fn compared(first: &[Vec<Row>], second: &[Vec<Row>]) -> Comparison {
-    let rows = |side: usize, file: usize| [first, second][side][file].as_slice();
-    Comparison::new(&Files { counts: [first.len(), second.len()], rows: &rows }, 0.03)
+fn files<'f>(first: &'f [Vec<Row>], second: &'f [Vec<Row>]) -> Files<'f> {
+    Files { rows: first.iter().chain(second).map(Vec::as_slice).collect(), ours: first.len() }
 }
 
-fn named(found: &Comparison) -> Vec<(PointGroup, usize, f64)> {
+fn compared(first: &[Vec<Row>], second: &[Vec<Row>]) -> Comparison<'static> {
+    let rows = first.iter().chain(second).map(|rows| &*rows.clone().leak());
+    Comparison::new(&Files { rows: rows.collect(), ours: first.len() }, 0.03)
+}
+
+fn named(found: &Comparison<'_>) -> Vec<(PointGroup, usize, f64)> {
     let parts = found.parts(ComparisonVerdict::Slower, 6);
     parts.iter().map(|part| (part.group, part.points, part.by)).collect()
 }
@@ -200,16 +204,13 @@ fn a_field_constant_on_each_side_is_a_condition_and_does_not_join() {
         row.put(WORKING_SET, Bytes(1 << 29));
     }
     let (first, second) = ([first], [second]);
-    let rows = |side: usize, file: usize| [&first, &second][side][file].as_slice();
-    let files = Files { counts: [1, 1], rows: &rows };
-    let differing: Vec<_> = conditions(files).map(|(field, _)| field).collect();
+    let differing: Vec<_> = files(&first, &second).conditions().iter().map(|(field, _)| *field).collect();
     assert_eq!(differing, [WORKING_SET]);
     assert_eq!(compared(&first, &second).pairs().len(), 4);
     // The sizes distinguish the points of two curves.
-    assert_eq!(Join::of(&Files { counts: [1, 1], rows: &|_, _| &[] }).0, ColumnSet::POINTS);
+    assert_eq!(join(&files(&[[].into()], &[[].into()]).conditions()), ColumnSet::POINTS);
     let (whole, part) = ([curve(20)], [curve(40).split_off(20)]);
-    let rows = |side: usize, file: usize| [&whole, &part][side][file].as_slice();
-    assert_eq!(obstacle(&Files { counts: [1, 1], rows: &rows }), "working set");
+    assert_eq!(files(&whole, &part).obstacle(), "working set");
 }
 
 #[test]
@@ -286,9 +287,7 @@ fn another_method_and_other_lines_are_conditions_and_pairs_of_one_side_join_noth
     }
     second.remove(1);
     let (first, second) = ([first], [second]);
-    let rows = |side: usize, file: usize| [&first, &second][side][file].as_slice();
-    let differing: Vec<_> =
-        conditions(Files { counts: [1, 1], rows: &rows }).map(|(field, _)| field).collect();
+    let differing: Vec<_> = files(&first, &second).conditions().iter().map(|(field, _)| *field).collect();
     assert_eq!(differing, [METHOD, LINES]);
     assert_eq!(compared(&first, &second).pairs().len(), 5 + 2);
 }

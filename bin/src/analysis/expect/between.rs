@@ -18,13 +18,14 @@
 //! violators. The cubic: F. Fritsch, J. Butland, "A method for constructing local monotone piecewise cubic interpolants"
 //! (1984).
 
+use alloc::vec::Vec;
 use latency_core::math::{ToReal, exp, ln, sqrt};
 use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
 
-use crate::result::sample::{Samples, collect};
+use crate::result::sample::Samples;
 
 /// Number of the nearest points that show the scatter.
 const NEAREST: usize = 8;
@@ -48,13 +49,6 @@ pub struct CurvePoint {
 }
 
 impl CurvePoint {
-    const EMPTY: CurvePoint = CurvePoint {
-        size: Bytes(0),
-        latency: Estimate { value: 0.0, interval: None },
-        ln_size: 0.0,
-        ln_level: 0.0,
-    };
-
     /// Returns the interval of the point, which extends at least by the factor e^`scatter` to each side.
     fn ends(&self, scatter: f64) -> Interval {
         let Estimate { value, interval } = self.latency;
@@ -68,10 +62,7 @@ impl CurvePoint {
 }
 
 /// The points of one curve, in ascending order of their sizes.
-pub struct MeasuredCurve {
-    points: [CurvePoint; MAX_POINTS],
-    count: usize,
-}
+pub struct MeasuredCurve(Vec<CurvePoint>);
 
 /// An expected value, and the measured points on both sides of it, which are one point if that size was measured.
 #[derive(Clone, Copy, Debug)]
@@ -85,25 +76,23 @@ pub struct Between {
 impl MeasuredCurve {
     /// Returns the curve of points in any order.
     pub fn of(samples: Samples<'_>) -> MeasuredCurve {
-        let mut curve = MeasuredCurve { points: [CurvePoint::EMPTY; MAX_POINTS], count: 0 };
         let points = samples.iter().map(|sample| CurvePoint {
             size: sample.size,
             latency: Estimate { value: sample.nanoseconds, interval: sample.interval },
             ln_size: ln(sample.size.0.real()),
             ln_level: ln(sample.nanoseconds),
         });
-        let points = collect(&mut curve.points, points);
-        sort_by(points, |one, other| {
+        let mut points: Vec<CurvePoint> = points.take(MAX_POINTS).collect();
+        sort_by(&mut points, |one, other| {
             one.size.cmp(&other.size).then(one.latency.value.total_cmp(&other.latency.value))
         });
-        ascend(points);
-        curve.count = points.len();
-        curve
+        ascend(&mut points);
+        MeasuredCurve(points)
     }
 
     /// Returns the points.
     pub fn points(&self) -> &[CurvePoint] {
-        self.points.get(..self.count).unwrap_or_default()
+        &self.0
     }
 
     /// Returns the smallest and the largest size; `None` without points.

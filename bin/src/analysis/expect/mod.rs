@@ -184,6 +184,9 @@ fn each_curve<'r>(
     take: &mut dyn FnMut(Merit, SavedCurve<'r>),
 ) {
     each(results, &WITH_SIZES, &mut |result, of, rank, like| {
+        if !is_random_load(like) {
+            return;
+        }
         let curve = SavedCurve { result, like, of };
         // A curve is considered once, at its first point.
         let mut alike = of.rows.iter().filter(|row| curve.has(row));

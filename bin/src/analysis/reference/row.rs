@@ -53,7 +53,15 @@ impl Display for Usual {
     }
 }
 
-/// The table of published figures.
+/// Published facts of cores, which hold for every machine that has the core, and published ranges of server platforms with
+/// their conditions. A figure is here only if a source states it: tests/fixtures/reference/evidence.tsv has the quotes.
+/// A parameter of a compiler's scheduler does not give the size of a reorder buffer.
+///
+/// A line with a sign of equality has the name of a core or a platform, its family, and its models; behind them a word of
+/// the names of its processors, and their steppings, if others have the same models. These numbers are hexadecimal. The
+/// family of a core of another instruction set is its implementer, and the model is its part number.
+///
+/// Each other line has a quantity, its figure or range, without an allowance, and the conditions and sources.
 const FIGURES: &str = include_str!("figures.txt");
 
 /// The figures of a core or a platform, and the processors that have it.
@@ -124,7 +132,7 @@ impl PublishedRow {
 }
 
 /// Reads a hexadecimal number, or the first and the last one of a range.
-fn span(text: &str) -> Option<(u16, u16)> {
+pub(super) fn span(text: &str) -> Option<(u16, u16)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     Some((u16::from_str_radix(first, 16).ok()?, u16::from_str_radix(last, 16).ok()?))
 }

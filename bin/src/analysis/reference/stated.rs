@@ -6,58 +6,11 @@ use core::fmt::Display;
 
 use latency_core::text::joined;
 
-/// The conditions: the word of each in the table of figures, and its text.
-static CONDITIONS: [(&str, &str); 23] = [
-    ("METAL", "bare metal"),
-    ("VIRTUAL", "virtual machine"),
-    ("NO_PAGES", "pages not stated"),
-    ("GIB", "1 GiB pages"),
-    ("MIB_2", "2 MiB pages"),
-    ("SEQUENTIAL", "sequential access"),
-    ("MEASURED", "measured, not documented"),
-    ("LOWER_BOUND", "a lower bound"),
-    ("CORRECTED", "translation subtracted"),
-    ("COD", "cluster-on-die"),
-    ("SNC2", "SNC2"),
-    ("SNC3", "SNC3"),
-    ("SNC4", "SNC4"),
-    ("NPS0", "NPS0"),
-    ("NPS1", "NPS1"),
-    ("NPS2", "NPS2"),
-    ("NPS4", "NPS4"),
-    ("DDR4_3200", "DDR4-3200"),
-    ("DDR5_4800", "DDR5-4800"),
-    ("DDR5_5200", "DDR5-5200"),
-    ("DDR5_5600", "DDR5-5600"),
-    ("DDR5_7200", "DDR5-7200"),
-    ("LPDDR5", "LPDDR5"),
-];
+/// The conditions, one a line: the word of each in the table of figures, and its text.
+const CONDITIONS: &str = include_str!("conditions.txt");
 
-/// The sources: the word of each in the table of figures, and its address.
-static SOURCES: [(&str, &str); 22] = [
-    ("LLVM", "github.com/llvm/llvm-project"),
-    ("OSACA", "github.com/RRZE-HPC/OSACA"),
-    ("KERNCRAFT", "github.com/RRZE-HPC/kerncraft"),
-    ("DOWNS", "travisdowns.github.io"),
-    ("CPUINFO", "github.com/pytorch/cpuinfo"),
-    ("VSC", "github.com/hpcleuven/VscDocumentation"),
-    ("CSIT", "github.com/FDio/csit"),
-    ("MESS", "github.com/bsc-mem/Mess-Results"),
-    ("NVIENNOT", "github.com/nviennot/core-to-core-latency"),
-    ("PLANTEGG", "github.com/plantegg/programmer_case"),
-    ("SBC_BENCH", "github.com/ThomasKaiser/sbc-bench"),
-    ("ARM", "learn.arm.com"),
-    ("AZURE", "learn.microsoft.com"),
-    ("ANANDTECH", "anandtech.com"),
-    ("CHIPS_AND_CHEESE", "chipsandcheese.com"),
-    ("SEVEN_CPU", "7-cpu.com"),
-    ("SISOFTWARE", "sisoftware.eu"),
-    ("TECHREPORT", "techreport.com"),
-    ("LEMIRE", "lemire.me"),
-    ("IK_LLAMA", "github.com/ikawrakow/ik_llama.cpp"),
-    ("GJBEX", "github.com/gjbex/Code-optimization"),
-    ("CXL_EXPERIMENTS", "github.com/karim-manaouil/virtiofs-cxl-experiments"),
-];
+/// The sources, one a line: the word of each in the table of figures, and its address.
+const SOURCES: &str = include_str!("sources.txt");
 
 /// A set of conditions and sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,10 +22,8 @@ pub struct Stated {
 impl Stated {
     /// Adds the condition or source with a word; returns `None` if there is none.
     pub fn with(self, word: &str) -> Option<Stated> {
-        let bit = |table: &[(&str, &str)]| {
-            table.iter().position(|(known, _)| *known == word).map(|place| 1 << place)
-        };
-        match (bit(&CONDITIONS), bit(&SOURCES)) {
+        let bit = |table| rows(table).position(|(known, _)| known == word).map(|place| 1 << place);
+        match (bit(CONDITIONS), bit(SOURCES)) {
             (None, None) => None,
             (condition, source) => Some(Stated {
                 conditions: self.conditions | condition.unwrap_or(0),
@@ -104,20 +55,22 @@ impl Stated {
 
     /// Shows the conditions.
     pub fn conditions(self) -> impl Display {
-        texts(&CONDITIONS, self.conditions, ", ")
+        texts(CONDITIONS, self.conditions, ", ")
     }
 
     /// Shows the addresses of the sources.
     pub fn addresses(self) -> impl Display {
-        texts(&SOURCES, self.sources, " ")
+        texts(SOURCES, self.sources, " ")
     }
 }
 
+/// Returns the words of a table, each with its text.
+fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> + Clone {
+    table.lines().filter_map(|line| line.split_once(' '))
+}
+
 /// Shows the texts of a table that are in a set.
-fn texts(table: &'static [(&str, &str)], set: u32, next: &'static str) -> impl Display {
-    joined(
-        "",
-        next,
-        table.iter().enumerate().filter(move |(bit, _)| set >> bit & 1 == 1).map(|(_, row)| row.1),
-    )
+fn texts(table: &'static str, set: u32, next: &'static str) -> impl Display {
+    let own = rows(table).enumerate().filter(move |(bit, _)| set >> bit & 1 == 1);
+    joined("", next, own.map(|(_, (_, text))| text))
 }

@@ -2,8 +2,7 @@
 
 use latency_core::text::Text;
 
-use super::differs;
-use super::view::Differs;
+use super::differs::{self, Differs};
 use crate::analysis::cause::{CauseEvidence, LikelyCause, SavedFacts, find, of_matrix};
 use crate::analysis::comparison::{Comparison, Files};
 use crate::report::document::fields;
@@ -17,6 +16,11 @@ fields! {
     TEXT "text" "Cause, evidence and a check, in words.";
 }
 
+/// Returns the rows of files; the first `ours` are of the first side.
+pub fn rows(all: &[Saved], ours: usize) -> Files<'static> {
+    Files { rows: all.iter().map(|saved| saved.rows).collect(), ours }
+}
+
 /// The conditions that forbid a verdict and permit a cause: another number of nodes is a cause itself, and of an
 /// unreliable result only the reliable parts are used.
 const PERMITTED: [&str; 2] = ["nodes", "trust"];
@@ -25,11 +29,12 @@ const CPU: &str = "brand";
 /// The platform on which others use the same memory.
 const VIRTUAL: &str = "virtual machine";
 
-/// Returns the likely cause of the difference between two sides.
+/// Returns the likely cause of the difference between two sides: the first `ours` results and the others.
 pub fn of(
-    sides: [&[Saved]; 2],
+    all: &[Saved],
+    ours: usize,
     experiment: &str,
-    comparison: &Comparison,
+    comparison: &Comparison<'_>,
     differs: &[Differs],
 ) -> Option<LikelyCause> {
     let forbids =
@@ -37,6 +42,7 @@ pub fn of(
     if differs.iter().any(forbids) {
         return None;
     }
+    let sides: [&[Saved]; 2] = all.split_at(ours).into();
     let facts = sides.map(|side| SavedFacts::of_runs(&mut side.iter().map(|saved| &saved.facts)));
     let is_poor = facts.iter().any(|facts| facts.poor_matrix);
     let matrix = |local| of_matrix(comparison.pairs(), experiment, local).filter(|_| !is_poor);
@@ -48,29 +54,21 @@ pub fn of(
     };
     find(&CauseEvidence {
         matrix: [true, false].map(matrix),
-        runs: sides[0].len().min(sides[1].len()),
-        is_shared: sides.into_iter().flatten().any(is_shared),
+        runs: ours.min(all.len() - ours),
+        is_shared: all.iter().any(is_shared),
         sides: facts,
     })
 }
 
-/// Returns the likely cause of the difference between the first `ours` results and the others; `None` also without
-/// memory for the comparison.
+/// Returns the likely cause of the difference between the first `ours` results and the others.
 pub fn between(all: &[Saved], ours: usize) -> Option<LikelyCause> {
-    let (one, other) = all.split_at_checked(ours)?;
-    let sides = [one, other];
-    let first = one.first()?;
-    let rows = |side: usize, file: usize| {
-        let place = if side == 0 { file } else { ours + file };
-        all.get(place).map_or(&[][..], |saved| saved.rows)
-    };
-    let files = Files { counts: sides.map(<[Saved]>::len), rows: &rows };
-    let comparison = Comparison::new(&files, 0.0);
+    let first = all.first()?;
+    let comparison = Comparison::new(&rows(all, ours), 0.0);
     if comparison.pairs().is_empty() || all.iter().any(|saved| saved.experiment != first.experiment) {
         return None;
     }
-    let differs = differs::all(all, files, &comparison);
-    of(sides, first.experiment.as_str(), &comparison, &differs)
+    let differs = differs::all(all, ours, &comparison);
+    of(all, ours, first.experiment.as_str(), &comparison, &differs)
 }
 
 /// States the likely cause.

@@ -5,10 +5,9 @@ use core::fmt;
 
 use latency_core::text::{Text, joined};
 
-use super::view::{ComparisonView, Differs, NOT_POOR, TRUST};
-use crate::analysis::comparison::{Comparison, Files, conditions, median};
+use crate::analysis::comparison::{Comparison, median};
 use crate::error::Typed;
-use crate::record::columns::{CORE_GHZ, Column, PAGES_ASKED, PAGES_OBTAINED, SEED, WORKING_SET};
+use crate::record::columns::{CORE_GHZ, PAGES_ASKED, PAGES_OBTAINED, SEED, WORKING_SET};
 use crate::record::label::shown as shown_value;
 use crate::record::row::Row;
 use crate::report::document::{Part, Role, fields};
@@ -28,6 +27,22 @@ fields! {
 /// The relative difference up to which core clocks count as the same.
 const CLOCK: f64 = 0.02;
 
+/// The name of the trust among the conditions.
+pub const TRUST: &str = "trust";
+
+/// A condition that differs between the sides.
+#[derive(Clone, Copy)]
+pub struct Differs {
+    /// Its name for programs.
+    pub what: &'static str,
+    /// Its name for people.
+    pub words: &'static str,
+    /// Its values on both sides.
+    pub sides: [Text<128>; 2],
+    /// True if it forbids a verdict.
+    pub blocks: bool,
+}
+
 /// Adds a condition with its values on both sides. Text that does not fit is left out.
 fn add(
     list: &mut Vec<Differs>,
@@ -40,11 +55,12 @@ fn add(
 }
 
 /// Returns all conditions that differ; those that forbid a verdict come first.
-pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Vec<Differs> {
+pub fn all(saved: &[Saved], ours: usize, comparison: &Comparison<'_>) -> Vec<Differs> {
     let mut list = Vec::new();
-    of_table(&mut list, saved, files, comparison);
-    let (first, second) = saved.split_at(files.counts[0]);
-    for (field, rows) in conditions(files) {
+    let sides: [&[Saved]; 2] = saved.split_at(ours).into();
+    let [first, second] = sides;
+    of_table(&mut list, sides, comparison);
+    for &(field, rows) in &comparison.conditions {
         if TABLE.iter().any(|entry| entry.field == Some(field)) {
             continue;
         }
@@ -59,18 +75,18 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Vec<Di
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
         if saved.iter().all(|saved| saved.conditions.tells(index)) && differ(texts(saved, index)) {
-            let shown = |side| {
+            let [one, other] = sides.map(|side| {
                 fmt::from_fn(move |out| {
                     let text = texts(side, index).next().filter(|text| !text.is_empty());
                     let others = if differ(texts(side, index)) { " and other values" } else { "" };
                     write!(out, "{}{others}", text.unwrap_or("none"))
                 })
-            };
-            add(&mut list, *key, false, [&shown(first), &shown(second)]);
+            });
+            add(&mut list, *key, false, [&one, &other]);
         }
     }
     // The core clock and the seed, which are fields of rows.
-    let rows = [files.first(0), files.first(1)];
+    let rows = sides.map(|side| side[0].rows);
     let clock = |rows: &[Row]| median(&mut rows.iter().filter_map(Row::core_gigahertz));
     if let (Some(one), Some(other)) = (clock(rows[0]), clock(rows[1]))
         && (one - other).abs() > CLOCK * one
@@ -88,10 +104,10 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Vec<Di
 }
 
 /// Adds the conditions under which hosts are compared as well.
-fn of_table(list: &mut Vec<Differs>, saved: &[Saved], files: Files<'_>, comparison: &Comparison) {
-    let (first, second) = saved.split_at(files.counts[0]);
+fn of_table(list: &mut Vec<Differs>, [first, second]: [&[Saved]; 2], comparison: &Comparison<'_>) {
     for (condition, entry) in TABLE.iter().enumerate() {
-        let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
+        let rows = comparison.conditions.iter().find(|(field, _)| Some(*field) == entry.field);
+        let rows = rows.map(|(_, rows)| *rows);
         let of_side = |side: &[Saved]| {
             let told = || side.iter().map(|saved| of_result(saved, condition)).filter(|value| *value > 0);
             // If any run of a side is partial, the whole side is.
@@ -125,7 +141,7 @@ fn of_table(list: &mut Vec<Differs>, saved: &[Saved], files: Files<'_>, comparis
 fn trust(side: &[Saved]) -> impl fmt::Display {
     fmt::from_fn(|out| {
         let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else {
-            return out.write_str(NOT_POOR);
+            return out.write_str("not poor");
         };
         let evidence = || saved.origin.trust.evidence();
         let end = if evidence().next().is_some() { ")" } else { "" };
@@ -144,42 +160,34 @@ fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
     texts.any(|text| Some(text) != first)
 }
 
-impl ComparisonView<'_> {
-    /// States the conditions that differ, before any conclusion.
-    pub fn conditions(&self, document: &mut Shown) {
-        let blocked = if self.judged { "Not comparable (overridden by --force)" } else { "Not comparable" };
-        for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
-            let differs = self.differs.iter().filter(|differs| differs.blocks == blocks);
-            let shown = |Differs { words, sides: [one, other], .. }: &Differs| {
-                let (words, one, other) = (*words, *one, *other);
-                fmt::from_fn(move |out| match one.as_str() == other.as_str() {
-                    true => write!(out, "{words} {one} on both sides"),
-                    false => write!(out, "{words} {one} -> {other}"),
-                })
-            };
-            // Without a verdict, the answer has the trust if nothing else forbids one.
-            let is_answer = blocks && !self.judged && differs.clone().all(|differs| differs.what == TRUST);
-            if !is_answer && differs.clone().next().is_some() {
-                let all = joined("", "; ", differs.map(shown));
-                document.sentence(role, format_args!("{begin}: {all}."));
-            }
+/// States the conditions that differ, before any conclusion. With `judged` there is a verdict.
+pub fn answer(document: &mut Shown, comparison: &Comparison<'_>, differs: &[Differs], judged: bool) {
+    let blocked = if judged { "Not comparable (overridden by --force)" } else { "Not comparable" };
+    for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
+        let differs = differs.iter().filter(|differs| differs.blocks == blocks);
+        let shown = |Differs { words, sides: [one, other], .. }: &Differs| {
+            let (words, one, other) = (*words, *one, *other);
+            fmt::from_fn(move |out| match one.as_str() == other.as_str() {
+                true => write!(out, "{words} {one} on both sides"),
+                false => write!(out, "{words} {one} -> {other}"),
+            })
+        };
+        // Without a verdict, the answer has the trust if nothing else forbids one.
+        let is_answer = blocks && !judged && differs.clone().all(|differs| differs.what == TRUST);
+        if !is_answer && differs.clone().next().is_some() {
+            let all = joined("", "; ", differs.map(shown));
+            document.sentence(role, format_args!("{begin}: {all}."));
         }
-        self.size(document);
     }
-
-    /// Names the option that measures B over the working set of A, if both have one and the sizes forbid a verdict.
-    fn size(&self, document: &mut Shown) {
-        let is_blocked =
-            self.differs.iter().any(|differs| differs.blocks && differs.what == WORKING_SET.name());
-        let sizes = conditions(self.files).find(|(field, _)| *field == WORKING_SET);
-        // The size of traffic is the memory of all generators together.
-        let is_option = |(_, [row, _]): &(Column, [&Row; 2])| is_blocked && row.traffic().is_none();
-        if let Some((_, [row, _])) = sizes.filter(is_option) {
-            let size = Typed(row.size());
-            document.finding(format_args!(
-                "Default working sets may have changed; to compare with A, measure B with --size={size}."
-            ));
-        }
+    // The option that measures B over the working set of A, if both have one and the sizes forbid a verdict. The size of
+    // traffic is the memory of all generators together.
+    let is_blocked = differs.iter().any(|differs| differs.blocks && differs.what == WORKING_SET.name());
+    let size = comparison.conditions.iter().find(|(field, _)| is_blocked && *field == WORKING_SET);
+    if let Some((_, [row, _])) = size.filter(|(_, [row, _])| row.traffic().is_none()) {
+        let size = Typed(row.size());
+        document.finding(format_args!(
+            "Default working sets may have changed; to compare with A, measure B with --size={size}."
+        ));
     }
 }
 

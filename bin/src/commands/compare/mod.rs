@@ -8,27 +8,25 @@ mod verdict;
 mod view;
 
 use alloc::vec::Vec;
+use core::fmt;
+
 use latency_core::decimal::Trimmed;
-use latency_core::math::exp;
 use latency_core::stats::{self, Estimate};
 use latency_core::text::{Text, plural};
+use latency_core::words::Worded;
 
 use super::{Command, Write};
-use crate::analysis::comparison::significance::HALF;
-use crate::analysis::comparison::{CURVE, Comparison, ComparisonVerdict, Files, Join, PointPair, obstacle};
+use crate::analysis::comparison::{Comparison, ComparisonVerdict, PointPair, join};
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, NoVerdict, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
-use crate::record::columns::TRANSLATION;
+use crate::record::columns::{ColumnSet, TRANSLATION};
 use crate::record::row::Row;
-use crate::report::document::{Part, Role, fields, members};
+use crate::report::document::{Part, Role, Value, fields, members};
 use crate::report::figures::{ByPercent, Digits};
 use crate::report::format::Purpose;
 use crate::report::shown::Shown;
 use crate::saved::{self, Saved};
-
-use latency_core::words::Worded;
-
 use points::COLUMNS;
 use view::{ComparisonView, first_name};
 
@@ -114,20 +112,18 @@ fn replaced(rows: &[Row], change: &mut dyn FnMut(&mut Row) -> bool) -> &'static 
 
 /// Replaces each random load by its latency without address translation, if it is `wanted` and every file has both;
 /// other points lose their parts. Returns true if points were replaced.
-fn without_translation(all: &mut [Saved], Join(fields): Join, wanted: bool) -> bool {
+fn without_translation(all: &mut [Saved], join: ColumnSet, wanted: bool) -> bool {
     let mut is_replaced = false;
     // Files that are not replaced yet tell which points have parts.
     let before: Vec<_> = all.iter().map(|saved| saved.rows).collect();
     for saved in all {
         saved.rows = replaced(saved.rows, &mut |row| {
-            let has = wanted
-                && row.parts().is_some()
-                && before.iter().all(|rows| {
-                    let mut same = rows.iter().filter(|other| row.is_same(other, fields)).peekable();
-                    same.peek().is_some() && same.all(|other| other.parts().is_some())
-                });
-            let memory = row.parts().filter(|_| has).map(|parts| parts.without_translation);
-            if row.replace(memory) {
+            let has_parts = |rows: &&[Row]| {
+                let mut same = rows.iter().filter(|other| row.is_same(other, join)).peekable();
+                same.peek().is_some() && same.all(|other| other.parts().is_some())
+            };
+            let parts = row.parts().filter(|_| wanted && before.iter().all(has_parts));
+            if row.replace(parts.map(|parts| parts.without_translation)) {
                 is_replaced = true;
             } else {
                 row.hide(TRANSLATION);
@@ -138,35 +134,20 @@ fn without_translation(all: &mut [Saved], Join(fields): Join, wanted: bool) -> b
     is_replaced
 }
 
-/// Compares all files. Returns the median of the ratios as well.
-fn compared(files: &Files<'_>, threshold: f64) -> Result<(Comparison, f64), Failure<'static>> {
-    let comparison = Comparison::new(files, threshold);
-    match comparison.median_ratio() {
-        Some(median) => Ok((comparison, median)),
-        None => Err(SavedError::NothingCommon { field: obstacle(files) }.into()),
-    }
-}
-
-/// Returns the fields by which the points of two sides are joined.
-fn joined(sides: [&[Saved]; 2]) -> Join {
-    let rows = |side: usize, file: usize| sides[side].get(file).map_or(&[][..], |saved| saved.rows);
-    Join::of(&Files { counts: sides.map(<[Saved]>::len), rows: &rows })
-}
-
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let (ours, theirs) = options.sides();
     let mut all = Vec::new();
     let without = [load(ours, options, &mut all)?, load(theirs, options, &mut all)?];
+    let sides: [&[Saved]; 2] = all.split_at(ours.len()).into();
     let is_curve = all.iter().all(|saved| matches!(saved.experiment.as_str(), "" | "curve"));
     // Levels are those of random loads at every size.
-    let levels = if is_curve { levels::of(all.split_at(ours.len()).into()) } else { None };
-    let has_parts =
-        |saved: &[Saved]| saved.iter().flat_map(|saved| saved.rows).any(|row| row.parts().is_some());
-    let (one, other) = all.split_at(ours.len());
-    let parts = [one, other].map(has_parts);
-    let join = joined([one, other]);
-    let of_memory = without_translation(&mut all, join, options.of == Of::Typical);
-    let all = &all[..];
+    let levels = if is_curve { levels::of(sides) } else { None };
+    let parts_of =
+        sides.map(|side| side.iter().flat_map(|saved| saved.rows).any(|row| row.parts().is_some()));
+    let of_memory = parts_of.contains(&true) && {
+        let join = join(&cause::rows(&all, ours.len()).conditions());
+        without_translation(&mut all, join, options.of == Of::Typical)
+    };
     let mut known = all.iter().map(|saved| &saved.experiment).filter(|name| !name.is_empty());
     let named = known.next();
     if let Some(first) = named
@@ -175,21 +156,19 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(SavedError::Different { first: *first, second: *second }.into());
     }
     let experiment = named.map_or("", Text::as_str);
-    let (one, other) = all.split_at(ours.len());
-    let sides = [one, other];
-    let saved = |side: usize, file: usize| sides.get(side)?.get(file);
-    let rows = |side: usize, file: usize| saved(side, file).map_or(&[][..], |saved| saved.rows);
-    let files = Files { counts: [ours.len(), theirs.len()], rows: &rows };
-    let (comparison, median) = compared(&files, options.threshold)?;
-    let differs = differs::all(all, files, &comparison);
+    let sides: [&[Saved]; 2] = all.split_at(ours.len()).into();
+    let files = cause::rows(&all, ours.len());
+    let comparison = Comparison::new(&files, options.threshold);
+    let Some(median) = comparison.median_ratio() else {
+        return Err(SavedError::NothingCommon { field: files.obstacle() }.into());
+    };
+    let differs = differs::all(&all, ours.len(), &comparison);
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
-    let slower = comparison.parts(ComparisonVerdict::Slower, NAMED);
-    let faster = comparison.parts(ComparisonVerdict::Faster, NAMED);
-    let (points, of) = (comparison.count(ComparisonVerdict::Slower), comparison.pairs().len());
     let threshold = options.threshold;
+    let (points, of) = (comparison.count(ComparisonVerdict::Slower), comparison.pairs().len());
     let regression = |by| Regression { by, threshold, points, of };
     let view = ComparisonView {
-        files,
+        sides,
         paths: [ours, theirs],
         experiment,
         comparison: &comparison,
@@ -197,23 +176,21 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         judged,
         median,
         options,
-        of_memory,
-        join,
-        parts_of: parts,
-        left_out: [0, 1].map(|side| saved(side, 0).map_or(0, |saved| saved.left_out)),
         without,
+        of_memory,
+        parts_of,
         regression: comparison.by(ComparisonVerdict::Slower).filter(|_| judged).map(regression),
-        faster_by: comparison.by(ComparisonVerdict::Faster).filter(|_| judged),
-        others_by: comparison.by(ComparisonVerdict::Same),
-        parts: [&slower, &faster],
+        parts: [ComparisonVerdict::Slower, ComparisonVerdict::Faster]
+            .map(|verdict| comparison.parts(verdict, NAMED)),
+        naming: points::naming(&comparison),
     };
     if options.writes(Purpose::Picture) && !view.is_curve() {
         return Err(SavedError::NoPicture { drawn: "curves are compared" }.into());
     }
-    let cause = cause::of(sides, experiment, &comparison, &differs);
+    let cause = cause::of(&all, ours.len(), experiment, &comparison, &differs);
     write(&mut |document| {
         describe::machine::saved_footer(document, &|index| all.get(index));
-        view.conditions(document);
+        differs::answer(document, &comparison, &differs, judged);
         view.answer(document);
         view.translation(document);
         cause::answer(document, cause.as_ref());
@@ -233,22 +210,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     })
 }
 
-/// The detectable difference above which a comparison is useless, because it would miss differences that matter.
-const BLIND: f64 = 0.2;
-
 impl ComparisonView<'_> {
-    /// Returns whether nothing is slower, and differences that matter would be missed.
-    pub fn is_blind(&self) -> bool {
-        self.regression.is_none() && self.shows_from().is_none_or(|from| from >= BLIND)
-    }
-
-    /// Returns the smallest relative difference of the whole that would be significant; `None` if it is above tenfold.
-    pub fn shows_from(&self) -> Option<f64> {
-        const LARGEST: f64 = 10.0;
-        let least = HALF * self.comparison.whole.error;
-        Some((exp(least) - 1.0).max(self.options.threshold)).filter(|from| *from < LARGEST)
-    }
-
     /// Says that memory is compared, and how address translation differs, which is not judged.
     fn translation(&self, document: &mut Shown) {
         const NOT_JUDGED: &str = "(not judged; --of=load compares random loads)";
@@ -263,14 +225,16 @@ impl ComparisonView<'_> {
             return;
         }
         // The translations of the first file of each side.
+        let pairs = self.comparison.pairs();
         let of = |pair: &PointPair| {
             let of = |side: usize| {
-                let found = self.files.first(side).iter().find(|row| row.is_same(&pair.row, self.join.0));
+                let mut rows = self.sides[side][0].rows.iter();
+                let found = rows.find(|row| row.is_same(&pair.row, self.comparison.join));
                 found.and_then(Row::parts).map(|parts| parts.translation)
             };
             of(0).zip(of(1))
         };
-        let all = || self.comparison.pairs().iter().filter_map(of);
+        let all = || pairs.iter().filter_map(of);
         let is_slower = |(one, other): &(Estimate, Estimate)| {
             let ends = one.interval.zip(other.interval);
             other.value > one.value * (1.0 + self.options.threshold)
@@ -278,7 +242,7 @@ impl ComparisonView<'_> {
         };
         let slower = 2 * all().filter(is_slower).count() > all().count();
         let words = if slower { "Address translation is slower" } else { "Address translation" };
-        match self.comparison.pairs() {
+        match pairs {
             [_] => all().for_each(|(one, other)| {
                 document.finding(format_args!(
                     "Compared: memory without address translation. {words}: {} -> {} ns {NOT_JUDGED}.",
@@ -295,17 +259,10 @@ impl ComparisonView<'_> {
                     "Compared: memory without address translation where both have it ({} of {} points). \
                      {words}: median B/A {median:.2} {NOT_JUDGED}.",
                     all().count(),
-                    self.comparison.pairs().len()
+                    pairs.len()
                 ));
             }
         }
-    }
-
-    /// Returns whether both sides are curves.
-    pub fn is_curve(&self) -> bool {
-        let pairs = self.comparison.pairs();
-        let larger = |two: &&[PointPair]| matches!(two, [one, other] if one.row.size() < other.row.size());
-        pairs.windows(2).filter(larger).count() + 1 >= CURVE
     }
 
     /// Describes the files, and the conclusions that they allow.
@@ -319,7 +276,7 @@ impl ComparisonView<'_> {
         }
         for (label, side, paths) in [("A", 0, self.paths[0]), ("B", 1, self.paths[1])] {
             let name = first_name(paths);
-            let points = self.files.first(side).len();
+            let points = self.sides[side][0].rows.len();
             let others = paths.len().saturating_sub(1);
             document.sentence(
                 Role::Method(label),
@@ -327,11 +284,11 @@ impl ComparisonView<'_> {
                     "{}, {points} point{}{}{}",
                     name.as_str(),
                     plural(points),
-                    core::fmt::from_fn(|out| match others {
+                    fmt::from_fn(|out| match others {
                         0 => Ok(()),
                         others => write!(out, ", and {others} more file{}", plural(others)),
                     }),
-                    core::fmt::from_fn(|out| match self.left_out[side] {
+                    fmt::from_fn(|out| match self.sides[side][0].left_out {
                         0 => Ok(()),
                         count => write!(
                             out,
@@ -342,11 +299,11 @@ impl ComparisonView<'_> {
                 ),
             );
         }
-        let limit = core::fmt::from_fn(|out| match self.shows_from() {
+        let limit = fmt::from_fn(|out| match self.shows_from() {
             Some(from) => write!(out, "{}", ByPercent(from)),
             None => out.write_str("above 1000%"),
         });
-        match self.files.counts {
+        match self.paths.map(<[_]>::len) {
             [1, 1] => document.sentence(
                 Role::Method("Detection limit"),
                 format_args!(
@@ -400,11 +357,7 @@ impl ComparisonView<'_> {
         }
         self.differences(document);
         for (list, paths) in [(&FILES_A, self.paths[0]), (&FILES_B, self.paths[1])] {
-            document.part(Part::List(list), |document| {
-                for path in paths {
-                    document.put(list, saved::shown(path).as_str());
-                }
-            });
+            document.values(list, paths.iter().map(|path| Value::from(saved::shown(path).as_str())));
         }
     }
 }

@@ -10,7 +10,7 @@ use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 
 use super::view::{ComparisonView, first_name};
-use crate::analysis::comparison::{ComparisonVerdict, PointPair};
+use crate::analysis::comparison::{Comparison, ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
 use crate::describe::{self, columns};
 use crate::record::columns::{CLASS, ColumnSet, INITIATOR_CPU, TARGET_CPU, WORKING_SET};
@@ -66,20 +66,20 @@ impl fmt::Display for SideValue {
     }
 }
 
-impl ComparisonView<'_> {
-    /// Returns the fields that identify a point for readers: the fields that vary, or the nodes if none does.
-    pub fn naming(&self) -> ColumnSet {
-        let pairs = self.comparison.pairs();
-        let found = differing(pairs.iter().map(|pair| &pair.row));
-        let of_cpus = pairs.iter().any(|pair| pair.row.tells(CLASS));
-        match found {
-            found if of_cpus => found | ColumnSet::CPUS | CLASS,
-            ColumnSet::EMPTY => ColumnSet::NODES,
-            found if found.meets(ColumnSet::NODES) => found | ColumnSet::NODES,
-            found => found,
-        }
+/// Returns the fields that identify a point for readers: the fields that vary, or the nodes if none does.
+pub fn naming(comparison: &Comparison<'_>) -> ColumnSet {
+    let rows = comparison.pairs().iter().map(|pair| &pair.row);
+    let found = differing(rows.clone());
+    let of_cpus = rows.clone().any(|row| row.tells(CLASS));
+    match found {
+        found if of_cpus => found | ColumnSet::CPUS | CLASS,
+        ColumnSet::EMPTY => ColumnSet::NODES,
+        found if found.meets(ColumnSet::NODES) => found | ColumnSet::NODES,
+        found => found,
     }
+}
 
+impl ComparisonView<'_> {
     /// Shows every point; if there are many, only the largest differences, unless the user asked for all points.
     pub fn table(&self, document: &mut Shown) {
         let pairs = self.comparison.pairs();
@@ -109,7 +109,7 @@ impl ComparisonView<'_> {
         level: Level,
         pair: &dyn Fn(usize) -> Option<&'p PointPair>,
     ) {
-        let shown = self.naming();
+        let shown = self.naming;
         let (nodes, cpus) = (shown.meets(ColumnSet::NODES), shown.meets(ColumnSet::CPUS));
         let fields = || shown.without(ColumnSet::NODES | ColumnSet::CPUS).points();
         let words = usize::from(nodes) + usize::from(cpus) + fields().count();

@@ -5,13 +5,13 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Trimmed;
 use latency_core::text::{Text, joined, plural};
 
+use super::differs::{Differs, TRUST};
 use super::points::SideValue;
-use super::view::{ComparisonView, Differs, TRUST};
-use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
+use super::view::ComparisonView;
+use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup, partners};
 use crate::commands::listed;
 use crate::record::columns::{ColumnSet, INITIATOR_NODE, TARGET_NODE, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
-use crate::record::row::Row;
 use crate::report::document::{Part, fields};
 use crate::report::figures::ByPercent;
 use crate::report::shown::Shown;
@@ -45,7 +45,7 @@ impl<'v> ComparisonView<'v> {
             )),
             (Some(regression), _) => document.answer(format_args!(
                 "REGRESSION: {regression}{}.",
-                self.differing(ComparisonVerdict::Slower, self.parts[0])
+                self.differing(ComparisonVerdict::Slower, &self.parts[0])
             )),
             (None, _) => match self.shows_from().filter(|_| !self.is_blind()) {
                 Some(from) => document.answer(format_args!(
@@ -57,13 +57,13 @@ impl<'v> ComparisonView<'v> {
                 )),
             },
         }
-        if let Some(by) = self.faster_by {
+        if let Some(by) = self.comparison.by(ComparisonVerdict::Faster) {
             document.finding(format_args!(
                 "Faster: {} of {of} point{} by {}{}.",
                 self.comparison.count(ComparisonVerdict::Faster),
                 plural(of),
                 ByPercent(by),
-                self.differing(ComparisonVerdict::Faster, self.parts[1])
+                self.differing(ComparisonVerdict::Faster, &self.parts[1])
             ));
         }
         self.one_sided(document);
@@ -88,31 +88,26 @@ impl<'v> ComparisonView<'v> {
     fn one_sided(&self, document: &mut Shown) {
         /// Maximum number of points that are named; further points are only counted.
         const NAMED: usize = 6;
-        let join = crate::analysis::comparison::Join::of(&self.files);
-        for (name, side) in [("A", 0), ("B", 1)] {
-            let [own, other] = [side, 1 - side].map(|side| self.files.first(side));
-            let alone = || {
-                let found = |(index, _): &(usize, &Row)| join.find(own, *index, other).is_none();
-                own.iter().enumerate().filter(found).map(|(_, row)| row)
-            };
-            let count = alone().count();
-            // Curves that are interpolated between their points have few sizes in common, so missing sizes are not
-            // named.
-            if count == 0 || self.comparison.pairs().iter().any(|pair| pair.interpolated) {
-                continue;
+        // Curves that are interpolated between their points have few sizes in common, so missing sizes are not named.
+        if self.comparison.pairs().iter().any(|pair| pair.interpolated) {
+            return;
+        }
+        let rows = self.sides.map(|side| side[0].rows);
+        for (name, own, other) in [("A", rows[0], rows[1]), ("B", rows[1], rows[0])] {
+            let partners = partners(&mut own.iter(), other, self.comparison.join);
+            let alone = own.iter().zip(&partners).filter(|(_, partner)| partner.is_none());
+            let count = alone.clone().count();
+            if count > 0 {
+                let labels = alone.map(|(row, _)| Label { row, shown: self.naming });
+                document.missing(format_args!("Only in {name}: {}", listed(NAMED, count, labels)));
             }
-            document.missing(format_args!(
-                "Only in {name}: {}",
-                listed(NAMED, count, alone().map(|row| Label { row, shown: self.naming() }))
-            ));
         }
     }
 
     /// Describes the parts of the result that differ, for programs.
     pub fn differences(&self, document: &mut Shown) {
-        let parts = if self.judged { self.parts } else { [&[][..]; 2] };
-        let of = |(parts, direction)| <[_]>::iter(parts).map(move |part| (part, direction));
-        let parts = parts.into_iter().zip(["slower", "faster"]).flat_map(of);
+        let parts = self.parts.iter().zip(["slower", "faster"]).filter(|_| self.judged);
+        let parts = parts.flat_map(|(parts, direction)| parts.iter().map(move |part| (part, direction)));
         document.items(Part::List(&DIFFERENCES), parts, |document, (part, direction)| {
             document.show(&WHICH, &self.which(part));
             document.put(&DIRECTION, direction);
@@ -146,7 +141,7 @@ impl<'v> ComparisonView<'v> {
                 0 => {}
                 more => write!(out, "; and {more} more")?,
             }
-            match self.others_by {
+            match self.comparison.by(ComparisonVerdict::Same) {
                 Some(by) if by >= ALIKE => write!(out, "; the other points by {}", ByPercent(by)),
                 Some(by) if by <= -ALIKE => write!(out, "; the other points are {} faster", ByPercent(by)),
                 _ => Ok(()),
@@ -157,7 +152,7 @@ impl<'v> ComparisonView<'v> {
     /// Shows the name of a part in words.
     fn which<'p>(&'p self, part: &'p DifferingPart<'p>) -> impl Display + use<'p, 'v> {
         let DifferingPart { group, ends: [first, last], .. } = *part;
-        let shown = self.naming();
+        let shown = self.naming;
         // A part of one node or one CPU is named after one of its points, because the node or the CPU may be the
         // initiator in some of its points and the target in others.
         let like = move |point: usize| self.comparison.pairs().get(point).map_or(first, |pair| &pair.row);

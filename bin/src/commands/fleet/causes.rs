@@ -4,7 +4,6 @@
 //! typical of the others, are read a second time. Causes depend on nothing else.
 
 use alloc::vec::Vec;
-use core::mem::swap;
 
 use super::findings::{FASTER, FleetFindings, HostKind, Outlier};
 use super::names::Name;
@@ -21,8 +20,6 @@ const EACH: usize = 3;
 /// Maximum number of rows of the documents that are read a second time. Documents for which there is no room are left
 /// out.
 const MOST_ROWS: usize = 4 * MAX_ROWS;
-/// The number in place of a document that does not exist.
-const NO_DOCUMENT: u32 = u32::MAX;
 
 /// The likely causes of the differences of hosts.
 pub struct HostCauses {
@@ -49,8 +46,8 @@ struct CauseQuestion {
     host: Name,
     /// The key of the value that differs.
     key: Name,
-    /// The numbers of the documents of the first side, and then of those of the host.
-    documents: [u32; 2 * EACH],
+    /// The numbers of the documents of the first side, and of those of the host.
+    documents: [Vec<u32>; 2],
 }
 
 /// The differences whose causes are sought, and the values of all results.
@@ -67,7 +64,7 @@ impl CauseSearch<'_, '_> {
     fn add(
         &mut self,
         like: &HostValue,
-        mut documents: [u32; 2 * EACH],
+        mut documents: [Vec<u32>; 2],
         side: &dyn Fn(&StoredValue) -> Option<usize>,
     ) {
         let CauseSearch { runs, past, questions } = self;
@@ -88,9 +85,8 @@ impl CauseSearch<'_, '_> {
                 continue;
             }
             let Some(side) = side(value) else { break };
-            let slots = documents.iter_mut().skip(side * EACH).take(EACH);
-            if let Some(slot) = slots.into_iter().find(|slot| **slot == NO_DOCUMENT) {
-                *slot = runs.run(value).document;
+            if documents[side].len() < EACH {
+                documents[side].push(runs.run(value).document);
             }
         }
         questions.push(CauseQuestion { host: like.host, key: like.key, documents });
@@ -99,20 +95,19 @@ impl CauseSearch<'_, '_> {
     /// Adds the difference of a host from the hosts nearest to the usual value. The results of the host count as far
     /// back as they differ.
     fn add_outlier(&mut self, outlier: &Outlier, kind: HostKind, others: &[HostValue], threshold: f64) {
-        let Outlier { value, norm, quantity } = outlier;
-        let mut documents = [NO_DOCUMENT; 2 * EACH];
-        let mut distances = [norm.allowed(threshold); EACH];
-        for other in
-            others.iter().filter(|other| other.key == value.key && other.apart == 0 && kind.has(other.under))
-        {
-            let (mut distance, mut document) = ((other.value - norm.median).abs(), other.document);
-            for (nearer, slot) in distances.iter_mut().zip(&mut documents) {
-                if distance < *nearer {
-                    swap(nearer, &mut distance);
-                    swap(slot, &mut document);
-                }
+        let Outlier { value, norm, quantity, .. } = outlier;
+        let is_like =
+            |other: &&HostValue| other.key == value.key && other.apart == 0 && kind.has(other.under);
+        let (mut distances, mut documents) = (Vec::new(), [Vec::new(), Vec::new()]);
+        for other in others.iter().filter(is_like) {
+            let distance = (other.value - norm.median).abs();
+            let place = distances.partition_point(|nearer: &f64| *nearer <= distance);
+            if place < EACH && distance < norm.allowed(threshold) {
+                distances.insert(place, distance);
+                documents[0].insert(place, other.document);
             }
         }
+        documents[0].truncate(EACH);
         self.add(value, documents, &|value| {
             let interval = value.interval();
             let differs = norm.is_slower(*quantity, interval, threshold)
@@ -136,7 +131,7 @@ pub fn find(
     let mut causes = HostCauses { list: Vec::new(), is_unreadable: false };
     let mut search = CauseSearch { runs, past, questions: Vec::new() };
     for changed in slowed {
-        search.add(&changed.value, [NO_DOCUMENT; 2 * EACH], &|value| {
+        search.add(&changed.value, Default::default(), &|value| {
             Some(usize::from(u64::from(runs.run(value).started) >= changed.since))
         });
     }
@@ -145,9 +140,8 @@ pub fn find(
         if search.questions.len() == MOST {
             break;
         }
-        if let Some(group) = found.group_of(&outlier.value) {
-            search.add_outlier(outlier, group.kind, baseline.unwrap_or(group.values), threshold);
-        }
+        let group = &found.groups[outlier.group];
+        search.add_outlier(outlier, group.kind, baseline.unwrap_or(group.values), threshold);
     }
     let CauseSearch { questions, .. } = search;
     if !questions.is_empty() {
@@ -164,12 +158,12 @@ fn answer(runs: &Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses)
     if causes.is_unreadable {
         return;
     }
-    let (mut kept, mut all) = (Vec::new(), Vec::new());
+    let mut kept = Vec::new();
     let (mut number, mut left) = (0, MOST_ROWS);
     let mut take = |text: &[u8]| {
         let own = number;
         number += 1;
-        if questions.iter().any(|question| question.documents.contains(&own)) {
+        if questions.iter().any(|question| question.documents.iter().flatten().any(|of| *of == own)) {
             let draft = Saved::parse(text, None)?;
             left = left.saturating_sub(draft.rows.len());
             if left > 0 {
@@ -184,15 +178,16 @@ fn answer(runs: &Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses)
     }
     // Files that were changed meanwhile have other documents at these places.
     for question in questions.iter().filter(|_| number == *given) {
-        all.clear();
-        let mut ours = 0;
-        for (place, own) in question.documents.iter().enumerate() {
-            if let Some((_, saved)) = kept.iter().find(|(number, _)| number == own) {
-                all.push(*saved);
-                ours += usize::from(place < EACH);
+        let (mut all, mut ours) = (Vec::new(), 0);
+        for documents in &question.documents {
+            ours = all.len();
+            for own in documents {
+                all.extend(kept.iter().find(|(number, _)| number == own).map(|(_, saved)| *saved));
             }
         }
-        let Some(cause) = between(&all, ours) else { continue };
+        // Each side has a document.
+        let is_known = (1..all.len()).contains(&ours);
+        let Some(cause) = is_known.then(|| between(&all, ours)).flatten() else { continue };
         match causes.list.iter_mut().find(|(host, _)| *host == question.host) {
             Some((_, known)) => *known = known.filter(|known| known.name() == cause.name()),
             None => causes.list.push((question.host, Some(cause))),

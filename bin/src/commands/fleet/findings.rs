@@ -10,9 +10,9 @@ use latency_core::sort::{sort_by, sort_by_key};
 use latency_core::text::joined;
 
 use super::association::JudgedHost;
-use super::names::{NONE, Name};
+use super::names::Name;
 use super::runs::Runs;
-use super::values::{HostValue, of_one_key};
+use super::values::HostValue;
 use crate::analysis::norm::{FEWEST, Norm, Quantity};
 use crate::record::columns::WORKING_SET;
 use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, YES, alike};
@@ -108,6 +108,11 @@ impl HostGroup<'_> {
         self.values.iter().filter(|value| value.apart == 0)
     }
 
+    /// Returns whether a value is slower than is usual in the group.
+    fn is_slow(&self, value: &HostValue, threshold: f64) -> bool {
+        self.norm.is_slower(self.quantity, value.interval, threshold)
+    }
+
     /// Returns the values that are judged, or would be.
     pub fn shown(&self) -> impl Iterator<Item = &HostValue> + Clone {
         self.values.iter().filter(|value| !value.is_left)
@@ -125,6 +130,8 @@ impl HostGroup<'_> {
 pub struct Outlier {
     /// The value.
     pub value: HostValue,
+    /// The index of its group.
+    pub group: usize,
     /// The usual value for comparison.
     pub norm: Norm,
     /// The quantity of the value: latency or bandwidth.
@@ -132,8 +139,8 @@ pub struct Outlier {
 }
 
 impl Outlier {
-    fn of(group: &HostGroup<'_>, value: HostValue) -> Outlier {
-        Outlier { value, norm: group.norm, quantity: group.quantity }
+    fn of((index, group): (usize, &HostGroup<'_>), value: &HostValue) -> Outlier {
+        Outlier { value: *value, group: index, norm: group.norm, quantity: group.quantity }
     }
 
     /// Returns the value divided by the median.
@@ -205,12 +212,6 @@ pub struct FleetFindings<'v> {
 }
 
 impl<'v> FleetFindings<'v> {
-    /// Returns the group of a value.
-    #[must_use]
-    pub fn group_of(&self, value: &HostValue) -> Option<&HostGroup<'v>> {
-        group_of(&self.groups, Some(value.key), value.host).map(|(group, _)| group)
-    }
-
     /// Returns the groups with a value that is judged, or would be.
     pub fn shown_groups(&self) -> impl Iterator<Item = &HostGroup<'v>> {
         self.groups.iter().filter(|group| group.shown().next().is_some())
@@ -225,54 +226,50 @@ pub fn find<'v>(
     threshold: f64,
 ) -> FleetFindings<'v> {
     let names = &runs.names;
-    let of_baseline = match baseline {
-        Some(baseline) => {
-            let mut known = Vec::new();
-            for values in baseline.chunk_by_mut(of_one_key) {
-                let kinds = HostKind::find(values, 1);
-                for (place, values) in of_kinds(values, &kinds) {
-                    let mut found = group(values, kinds.get(place), None);
-                    // A few hosts show the usual value, but not its spread.
-                    found.norm.mad = if found.like < FEWEST { 0.0 } else { found.norm.mad };
-                    known.push(HostGroup { values, ..found });
-                }
-            }
-            Some(known)
+    let of_one_key = |one: &HostValue, other: &HostValue| one.key == other.key;
+    let has_baseline = baseline.is_some();
+    let mut of_baseline = Vec::new();
+    for values in baseline.unwrap_or_default().chunk_by_mut(of_one_key) {
+        let kinds = HostKind::find(values, 1);
+        for (place, values) in of_kinds(values, &kinds) {
+            let mut found = group(values, kinds.get(place), None);
+            // A few hosts show the usual value, but not its spread.
+            found.norm.mad = if found.like < FEWEST { 0.0 } else { found.norm.mad };
+            of_baseline.push(found);
         }
-        None => None,
-    };
+    }
     let mut groups: Vec<HostGroup<'_>> = Vec::new();
+    // The groups of each key.
+    let mut places = vec![[0; 2]; runs.keys()];
     for values in values.chunk_by_mut(of_one_key) {
-        let Some(&first) = values.first() else { continue };
-        let known = of_baseline.as_ref().map(|all: &Vec<_>| {
-            let mut keys = all.chunk_by(|one: &HostGroup<'_>, other| one.key == other.key);
-            let is_of_key = |groups: &&[HostGroup<'_>]| groups.iter().any(|one| one.key == first.key);
-            keys.find(is_of_key).unwrap_or_default()
-        });
-        let kinds = match known {
-            None => HostKind::find(values, FEWEST),
-            Some(known) => {
-                let of_host = |kind: HostKind| HostKind { of: kind.of.of_host(), ..kind };
-                known.iter().map(|group| of_host(group.kind)).collect()
+        let key = values[0].key;
+        let known: Vec<_> = of_baseline.iter().filter(|group| group.key == key).collect();
+        let kinds = match has_baseline {
+            false => HostKind::find(values, FEWEST),
+            true => {
+                known.iter().map(|group| HostKind { of: group.kind.of.of_host(), ..group.kind }).collect()
             }
         };
-        let is_of_memory = runs.is_of_memory(first.key);
+        let is_of_memory = runs.is_of_memory(key);
+        // Keys of memory come first. Random loads of the same results only show address translation.
+        let twin = runs.twin(key).filter(|_| !is_of_memory);
+        let [first, end] = twin.map_or([0; 2], |twin| places[twin as usize]);
+        let start = groups.len();
         for (place, values) in of_kinds(values, &kinds) {
-            let known = known.map(|known| known.get(place));
-            let mut found = group(values, kinds.get(place), known.flatten());
-            found.is_judged = match known {
-                None => found.like >= FEWEST,
-                Some(known) => known.is_some_and(|known| known.like > 0),
-            };
-            found.quantity = runs.key(first.key).quantity();
-            // Keys of memory come first. Random loads of the same results only show address translation.
-            let twin = runs.twin(first.key).filter(|_| !is_of_memory);
-            let by_memory = |value: &HostValue| {
-                value.has_twin && group_of(&groups, twin, value.host).is_some_and(|memory| memory.0.is_judged)
-            };
+            let known = known.get(place).copied();
+            let mut found = group(values, kinds.get(place), known);
+            found.is_judged =
+                if has_baseline { known.is_some_and(|known| known.like > 0) } else { found.like >= FEWEST };
+            found.quantity = runs.key(key).quantity();
             let mut any = false;
             for value in values.iter_mut() {
-                value.is_left = if is_of_memory { !found.is_judged } else { by_memory(value) };
+                let memory = groups[first..end].iter().find_map(|group| {
+                    let place = group.values.binary_search_by_key(&value.host, |value| value.host);
+                    Some((group, &group.values[place.ok()?]))
+                });
+                let memory = memory.filter(|(group, _)| value.has_twin && group.is_judged);
+                value.is_left = if is_of_memory { !found.is_judged } else { memory.is_some() };
+                value.memory_is_slow = memory.is_some_and(|(group, value)| group.is_slow(value, threshold));
                 if found.is_judged
                     && value.apart == 0
                     && found.norm.is_faster(found.quantity, value.interval, threshold)
@@ -281,60 +278,71 @@ pub fn find<'v>(
                     any = true;
                 }
             }
-            found = HostGroup { values, ..found };
+            found.values = values;
             found.like = found.alike().count();
-            if any && known.is_none() {
+            if any && !has_baseline {
                 let usual = norm(&mut found.alike());
                 found.norm = usual;
             }
             groups.push(found);
         }
+        places[key as usize] = [start, groups.len()];
     }
     sort_by_key(&mut groups, |group| {
         (runs.order(group.key), usize::MAX - group.like, group.norm.median.to_bits())
     });
-    let apart = apart(runs, &groups);
-    let (mut outliers, mut judged_hosts) = (Vec::new(), Vec::new());
+    let mut apart = Vec::new();
+    let (mut outliers, mut translation, mut judged_hosts) = (Vec::new(), Vec::new(), Vec::new());
     // Flags of each host: has a value; has a value with a verdict; differs from the others; differs or is in a judged
     // group; has a slow value.
     let mut seen = vec![[false; 5]; names.len()];
-    let mut translation = Vec::new();
-    let is_slow = |group: &HostGroup<'_>, value: &HostValue| {
-        group.norm.is_slower(group.quantity, value.interval, threshold)
-    };
-    for group in groups.iter().filter(|group| group.is_judged) {
-        for value in group.values.iter().filter(|value| value.is_left && value.apart == 0) {
-            let memory = group_of(&groups, runs.twin(value.key), value.host);
-            let memory_is_slow = memory.is_some_and(|(memory, value)| is_slow(memory, value));
-            if is_slow(group, value) && !memory_is_slow {
-                translation.push(Outlier::of(group, *value));
+    for (index, group) in groups.iter().enumerate() {
+        for value in group.values {
+            let is_like = value.apart == 0;
+            let is_slow = is_like && group.is_judged && group.is_slow(value, threshold);
+            let outlier = Outlier::of((index, group), value);
+            if value.is_left {
+                if is_slow && !value.memory_is_slow {
+                    translation.push(outlier);
+                }
+                continue;
             }
+            if is_slow {
+                outliers.push(outlier);
+            }
+            for condition in (0..=FASTER).filter(|condition| value.apart >> condition & 1 == 1) {
+                let hosts = group.counts.get(condition).copied().unwrap_or(group.like);
+                let usual = (group.kind.of.get(condition), hosts);
+                apart.push(Apart { outlier, condition, usual, points: 1 });
+            }
+            let judged = group.is_judged && is_like;
+            if judged {
+                let HostValue { host, started, state, .. } = *value;
+                judged_hosts.push(JudgedHost { host, started, state, is_slow });
+            }
+            let found = [true, judged, !is_like, group.is_judged || !is_like, is_slow];
+            seen[value.host as usize].iter_mut().zip(found).for_each(|(seen, found)| *seen |= found);
         }
     }
-    for (group, value) in each(&groups) {
-        let (apart, judged) = (value.apart > 0, group.is_judged);
-        let is_slow = judged && !apart && is_slow(group, &value);
-        if is_slow {
-            outliers.push(Outlier::of(group, value));
-        }
-        if judged && !apart {
-            let HostValue { host, started, state, .. } = value;
-            judged_hosts.push(JudgedHost { host, started, state, is_slow });
-        }
-        let found = [true, judged && !apart, apart, judged || apart, is_slow];
-        if let Some(seen) = seen.get_mut(value.host as usize) {
-            seen.iter_mut().zip(found).for_each(|(seen, found)| *seen |= found);
-        }
-    }
-    sort_by(&mut outliers, |one, other| {
-        let place = |outlier: &Outlier| (names.name(outlier.value.host), runs.order(outlier.value.key));
+    let place = |outlier: &Outlier| (names.name(outlier.value.host), runs.order(outlier.value.key));
+    sort_by(&mut outliers, |one: &Outlier, other| {
         other.slower().total_cmp(&one.slower()).then_with(|| place(one).cmp(&place(other)))
     });
-    let count = |place: usize| seen.iter().filter(|seen| seen.get(place) == Some(&true)).count();
+    // One entry for each host and condition, with the first point.
+    sort_by_key(&mut apart, |apart| {
+        let (host, key) = place(&apart.outlier);
+        (host, apart.condition, key)
+    });
+    apart.dedup_by(|next, first| {
+        let is_same =
+            next.outlier.value.host == first.outlier.value.host && next.condition == first.condition;
+        first.points += usize::from(is_same);
+        is_same
+    });
+    let count = |place: usize| seen.iter().filter(|seen| seen[place]).count();
     let [hosts, judged, apart_hosts, known, slow] = core::array::from_fn(count);
-    let only_apart = known - judged;
     let is_left = |(_, seen): &(Name, &[bool; 5])| seen[0] && !seen[3];
-    let mut not_judged: Vec<_> = (0..).zip(seen.iter()).filter(is_left).map(|(host, _)| host).collect();
+    let mut not_judged: Vec<_> = (0..).zip(&seen).filter(is_left).map(|(host, _)| host).collect();
     sort_by_key(&mut not_judged, |host| names.name(*host));
     FleetFindings {
         groups,
@@ -345,7 +353,7 @@ pub fn find<'v>(
         not_judged,
         hosts,
         judged,
-        only_apart,
+        only_apart: known - judged,
         apart_hosts,
         slow,
     }
@@ -355,18 +363,6 @@ pub fn find<'v>(
 fn norm(values: &mut dyn Iterator<Item = &HostValue>) -> Norm {
     let mut numbers: Vec<f64> = values.map(|value| value.value).collect();
     Norm::of(&mut numbers).unwrap_or(Norm { median: f64::NAN, mad: f64::NAN })
-}
-
-/// Returns the group with the value of a key and a host, and the value.
-fn group_of<'g, 'v>(
-    groups: &'g [HostGroup<'v>],
-    key: Option<Name>,
-    host: Name,
-) -> Option<(&'g HostGroup<'v>, &'v HostValue)> {
-    groups.iter().filter(|group| Some(group.key) == key).find_map(|group| {
-        let place = group.values.binary_search_by_key(&host, |value| value.host);
-        Some((group, group.values.get(place.ok()?)?))
-    })
 }
 
 /// Returns the values of each kind, sorted by host, with its place. Values of other hosts are with those of the first kind.
@@ -381,7 +377,7 @@ fn of_kinds<'v>(values: &'v mut [HostValue], kinds: &[HostKind]) -> Vec<(usize, 
     }
     sort_by_key(values, |value| (value.apart, value.host));
     let all = values.chunk_by_mut(|one, other| one.apart == other.apart);
-    all.map(|values| (values.first().map_or(0, |value| value.apart as usize), values)).collect()
+    all.map(|values| (values[0].apart as usize, values)).collect()
 }
 
 /// Marks the values under other conditions than most values (or than the baseline), and finds the usual value of the
@@ -411,16 +407,16 @@ fn group(
     }
     let like = || values.iter().filter(|value| value.apart == 0);
     let norm = baseline.map_or_else(|| norm(&mut like()), |known| known.norm);
-    let (like, quantity) = (like().count(), Quantity::Latency);
+    let like = like().count();
     HostGroup {
-        key: values.first().map_or(NONE, |value| value.key),
+        key: values[0].key,
         values: &[],
         norm,
         kind: HostKind { of: usual, differs },
         counts,
         like,
         is_judged: false,
-        quantity,
+        quantity: Quantity::Latency,
     }
 }
 
@@ -447,35 +443,4 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>) -> u64 {
 /// Returns the exponent of the power of two that is nearest to a size.
 fn octave(size: u64) -> u64 {
     (ln(size.real()) / ln(2.0) + 0.5) as u64
-}
-
-/// Returns every value that is judged, or would be, with its group.
-fn each<'g, 'v>(groups: &'g [HostGroup<'v>]) -> impl Iterator<Item = (&'g HostGroup<'v>, HostValue)> + Clone {
-    groups.iter().flat_map(|group| group.shown().map(move |value| (group, *value)))
-}
-
-/// Returns the hosts that differ from the others: one entry for each condition, with the first point.
-fn apart(runs: &Runs<'_>, groups: &[HostGroup<'_>]) -> Vec<Apart> {
-    let mut found = Vec::new();
-    for (group, value) in each(groups) {
-        for condition in (0..=FASTER).filter(|condition| value.apart >> condition & 1 == 1) {
-            let hosts = group.counts.get(condition).copied().unwrap_or(group.like);
-            let usual = (group.kind.of.get(condition), hosts);
-            found.push(Apart { outlier: Outlier::of(group, value), condition, usual, points: 1 });
-        }
-    }
-    let host = |apart: &Apart| runs.names.name(apart.outlier.value.host);
-    let key = |apart: &Apart| runs.order(apart.outlier.value.key);
-    sort_by_key(&mut found, |apart| (host(apart), apart.condition, key(apart)));
-    let is_same = |one: &Apart, other: &Apart| {
-        one.outlier.value.host == other.outlier.value.host && one.condition == other.condition
-    };
-    let mut merged: Vec<Apart> = Vec::new();
-    for apart in found.iter() {
-        match merged.last_mut().filter(|last| is_same(last, apart)) {
-            Some(last) => last.points += 1,
-            None => merged.push(*apart),
-        }
-    }
-    merged
 }

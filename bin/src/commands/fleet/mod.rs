@@ -32,7 +32,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Option
 use alloc::vec::Vec;
 use expected::Expected;
 use runs::{Refused, Runs};
-use settled::{Settled, settle};
+use settled::settle;
 use view::FleetView;
 
 /// The `fleet` command.
@@ -92,22 +92,19 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     }
     let expected = Expected::find(&mut runs, first)?;
     let history = options.history.then_some(options.threshold);
-    let Settled { mut values, slowed, hosts, series, translation } =
-        settle(&mut past, &runs, threshold, history);
+    let mut settled = settle(&mut past, &runs, threshold, history);
+    let mut values = core::mem::take(&mut settled.values);
     let mut baseline = settle(&mut baseline, &runs, threshold, None).values;
     let is_given = options.baseline.is_some();
     let mut found = findings::find(&runs, &mut values, is_given.then_some(&mut *baseline), threshold);
     let baseline = is_given.then_some(&*baseline);
-    let causes = causes::find(&runs, &past, &slowed, &found, baseline, threshold);
+    let causes = causes::find(&runs, &past, &settled.slowed, &found, baseline, threshold);
     let associations = association::find(&runs, &mut found.judged_hosts);
     let view = FleetView {
         options,
         runs: &runs,
         found: &found,
-        slowed: &slowed,
-        translation: &translation,
-        hosts: &hosts,
-        series: &series,
+        settled: &settled,
         associations: &associations,
         causes: &causes,
         expected: &expected,
@@ -120,9 +117,9 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 
 /// Returns the failure that the findings mean, if they mean one.
 fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
-    let FleetView { options, found, threshold, .. } = *view;
+    let FleetView { options, found, settled, threshold, .. } = *view;
     let missing = view.expected.missing;
-    let slowed = view.hosts.part(settled::SLOWER).len();
+    let slowed = settled.slower.len();
     match () {
         () if options.strict && found.slow + slowed == 0 && found.apart_hosts > 0 => {
             let code = found.apart.first().map_or("", findings::Apart::code);
@@ -133,7 +130,7 @@ fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
         }
         () if missing.hosts > 0 => Some(NoVerdict::Missing(missing).into()),
         // A host may be judged by its own history alone.
-        () if found.judged == 0 && view.series.iter().all(|series| series.undecided.is_some()) => {
+        () if found.judged == 0 && settled.series.iter().all(|series| series.undecided.is_some()) => {
             Some(Failure::NoVerdict(&NoVerdict::Hosts))
         }
         () => None,

@@ -6,7 +6,6 @@ use super::findings::{Apart, FASTER, FleetFindings, Outlier};
 use super::history::Undecided;
 use super::names::Name;
 use super::runs::Refused;
-use super::settled;
 use super::values::{HostSeries, HostValue, Slowed, unit};
 use super::view::FleetView;
 use crate::commands::compare::cause;
@@ -122,7 +121,7 @@ impl FleetView<'_, '_> {
                 "slow_hosts": slow => "Number of slow hosts.";
                 "healthy_hosts": self.healthy() => "Number of judged hosts that are neither slow nor became slower.";
                 "apart_hosts": self.found.apart_hosts => "Number of hosts that differ from the others in a condition.";
-                "slowed_points": self.slowed.len() => "Number of points that became slower than before.";
+                "slowed_points": self.settled.slowed.len() => "Number of points that became slower than before.";
             }
             let missing = self.options.expected.map(|_| self.expected.missing);
             members! { document;
@@ -137,19 +136,18 @@ impl FleetView<'_, '_> {
         document.part(Part::Records(&describe::ROWS), |document| {
             self.found.outliers.iter().for_each(|outlier| self.row(document, outlier, None));
             self.found.apart.iter().for_each(|apart| self.row(document, &apart.outlier, Some(apart)));
-            for slowed in self.slowed.iter().filter(|_| history) {
+            for slowed in self.settled.slowed.iter().filter(|_| history) {
                 document.part(Part::Item, |document| self.slowed_row(document, slowed));
             }
         });
-        let slowed = self.slowed.iter().filter(|_| !history);
+        let slowed = self.settled.slowed.iter().filter(|_| !history);
         document.items(Part::List(&SLOWED), slowed, |document, slowed| self.slowed_row(document, slowed));
         if history {
-            let few = self.hosts.part(settled::FEW);
-            document.values(&FEW, few.iter().map(|host| self.name(*host)));
+            document.values(&FEW, self.settled.few.iter().map(|host| self.name(*host)));
         }
         let is_few =
             |series: &&HostSeries| series.undecided.is_some_and(|(why, _)| matches!(why, Undecided::Few));
-        let long = self.series.iter().filter(|series| !is_few(series));
+        let long = self.settled.series.iter().filter(|series| !is_few(series));
         document.items(Part::List(&SERIES), long, |document, series| {
             document.put(&columns::HOST, self.name(series.host));
             document.put(&POINT, self.name(self.runs.key(series.key).point));
@@ -267,8 +265,7 @@ impl FleetView<'_, '_> {
             document.put(&USUAL_HOSTS, apart.map(|apart| apart.usual.1));
             document.put(&POINTS, apart.map(|apart| apart.points));
             document.put(&LIKELY, self.causes.of(outlier.value.host));
-            let kind = self.found.group_of(&outlier.value).map(|group| group.kind);
-            document.show(&KIND, &kind.unwrap_or_default());
+            document.show(&KIND, &self.found.groups[outlier.group].kind);
         });
     }
 
@@ -299,7 +296,7 @@ impl FleetView<'_, '_> {
     /// Writes the samples for monitoring systems.
     pub fn metrics(&self, document: &mut Shown) {
         let FleetFindings { hosts, slow, apart_hosts, .. } = *self.found;
-        let others = [self.slowed.len(), self.runs.untrusted.len(), self.expected.missing.hosts];
+        let others = [self.settled.slowed.len(), self.runs.untrusted.len(), self.expected.missing.hosts];
         let counts = [hosts, self.healthy(), slow, apart_hosts].into_iter().chain(others);
         let shown = METRICS.len() - usize::from(self.options.expected.is_none());
         for (metric, count) in METRICS.iter().zip(counts).take(shown) {

@@ -221,7 +221,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Returns the key of a value, and the number of its conditions.
-    fn kind(&self, value: &StoredValue) -> [Name; 2] {
+    pub fn kind(&self, value: &StoredValue) -> [Name; 2] {
         self.kinds.get(value.kind).copied().unwrap_or_default()
     }
 
@@ -232,7 +232,7 @@ impl<'a> Runs<'a> {
 
     /// Returns the run of a value.
     pub fn run(&self, value: &StoredValue) -> ValueRun {
-        self.runs.get(value.run()).copied().unwrap_or_default()
+        self.runs.get(value.run as usize).copied().unwrap_or_default()
     }
 
     /// Returns whether a key is one of memory without address translation.
@@ -243,6 +243,11 @@ impl<'a> Runs<'a> {
     /// Returns the key of memory for that of a random load, and the reverse; `None` without the other one.
     pub fn twin(&self, key: Name) -> Option<Name> {
         self.twins.get(key as usize).copied().flatten()
+    }
+
+    /// Returns the number of keys.
+    pub fn keys(&self) -> usize {
+        self.keys.len()
     }
 
     /// Returns a key by its number.
@@ -276,7 +281,22 @@ impl<'a> Runs<'a> {
 
     /// Returns a value as that of its host.
     pub fn of_host(&self, value: &StoredValue) -> HostValue {
-        value.of_host(self.of(value), self.run(value), self.under(value).0)
+        let [key, host] = self.of(value);
+        let ValueRun { state, started, document, .. } = self.run(value);
+        HostValue {
+            key,
+            host,
+            state,
+            started: started.into(),
+            document,
+            value: value.value,
+            interval: value.interval(),
+            under: self.under(value).0,
+            apart: 0,
+            has_twin: false,
+            is_left: false,
+            memory_is_slow: false,
+        }
     }
 
     /// Resolves the names of the hosts, removes wrong dates, and sorts the list of results that are not judged.

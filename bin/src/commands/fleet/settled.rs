@@ -18,45 +18,24 @@ use crate::analysis::norm::{Norm, Quantity};
 const RECENT: usize = 32;
 
 /// The values that are judged, and the changes of their hosts.
+#[derive(Default)]
 pub struct Settled {
     /// One value of each host and key, sorted by key.
     pub values: Vec<HostValue>,
     /// The hosts that became slower, or with a history also the hosts that became faster; sorted by host name.
     pub slowed: Vec<Slowed>,
-    /// With a history, the hosts whose results changed, or are not judged.
-    pub hosts: HistoryHosts,
-    /// With a history, one series of each host, by host name.
-    pub series: Vec<HostSeries>,
     /// The points at which random loads became slower, but not memory without address translation.
     pub translation: Vec<Slowed>,
-}
-
-/// The hosts that became slower, the hosts that became faster, the hosts with too few results, and the hosts with too few
-/// results for their correlation; each part is sorted by name.
-pub struct HistoryHosts {
-    names: Vec<Name>,
-    /// The start of the first part, and the end of each.
-    ends: [usize; 5],
-}
-
-/// The part with the hosts that became slower.
-pub const SLOWER: usize = 0;
-/// The part with the hosts that became faster.
-pub const FASTER: usize = 1;
-/// The part with the hosts with too few results.
-pub const FEW: usize = 2;
-/// The part with the hosts with too few results for their correlation.
-pub const CORRELATED: usize = 3;
-
-impl HistoryHosts {
-    /// Returns the hosts of a part.
-    #[must_use]
-    pub fn part(&self, part: usize) -> &[Name] {
-        match self.ends.get(part..) {
-            Some([start, end, ..]) => self.names.get(*start..*end).unwrap_or_default(),
-            _ => &[],
-        }
-    }
+    /// With a history, one series of each host, by host name.
+    pub series: Vec<HostSeries>,
+    /// With a history, the hosts that became slower, sorted by name, as the other lists of hosts.
+    pub slower: Vec<Name>,
+    /// The hosts that became faster.
+    pub faster: Vec<Name>,
+    /// The hosts with too few results.
+    pub few: Vec<Name>,
+    /// The hosts with too few results for their correlation.
+    pub correlated: Vec<Name>,
 }
 
 /// Keeps one value of each host and key: the newest, or the middle one of several that began in the same second. Finds
@@ -65,34 +44,27 @@ impl HistoryHosts {
 pub fn settle(past: &mut [StoredValue], runs: &Runs<'_>, threshold: f64, history: Option<f64>) -> Settled {
     let Runs { names, boots, .. } = runs;
     sort_by_key(past, |value| runs.place(value));
-    let is_same = |one: &StoredValue, other: &StoredValue| runs.of(one) == runs.of(other);
+    let all: Vec<_> = past.chunk_by(|one, other| runs.of(one) == runs.of(other)).collect();
     // Where there is memory, random loads are not judged.
-    let is_judged = |of_host: &&[StoredValue]| {
-        let key = of_host.first().map(|value| runs.of(value)[0]);
-        key.is_some_and(|key| runs.is_of_memory(key) || runs.twin(key).is_none())
+    let is_judged = |of_host: &&&[StoredValue]| {
+        let [key, _] = runs.kind(&of_host[0]);
+        runs.is_of_memory(key) || runs.twin(key).is_none()
     };
-    let judged = past.chunk_by(is_same).filter(is_judged).count();
-    let (mut values, mut slowed, mut translation) = (Vec::new(), Vec::new(), Vec::new());
-    // One series of each host, and its place plus 1 for each name.
-    let mut series = Vec::new();
-    let mut places = vec![0; names.len()];
+    let judged = all.iter().filter(is_judged).count();
     let scan = history.map(|threshold| HistoryScan::new(threshold, judged.real() / boots.names.real()));
     let least = if history.is_some() { FEWEST_RESULTS } else { 1 };
+    let mut settled = Settled::default();
+    // The place plus 1 of the series of each name.
+    let mut places = vec![0; names.len()];
     let mut passing = PassingChanges::default();
     // The number of changes that were listed before those of this key.
     let mut begun = 0;
-    let (mut start, end) = (0, past.len());
-    while start < end {
-        let rest = past.get(start..).unwrap_or_default();
-        let Some(of_host) = rest.chunk_by(is_same).next() else { break };
-        let with_memory = with_memory(past, of_host, runs);
-        let range = start..start + of_host.len();
-        start = range.end;
-        let of_host = past.get_mut(range).unwrap_or_default();
+    for of_host in &all {
+        let with_memory = with_memory(&all, of_host, runs);
         let newest = of_host.last().map_or(0, |newest| runs.run(newest).started);
         let (older, same) =
             of_host.split_at(of_host.partition_point(|value| runs.run(value).started < newest));
-        let Some(one) = same.get((same.len() - 1) / 2).copied() else { break };
+        let one = same[(same.len() - 1) / 2];
         let [name, host] = runs.of(&one);
         let key = runs.key(name);
         let is_of_memory = runs.is_of_memory(name);
@@ -100,84 +72,77 @@ pub fn settle(past: &mut [StoredValue], runs: &Runs<'_>, threshold: f64, history
             continue;
         }
         if !key.is_mean() {
-            values.push(HostValue { has_twin: with_memory > 0, ..runs.of_host(&one) });
+            settled.values.push(HostValue { has_twin: with_memory > 0, ..runs.of_host(&one) });
         }
         // Where memory is judged, random loads only show address translation.
         let by_memory = !is_of_memory && with_memory >= least;
-        if let Some(scan) = scan {
-            if passing.key != Some(name) {
-                leave_usual(&mut slowed, begun, &mut series, &places, runs, &mut passing);
-                (passing.key, begun) = (Some(name), slowed.len());
-            }
-            let list = if by_memory { &mut translation } else { &mut slowed };
-            let found = search(of_host, runs, scan, list, &mut passing);
-            if by_memory {
-                continue;
-            }
-            let Some(place) = places.get_mut(host as usize) else { continue };
-            match series.get_mut((*place as usize).wrapping_sub(1)) {
-                Some(known) => *known = better(*known, found, runs),
-                None => {
-                    series.push(found);
-                    *place = series.len() as u32;
-                }
-            }
-        } else if let Some(found) = change(older, &one, runs, key.quantity(), threshold) {
-            if by_memory { &mut translation } else { &mut slowed }.push(found);
+        let Some(scan) = scan else {
+            let list = if by_memory { &mut settled.translation } else { &mut settled.slowed };
+            list.extend(change(older, &one, runs, key.quantity(), threshold));
+            continue;
+        };
+        if passing.key != Some(name) {
+            leave_usual(&mut settled, begun, &places, runs, &mut passing);
+            (passing.key, begun) = (Some(name), settled.slowed.len());
+        }
+        let list = if by_memory { &mut settled.translation } else { &mut settled.slowed };
+        let found = search(of_host, runs, scan, list, &mut passing);
+        if by_memory {
+            continue;
+        }
+        let place = &mut places[host as usize];
+        if *place == 0 {
+            settled.series.push(found);
+            *place = settled.series.len();
+        } else if tells(&found, runs) > tells(&settled.series[*place - 1], runs) {
+            settled.series[*place - 1] = found;
         }
     }
-    leave_usual(&mut slowed, begun, &mut series, &places, runs, &mut passing);
-    let place = |slowed: &Slowed| {
-        let HostValue { host, key, .. } = slowed.value;
-        (names.name(host), !runs.key(key).is_mean(), runs.order(key))
-    };
-    sort_by_key(&mut slowed, place);
-    sort_by_key(&mut translation, place);
-    sort_by_key(&mut series, |series| names.name(series.host));
-    let mut hosts = HistoryHosts { names: Vec::new(), ends: [0; 5] };
-    for part in [SLOWER, FASTER] {
-        let mut last = None;
-        for Slowed { value, is_faster, .. } in slowed.iter().filter(|_| history.is_some()) {
-            if *is_faster == (part == FASTER) && last.replace(value.host) != Some(value.host) {
-                hosts.names.push(value.host);
-            }
-        }
-        hosts.ends[part + 1] = hosts.names.len();
+    leave_usual(&mut settled, begun, &places, runs, &mut passing);
+    for list in [&mut settled.slowed, &mut settled.translation] {
+        sort_by_key(list, |Slowed { value: HostValue { host, key, .. }, .. }| {
+            (names.name(*host), !runs.key(*key).is_mean(), runs.order(*key))
+        });
     }
-    for (part, reason) in [(FEW, Undecided::Few), (CORRELATED, Undecided::Correlated)] {
-        for found in series.iter().filter(|found| found.undecided.is_some_and(|(why, _)| why == reason)) {
-            hosts.names.push(found.host);
+    sort_by_key(&mut settled.series, |series| names.name(series.host));
+    for Slowed { value, is_faster, .. } in settled.slowed.iter().filter(|_| history.is_some()) {
+        let list = if *is_faster { &mut settled.faster } else { &mut settled.slower };
+        if list.last() != Some(&value.host) {
+            list.push(value.host);
         }
-        hosts.ends[part + 1] = hosts.names.len();
     }
-    Settled { values, slowed, hosts, series, translation }
+    for found in &settled.series {
+        match found.undecided {
+            Some((Undecided::Few, _)) => settled.few.push(found.host),
+            Some((Undecided::Correlated, _)) => settled.correlated.push(found.host),
+            _ => {}
+        }
+    }
+    settled
 }
 
 /// Removes the changes from `begun` on whose sizes are usual for their kind of hosts; the hosts are not judged. Steps that
 /// are found in the series of this kind are larger.
 fn leave_usual(
-    slowed: &mut Vec<Slowed>,
+    settled: &mut Settled,
     begun: usize,
-    series: &mut [HostSeries],
-    places: &[u32],
+    places: &[usize],
     runs: &Runs<'_>,
     passing: &mut PassingChanges,
 ) {
     let least = passing.largest_usual();
-    for found in slowed.split_off(begun) {
+    for found in settled.slowed.split_off(begun) {
         let Slowed { value, states: [before, after], is_faster, since, .. } = found;
         let facts = |state| runs.boots.state(state)[1];
         let size = ln(found.ratio()).abs();
-        if facts(before) == facts(after) && passing.are_usual(size, usize::from(is_faster)) {
-            let place = places.get(value.host as usize).map_or(0, |place| *place as usize);
-            if let Some(series) = series.get_mut(place.wrapping_sub(1)) {
-                (series.key, series.undecided) = (value.key, Some((Undecided::States, since)));
-            }
-        } else {
-            slowed.push(found);
+        if facts(before) != facts(after) || !passing.are_usual(size, usize::from(is_faster)) {
+            settled.slowed.push(found);
+        } else if let Some(place) = places[value.host as usize].checked_sub(1) {
+            let series = &mut settled.series[place];
+            (series.key, series.undecided) = (value.key, Some((Undecided::States, since)));
         }
     }
-    for known in series.iter_mut().filter(|known| least > 0.0 && Some(known.key) == passing.key) {
+    for known in settled.series.iter_mut().filter(|known| least > 0.0 && Some(known.key) == passing.key) {
         known.detectable =
             known.detectable.filter(|_| known.undecided.is_none()).map(|step| step.max(exp(least) - 1.0));
     }
@@ -185,68 +150,61 @@ fn leave_usual(
 }
 
 /// Returns the number of results of a host with memory without address translation at the point of these values, which
-/// are random loads or memory; 0 if the newest result lacks it.
-fn with_memory(past: &[StoredValue], of_host: &[StoredValue], runs: &Runs<'_>) -> usize {
-    let Some(newest) = of_host.last() else { return 0 };
-    let [key, host] = runs.of(newest);
+/// are random loads or memory; 0 if the newest result lacks it. All values are sorted by their keys and hosts.
+fn with_memory(all: &[&[StoredValue]], of_host: &[StoredValue], runs: &Runs<'_>) -> usize {
+    let [key, host] = runs.of(&of_host[0]);
     let Some(twin) = runs.twin(key) else { return 0 };
-    let place = runs.place_of_key([twin, host]);
-    let is_of_twin = |value: &&StoredValue| runs.of(value) == [twin, host];
-    let start = past.partition_point(|value| runs.place_of_key(runs.of(value)) < place);
-    let rest = past.get(start..).unwrap_or_default();
-    let twins = rest.get(..rest.iter().take_while(is_of_twin).count()).unwrap_or_default();
+    let place = |values: &&[StoredValue]| runs.place_of_key(runs.of(&values[0]));
+    let twins = all.binary_search_by_key(&runs.place_of_key([twin, host]), place);
+    let Some(twins) = twins.ok().map(|place| all[place]) else { return 0 };
     let [memory, loads] = if runs.is_of_memory(twin) { [twins, of_host] } else { [of_host, twins] };
-    let (Some(newest), Some(load)) = (memory.last(), loads.last()) else { return 0 };
-    match memory.iter().any(|value| value.run() == load.run()) {
+    let (newest, load) = (&memory[memory.len() - 1], &loads[loads.len() - 1]);
+    match memory.iter().any(|value| value.run == load.run) {
         true => memory.iter().filter(|value| runs.are_alike(value, newest)).count(),
         false => 0,
     }
 }
 
-/// Returns the series that tells more about a host: one with a step that is not judged, or else the mean of all points,
-/// or else the first one.
-fn better(known: HostSeries, other: HostSeries, runs: &Runs<'_>) -> HostSeries {
-    let tells = |series: &HostSeries| {
-        let is_step = series.undecided.is_some_and(|(why, _)| why.is_step());
-        (is_step, runs.key(series.key).is_mean(), series.results >= FEWEST_RESULTS)
-    };
-    if tells(&other) > tells(&known) { other } else { known }
+/// Returns a larger value for a series that tells more about a host: one with a step that is not judged, or else the mean
+/// of all points.
+fn tells(series: &HostSeries, runs: &Runs<'_>) -> impl Ord + use<> {
+    let is_step = series.undecided.is_some_and(|(why, _)| why.is_step());
+    (is_step, runs.key(series.key).is_mean(), series.results >= FEWEST_RESULTS)
 }
 
 /// Searches each series of a host and a key for its latest change: the results under one set of conditions, in the
 /// order of their times. Results without a time are left out, and copies of a result count once. Returns the series
 /// under the newest conditions.
 fn search(
-    of_host: &mut [StoredValue],
+    of_host: &[StoredValue],
     runs: &Runs<'_>,
     begin: HistoryScan,
     slowed: &mut Vec<Slowed>,
     passing: &mut PassingChanges,
 ) -> HostSeries {
-    let (mut of_newest, mut series) = (None, Vec::<PastResult>::new());
-    let is_left = |value: &&StoredValue| !value.is_searched() && runs.run(value).started > 0;
-    while let Some(newest) = of_host.iter().rev().find(is_left).copied() {
-        let [key, host] = runs.of(&newest);
-        let quantity = runs.key(key).quantity();
-        let mut scan = begin;
-        series.clear();
-        for value in of_host.iter_mut() {
-            if !is_left(&&*value) || !runs.are_alike(value, &newest) {
-                continue;
-            }
+    let [key, host] = runs.of(&of_host[0]);
+    let quantity = runs.key(key).quantity();
+    let mut of_newest = None;
+    let mut left: Vec<&StoredValue> = of_host.iter().filter(|value| runs.run(value).started > 0).collect();
+    while let Some(newest) = left.last().copied() {
+        let (mut scan, mut series) = (begin, Vec::<PastResult>::new());
+        left.retain(|value| {
+            let is_own = runs.are_alike(value, newest);
             let run = runs.run(value);
-            let past = value.past(run, runs.boots.state(run.state), quantity);
-            value.set_searched();
-            if series.last().is_none_or(|before| before.started != past.started) {
-                series.push(past);
-                let before = scan.passed.0;
+            if is_own && series.last().is_none_or(|before| before.started != run.started) {
+                let [time, low, high] = value.times(quantity);
+                let error = Interval { low, high }.relative_half_width(time) / HALF;
+                let of_state = runs.boots.state(run.state);
+                let (log, before) = (ln(time), scan.passed.0);
+                series.push(PastResult { started: run.started, state: run.state, of_state, log, error });
                 scan.add(&series);
                 passing.results += 1;
                 if scan.passed.0 > before {
                     passing.add(scan.passed.1);
                 }
             }
-        }
+            !is_own
+        });
         let of = |place: usize| series.get(place).map_or((0, 0), |result| (result.started, result.state));
         let undecided = scan.undecided(&series).map(|(why, start)| (why, of(start).0.into()));
         of_newest.get_or_insert(HostSeries {
@@ -268,15 +226,18 @@ fn search(
         let value = HostValue {
             value: at(0.0),
             interval: Interval { low: at(-1.0), high: at(1.0) },
-            ..runs.of_host(&newest)
+            ..runs.of_host(newest)
         };
         let (since, after) = of(change.start);
-        let states = [of(change.start - 1).1, after];
-        let counts = [series.len() - change.start, change.start - change.before];
-        let (before, since, is_faster) = (exp(sign * before), since.into(), change.direction < 0.0);
-        slowed.push(Slowed { value, before, counts, since, states, is_faster });
+        slowed.push(Slowed {
+            value,
+            before: exp(sign * before),
+            counts: [series.len() - change.start, change.start - change.before],
+            since: since.into(),
+            states: [of(change.start - 1).1, after],
+            is_faster: change.direction < 0.0,
+        });
     }
-    let [key, host] = of_host.first().map_or([0; 2], |value| runs.of(value));
     let undecided = Some((Undecided::Few, 0));
     of_newest.unwrap_or(HostSeries { host, key, results: 0, correlation: 0.0, detectable: None, undecided })
 }
@@ -291,34 +252,25 @@ fn change(
     quantity: Quantity,
     threshold: f64,
 ) -> Option<Slowed> {
-    // The results from the newest to the oldest.
-    let mut all = [(0, [0.0; 3]); RECENT];
     let known =
         older.iter().rev().filter(|value| runs.run(value).started > 0 && runs.are_alike(value, newest));
-    let mut count = 0;
-    for (slot, value) in all.iter_mut().zip(core::iter::once(newest).chain(known)) {
-        *slot = (runs.run(value).started, value.times(quantity));
-        count += 1;
-    }
-    let all = all.get(..count).unwrap_or_default();
-    (1..count).rev().find_map(|new| {
-        let (recent, before) = all.split_at_checked(new)?;
-        let mut numbers = [0.0; RECENT];
-        let mut norm = |part: usize| {
-            for (slot, (_, times)) in numbers.iter_mut().zip(before) {
-                *slot = times.get(part).copied().unwrap_or(0.0);
-            }
-            Norm::of(numbers.get_mut(..before.len()).unwrap_or_default())
+    let all = core::iter::once(newest).chain(known).take(RECENT);
+    // The results from the newest to the oldest.
+    let all: Vec<(u32, [f64; 3])> =
+        all.map(|value| (runs.run(value).started, value.times(quantity))).collect();
+    (1..all.len()).rev().find_map(|new| {
+        let (recent, before) = all.split_at(new);
+        let norm = |part: usize| {
+            let mut numbers: Vec<f64> = before.iter().map(|(_, times)| times[part]).collect();
+            Norm::of(&mut numbers)
         };
         let (usual, ends) = (norm(0)?, norm(2)?);
         let bound = (usual.median + usual.allowed(threshold)).max(ends.median);
-        let slower = recent.iter().all(|(_, [_, low, _])| *low > bound);
-        let before = if quantity == Quantity::Latency { usual.median } else { 1.0 / usual.median };
-        slower.then_some(Slowed {
+        recent.iter().all(|(_, [_, low, _])| *low > bound).then(|| Slowed {
             value: runs.of_host(newest),
-            before,
-            counts: [new, count - new],
-            since: recent.last().map_or(0, |(started, _)| (*started).into()),
+            before: if quantity == Quantity::Latency { usual.median } else { 1.0 / usual.median },
+            counts: [new, before.len()],
+            since: recent[new - 1].0.into(),
             states: [runs.run(newest).state; 2],
             is_faster: false,
         })

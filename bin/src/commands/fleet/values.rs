@@ -1,11 +1,9 @@
 //! The values of many hosts, and the keys by which they are comparable.
 
-use latency_core::math::ln;
 use latency_core::stats::{Estimate, Interval};
 
-use super::history::{PastResult, Undecided};
+use super::history::Undecided;
 use super::names::{NONE, Name};
-use crate::analysis::comparison::significance::HALF;
 use crate::analysis::norm::Quantity;
 use crate::analysis::traffic::bandwidth;
 use crate::record::columns::POINTS;
@@ -84,17 +82,14 @@ pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
 #[derive(Clone, Copy, Debug)]
 pub struct StoredValue {
     /// The value, in nanoseconds or bytes per second.
-    value: f64,
+    pub value: f64,
     /// The distances of the ends of its confidence interval, as shares of the value.
     ends: [f32; 2],
     /// The number of its key and its measurement conditions.
     pub kind: Name,
-    /// The index of its run, and [`SEARCHED`] if it was part of a searched series.
-    run: u32,
+    /// The index of its run.
+    pub run: u32,
 }
-
-/// The bit of values that were part of a searched series.
-const SEARCHED: u32 = 1 << 31;
 
 /// The run of one or more values.
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,27 +117,8 @@ impl StoredValue {
     pub fn new(run: usize, kind: Name, found: Estimate) -> StoredValue {
         let Estimate { value, interval } = found;
         let Interval { low, high } = interval.unwrap_or(Interval { low: value, high: value });
-        StoredValue {
-            kind,
-            value,
-            ends: [1.0 - low / value, high / value - 1.0].map(|end| end.max(0.0) as f32),
-            run: run as u32,
-        }
-    }
-
-    /// Returns the index of its run.
-    pub const fn run(&self) -> usize {
-        (self.run & !SEARCHED) as usize
-    }
-
-    /// Returns whether it was part of a searched series.
-    pub const fn is_searched(&self) -> bool {
-        self.run & SEARCHED != 0
-    }
-
-    /// Notes that it is part of a searched series.
-    pub const fn set_searched(&mut self) {
-        self.run |= SEARCHED;
+        let ends = [1.0 - low / value, high / value - 1.0].map(|end| end.max(0.0) as f32);
+        StoredValue { value, ends, kind, run: run as u32 }
     }
 
     /// Returns its confidence interval, which contains the value.
@@ -163,31 +139,6 @@ impl StoredValue {
     /// Returns a number for sorting: larger positive numbers have larger bit patterns.
     pub fn place(&self) -> impl Ord + use<> {
         (self.value.to_bits(), self.ends.map(f32::to_bits))
-    }
-
-    /// Returns the value as one of a series.
-    pub fn past(&self, run: ValueRun, of_state: [Name; 2], quantity: Quantity) -> PastResult {
-        let [time, low, high] = self.times(quantity);
-        let error = Interval { low, high }.relative_half_width(time) / HALF;
-        PastResult { started: run.started, state: run.state, of_state, log: ln(time), error }
-    }
-
-    /// Returns the value of a host under these conditions.
-    pub fn of_host(&self, [key, host]: [Name; 2], run: ValueRun, under: Under) -> HostValue {
-        let ValueRun { state, started, document, .. } = run;
-        HostValue {
-            key,
-            host,
-            state,
-            started: started.into(),
-            document,
-            value: self.value,
-            interval: self.interval(),
-            under,
-            apart: 0,
-            has_twin: false,
-            is_left: false,
-        }
     }
 }
 
@@ -216,6 +167,8 @@ pub struct HostValue {
     pub has_twin: bool,
     /// True if that one is judged, and not this value.
     pub is_left: bool,
+    /// True if that one is slow, and is memory.
+    pub memory_is_slow: bool,
 }
 
 impl HostValue {
@@ -266,9 +219,4 @@ pub struct HostSeries {
     pub detectable: Option<f64>,
     /// The reason why the newest results are not judged, and the start of the first one of them in seconds since 1970.
     pub undecided: Option<(Undecided, u64)>,
-}
-
-/// Returns whether two values have the same key.
-pub fn of_one_key(one: &HostValue, other: &HostValue) -> bool {
-    one.key == other.key
 }

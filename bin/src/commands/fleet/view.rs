@@ -16,8 +16,8 @@ use super::findings::{self, Apart, FleetFindings, HostGroup};
 use super::history::{DETECTED_IN, Undecided};
 use super::names::Name;
 use super::runs::{Refused, Runs};
-use super::settled::{CORRELATED, FASTER, FEW, HistoryHosts, SLOWER};
-use super::values::{HostSeries, HostValue, Key, Slowed, unit};
+use super::settled::Settled;
+use super::values::{HostValue, Key, Slowed, unit};
 use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
 use crate::describe::time::Utc;
@@ -40,14 +40,8 @@ pub struct FleetView<'v, 'a> {
     pub runs: &'v Runs<'a>,
     /// The findings.
     pub found: &'v FleetFindings<'v>,
-    /// The hosts that became slower, or with a history also the hosts that became faster.
-    pub slowed: &'v [Slowed],
-    /// The points at which random loads became slower, but not memory without address translation.
-    pub translation: &'v [Slowed],
-    /// With a history, the hosts whose results changed, or are not judged.
-    pub hosts: &'v HistoryHosts,
-    /// With a history, one series of each host.
-    pub series: &'v [HostSeries],
+    /// The hosts whose results changed, or are not judged.
+    pub settled: &'v Settled,
     /// The facts that slow hosts have significantly more often than others.
     pub associations: &'v [Association<'v>],
     /// The likely causes of the differences of hosts.
@@ -116,7 +110,7 @@ impl FleetView<'_, '_> {
     /// Returns the number of judged hosts that are neither slow nor became slower.
     pub fn healthy(&self) -> usize {
         let mut others = self.slow();
-        others.extend(self.hosts.part(SLOWER));
+        others.extend(&self.settled.slower);
         self.distinct(&mut self.found.judged_hosts.iter().map(|judged| judged.host), &others).len()
     }
 
@@ -126,7 +120,7 @@ impl FleetView<'_, '_> {
         let mut slowed = self.slower_translation().map(|slowed| slowed.value.host);
         for (words, hosts) in [
             ("Slow address translation", self.distinct(&mut outliers, &self.slow())),
-            ("Address translation became slower", self.distinct(&mut slowed, self.hosts.part(SLOWER))),
+            ("Address translation became slower", self.distinct(&mut slowed, &self.settled.slower)),
         ] {
             if !hosts.is_empty() {
                 document.finding(format_args!(
@@ -141,7 +135,7 @@ impl FleetView<'_, '_> {
 
     /// Returns the points of the history at which random loads became slower, but not memory.
     pub fn slower_translation(&self) -> impl Iterator<Item = &Slowed> + Clone {
-        self.translation.iter().filter(|slowed| self.options.history && !slowed.is_faster)
+        self.settled.translation.iter().filter(|slowed| self.options.history && !slowed.is_faster)
     }
 
     fn answer(&self, document: &mut Shown) {
@@ -157,8 +151,7 @@ impl FleetView<'_, '_> {
             ));
         }
         if self.options.history {
-            for (part, word) in [(SLOWER, "slower"), (FASTER, "faster")] {
-                let changed = self.hosts.part(part);
+            for (changed, word) in [(&self.settled.slower, "slower"), (&self.settled.faster, "faster")] {
                 let (count, names) = (changed.len(), self.listed(changed));
                 document.answer(format_args!("Became {word}: {count} of {hosts}{names}."));
             }
@@ -209,7 +202,7 @@ impl FleetView<'_, '_> {
         let outliers = &self.found.outliers;
         for host in self.slow().into_iter().take(NAMED) {
             let own = outliers.iter().find(|outlier| outlier.value.host == host);
-            let group = own.and_then(|own| self.found.group_of(&own.value));
+            let group = own.map(|own| &self.found.groups[own.group]);
             if let Some(HostGroup { kind, like, .. }) = group.filter(|group| group.kind.is_one_of_several()) {
                 let name = self.name(host);
                 document.finding(format_args!("{name}: compared with {like} hosts of its kind: {kind}."));
@@ -332,7 +325,7 @@ impl FleetView<'_, '_> {
         let is_first = |slowed: &&Slowed| {
             before.replace(slowed.value.host) != Some(slowed.value.host) || !self.options.history
         };
-        for slowed in self.slowed.iter().filter(is_first).take(NAMED) {
+        for slowed in self.settled.slowed.iter().filter(is_first).take(NAMED) {
             let key = self.key(&slowed.value);
             let [new, before] = slowed.counts;
             document.missing(format_args!(
@@ -347,17 +340,17 @@ impl FleetView<'_, '_> {
                 self.facts(slowed, "; at that time: "),
             ));
         }
-        let [slower, faster] = [SLOWER, FASTER].map(|part| self.hosts.part(part).len());
+        let Settled { slowed, slower, faster, .. } = self.settled;
         match self.options.history {
-            true => more(document, "Changed", "hosts", slower + faster),
-            false => more(document, "Became slower", "points", self.slowed.len()),
+            true => more(document, "Changed", "hosts", slower.len() + faster.len()),
+            false => more(document, "Became slower", "points", slowed.len()),
         }
     }
 
     /// States which hosts have a history that is not judged, and why.
     fn undecided(&self, document: &mut Shown) {
         let steps = || {
-            let all = self.series.iter();
+            let all = self.settled.series.iter();
             all.filter_map(|series| {
                 series.undecided.filter(|(why, _)| why.is_step()).map(|step| (series, step))
             })
@@ -382,11 +375,13 @@ impl FleetView<'_, '_> {
         }
         more(document, "Not judged", "hosts", steps().count());
         let parts = [
-            (FEW, "Too few results for a history (about 20 are needed)"),
-            (CORRELATED, "Too few results for a history, because each resembles the one before"),
+            (&self.settled.few, "Too few results for a history (about 20 are needed)"),
+            (
+                &self.settled.correlated,
+                "Too few results for a history, because each resembles the one before",
+            ),
         ];
-        for (part, words) in parts {
-            let hosts = self.hosts.part(part);
+        for (hosts, words) in parts {
             if !hosts.is_empty() {
                 let (count, names) = (hosts.len(), self.listed(hosts));
                 document.missing(format_args!("{words}: {count} of {}{names}.", self.found.hosts));
@@ -482,7 +477,7 @@ impl FleetView<'_, '_> {
 
     /// Shows the steps that are found soon: of the host with the smallest one, and of the host with the largest one.
     fn power(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = || self.series.iter().filter_map(|series| series.detectable);
+        let all = || self.settled.series.iter().filter_map(|series| series.detectable);
         let (least, most) = (all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max));
         if least > most {
             return Ok(());

@@ -206,8 +206,7 @@ fn remote_accesses_alone_are_a_cause() {
         };
         let after: Vec<Row> = before.rows.iter().map(moved).collect();
         let after: &'static [Row] = Box::leak(after.into());
-        let rows = |side: usize, _| if side == 0 { before.rows } else { after };
-        let comparison = Comparison::new(&Files { counts: [1, 1], rows: &rows }, 0.03);
+        let comparison = Comparison::new(&Files { rows: [before.rows, after].into(), ours: 1 }, 0.03);
         let matrix = [true, false].map(|local| of_matrix(comparison.pairs(), "matrix", local));
         named(&CauseEvidence { matrix, ..evidence(before.facts, before.facts) })
     };
