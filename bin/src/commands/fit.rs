@@ -6,7 +6,6 @@ use latency_core::text::plural;
 use latency_core::units::{Bytes, PageSize};
 
 use super::{Command, Write};
-use crate::analysis::comparison::SameRows;
 use crate::analysis::curve::Analysis;
 use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
@@ -60,13 +59,11 @@ struct CurveRows<'r> {
     like: &'r Row,
 }
 
-/// The fields in which the rows of a curve are alike.
-const ALIKE: ColumnSet = ColumnSet::POINTS.without(ColumnSet::of(&[WORKING_SET, STRIDE]));
-
 impl<'r> CurveRows<'r> {
     /// Returns whether a row belongs to this curve. Points with one line on each page belong to the curve with the
     /// smaller stride.
     fn has(&self, row: &Row) -> bool {
+        const ALIKE: ColumnSet = ColumnSet::POINTS.without(ColumnSet::of(&[WORKING_SET, STRIDE]));
         let dense = self.like.stride();
         let spaced = row.stride() >= PAGE && dense < PAGE;
         let stands_by = row.stride() == dense || spaced;
@@ -77,6 +74,22 @@ impl<'r> CurveRows<'r> {
     fn dense(self) -> impl Iterator<Item = &'r Row> {
         let stride = self.like.stride();
         self.rows.iter().filter(move |row| row.stride() == stride && self.has(row))
+    }
+
+    /// Counts the different sizes of the curve, up to [`FEWEST_SIZES`].
+    fn sizes(self) -> usize {
+        let mut sizes = [Bytes(0); FEWEST_SIZES];
+        let mut count = 0;
+        for row in self.dense() {
+            let size = row.size();
+            if sizes.get(..count).is_some_and(|known| known.contains(&size)) {
+                continue;
+            }
+            let Some(slot) = sizes.get_mut(count) else { break };
+            *slot = size;
+            count += 1;
+        }
+        count
     }
 
     fn analysis(self, saved: &Saved) -> Analysis {
@@ -94,25 +107,15 @@ impl<'r> CurveRows<'r> {
 
 /// Finds the curves among the rows, and the number of rows that belong to no curve.
 fn curves(rows: &[Row]) -> (Vec<CurveRows<'_>>, usize) {
-    let mut kinds: Vec<CurveRows<'_>> = Vec::new();
-    let same = SameRows::of(&mut rows.iter(), ALIKE);
+    let mut kinds = Vec::new();
     // Rows with one line on each page belong to a curve with a smaller stride if there is one, so the smaller strides
     // come first.
     for spaced in [false, true] {
-        for like in rows.iter().filter(|row| row.size().0 > 0 && (row.stride() >= PAGE) == spaced) {
-            if kinds.iter().any(|kind| kind.has(like)) {
-                continue;
-            }
-            let mut sizes = Vec::new();
-            same.find(like, &mut |_, row| {
-                let size = row.size();
-                if row.stride() == like.stride() && size.0 > 0 && !sizes.contains(&size) {
-                    sizes.push(size);
-                }
-                sizes.len() == FEWEST_SIZES
-            });
-            if sizes.len() == FEWEST_SIZES {
-                kinds.push(CurveRows { rows, like });
+        let sized = rows.iter().filter(|row| row.size().0 > 0);
+        for like in sized.filter(|row| (row.stride() >= PAGE) == spaced) {
+            let kind = CurveRows { rows, like };
+            if !kinds.iter().any(|kind: &CurveRows<'_>| kind.has(like)) && kind.sizes() >= FEWEST_SIZES {
+                kinds.push(kind);
             }
         }
     }

@@ -5,7 +5,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use latency_core::math::ToReal;
 
-use crate::analysis::comparison::SameRows;
 use crate::analysis::traffic::bytes_per_line;
 use crate::record::columns::{ColumnSet, WORKING_SET};
 use crate::record::label::Label;
@@ -27,9 +26,8 @@ pub fn picture(rows: &[Row], name: &str) -> Option<Picture> {
     let shown = differing(rows.iter());
     if shown.has(WORKING_SET) {
         let apart = shown.without(WORKING_SET.into());
-        let lines = lines_of(rows, apart, MOST_LINES);
-        let mut lines = lines.iter().map(|line| {
-            let label = Label { row: line[0], shown: apart };
+        let mut lines = lines_of(rows, apart).take(MOST_LINES).map(|(first, line)| {
+            let label = Label { row: first, shown: apart };
             series(line, format!("{label}"))
         });
         chart(vector(&mut lines), title(rows), name, unit(rows))
@@ -41,8 +39,8 @@ pub fn picture(rows: &[Row], name: &str) -> Option<Picture> {
 }
 
 /// Returns the rows of one line as a series, by ascending size.
-fn series(rows: &[&Row], name: String) -> Series {
-    let mut points = rows.iter().map(|row| {
+fn series<'r>(rows: impl Iterator<Item = &'r Row>, name: String) -> Series {
+    let mut points = rows.map(|row| {
         let band = row.interval().filter(|_| row.traffic().is_none());
         ChartPoint {
             band: band.map(|band| (band.low, band.high)),
@@ -67,22 +65,16 @@ fn chart(series: Vec<Series>, title: String, subtitle: &str, unit: &'static str)
     })
 }
 
-/// Returns the rows of each of the first lines: those that differ only in their size.
-fn lines_of(rows: &[Row], apart: ColumnSet, most: usize) -> Vec<Vec<&Row>> {
-    let all = SameRows::of(&mut rows.iter(), apart);
-    let mut lines = Vec::new();
-    for (index, first) in rows.iter().enumerate() {
-        let mut line = Vec::new();
-        all.find(first, &mut |place, row| {
-            line.push(row);
-            // The line is known by its first row.
-            place < index
-        });
-        if line.len() >= FEWEST_SIZES && lines.len() < most {
-            lines.push(line);
-        }
-    }
-    lines
+/// Returns the rows of each line: those that differ only in their size.
+fn lines_of(
+    rows: &[Row],
+    apart: ColumnSet,
+) -> impl Iterator<Item = (&Row, impl Iterator<Item = &Row> + Clone)> {
+    rows.iter().enumerate().filter_map(move |(index, first)| {
+        let known = rows.get(..index).unwrap_or_default().iter().any(|row| row.is_same(first, apart));
+        let line = rows.iter().filter(move |row| row.is_same(first, apart));
+        (!known && line.clone().count() >= FEWEST_SIZES).then_some((first, line))
+    })
 }
 
 /// Draws the first line of each of several curves in one chart, if there are at least two and at most [`MOST_LINES`].
@@ -90,8 +82,9 @@ pub fn overlay<'r>(document: &mut Shown, curves: impl Iterator<Item = (&'r [Row]
     let lines = curves.filter_map(|(rows, name)| {
         let apart = differing(rows.iter());
         let is_curve = apart.has(WORKING_SET) && unit(rows) == "ns";
-        let lines = is_curve.then(|| lines_of(rows, apart.without(WORKING_SET.into()), 1))?;
-        lines.first().map(|line| series(line, name))
+        let mut lines = lines_of(rows, apart.without(WORKING_SET.into()));
+        let (_, line) = is_curve.then(|| lines.next())??;
+        Some(series(line, name))
     });
     let lines = vector(&mut lines.take(MOST_LINES + 1));
     if (2..=MOST_LINES).contains(&lines.len())

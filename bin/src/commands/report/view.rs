@@ -2,11 +2,9 @@
 //!
 //! The answers are the sentences of the experiments themselves, so that each figure has only one wording.
 
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
-use latency_core::text::joined;
+use core::fmt::{self, Display};
+use latency_core::text::{Text, joined};
 use latency_core::units::Pages;
 
 use super::page::how_to_get_the_page;
@@ -269,26 +267,27 @@ pub fn missing<'f, 'a: 'f>(
     failure: &dyn Fn(usize) -> Option<&'f Failure<'a>>,
     not_begun: &dyn Fn(usize) -> bool,
 ) {
-    let (mut failed, mut all) = (Vec::new(), Vec::new());
-    for (index, section) in SECTIONS.iter().enumerate() {
-        let name = section.experiment.descriptor.name;
-        if let Some(failure) = failure(index) {
-            failed.push((name, format!("{failure}")));
-        } else if not_begun(index) {
-            all.push((name, String::from("interrupted before the first result")));
-        }
-    }
+    let failed = || {
+        let named =
+            |(index, section): (usize, &Section)| Some((section.experiment.descriptor.name, failure(index)?));
+        SECTIONS.iter().enumerate().filter_map(named)
+    };
     // Sections that failed for the same reason are named together.
-    for (index, (_, reason)) in failed.iter().enumerate() {
-        let is_same = |(_, other): &&(&str, String)| other == reason;
-        if !failed[..index].iter().any(|other| is_same(&other)) {
-            let names = failed.iter().filter(is_same).map(|(name, _)| name);
-            document.missing(format_args!("{}: {reason}", joined("", ", ", names)));
+    let reason = |failure: &Failure<'_>| Text::<256>::of(format_args!("{failure}"));
+    let same = |one: &Failure<'_>, other: &Failure<'_>| reason(one) == reason(other);
+    for (index, (_, failure)) in failed().enumerate() {
+        if !failed().take(index).any(|(_, other)| same(other, failure)) {
+            let names = failed().filter(|(_, other)| same(other, failure)).map(|(name, _)| name);
+            document.missing(format_args!("{}: {failure}", joined("", ", ", names)));
         }
     }
-    failed.append(&mut all);
-    document.items(Part::List(&NOT_MEASURED), failed, |document, (name, reason)| {
+    let not_begun = SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index)).map(|(_, section)| {
+        let reason: &dyn Display = &"interrupted before the first result";
+        (section.experiment.descriptor.name, reason)
+    });
+    let failed = failed().map(|(name, failure)| (name, failure as &dyn Display));
+    document.items(Part::List(&NOT_MEASURED), failed.chain(not_begun), |document, (name, reason)| {
         document.put(&describe::EXPERIMENT, name);
-        document.put(&REASON, reason);
+        document.show(&REASON, reason);
     });
 }
