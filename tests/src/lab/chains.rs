@@ -106,8 +106,8 @@ impl Listing {
 
     /// Counts the windows of a run (from 0) and a pair of nodes, for which `wanted` returns true, by chain.
     ///
-    /// `owner` returns the number of the chain that owns the line at an offset in the buffer. Windows outside of the buffer
-    /// are left out; there may be few.
+    /// `owner` returns the number of the chain that owns the line at an offset in the buffer. Windows outside of the buffer,
+    /// or of more than one chain, are left out; there may be few.
     ///
     /// # Errors
     ///
@@ -129,12 +129,18 @@ impl Listing {
         let base = base(&windows, &owner)?;
         let mut chains = std::array::from_fn(|_| Chain::default());
         for window in windows {
-            let Some(chain) = window.ends[0].checked_sub(base).and_then(&owner) else { continue };
+            let Some(chain) = chain_of(&window, base, &owner) else { continue };
             let into = chains.get_mut(chain).ok_or_else(|| format!("chain {chain} of {N}"))?;
             into.windows.push(window);
         }
         Ok(chains)
     }
+}
+
+/// Returns the number of the chain that a window walked over in the buffer at `base`; `None` if it is of no single one.
+fn chain_of(window: &Window, base: u64, owner: impl Fn(u64) -> Option<usize>) -> Option<usize> {
+    let [first, last] = window.ends.map(|address| owner(address.checked_sub(base)?));
+    first.filter(|_| first == last)
 }
 
 /// Returns the address of the buffer of these windows.
@@ -146,33 +152,28 @@ impl Listing {
 /// on its page; then all of them give the same chains. The highest address that gives each window one owner is
 /// therefore the right one, unless a lower one gives other owners; this is an error.
 ///
-/// A walk elsewhere may by chance have as many hops as those that are wanted: one window of a hundred may lie outside.
+/// Another walk may by chance have as many hops as those that are wanted: a probe of the prefetchers elsewhere, or a probe
+/// of the TLB, whose chains cross those of the same buffer. One window of a hundred may be of no single chain.
 ///
 /// # Errors
 ///
 /// If no address, or several that differ in the owner of a window, give each window one owner.
 fn base(windows: &[Window], owner: impl Fn(u64) -> Option<usize>) -> Result<u64, String> {
-    let most_outside = windows.len() / 100;
+    let most_strays = windows.len() / 100;
     let mut ends: Vec<u64> = windows.iter().flat_map(|window| window.ends).collect();
     ends.sort_unstable();
-    let highest = ends.get(2 * most_outside).copied().unwrap_or_default() / PAGE * PAGE;
+    let highest = ends.get(2 * most_strays).copied().unwrap_or_default() / PAGE * PAGE;
     let owners = |base: u64| {
-        let of = |window: &Window| window.ends.map(|address| owner(address.checked_sub(base)?));
-        let all = windows.iter().map(of).collect::<Vec<_>>();
-        let is_of_one = all.iter().all(|[first, last]| first == last);
-        let outside = all.iter().filter(|[first, _]| first.is_none()).count();
-        (is_of_one && outside <= most_outside).then_some(all)
+        let all: Vec<_> = windows.iter().map(|window| chain_of(window, base, &owner)).collect();
+        let strays = all.iter().filter(|chain| chain.is_none()).count();
+        (strays <= most_strays).then_some(all)
     };
     let all = (0..=MOST_UNTOUCHED).map_while(|pages| highest.checked_sub(pages * PAGE));
     let mut found = all.filter_map(|base| Some((base, owners(base)?)));
     let (base, first) = found.next().ok_or_else(|| {
         let stray = |base: u64| {
-            let of = |address: u64| owner(address.checked_sub(base)?);
-            let strays = windows.iter().filter(|window| {
-                let [first, last] = window.ends.map(of);
-                first != last || first.is_none()
-            });
-            strays.map(|window| (window.hops, window.ends, window.ends.map(of))).collect::<Vec<_>>()
+            let strays = windows.iter().filter(|window| chain_of(window, base, &owner).is_none());
+            strays.map(|window| (window.hops, window.ends)).collect::<Vec<_>>()
         };
         let bases = (0..=MOST_UNTOUCHED).map_while(|pages| highest.checked_sub(pages * PAGE));
         let fewest = bases.map(|base| (base, stray(base))).min_by_key(|(_, strays)| strays.len());
@@ -280,14 +281,17 @@ mod tests {
         }
     }
 
-    /// Probes walk other memory, below and above the buffer, and some of their windows have the wanted length.
+    /// Probes walk other memory, below and above the buffer, or cross the chains of the buffer, and some of their windows
+    /// have the wanted length.
     #[test]
-    fn few_windows_elsewhere_are_left_out() {
+    fn few_windows_of_other_walks_are_left_out() {
+        let line = |chain| (2000..).map(|line| 64 * line).find(|offset| owner(*offset) == Some(chain));
+        let [one, other] = [0, 1].map(|chain| BUFFER + line(chain).unwrap());
+        let elsewhere = |end: u64| [BUFFER - 3 * PAGE, BUFFER + PAGE + 64 * LINES].map(|place| place + end);
+        let [below, above] = [0, 1].map(|place| [0, 64].map(|end| elsewhere(end)[place]));
         let listing = |count: usize| {
             let mut listing = Listing::parse(&report(400, 1000));
-            for index in 0..count {
-                let elsewhere = BUFFER - PAGE * 3 + index as u64 % 2 * (4 * PAGE + 64 * LINES);
-                let ends = [elsewhere, elsewhere + 64];
+            for ends in [below, above, [one, other], [other, one]].into_iter().cycle().take(count) {
                 listing.0[0].windows.push(Window { ends, hops: 10, loads: 1, translation: 1, excess: 0.0 });
             }
             listing
