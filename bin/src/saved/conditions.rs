@@ -92,8 +92,8 @@ impl SavedConditions {
         };
         if let (true, Some(text)) = (shown, self.texts.get_mut(OPTIONS)) {
             let separator = if text.is_empty() { "" } else { " " };
-            // Text that does not fit is left out.
-            let _ = write!(text, "{separator}{argument}");
+            // Text that does not fit is cut.
+            let _ = separator.chars().chain(argument.chars()).all(|character| text.push(character));
         }
     }
 }

@@ -6,6 +6,7 @@ use super::fields::{fields, is_missing, separator, sized, timed};
 use super::headings::{self, TableColumn};
 use super::numerals::Numerals;
 use super::point::{check_word, finish, is_compared};
+use super::results::are_of_one_run;
 use super::rows::{Draft, LOADED, Problem, each_line, lines};
 use super::shape::OF_SCHEMA_1;
 use super::tree::line_of;
@@ -209,6 +210,10 @@ impl TableLayout {
             return Ok(());
         }
         finish(&mut row)?;
+        // The limits of a run stand behind its own rows.
+        if draft.levels.last().is_some_and(|level| !are_of_one_run(&level.of, &row)) {
+            origin::limits(draft)?;
+        }
         match row.is_word(EXPERIMENT, LOADED) {
             true => origin::of_table(row, draft),
             false if is_compared(&row, false) => draft.push(row),

@@ -109,7 +109,7 @@ pub fn unreadable(path: &[u8], errno: Errno) -> SavedError<'_> {
 ///
 /// The errors of `take`, and a text that ends within a document.
 pub fn each_in(text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
-    let all = text.trim_ascii();
+    let all = unmarked(text)?.trim_ascii();
     if !all.starts_with(b"{") || Scan::of(all).behind == 0 {
         return take(text);
     }

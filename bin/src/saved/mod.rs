@@ -100,7 +100,7 @@ impl Saved {
                     keep(draft);
                 }
             }
-            Ok(())
+            report.accepted()
         });
         found.map_err(|problem| malformed(path, problem))?;
         taken
@@ -111,9 +111,8 @@ impl Saved {
         let mut draft = Draft::default();
         let tree = understood(text, unit, &mut draft)?;
         let document = tree.as_ref().map(JsonTree::root);
-        if let Some(document) = document.filter(|_| draft.is_collection)
-            && results::lengths(&draft.rows, Some(document)).len() > 1
-        {
+        if let Some(document) = document.filter(|_| draft.is_collection) {
+            draft.is_collection = results::lengths(&draft.rows, Some(document)).len() > 1;
             draft.has_no_contradiction().map_err(|what| document.at("rows").problem(what))?;
         }
         if let Some(report) = document.filter(|_| sections::are_in(draft.saved.experiment.as_str())) {

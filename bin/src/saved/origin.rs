@@ -19,8 +19,8 @@ use super::trust::Trust;
 use crate::analysis::cause::Fact;
 use crate::analysis::traffic::{self, bandwidth};
 use crate::record::columns::{
-    BYTES, CLASS, CORES, Column, ColumnSet, EXPERIMENT, HOME_NODE, INITIATOR_NODE, LOAD, LOAD_NODE, NS,
-    OFFERED, OP, PATTERN, STRIDE, TARGET_NODE, TRAFFIC, VARIANT, WORKING_SET,
+    BYTES, CLASS, CORES, Column, ColumnSet, EXPERIMENT, HOME_NODE, HOST, INITIATOR_NODE, LOAD, LOAD_NODE, NS,
+    OFFERED, OP, PATTERN, STARTED, STRIDE, TARGET_NODE, TRAFFIC, VARIANT, WORKING_SET,
 };
 use crate::record::row::{MEDIAN, MOST, Row, UNKNOWN};
 use crate::report::document::ENDS;
@@ -208,12 +208,12 @@ pub(super) fn of_table(mut row: Row, draft: &mut Draft) -> Result<(), &'static s
     Ok(())
 }
 
-/// Returns the idle latency before traffic: only its latency if `brief` is true, else its conditions too.
+/// Returns the idle latency before traffic: only its origin and its latency if `brief` is true, else its conditions too.
 pub(super) fn idle(found: Row, brief: bool) -> Row {
     let mut idle = found;
     let kind = idle.traffic();
     if brief {
-        idle.keep(ColumnSet::of(&[INITIATOR_NODE, TARGET_NODE, NS]));
+        idle.keep(ColumnSet::NODES | HOST | STARTED | EXPERIMENT | NS);
         return idle;
     }
     // The idle latency is not a value of traffic, whatever traffic comes after it.

@@ -6,7 +6,7 @@
 //! names of CPUs; the text has them, a title before each of several tables, and the error behind each latency.
 //! E. Rigtorp, c2clat `c2clat.cpp`: a square, with the CPUs in its first row and column, and zeros for a CPU itself.
 
-use super::numerals::{Numerals, number};
+use super::numerals::Numerals;
 use super::rows::{Draft, Problem, each_line, lines};
 use crate::options::tokens::escaped;
 use crate::record::columns::{INITIATOR_CPU, METHOD, OP, TARGET_CPU};
@@ -33,9 +33,14 @@ fn cpu(field: &str) -> Option<u32> {
     field.parse().ok()
 }
 
-/// Returns a latency, without its error; `None` for a field without one, such as the one of a CPU with itself.
+/// Returns a number, without its error.
+fn number(field: &str) -> Option<f64> {
+    Numerals::WITH_COMMA.number(field.split('\u{b1}').next()?.trim_ascii())
+}
+
+/// Returns a latency; `None` for a field without one, such as the one of a CPU with itself.
 fn latency(field: &str) -> Option<f64> {
-    Numerals::WITH_COMMA.number(field.split('\u{b1}').next()?.trim_ascii()).filter(|latency| *latency > 0.0)
+    number(field).filter(|latency| *latency > 0.0)
 }
 
 /// The CPUs of the columns of a table.
@@ -99,11 +104,8 @@ pub(super) fn are_in(text: &str) -> bool {
     let is_row = |(index, line): (usize, &str)| {
         let columns = CpuColumns { heading: None, rows: index as u32 };
         let Some((_, cells)) = columns.row(line).filter(|_| separator(line).is_some()) else { return false };
-        let is_number = |field: &str| {
-            latency(field).is_some()
-                || number(field).is_some()
-                || !field.bytes().any(|byte| byte.is_ascii_digit())
-        };
+        let is_number =
+            |field: &str| number(field).is_some() || !field.bytes().any(|byte| byte.is_ascii_digit());
         let has_latency = index == 0 || cells.clone().any(|field| latency(field).is_some());
         (count..=count + 1).contains(&cells.clone().count()) && cells.clone().all(is_number) && has_latency
     };

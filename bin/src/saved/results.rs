@@ -13,6 +13,7 @@ use super::origin;
 use super::rows::{Draft, Problem, whole};
 use super::sections;
 use super::tree::JsonValue;
+use super::trust::Trust;
 use crate::record::columns::{ColumnSet, EXPERIMENT, HOST, STARTED};
 use crate::record::row::Row;
 
@@ -26,10 +27,12 @@ pub fn lengths(rows: &[Row], document: Option<JsonValue<'_>>) -> Vec<usize> {
     if listed.iter().sum::<usize>() == rows.len() {
         return listed;
     }
-    let is_same = |one: &Row, other: &Row| {
-        [HOST, STARTED].into_iter().all(|column| one.word(column) == other.word(column))
-    };
-    rows.chunk_by(is_same).map(<[Row]>::len).collect()
+    rows.chunk_by(are_of_one_run).map(<[Row]>::len).collect()
+}
+
+/// Returns whether two rows of a table are of one run.
+pub fn are_of_one_run(one: &Row, other: &Row) -> bool {
+    [HOST, STARTED].into_iter().all(|column| one.word(column) == other.word(column))
 }
 
 /// Passes each result of a document or a table to `take`, with its own rows and its own origin.
@@ -74,7 +77,11 @@ fn read(result: &mut Draft, rows: &[Row], file: Option<JsonValue<'_>>) -> Result
         for (key, condition) in [("cpu", "brand"), ("kernel", "kernel")] {
             saved.conditions.set(condition, &file.at(key).text());
         }
-        origin::level(file.at("trust"), &mut saved.origin.trust);
+        // Reasons for the trust in all results are not those of this one.
+        if let Some(level) = file.member("trust") {
+            saved.origin.trust = Trust::default();
+            origin::level(level, &mut saved.origin.trust);
+        }
         if !sections::are_in(saved.experiment.as_str()) {
             hidden = EXPERIMENT.into();
         }

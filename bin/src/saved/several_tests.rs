@@ -9,8 +9,13 @@ use std::vec::Vec;
 
 /// Returns every result of a text, or the defect.
 fn each(text: &str) -> Result<Vec<Saved>, String> {
+    each_of(text, false)
+}
+
+/// Returns every result of a text, only the classes of pairs of CPUs if `in_brief` is true, or the defect.
+fn each_of(text: &str, in_brief: bool) -> Result<Vec<Saved>, String> {
     let mut all = Vec::new();
-    let found = Saved::read_each(b"a", text.as_bytes(), false, &mut |saved| {
+    let found = Saved::read_each(b"a", text.as_bytes(), in_brief, &mut |saved| {
         all.push(saved);
         Ok(())
     });
@@ -90,6 +95,22 @@ fn each_result_of_a_collection_has_its_own_points() {
         told(&collection("show", &of, true)),
         of.map(|(host, _, experiment, ns)| (host.into(), experiment.into(), [ns].to_vec()))
     );
+    // The trust in all results is not that of each.
+    let text =
+        collection("show", &of, true).replacen("[]", "[\"not-stated\"]", 1).replacen("poor", "good", 1);
+    let trusts = each(&text).unwrap().into_iter().map(|saved| saved.origin.trust);
+    let trusts: Vec<_> = trusts.map(|trust| (trust.level(), trust.evidence().count())).collect();
+    assert_eq!(trusts, [("good", 0), ("poor", 0), ("poor", 0)]);
+    // A contradiction within a result is refused, also if it is the only one.
+    let of = [("n1", NIGHT, "matrix", 90.0)];
+    let text = collection("show", &of, true).replacen(
+        "[{\"host\"",
+        "[{\"initiator_node\":0,\"target_node\":0,\"ns\":80},{\"host\"",
+        1,
+    );
+    let text = text.replace(r#""points":1"#, r#""points":2"#);
+    let found = Saved::parse(text.as_bytes(), None).err();
+    assert_eq!(found.map(|problem| problem.what), Some("two values for one point"), "{text}");
     // One side of a comparison is one result.
     let of = [("n1", NIGHT, "matrix", 90.0), ("n1", NOON, "matrix", 95.0)];
     let found = Saved::parse(collection("show", &of, true).as_bytes(), None).err();
@@ -121,6 +142,40 @@ fn each_run_of_a_joined_table_has_its_own_points() {
 }
 
 #[test]
+fn each_run_of_a_joined_table_has_its_own_limits_of_traffic() {
+    let heading = "host,started,experiment,initiator_node,target_node,traffic,cores,offered_bytes_per_second,\
+                   bytes_per_second,ns\n";
+    let run = |host: &str, cores: u32, rate: &str| {
+        format!(
+            "{host},2026-11-22T01:20:00Z,loaded,0,0,read,0,0.0,0.0,100\n\
+             {host},2026-11-22T01:20:00Z,loaded,0,0,read,{cores},,{rate},150\n\
+             {host},2026-11-22T01:20:00Z,loaded,0,0,read,{cores},,,\n"
+        )
+    };
+    let told = |text: &str, in_brief: bool| -> Vec<_> {
+        let all = each_of(text, in_brief).unwrap();
+        let tell = |saved: Saved| format!("{} {} {}", saved.host(), saved.experiment, saved.rows.len());
+        all.into_iter().map(tell).collect()
+    };
+    for in_brief in [false, true] {
+        let one = run("n1", 4, "64e9");
+        assert_eq!(told(&[heading, &one].concat(), in_brief), ["n1 loaded 2"]);
+        // A run with more generators does not make those of another run a part.
+        let text = [heading, &one, heading, &run("n2", 8, "32e9")].concat();
+        assert_eq!(told(&text, in_brief), ["n1 loaded 2", "n2 loaded 2"]);
+        let text = [heading, &one, "n2,2026-11-22T01:20:00Z,matrix,0,0,,,,,95\n"].concat();
+        assert_eq!(told(&text, in_brief), ["n1 loaded 2", "n2 matrix 1"]);
+    }
+}
+
+#[test]
+fn a_report_whose_sections_are_not_documents_is_refused() {
+    for sections in ["5", "[5]", "{}"] {
+        assert!(each(&format!(r#"{{"experiment":"report","sections":{sections}}}"#)).is_err(), "{sections}");
+    }
+}
+
+#[test]
 fn a_table_that_a_spreadsheet_wrote_again_is_read_as_before() {
     let own = "initiator_node,target_node,ns,ns_low,ns_high,working_set_bytes,verified\n0,0,90.5,90.25,91,65536,true\n0,1,150,149,151,65536,false\n";
     let before = each(own).unwrap();
@@ -148,6 +203,10 @@ fn a_table_that_a_spreadsheet_wrote_again_is_read_as_before() {
     let pairs = ",20.5,30.5\n20.5,,40\n30.5,40,\n";
     let (one, other) = (each(pairs).unwrap(), each(&pairs.replace(',', ";").replace('.', ",")).unwrap());
     assert_eq!(one[0].rows.len(), 6);
+    for odd in ["-5,5", "0,0"] {
+        let why = each(&format!(";20,5;30,5\n20,5;;40\n{odd};40;\n")).unwrap_err();
+        assert!(why.contains("line 3: latency is not a positive number"), "{odd}: {why}");
+    }
     assert!(one[0].rows.iter().zip(other[0].rows).all(|(one, other)| one.cells().eq(other.cells())));
 }
 
@@ -167,4 +226,6 @@ fn text_of_powershell_is_refused_with_the_remedy() {
         }
     }
     assert_eq!(each("\u{feff}bytes,ns\n65536,1\n").unwrap()[0].rows[0].word(WORKING_SET), "");
+    let line = r#"{"experiment":"curve","rows":[{"ns":1}]}"#;
+    assert_eq!(told(&format!("\u{feff}{line}\n\u{feff}{line}\n")).len(), 2);
 }

@@ -52,11 +52,11 @@ pub struct Trust {
 impl Trust {
     /// Adds a reason; `poor` is the grade of the warning with this code, if it has one.
     pub fn add(&mut self, code: &str, poor: Option<bool>) {
-        let known = self.reasons.iter().take(self.count).position(|(known, _)| known.as_str() == code);
+        let code = Text::from_bytes(code.as_bytes());
+        let known = self.reasons.iter().take(self.count).position(|(known, _)| *known == code);
         let place = known.unwrap_or(self.count);
         if let Some(slot) = self.reasons.get_mut(place) {
             self.count = self.count.max(place + 1);
-            let code = Text::from_bytes(code.as_bytes());
             *slot = match (poor, slot.1) {
                 (Some(one), Some(other)) => (code, Some(one || other)),
                 (one, other) => (code, one.or(other)),
