@@ -20,7 +20,6 @@
 
 use alloc::vec::Vec;
 use latency_core::math::{ToReal, exp, ln, sqrt};
-use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
@@ -82,7 +81,7 @@ impl MeasuredCurve {
             ln_size: ln(sample.size.0.real()),
             ln_level: ln(sample.nanoseconds),
         });
-        let mut points: Vec<CurvePoint> = points.take(MAX_POINTS).collect();
+        let mut points: Vec<CurvePoint> = points.collect();
         sort_by(&mut points, |one, other| {
             one.size.cmp(&other.size).then(one.latency.value.total_cmp(&other.latency.value))
         });

@@ -9,7 +9,10 @@ pub mod mixture;
 #[cfg(test)]
 mod tests;
 
+use alloc::vec::Vec;
+
 use latency_core::cpulist::IdSet;
+use latency_core::kernel::lanes::PARALLEL;
 use latency_core::stats::Estimate;
 use latency_core::units::{Bytes, PageSize, Pages};
 
@@ -30,13 +33,6 @@ use mixture::Mixture;
 const WITH_SIZES: [&str; 3] = ["pages", "", "curve"];
 /// Minimum number of points of a curve.
 const FEWEST_POINTS: usize = 6;
-/// The maximum number of times of one answer.
-const MOST_TIMES: usize = 24;
-/// The maximum number of numbers of cores.
-const MOST_COUNTS: usize = 64;
-
-/// A set of results; a file has fewer than this.
-pub type ResultSet = IdSet<32>;
 
 /// A saved result.
 #[derive(Clone, Copy)]
@@ -296,23 +292,13 @@ pub struct Expectation<'r> {
     pub mixture: Option<Mixture>,
     /// The number of curves that are alike in host, start, nodes and pages, and agree; the first of them is used.
     pub alike: usize,
-    /// The results with values of the answer.
-    pub sources: ResultSet,
-    times: [ExpectedTime; MOST_TIMES],
-    count: usize,
+    /// The indices of the results with values of the answer.
+    pub sources: Vec<usize>,
+    /// The times: that of the question first, then other pages, chains, and cores.
+    pub times: Vec<ExpectedTime>,
 }
 
 impl Expectation<'_> {
-    /// Returns the times: that of the question first, then other pages, chains, and cores.
-    pub fn times(&self) -> &[ExpectedTime] {
-        self.times.get(..self.count).unwrap_or_default()
-    }
-
-    fn push(&mut self, time: ExpectedTime) {
-        self.times.iter_mut().skip(self.count).take(1).for_each(|slot| *slot = time);
-        self.count = (self.count + 1).min(MOST_TIMES);
-    }
-
     /// Returns whether a working set is one of memory, as far as the curve shows it.
     fn is_in_memory(&self, size: Bytes) -> bool {
         self.mixture.as_ref().is_some_and(|mixture| mixture.is_in_memory(size))
@@ -344,10 +330,8 @@ pub fn ask<'r>(
     let own = ExpectedTime { pages, chains: 1, cores: None, time: between.expected };
     let mut mixture = None;
     curve.with_samples(&mut |samples| mixture = Mixture::of(samples, tlb(curve.result, curve.like)));
-    let sources = ResultSet::default();
-    let mut found =
-        Expectation { size, curve, between, mixture, alike, sources, times: [own; MOST_TIMES], count: 1 };
-    found.sources.insert(curve.result as u32);
+    let (sources, times) = ([curve.result].into(), [own].into());
+    let mut found = Expectation { size, curve, between, mixture, alike, sources, times };
     let is_open = pages.is_some() && question.pages == Pages::AUTO;
     for kind in Pages::all().filter(|kind| is_open && Some(*kind) != pages) {
         let is_of_kind = |other: &SavedCurve<'_>| {
@@ -358,21 +342,23 @@ pub fn ask<'r>(
         let other = best(results, Some(size), &is_of_kind);
         let other = other.and_then(|(_, other)| Some((other.result, other.at(Some(size)).ok()?)));
         if let Some((result, (_, other))) = other {
-            found.sources.insert(result as u32);
-            found.push(ExpectedTime { pages: Some(kind), time: other.expected, ..own });
+            found.sources.push(result);
+            found.times.push(ExpectedTime { pages: Some(kind), time: other.expected, ..own });
         }
     }
     if let Some(chains) = &question.chains {
-        for chains in chains.iter().filter(|chains| *chains > 1) {
+        // A range means the numbers in it that `parallel` measures.
+        let measurable = PARALLEL.iter().map(|kernel| kernel.lanes() as u32);
+        for chains in measurable.filter(|number| *number > 1 && chains.contains(*number)) {
             let (time, sources) = side_by_side(results, &found, chains)?;
-            sources.into_iter().flatten().for_each(|result| _ = found.sources.insert(result as u32));
-            found.push(ExpectedTime { chains, time, ..own });
+            found.sources.extend(sources.into_iter().flatten());
+            found.times.push(ExpectedTime { chains, time, ..own });
         }
     }
     if let Some(cores) = question.cores {
         let (time, sources) = at_once(results, &found, cores)?;
-        sources.iter().for_each(|result| _ = found.sources.insert(result));
-        found.push(ExpectedTime { cores: Some(cores), time, ..own });
+        found.sources.extend(sources);
+        found.times.push(ExpectedTime { cores: Some(cores), time, ..own });
     }
     Ok(found)
 }
@@ -430,30 +416,27 @@ fn at_once(
     results: Results<'_, '_>,
     found: &Expectation<'_>,
     cores: u32,
-) -> Result<(Estimate, ResultSet), Unanswered> {
-    let mut sources = ResultSet::default();
-    let mut samples = [Sample::EMPTY; MOST_COUNTS];
-    let (mut count, mut most, mut is_in_memory) = (0_usize, 0, found.is_in_memory(found.size));
+) -> Result<(Estimate, Vec<usize>), Unanswered> {
+    let (mut sources, mut samples) = (Vec::new(), Vec::new());
+    let (mut most, mut is_in_memory) = (0, found.is_in_memory(found.size));
     each(results, &["bandwidth"], &mut |result, of, _, row| {
         let is_wanted = of.is_of_host_of(&found.curve.of) && row.is_word(TRAFFIC, "random");
         if !is_wanted || row.pair() != found.curve.like.pair() {
             return;
         }
-        sources.insert(result as u32);
+        sources.push(result);
         let own = number(row, CORES);
         most = most.max(own);
         is_in_memory &= found.is_in_memory(row.size());
         // The time between two loads of one core grows with the number of cores, as a latency with the working set.
         let Estimate { value: nanoseconds, interval } = time(row).scaled(own.into());
-        let sample = Sample { size: Bytes(own.into()), nanoseconds, interval, ..Sample::EMPTY };
-        samples.iter_mut().skip(count).take(1).for_each(|slot| *slot = sample);
-        count += 1;
+        samples.push(Sample { size: Bytes(own.into()), nanoseconds, interval, ..Sample::EMPTY });
     });
     if most > 0 && !is_in_memory {
         return Err(Unanswered::CoresElsewhere { size: found.size });
     }
     let sample = |index: usize| samples.get(index).copied();
-    let curve = MeasuredCurve::of(Samples::new(count.min(MOST_COUNTS), &sample));
+    let curve = MeasuredCurve::of(Samples::new(samples.len(), &sample));
     let Some(Between { expected, neighbours }) = curve.at(Bytes(cores.into())) else {
         return Err(Unanswered::NoCores { cores, most });
     };

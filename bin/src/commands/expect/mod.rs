@@ -6,7 +6,7 @@ mod view;
 
 use core::num::NonZeroU32;
 
-use super::report::saved::read;
+use super::report::saved::{File, read};
 use super::{Command, Write};
 use crate::analysis::expect::{Question, ResultRows, ask};
 use crate::describe::output;
@@ -14,7 +14,7 @@ use crate::error::{Failure, SavedError};
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::record::row::Row;
-use crate::saved::{Saved, tlb};
+use crate::saved::tlb;
 
 /// The `expect` command.
 pub const EXPECT: Command = Command {
@@ -33,15 +33,21 @@ pub const EXPECT: Command = Command {
     run,
 };
 
+/// Returns the result of a file. Tables have the name of the host among their conditions.
+fn result<'f>(File { saved, .. }: &'f File<'_>) -> ResultRows<'f> {
+    let host = saved.named_host().unwrap_or_default();
+    ResultRows {
+        experiment: saved.experiment.as_str(),
+        host,
+        started: saved.origin.started,
+        rows: saved.rows,
+    }
+}
+
 /// Reads the results of a file, and writes the answer.
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let path = options.operands().first().copied().unwrap_or_default();
     let files = read(options.operands(), false)?;
-    let result = |index: usize| {
-        let Saved { experiment, rows, origin, .. } = &files.get(index)?.saved;
-        let (host, started) = (origin.name.as_str(), origin.started);
-        Some(ResultRows { experiment: experiment.as_str(), host, started, rows })
-    };
     let tlb = |index: usize, like: &Row| {
         files.get(index).map_or([None; 2], |file| tlb::of_row(&file.saved.tlb, like))
     };
@@ -51,8 +57,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         chains: options.chains,
         cores: options.cores.map(NonZeroU32::get),
     };
-    let found =
-        ask(&result, &tlb, &question).map_err(|why| SavedError::Unanswered { path: Escaped(path), why })?;
+    let found = ask(&|index| files.get(index).map(result), &tlb, &question)
+        .map_err(|why| SavedError::Unanswered { path: Escaped(path), why })?;
     write(&mut |document| {
         if let Some(file) = files.get(found.curve.result) {
             view::present(document, &files, file, &found);

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::analysis::expect::between::MeasuredCurve;
+use crate::commands::report::saved::read_into;
 use crate::result::sample::{Sample, Samples};
+use crate::saved::Saved;
 use latency_core::rng::Pcg32;
 use std::format;
 use std::vec::Vec;
@@ -98,4 +100,14 @@ fn random_thirds_of_real_curves_lie_within_the_interval() {
     }
     std::println!("random: {:.1} % of {}, width {:.3}", all.percent(), all.asked, all.width());
     assert!(all.asked > 900 && all.percent() >= 95.0, "{:.1} % of {}", all.percent(), all.asked);
+}
+
+#[test]
+fn results_of_a_joined_table_have_the_names_of_their_hosts() {
+    let table = "host,started,experiment,working_set_bytes,ns\nn1,2026-11-22T01:20:00Z,curve,65536,1\n\
+                 n2,2026-11-22T01:20:00Z,parallel,65536,2\n";
+    let mut files = Vec::new();
+    read_into(&mut files, b"a", table.as_bytes(), false).unwrap();
+    let results: Vec<_> = files.iter().map(result).collect();
+    assert_eq!(results.iter().map(|result| result.host).collect::<Vec<_>>(), ["n1", "n2"]);
 }

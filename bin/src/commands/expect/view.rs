@@ -46,7 +46,8 @@ pub fn present(document: &mut Shown, files: &[File<'_>], file: &File<'_>, found:
         document.put(&columns::TRANSLATION, parts.map(|parts| parts.translation));
         document.put(&ALIKE, found.alike);
     });
-    let sources = || found.sources.iter().filter_map(|index| files.get(index as usize));
+    let is_source = |(index, _): &(usize, &File<'_>)| found.sources.contains(index);
+    let sources = || files.iter().enumerate().filter(is_source).map(|(_, file)| file);
     let level = worst(sources().map(|file| file.saved.origin.trust.level()));
     let reasons = || sources().flat_map(reasons);
     let mut once = reasons()
@@ -55,7 +56,7 @@ pub fn present(document: &mut Shown, files: &[File<'_>], file: &File<'_>, found:
         .map(|(_, (code, _))| code);
     trust::of_command(document, level, &mut || once.next());
     rows(document, saved, found);
-    let others = fmt::from_fn(|out| found.times().iter().skip(1).try_for_each(|time| other(out, time)));
+    let others = fmt::from_fn(|out| found.times.iter().skip(1).try_for_each(|time| other(out, time)));
     let expected = nanoseconds(found.between.expected, " ns");
     document.answer(format_args!("A random load over {}: {expected}{others}.", found.size));
     neighbours(document, found);
@@ -86,7 +87,7 @@ pub fn present(document: &mut Shown, files: &[File<'_>], file: &File<'_>, found:
     let name = file.name();
     document.sentence(Role::Method("File"), format_args!("{}", name.as_str()));
     file.origin(document);
-    if let Some(pages) = found.times().first().and_then(|time| time.pages) {
+    if let Some(pages) = found.times.first().and_then(|time| time.pages) {
         document.sentence(Role::Method("Pages"), format_args!("{}", PageKind(pages)));
     }
     if let Some((from, to)) = found.curve.like.pair() {
@@ -121,7 +122,7 @@ fn reasons<'f>(file: &'f File<'_>) -> impl Iterator<Item = (&'f str, &'f str)> {
 /// Describes each time as a row.
 fn rows(document: &mut Shown, saved: &Saved, found: &Expectation<'_>) {
     document.part(Part::Records(&describe::ROWS), |document| {
-        for time in found.times() {
+        for time in &found.times {
             let mut row = found.curve.like.clone();
             row.keep(ColumnSet::POINTS.without(PAGES_ASKED.into()) | HOST | STARTED);
             row.put(EXPERIMENT, "expect");
