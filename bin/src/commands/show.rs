@@ -53,7 +53,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let files = match options.operands() {
         [path] => {
             let contents = saved::contents(path)?;
-            match stored::restored(&contents, describe::ROWS.key) {
+            let document = saved::documents::unmarked(&contents).unwrap_or_default();
+            match stored::restored(document, describe::ROWS.key) {
                 Some(Restored::Whole(shown)) => {
                     let mut shown = Some(shown);
                     write(&mut |document| *document = shown.take().unwrap_or_default());
@@ -91,10 +92,13 @@ fn present(document: &mut Shown, files: &[File<'_>]) {
     let level = worst.map_or("good", |level| if level.is_empty() { "fair" } else { level });
     trust::of_command(document, level, &mut || reason.take());
     rows(document, files);
+    let key = |file: &File<'_>| format!("{}\n{}", file.name(), file.saved.named_host().unwrap_or_default());
+    let keys: Vec<String> = files.iter().map(key).collect();
+    let is_one_of_several = files.len() > 1;
     document.part(Part::List(&FILES), |document| {
-        for file in files {
-            document.part(Part::Item, |document| contents(document, file, files));
-            samples(document, file, files);
+        for (file, number) in files.iter().zip(numbers(&keys)) {
+            document.part(Part::Item, |document| contents(document, file, is_one_of_several));
+            samples(document, file, is_one_of_several, number);
         }
     });
 }
@@ -119,8 +123,7 @@ pub(super) fn conditions(document: &mut Shown, saved: &Saved) {
     document.put(&TRUST, Some(level).filter(|level| !level.is_empty()));
 }
 
-fn contents(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
-    let is_one_of_several = files.len() > 1;
+fn contents(document: &mut Shown, file: &File<'_>, is_one_of_several: bool) {
     let (saved, name) = (&file.saved, file.name());
     let prefix =
         fmt::from_fn(|out| if is_one_of_several { write!(out, "{}: ", name.as_str()) } else { Ok(()) });
@@ -137,13 +140,10 @@ fn contents(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
 }
 
 /// Emits the value of every point. Labels name the file and the host of one of several results, and number what they do not
-/// distinguish: a collector refuses two samples with the same labels.
-fn samples(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
-    let (saved, name) = (&file.saved, file.name());
-    let host = saved.named_host();
-    let like = |other: &&File<'_>| other.name().as_str() == name.as_str() && other.saved.named_host() == host;
-    let before = files.iter().take_while(|other| !core::ptr::eq(*other, file)).filter(like).count();
-    let result = (files.iter().filter(like).count() > 1).then_some(before as u64);
+/// distinguish: a collector refuses two samples with the same labels. `result` is the number of a result among those of one
+/// file and host.
+fn samples(document: &mut Shown, file: &File<'_>, is_one_of_several: bool, result: Option<u64>) {
+    let saved = &file.saved;
     let varied = differing(saved.rows.iter()) | ColumnSet::NODES | CLASS | TRAFFIC;
     let (mut all, mut keys) = (Vec::new(), Vec::new());
     for row in saved.rows {
@@ -162,9 +162,9 @@ fn samples(document: &mut Shown, file: &File<'_>, files: &[File<'_>]) {
         let named = row.word(EXPERIMENT);
         let experiment = if named.is_empty() { file.experiment() } else { named };
         let mut labels: Vec<MetricLabel> = Vec::from([("experiment", experiment.into())]);
-        if files.len() > 1 {
-            labels.push(("file", name.as_str().into()));
-            labels.extend(host.map(|host| ("host", host.into())));
+        if is_one_of_several {
+            labels.push(("file", file.name().as_str().into()));
+            labels.extend(saved.named_host().map(|host| ("host", host.into())));
         }
         labels.extend(result.map(|result| ("result", Value::Count(result))));
         labels.extend(number.map(|number| ("row", Value::Count(number))));
@@ -319,6 +319,16 @@ mod tests {
                 assert_eq!(seen, count, "{name} as {format}: {text}");
             }
         }
+    }
+
+    #[test]
+    fn a_document_behind_a_byte_order_mark_is_shown_as_it_was() {
+        let document = written(&[&place("curve.json"), "--json"]).unwrap();
+        let path = std::env::temp_dir().join(format!("latency-bench-show-{}", std::process::id()));
+        std::fs::write(&path, format!("\u{feff}{document}")).unwrap();
+        let shown = written(&[path.to_str().unwrap(), "--json"]);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(shown, Ok(document));
     }
 
     #[test]

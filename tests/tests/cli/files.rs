@@ -140,6 +140,32 @@ fn results_with_the_most_points_are_read_in_time() {
     finish(&mut bounded(&directory, &["compare", "-q", "all sizes", "all sizes"])).expect_status(0);
 }
 
+/// The median of thousands of pairs is that of all of them.
+#[test]
+fn the_address_translation_of_every_point_counts() {
+    let directory = Directory::new("files-translation");
+    for (name, slow) in [("a.csv", 50), ("b.csv", 100)] {
+        let row = |index: usize| {
+            let translation = if index < 40 { 50 } else { slow };
+            format!(
+                "{},{},{},100,99,101,{translation},{},{}\n",
+                index / 10,
+                index % 10,
+                100 + translation,
+                translation - 1,
+                translation + 1
+            )
+        };
+        let heading = "initiator_node,target_node,ns,without_translation_ns,without_translation_ns_low,\
+                       without_translation_ns_high,translation_ns,translation_ns_low,translation_ns_high\n";
+        let rows: String = (0..100).map(row).collect();
+        fs::write(directory.path().join(name), format!("{heading}{rows}")).expect("a file");
+    }
+    let found = finish(&mut bounded(&directory, &["compare", "a.csv", "b.csv"]));
+    let words: Vec<&str> = found.expect_status(0).stdout.split_whitespace().collect();
+    assert!(words.join(" ").contains("Address translation is slower: median B/A 2.00"), "{found}");
+}
+
 pub fn refused_by_fit(directory: &Directory, name: &str, words: &str) {
     let found = finish(&mut bounded(directory, &["fit", name]));
     found.expect_status(1).expect_error(words);

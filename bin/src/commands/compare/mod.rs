@@ -251,10 +251,9 @@ impl ComparisonView<'_> {
                 ));
             }),
             _ => {
-                let mut ratios = [0.0; 64];
-                let found =
-                    all().map(|(one, other)| other.value / one.value).filter(|ratio| ratio.is_finite());
-                let median = stats::median(stats::gather(&mut ratios, found)).unwrap_or(f64::NAN);
+                let ratios = all().map(|(one, other)| other.value / one.value);
+                let mut ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
+                let median = stats::median(&mut ratios).unwrap_or(f64::NAN);
                 document.finding(format_args!(
                     "Compared: memory without address translation where both have it ({} of {} points). \
                      {words}: median B/A {median:.2} {NOT_JUDGED}.",

@@ -1,12 +1,12 @@
 //! The hosts that are expected to have a result (`--expect`). Nothing is shown here.
 
-use crate::options::tokens::Escaped;
 use alloc::vec::Vec;
 
 use super::names::Name;
 use super::runs::Runs;
 use crate::error::{Failure, MissingHosts, SavedError};
-use crate::saved::{self, conditions::escaped};
+use crate::options::tokens::Escaped;
+use crate::saved::{self, conditions::escaped, documents};
 use crate::sys::errno::Errno;
 use latency_core::text::Text;
 
@@ -44,7 +44,9 @@ impl Expected {
         };
         let contents = saved::loaded(given).map_err(|errno| failed(Some(errno)))?;
         let mut seen = seen(runs, first);
-        for line in contents.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+        let text = documents::unmarked(&contents);
+        let text = text.map_err(|problem| SavedError::Malformed { path: Escaped(given), problem })?;
+        for line in text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
             let host: Text<96> = escaped(line);
             if host.is_empty() || host.as_str().starts_with('#') {
                 continue;

@@ -125,9 +125,10 @@ impl<'a> Runs<'a> {
         values: &mut Vec<StoredValue>,
     ) -> Result<bool, Problem> {
         let mut draft = Saved::of_host(document)?;
-        // A result without the name of its host has the name of its file.
+        // A result without the name of its host has the name of its file. The end of a long path tells files apart.
         if draft.saved.named_host().is_none() && path != b"-" {
-            draft.saved.origin.name = escaped(path);
+            const MOST: usize = 80;
+            draft.saved.origin.name = escaped(path.get(path.len().saturating_sub(MOST)..).unwrap_or(path));
         }
         let saved = &draft.saved;
         let experiment = saved.experiment.as_str();

@@ -246,6 +246,32 @@ fn fewer_than_five_hosts_need_a_baseline_for_a_verdict() {
 }
 
 #[test]
+fn results_without_a_host_are_told_apart_by_the_ends_of_long_paths() {
+    let mut files = Files::default();
+    for number in 0..6 {
+        let name = format!("{}-{}-{number}", "long".repeat(30), std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::write(&path, Host::new("", 90.0).line()).unwrap();
+        files.0.push(path);
+    }
+    let paths: Vec<&str> = files.0.iter().map(|path| path.to_str().unwrap()).chain(["--json"]).collect();
+    let (json, _) = written(&paths);
+    assert!(json.contains("\"hosts\":6"), "{json}");
+}
+
+#[test]
+fn names_of_expected_hosts_may_stand_behind_a_byte_order_mark() {
+    let hosts = like(6, &mut Pcg32::new(5, 0));
+    let mut files = Files::default();
+    let path = files.add(text(&hosts).as_bytes());
+    let names = files.add("\u{feff}n0000\r\nn0005\r\n".as_bytes());
+    assert_eq!(written(&[&path, &format!("--expect={names}")]).1, None);
+    let wide = files.add(b"\xff\xfen\0000\0");
+    let (_, failure) = written(&[&path, &format!("--expect={wide}")]);
+    assert!(failure.is_some_and(|(code, why)| code == 1 && why.contains("UTF-16 text")));
+}
+
+#[test]
 fn a_line_that_is_not_a_result_is_named_and_the_rest_is_used() {
     let mut hosts = like(12, &mut Pcg32::new(4, 0));
     hosts[7].pairs[0].0 *= 1.5;
