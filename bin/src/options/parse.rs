@@ -217,16 +217,20 @@ fn check<'a>(
         return Err(UsageError::NoSides { experiment });
     }
     check_shape(options)?;
-    check_held(options)?;
+    check_load(options)?;
     match (options.min_size, options.max_size) {
         (Some(least), Some(most)) if least > most => Err(UsageError::RangeBackwards { least, most }),
         _ => Ok(()),
     }
 }
 
-/// Checks that the load to hold (`--hold`) is one rate of one kind of traffic.
-fn check_held<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
+/// Checks that the levels of load are given once, and that the load to hold (`--hold`) is one rate of one kind of traffic.
+fn check_load<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let rates = options.rates.len();
+    if rates > 0 && options.given.contains(FlagId::Levels) {
+        let [first, second] = [FlagId::Rates, FlagId::Levels].map(FlagId::flag);
+        return Err(UsageError::Conflict { first, second, reason: "the rates are the levels" });
+    }
     let kinds = options.traffic.map_or(1, |kinds| kinds.iter().count());
     match options.hold {
         Some(_) if (rates, kinds) != (1, 1) => Err(UsageError::HoldsOneLoad),

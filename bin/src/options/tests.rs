@@ -321,6 +321,15 @@ fn one_load_can_be_held() {
 }
 
 #[test]
+fn levels_of_load_are_listed_or_counted() {
+    assert!(parsed(&["--rates=auto", "--levels=6"]).is_ok());
+    assert_eq!(
+        message("--levels=6 --rates=0,max"),
+        "--rates and --levels cannot be combined (the rates are the levels); remove one of them"
+    );
+}
+
+#[test]
 fn options_and_operands_may_stand_anywhere() {
     let options = parsed(&["--quiet", "compare", "old", "--threshold", "5%", "--", "--new"]).unwrap();
     assert_eq!(options.operands(), [&b"old"[..], b"--new"]);
