@@ -459,6 +459,19 @@ fn chains_and_sizes_can_be_limited() {
 }
 
 #[test]
+fn a_curve_has_all_sizes_of_its_range_or_is_refused() {
+    let machine = machine("two-sockets", None);
+    let range = "curve --min-size=16K --max-size=1G";
+    let with = |points: u32| planned(&machine, &format!("{range} --points-per-octave={points}"));
+    assert_eq!(with(24).unwrap().0.len(), 16 * 24 + 1);
+    assert_eq!(
+        with(64).unwrap_err(),
+        "--points-per-octave=64 is too many from 16 KiB to 1 GiB; use 24 or fewer, or a narrower range \
+         (--min-size, --max-size)"
+    );
+}
+
+#[test]
 fn pairs_can_be_limited_to_some_cpus() {
     let machine = machine("two-sockets", None);
     let (points, ..) = planned(&machine, "cores --cpu=0-2").unwrap();

@@ -72,7 +72,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     if options.gave_range() {
         sizes.clear();
         let ends = plan::curve::ends(planning, like.target)?;
-        plan::curve::sizes(options, machine, ends, PER_OCTAVE, &mut |size| sizes.push(size));
+        plan::curve::sizes(options, machine, ends, PER_OCTAVE, &mut |size| sizes.push(size))?;
     }
     let most = sizes.last().map_or(0, |size| size.0);
     let huge = machine.huge_pages(like.target, Bytes(most + most / 4));

@@ -135,6 +135,10 @@ messages! {
         /// A range of sizes with its end below its start.
         RangeBackwards { least: Bytes, most: Bytes } =>
             "--min-size of {least} is above --max-size of {most}; swap them";
+        /// More sizes between two ends than a fit has room for; `fit` for each doubling are few enough.
+        TooManySizes { per_octave: u32, least: Bytes, most: Bytes, fit: u32 } =>
+            "--points-per-octave={per_octave} is too many from {least} to {most}; use {fit} or fewer, or a narrower range \
+            (--min-size, --max-size)";
         /// A label with the value of an environment variable that does not exist.
         NoVariable { name: &'a str } =>
             "the environment variable {name} is not set; set it, or remove --label=env:{name}";

@@ -23,7 +23,7 @@ const EMULATED: Bytes = Bytes(16 << 20);
 const POINTS_PER_OCTAVE: u32 = 4;
 /// Maximum number of working sets that refinement may add.
 pub const REFINEMENTS: usize = 24;
-/// Maximum points of a grid, so that a fit has room for them and for all added points.
+/// Maximum points of a grid, so that a fit has room for them and for all added points. The usual numbers stay far below.
 const MOST_POINTS: usize = 400;
 
 /// Returns the first-level data cache that sysfs or the processor reports, or else the assumed size.
@@ -49,7 +49,7 @@ pub fn points<'a>(
     let (least, most) = ends(planning, target)?;
     let like = Point::like(options, machine, [initiator, target], cpu, least);
     chain::chain(&like)?;
-    sizes(options, machine, (least, most), POINTS_PER_OCTAVE, &mut |size| each(Point { size, ..like }));
+    sizes(options, machine, (least, most), POINTS_PER_OCTAVE, &mut |size| each(Point { size, ..like }))?;
     Ok(())
 }
 
@@ -75,22 +75,32 @@ pub fn ends<'a>(planning: &mut Planning<'_, 'a>, target: NodeId) -> Result<(Byte
 }
 
 /// Passes the working sets between two ends to `each`: as many for each doubling as the user wants, or `usual`.
+///
+/// # Errors
+///
+/// [`UsageError`] for more points for each doubling than the range permits.
 pub fn sizes(
     options: &Options<'_>,
     machine: &Machine,
     (least, most): (Bytes, Bytes),
     usual: u32,
     each: &mut dyn FnMut(Bytes),
-) {
+) -> Result<(), UsageError<'static>> {
+    let per_octave = options.points_per_octave.map_or(usual, u32::from);
+    let has_room = |per_octave: &u32| grid(least, most, *per_octave).count() <= MOST_POINTS;
+    if let Some(fit) = (1..=per_octave).rev().find(has_room).filter(|fit| *fit < per_octave) {
+        return Err(UsageError::TooManySizes { per_octave, least, most, fit });
+    }
     let granule = granule(options, machine);
     let mut last = Bytes(0);
-    for size in grid(least, most, options.points_per_octave.map_or(usual, u32::from)) {
+    for size in grid(least, most, per_octave) {
         let size = Bytes(size.0 / granule.0 * granule.0);
         // Small sizes have the same pages, or the same nodes far apart.
         if core::mem::replace(&mut last, size) != size {
             each(size);
         }
     }
+    Ok(())
 }
 
 /// Returns the unit of sizes: whole nodes, and whole regions of a local order.
