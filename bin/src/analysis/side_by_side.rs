@@ -3,11 +3,11 @@
 //! The latency of a core's cache is constant in core cycles, and that of memory in nanoseconds: without turbo, the
 //! cache becomes slower and memory does not.
 
+use alloc::vec::Vec;
+
 use latency_core::math::ln;
-use latency_core::model::MAX_LEVELS;
 
 use super::curve::Analysis;
-use crate::result::sample::collect;
 
 /// Least ratio of the core clocks that permits a decision.
 const APART: f64 = 1.05;
@@ -26,7 +26,7 @@ pub enum Follows {
 }
 
 /// A level of both curves.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparedLevel {
     /// The number of the level, counted from the core; 0 is memory.
     pub number: u32,
@@ -48,11 +48,12 @@ impl ComparedLevel {
     }
 }
 
-/// The levels of one curve.
-#[derive(Clone, Copy, Debug)]
+/// The levels of one curve, or those that two curves have.
+#[derive(Clone, Debug)]
 pub struct Levels {
-    levels: [ComparedLevel; MAX_LEVELS + 1],
-    count: usize,
+    /// The levels, nearest first.
+    pub all: Vec<ComparedLevel>,
+    /// The core clock, or the clock of the first curve divided by that of the second.
     gigahertz: Option<f64>,
 }
 
@@ -68,28 +69,20 @@ impl Levels {
             let cycles = analysis.cycles(latency).unwrap_or(f64::NAN);
             ComparedLevel { number, nanoseconds: [nanoseconds; 2], cycles: [cycles; 2] }
         });
-        let mut levels = [ComparedLevel::default(); MAX_LEVELS + 1];
-        let count = collect(&mut levels, all).len();
-        (count > 1).then_some(Levels { levels, count, gigahertz: analysis.gigahertz })
+        let all: Vec<_> = all.collect();
+        (all.len() > 1).then_some(Levels { all, gigahertz: analysis.gigahertz })
     }
 
     /// Joins the levels that both curves have.
     #[must_use]
     pub fn beside(&self, second: &Levels) -> Levels {
-        let both = self.as_slice().iter().filter_map(|level| {
-            let other = second.as_slice().iter().find(|other| other.number == level.number)?;
+        let both = self.all.iter().filter_map(|level| {
+            let other = second.all.iter().find(|other| other.number == level.number)?;
             let nanoseconds = [level.nanoseconds[0], other.nanoseconds[1]];
             Some(ComparedLevel { nanoseconds, cycles: [level.cycles[0], other.cycles[1]], ..*level })
         });
-        let mut levels = [ComparedLevel::default(); MAX_LEVELS + 1];
-        let count = collect(&mut levels, both).len();
         let gigahertz = self.gigahertz.zip(second.gigahertz).map(|(one, other)| one / other);
-        Levels { levels, count, gigahertz }
-    }
-
-    /// Returns the levels, nearest first.
-    pub fn as_slice(&self) -> &[ComparedLevel] {
-        self.levels.get(..self.count).unwrap_or_default()
+        Levels { all: both.collect(), gigahertz }
     }
 
     /// Returns the factor by which the second curve's core clock is slower, if it is large enough to report.
@@ -148,16 +141,16 @@ mod tests {
         let joined = levels(3.7).beside(&levels(2.5));
         assert!((joined.clock_ratio().unwrap() - 1.48).abs() < 0.01);
         let found: Vec<_> =
-            joined.as_slice().iter().map(|level| (level.number, joined.follows(level).unwrap())).collect();
+            joined.all.iter().map(|level| (level.number, joined.follows(level).unwrap())).collect();
         assert_eq!(found, [(1, Follows::Clock), (2, Follows::Clock), (0, Follows::Time)]);
-        let level = joined.as_slice()[0];
+        let level = joined.all[0];
         assert!((level.ratio() - 1.48).abs() < 0.02 && (level.ratio_in_cycles() - 1.0).abs() < 0.02);
         // The clocks of 3.7 and 3.5 GHz differ by a factor of 1.06: a level that is 1.03 times as slow is near to both
         // ratios.
         let near = levels(3.7).beside(&levels(3.5));
-        let both = ComparedLevel { nanoseconds: [100.0, 103.0], ..near.as_slice()[0] };
+        let both = ComparedLevel { nanoseconds: [100.0, 103.0], ..near.all[0] };
         assert_eq!(near.follows(&both), Some(Follows::Neither));
         let same = levels(3.7).beside(&levels(3.7));
-        assert_eq!(same.follows(&same.as_slice()[0]), None);
+        assert_eq!(same.follows(&same.all[0]), None);
     }
 }

@@ -1,7 +1,6 @@
 //! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
 use alloc::vec::Vec;
 use latency_core::sort::sort_by;
-use latency_core::text::Text;
 use latency_core::text::plural;
 use latency_core::units::{Bytes, PageSize};
 
@@ -78,18 +77,13 @@ impl<'r> CurveRows<'r> {
 
     /// Counts the different sizes of the curve, up to [`FEWEST_SIZES`].
     fn sizes(self) -> usize {
-        let mut sizes = [Bytes(0); FEWEST_SIZES];
-        let mut count = 0;
-        for row in self.dense() {
-            let size = row.size();
-            if sizes.get(..count).is_some_and(|known| known.contains(&size)) {
-                continue;
+        let mut sizes = Vec::new();
+        for size in self.dense().map(Row::size) {
+            if sizes.len() < FEWEST_SIZES && !sizes.contains(&size) {
+                sizes.push(size);
             }
-            let Some(slot) = sizes.get_mut(count) else { break };
-            *slot = size;
-            count += 1;
         }
-        count
+        sizes.len()
     }
 
     fn analysis(self, saved: &Saved) -> Analysis {
@@ -206,14 +200,11 @@ impl FileContext<'_> {
         sort_by(&mut samples, |one, other| {
             one.size.cmp(&other.size).then(one.nanoseconds.total_cmp(&other.nanoseconds))
         });
-        let mut label = Text::<96>::EMPTY;
-        // Text that does not fit is left out.
-        let _ = write!(label, "{}", Label { row: kind.like, shown: self.shown });
-        let mut subtitle = Text::<320>::EMPTY;
+        let label = format!("{}", Label { row: kind.like, shown: self.shown });
         let separator = if label.is_empty() { "" } else { ", " };
-        let _ = write!(subtitle, "latency by working set; {}{separator}{}", self.name, label.as_str());
+        let subtitle = format!("latency by working set; {}{separator}{label}", self.name);
         if !label.is_empty() {
-            document.answer(format_args!("Curve with {}:", label.as_str()));
+            document.answer(format_args!("Curve with {label}:"));
         }
         if let Some(why) = analysis.doubt() {
             document.answer(format_args!("No levels: {why}."));

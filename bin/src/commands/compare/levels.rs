@@ -48,8 +48,7 @@ pub fn answer(document: &mut Shown, levels: Option<&Levels>) {
     let Some((levels, clock)) = levels.and_then(|levels| Some((levels, levels.clock_ratio()?))) else {
         return;
     };
-    let group =
-        |follows| levels.as_slice().iter().filter(move |level| levels.follows(level) == Some(follows));
+    let group = |follows| levels.all.iter().filter(move |level| levels.follows(level) == Some(follows));
     let names = |follows| joined("", ", ", group(follows).map(name));
     let ratio = |level: &ComparedLevel| {
         let ratio = level.ratio();
@@ -86,7 +85,7 @@ pub fn table(document: &mut Shown, levels: Option<&Levels>) {
     let Some(levels) = levels else { return };
     document.tabulate("", document::Level::Normal, 1, &|table| {
         table.texts(&["level", "A, ns", "B, ns", "B/A", "A, core cycles", "B, core cycles", "B/A"]);
-        for level in levels.as_slice() {
+        for level in &levels.all {
             table.row();
             table.show(&name(level));
             for ([a, b], ratio) in
@@ -105,7 +104,7 @@ pub fn table(document: &mut Shown, levels: Option<&Levels>) {
 
 /// Describes the levels for programs.
 pub fn programs(document: &mut Shown, levels: Option<&Levels>) {
-    document.items(Part::List(&LEVELS), levels.map_or(&[][..], Levels::as_slice), |document, level| {
+    document.items(Part::List(&LEVELS), levels.into_iter().flat_map(|levels| &levels.all), |document, level| {
         members! { document;
             "level": level.number => "Cache level, counted from the core; 0 is memory.";
             "a_ns": level.nanoseconds[0] => "Latency in A, in nanoseconds.";

@@ -4,10 +4,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use latency_core::math::ToReal;
-use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
-use latency_core::text::Text;
 
 use super::view::{ComparisonView, first_name};
 use crate::analysis::comparison::{Comparison, ComparisonVerdict, PointPair};
@@ -92,10 +90,8 @@ impl ComparisonView<'_> {
         sort_by(&mut differ, |(one, pair), (other, next)| {
             size(next).total_cmp(&size(pair)).then_with(|| one.cmp(other))
         });
-        let mut caption = Text::<64>::EMPTY;
-        // Text that does not fit is left out.
-        let _ = write!(caption, "The largest differences: {} of {}", differ.len().min(MOST), differ.len());
-        self.rows(document, caption.as_str(), Level::Quiet, &|row| {
+        let caption = format!("The largest differences: {} of {}", differ.len().min(MOST), differ.len());
+        self.rows(document, &caption, Level::Quiet, &|row| {
             Some(differ.get(..MOST.min(differ.len()))?.get(row)?.1)
         });
         self.rows(document, "Every point", Level::Verbose, &|row| pairs.get(row));
@@ -184,11 +180,11 @@ impl ComparisonView<'_> {
         let stride = pairs.iter().map(|pair| pair.row.stride()).min();
         let dense =
             pairs.iter().filter(|pair| pair.row.tells(WORKING_SET) && Some(pair.row.stride()) == stride);
-        let points = dense.map(|pair| {
+        let mut points = dense.map(|pair| {
             let x = pair.row.size().0.real();
             ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
         });
-        let ratios = Series::sorted("B/A".into(), &mut points.take(MAX_POINTS));
+        let ratios = Series::sorted("B/A".into(), &mut points);
         let range = AxisRange::of(&mut |each| ratios.data.points().iter().for_each(|point| each(point.y)));
         let title = match range {
             Some(AxisRange { low, high }) => format!("Latency of B over A: {low:.2}x to {high:.2}x"),

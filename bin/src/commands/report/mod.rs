@@ -27,7 +27,7 @@ use crate::experiment::{
     bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, residency, window,
 };
 use crate::machine::Machine;
-use crate::options::{self, Descriptor, FLAGS, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
+use crate::options::{self, Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::plan::duration::{self, Range};
 use crate::report::figures::width;
 use crate::sys::arguments::Arguments;
@@ -158,13 +158,13 @@ fn typed(line: &mut String, section: &Section, whole: &Options<'_>) -> fmt::Resu
         (FlagId::Seed, FlagId::Seed, &whole.seed),
     ];
     for (given, flag, value) in values {
-        let flag = FLAGS.get(flag as usize).filter(|flag| descriptor.flags.contains(flag.id));
         // One CPU makes no pair, and the first of all nodes need not have memory.
         let applies = whole.given.contains(given)
+            && descriptor.flags.contains(flag)
             && !(given == FlagId::Cpu && descriptor.flags.contains(FlagId::Pairs))
             && width(value) > 0;
-        if let Some(flag) = flag.filter(|_| applies) {
-            write!(line, "--{}={value}\0", flag.name)?;
+        if applies {
+            write!(line, "{:#}={value}\0", flag.flag())?;
         }
     }
     Ok(())
