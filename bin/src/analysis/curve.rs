@@ -20,10 +20,10 @@ use latency_core::stats::Estimate;
 use latency_core::units::Bytes;
 
 use super::caches::{self, Cache};
-use super::claims::{Claim, Claims, MAX_CLAIMS};
+use super::claims::{Claim, Claims};
 use super::reading::{Reading, clock};
 use super::tlb::{TlbLevels, knees};
-use crate::result::sample::{Sample, Samples, collect};
+use crate::result::sample::{Sample, Samples};
 
 /// The conclusions from a curve.
 #[derive(Clone, Debug)]
@@ -72,9 +72,10 @@ impl Analysis {
         let dense = samples.only(&of_stride);
         let largest = dense.iter().map(|sample| sample.size).max().unwrap_or(Bytes(0));
         let in_cycles = are_smoother_in_cycles(dense);
-        let mut points = [Point::default(); MAX_POINTS];
-        // Points beyond the capacity are omitted at the end, where the curve is flat.
-        let points = collect(&mut points, dense.iter().map(|sample| sample.point(in_cycles)));
+        // Of more points than the models have room for, every second or third is fitted, so that no size is left out.
+        let step = dense.iter().count().div_ceil(MAX_POINTS).max(1);
+        let points: Vec<Point> = dense.iter().step_by(step).map(|sample| sample.point(in_cycles)).collect();
+        let points = points.as_slice();
         let mut workspace = Workspace::new(stop);
 
         let gigahertz = in_cycles.then(|| clock(dense)).flatten();
@@ -82,9 +83,8 @@ impl Analysis {
         let reaches = knees.map(|knee| knee.reach);
         let reach = Some(reaches[0]).filter(|reach| *reach > 0.0 && *reach < largest.0.real());
         let mixture = fit_mixture(points, &mut workspace);
-        let mut sizes = [0.0; MAX_CLAIMS];
-        let sizes = collect(&mut sizes, claims.iter().map(|claim| claim.size.0.real()));
-        let reported = (!sizes.is_empty()).then(|| fit_reported(points, sizes, &mut workspace));
+        let sizes: Vec<f64> = claims.iter().map(|claim| claim.size.0.real()).collect();
+        let reported = (!sizes.is_empty()).then(|| fit_reported(points, &sizes, &mut workspace));
         let mut stair = fit_stair(points, reach, &mut workspace);
         if stair.is_err() {
             stair = fit_stair(points, None, &mut workspace);
@@ -104,10 +104,9 @@ impl Analysis {
             caches::read_clocks(&mut caches, &within);
         }
         let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense, gigahertz));
-        let mut last = [0.0; MAX_POINTS];
         let is_far = |sample: &Sample| sample.size.0.real() * SQRT_2 >= largest.0.real();
-        let far = |sample: &Sample| is_far(sample).then_some(sample.nanoseconds);
-        let largest_ns = stats::median(dense.values(&mut last, &far));
+        let mut last: Vec<f64> = dense.iter().filter(is_far).map(|sample| sample.nanoseconds).collect();
+        let largest_ns = stats::median(&mut last);
         Analysis {
             gigahertz,
             stair,
@@ -214,12 +213,11 @@ impl Analysis {
 fn are_smoother_in_cycles(samples: Samples<'_>) -> bool {
     /// Largest ratio of the changes in both units at which cycles are used.
     const MORE: f64 = 1.05;
-    let mut points = [(Bytes(0), 0.0, 0.0); MAX_POINTS];
     let values = samples
         .iter()
         .map(|sample| (sample.size, sample.nanoseconds, sample.core_cycles.unwrap_or(f64::NAN)));
-    let points = collect(&mut points, values);
-    sort_by_key(points, |(size, ..)| *size);
+    let mut points: Vec<_> = values.collect();
+    sort_by_key(&mut points, |(size, ..)| *size);
     let changes = |value: &dyn Fn(&(Bytes, f64, f64)) -> f64| -> f64 {
         points.iter().zip(points.iter().skip(1)).map(|(one, next)| ln(value(next) / value(one)).abs()).sum()
     };
@@ -289,6 +287,17 @@ mod tests {
         assert!((memory.nanoseconds().value - 125.0).abs() < 1.5 && memory.points > 5, "{memory:?}");
         assert_eq!(analysis.still_rising(), None);
         assert!(analysis.reported.unwrap().is_ok());
+    }
+
+    #[test]
+    fn every_part_of_a_curve_with_many_points_is_fitted() {
+        // The first points in descending order lack the first levels.
+        let beside = |sample: Sample| {
+            (0..10).map(move |line| Sample { size: Bytes(sample.size.0 + 64 * line), ..sample })
+        };
+        let many: Vec<Sample> = planted().into_iter().rev().flat_map(beside).collect();
+        let numbers: Vec<_> = analysis(&many, claims()).caches().iter().map(|cache| cache.number).collect();
+        assert_eq!((many.len(), numbers), (800, [1, 2, 3].into()));
     }
 
     /// A curve of sharp steps, four points an octave: each size is known to lie between two points, and no better.

@@ -4,8 +4,10 @@
 //! on a busy host that clock differs from point to point. The latency of a level in nanoseconds is therefore taken from
 //! its own points.
 
+use alloc::vec::Vec;
+
 use latency_core::math::ToReal;
-use latency_core::model::{Fit, MAX_POINTS};
+use latency_core::model::Fit;
 use latency_core::stats::{self, Estimate};
 
 use crate::result::sample::{Sample, Samples};
@@ -38,16 +40,14 @@ impl Reading {
             |sample: &Sample| fit.levels().iter().all(|level| level.missing(sample.size.0.real()) >= MISSES);
         let beyond = |index| samples.get(index).filter(all_miss);
         let samples = samples.only(&beyond);
-        let raised = |sample: &Sample| {
+        let raised = |sample: Sample| {
             let point = sample.point(overall.is_some());
             point.latency * fit.memory.value / fit.evaluate(point.working_set)
         };
-        let mut values = [0.0; MAX_POINTS];
-        let values =
-            samples.values(&mut values, &|sample| Some(raised(sample)).filter(|value| value.is_finite()));
+        let mut values: Vec<f64> = samples.iter().map(raised).filter(|value| value.is_finite()).collect();
         let gigahertz = overall.map(|overall| clock(samples).unwrap_or(overall));
         let points = if values.len() < ENOUGH { 0 } else { values.len() };
-        let read = stats::summarise(values).filter(|_| points > 0);
+        let read = stats::summarise(&mut values).filter(|_| points > 0);
         Reading { latency: read.map_or(fit.memory, |summary| summary.or_range()), gigahertz, points }
     }
 
@@ -59,6 +59,7 @@ impl Reading {
 
 /// Returns the median core clock of points in gigahertz.
 pub fn clock(samples: Samples<'_>) -> Option<f64> {
-    let mut clocks = [0.0; MAX_POINTS];
-    stats::median(samples.values(&mut clocks, &|sample| Some(sample.core_cycles? / sample.nanoseconds)))
+    let clock = |sample: Sample| Some(sample.core_cycles? / sample.nanoseconds);
+    let mut clocks: Vec<f64> = samples.iter().filter_map(clock).collect();
+    stats::median(&mut clocks)
 }

@@ -98,24 +98,8 @@ impl<'s> Samples<'s> {
         Samples { length: self.length, get }
     }
 
-    /// Returns the values of the samples that have one, stored in `room`.
-    pub fn values<'v>(self, room: &'v mut [f64], value: &dyn Fn(&Sample) -> Option<f64>) -> &'v mut [f64] {
-        collect(room, self.iter().filter_map(|sample| value(&sample)))
-    }
-
     /// Returns all samples.
     pub fn iter(self) -> impl Iterator<Item = Sample> + Clone + 's {
         (0..self.length).filter_map(self.get)
     }
-}
-
-/// Stores items in `room`, at most as many as fit, and returns them.
-pub fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &mut [T] {
-    let mut count = 0;
-    for item in items {
-        let Some(slot) = room.get_mut(count) else { break };
-        *slot = item;
-        count += 1;
-    }
-    room.get_mut(..count).unwrap_or_default()
 }

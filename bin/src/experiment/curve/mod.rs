@@ -11,7 +11,6 @@ pub mod view;
 
 use alloc::vec::Vec;
 
-use latency_core::model::MAX_POINTS;
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::next_size;
 use latency_core::sort::sort_by_key;
@@ -33,7 +32,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::chart::vector;
-use crate::result::sample::{Sample, Samples, collect};
+use crate::result::sample::{Sample, Samples};
 use crate::result::spans::SpanPoint;
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
@@ -220,7 +219,12 @@ fn first_level(known: &[(Bytes, f64)]) -> Option<Bytes> {
 
 /// Returns the sizes, and their latencies so far.
 fn so_far<'r>(schedule: &mut RealSchedule<'_>, room: &'r mut [(Bytes, f64)]) -> &'r mut [(Bytes, f64)] {
-    collect(room, schedule.so_far().map(|(point, latency)| (point.size, latency)))
+    let mut count = 0;
+    for (slot, (point, latency)) in room.iter_mut().zip(schedule.so_far()) {
+        *slot = (point.size, latency);
+        count += 1;
+    }
+    room.get_mut(..count).unwrap_or_default()
 }
 
 /// Adds sizes where the latency changes most between neighbours.
@@ -268,7 +272,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
         let memory = memory_apart.unwrap_or_else(|| memory.nanoseconds());
         reference::published(&mut parts.answer, report, published, Some(memory.value));
     }
-    let samples: Vec<Sample> = vector(report.outcomes.iter().filter_map(Sample::of).take(MAX_POINTS));
+    let samples: Vec<Sample> = vector(report.outcomes.iter().filter_map(Sample::of));
     let subtitle = point::subtitle("latency by working set", report.machine, report.outcomes.first());
     let told = |size| split::parts(report.outcomes.iter().find(|outcome| outcome.point.size == size)?);
     let words = ["", subtitle.as_str()];
