@@ -110,7 +110,7 @@
 .endm
 
 // The compare and swap succeeds, since only this side changes the line in its
-// turn. It both acquires and releases, as a lock does that is handed over.
+// turn. It both acquires and releases, like a lock that is handed over.
 .macro lb_cores_lse_cas_send
         mov     x13, x7
         casal   x13, x8, [x0]           // acquire and release: the turn begins and ends here

@@ -20,8 +20,8 @@
         .popsection
         .endm
 
-// void *memcpy(void *to = x0, const void *from = x1, size_t count = x2) For short
-// lengths, all loads precede the stores, so memmove uses this code too. For others,
+// void *memcpy(void *to = x0, const void *from = x1, size_t count = x2)
+// For short lengths, all loads precede the stores, so memmove uses this code too. For others,
 // the target may begin before the source: bytes are read before they are written.
         lb_mem_begin memcpy
         cmp     x2, #16

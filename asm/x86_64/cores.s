@@ -24,7 +24,7 @@
 # has sent a message and has not yet counted the answer. Initially, all lines are
 # zero.
 #
-# There is no `pause` between polls: it takes 40 cycles on Zen 2 and later and 140 since
+# There is no `pause` between polls: it lasts 40 cycles on Zen 2 and later and 140 since
 # Skylake, and the answer would be detected late by half of this time on average. The
 # stop word is read only every 1024 polls, so that its line hardly disturbs the
 # exchange.

@@ -21,8 +21,8 @@
         .popsection
         .endm
 
-# void *memcpy(void *to = rdi, const void *from = rsi, size_t count = rdx) For
-# short lengths, all loads precede the stores, so memmove uses this code too.
+# void *memcpy(void *to = rdi, const void *from = rsi, size_t count = rdx)
+# For short lengths, all loads precede the stores, so memmove uses this code too.
         lb_mem_begin memcpy
         mov     rax, rdi
         cmp     rdx, 16

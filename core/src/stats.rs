@@ -199,7 +199,7 @@ pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
 pub fn counter_step(differences: &[u64]) -> u64 {
     /// Maximum step of a counter that can time single hops.
     const LARGEST: u64 = 1024;
-    /// Minimum step for a tolerance of one: every number is a multiple of a smaller step to within one.
+    /// Minimum step whose multiples may be missed by one: to within one, every number is a multiple of 2 and of 3.
     const LEAST_TOLERANT: u64 = 4;
     let exact = differences.iter().fold(0, |a, &b| greatest_common_divisor(a, b));
     let near = |step: &u64| {

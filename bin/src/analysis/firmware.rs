@@ -12,7 +12,7 @@ use crate::warning::{Warning, Warnings};
 /// Relative error of a claim that is reported: firmware is seldom exact, but software that relies on a claim this far
 /// off chooses wrongly.
 const DIFFERS: f64 = 0.25;
-/// Ratio of latencies from which on two memories are of different tiers; a tier is memory of about one speed.
+/// Least ratio of latencies at which two memories are of different tiers; a tier is memory of about one speed.
 const OF_ANOTHER_TIER: f64 = 1.5;
 
 /// Returns the lowest measured latency of a node's memory, in nanoseconds: from the nodes that the claim is for, if

@@ -60,13 +60,13 @@ pub struct BandwidthLimit {
 }
 
 impl BandwidthLimit {
-    /// Returns whether the generators are the limit, so that the memory may deliver more.
+    /// Returns true if the generators are the limit, so that the memory may deliver more.
     pub const fn is_of_generators(&self) -> bool {
         matches!(self.verdict, Verdict::OneGenerator | Verdict::GeneratorsExhausted)
     }
 
-    /// Returns another number of generators than that of the limit, and their rate: all generators if fewer reach the
-    /// limit, half of them otherwise.
+    /// Returns a second number of generators with its rate, to be shown beside the limit: all generators if fewer
+    /// reached it, else half of them.
     pub fn others(&self) -> Option<(u32, Estimate)> {
         match self.verdict {
             Verdict::OverSaturated => Some((self.all, self.whole)),

@@ -124,7 +124,7 @@ pub struct InMemory {
     pub lines: u64,
     /// The time of a load.
     pub memory: Estimate,
-    /// The time over as many lines side by side, in the largest pages that were obtained.
+    /// The time of a load over the same number of lines, side by side in the largest pages that were obtained.
     pub data: Option<Estimate>,
     /// The cost of translation over as many pages without memory.
     pub alone: Option<Estimate>,
@@ -136,8 +136,8 @@ impl InMemory {
         Some(self.memory.less(self.data?))
     }
 
-    /// Returns the part of that cost which is not that of translation alone: data and page tables compete for the
-    /// caches, and in a guest the host translates, too.
+    /// Returns the part of the cost beyond the cost of translation alone: data and page tables compete for the caches, and
+    /// in a guest the host translates too.
     pub fn rest(&self) -> Option<Estimate> {
         Some(self.cost()?.less(self.alone?))
     }

@@ -94,8 +94,8 @@ pub fn line(document: &mut Shown, report: &Report<'_, '_>) {
     );
 }
 
-/// Writes a figure for the top of a page: an estimate with its interval (which replaces the number if it is wide), in a unit that consists of `ones`, the trust in
-/// it, and the range that is published for its quantity.
+/// Writes a figure for the top of a page: an estimate with its interval (which replaces the number if it is wide), in a
+/// unit that consists of `ones`, the trust in it, and the range that is published for its quantity.
 pub fn figure(
     document: &mut Shown,
     report: &Report<'_, '_>,

@@ -29,8 +29,8 @@ const CONFLICTS: [(FlagId, FlagId, &str); 6] = [
 /// Reads a command line without the program's name.
 ///
 /// The first positional argument names one of the `experiments`; without a name, the first one runs. The rest are its
-/// operands. `help` and `version` may be words, and `options` after `help`. With either of them, only each single argument is checked. The first of
-/// the `formats` is the default.
+/// operands. `help` and `version` may be words, and `options` after `help`. With either of them, only each single
+/// argument is checked. The first of the `formats` is the default.
 ///
 /// # Errors
 /// Returns the first argument that is invalid in itself, or else the first invalid combination.

@@ -45,12 +45,13 @@ const PAIRS_NS: f64 = 40e9;
 const MATRIX_NS: f64 = 54e9;
 /// Nanoseconds for mapping, clearing and writing a byte, if the host has to find the memory first.
 const SET_UP_BYTE_NS: f64 = 1.5;
-/// Nanoseconds from the start of a run of one pair to its last visit, the addition for each GiB of a working set, which
-/// must be placed and written, and the size up to which nothing is added. A run of one pair thus ends within ten
-/// seconds, even with busy neighbours.
+/// Nanoseconds from the start of a run of one pair to its last visit, so that the run ends within ten seconds, even with
+/// busy neighbours.
 const WHOLE_NS: f64 = 9.2e9;
+/// Addition to [`WHOLE_NS`] for each GiB of the working set beyond [`QUICKLY_PLACED`]: it must be placed and written.
 const WHOLE_NS_PER_GIB: f64 = 1e9;
-const FREE_OF_TIME: Bytes = Bytes(512 << 20);
+/// Largest working set that adds no time to [`WHOLE_NS`].
+const QUICKLY_PLACED: Bytes = Bytes(512 << 20);
 /// Minimum nanoseconds of the visits of a run of one pair, enough for an interval: a host that must find the memory of a
 /// guest first takes up to 10 s for a GiB.
 const LEAST_VISITS_NS: f64 = 3e9;
@@ -307,7 +308,7 @@ impl Budget {
                 machine.sizing.as_ref().filter(is_like).map_or(f64::INFINITY, |look| look.cold_ns);
         }
         if let ([point], false) = (points, budget.bounded || budget.trials.is_some()) {
-            let more = point.size.0.saturating_sub(FREE_OF_TIME.0);
+            let more = point.size.0.saturating_sub(QUICKLY_PLACED.0);
             budget.whole_ns = WHOLE_NS + WHOLE_NS_PER_GIB * more.real() / (1u64 << 30).real();
             if options.whole_ns().is_infinite() {
                 budget.least_ns = LEAST_VISITS_NS;
@@ -335,7 +336,8 @@ impl Budget {
         budget.within(each_ns * count.real(), count)
     }
 
-    /// Returns true if a random walk over a working set can tell memory and translation apart: most of the set is in no cache.
+    /// Returns true if a random walk over a working set can tell memory and translation apart: most of the set is in no
+    /// cache.
     pub fn may_tell_apart(machine: &Machine, point: &Point) -> bool {
         machine.reaches_memory(point.size) || point.size >= LEAST_DEFAULT
     }

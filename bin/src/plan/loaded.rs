@@ -31,8 +31,8 @@ const USUAL: &[&str] = &["read", "2:1"];
 ///
 /// # Errors
 ///
-/// The errors of [`Scope::resolve`], [`check_kinds`], [`generators::check_cpus`], [`working_set`] and [`generators::footprint`];
-/// [`PlacementError::NeedsSecondCpu`] and [`PlacementError::CpuGenerates`].
+/// The errors of [`Scope::resolve`], [`check_kinds`], [`generators::check_cpus`], [`working_set`] and
+/// [`generators::footprint`]; [`PlacementError::NeedsSecondCpu`] and [`PlacementError::CpuGenerates`].
 pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
     let mut scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;

@@ -29,8 +29,8 @@ pub enum ColumnKind {
     Word,
 }
 
-/// Declares the columns in their order: `NAME Kind "key" "About it.";`, with `[rank "words"]` behind the key of a column that
-/// tells points apart.
+/// Declares the columns in their order: `NAME Kind "key" "About it.";`, with `[rank "words"]` behind the key of a
+/// column that tells points apart.
 macro_rules! columns {
     ($($name:ident $kind:ident $key:literal $([$rank:literal $words:literal])? $about:literal;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the names of constants")]
@@ -211,8 +211,8 @@ impl Column {
         (0..COUNT as u8).map(Column)
     }
 
-    /// Returns the column with a key, and the part with it: its value (0), or an end of its interval (1, 2). The search begins
-    /// at `near`, because the members of a row follow each other in about the order of the table.
+    /// Returns the column with a key, and the part with it: its value (0), or an end of its interval (1, 2). The search
+    /// begins at `near`, because the members of a row follow each other in about the order of the table.
     #[must_use]
     pub fn named(key: &str, near: Column) -> Option<(Column, usize)> {
         let end = |end: usize| Some((key.strip_suffix(ENDS[end])?, end + 1));

@@ -70,10 +70,10 @@ macro_rules! field {
 }
 pub(crate) use field;
 
-/// Adds members to the innermost object, each with its meaning: `"key": value => "What it is.";`, with `interval` behind the
-/// key of a quantity that has a confidence interval, and `shown` behind the key of a value that is composed of parts. A
-/// field that is declared elsewhere is `FIELD: value;`, and `..function(value);` adds the members of another function. Behind
-/// `fn name(value: Type);` instead of a document, the members are those of a function.
+/// Adds members to the innermost object, each with its meaning: `"key": value => "What it is.";`, with `interval`
+/// behind the key of a quantity that has a confidence interval, and `shown` behind the key of a value that is composed
+/// of parts. A field that is declared elsewhere is `FIELD: value;`, and `..function(value);` adds the members of
+/// another function. Behind `fn name(value: Type);` instead of a document, the members are those of a function.
 macro_rules! members {
     ($(#[$meta:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),*); $($members:tt)*) => {
         $(#[$meta])* $visible fn $name(document: &mut Shown, $($argument: $type),*) {

@@ -1,6 +1,8 @@
 //! Numbers as they are written for people and programs, and the width of a text.
 //!
-//! Texts show three significant digits, and formats for programs seven. The fixed line of a pair has its own rule.
+//! Plain numbers follow one of three rules. [`Figure`] is whole from 10 up: for headlines, pictures and the line of a
+//! pair, where numbers of one kind stand side by side. [`Digits`] has three significant digits, for tables and
+//! sentences; [`Precise`] has seven, for programs.
 
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::Real;
@@ -10,7 +12,7 @@ use latency_core::text::Text;
 /// Number from which on every double is a whole number (2^52). Larger ones may not fit into a `u64`.
 const WHOLE_FROM: f64 = 4_503_599_627_370_496.0;
 
-/// A number as texts show it: whole from 10 up, with two decimals below.
+/// A number for people at a glance: whole from 10 up, with two decimals below.
 ///
 /// The rounded value decides, so that 9.996 is `10` and never `10.00`. A number that is not finite is `n/a`. Width,
 /// fill and alignment of the format are honoured.
@@ -79,7 +81,7 @@ fn power_of_ten(exponent: usize) -> f64 {
     (0..exponent).fold(1.0, |power, _| power * 10.0)
 }
 
-/// A number for people, with three significant digits: `0.620`, `1.29`, `14.0`, `107`, `12345`.
+/// A number for people to compare, with three significant digits: `0.620`, `1.29`, `14.0`, `107`, `12345`.
 ///
 /// A number that is not finite is `-`. Width, fill and alignment of the format are honoured.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]

@@ -11,7 +11,7 @@ use core::fmt::{self, Write};
 
 /// The background colours from the lightest shade to the darkest, of the 256 colours: a path through the colour cube
 /// from pale yellow over orange to dark red.
-const GROUNDS: [u8; 8] = [230, 223, 215, 208, 202, 160, 124, 88];
+const BACKGROUNDS: [u8; 8] = [230, 223, 215, 208, 202, 160, 124, 88];
 /// The index of the first background that is dark enough for light text.
 const FIRST_DARK: usize = 5;
 const BLACK: u8 = 16;
@@ -93,8 +93,8 @@ fn number(
 ) -> fmt::Result {
     let figure = Figure(value);
     if terminal.colour {
-        let (ground, text) = colours(shades.step(value, GROUNDS.len()));
-        return terminal.paint_on(out, ground, text, &format_args!(" {figure:>cell_width$}  "));
+        let (background, text) = colours(shades.step(value, BACKGROUNDS.len()));
+        return terminal.paint_on(out, background, text, &format_args!(" {figure:>cell_width$}  "));
     }
     let characters = characters(terminal);
     let shade = characters.get(shades.step(value, characters.len())).copied().unwrap_or(' ');
@@ -106,9 +106,9 @@ fn scale(out: &mut dyn Write, unit: &str, shades: &Shades, terminal: Terminal) -
     let (low, high) = shades.ends();
     write!(out, "{} {unit} ", Figure(low))?;
     if terminal.colour {
-        for step in 0..GROUNDS.len() {
-            let (ground, text) = colours(step);
-            terminal.paint_on(out, ground, text, &"  ")?;
+        for step in 0..BACKGROUNDS.len() {
+            let (background, text) = colours(step);
+            terminal.paint_on(out, background, text, &"  ")?;
         }
     } else {
         out.write_char('[')?;
@@ -126,8 +126,8 @@ fn characters(terminal: Terminal) -> [char; 5] {
 
 /// Returns the background and text colours of a shade.
 fn colours(step: usize) -> (u8, u8) {
-    let ground = GROUNDS.get(step).copied().unwrap_or(GREY);
-    (ground, if step < FIRST_DARK { BLACK } else { WHITE })
+    let background = BACKGROUNDS.get(step).copied().unwrap_or(GREY);
+    (background, if step < FIRST_DARK { BLACK } else { WHITE })
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! JSON: every value, object and list, as one object. Sentences, tables and pictures are for people; [`stored`](super::stored)
-//! keeps them in a member of their own.
+//! JSON: every value, object and list, as one object. Sentences, tables and pictures are for people;
+//! [`stored`](super::stored) keeps them in a member of their own.
 
 use core::fmt::{self, Write};
 

@@ -24,7 +24,7 @@ worded! {
 /// Facts about the memory of a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
-    /// The means of its placement.
+    /// The means by which it was placed on its node.
     pub means: Means,
     /// The kind of pages obtained: never [`Pages::AUTO`].
     pub pages: Pages,
@@ -85,7 +85,7 @@ impl Placed {
 /// Facts about the memory of generators that run during a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedField {
-    /// The means of its placement.
+    /// The means by which it was placed on its node.
     pub means: Means,
     /// The kind of pages obtained.
     pub pages: Pages,

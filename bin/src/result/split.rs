@@ -19,8 +19,8 @@ pub struct Split {
     pub grouped: [f64; GROUPED],
     /// Both parts; `None` if the TLB does not hold the pages of a window, or if rounds are too few for an interval.
     pub parts: Option<LoadParts>,
-    /// The ratio of windows of half the pages to whole windows at the end of its interval that is farther from 1, if it does not
-    /// show that the TLB holds a window.
+    /// The ratio of windows of half the pages to whole windows at the end of its interval that is farther from 1, if it
+    /// does not show that the TLB holds a window.
     pub windows_differ: Option<f64>,
 }
 

@@ -10,7 +10,7 @@ use super::results::are_of_one_run;
 use super::rows::{Draft, LOADED, Problem, each_line, lines};
 use super::shape::OF_SCHEMA_1;
 use super::tree::line_of;
-use super::{foreign, origin, unit};
+use super::{foreign, summaries, unit};
 use crate::options::tokens::escaped;
 use crate::record::columns::{CLASS, Column, ColumnKind, EXPERIMENT, HOST, NS, TOOL_VERSION, WORKING_SET};
 use crate::record::row::Row;
@@ -72,7 +72,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft) -> Result
         }
         table.row(line, draft)
     })?;
-    origin::limits(draft).map_err(|what| Problem::new(1, what))
+    summaries::limits(draft).map_err(|what| Problem::new(1, what))
 }
 
 /// The layout of the rows of a table.
@@ -215,7 +215,7 @@ impl TableLayout {
             origin::limits(draft)?;
         }
         match row.is_word(EXPERIMENT, LOADED) {
-            true => origin::of_table(row, draft),
+            true => summaries::of_table(row, draft),
             false if is_compared(&row, false) => draft.push(row),
             false => Ok(()),
         }

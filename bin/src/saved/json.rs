@@ -13,6 +13,7 @@ use super::point::{is_compared, is_level, point, read as read_cell};
 use super::rows::{Draft, Problem, Saved, Tool, whole};
 use super::sections;
 use super::shape;
+use super::summaries;
 use super::tlb;
 use super::tree::JsonValue;
 use crate::analysis::cause::{CACHES, SavedFacts};
@@ -21,7 +22,7 @@ use crate::options::tokens::escaped;
 use crate::record::columns::{CHAINS, KERNEL, NS, WORKING_SET};
 use crate::record::row::{Row, bytes};
 
-/// Reads a document: that of a run, that of an experiment of a report, or a list of cpu-benchmarks.
+/// Reads a document: of a run, of one experiment of a report, or a list of cpu-benchmarks.
 pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft) -> Result<(), Problem> {
     match document.event() {
         Event::BeginObject => {}
@@ -38,7 +39,8 @@ pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft) -> Result<(), Pro
         causes(document, &mut draft.saved);
     }
     let is_report = sections::are_in(draft.saved.experiment.as_str());
-    // A report has the rows of its parts, but that of saved results, whose points name their experiments, has none.
+    // The report of a run has sections, each with its rows. The report of saved results has none: all of its points are
+    // in one list, and name their experiments.
     let is_collection = is_report && !draft.of_hosts && document.member("sections").is_none();
     if is_collection {
         draft.is_collection = true;
@@ -47,9 +49,9 @@ pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft) -> Result<(), Pro
     if is_collection || !draft.skips_rows() {
         each_point(document.at("rows"), draft);
     }
-    document.at("curves").objects().for_each(|curve| origin::curve(curve, draft));
+    document.at("curves").objects().for_each(|curve| summaries::curve(curve, draft));
     if draft.in_brief {
-        document.at("classes").objects().for_each(|class| origin::class(class, draft));
+        document.at("classes").objects().for_each(|class| summaries::class(class, draft));
     }
     draft.size_limits();
     // The results of a collection are checked one by one.
@@ -65,7 +67,7 @@ fn circumstances(document: JsonValue<'_>, draft: &mut Draft) {
     let saved = &mut draft.saved;
     let experiment = document.at("experiment").text();
     draft.is_collection |= experiment == sections::SHOW && !draft.of_hosts;
-    // The name of a collection is that of the command that made it.
+    // A collection has the name of the command that made it, which is not an experiment.
     if !draft.is_collection {
         saved.experiment = Text::from_bytes(experiment.as_bytes());
     }
@@ -152,7 +154,7 @@ fn facts(facts: &mut SavedFacts, name: &str, object: JsonValue<'_>) {
     for (key, member) in object.members() {
         match member.event() {
             Event::Number(number) => facts.set(name, &key, number),
-            // A property that applies halves its fact.
+            // A flag is a fact of 1, or of a half if it is true: causes are sought in factors.
             Event::Bool(flag) => facts.set(name, &key, if flag { 0.5 } else { 1.0 }),
             _ => {}
         }
@@ -166,7 +168,7 @@ fn each_point(points: JsonValue<'_>, draft: &mut Draft) {
             continue;
         }
         object.check(match is_level(&row) && !draft.is_collection {
-            true => draft.push(origin::idle(row, draft.in_brief)),
+            true => draft.push(summaries::idle(row, draft.in_brief)),
             false => draft.push(row),
         });
     }

@@ -25,6 +25,7 @@ pub mod sections;
 #[cfg(test)]
 mod several_tests;
 pub mod shape;
+mod summaries;
 #[cfg(test)]
 mod tests;
 pub mod tlb;

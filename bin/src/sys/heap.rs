@@ -94,7 +94,7 @@ impl Heap {
                 unsafe { block.cast::<usize>().write(next) };
             }
             // SAFETY: `map` made this mapping for these bytes, and this is its last use.
-            (None, Some(block)) => drop(unsafe { Region::again(block, layout.size(), Pages::AUTO) }),
+            (None, Some(block)) => drop(unsafe { Region::of_forgotten(block, layout.size(), Pages::AUTO) }),
             (None, None) => {}
         }
     }

@@ -119,7 +119,7 @@ impl Drop for Reservation {
 /// Unmaps `length` bytes of a reservation, to which no reference exists.
 fn release(start: *mut u8, length: usize) {
     if length > 0 {
-        // SAFETY: both callers own the addresses, and nothing points there.
+        // SAFETY: the callers own the addresses, and nothing points there.
         let _ = unsafe { munmap(start.cast(), length) };
     }
 }
@@ -174,11 +174,12 @@ impl Region {
         Ok(Region { range, pages })
     }
 
-    /// Returns the region that [`map`](Self::map) made for `bytes` and `pages`, with its first byte at `base`.
+    /// Returns the region that [`map`](Self::map) made for `bytes` and `pages`, with its first byte at `base`, after it
+    /// was forgotten.
     ///
     /// # Safety
     /// The region was forgotten, and no other code uses its mapping any more.
-    pub(super) unsafe fn again(base: NonNull<u8>, bytes: usize, pages: Pages) -> Region {
+    pub(super) unsafe fn of_forgotten(base: NonNull<u8>, bytes: usize, pages: Pages) -> Region {
         let length = bytes.max(1).next_multiple_of(granule(pages));
         Region { range: Reservation { base, length }, pages }
     }

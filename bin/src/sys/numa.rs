@@ -10,8 +10,7 @@
 //! these functions are safe for any address.
 //!
 //! # References
-//! `mbind(2)`, `set_mempolicy(2)`, `get_mempolicy(2)`, `move_pages(2)`. rustix has
-//! none of them.
+//! `mbind(2)`, `set_mempolicy(2)`, `get_mempolicy(2)`, `move_pages(2)`. rustix has none of them.
 
 use super::errno::Errno;
 use super::raw::syscall6;
@@ -28,8 +27,8 @@ pub fn only(node: NodeId) -> NodeSet {
     [node.0].into_iter().collect()
 }
 
-/// Returns the size of a mask of nodes in the kernel's form, which is one more than the bits (mm/mempolicy.c,
-/// `get_nodes`).
+/// Returns the kernel's `maxnode` for a set of nodes: one more than its number of bits, because the kernel subtracts one
+/// (mm/mempolicy.c, `get_nodes`).
 fn maximum_node(nodes: &NodeSet) -> usize {
     size_of_val(nodes.words()) * 8 + 1
 }

@@ -160,7 +160,7 @@ fn map(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
 /// [`map`] mapped this number of bytes at this start, and no other code uses them any more.
 unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
     // SAFETY: as the caller says.
-    drop(unsafe { Region::again(start, bytes, PAGES) });
+    drop(unsafe { Region::of_forgotten(start, bytes, PAGES) });
 }
 
 impl<T> core::fmt::Debug for Table<T> {

@@ -8,8 +8,8 @@
 //! all of that time.
 //!
 //! # References
-//! `madvise(2)`: MADV_POPULATE_READ. `memfd_create(2)`: MFD_HUGETLB. Linux `mm/memory.c`, `do_anonymous_page`, and `mm/huge_memory.c`,
-//! `do_huge_pmd_anonymous_page`: a read fault maps the (huge) zero page.
+//! `madvise(2)`: MADV_POPULATE_READ. `memfd_create(2)`: MFD_HUGETLB. Linux `mm/memory.c`, `do_anonymous_page`, and
+//! `mm/huge_memory.c`, `do_huge_pmd_anonymous_page`: a read fault maps the (huge) zero page.
 
 use super::errno::Errno;
 use super::map::{Reservation, base_page, fetch};

@@ -227,8 +227,9 @@ warnings! {
         "the hypervisor backs this guest's {page} pages with {base} pages, which cancels part of the huge-page \
          benefit";
         "enable huge pages on the host";
-    /// The TLB was not seen to hold the pages of a window, so memory and translation were not told apart. `ratio` is the
-    /// latency in windows of half the pages, divided by that in whole windows: the end of its interval that is farther from 1.
+    /// The TLB was not seen to hold the pages of a window, so memory and translation were not told apart. `ratio` is
+    /// the latency in windows of half the pages, divided by that in whole windows: the end of its interval that is
+    /// farther from 1.
     TranslationNotSeparated { from: NodeId, to: NodeId, size: Bytes, ratio: f64 } = "translation-not-separated"
         => Note, Point(from, to, size), percent_off(ratio);
         "memory and address translation could not be told apart",

@@ -1,7 +1,7 @@
 //! The assembly routines, which have the same names and types for every instruction set.
 //!
-//! The traffic of `stream.s` is unrelated to `stream.rs` of each instruction set, which writes chains with stores that
-//! bypass the caches: traffic only keeps a memory busy.
+//! Two files are called stream, and have nothing in common: the traffic of `stream.s` keeps a memory busy; `stream.rs` of
+//! each instruction set writes chains with stores that bypass the caches.
 //!
 //! # Safety
 //!

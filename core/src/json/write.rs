@@ -127,9 +127,9 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{value}")
     }
 
-    /// Writes a number rounded to at most `digits` decimals (17 at most), without zeros at the end but
-    /// one: 240.000 is written as `240.0`, so that every reader takes it for a real number. A number that is not finite cannot be represented in JSON and
-    /// is written as `null`.
+    /// Writes a number rounded to at most `digits` decimals (17 at most), without zeros at the end but one: 240.000 is
+    /// written as `240.0`, so that every reader takes it for a real number. A number that is not finite cannot be
+    /// represented in JSON and is written as `null`.
     ///
     /// # Errors
     /// The errors of every method of [`Writer`].

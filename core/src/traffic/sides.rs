@@ -1,4 +1,4 @@
-//! The CPUs that generate traffic, and the comparisons of bandwidth.
+//! The choices for a measurement of bandwidth: the comparison, and the CPUs that generate traffic.
 
 use crate::worded;
 

@@ -36,10 +36,10 @@ const NARROW: f64 = 1.04;
 /// The largest factor between the reorder buffers of one thread and of two.
 const HALF: f64 = 2.4;
 
-/// The evidence that one fact gives beside the fact that moved.
+/// The evidence that a second fact must give, beside the fact that moved.
 #[derive(Clone, Copy)]
 enum Clause {
-    /// It is known to have stayed the same.
+    /// The second fact is known to have stayed the same.
     Same,
     /// It stayed the same, or neither side knows it.
     Kept,

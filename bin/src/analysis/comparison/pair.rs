@@ -4,7 +4,7 @@ use latency_core::stats::Interval;
 
 use crate::record::row::Row;
 
-/// The meaning of a difference.
+/// The verdict on the difference of one point between both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparisonVerdict {
     /// The difference is within the threshold or within the uncertainty.

@@ -58,8 +58,8 @@ pub struct Bend {
     pub lost: f64,
 }
 
-/// Latency as that of a queue: lowest + ns * rho / (1 - rho), with rho the used part of the limit. For an M/D/1 queue,
-/// ns is half of the service time.
+/// A fit of the latency by a queue: lowest + ns * rho / (1 - rho), with rho the used part of the limit. For an M/D/1
+/// queue, ns is half of the service time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
     /// The factor in nanoseconds.
@@ -229,8 +229,8 @@ impl Curve {
         self.levels().get(self.slow..).unwrap_or_default()
     }
 
-    /// Returns the monotone fit of one side of the latency intervals: the fit of the upper ends crosses a latency
-    /// early.
+    /// Returns the monotone fit of the latencies with which a crossing is sought. The upper ends of their intervals cross
+    /// a latency early, so they are the fit for the lower side ([`Ordering::Less`]).
     fn fit(&self, side: Ordering) -> [f64; MOST_LEVELS] {
         let mut latencies = [0.0; MOST_LEVELS];
         for (latency, level) in latencies.iter_mut().zip(self.rising()) {

@@ -509,6 +509,7 @@ fn all_cores_reach_the_limit_only_if_their_interval_allows_it() {
     // Half of two cores deliver 28; both deliver less, but their windows do not agree.
     for (rate, verdict) in [
         (all(24.7, 20.0, 28.4), Verdict::LimitReached),
+        (all(20.0, 19.0, 21.0), Verdict::LimitReached),
         (all(7.3, 5.4, 44.0), Verdict::NotShown),
         (all(27.9, 7.6, 29.1), Verdict::LimitReached),
         (all(50.0, 49.0, 51.0), Verdict::GeneratorsExhausted),

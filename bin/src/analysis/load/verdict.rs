@@ -7,12 +7,12 @@ use latency_core::math::ToReal;
 use latency_core::stats::Estimate;
 use latency_core::units::LineSize;
 
-/// Largest growth of the bandwidth for twice the cores at which the limit lies beyond the cores.
-const REACHED: f64 = 1.25;
-/// Share of the rate of half of the cores below which all cores overload the memory.
-const TOO_MUCH: f64 = 0.9;
-/// Growth of the bandwidth for twice the cores above which still more cores would move still more.
-const EXHAUSTED: f64 = 1.6;
+/// Largest growth of the bandwidth for twice the cores at which memory, or the path to it, is the limit.
+const GROWTH_AT_LIMIT: f64 = 1.25;
+/// Largest share of the bandwidth of half of the cores at which all cores overload the memory.
+const OVERLOADED: f64 = 0.9;
+/// Growth of the bandwidth for twice the cores above which the cores are the limit: more of them would move more.
+const GROWTH_OF_CORES: f64 = 1.6;
 /// Share of the limit below which every offered rate can be delivered.
 const DELIVERABLE: f64 = 0.8;
 /// Least relative difference from the offered rate that counts; paced generators differ by less.
@@ -34,11 +34,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict for the bandwidth of all cores and that of half of them, rounded down.
+    /// Returns the verdict from two bandwidths: of all cores, and of half of them, rounded down.
     ///
-    /// The bounds are for the growth when the cores are doubled, although 3 cores are three times half of them, and 5
-    /// are two and a half times. A core's time per line is modelled as a constant part and a part that grows with the
-    /// number of cores.
+    /// The bounds are for twice the cores. With an odd number, all cores are more than twice the half (3 cores are three
+    /// times 1), so the growth is scaled: the time per line of a core is modelled as a constant part and a part that
+    /// grows with the number of cores.
     pub fn of(cores: usize, all: f64, half: Option<f64>) -> Verdict {
         if cores < 2 {
             return Verdict::OneGenerator;
@@ -49,15 +49,16 @@ impl Verdict {
         let times = cores.real() / (cores / 2).real();
         let doubled = 1.0 + (growth - 1.0) / (times - 1.0);
         match growth {
-            _ if growth < TOO_MUCH => Verdict::OverSaturated,
-            _ if doubled <= REACHED => Verdict::LimitReached,
-            _ if doubled > EXHAUSTED => Verdict::GeneratorsExhausted,
+            _ if growth < OVERLOADED => Verdict::OverSaturated,
+            _ if doubled <= GROWTH_AT_LIMIT => Verdict::LimitReached,
+            _ if doubled > GROWTH_OF_CORES => Verdict::GeneratorsExhausted,
             _ => Verdict::NotShown,
         }
     }
 
-    /// Returns the same verdict as [`of`](Self::of), except that all cores are only over-saturated if even the upper
-    /// end of their interval is. Otherwise they reach the limit, if they do so with the upper end of their interval.
+    /// Returns the verdict where no smaller number of cores delivers more beyond both intervals. It is the verdict of
+    /// [`of`](Self::of), but never over-saturated: all cores that deliver less than half of them reach the limit if they
+    /// do so with the upper end of their interval too; else neither limit is shown.
     pub fn of_all(cores: usize, all: &Estimate, half: Option<f64>) -> Verdict {
         match Verdict::of(cores, all.value, half) {
             Verdict::OverSaturated => match Verdict::of(cores, ends(all).high, half) {

@@ -128,7 +128,8 @@ impl PastLevel {
         }
     }
 
-    /// Returns the standard deviation of the mean of `length` results in a row, divided by that of independent results.
+    /// Returns the standard deviation of the mean of `length` results in a row, as a multiple of what it would be for
+    /// independent results.
     fn spread(&self, length: usize) -> f64 {
         // Too few results to tell a correlation from chance: only a step that the largest one allows is a change.
         let each = if self.independent < ENOUGH { self.most } else { self.correlation };

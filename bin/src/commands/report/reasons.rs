@@ -32,7 +32,7 @@ pub struct WholeTrust<'w> {
 }
 
 impl<'w> WholeTrust<'w> {
-    /// Returns the trust in a report from the warnings of each chapter, and from those of all chapters pooled.
+    /// Returns the trust in a report: `chapters` are the warnings of each chapter, `warnings` those of all together.
     #[must_use]
     pub fn of<'c>(
         chapters: impl Iterator<Item = &'c Warnings> + Clone,

@@ -1,4 +1,4 @@
-//! Memory for the search for a working-set size before the run; it is placed again when the search needs a larger size.
+//! The search for a working-set size before the run: its memory, its limits and its warnings. [`sizing`] has its steps.
 
 use latency_core::units::Bytes;
 
@@ -20,7 +20,7 @@ const LIMIT_NS: f64 = 2e9;
 /// Maximum nanoseconds of a search under an emulator, which walks a working set hundreds of times more slowly.
 const EMULATED_LIMIT_NS: f64 = 90e9;
 
-/// Memory for the chains of a search, one after another.
+/// Memory for the chains of a search, one after another; it is placed again for a larger one.
 struct SearchPlace<'a> {
     machine: &'a Machine,
     watch: Stopwatch,
@@ -40,8 +40,9 @@ impl Place for SearchPlace<'_> {
     }
 }
 
-/// Searches for a working set in memory if the program chooses its size, which `like` says: the point to search with and
-/// the time for a point. With `seeks_cache`, searches for the last-level cache, too. Returns the machine with the sizes found; `None` if no search was made or it found nothing.
+/// Searches for a working set that no cache holds, and with `seeks_cache` for the size of the last-level cache. `like` is
+/// the point to search with and the time for a point; `None` if the user chose the size, so that there is no search.
+/// Returns the machine with the sizes found; `None` if nothing was found.
 ///
 /// # Errors
 ///
@@ -71,8 +72,8 @@ pub fn find<'a>(
     Ok(machine.leak().first())
 }
 
-/// Returns the knowledge before a search over working sets like `like`, one of `points`, and the limits of that search;
-/// `limit_ns` is the time for a point.
+/// Returns the knowledge and the limits with which a search begins. The search walks working sets of the kind of `like`,
+/// one of `points`; `limit_ns` is the time for a point.
 pub fn known(machine: &Machine, like: &Point, points: &[Point], limit_ns: f64, seeks_cache: bool) -> Known {
     let emulated = machine.processor.platform == Platform::Emulated;
     let limit_ns = if emulated { EMULATED_LIMIT_NS } else { LIMIT_NS.min(limit_ns) };

@@ -113,15 +113,15 @@ pub struct GroupedTurns {
     few: u64,
     untimed: u64,
     all_untimed: u64,
-    /// The grouped chains take their next turns from the last to the first one: what a chain leaves in caches and TLBs is found
-    /// by each of the others alike.
+    /// The grouped chains take their next turns from the last to the first one: what a chain leaves in caches and TLBs
+    /// is found by each of the others alike.
     backward: bool,
     parts: [ChainTurns; GROUPED],
 }
 
 impl GroupedTurns {
-    /// Returns the turns of a round of at most `count` batches of `hops` hops after `untimed` loads of the random chain, with
-    /// room for `most` batches of grouped chains; `None` without grouped chains.
+    /// Returns the turns of a round of at most `count` batches of `hops` hops after `untimed` loads of the random
+    /// chain, with room for `most` batches of grouped chains; `None` without grouped chains.
     pub fn of(
         chain: &dyn Walkable,
         (untimed, hops): (u64, u64),

@@ -177,8 +177,9 @@ impl Summariser {
         })
     }
 
-    /// Makes a round of at most `count` batches of `hops` hops each, after `untimed` hops of a warm-up; it ends early after `limit_ns` of walking or at
-    /// `until_ns`. Grouped chains are walked in turn with the random one, and their walks do not count.
+    /// Makes a round of at most `count` batches of `hops` hops each, after `untimed` hops of a warm-up. It ends early after
+    /// `limit_ns` of walking, or at `until_ns`. Grouped chains are walked in turn with the random one, and their walks do
+    /// not count.
     ///
     /// # Errors
     ///

@@ -100,13 +100,14 @@ members! {
 
 fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     let machine = report.machine;
-    let found = conclude(report.outcomes, machine.small.as_ref());
-    let most = |class: &SharingClass| class.most(&machine.cpus, &machine.sharing, machine.small.as_ref());
+    let small = machine.small.as_ref();
+    let found = conclude(report.outcomes, small);
+    let possible = |class: &SharingClass| class.possible(&machine.cpus, &machine.sharing, small);
     let pairs = || report.outcomes.iter().filter(|outcome| outcome.point.walk.ping_pong().is_some());
     let partners = || report.outcomes.iter().filter_map(|outcome| outcome.point.walk.ping_pong());
     let cpus = report.outcomes.iter().map(|outcome| outcome.point.cpu.0);
     let view = &CoresView {
-        of: vector(found.classes.iter().map(most)),
+        of: vector(found.classes.iter().map(possible)),
         left_out: match report.options.pairs {
             Pairs::Of(_) => left_out(report.outcomes, &machine.cpus),
             _ => Vec::new(),

@@ -19,8 +19,9 @@ pub struct Look {
 
 /// Number of columns and lines of dots in one character.
 const BRAILLE: (usize, usize) = (2, 4);
-/// Number of columns between two markers of one series. The constant below is the shift from one series to the next.
+/// Number of columns between two markers of one series.
 const MARKER_DISTANCE: usize = 8;
+/// Number of columns from the first marker of one series to the first marker of the next, so that they do not coincide.
 const MARKER_SHIFT: usize = 3;
 /// The minimum number of columns per point at which every point gets a marker.
 const COLUMNS_PER_MARKER: usize = 4;
@@ -78,7 +79,7 @@ pub struct Pencil<'p, 'a> {
 }
 
 impl Pencil<'_, '_> {
-    /// Draws one series. `among` is its index if there are several series.
+    /// Draws one series. `among` is its index among several series; `None` if it is the only one.
     pub fn series(&mut self, data: &Data, look: Look, among: Option<usize>) {
         match data {
             Data::Points(points) => {

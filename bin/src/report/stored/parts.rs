@@ -26,7 +26,7 @@ type Out<'o> = Writer<&'o mut dyn Write>;
 
 /// Data that a document keeps.
 pub trait Stored {
-    /// Writes it.
+    /// Writes the value.
     fn store(&self, out: &mut Out<'_>);
 
     /// Reads it.
@@ -290,7 +290,7 @@ fn begin_variant(out: &mut Out<'_>, name: &str, is_list: bool) {
     text(out, name);
 }
 
-/// Stores plain types.
+/// Implements [`Stored`] for types that are one value of JSON: an expression writes it, and another reads it.
 macro_rules! plain {
     ($($type:ty: |$own:ident, $out:ident| $store:expr, |$source:ident| $restore:expr;)+) => {$(
         impl Stored for $type {
