@@ -79,7 +79,7 @@ use latency_core::words::When;
 use catalogue::{DESCRIPTORS, EXPERIMENTS};
 use commands::Command;
 use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
-use describe::{CommandRun, ReportParts, output};
+use describe::{CommandRun, output};
 use engine::progress::Progress;
 use engine::session::Findings;
 use error::{Failure, TimingError, advice};
@@ -230,16 +230,13 @@ fn act<'o>(
     // If signals cannot be unblocked, they stay pending.
     let _ = signal::unblock();
     let begun = now();
-    let mut written = Ok(());
-    let ran = || command_run(options, arguments, begun);
-    let found = command.perform(options, &ran, &mut |shown| {
-        // An output file is either completed or removed.
-        let _ = signal::block();
-        written = outputs.open().and_then(|()| outputs.save(catalogue::columns(shown), [false; 2], shown));
-    });
+    let found = command.perform(options, &|| command_run(options, arguments, begun));
+    // An output file is either completed or removed.
     let _ = signal::block();
-    written?;
-    found?.map_or(Ok(()), Err)
+    let (shown, failure) = found?;
+    outputs.open()?;
+    outputs.save(catalogue::columns(&shown), [false; 2], &shown)?;
+    failure.map_or(Ok(()), Err)
 }
 
 /// Returns the seconds since 1970, and the nanoseconds of a monotonic clock.
@@ -318,7 +315,7 @@ fn perform<'o>(
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
     let shown = Shown::of(|document| {
-        describe::report(document, &report, ReportParts::of(&report, experiment.present))
+        describe::report(document, &report, experiment.parts(&report))
     });
     // A run without any value has an error in place of a result.
     let written = match failed.is_some() && done == 0 && !findings.interrupted {

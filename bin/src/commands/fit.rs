@@ -4,7 +4,7 @@ use latency_core::sort::sort_by;
 use latency_core::text::plural;
 use latency_core::units::{Bytes, PageSize};
 
-use super::{Command, Write};
+use super::{Command, CommandResult};
 use crate::analysis::curve::Analysis;
 use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
@@ -130,7 +130,7 @@ fn other_kind(row: &Row) -> Option<&'static str> {
     others.into_iter().find(is_other).map(|(.., why)| why)
 }
 
-fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let path = options.operands().first().copied().unwrap_or_default();
     let saved = Saved::load(path, options.unit)?;
     let experiment = saved.experiment;
@@ -152,10 +152,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(no_curve(why));
     }
     let differs = |field| others.iter().any(|kind| !kind.like.agrees(first.like, field));
-    let shown = ColumnSet::that(&|column| column != WORKING_SET && differs(column));
+    let differing = ColumnSet::that(&|column| column != WORKING_SET && differs(column));
     let name = saved::shown(path);
-    let file = FileContext { name: name.as_str(), shown, reciprocal: options.reciprocal };
-    write(&mut |document| {
+    let file = FileContext { name: name.as_str(), shown: differing, reciprocal: options.reciprocal };
+    let shown = Shown::of(|document| {
         describe::machine::saved_footer(document, &|index| Some(&saved).filter(|_| index == 0));
         document.part(Part::Object(&describe::SUMMARY), |document| model::summary(document, &analysis));
         let poor = saved.conditions.poor;
@@ -182,7 +182,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         source(document, &saved);
         document.put(&FILE, name.as_str());
     });
-    Ok(None)
+    Ok(shown.into())
 }
 
 /// The context that all curves of a file share.

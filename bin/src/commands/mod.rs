@@ -22,10 +22,22 @@ use crate::error::Failure;
 use crate::options::{Descriptor, Options};
 use crate::report::shown::Shown;
 
-/// A function that presents the findings of a command.
-type PresentFindings<'p> = &'p mut dyn FnMut(&mut Shown);
-/// A function that writes findings in the requested formats.
-pub type Write<'w> = &'w mut dyn FnMut(PresentFindings<'_>);
+/// The result of a command.
+pub struct CommandResult<'a> {
+    /// The findings.
+    pub shown: Shown,
+    /// True if the findings are a whole document, with the description of its own run.
+    pub is_whole: bool,
+    /// The failure that the findings mean; they are written nevertheless.
+    pub failure: Option<Failure<'a>>,
+}
+
+impl From<Shown> for CommandResult<'_> {
+    /// Returns findings that mean no failure.
+    fn from(shown: Shown) -> Self {
+        CommandResult { shown, is_whole: false, failure: None }
+    }
+}
 
 /// A command.
 pub struct Command {
@@ -33,31 +45,29 @@ pub struct Command {
     pub descriptor: Descriptor,
     /// The columns of its rows in tabular formats.
     pub columns: Columns,
-    /// Reads the files that the operands name, and writes the result.
-    ///
-    /// A failure within `Ok` concerns the result, which is written nevertheless.
-    pub run: for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>,
+    /// Reads the files that the operands name, and returns the findings.
+    pub run: for<'a> fn(&'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>>,
 }
 
 impl Command {
-    /// Reads the files that the operands name, and writes the result behind the description of the run, which `ran`
-    /// returns.
+    /// Reads the files that the operands name. Returns the description of the run, which `ran` returns, with the findings
+    /// behind it, and the failure that these mean.
     ///
     /// # Errors
     ///
-    /// A failure without a result. A failure within `Ok` concerns the result.
+    /// A failure without findings.
     pub fn perform<'a>(
         &self,
         options: &'a Options<'a>,
         ran: &dyn Fn() -> CommandRun<'a>,
-        write: &mut dyn FnMut(&Shown),
-    ) -> Result<Option<Failure<'a>>, Failure<'a>> {
-        (self.run)(options, &mut |present| {
-            let mut shown = Shown::new();
-            ran().present(&mut shown);
-            present(&mut shown);
-            write(&shown);
-        })
+    ) -> Result<(Shown, Option<Failure<'a>>), Failure<'a>> {
+        let CommandResult { shown, is_whole, failure } = (self.run)(options)?;
+        if is_whole {
+            return Ok((shown, failure));
+        }
+        let mut whole = Shown::of(|document| ran().present(document));
+        whole.append(shown);
+        Ok((whole, failure))
     }
 }
 

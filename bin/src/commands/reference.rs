@@ -2,7 +2,7 @@
 use core::fmt;
 use latency_core::text::{joined, plural};
 
-use super::{Command, Write};
+use super::{Command, CommandResult};
 use crate::analysis::reference::{PublishedRow, contradiction, figures, is_called, is_of};
 use crate::describe::{self, trust};
 use crate::error::Failure;
@@ -11,6 +11,7 @@ use crate::options::nearest::nearest;
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, Operands, Options};
 use crate::report::document::{Field, Part, Role, fields};
+use crate::report::shown::Shown;
 
 /// The maximum number of words to search for.
 const MOST_WORDS: usize = 16;
@@ -60,8 +61,8 @@ fn near<'w>(words: &'w [&'w [u8]]) -> impl Iterator<Item = &'static str> + 'w {
     names.map(|(_, name)| name).filter(is_near)
 }
 
-/// Shows the figures of the processors that the operands select.
-fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+/// Presents the figures of the processors that the operands select.
+fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let words = options.operands();
     let own = detect::processor();
     let is_wanted = |row: &PublishedRow| match words {
@@ -70,7 +71,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         words => words.iter().all(|word| is_called(row.name.as_bytes(), word)),
     };
     let count = figures(&is_wanted).count();
-    write(&mut |document| {
+    let shown = Shown::of(|document| {
         document.part(Part::Object(&describe::SUMMARY), |document| document.put(&FIGURES, count));
         trust::of_command(document, "good", &mut || None);
         let masked = contradiction(&own).filter(|_| words.is_empty());
@@ -115,5 +116,5 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
             }
         });
     });
-    Ok(None)
+    Ok(shown.into())
 }

@@ -11,7 +11,7 @@ use latency_core::text::joined;
 
 use super::report::pictures::picture;
 use super::report::saved::{FILE, FILES, File, OF, POINTS, RESULTS, heading, read, read_into, rows};
-use super::{Command, Write};
+use super::{Command, CommandResult};
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
@@ -47,8 +47,8 @@ fields! {
     TRUST "trust" "Trust by the present limits: good, fair or poor; null if the file does not state it.";
 }
 
-/// Reads the named files, and writes their points.
-fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+/// Reads the named files, and presents their points.
+fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let mut is_changed = false;
     let files = match options.operands() {
         [path] => {
@@ -56,9 +56,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
             let document = saved::documents::unmarked(&contents).unwrap_or_default();
             match stored::restored(document, describe::ROWS.key) {
                 Some(Restored::Whole(shown)) => {
-                    let mut shown = Some(shown);
-                    write(&mut |document| *document = shown.take().unwrap_or_default());
-                    return Ok(None);
+                    return Ok(CommandResult { shown, is_whole: true, failure: None });
                 }
                 kept => is_changed = kept.is_some(),
             }
@@ -71,13 +69,13 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if options.writes(Purpose::Picture) && !files.iter().any(|file| picture(file.saved.rows, "").is_some()) {
         return Err(SavedError::NoPicture { drawn: "curves and matrices of several nodes are shown" }.into());
     }
-    write(&mut |document| {
+    let shown = Shown::of(|document| {
         if is_changed {
             document.say(Role::Finding, CHANGED);
         }
         present(document, &files);
     });
-    Ok(None)
+    Ok(shown.into())
 }
 
 /// The reason why a document is not shown as its run showed it.
@@ -229,13 +227,10 @@ mod tests {
         let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
         let mut out = String::new();
         let format = options.outputs()[0].format;
-        let failure = SHOW.perform(options, &|| CommandRun::of("show"), &mut |shown| {
-            output::write(&mut out, format, options, terminal, SHOW.columns, shown).unwrap();
-        });
-        match failure.unwrap_or_else(Some) {
-            None => Ok(out),
-            Some(failure) => Err(failure.to_string()),
-        }
+        let found = SHOW.perform(options, &|| CommandRun::of("show"));
+        let (shown, failure) = found.map_err(|failure| failure.to_string())?;
+        output::write(&mut out, format, options, terminal, SHOW.columns, &shown).unwrap();
+        failure.map_or(Ok(out), |failure| Err(failure.to_string()))
     }
 
     fn rows(text: &[u8]) -> Vec<Row> {

@@ -153,19 +153,6 @@ pub struct ReportParts {
     pub data: Shown,
 }
 
-/// Draws the conclusions from a report, once, and presents them in parts.
-pub type Present = fn(&mut ReportParts, &Report<'_, '_>);
-
-impl ReportParts {
-    /// Presents a report.
-    #[must_use]
-    pub fn of(report: &Report<'_, '_>, present: Present) -> ReportParts {
-        let mut parts = ReportParts::default();
-        present(&mut parts, report);
-        parts
-    }
-}
-
 /// Describes a report: for programs its identity, its conclusions and its rows first; for people in reading order.
 pub fn report(document: &mut Shown, report: &Report<'_, '_>, parts: ReportParts) {
     metrics::metrics(document, report, parts.metrics);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::analysis::curve::Analysis;
-use crate::describe::Present;
+use crate::describe::{Report, ReportParts};
 use crate::engine::session::{Findings, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
@@ -25,8 +25,18 @@ pub struct Experiment {
     pub measure: Measure,
     /// Warns of contradictions between points, and draws the conclusions that an interrupt may end.
     pub conclude: fn(&mut Session<'_, '_>, &mut Findings<'_>) -> Option<Analysis>,
-    /// Draws all other conclusions, and presents them.
-    pub present: Present,
+    /// Draws all other conclusions, once, and presents them in parts.
+    pub present: fn(&mut ReportParts, &Report<'_, '_>),
+}
+
+impl Experiment {
+    /// Returns the parts of a report that belong to this experiment.
+    #[must_use]
+    pub fn parts(&self, report: &Report<'_, '_>) -> ReportParts {
+        let mut parts = ReportParts::default();
+        (self.present)(&mut parts, report);
+        parts
+    }
 }
 
 /// A function that measures points.

@@ -212,7 +212,7 @@ impl TableLayout {
         finish(&mut row)?;
         // The limits of a run stand behind its own rows.
         if draft.levels.last().is_some_and(|level| !are_of_one_run(&level.of, &row)) {
-            origin::limits(draft)?;
+            summaries::limits(draft)?;
         }
         match row.is_word(EXPERIMENT, LOADED) {
             true => summaries::of_table(row, draft),

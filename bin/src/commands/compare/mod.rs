@@ -15,7 +15,7 @@ use latency_core::stats::{self, Estimate};
 use latency_core::text::{Text, plural};
 use latency_core::words::Worded;
 
-use super::{Command, Write};
+use super::{Command, CommandResult};
 use crate::analysis::comparison::{Comparison, ComparisonVerdict, PointPair, join};
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, NoVerdict, Regression, SavedError};
@@ -134,7 +134,7 @@ fn without_translation(all: &mut [Saved], join: ColumnSet, wanted: bool) -> bool
     is_replaced
 }
 
-fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let (ours, theirs) = options.sides();
     let mut all = Vec::new();
     let without = [load(ours, options, &mut all)?, load(theirs, options, &mut all)?];
@@ -188,7 +188,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(SavedError::NoPicture { drawn: "curves are compared" }.into());
     }
     let cause = cause::of(&all, ours.len(), experiment, &comparison, &differs);
-    write(&mut |document| {
+    let shown = Shown::of(|document| {
         describe::machine::saved_footer(document, &|index| all.get(index));
         differs::answer(document, &comparison, &differs, judged);
         view.answer(document);
@@ -203,11 +203,12 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         levels::programs(document, levels.as_ref());
         cause::programs(document, cause.as_ref());
     });
-    Ok(match judged {
+    let failure = match judged {
         true if view.is_blind() => Some(Failure::NoVerdict(&NoVerdict::Uncertain)),
         true => view.regression.map(Failure::from),
         false => Some(Failure::NoVerdict(&NoVerdict::Sides)),
-    })
+    };
+    Ok(CommandResult { failure, ..shown.into() })
 }
 
 impl ComparisonView<'_> {

@@ -7,13 +7,14 @@ mod view;
 use core::num::NonZeroU32;
 
 use super::report::saved::{File, read};
-use super::{Command, Write};
+use super::{Command, CommandResult};
 use crate::analysis::expect::{Question, ResultRows, ask};
 use crate::describe::output;
 use crate::error::{Failure, SavedError};
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::record::row::Row;
+use crate::report::shown::Shown;
 use crate::saved::tlb;
 
 /// The `expect` command.
@@ -35,17 +36,16 @@ pub const EXPECT: Command = Command {
 
 /// Returns the result of a file. Tables have the name of the host among their conditions.
 fn result<'f>(File { saved, .. }: &'f File<'_>) -> ResultRows<'f> {
-    let host = saved.named_host().unwrap_or_default();
     ResultRows {
         experiment: saved.experiment.as_str(),
-        host,
+        host: saved.named_host().unwrap_or_default(),
         started: saved.origin.started,
         rows: saved.rows,
     }
 }
 
-/// Reads the results of a file, and writes the answer.
-fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+/// Reads the results of a file, and presents the answer.
+fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let path = options.operands().first().copied().unwrap_or_default();
     let files = read(options.operands(), false)?;
     let tlb = |index: usize, like: &Row| {
@@ -59,10 +59,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     };
     let found = ask(&|index| files.get(index).map(result), &tlb, &question)
         .map_err(|why| SavedError::Unanswered { path: Escaped(path), why })?;
-    write(&mut |document| {
+    let shown = Shown::of(|document| {
         if let Some(file) = files.get(found.curve.result) {
             view::present(document, &files, file, &found);
         }
     });
-    Ok(None)
+    Ok(shown.into())
 }

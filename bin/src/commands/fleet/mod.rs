@@ -24,11 +24,12 @@ pub mod tests;
 mod values;
 mod view;
 
-use super::{Command, Write};
+use super::{Command, CommandResult};
 use crate::describe::columns;
 use crate::error::{Failure, NoVerdict, Outliers, SavedError, TimingError};
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
+use crate::report::shown::Shown;
 use alloc::vec::Vec;
 use expected::Expected;
 use runs::{Refused, Runs};
@@ -71,7 +72,7 @@ pub const FLEET: Command = Command {
 /// Default threshold of the excess over the usual value: memory modules of one type differ by some percent.
 const THRESHOLD: f64 = 0.1;
 
-fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let threshold = if options.given.contains(FlagId::Threshold) { options.threshold } else { THRESHOLD };
     let mut runs = Runs::new(options);
     let mut baseline = Vec::new();
@@ -111,8 +112,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         threshold,
         of_baseline,
     };
-    write(&mut |document| view.present(document));
-    Ok(outcome(&view))
+    let shown = Shown::of(|document| view.present(document));
+    Ok(CommandResult { failure: outcome(&view), ..shown.into() })
 }
 
 /// Returns the failure that the findings mean, if they mean one.

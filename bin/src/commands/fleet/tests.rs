@@ -51,11 +51,14 @@ pub fn written(arguments: &[&str]) -> (String, Option<(u8, String)>) {
     let options = Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
     let terminal = Terminal { columns: 100, unicode: true, colour: false, screen: false };
-    let failure = FLEET.perform(options, &|| CommandRun::of("fleet"), &mut |shown| {
-        let format = options.outputs()[0].format;
-        output::write(&mut out, format, options, terminal, FLEET.columns, shown).unwrap();
-    });
-    let failure = failure.unwrap_or_else(Some);
+    let failure = match FLEET.perform(options, &|| CommandRun::of("fleet")) {
+        Ok((shown, failure)) => {
+            let format = options.outputs()[0].format;
+            output::write(&mut out, format, options, terminal, FLEET.columns, &shown).unwrap();
+            failure
+        }
+        Err(failure) => Some(failure),
+    };
     (out, failure.map(|failure| (failure.exit_code(), failure.to_string())))
 }
 

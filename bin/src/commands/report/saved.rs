@@ -12,7 +12,7 @@ use latency_core::text::{Text, plural};
 use super::page::how_to_get_the_page;
 use super::pictures::{self, SEVERAL, unit, value};
 use crate::analysis::cause::LikelyCause;
-use crate::commands::Write;
+use crate::commands::CommandResult;
 use crate::commands::compare::{cause, load};
 use crate::describe::rates::headline;
 use crate::describe::{self, columns, split, trust};
@@ -49,15 +49,15 @@ pub struct File<'f> {
     values: [f64; 3],
 }
 
-/// Reads the named files, and writes their contents.
-pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+/// Reads the named files, and presents their contents.
+pub fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let files = read(options.operands(), true)?;
     let cause = likely(options);
-    write(&mut |document| {
+    let shown = Shown::of(|document| {
         describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
         present(document, options, &files, cause.as_ref());
     });
-    Ok(None)
+    Ok(shown.into())
 }
 
 /// Returns the likely cause of the difference between two files with a result each. A pipe cannot be read again.

@@ -92,7 +92,7 @@ pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
     describe::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
     describe::machine::host(document, whole.machine, &whole.options.labels);
     let parts = SECTIONS.iter().enumerate().map(|(index, section)| {
-        Some(ReportParts::of(&(whole.came)(index)?.ok()?, section.experiment.present))
+        Some(section.experiment.parts(&(whole.came)(index)?.ok()?))
     });
     let parts: Vec<Option<ReportParts>> = parts.collect();
     summary(document, &parts);
@@ -117,9 +117,7 @@ pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
     document.part(Part::List(&SECTIONS_OF), |document| {
         for ((section, _), chapter) in whole.measured().zip(chapters) {
             document.say(Role::Page(PageRole::Chapter), section.question);
-            document.part(Part::Item, |document| {
-                document.append(chapter);
-            });
+            document.part(Part::Item, |document| document.append(chapter));
         }
     });
 }

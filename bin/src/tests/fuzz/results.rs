@@ -35,12 +35,14 @@ fn run(arguments: &[&str], columns: usize) -> Ended {
     let command = command(options.experiment.index).unwrap();
     let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false, screen: false };
     let mut output = String::new();
-    let ran = || CommandRun::of(command.descriptor.name);
-    let found = command.perform(&options, &ran, &mut |shown| {
-        let format = options.outputs()[0].format;
-        output::write(&mut output, format, &options, terminal, command.columns, shown).unwrap();
-    });
-    let failure = found.unwrap_or_else(Some);
+    let failure = match command.perform(&options, &|| CommandRun::of(command.descriptor.name)) {
+        Ok((shown, failure)) => {
+            let format = options.outputs()[0].format;
+            output::write(&mut output, format, &options, terminal, command.columns, &shown).unwrap();
+            failure
+        }
+        Err(failure) => Some(failure),
+    };
     let status = failure.as_ref().map_or(0, |failure| failure.exit_code());
     Ended { status, output, message: failure.map_or(String::new(), |failure| failure.to_string()) }
 }

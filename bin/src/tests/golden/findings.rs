@@ -33,7 +33,7 @@ use crate::analysis::traffic::bytes_per_line;
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
 use crate::describe::output;
-use crate::describe::{CommandRun, Report, ReportParts};
+use crate::describe::{CommandRun, Report};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::curve::apart;
 use crate::experiment::dry_run;
@@ -233,10 +233,13 @@ impl Parsed {
                 None
             }
             Some(command) => {
-                let ran = || self.run(command.descriptor.name);
-                command
-                    .perform(options, &ran, &mut |shown| write(crate::catalogue::columns(shown), shown))
-                    .unwrap_or_else(Some)
+                match command.perform(options, &|| self.run(command.descriptor.name)) {
+                    Ok((shown, failure)) => {
+                        write(crate::catalogue::columns(&shown), &shown);
+                        failure
+                    }
+                    Err(failure) => Some(failure),
+                }
             }
             None => {
                 report(scene, self, write);
@@ -317,7 +320,7 @@ fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
     made_up(scene, parsed, experiment, &mut |report| {
         crate::analysis::drawn_tests::drawn();
         let shown = Shown::of(|document| {
-            crate::describe::report(document, report, ReportParts::of(report, experiment.present))
+            crate::describe::report(document, report, experiment.parts(report))
         });
         write(output::COLUMNS, &shown);
     });
