@@ -10,12 +10,13 @@ use latency_core::sort::sort_by;
 use latency_core::text::joined;
 
 use super::report::pictures::picture;
-use super::report::saved::{FILE, FILES, File, OF, POINTS, RESULTS, heading, read, read_into, rows};
+use super::report::saved::{FILE, File, RESULTS, heading, read, read_into, rows};
 use super::{Command, CommandResult};
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::record::columns::{CLASS, ColumnSet, EXPERIMENT, TRAFFIC};
+use crate::record::members::{FILES, FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST};
 use crate::record::row::differing;
 use crate::report::document::{Level, MetricLabel, Part, Role, Value, fields};
 use crate::report::format::Purpose;
@@ -41,10 +42,7 @@ pub const SHOW: Command = Command {
 
 fields! {
     HOST "host_name" "Host name; null if the file does not name one.";
-    CPU "cpu" "Model name of the processor; null if the file does not name one.";
-    KERNEL "kernel" "Kernel release; null if the file does not name one.";
     STARTED "started" "Start of the run, in UTC; null if the file does not state it.";
-    TRUST "trust" "Trust by the present limits: good, fair or poor; null if the file does not state it.";
 }
 
 /// Reads the named files, and presents their points.
@@ -112,13 +110,13 @@ pub(super) fn stated_trust(document: &mut Shown, saved: &Saved) {
 
 /// Describes the conditions of a saved result.
 pub(super) fn conditions(document: &mut Shown, saved: &Saved) {
-    let of_host = [(&HOST, saved.named_host()), (&CPU, saved.named_cpu()), (&KERNEL, saved.named_kernel())];
+    let of_host = [(&HOST, saved.named_host()), (&FILE_CPU, saved.named_cpu()), (&FILE_KERNEL, saved.named_kernel())];
     for (field, text) in of_host {
         document.put(field, text);
     }
     columns::start_of(document, &STARTED, saved);
     let level = saved.origin.trust.level();
-    document.put(&TRUST, Some(level).filter(|level| !level.is_empty()));
+    document.put(&FILE_TRUST, Some(level).filter(|level| !level.is_empty()));
 }
 
 fn contents(document: &mut Shown, file: &File<'_>, is_one_of_several: bool) {
@@ -132,8 +130,8 @@ fn contents(document: &mut Shown, file: &File<'_>, is_one_of_several: bool) {
     stated_trust(document, saved);
     file.contents(document, Level::Normal);
     document.put(&FILE, name.as_str());
-    document.put(&OF, saved.experiment.as_str());
-    document.put(&POINTS, saved.rows.len());
+    document.put(&FILE_EXPERIMENT, saved.experiment.as_str());
+    document.put(&FILE_POINTS, saved.rows.len());
     conditions(document, saved);
 }
 
@@ -159,7 +157,7 @@ fn samples(document: &mut Shown, file: &File<'_>, is_one_of_several: bool, resul
     for ((row, told), number) in saved.rows.iter().zip(all).zip(numbers(&keys)) {
         let named = row.word(EXPERIMENT);
         let experiment = if named.is_empty() { file.experiment() } else { named };
-        let mut labels: Vec<MetricLabel> = Vec::from([("experiment", experiment.into())]);
+        let mut labels: Vec<MetricLabel> = Vec::from([(EXPERIMENT.name(), experiment.into())]);
         if is_one_of_several {
             labels.push(("file", file.name().as_str().into()));
             labels.extend(saved.named_host().map(|host| ("host", host.into())));

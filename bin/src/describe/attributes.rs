@@ -5,6 +5,7 @@ use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
 use crate::machine::Machine;
+use crate::record::members::SIDE_CACHE;
 use crate::report::document::{Level, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
@@ -12,7 +13,6 @@ use crate::report::shown::Shown;
 fields! {
     FIRMWARE "firmware" "Memory performance that firmware declares (HMAT, CDAT); null if it declares none.";
     INITIATORS "initiators" "Initiator nodes of the declared values: those nearest to the memory.";
-    SIDE_CACHE "memory_side_cache" "Memory-side cache of this node; null if it has none.";
 }
 
 /// Describes the claims about a node, for programs.

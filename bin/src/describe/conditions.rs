@@ -8,16 +8,15 @@ use super::Report;
 use super::optional::optional;
 use super::unusual::HOT;
 use crate::machine::processor::Platform;
+use crate::record::members::{
+    CONDITIONS, CORRECTED, CPUS, ERRORS, MEMORY_DEVICES, OTHER_PROCESSES, UNCORRECTED,
+};
 use crate::report::document::{PageRole, Part, Role, fields, members};
 use crate::report::shown::Shown;
 use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors};
 
 fields! {
-    CONDITIONS "conditions" "Activity on the machine between the first and the last trial; null if nothing was timed.";
-    CPUS "cpus" "Activity on each CPU on which a thread of this run worked.";
     CPU "cpu" "CPU number.";
-    ERRORS "hardware_errors" "Errors that the kernel counts; left out if they were not read.";
-    DEVICES "memory_devices" "Memory devices with errors since boot or with unknown counts; null if no driver (EDAC) counts them.";
 }
 
 /// Describes the conditions.
@@ -48,7 +47,7 @@ pub fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
 /// Describes shares of the time of a CPU.
 fn shares(document: &mut Shown, [other_work, stolen, sibling_busy]: [Option<f64>; 3]) {
     members! { document;
-        "other_processes_share": other_work => "Share of time in which other processes ran on this CPU while this process was ready (0 to 1).";
+        OTHER_PROCESSES: other_work;
         "steal_share": stolen => "Steal time as a share of busy time (0 to 1); a lower bound, since many hypervisors report 0.";
         "smt_sibling_busy_share": sibling_busy => "Share of time in which the SMT sibling was busy (0 to 1); null without an SMT sibling.";
     }
@@ -62,13 +61,13 @@ fn with_errors(errors: &HardwareErrors) -> impl Iterator<Item = &'static ErrorCo
 /// Describes the errors of the hardware.
 fn hardware(document: &mut Shown, errors: &HardwareErrors) {
     match errors.devices {
-        None => document.put(&DEVICES, None::<bool>),
-        Some(_) => document.items(Part::List(&DEVICES), with_errors(errors), |document, device| {
+        None => document.put(&MEMORY_DEVICES, None::<bool>),
+        Some(_) => document.items(Part::List(&MEMORY_DEVICES), with_errors(errors), |document, device| {
             let [corrected, uncorrected, corrected_now, uncorrected_now] = device.counts;
             members! { document;
                 "locator": device.locator.as_str() => "Name of the device, by firmware or driver.";
-                "corrected": corrected => "Number of corrected errors since boot; null if unknown.";
-                "uncorrected": uncorrected => "Number of uncorrected errors since boot; null if unknown.";
+                CORRECTED: corrected;
+                UNCORRECTED: uncorrected;
                 "corrected_during_run": corrected_now => "Number of corrected errors during the run; null if unknown.";
                 "uncorrected_during_run": uncorrected_now => "Number of uncorrected errors during the run; null if unknown.";
             }

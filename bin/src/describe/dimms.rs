@@ -10,13 +10,9 @@ use latency_core::math::ToReal;
 use super::optional::optional;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
-use crate::report::document::{Level, Part, Role, fields, members};
+use crate::record::members::{DIMMS, DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS};
+use crate::report::document::{Level, Part, Role, members};
 use crate::report::shown::Shown;
-
-fields! {
-    DIMMS "dimms" "Memory devices, by firmware (SMBIOS, root only) or kernel (EDAC); left out if neither describes them. In a virtual machine the hypervisor makes the table.";
-    DEVICES "devices" "Populated slots.";
-}
 
 /// Describes the devices, for programs.
 pub fn members(document: &mut Shown, machine: &Machine) {
@@ -25,16 +21,16 @@ pub fn members(document: &mut Shown, machine: &Machine) {
         let source = if matches!(dimms.source, DimmSource::Smbios) { "smbios" } else { "edac" };
         members! { document;
             "source": source => "`smbios` or `edac`.";
-            "slots": dimms.slots => "Number of slots for memory devices, populated or not; null if unknown.";
+            DIMM_SLOTS: dimms.slots;
             "peak_bytes_per_second": machine.most_bytes_per_second(None) => "Upper bound of the theoretical peak of all devices together, in bytes per second: devices of one channel share its rate; null if unknown, and in a virtual machine.";
         }
-        document.items(Part::List(&DEVICES), dimms.populated, |document, dimm| {
+        document.items(Part::List(&DIMM_DEVICES), dimms.populated, |document, dimm| {
             members! { document;
                 "locator": dimm.locator.as_str() => "Name of the slot, as the firmware has it.";
                 "node": dimm.node.map(|node| node.0) => "Node of all addresses of the device; null if unknown.";
-                "bytes": dimm.size => "Capacity, in bytes; null if unknown.";
+                DIMM_BYTES: dimm.size;
                 "type": dimm.kind => "Kind of memory, such as `DDR5`; empty if unknown.";
-                "mt_per_s": dimm.rate => "Configured rate in millions of transfers per second; null if unknown.";
+                DIMM_RATE: dimm.rate;
                 "data_width_bits": dimm.width => "Width of the data without check bits; null if unknown.";
                 "ranks": dimm.ranks => "Number of ranks; null if unknown.";
             }

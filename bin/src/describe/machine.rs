@@ -14,6 +14,12 @@ use crate::analysis::reference::contradiction;
 use crate::machine::processor::CoreKind;
 use crate::machine::{Instead, Machine};
 use crate::options::Labels;
+use crate::record::members::{
+    BIOS_VERSION, BOOT_ID, CACHES, CACHE_BYTES, CACHE_LEVEL, CACHE_TYPE, CLOCK, CLOCK_SOURCE, CORE_TYPE,
+    COUNTER, CPU, CPU_BRAND, CPU_FAMILY, CPU_MASKED, CPU_MODEL, CPU_MODEL_NUMBER, CPU_STEPPING,
+    CPU_VENDOR, GOVERNOR, HOST, HOST_NAME, HUGE_PAGES, HYPERVISOR, KERNEL_RELEASE, LABELS, MACHINE,
+    MACHINE_PRODUCT, MEMORY_ENCRYPTION, MICROCODE, NODES, NODE_CPUS, PLATFORM, SYSTEM,
+};
 use crate::report::document::{PageRole, Part, Role, Value, fields, members};
 use crate::report::shown::Shown;
 use crate::report::words::words;
@@ -21,18 +27,9 @@ use crate::result::{KernelClock, Timer};
 use crate::saved::Saved;
 
 fields! {
-    HOST "host" "Identity of the measured host.";
-    LABELS "labels" "Labels given by --label.";
-    SYSTEM "system" "Hardware, kernel and settings of the host.";
-    MACHINE "machine" "Machine model by sysfs (DMI); empty in many virtual machines.";
-    CPU "cpu" "Processor, by its own registers.";
-    NODES "nodes" "NUMA nodes.";
     DISTANCES "distances" "Distances to all nodes by firmware (SLIT); 10 is local.";
     POOLS "page_pools" "Huge page pools of the node.";
-    CACHES "caches" "Reported caches of the measuring CPU.";
     L3_WAYS "l3_ways_allowed" "L3 ways that resctrl allows for this process, and all ways, as bit masks; null without resctrl.";
-    CLOCK "clock" "Clock that times trials.";
-    SOURCE "source" "`tsc` (time-stamp counter), `cntvct` (system counter) or `clock_gettime` (clock of the kernel).";
     STEP_NS "step_ns" "Resolution of the clock, in nanoseconds.";
     OVERHEAD_NS "overhead_ns" "Cost of two clock readings, in nanoseconds; it is subtracted.";
 }
@@ -49,9 +46,9 @@ pub fn cpu_model(machine: &Machine) -> &str {
 pub fn host(document: &mut Shown, machine: &Machine, labels: &Labels<'_>) {
     document.part(Part::Object(&HOST), |document| {
         members! { document;
-            "name": machine.host.identity.name.as_str() => "Host name; empty with --anonymous.";
-            "boot_id": machine.host.identity.boot.as_str() => "Boot ID: a random number of each kernel start, which distinguishes hosts of one name and reboots; empty with --anonymous.";
-            "cpu_model": cpu_model(machine) => "Model name of the processor.";
+            HOST_NAME: machine.host.identity.name.as_str();
+            BOOT_ID: machine.host.identity.boot.as_str();
+            CPU_MODEL: cpu_model(machine);
         }
         document.part(Part::Object(&LABELS), |document| {
             for (key, value) in labels.iter() {
@@ -165,47 +162,47 @@ pub fn machine(document: &mut Shown, machine: &Machine) {
         document.part(Part::Object(&MACHINE), |document| {
             members! { document;
                 "vendor": identity.vendor.as_str() => "Vendor of the machine.";
-                "product": identity.product.as_str() => "Product name of the machine.";
-                "bios_version": identity.firmware.as_str() => "Firmware version of the machine.";
+                MACHINE_PRODUCT: identity.product.as_str();
+                BIOS_VERSION: identity.firmware.as_str();
             }
         });
         document.part(Part::Object(&CPU), |document| {
             members! { document;
-                "microcode": identity.microcode.as_str() => "Microcode revision of the processor.";
-                "vendor": processor.vendor.as_str() => "Vendor of the processor.";
-                "brand": processor.brand.as_str() => "Model name of the processor.";
+                MICROCODE: identity.microcode.as_str();
+                CPU_VENDOR: processor.vendor.as_str();
+                CPU_BRAND: processor.brand.as_str();
             }
             let (family, model, stepping) = processor.signature;
             members! { document;
-                "family": u64::from(family) => "Family of the processor.";
-                "model": u64::from(model) => "Model number of the processor.";
-                "stepping": u64::from(stepping) => "Stepping of the processor.";
-                "model_masked": contradiction(processor).is_some() => "True if extensions or sizes of private caches are not of the reported model: a hypervisor hides the real one.";
-                "core_type": processor.core.map(CoreKind::name) => "Core type of the measuring CPU on hybrid processors; null otherwise.";
+                CPU_FAMILY: u64::from(family);
+                CPU_MODEL_NUMBER: u64::from(model);
+                CPU_STEPPING: u64::from(stepping);
+                CPU_MASKED: contradiction(processor).is_some();
+                CORE_TYPE: processor.core.map(CoreKind::name);
                 "data_dependent_prefetcher": processor.data_dependent_prefetcher => "True if the processor reports a data-dependent prefetcher.";
             }
         });
         members! { document;
-            "kernel": host.kernel.as_str() => "Kernel release.";
-            "platform": processor.platform.name() => "Bare metal, a virtual machine, or an emulator.";
-            "hypervisor": processor.hypervisor.as_str() => "Name of the hypervisor; empty without one.";
-            "clock_source": host.clock_source.as_str() => "Clock source of the kernel.";
-            "governor": host.frequency.governor.as_str() => "CPU frequency governor.";
-            "memory_encryption": processor.encryption.as_str() => "Memory encryption: `SEV`, `SEV-ES`, `SEV-SNP` or `TDX` of a guest, by its processor; `SME`, `TME`, `SEV-SNP` and `TDX` that are enabled on hardware, by the kernel. Empty if none is known: firmware can encrypt without telling.";
+            KERNEL_RELEASE: host.kernel.as_str();
+            PLATFORM: processor.platform.name();
+            HYPERVISOR: processor.hypervisor.as_str();
+            CLOCK_SOURCE: host.clock_source.as_str();
+            GOVERNOR: host.frequency.governor.as_str();
+            MEMORY_ENCRYPTION: processor.encryption.as_str();
             "platform_profile": host.power.profile.as_str() => "Power profile of the firmware; empty without one.";
             "energy_preference": host.power.preference.as_str() => "Preference of the CPU between speed and energy; empty without one.";
             "deepest_idle_state": host.power.deepest_idle.as_str() => "Deepest idle state of the CPU that is enabled; empty if unknown.";
             "dimm_celsius": host.dimm_heat.map(conditions::celsius) => "Temperature of the hottest memory device before the run, in degrees Celsius; null if unknown.";
             "memory_given_up_bytes": host.memory_given_up => "Memory that the kernel no longer uses because of errors, in bytes; null if unknown.";
-            "transparent_huge_pages": host.huge_pages.enabled.as_str() => "Setting of transparent huge pages: `always`, `madvise` or `never`; empty if unsupported.";
+            HUGE_PAGES: host.huge_pages.enabled.as_str();
             "numa_balancing": host.numa_balancing.map(u64::from) => "Value of kernel.numa_balancing: 0 is off; null if unknown.";
         }
         nodes(document, machine);
         document.items(Part::List(&CACHES), host.caches.as_slice(), |document, cache| {
             members! { document;
-                "level": u64::from(cache.level) => "Cache level, counted from the core.";
-                "type": cache.kind.word() => "Cache type: data, instruction or unified.";
-                "bytes": cache.size => "Capacity of the cache, in bytes.";
+                CACHE_LEVEL: u64::from(cache.level);
+                CACHE_TYPE: cache.kind.word();
+                CACHE_BYTES: cache.size;
                 "ways": u64::from(cache.ways) => "Associativity of the cache.";
             }
         });
@@ -221,7 +218,7 @@ fn nodes(document: &mut Shown, machine: &Machine) {
     document.items(Part::List(&NODES), machine.topology.nodes(), |document, node| {
         members! { document;
             "id": node.id.0 => "Node number.";
-            "cpus" shown: node.cpus => "CPUs of the node.";
+            NODE_CPUS: Value::shown(&node.cpus);
             "memory_bytes": machine.memory_of(node) => "Memory of the node, in bytes.";
             "free_bytes": node.memory_free => "Free memory of the node, in bytes.";
             "failed_pages": node.failed_pages => "Number of pages in which hardware found errors since boot; null if unknown.";
@@ -250,7 +247,7 @@ fn nodes(document: &mut Shown, machine: &Machine) {
 pub fn clock(document: &mut Shown, clock: &Timer) {
     document.part(Part::Object(&CLOCK), |document| match *clock {
         Timer::Counter(counter) => {
-            document.put(&SOURCE, words().counter_source);
+            document.put(&COUNTER, words().counter_source);
             members! { document;
                 "frequency_hz": counter.frequency.0 => "Frequency of the clock in ticks per second.";
                 "calibration_spread_ppm": counter.spread_ppm => "Difference between two calibrations, in parts per million.";
@@ -263,7 +260,7 @@ pub fn clock(document: &mut Shown, clock: &Timer) {
             }
         }
         Timer::Kernel(KernelClock { step_ns, overhead_ns }) => {
-            document.put(&SOURCE, "clock_gettime");
+            document.put(&COUNTER, "clock_gettime");
             document.put(&STEP_NS, step_ns);
             document.put(&OVERHEAD_NS, overhead_ns);
         }

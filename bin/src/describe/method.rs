@@ -13,6 +13,7 @@ use super::{Report, conditions, split};
 use crate::machine::Machine;
 use crate::machine::processor::CoreKind;
 use crate::plan::budget::Memory;
+use crate::record::members::{HEALTH, REPEAT, REPEAT_RATIO};
 use crate::report::document::{Part, Role, fields, members};
 use crate::report::figures::{Digits, Seconds};
 use crate::report::shown::Shown;
@@ -26,11 +27,9 @@ use latency_core::words::Worded;
 pub use super::optional::optional;
 
 fields! {
-    HEALTH "health" "Self-tests of the program.";
     L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit; a whole number if the clock is right; null if unknown.";
     MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: a whole number; null if unknown.";
     AUDIT "prefetch_audit" "Search for prefetchers that accelerate a random walk; null if it was not made.";
-    REPEAT "repeat" "Second measurement of the first point at the end, in new memory (A/A); null if it was not made.";
     BEHAVE "pages_behave_as_small" "True if the TLB treats huge pages as base pages; null if unknown.";
 }
 
@@ -52,7 +51,7 @@ pub fn health(document: &mut Shown, report: &Report<'_, '_>) {
                 "working_set_bytes": size => "Working set of the repeated point, in bytes.";
                 "first_ns": first => "First measurement, in nanoseconds.";
                 "second_ns": second => "Second measurement, in nanoseconds.";
-                "ratio": second / first => "Second measurement divided by the first.";
+                REPEAT_RATIO: second / first;
             }
         });
         document.put(&BEHAVE, report.health.pages_behave_as_small);

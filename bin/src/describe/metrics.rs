@@ -13,7 +13,9 @@ use crate::analysis::cores::CoresConclusion;
 use crate::analysis::curve::Analysis;
 use crate::analysis::loaded::{Loading, delivered};
 use crate::analysis::traffic::{TrafficGroup, bandwidth, rate};
-use crate::record::columns::CLASS;
+use crate::record::columns::{
+    CLASS, CORES, EXPERIMENT, INITIATOR_NODE, KERNEL, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
+};
 use crate::record::row::Row;
 use crate::report::document::{Attribute, Metric, MetricLabel, Value, metrics};
 use crate::report::shown::{Shown, ShownPart};
@@ -127,7 +129,7 @@ fn run(document: &mut Shown, report: &Report<'_, '_>, experiment: &MetricLabel) 
 
 /// Returns the label of the experiment.
 fn experiment(report: &Report<'_, '_>) -> MetricLabel {
-    ("experiment", report.options.experiment.descriptor.name.into())
+    (EXPERIMENT.name(), report.options.experiment.descriptor.name.into())
 }
 
 /// Emits the cache levels of a curve.
@@ -144,7 +146,7 @@ pub fn caches(document: &mut Shown, report: &Report<'_, '_>, analysis: &Analysis
 /// Returns the labels of a pair of nodes and a kind of traffic.
 fn of_pair(report: &Report<'_, '_>, point: &Point, kind: &'static str) -> [MetricLabel; 4] {
     let [_, initiator, _, target] = nodes(point);
-    [experiment(report), initiator, target, ("traffic", kind.into())]
+    [experiment(report), initiator, target, (TRAFFIC.name(), kind.into())]
 }
 
 /// Emits the largest bandwidths between nodes. The bandwidth of one CPU does not represent its node.
@@ -177,7 +179,7 @@ pub fn cores(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclus
     for class in &found.classes {
         let one = |c: char| if c == ' ' { '_' } else { c.to_ascii_lowercase() };
         let word: String = format!("{class}").chars().filter(|c| *c != ',').map(one).collect();
-        let labels = [experiment(report), ("class", word.into())];
+        let labels = [experiment(report), (CLASS.name(), word.into())];
         seconds(document, &CORE_TO_CORE, &labels, class.median);
     }
     if let Some((most_ns, _)) = found.apart {
@@ -202,9 +204,9 @@ fn nodes(point: &Point) -> [MetricLabel; 4] {
     let [initiator, target] = [point.initiator, point.target].map(|node| Value::from(node.0));
     [
         ("initiator", initiator.clone()),
-        ("initiator_node", initiator),
+        (INITIATOR_NODE.name(), initiator),
         ("target", target.clone()),
-        ("target_node", target),
+        (TARGET_NODE.name(), target),
     ]
 }
 
@@ -271,8 +273,8 @@ fn load(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>, ex
     let Some(&Traffic { kind, generators, rate: None, .. }) = point.walk.traffic() else { return };
     let mut labels = Vec::from([experiment.clone()]);
     labels.extend(nodes(point));
-    labels.push(("traffic", kind.name.into()));
-    labels.extend(["generators", "cores"].map(|name| (name, generators.into())));
+    labels.push((TRAFFIC.name(), kind.name.into()));
+    labels.extend(["generators", CORES.name()].map(|name| (name, generators.into())));
     let found = match (&outcome.result, point.walk) {
         (Ok(measured), Walk::Loaded(with)) => {
             let mut labels = labels.clone();
@@ -301,10 +303,10 @@ fn is_latency(point: &Point) -> bool {
 /// Returns the labels that distinguish points of one pair of nodes, and are kept only if they differ.
 fn others(point: &Point) -> [MetricLabel; 5] {
     [
-        ("working_set_bytes", point.size.into()),
-        ("stride_bytes", point.stride.into()),
+        (WORKING_SET.name(), point.size.into()),
+        (STRIDE.name(), point.stride.into()),
         ("order", Value::shown(&OrderName(point.order))),
-        ("kernel", point.kernel.name.into()),
+        (KERNEL.name(), point.kernel.name.into()),
         ("pages", Value::shown(&point.pages)),
     ]
 }

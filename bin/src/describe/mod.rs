@@ -34,28 +34,19 @@ use core::fmt::Display;
 use latency_core::arch::Cycles;
 
 use crate::machine::Machine;
+use crate::record::members::{COMMAND, DURATION, PARTIAL, SCHEMA, STARTED, TOOL, TOOL_NAME, VERSION};
 use crate::report::document::{Metric, PageRole, Part, Role, Value, fields};
 use crate::report::shown::Shown;
 use crate::report::words::words;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
+pub use crate::record::members::{EXPERIMENT, ROWS, SUMMARY};
 pub use report::Report;
 use time::{ReadableTime, Utc};
 
 fields! {
-    SCHEMA "schema" "Version of this document format; a new version changes or removes keys.";
-    TOOL "tool" "Program that wrote this document.";
-    NAME "name" "Name of the program.";
-    VERSION "version" "Version of the program.";
     COMMIT "commit" "Commit that the program was built from; null if unknown.";
-    pub EXPERIMENT "experiment" "Experiment or command.";
-    COMMAND "command" "Command line arguments.";
-    STARTED "started" "Start of the run, in UTC.";
-    DURATION "duration_s" "Duration of the run, in seconds.";
-    PARTIAL "partial" "True if the run was interrupted, so that only finished parts are present.";
-    pub SUMMARY "summary" "Conclusions as named numbers.";
-    pub ROWS "rows" "Values: flat objects with the same names in all experiments and in CSV.";
     CYCLES_OF "cycles_of" "Clock of the `cycles` fields: `tsc` (time-stamp counter), `core` (core clock), or `cntvct` (system counter, if the core clock is unknown). `core_cycles` are cycles of the core clock.";
     pub REGIONS "regions" "Memory of a target node with several initiators: `own` (one region each), `shared` (one region, rewritten in turn) or `rewritten` (one region, rewritten for each visit).";
     CPU_CHOSEN "cpu_chosen" "Choice of the CPU of each node: `first` (first allowed CPU), `idle` (the first one was busy) or `asked` (by an option).";
@@ -75,16 +66,16 @@ pub fn tool(document: &mut Shown, experiment: &str, cpu: &str) {
     document.sample(
         &INFO,
         &[
-            ("experiment", experiment.into()),
-            ("version", env!("CARGO_PKG_VERSION").into()),
-            ("schema", Value::Count(VERSION_OF_SCHEMA)),
+            (EXPERIMENT.key, experiment.into()),
+            (VERSION.key, env!("CARGO_PKG_VERSION").into()),
+            (SCHEMA.key, Value::Count(VERSION_OF_SCHEMA)),
             ("cpu", cpu.into()),
         ],
         Value::Count(1),
     );
     document.put(&SCHEMA, VERSION_OF_SCHEMA);
     document.part(Part::Object(&TOOL), |document| {
-        document.put(&NAME, shape::NAME);
+        document.put(&TOOL_NAME, shape::NAME);
         document.put(&VERSION, env!("CARGO_PKG_VERSION"));
         let commit = crate::options::COMMIT;
         document.put(&COMMIT, (!commit.is_empty()).then_some(commit));

@@ -6,15 +6,16 @@ use latency_core::math;
 use latency_core::stats::{Estimate, Interval};
 
 use crate::analysis::tlb::TlbEnd;
+use crate::record::members::{TLB_MISS, TLB_PAGE, TLB_PAGES};
 use crate::report::document::members;
 use crate::report::shown::Shown;
 
 /// Describes a level for programs, at this core clock.
 pub fn level(document: &mut Shown, level: &TlbEnd, gigahertz: Option<f64>) {
     members! { document;
-        "pages" interval: level.entries => "Number of pages up to which most loads find an entry; its bounds are those up to which nearly all do, and from which few do.";
-        "page_bytes": level.page => "Page size of a TLB entry, in bytes.";
-        "miss_ns": level.miss_ns => "Extra time of a miss over a hit of the first level, in nanoseconds.";
+        TLB_PAGES: level.entries;
+        TLB_PAGE: level.page;
+        TLB_MISS: level.miss_ns;
         "miss_core_cycles": gigahertz.map(|gigahertz| level.miss_ns * gigahertz) => "Extra time of a miss over a hit of the first level, in core cycles; null if the core clock is unknown.";
     }
 }

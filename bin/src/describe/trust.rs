@@ -8,19 +8,13 @@ use super::optional::optional;
 use super::rates::{confidence, headline};
 use super::{Report, reference};
 use crate::analysis::reference::PublishedQuantity;
+use crate::record::members::{CODE, EMULATED, OMITTED, REASONS, SEVERITY, TRUST, TRUST_LEVEL, WARNINGS};
 use crate::report::document::{PageRole, Part, Role, fields, members};
 use crate::report::shown::Shown;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
-    TRUST "trust" "Trust in the result, and the reasons for it.";
-    TRUST_LEVEL "level" "`good`, `fair` (correct within its interval, but less certain or less clean than requested) or `poor` (there is evidence that a value is wrong or not verified).";
-    REASONS "reasons" "Codes of the warnings that lower the trust.";
-    EMULATED "emulated" "True if the machine is emulated; latencies of an emulator do not apply to hardware.";
-    OMITTED "omitted" "Number of warnings that did not fit in the list; they count in the level.";
-    WARNINGS "warnings" "Warnings about the result.";
     CPU "cpu" "CPU of the warning; only in warnings about one CPU.";
-    CODE "code" "Code of the warning, which does not change between versions.";
     NODE "node" "Node of the warning; only in warnings about a memory-side cache.";
     SIDE_BYTES "side_cache_bytes" "Capacity of the memory-side cache, in bytes.";
     SLOWED_BYTES "working_set_bytes" "Working set of the point in L1 during which the core was slowed, in bytes; only in `core-slowed`.";
@@ -55,7 +49,7 @@ pub fn warnings(document: &mut Shown, warnings: &Warnings) {
         members! { document;
             "text" shown: *warning => "Finding, as a sentence.";
             "remedy" shown: warning.remedy() => "Remedy for the finding.";
-            "severity": warning.severity().name() => "`note` (no effect on trust), `fair` or `poor` (lowers the trust to this level).";
+            SEVERITY: warning.severity().name();
             "untrusted": warning.untrusted() => "True if there is evidence that a value is wrong or not verified, so that --strict fails.";
         }
         if let Some((node, cache)) = warning.side_cache() {

@@ -9,12 +9,13 @@ use latency_core::math::{ToReal, ln};
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
 
-use super::conditions::OF_IDENTITY;
+use super::conditions::{CPU_VENDOR, OF_IDENTITY};
 use super::rows::Saved;
 use crate::machine::processor::CoreKind;
 use crate::record::columns::{
-    Column, ColumnSet, KERNEL, ORDER, PAGES_OBTAINED, PATTERN, STRIDE, WORKING_SET,
+    self, Column, ColumnSet, KERNEL, ORDER, PAGES_OBTAINED, PATTERN, STRIDE, WORKING_SET,
 };
+use crate::record::members;
 use crate::record::row::Row;
 use crate::result::words::PageKind;
 
@@ -36,37 +37,61 @@ pub struct ComparedCondition {
 
 /// The conditions, in the order in which texts name them.
 pub const TABLE: [ComparedCondition; 22] = [
-    condition("pages", ("pages_obtained", "pages"), None, "# pages", &[]),
-    condition("size", ("working_set_bytes", "working set"), Some(WORKING_SET), "# working set", &[]),
-    condition("unverified", ("verified", "placement"), None, "placement #", &["not verified", "verified"]),
-    condition("partial", ("partial", "run"), None, "#", &["interrupted", "complete"]),
+    condition("pages", (PAGES_OBTAINED.name(), "pages"), None, "# pages", &[]),
+    condition("size", (WORKING_SET.name(), "working set"), Some(WORKING_SET), "# working set", &[]),
+    condition(
+        "unverified",
+        (columns::VERIFIED.name(), "placement"),
+        None,
+        "placement #",
+        &["not verified", "verified"],
+    ),
+    condition("partial", (members::PARTIAL.key, "run"), None, "#", &["interrupted", "complete"]),
     condition("order", ("order", "order"), Some(ORDER), "order #", &ORDERS),
-    condition("stride", ("stride_bytes", "stride"), Some(STRIDE), "stride #", &[]),
-    condition("pattern", ("pattern", "pattern"), Some(PATTERN), "pattern #", &["stream", "permuted"]),
-    condition("nodes", ("nodes", "NUMA nodes"), None, "# NUMA nodes", &[]),
+    condition("stride", (STRIDE.name(), "stride"), Some(STRIDE), "stride #", &[]),
+    condition("pattern", (PATTERN.name(), "pattern"), Some(PATTERN), "pattern #", &["stream", "permuted"]),
+    condition("nodes", (members::NODES.key, "NUMA nodes"), None, "# NUMA nodes", &[]),
     condition(
         "side-cache",
-        ("memory_side_cache", "memory-side cache"),
+        (members::SIDE_CACHE.key, "memory-side cache"),
         None,
         "# memory-side cache",
         &["no", "a"],
     ),
-    condition("kernel", ("kernel", "chase kernel"), Some(KERNEL), "chase kernel #", &["index", "pointer"]),
-    condition("undisturbed", ("undisturbed_ns", "steady value"), None, "#", &[UNDISTURBED]),
-    condition("cpu-family", ("family", "CPU family"), None, "CPU family #", &[]),
-    condition("cpu-model", ("model", "CPU model number"), None, "CPU model number #", &[]),
-    condition("cpu-stepping", ("stepping", "CPU stepping"), None, "CPU stepping #", &[]),
-    condition("core-type", ("core_type", "core type"), None, "#", &CORE_TYPES),
-    condition("cpu-masked", ("model_masked", "masked CPU model"), None, "# masked CPU model", &["no", "a"]),
+    condition(
+        "kernel",
+        (KERNEL.name(), "chase kernel"),
+        Some(KERNEL),
+        "chase kernel #",
+        &["index", "pointer"],
+    ),
+    condition("undisturbed", (columns::UNDISTURBED_NS.name(), "steady value"), None, "#", &[UNDISTURBED]),
+    condition("cpu-family", (members::CPU_FAMILY.key, "CPU family"), None, "CPU family #", &[]),
+    condition(
+        "cpu-model",
+        (members::CPU_MODEL_NUMBER.key, "CPU model number"),
+        None,
+        "CPU model number #",
+        &[],
+    ),
+    condition("cpu-stepping", (members::CPU_STEPPING.key, "CPU stepping"), None, "CPU stepping #", &[]),
+    condition("core-type", (members::CORE_TYPE.key, "core type"), None, "#", &CORE_TYPES),
+    condition(
+        "cpu-masked",
+        (members::CPU_MASKED.key, "masked CPU model"),
+        None,
+        "# masked CPU model",
+        &["no", "a"],
+    ),
     condition(
         "platform",
-        ("platform", "platform"),
+        (members::PLATFORM.key, "platform"),
         None,
         "platform #",
         &["hardware", "virtual machine", "emulated"],
     ),
-    condition("hypervisor", ("hypervisor", "hypervisor"), None, "hypervisor #", &HYPERVISORS),
-    condition("cpu-vendor", ("cpu_vendor", "CPU vendor"), None, "CPU vendor #", &VENDORS),
+    condition("hypervisor", (members::HYPERVISOR.key, "hypervisor"), None, "hypervisor #", &HYPERVISORS),
+    condition("cpu-vendor", (CPU_VENDOR, "CPU vendor"), None, "CPU vendor #", &VENDORS),
     condition("l1-size", ("l1_bytes", "L1 cache"), None, "# of L1 cache", &[]),
     condition("l2-size", ("l2_bytes", "L2 cache"), None, "# of L2 cache", &[]),
     condition("l3-size", ("l3_bytes", "L3 cache"), None, "# of L3 cache", &[]),
@@ -178,7 +203,7 @@ impl Under {
             Some(_) => of_row(row, condition),
             None => match condition {
                 PAGES => pages(row.word(PAGES_OBTAINED)),
-                VERIFIED => row.flag(crate::record::columns::VERIFIED).map_or(0, yes),
+                VERIFIED => row.flag(columns::VERIFIED).map_or(0, yes),
                 _ => of_result(saved, condition),
             },
         }))

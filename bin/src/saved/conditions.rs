@@ -4,28 +4,34 @@ use latency_core::text::Text;
 
 use crate::options::tokens::Escaped;
 use crate::options::{FLAGS, Group};
+use crate::record::members;
+
+/// The condition of errors of the memory, which is composed of several members.
+pub(super) const MEMORY_ERRORS: &str = "memory_errors";
+/// The condition of the vendor of the processor: in documents, the machine has a vendor as well.
+pub(super) const CPU_VENDOR: &str = "cpu_vendor";
 
 /// Conditions that may differ between two results: the key in JSON, and the words for people.
 pub const CONDITIONS: [(&str, &str); 19] = [
-    ("host", "host"),
-    ("product", "machine"),
-    ("bios_version", "BIOS"),
-    ("brand", "CPU"),
-    ("microcode", "microcode"),
-    ("kernel", "kernel"),
-    ("platform", "platform"),
-    ("clock_source", "kernel clock source"),
-    ("governor", "frequency governor"),
-    ("transparent_huge_pages", "transparent huge pages"),
-    ("memory_encryption", "memory encryption"),
-    ("dimms", "DIMMs"),
-    ("memory_errors", "memory errors"),
-    ("version", "latency-bench"),
-    ("source", "clock"),
-    ("command", "options"),
-    ("atomics", "atomic instructions"),
-    ("hypervisor", "hypervisor"),
-    ("cpu_vendor", "CPU vendor"),
+    (members::HOST.key, "host"),
+    (members::MACHINE_PRODUCT.key, "machine"),
+    (members::BIOS_VERSION.key, "BIOS"),
+    (members::CPU_BRAND.key, "CPU"),
+    (members::MICROCODE.key, "microcode"),
+    (members::KERNEL_RELEASE.key, "kernel"),
+    (members::PLATFORM.key, "platform"),
+    (members::CLOCK_SOURCE.key, "kernel clock source"),
+    (members::GOVERNOR.key, "frequency governor"),
+    (members::HUGE_PAGES.key, "transparent huge pages"),
+    (members::MEMORY_ENCRYPTION.key, "memory encryption"),
+    (members::DIMMS.key, "DIMMs"),
+    (MEMORY_ERRORS, "memory errors"),
+    (members::VERSION.key, "latency-bench"),
+    (members::COUNTER.key, "clock"),
+    (members::COMMAND.key, "options"),
+    (members::ATOMICS.key, "atomic instructions"),
+    (members::HYPERVISOR.key, "hypervisor"),
+    (CPU_VENDOR, "CPU vendor"),
 ];
 /// Index of the host in [`CONDITIONS`].
 pub const HOST: usize = 0;

@@ -13,6 +13,7 @@ use super::tree::line_of;
 use super::{foreign, summaries, unit};
 use crate::options::tokens::escaped;
 use crate::record::columns::{CLASS, Column, ColumnKind, EXPERIMENT, HOST, NS, TOOL_VERSION, WORKING_SET};
+use crate::record::members;
 use crate::record::row::Row;
 use latency_core::math;
 
@@ -195,9 +196,9 @@ impl TableLayout {
         if found < wanted {
             return Err("too few columns");
         }
-        for (column, condition) in [(HOST, "host"), (TOOL_VERSION, "version")] {
+        for (column, condition) in [(HOST, &members::HOST), (TOOL_VERSION, &members::VERSION)] {
             if row.tells(column) {
-                draft.saved.conditions.set(condition, row.word(column));
+                draft.saved.conditions.set(condition.key, row.word(column));
             }
         }
         let nanoseconds = row.nanoseconds();

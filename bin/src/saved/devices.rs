@@ -7,24 +7,27 @@ use latency_core::math;
 use latency_core::units::Bytes;
 
 use super::tree::JsonValue;
+use crate::record::members::{
+    CORRECTED, DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS, UNCORRECTED,
+};
 
 /// Returns the populated slots: their number, capacity and rates, as far as these are known of every device; empty if no
 /// slot is.
 pub(super) fn population(dimms: JsonValue<'_>) -> String {
-    let devices: Vec<JsonValue<'_>> = dimms.at("devices").objects().collect();
+    let devices: Vec<JsonValue<'_>> = dimms.at(DIMM_DEVICES.key).objects().collect();
     let all =
         |key: &str| -> Option<Vec<f64>> { devices.iter().map(|device| device.at(key).number()).collect() };
     if devices.is_empty() {
         return String::new();
     }
     let mut text = devices.len().to_string();
-    if let Some(slots) = dimms.at("slots").number() {
+    if let Some(slots) = dimms.at(DIMM_SLOTS.key).number() {
         text += &format!(" of {}", math::whole(slots));
     }
-    if let Some(sizes) = all("bytes") {
+    if let Some(sizes) = all(DIMM_BYTES.key) {
         text += &format!(", {}", Bytes(math::whole(sizes.iter().sum())));
     }
-    if let Some(rates) = all("mt_per_s") {
+    if let Some(rates) = all(DIMM_RATE.key) {
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let most = rates.iter().copied().fold(0.0, f64::max);
         text += &format!(", {}", math::whole(least));
@@ -43,11 +46,11 @@ pub(super) fn errors(devices: JsonValue<'_>) -> &'static str {
     }
     let (mut worst, mut is_known) = ("none", true);
     for device in devices.objects() {
-        for kind in ["corrected", "uncorrected"] {
+        for kind in [CORRECTED.key, UNCORRECTED.key] {
             let Some(count) = device.member(kind) else { continue };
             match count.number() {
                 None => is_known = false,
-                Some(count) if count > 0.0 && worst != "uncorrected" => worst = kind,
+                Some(count) if count > 0.0 && worst != UNCORRECTED.key => worst = kind,
                 Some(_) => {}
             }
         }

@@ -5,7 +5,7 @@ use latency_core::math;
 use latency_core::text::Text;
 
 use super::alike;
-use super::conditions::EMULATED;
+use super::conditions::{CPU_VENDOR, EMULATED, MEMORY_ERRORS};
 use super::devices;
 use super::host::instant;
 use super::origin;
@@ -20,6 +20,7 @@ use crate::analysis::cause::{CACHES, SavedFacts};
 use crate::analysis::claims::{Claim, Source};
 use crate::options::tokens::escaped;
 use crate::record::columns::{CHAINS, KERNEL, NS, WORKING_SET};
+use crate::record::members::{self, CORE_TYPE, DIMMS, HYPERVISOR, MEMORY, MODEL};
 use crate::record::row::{Row, bytes};
 
 /// Reads a document: of a run, of one experiment of a report, or a list of cpu-benchmarks.
@@ -41,22 +42,22 @@ pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft) -> Result<(), Pro
     let is_report = sections::are_in(draft.saved.experiment.as_str());
     // The report of a run has sections, each with its rows. The report of saved results has none: all of its points are
     // in one list, and name their experiments.
-    let is_collection = is_report && !draft.of_hosts && document.member("sections").is_none();
+    let is_collection = is_report && !draft.of_hosts && document.member(members::SECTIONS_OF.key).is_none();
     if is_collection {
         draft.is_collection = true;
         draft.saved.experiment = Text::EMPTY;
     }
     if is_collection || !draft.skips_rows() {
-        each_point(document.at("rows"), draft);
+        each_point(document.at(members::ROWS.key), draft);
     }
-    document.at("curves").objects().for_each(|curve| summaries::curve(curve, draft));
+    document.at(members::CURVES.key).objects().for_each(|curve| summaries::curve(curve, draft));
     if draft.in_brief {
-        document.at("classes").objects().for_each(|class| summaries::class(class, draft));
+        document.at(members::CLASSES.key).objects().for_each(|class| summaries::class(class, draft));
     }
     draft.size_limits();
     // The results of a collection are checked one by one.
     if !draft.is_collection {
-        document.at("rows").check(draft.has_no_contradiction());
+        document.at(members::ROWS.key).check(draft.has_no_contradiction());
     }
     draft.judge();
     document.accepted()
@@ -65,52 +66,59 @@ pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft) -> Result<(), Pro
 /// Reads the name of the experiment, the host, the trust in the result, and its conditions.
 fn circumstances(document: JsonValue<'_>, draft: &mut Draft) {
     let saved = &mut draft.saved;
-    let experiment = document.at("experiment").text();
+    let experiment = document.at(members::EXPERIMENT.key).text();
     draft.is_collection |= experiment == sections::SHOW && !draft.of_hosts;
     // A collection has the name of the command that made it, which is not an experiment.
     if !draft.is_collection {
         saved.experiment = Text::from_bytes(experiment.as_bytes());
     }
-    origin::host(document.at("host"), saved);
+    origin::host(document.at(members::HOST.key), saved);
     origin::trust(document, &mut saved.origin.trust);
-    let system = document.at("system");
-    origin::nodes(system.at("nodes"), saved);
-    saved.conditions.set("dimms", &devices::population(system.at("dimms")));
-    let errors = devices::errors(document.at("conditions").at("hardware_errors").at("memory_devices"));
-    saved.conditions.set("memory_errors", errors);
+    let system = document.at(members::SYSTEM.key);
+    origin::nodes(system.at(members::NODES.key), saved);
+    saved.conditions.set(DIMMS.key, &devices::population(system.at(DIMMS.key)));
+    let errors = document.at(members::CONDITIONS.key).at(members::ERRORS.key);
+    let errors = devices::errors(errors.at(members::MEMORY_DEVICES.key));
+    saved.conditions.set(MEMORY_ERRORS, errors);
     // Only strings are conditions.
-    let [cpu, machine] = ["cpu", "machine"].map(|name| system.at(name));
-    for object in [system, cpu, machine, document.at("tool"), document.at("clock")] {
+    let [cpu, machine] = [&members::CPU, &members::MACHINE].map(|field| system.at(field.key));
+    let [tool, clock] = [&members::TOOL, &members::CLOCK].map(|field| document.at(field.key));
+    for object in [system, cpu, machine, tool, clock] {
         for (key, member) in object.members() {
             if let Some(value) = member.string() {
                 let value = escaped(value.chars());
                 // Without a hypervisor, its name is empty.
-                let is_none = key == "hypervisor" && value.is_empty();
+                let is_none = key == HYPERVISOR.key && value.is_empty();
                 saved.conditions.set(&key, if is_none { "none" } else { &value });
             }
         }
     }
-    // The machine has a vendor as well.
-    if let Some(vendor) = cpu.at("vendor").string() {
-        saved.conditions.set("cpu_vendor", &escaped(vendor.chars()));
+    if let Some(vendor) = cpu.at(members::CPU_VENDOR.key).string() {
+        saved.conditions.set(CPU_VENDOR, &escaped(vendor.chars()));
     }
-    if document.at("trust").at("emulated").event() == Event::Bool(true) {
-        saved.conditions.set("platform", EMULATED);
+    if document.at(members::TRUST.key).at(members::EMULATED.key).event() == Event::Bool(true) {
+        saved.conditions.set(members::PLATFORM.key, EMULATED);
     }
-    let keys = ["family", "model", "stepping", "core_type", "model_masked"];
-    for (part, key) in saved.origin.identity.iter_mut().zip(keys) {
-        *part = match cpu.member(key).map(JsonValue::event) {
+    let identity = [
+        &members::CPU_FAMILY,
+        &members::CPU_MODEL_NUMBER,
+        &members::CPU_STEPPING,
+        &CORE_TYPE,
+        &members::CPU_MASKED,
+    ];
+    for (part, field) in saved.origin.identity.iter_mut().zip(identity) {
+        *part = match cpu.member(field.key).map(JsonValue::event) {
             Some(Event::Number(number)) => math::whole(number).saturating_add(1),
             Some(Event::String(word)) => alike::core_type(&escaped(word.chars())),
             Some(Event::Bool(flag)) => alike::yes(flag),
-            Some(Event::Null) if key == "core_type" => alike::core_type(""),
+            Some(Event::Null) if field.key == CORE_TYPE.key => alike::core_type(""),
             _ => 0,
         };
     }
-    for cache in system.at("caches").objects() {
-        let level = cache.at("level").number().map_or(Ok(0), whole);
-        let size = cache.at("bytes").number().map(bytes).transpose();
-        let holds_data = cache.at("type").string().is_none_or(|kind| kind != "Instruction");
+    for cache in system.at(members::CACHES.key).objects() {
+        let level = cache.at(members::CACHE_LEVEL.key).number().map_or(Ok(0), whole);
+        let size = cache.at(members::CACHE_BYTES.key).number().map(bytes).transpose();
+        let holds_data = cache.at(members::CACHE_TYPE.key).string().is_none_or(|kind| kind != "Instruction");
         match (level, size) {
             (Err(what), _) | (_, Err(what)) => cache.refuse(what),
             (Ok(level), Ok(Some(size))) if holds_data => {
@@ -119,33 +127,33 @@ fn circumstances(document: JsonValue<'_>, draft: &mut Draft) {
             _ => {}
         }
     }
-    saved.conditions.partial = document.at("partial").event() == Event::Bool(true);
-    saved.origin.started = instant(&document.at("started").text()).unwrap_or(0);
-    saved.origin.seconds = document.at("duration_s").number().unwrap_or(0.0);
-    saved.origin.schema = math::whole(document.at("schema").number().unwrap_or(0.0));
+    saved.conditions.partial = document.at(members::PARTIAL.key).event() == Event::Bool(true);
+    saved.origin.started = instant(&document.at(members::STARTED.key).text()).unwrap_or(0);
+    saved.origin.seconds = document.at(members::DURATION.key).number().unwrap_or(0.0);
+    saved.origin.schema = math::whole(document.at(members::SCHEMA.key).number().unwrap_or(0.0));
 }
 
 /// Reads the options of the run, and the facts from which the cause of a difference is read.
 fn causes(document: JsonValue<'_>, saved: &mut Saved) {
-    for argument in document.at("command").items().skip(1) {
+    for argument in document.at(members::COMMAND.key).items().skip(1) {
         match argument.string() {
             Some(argument) => saved.conditions.argument(&escaped(argument.chars())),
             None => argument.refuse("command is not a list of strings"),
         }
     }
-    let model = document.at("model");
-    saved.tlb[0].levels = ["tlb", "l2_tlb"].map(|name| tlb::level(model.at(name)));
-    for (slot, kind) in saved.tlb.iter_mut().zip(document.at("translation").objects()) {
+    let model = document.at(MODEL.key);
+    saved.tlb[0].levels = [&members::TLB, &members::L2_TLB].map(|field| tlb::level(model.at(field.key)));
+    for (slot, kind) in saved.tlb.iter_mut().zip(document.at(members::TRANSLATION.key).objects()) {
         *slot = tlb::kind(kind);
     }
-    for level in model.at("levels").objects() {
+    for level in model.at(members::LEVELS.key).objects() {
         // The next cache of the curve.
         let next = CACHES.iter().find(|(_, fact)| saved.facts.get(*fact).is_none());
         facts(&mut saved.facts, next.map_or("", |(name, _)| name), level);
     }
-    facts(&mut saved.facts, "memory", model.at("memory"));
-    for name in ["model", "summary", "health"] {
-        facts(&mut saved.facts, name, document.at(name));
+    facts(&mut saved.facts, MEMORY.key, model.at(MEMORY.key));
+    for field in [&MODEL, &members::SUMMARY, &members::HEALTH] {
+        facts(&mut saved.facts, field.key, document.at(field.key));
     }
 }
 

@@ -44,6 +44,7 @@ use tree::{JsonTree, JsonValue};
 
 use crate::error::{Failure, SavedError};
 use crate::options::tokens::Escaped;
+use crate::record::members::{ROWS, SECTIONS_OF};
 use crate::sys::file;
 use crate::sys::terminal::Stream;
 use crate::sys::{Errno, Table};
@@ -114,7 +115,7 @@ impl Saved {
         let document = tree.as_ref().map(JsonTree::root);
         if let Some(document) = document.filter(|_| draft.is_collection) {
             draft.is_collection = results::lengths(&draft.rows, Some(document)).len() > 1;
-            draft.has_no_contradiction().map_err(|what| document.at("rows").problem(what))?;
+            draft.has_no_contradiction().map_err(|what| document.at(ROWS.key).problem(what))?;
         }
         if let Some(report) = document.filter(|_| sections::are_in(draft.saved.experiment.as_str())) {
             sections::of(report).try_for_each(|section| draft.pool(|part| json::read(section, part)))?;
@@ -131,7 +132,7 @@ impl Saved {
         match draft.saved.experiment.as_str() {
             "" => Err(Problem::new(1, "the document names no experiment")),
             sections::SHOW => Err(COLLECTION),
-            name if sections::are_in(name) && document.member("sections").is_none() => Err(COLLECTION),
+            name if sections::are_in(name) && document.member(SECTIONS_OF.key).is_none() => Err(COLLECTION),
             _ => Ok(draft),
         }
     }

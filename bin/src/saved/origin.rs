@@ -13,17 +13,18 @@ use super::rows::Saved;
 use super::tree::JsonValue;
 use super::trust::Trust;
 use crate::analysis::cause::Fact;
+use crate::record::members;
 
 /// Reads the members that identify the host.
 pub(super) fn host(host: JsonValue<'_>, saved: &mut Saved) {
     let text = |key| host.at(key).text();
     let origin = &mut saved.origin;
-    let (name, boot) = (text("name"), text("boot_id"));
+    let (name, boot) = (text(members::HOST_NAME.key), text(members::BOOT_ID.key));
     origin.name = Text::from_bytes(if name.is_empty() { boot.as_bytes() } else { name.as_bytes() });
-    origin.cpu = Text::from_bytes(text("cpu_model").as_bytes());
+    origin.cpu = Text::from_bytes(text(members::CPU_MODEL.key).as_bytes());
     origin.boot = Text::from_bytes(boot.as_bytes());
-    saved.conditions.set("host", &name);
-    for (key, label) in host.at("labels").members() {
+    saved.conditions.set(members::HOST.key, &name);
+    for (key, label) in host.at(members::LABELS.key).members() {
         if label.string().is_some() {
             let label = format!("{SEPARATOR}label {}={:.96}", escaped::<40>(key.as_bytes()), label.text());
             // It is appended completely or not at all.
@@ -44,22 +45,24 @@ pub(super) fn level(level: JsonValue<'_>, trust: &mut Trust) {
 
 /// Reads the trust that the document states, the severities of its warnings, and the values by which it is judged again.
 pub(super) fn trust(document: JsonValue<'_>, trust: &mut Trust) {
-    let said = document.at("trust");
-    level(said.at("level"), trust);
-    for reason in said.at("reasons").items() {
+    let said = document.at(members::TRUST.key);
+    level(said.at(members::TRUST_LEVEL.key), trust);
+    for reason in said.at(members::REASONS.key).items() {
         trust.add(&reason.text(), None);
     }
-    trust.omitted = said.at("omitted").number().is_some_and(|count| count > 0.0);
-    for warning in document.at("warnings").objects() {
+    trust.omitted = said.at(members::OMITTED.key).number().is_some_and(|count| count > 0.0);
+    for warning in document.at(members::WARNINGS.key).objects() {
         // A note is not a reason for distrust.
-        if let Some(severity) = warning.at("severity").string().filter(|severity| *severity != "note") {
-            trust.add(&warning.at("code").text(), Some(severity == "poor"));
+        let severity = warning.at(members::SEVERITY.key).string();
+        if let Some(severity) = severity.filter(|severity| *severity != "note") {
+            trust.add(&warning.at(members::CODE.key).text(), Some(severity == "poor"));
         }
     }
-    trust.repeat = document.at("health").at("repeat").at("ratio").number();
-    let conditions = document.at("conditions");
-    for object in core::iter::once(conditions).chain(conditions.at("cpus").objects()) {
-        let share = object.at("other_processes_share").number();
+    let repeat = document.at(members::HEALTH.key).at(members::REPEAT.key);
+    trust.repeat = repeat.at(members::REPEAT_RATIO.key).number();
+    let conditions = document.at(members::CONDITIONS.key);
+    for object in core::iter::once(conditions).chain(conditions.at(members::CPUS.key).objects()) {
+        let share = object.at(members::OTHER_PROCESSES.key).number();
         trust.other_work = share.map(|share| trust.other_work.unwrap_or(0.0).max(share)).or(trust.other_work);
     }
 }
@@ -69,10 +72,10 @@ pub(super) fn nodes(nodes: JsonValue<'_>, saved: &mut Saved) {
     let Saved { origin, facts, .. } = saved;
     for node in nodes.objects() {
         origin.nodes += 1;
-        if let Some(cache) = node.member("memory_side_cache") {
+        if let Some(cache) = node.member(members::SIDE_CACHE.key) {
             origin.side_cache = Some(origin.side_cache == Some(true) || !cache.is_null());
         }
-        let list = node.at("cpus").string().and_then(Str::unescaped);
+        let list = node.at(members::NODE_CPUS.key).string().and_then(Str::unescaped);
         let cpus = list.and_then(|list| CpuSet::parse_kernel(list.as_bytes()).ok());
         if let Some(cpus) = cpus.filter(|cpus| !cpus.is_empty()) {
             facts.count(Fact::Nodes, 1.0);

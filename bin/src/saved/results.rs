@@ -15,12 +15,15 @@ use super::sections;
 use super::tree::JsonValue;
 use super::trust::Trust;
 use crate::record::columns::{ColumnSet, EXPERIMENT, HOST, STARTED};
+use crate::record::members::{
+    CPU_BRAND, FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST, FILES, KERNEL_RELEASE,
+};
 use crate::record::row::Row;
 
 /// Returns the number of rows of each result, in their order.
 pub fn lengths(rows: &[Row], document: Option<JsonValue<'_>>) -> Vec<usize> {
-    let points = |file: JsonValue<'_>| file.at("points").number().and_then(|points| whole(points).ok());
-    let files = document.into_iter().flat_map(|document| document.at("files").items());
+    let points = |file: JsonValue<'_>| file.at(FILE_POINTS.key).number().and_then(|points| whole(points).ok());
+    let files = document.into_iter().flat_map(|document| document.at(FILES.key).items());
     // No file of a document is without a point.
     let listed: Vec<usize> =
         files.map_while(points).map(|points| points as usize).take_while(|points| *points > 0).collect();
@@ -46,7 +49,7 @@ pub fn each(
     take: &mut dyn FnMut(Draft),
 ) -> Result<(), Problem> {
     let lengths = lengths(&draft.rows, document);
-    let files = || document.into_iter().flat_map(|document| document.at("files").items());
+    let files = || document.into_iter().flat_map(|document| document.at(FILES.key).items());
     let is_listed = files().count() == lengths.len();
     if lengths.len() == 1 && !is_listed {
         take(draft);
@@ -70,15 +73,15 @@ fn read(result: &mut Draft, rows: &[Row], file: Option<JsonValue<'_>>) -> Result
     let is_of_several = sections::are_in(saved.experiment.as_str());
     saved.experiment = if is_of_several { Text::EMPTY } else { saved.experiment };
     saved.origin.started = instant(first.word(STARTED)).unwrap_or(0);
-    saved.conditions.set("host", first.word(HOST));
+    saved.conditions.set(HOST.key, first.word(HOST));
     let mut hidden = ColumnSet::EMPTY;
     if let Some(file) = file {
-        saved.experiment = Text::from_bytes(file.at("of").text().as_bytes());
-        for (key, condition) in [("cpu", "brand"), ("kernel", "kernel")] {
-            saved.conditions.set(condition, &file.at(key).text());
+        saved.experiment = Text::from_bytes(file.at(FILE_EXPERIMENT.key).text().as_bytes());
+        for (field, condition) in [(&FILE_CPU, &CPU_BRAND), (&FILE_KERNEL, &KERNEL_RELEASE)] {
+            saved.conditions.set(condition.key, &file.at(field.key).text());
         }
         // Reasons for the trust in all results are not those of this one.
-        if let Some(level) = file.member("trust") {
+        if let Some(level) = file.member(FILE_TRUST.key) {
             saved.origin.trust = Trust::default();
             origin::level(level, &mut saved.origin.trust);
         }

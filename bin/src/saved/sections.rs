@@ -3,6 +3,7 @@
 use latency_core::text::Text;
 
 use super::tree::JsonValue;
+use crate::record::members::SECTIONS_OF;
 
 /// The word for a report, where other documents have the name of an experiment.
 const REPORT: &str = "report";
@@ -23,5 +24,5 @@ pub fn name() -> Text<32> {
 
 /// Returns the document of every experiment of a report.
 pub fn of(report: JsonValue<'_>) -> impl Iterator<Item = JsonValue<'_>> {
-    report.at("sections").objects()
+    report.at(SECTIONS_OF.key).objects()
 }

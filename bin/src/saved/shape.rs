@@ -7,6 +7,7 @@ use latency_core::json::Event;
 use super::tree::JsonValue;
 use crate::error::Problem;
 use crate::options::tokens::escaped;
+use crate::record::members::{self, TOOL, TOOL_NAME, VERSION};
 
 /// Version of the schema of written documents, and the only version that can be read.
 pub const SCHEMA: u32 = 2;
@@ -20,14 +21,14 @@ pub const NAME: &str = "latency-bench";
 
 /// Refuses another schema than [`SCHEMA`], or one that is not a number, and a document of another program.
 pub fn check(document: JsonValue<'_>) {
-    let tool = document.at("tool");
-    if let Some(name) = tool.member("name").filter(|name| name.string().is_none_or(|own| own != NAME)) {
+    let tool = document.at(TOOL.key);
+    if let Some(name) = tool.member(TOOL_NAME.key).filter(|name| name.string().is_none_or(|own| own != NAME)) {
         name.refuse("not a document of latency-bench");
     }
-    let Some(schema) = document.member("schema") else { return };
+    let Some(schema) = document.member(members::SCHEMA.key) else { return };
     match schema.event() {
         Event::Number(number) if number > f64::from(SCHEMA) => {
-            let version = tool.at("version").string().map_or(String::new(), |own| escaped(own.chars()));
+            let version = tool.at(VERSION.key).string().map_or(String::new(), |own| escaped(own.chars()));
             let remedy = if version.is_empty() { "" } else { "; use latency-bench " };
             let end = if version.is_empty() { "" } else { " or later" };
             let what = format!("schema is newer than this version reads{remedy}{version:.24}{end}");

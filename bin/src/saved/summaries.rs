@@ -13,6 +13,7 @@ use crate::record::columns::{
     BYTES, CLASS, CORES, Column, ColumnSet, EXPERIMENT, HOME_NODE, HOST, INITIATOR_NODE, LOAD, LOAD_NODE, NS,
     OFFERED, OP, PATTERN, STARTED, STRIDE, TARGET_NODE, TRAFFIC, VARIANT, WORKING_SET,
 };
+use crate::record::members::{CORE_TYPES, PEAK_BANDWIDTH};
 use crate::record::row::{MEDIAN, MOST, Row, UNKNOWN};
 use crate::report::document::ENDS;
 
@@ -43,7 +44,7 @@ fn cells(row: &mut Row, object: JsonValue<'_>, columns: &[Column]) {
 pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft) {
     let mut row = Row::EMPTY.with(OP, MEDIAN).with(NS, estimate(class, NS.key));
     cells(&mut row, class, &[CLASS]);
-    if let Some(types) = class.member("core_types").filter(|types| !types.is_null()) {
+    if let Some(types) = class.member(CORE_TYPES.key).filter(|types| !types.is_null()) {
         read(&mut row, VARIANT, 0, types);
     }
     class.check(draft.push(row));
@@ -54,7 +55,7 @@ pub(super) fn class(class: JsonValue<'_>, draft: &mut Draft) {
 pub(super) fn curve(curve: JsonValue<'_>, draft: &mut Draft) {
     let mut row = Row::EMPTY;
     cells(&mut row, curve, &[INITIATOR_NODE, TARGET_NODE, TRAFFIC, PATTERN, LOAD_NODE]);
-    let peak = curve.at("peak_bandwidth");
+    let peak = curve.at(PEAK_BANDWIDTH.key);
     cells(&mut row, peak, &[CORES]);
     curve.check(draft.push(limit(row, estimate(peak, BYTES.key), draft.in_brief)));
 }

@@ -8,7 +8,9 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use super::tree::JsonValue;
 use crate::analysis::tlb::{TlbEnd, TlbLevels};
 use crate::record::columns::PAGES_ASKED;
+use crate::record::members::{TLB_LEVELS, TLB_MISS, TLB_PAGE, TLB_PAGES};
 use crate::record::row::Row;
+use crate::report::document::ENDS;
 
 /// The levels of the TLB for one kind of pages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +38,7 @@ pub fn of_row(kinds: &[SavedTlb], row: &Row) -> TlbLevels {
 /// Reads the levels for a kind of pages.
 pub(super) fn kind(kind: JsonValue<'_>) -> SavedTlb {
     let mut levels = [None; 2];
-    for (slot, found) in levels.iter_mut().zip(kind.at("tlb").objects()) {
+    for (slot, found) in levels.iter_mut().zip(kind.at(TLB_LEVELS.key).objects()) {
         *slot = level(found);
     }
     SavedTlb { pages: Text::from_bytes(kind.at(PAGES_ASKED.key).text().as_bytes()), levels }
@@ -44,10 +46,11 @@ pub(super) fn kind(kind: JsonValue<'_>) -> SavedTlb {
 
 /// Reads a level, or null. A level without a plausible number of pages and cost is left out.
 pub(super) fn level(level: JsonValue<'_>) -> Option<TlbEnd> {
-    let number = |key| level.at(key).number();
-    let plausible = |key| number(key).filter(|number| (1e-6..1e12).contains(number));
-    let [pages, miss_ns, page] = ["pages", "miss_ns", "page_bytes"].map(plausible);
-    let ends = number("pages_low").zip(number("pages_high"));
+    let number = |key: &str| level.at(key).number();
+    let plausible = |key: &str| number(key).filter(|number| (1e-6..1e12).contains(number));
+    let [pages, miss_ns, page] = [TLB_PAGES.key, TLB_MISS.key, TLB_PAGE.key].map(plausible);
+    let [low, high] = ENDS.map(|end| number(&format!("{}{end}", TLB_PAGES.key)));
+    let ends = low.zip(high);
     let (pages, miss_ns, page) = (pages?, miss_ns?, page?);
     let interval = ends.map(|(low, high)| Interval { low, high });
     let is_inside = |ends: &Interval| ends.low <= pages && pages <= ends.high;

@@ -3,6 +3,10 @@
 use latency_core::math::ToReal;
 use latency_core::stats::{Estimate, Interval};
 
+use crate::record::columns::{CORE_CYCLES, CORE_GHZ, NS};
+use crate::record::members::{HEALTH, MEMORY, MODEL, SUMMARY};
+use crate::report::document::ENDS;
+
 /// A fact of a result. The last two are of the common points of two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
@@ -72,29 +76,29 @@ pub enum Fact {
 const COUNT: usize = Fact::Local as usize;
 /// The places of facts in documents: the object, and its key. The reader composes the other facts.
 const PLACES: [(&str, &str, Fact); 23] = [
-    ("1", "ns", Fact::L1),
-    ("2", "ns", Fact::L2),
-    ("3", "ns", Fact::L3),
-    ("4", "ns", Fact::L4),
-    ("memory", "ns", Fact::Memory),
-    ("summary", "small_pages_ns", Fact::SmallPages),
-    ("summary", "largest_pages_ns", Fact::LargestPages),
-    ("summary", "page_local_ns", Fact::PageLocal),
-    ("summary", "small_pages_translation_ns", Fact::SmallTranslation),
-    ("summary", "huge_pages_translation_ns", Fact::HugeTranslation),
-    ("summary", "random_ns", Fact::Random),
-    ("summary", "sequential_ns", Fact::Sequential),
-    ("summary", "backward_ns", Fact::Backward),
-    ("summary", "p50_ns", Fact::Median),
-    ("summary", "p99_9_ns", Fact::Tail),
-    ("summary", "reorder_buffer_instructions", Fact::ReorderBuffer),
-    ("summary", "read_bytes_per_second", Fact::ReadBandwidth),
-    ("summary", "idle_ns", Fact::Idle),
-    ("1", "core_cycles", Fact::L1Cycles),
-    ("2", "core_cycles", Fact::L2Cycles),
-    ("model", "core_ghz", Fact::Clock),
-    ("health", "l1_core_cycles", Fact::HitCycles),
-    ("health", "pages_behave_as_small", Fact::TlbPages),
+    ("1", NS.name(), Fact::L1),
+    ("2", NS.name(), Fact::L2),
+    ("3", NS.name(), Fact::L3),
+    ("4", NS.name(), Fact::L4),
+    (MEMORY.key, NS.name(), Fact::Memory),
+    (SUMMARY.key, "small_pages_ns", Fact::SmallPages),
+    (SUMMARY.key, "largest_pages_ns", Fact::LargestPages),
+    (SUMMARY.key, "page_local_ns", Fact::PageLocal),
+    (SUMMARY.key, "small_pages_translation_ns", Fact::SmallTranslation),
+    (SUMMARY.key, "huge_pages_translation_ns", Fact::HugeTranslation),
+    (SUMMARY.key, "random_ns", Fact::Random),
+    (SUMMARY.key, "sequential_ns", Fact::Sequential),
+    (SUMMARY.key, "backward_ns", Fact::Backward),
+    (SUMMARY.key, "p50_ns", Fact::Median),
+    (SUMMARY.key, "p99_9_ns", Fact::Tail),
+    (SUMMARY.key, "reorder_buffer_instructions", Fact::ReorderBuffer),
+    (SUMMARY.key, "read_bytes_per_second", Fact::ReadBandwidth),
+    (SUMMARY.key, "idle_ns", Fact::Idle),
+    ("1", CORE_CYCLES.name(), Fact::L1Cycles),
+    ("2", CORE_CYCLES.name(), Fact::L2Cycles),
+    (MODEL.key, CORE_GHZ.name(), Fact::Clock),
+    (HEALTH.key, "l1_core_cycles", Fact::HitCycles),
+    (HEALTH.key, "pages_behave_as_small", Fact::TlbPages),
 ];
 /// The names of the caches of a curve in the places of facts.
 pub const CACHES: [(&str, Fact); 4] = [("1", Fact::L1), ("2", Fact::L2), ("3", Fact::L3), ("4", Fact::L4)];
@@ -119,7 +123,7 @@ impl Default for SavedFacts {
 impl SavedFacts {
     /// Sets a fact, or an end of its interval, by its object and its key; other keys are ignored.
     pub fn set(&mut self, object: &str, key: &str, value: f64) {
-        let (key, end) = match (key.strip_suffix("_low"), key.strip_suffix("_high")) {
+        let (key, end) = match (key.strip_suffix(ENDS[0]), key.strip_suffix(ENDS[1])) {
             (Some(key), _) => (key, 1),
             (_, Some(key)) => (key, 2),
             _ => (key, 0),

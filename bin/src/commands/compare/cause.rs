@@ -2,12 +2,14 @@
 
 use latency_core::text::Text;
 
-use super::differs::{self, Differs};
+use super::differs::{self, Differs, TRUST};
 use crate::analysis::cause::{CauseEvidence, LikelyCause, SavedFacts, find, of_matrix};
 use crate::analysis::comparison::{Comparison, Files};
+use crate::record::members::CPU_BRAND;
 use crate::report::document::fields;
 use crate::report::shown::Shown;
 use crate::saved::Saved;
+use crate::saved::alike::{PLACE_OF_NODES, TABLE};
 use crate::saved::conditions::{EMULATED, PLATFORM};
 
 fields! {
@@ -23,9 +25,7 @@ pub fn rows(all: &[Saved], ours: usize) -> Files<'static> {
 
 /// The conditions that forbid a verdict and permit a cause: another number of nodes is a cause itself, and of an
 /// unreliable result only the reliable parts are used.
-const PERMITTED: [&str; 2] = ["nodes", "trust"];
-/// A condition that explains every difference.
-const CPU: &str = "brand";
+const PERMITTED: [&str; 2] = [TABLE[PLACE_OF_NODES].key.0, TRUST];
 /// The platform on which others use the same memory.
 const VIRTUAL: &str = "virtual machine";
 
@@ -37,8 +37,10 @@ pub fn of(
     comparison: &Comparison<'_>,
     differs: &[Differs],
 ) -> Option<LikelyCause> {
-    let forbids =
-        |differs: &Differs| differs.what == CPU || differs.blocks && !PERMITTED.contains(&differs.what);
+    // Another processor explains every difference.
+    let forbids = |differs: &Differs| {
+        differs.what == CPU_BRAND.key || differs.blocks && !PERMITTED.contains(&differs.what)
+    };
     if differs.iter().any(forbids) {
         return None;
     }

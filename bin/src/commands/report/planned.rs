@@ -2,7 +2,7 @@
 //!
 //! The experiments are planned as in a run, but nothing is measured.
 
-use super::view::{SECTIONS_OF, missing};
+use super::view::missing;
 use super::{SECTIONS, VISITS, asked, budget_ns, least};
 use crate::describe::{self, CommandRun, trust};
 use crate::error::{Failure, PlacementError};

@@ -20,6 +20,7 @@ use crate::error::Failure;
 use crate::options::Options;
 use crate::record::columns::{CLASS, ColumnSet, PAGES_OBTAINED, WORKING_SET};
 use crate::record::label::Label;
+use crate::record::members::{FILES, FILE_EXPERIMENT, FILE_POINTS};
 use crate::record::row::{Row, differing};
 use crate::report::document::{Level, PageRole, Part, Role, fields, members};
 use crate::report::figures::Digits;
@@ -29,10 +30,7 @@ use crate::saved::{self, Saved};
 fields! {
     pub RESULTS "results" "Number of saved results; a saved report has several.";
     HOSTS "hosts" "Number of hosts in all results.";
-    pub FILES "files" "Saved results.";
     pub FILE "file" "Path of the file.";
-    pub OF "of" "Experiment of the result; empty if the file does not state it.";
-    pub POINTS "points" "Number of points of the result.";
 }
 
 /// Number of points above which their table needs `--verbose`.
@@ -252,11 +250,11 @@ fn chapter(document: &mut Shown, file: &File<'_>) {
     let [least, median, most] = file.values;
     document.part(Part::Item, |document| {
         document.put(&FILE, name.as_str());
-        document.put(&OF, file.saved.experiment.as_str());
+        document.put(&FILE_EXPERIMENT, file.saved.experiment.as_str());
         members! { document;
             "host_name": file.saved.host() => "Host name; `unnamed` if the file does not name one.";
         }
-        document.put(&POINTS, rows.len());
+        document.put(&FILE_POINTS, rows.len());
         members! { document;
             "least": least => "Smallest value: nanoseconds, or GB/s for bandwidth; null if points have several units.";
             "median": median => "Median of all values: nanoseconds, or GB/s for bandwidth; null if points have several units.";

@@ -16,6 +16,7 @@ use crate::describe::{self, Report, ReportParts, SUMMARY, conditions, split, tru
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
+use crate::record::members::SECTIONS_OF;
 use crate::report::document::{Field, Level, PageRole, Part, Role, field, fields};
 use crate::report::shown::Shown;
 use crate::result::words::PageWords;
@@ -24,7 +25,6 @@ use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
 fields! {
-    pub SECTIONS_OF "sections" "Results of all experiments.";
     NOT_MEASURED "not_measured" "Sections that could not be measured here.";
     REASON "reason" "Reason why the section was not measured.";
 }

@@ -20,6 +20,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Pairs};
 use crate::plan::budget::Budget;
 use crate::plan::cores;
 use crate::report::chart::vector;
+use crate::record::members::{ATOMICS, CLASSES, CORE_TYPES};
 use crate::report::document::{Part, fields, members};
 use crate::report::shown::Shown;
 use crate::result::{Outcome, Owned, PerLine, PingPong, Walk};
@@ -58,7 +59,6 @@ pub const CORES: Experiment = Experiment {
 };
 
 fields! {
-    CLASSES "classes" "CPU pairs grouped by the hardware that both CPUs share.";
     LEFT_OUT "pairs_left_out" "Pairs left out because a sample represents their class; empty if all were measured, or if pairs were given.";
 }
 
@@ -78,13 +78,13 @@ members! {
 
 members! {
     fn atomics(report: &Report<'_, '_>);
-    "atomics": report.machine.atomics.name() => "Atomic instructions of the exchanges: `locked`, `lse` or `exclusives`.";
+    ATOMICS: report.machine.atomics.name();
 }
 
 members! {
     fn class(class: &SharingClass, of: usize);
     columns::CLASS: class.shared.word();
-    "core_types": Some(class.kinds()).filter(|kinds| !kinds.is_empty()) => "Kinds of the cores of both CPUs, in words; null if the processor has one kind.";
+    CORE_TYPES: Some(class.kinds()).filter(|kinds| !kinds.is_empty());
     "pairs": class.pairs => "Number of measured pairs.";
     "of": of => "Number of pairs of this class among the allowed CPUs.";
     "ns" interval: class.median => "Median latency of the pairs, in nanoseconds; its ends are the medians of the pairs' lower and upper ends.";

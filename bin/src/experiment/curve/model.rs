@@ -11,15 +11,11 @@ use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::reading::Reading;
 use crate::describe::tlb;
+use crate::record::members::{L2_TLB, LEVELS, MEMORY, MODEL, TLB};
 use crate::report::document::{Field, Part, fields, members};
 use crate::report::shown::Shown;
 
 fields! {
-    MODEL "model" "Cache levels that the curve shows, and the fitted models.";
-    LEVELS "levels" "Cache levels as a program sees them, nearest first.";
-    MEMORY "memory" "Memory behind the last cache level.";
-    TLB "tlb" "First TLB level, in the pages of the curve; null if unknown.";
-    L2_TLB "l2_tlb" "Second TLB level, in the pages of the curve; null if unknown.";
     STAIR "stair" "Model with a free step for each level.";
     MIXTURE_FREE "mixture_free" "Model that mixes level latencies by share of the working set, with fitted sizes.";
     MIXTURE_REPORTED "mixture_reported" "Mixture model with the reported cache sizes; null if no sizes are reported.";

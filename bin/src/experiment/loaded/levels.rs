@@ -21,16 +21,15 @@ use crate::describe::rates::{Gigabytes, Within, percent};
 use crate::describe::{Report, method::optional, point};
 use crate::plan::generators;
 use crate::report::chart::vector;
+use crate::record::members::{CURVES, PEAK_BANDWIDTH};
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
 use crate::result::{PlacedField, Traffic};
 
 fields! {
-    CURVES "curves" "Latency by bandwidth: one curve per node pair and kind of traffic.";
     PACING "pacing" "Distribution of the gaps between bursts.";
     PLACEMENT "placement" "Placement of the traffic's memory; null if nothing was measured.";
-    PEAK_BANDWIDTH "peak_bandwidth" "Largest unthrottled rate; null if it was not requested.";
     VERDICT "verdict" "Cause of the bandwidth limit.";
     LOWEST "lowest_ns" "Lowest latency of a curve that never falls, in nanoseconds: the idle latency, unless a loaded one is lower.";
     KNEES_OF "knee" "Bandwidths at which latency reaches a multiple of the lowest one.";

@@ -18,6 +18,7 @@ use crate::describe::tlb::{self, entries};
 use crate::describe::{Report, columns};
 use crate::machine::processor::Platform;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit, vector};
+use crate::record::members::{TLB_LEVELS, TRANSLATION};
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
@@ -26,8 +27,6 @@ use crate::result::spans::{ENTRY, FEWEST_PAGES, SpanPoint, SpanSeries, WARM_UP};
 use crate::result::words::PageWords;
 
 fields! {
-    TRANSLATION "translation" "Cost of address translation by span of addresses, in pages without memory of their own, for each page size.";
-    TLB "tlb" "First and second TLB level, if the spans reach their ends.";
     SPANS "spans" "Time of a load of one line in each page, by number of pages.";
 }
 
@@ -333,7 +332,7 @@ pub fn by_kind(
 pub fn data(document: &mut Shown, spans: &Spans<'_>) {
     document.items(Part::List(&TRANSLATION), &spans.begun, |document, of| {
         kind(document, of);
-        document.items(Part::List(&TLB), of.levels.iter().flatten(), |document, level| {
+        document.items(Part::List(&TLB_LEVELS), of.levels.iter().flatten(), |document, level| {
             tlb::level(document, level, spans.clock);
         });
         document.items(Part::List(&SPANS), of.points, |document, point| span(document, of, point));
