@@ -74,8 +74,8 @@ pub struct Section {
     descriptors: [&'static Descriptor; 1],
     /// The question that it answers.
     pub question: &'static str,
-    /// The command line. A NUL ends each word.
-    arguments: &'static str,
+    /// The options that it has in a report.
+    options: &'static [&'static str],
     /// Its weight when the time is divided among the sections.
     weight: f64,
 }
@@ -84,11 +84,11 @@ impl Section {
     const fn new(
         experiment: &'static Experiment,
         question: &'static str,
-        arguments: &'static str,
+        options: &'static [&'static str],
         weight: f64,
     ) -> Section {
         let descriptors = [&experiment.descriptor];
-        Section { experiment, descriptors, question, arguments, weight }
+        Section { experiment, descriptors, question, options, weight }
     }
 }
 
@@ -97,16 +97,16 @@ pub const COUNT: usize = 10;
 
 /// All sections, the most important ones first. A weight is the duration of the section on a slow machine, in seconds.
 pub static SECTIONS: [Section; COUNT] = [
-    Section::new(&matrix::MATRIX, "Idle latency", "matrix\0", 9.0),
-    Section::new(&curve::CURVE, "Caches", "curve\0--points-per-octave=3\0", 15.0),
-    Section::new(&pages::PAGES, "Huge pages", "pages\0", 13.0),
-    Section::new(&residency::RESIDENCY, "Shared cache", "residency\0", 3.0),
-    Section::new(&loaded::LOADED, "Loaded latency", "loaded\0--traffic=read\0", 12.0),
-    Section::new(&bandwidth::BANDWIDTH, "Bandwidth", "bandwidth\0", 7.0),
-    Section::new(&parallel::PARALLEL, "Memory-level parallelism", "parallel\0", 9.0),
-    Section::new(&window::WINDOW, "Out-of-order window", "window\0", 9.0),
-    Section::new(&distribution::DISTRIBUTION, "Tail latency", "distribution\0", 8.0),
-    Section::new(&cores::CORES, "Core-to-core latency", "cores\0--pairs=classes\0", 4.0),
+    Section::new(&matrix::MATRIX, "Idle latency", &[], 9.0),
+    Section::new(&curve::CURVE, "Caches", &["--points-per-octave=3"], 15.0),
+    Section::new(&pages::PAGES, "Huge pages", &[], 13.0),
+    Section::new(&residency::RESIDENCY, "Shared cache", &[], 3.0),
+    Section::new(&loaded::LOADED, "Loaded latency", &["--traffic=read"], 12.0),
+    Section::new(&bandwidth::BANDWIDTH, "Bandwidth", &[], 7.0),
+    Section::new(&parallel::PARALLEL, "Memory-level parallelism", &[], 9.0),
+    Section::new(&window::WINDOW, "Out-of-order window", &[], 9.0),
+    Section::new(&distribution::DISTRIBUTION, "Tail latency", &[], 8.0),
+    Section::new(&cores::CORES, "Core-to-core latency", &["--pairs=classes"], 4.0),
 ];
 
 /// Fraction of a section's time that is for visits; the rest is for mapping memory, clocks and the final checks.
@@ -139,7 +139,9 @@ pub fn asked(
 /// Writes the command line of a section, with the options of the report that the section has.
 fn typed(line: &mut String, section: &Section, whole: &Options<'_>) -> fmt::Result {
     let descriptor = &section.experiment.descriptor;
-    line.write_str(section.arguments)?;
+    // A NUL ends each word.
+    write!(line, "{}\0", descriptor.name)?;
+    section.options.iter().try_for_each(|option| write!(line, "{option}\0"))?;
     // Experiments with memory attributes accept several nodes, and the others accept one.
     let nodes = |nodes: Option<NodeSet>| {
         let one = |nodes: &NodeSet| nodes.first().filter(|_| !nodes.is_all()).into_iter().collect();
