@@ -13,7 +13,7 @@ use super::{Report, conditions, split};
 use crate::machine::Machine;
 use crate::machine::processor::CoreKind;
 use crate::plan::budget::Memory;
-use crate::record::members::{HEALTH, REPEAT, REPEAT_RATIO};
+use crate::record::members::{HEALTH, L1_CYCLES, PAGES_AS_SMALL, REPEAT, REPEAT_RATIO};
 use crate::report::document::{Part, Role, fields, members};
 use crate::report::figures::{Digits, Seconds};
 use crate::report::shown::Shown;
@@ -27,10 +27,8 @@ use latency_core::words::Worded;
 pub use super::optional::optional;
 
 fields! {
-    L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit; a whole number if the clock is right; null if unknown.";
     MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: a whole number; null if unknown.";
     AUDIT "prefetch_audit" "Search for prefetchers that accelerate a random walk; null if it was not made.";
-    BEHAVE "pages_behave_as_small" "True if the TLB treats huge pages as base pages; null if unknown.";
 }
 
 /// Describes the self-test.
@@ -54,7 +52,7 @@ pub fn health(document: &mut Shown, report: &Report<'_, '_>) {
                 REPEAT_RATIO: second / first;
             }
         });
-        document.put(&BEHAVE, report.health.pages_behave_as_small);
+        document.put(&PAGES_AS_SMALL, report.health.pages_behave_as_small);
     });
 }
 

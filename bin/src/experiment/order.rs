@@ -14,6 +14,7 @@ use crate::engine::stopwatch::strided::Loads;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, FEWEST_ROUNDS, PLACES, Pass};
 use crate::plan::{Plan, Planning, single};
+use crate::record::members::{BACKWARD, RANDOM, SEQUENTIAL};
 use crate::report::document::{Level, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
@@ -95,9 +96,9 @@ members! {
 
 members! {
     fn summary(found: &OrdersConclusion);
-    "random_ns" interval: found.random => "Latency of a dependent load in random order, in nanoseconds.";
-    "sequential_ns" interval: found.sequential => "Latency of a dependent load in address order, in nanoseconds.";
-    "backward_ns" interval: found.backward => "Latency of a dependent load in backward order, in nanoseconds.";
+    RANDOM: found.random;
+    SEQUENTIAL: found.sequential;
+    BACKWARD: found.backward;
     "independent_ns" interval: found.independent => "Time per independent load in address order, in nanoseconds.";
     "random_over_sequential" interval: found.over[0] => "Latency in random order divided by latency in address order.";
     "random_over_backward" interval: found.over[1] => "Latency in random order divided by latency in backward order.";

@@ -25,6 +25,7 @@ use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
+use crate::record::members::REORDER_BUFFER;
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
@@ -85,7 +86,7 @@ members! {
 
 members! {
     fn summary(found: Option<&WindowConclusion>, tested: Option<ReorderBuffer>, gain: Option<Gain>);
-    "reorder_buffer_instructions" interval: tested.and_then(|buffer| buffer.holds()) => "Capacity of the reorder buffer in instructions; null if not found, or larger than the test.";
+    REORDER_BUFFER: tested.and_then(|buffer| buffer.holds());
     "fillers_agree": tested.map(|buffer| buffer != ReorderBuffer::FillersDisagree) => "True if the kinds of filler instructions do not contradict each other; null if they were not tested.";
     "integer_registers" interval: found.and_then(|found| found.registers) => "Number of integer registers for instructions in flight; null unless they run out before the reorder buffer.";
     "overlap_instructions" interval: found.and_then(|found| found.work?.ends_at()) => "Number of instructions of dependent work at which loads no longer overlap; null if they always do.";

@@ -88,6 +88,8 @@ fields! {
     pub CODE "code" "Code of the warning, which does not change between versions.";
     pub SEVERITY "severity" "`note` (no effect on trust), `fair` or `poor` (lowers the trust to this level).";
     pub HEALTH "health" "Self-tests of the program.";
+    pub L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit; a whole number if the clock is right; null if unknown.";
+    pub PAGES_AS_SMALL "pages_behave_as_small" "True if the TLB treats huge pages as base pages; null if unknown.";
     pub REPEAT "repeat" "Second measurement of the first point at the end, in new memory (A/A); null if it was not made.";
     pub REPEAT_RATIO "ratio" "Second measurement divided by the first.";
 }
@@ -95,7 +97,10 @@ fields! {
 // The levels of a curve, and of the TLB.
 fields! {
     pub MODEL "model" "Cache levels that the curve shows, and the fitted models.";
+    pub MODEL_GHZ "core_ghz" "Core clock that converts cycles to nanoseconds, in GHz; null if unknown.";
     pub LEVELS "levels" "Cache levels as a program sees them, nearest first.";
+    pub LEVEL_NS "ns" interval "Latency, in nanoseconds.";
+    pub LEVEL_CYCLES "core_cycles" "Latency in core cycles; null if the core clock is unknown.";
     pub MEMORY "memory" "Memory behind the last cache level.";
     pub TLB "tlb" "First TLB level, in the pages of the curve; null if unknown.";
     pub L2_TLB "l2_tlb" "Second TLB level, in the pages of the curve; null if unknown.";
@@ -124,4 +129,21 @@ fields! {
     pub FILE_CPU "cpu" "Model name of the processor; null if the file does not name one.";
     pub FILE_KERNEL "kernel" "Kernel release; null if the file does not name one.";
     pub FILE_TRUST "trust" "Trust by the present limits: good, fair or poor; null if the file does not state it.";
+}
+
+// Conclusions of experiments, from which the cause of a difference is read.
+fields! {
+    pub SMALL_PAGES "small_pages_ns" interval "Latency over `working_set_bytes` in base pages, in nanoseconds.";
+    pub LARGEST_PAGES "largest_pages_ns" interval "Latency in the largest pages, in nanoseconds.";
+    pub PAGE_LOCAL "page_local_ns" interval "Latency in base pages in page-local order, in nanoseconds; null if not measured.";
+    pub SMALL_TRANSLATION "small_pages_translation_ns" interval "Cost of translation of a random load over that span in base pages, in nanoseconds.";
+    pub HUGE_TRANSLATION "huge_pages_translation_ns" interval "Cost of translation of a random load over that span in huge pages, in nanoseconds; null if not measured.";
+    pub RANDOM "random_ns" interval "Latency of a dependent load in random order, in nanoseconds.";
+    pub SEQUENTIAL "sequential_ns" interval "Latency of a dependent load in address order, in nanoseconds.";
+    pub BACKWARD "backward_ns" interval "Latency of a dependent load in backward order, in nanoseconds.";
+    pub MEDIAN "p50_ns" interval "Median latency of single loads, in nanoseconds.";
+    pub TAIL "p99_9_ns" interval "99.9th percentile of the latency of single loads, in nanoseconds.";
+    pub REORDER_BUFFER "reorder_buffer_instructions" interval "Capacity of the reorder buffer in instructions; null if not found, or larger than the test.";
+    pub READ_BANDWIDTH "read_bytes_per_second" interval "Largest read rate of a pair of nodes, in bytes per second.";
+    pub IDLE "idle_ns" interval "Idle latency, in nanoseconds; null if it was not measured.";
 }

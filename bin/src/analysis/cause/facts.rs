@@ -3,8 +3,7 @@
 use latency_core::math::ToReal;
 use latency_core::stats::{Estimate, Interval};
 
-use crate::record::columns::{CORE_CYCLES, CORE_GHZ, NS};
-use crate::record::members::{HEALTH, MEMORY, MODEL, SUMMARY};
+use crate::record::members::{self, HEALTH, MEMORY, MODEL, SUMMARY};
 use crate::report::document::ENDS;
 
 /// A fact of a result. The last two are of the common points of two results.
@@ -76,29 +75,29 @@ pub enum Fact {
 const COUNT: usize = Fact::Local as usize;
 /// The places of facts in documents: the object, and its key. The reader composes the other facts.
 const PLACES: [(&str, &str, Fact); 23] = [
-    ("1", NS.name(), Fact::L1),
-    ("2", NS.name(), Fact::L2),
-    ("3", NS.name(), Fact::L3),
-    ("4", NS.name(), Fact::L4),
-    (MEMORY.key, NS.name(), Fact::Memory),
-    (SUMMARY.key, "small_pages_ns", Fact::SmallPages),
-    (SUMMARY.key, "largest_pages_ns", Fact::LargestPages),
-    (SUMMARY.key, "page_local_ns", Fact::PageLocal),
-    (SUMMARY.key, "small_pages_translation_ns", Fact::SmallTranslation),
-    (SUMMARY.key, "huge_pages_translation_ns", Fact::HugeTranslation),
-    (SUMMARY.key, "random_ns", Fact::Random),
-    (SUMMARY.key, "sequential_ns", Fact::Sequential),
-    (SUMMARY.key, "backward_ns", Fact::Backward),
-    (SUMMARY.key, "p50_ns", Fact::Median),
-    (SUMMARY.key, "p99_9_ns", Fact::Tail),
-    (SUMMARY.key, "reorder_buffer_instructions", Fact::ReorderBuffer),
-    (SUMMARY.key, "read_bytes_per_second", Fact::ReadBandwidth),
-    (SUMMARY.key, "idle_ns", Fact::Idle),
-    ("1", CORE_CYCLES.name(), Fact::L1Cycles),
-    ("2", CORE_CYCLES.name(), Fact::L2Cycles),
-    (MODEL.key, CORE_GHZ.name(), Fact::Clock),
-    (HEALTH.key, "l1_core_cycles", Fact::HitCycles),
-    (HEALTH.key, "pages_behave_as_small", Fact::TlbPages),
+    ("1", members::LEVEL_NS.key, Fact::L1),
+    ("2", members::LEVEL_NS.key, Fact::L2),
+    ("3", members::LEVEL_NS.key, Fact::L3),
+    ("4", members::LEVEL_NS.key, Fact::L4),
+    (MEMORY.key, members::LEVEL_NS.key, Fact::Memory),
+    (SUMMARY.key, members::SMALL_PAGES.key, Fact::SmallPages),
+    (SUMMARY.key, members::LARGEST_PAGES.key, Fact::LargestPages),
+    (SUMMARY.key, members::PAGE_LOCAL.key, Fact::PageLocal),
+    (SUMMARY.key, members::SMALL_TRANSLATION.key, Fact::SmallTranslation),
+    (SUMMARY.key, members::HUGE_TRANSLATION.key, Fact::HugeTranslation),
+    (SUMMARY.key, members::RANDOM.key, Fact::Random),
+    (SUMMARY.key, members::SEQUENTIAL.key, Fact::Sequential),
+    (SUMMARY.key, members::BACKWARD.key, Fact::Backward),
+    (SUMMARY.key, members::MEDIAN.key, Fact::Median),
+    (SUMMARY.key, members::TAIL.key, Fact::Tail),
+    (SUMMARY.key, members::REORDER_BUFFER.key, Fact::ReorderBuffer),
+    (SUMMARY.key, members::READ_BANDWIDTH.key, Fact::ReadBandwidth),
+    (SUMMARY.key, members::IDLE.key, Fact::Idle),
+    ("1", members::LEVEL_CYCLES.key, Fact::L1Cycles),
+    ("2", members::LEVEL_CYCLES.key, Fact::L2Cycles),
+    (MODEL.key, members::MODEL_GHZ.key, Fact::Clock),
+    (HEALTH.key, members::L1_CYCLES.key, Fact::HitCycles),
+    (HEALTH.key, members::PAGES_AS_SMALL.key, Fact::TlbPages),
 ];
 /// The names of the caches of a curve in the places of facts.
 pub const CACHES: [(&str, Fact); 4] = [("1", Fact::L1), ("2", Fact::L2), ("3", Fact::L3), ("4", Fact::L4)];

@@ -4,6 +4,7 @@ use crate::analysis::traffic::{TrafficGroup, rate, shares};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::plan::generators;
+use crate::record::members::READ_BANDWIDTH;
 use crate::report::document::members;
 use crate::report::shown::Shown;
 use crate::result::{Outcome, Traffic};
@@ -14,7 +15,7 @@ use latency_core::words::Worded;
 members! {
     fn largest(dimm_peak: Option<u64>, read: Option<Estimate>, written: Option<Estimate>, of_one: Option<Estimate>);
     "dimm_peak_bytes_per_second": dimm_peak => "Upper bound of the theoretical peak of the DIMMs of the node with the largest rate, in bytes per second; null if unknown.";
-    "read_bytes_per_second" interval: read => "Largest read rate of a pair of nodes, in bytes per second.";
+    READ_BANDWIDTH: read;
     "write_bytes_per_second" interval: written => "Largest write rate of a pair of nodes, in bytes per second.";
     "single_core_bytes_per_second" interval: of_one => "Largest rate of one core alone, in bytes per second; null if it was not measured.";
 }

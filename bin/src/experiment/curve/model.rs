@@ -11,7 +11,7 @@ use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::reading::Reading;
 use crate::describe::tlb;
-use crate::record::members::{L2_TLB, LEVELS, MEMORY, MODEL, TLB};
+use crate::record::members::{L2_TLB, LEVELS, LEVEL_CYCLES, LEVEL_NS, MEMORY, MODEL, MODEL_GHZ, TLB};
 use crate::report::document::{Field, Part, fields, members};
 use crate::report::shown::Shown;
 
@@ -31,13 +31,13 @@ fields! {
 members! {
     fn units(analysis: &Analysis);
     "unit": if analysis.gigahertz.is_some() { "core cycles" } else { "ns" } => "Unit of the models: core cycles if known, else nanoseconds.";
-    "core_ghz": analysis.gigahertz => "Core clock that converts cycles to nanoseconds, in GHz; null if unknown.";
+    MODEL_GHZ: analysis.gigahertz;
 }
 
 members! {
     fn latency(analysis: &Analysis, nanoseconds: Estimate, latency: Estimate);
-    "ns" interval: nanoseconds => "Latency, in nanoseconds.";
-    "core_cycles": analysis.cycles(latency.value) => "Latency in core cycles; null if the core clock is unknown.";
+    LEVEL_NS: nanoseconds;
+    LEVEL_CYCLES: analysis.cycles(latency.value);
 }
 
 members! {

@@ -3,6 +3,7 @@
 use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::point;
+use crate::record::members::{MEDIAN, TAIL};
 use crate::report::document::{Field, Part, field, fields, members};
 use crate::report::shown::Shown;
 use crate::result::Outcome;
@@ -31,9 +32,9 @@ static BUCKET: Field = field!("bucket", "Both ends in nanoseconds, and the count
 members! {
     /// Describes the conclusions from a point; null without one.
     pub fn summary(found: Option<&Distribution>);
-    "p50_ns" interval: found.map(|found| quantile(found, 50.0)) => "Median latency of single loads, in nanoseconds.";
+    MEDIAN: found.map(|found| quantile(found, 50.0));
     "p99_ns" interval: found.map(|found| quantile(found, 99.0)) => "99th percentile of the latency of single loads, in nanoseconds.";
-    "p99_9_ns" interval: found.map(|found| quantile(found, 99.9)) => "99.9th percentile of the latency of single loads, in nanoseconds.";
+    TAIL: found.map(|found| quantile(found, 99.9));
     MAXIMUM: found.and_then(Distribution::maximum_ns);
     MEAN: found.map(Distribution::mean_ns);
     "batches_agree": found.map(agrees) => "True if the means of single loads and of batches agree within 3%; null with too few rounds.";

@@ -21,7 +21,7 @@ use crate::describe::rates::{Gigabytes, Within, percent};
 use crate::describe::{Report, method::optional, point};
 use crate::plan::generators;
 use crate::report::chart::vector;
-use crate::record::members::{CURVES, PEAK_BANDWIDTH};
+use crate::record::members::{CURVES, IDLE, PEAK_BANDWIDTH};
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
@@ -69,7 +69,7 @@ members! {
     columns::INITIATOR_NODE: loading.point.initiator.0;
     columns::TARGET_NODE: loading.point.target.0;
     columns::TRAFFIC: loading.traffic.kind.name;
-    "idle_ns" interval: idle => "Idle latency, in nanoseconds; null if it was not measured.";
+    IDLE: idle;
     "knee_bytes_per_second" interval: loading.knee(2.0) => "Bandwidth at which latency is twice the lowest one; null if unknown.";
     "peak_bytes_per_second" interval: peak.map(|level| level.delivered) => "Largest delivered bandwidth at any load level, in bytes per second.";
     "peak_ns": peak.map(|level| level.latency.value) => "Latency at the largest bandwidth, in nanoseconds.";

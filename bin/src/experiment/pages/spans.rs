@@ -18,7 +18,7 @@ use crate::describe::tlb::{self, entries};
 use crate::describe::{Report, columns};
 use crate::machine::processor::Platform;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit, vector};
-use crate::record::members::{TLB_LEVELS, TRANSLATION};
+use crate::record::members::{HUGE_TRANSLATION, SMALL_TRANSLATION, TLB_LEVELS, TRANSLATION};
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Picture, Shown};
@@ -52,8 +52,8 @@ members! {
     /// Describes the cost of translation over the largest span that all kinds of pages have.
     pub fn summary(spans: &Spans<'_>);
     "translation_span_bytes": spans.common => "Largest span of addresses that all page sizes have, in bytes; null if none was measured.";
-    "small_pages_translation_ns" interval: spans.cost(true) => "Cost of translation of a random load over that span in base pages, in nanoseconds.";
-    "huge_pages_translation_ns" interval: spans.cost(false) => "Cost of translation of a random load over that span in huge pages, in nanoseconds; null if not measured.";
+    SMALL_TRANSLATION: spans.cost(true);
+    HUGE_TRANSLATION: spans.cost(false);
 }
 
 /// Least cost of translation that counts, as a share of a load without.

@@ -16,6 +16,7 @@ use crate::analysis::translation::{FEWEST_LINES, InMemory, PageWalks, TWO_MEGABY
 use crate::describe::rates::{is_wide, plus_minus};
 use crate::describe::{self, Report, ReportParts, columns, method, point, rows, split, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
+use crate::record::members::{LARGEST_PAGES, PAGE_LOCAL, SMALL_PAGES};
 use crate::report::document::{Level, Role, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Shown, ShownTable};
@@ -26,13 +27,13 @@ use crate::result::{Exclusion, Outcome};
 members! {
     fn summary(found: Option<&HugePagesConclusion>, larger: Option<&Larger>);
     columns::WORKING_SET: found.map(|found| found.size);
-    "small_pages_ns" interval: found.map(|found| found.small) => "Latency over `working_set_bytes` in base pages, in nanoseconds.";
+    SMALL_PAGES: found.map(|found| found.small);
     "largest_pages": larger.map(|larger| format!("{}", larger.pages)) => "Largest page size that was obtained for comparison; null if none was.";
-    "largest_pages_ns" interval: larger.map(|larger| larger.latency) => "Latency in the largest pages, in nanoseconds.";
+    LARGEST_PAGES: larger.map(|larger| larger.latency);
     "small_over_largest_pages" interval: larger.and_then(|larger| larger.ratio) => "Latency in base pages divided by latency in the largest pages.";
     columns::PAGE_WALK: larger.and_then(Larger::share);
     "page_walk_from_bytes": larger.and_then(|larger| larger.from) => "Smallest working set from which on page walks use a tenth of the time, in bytes; null if there is none.";
-    "page_local_ns" interval: found.and_then(|found| found.page_local) => "Latency in base pages in page-local order, in nanoseconds; null if not measured.";
+    PAGE_LOCAL: found.and_then(|found| found.page_local);
     "huge_pages_pay": larger.and_then(|larger| larger.worth.pays()) => "True if larger pages are faster; null if uncertain, or if the TLB treats them as base pages.";
 }
 
