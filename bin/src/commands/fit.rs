@@ -14,6 +14,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::record::columns::{CHAINS, Column, ColumnSet, FILLER, STRIDE, VARIANT, WORK, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::row::Row;
+use crate::report::chart::vector;
 use crate::report::document::{Level, Part, Role, fields};
 use crate::report::shown::Shown;
 use crate::result::sample::Samples;
@@ -159,8 +160,8 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
         describe::machine::saved_footer(document, &|index| Some(&saved).filter(|_| index == 0));
         document.part(Part::Object(&describe::SUMMARY), |document| model::summary(document, &analysis));
         let poor = saved.conditions.poor;
-        let mut reasons = saved.origin.trust.evidence().filter(|_| poor);
-        trust::of_command(document, if poor { "poor" } else { "good" }, &mut || reasons.next());
+        let reasons = vector(saved.origin.trust.evidence().filter(|_| poor));
+        trust::of_command(document, if poor { "poor" } else { "good" }, &reasons);
         document.part(Part::Records(&describe::ROWS), |document| {
             for kind in &kinds {
                 columns::saved_rows(document, &saved, kind.dense());

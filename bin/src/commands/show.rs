@@ -84,9 +84,9 @@ fn present(document: &mut Shown, files: &[File<'_>]) {
     document.part(Part::Object(&describe::SUMMARY), |document| document.put(&RESULTS, files.len()));
     let levels = || files.iter().map(|file| file.saved.origin.trust.level());
     let worst = ["poor", "", "fair"].into_iter().find(|level| levels().any(|found| found == *level));
-    let mut reason = levels().any(str::is_empty).then_some("not-stated");
+    let reason = levels().any(str::is_empty).then_some("not-stated");
     let level = worst.map_or("good", |level| if level.is_empty() { "fair" } else { level });
-    trust::of_command(document, level, &mut || reason.take());
+    trust::of_command(document, level, reason.as_slice());
     rows(document, files);
     let key = |file: &File<'_>| format!("{}\n{}", file.name(), file.saved.named_host().unwrap_or_default());
     let keys: Vec<String> = files.iter().map(key).collect();

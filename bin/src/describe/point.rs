@@ -5,6 +5,7 @@ use alloc::string::String;
 use super::columns::{self, RowOrigin};
 use super::{Report, split, undisturbed};
 use crate::machine::Machine;
+use crate::report::chart::vector;
 use crate::report::document::{Part, fields, members};
 use crate::report::shown::Shown;
 use crate::result::counters::{EVENTS, Software};
@@ -149,14 +150,12 @@ pub fn row(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>)
 
 /// Describes the evidence for every measured point, if rows are in the order of points.
 pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
-    let mut outcomes = report.outcomes.iter();
-    evidence_of(document, &mut || outcomes.next());
+    evidence_of(document, &vector(report.outcomes.iter()));
 }
 
-/// Describes the evidence for every measured point; `next` returns the points in the order of rows.
-// An iterator behind a pointer would be compiled with all of its methods.
-pub fn evidence_of<'o, 'a: 'o>(document: &mut Shown, next: &mut dyn FnMut() -> Option<&'o Outcome<'a>>) {
-    let measured = core::iter::from_fn(next).enumerate();
+/// Describes the evidence for every measured point; the points are in the order of rows.
+pub fn evidence_of(document: &mut Shown, outcomes: &[&Outcome<'_>]) {
+    let measured = outcomes.iter().enumerate();
     let measured =
         measured.filter_map(|(index, outcome)| Some((index, outcome, outcome.result.as_ref().ok()?)));
     document.items(Part::List(&POINTS), measured, |document, (index, outcome, measured)| {

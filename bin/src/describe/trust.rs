@@ -31,11 +31,11 @@ pub fn trust(document: &mut Shown, warnings: &Warnings) {
     });
 }
 
-/// Describes the trust in the result of a command, by its level and the codes of its reasons, which `next` returns.
-pub fn of_command<'r>(document: &mut Shown, level: &str, next: &mut dyn FnMut() -> Option<&'r str>) {
+/// Describes the trust in the result of a command, by its level and the codes of its reasons.
+pub fn of_command(document: &mut Shown, level: &str, reasons: &[&str]) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level);
-        document.values(&REASONS, core::iter::from_fn(next));
+        document.values(&REASONS, reasons.iter().copied());
     });
 }
 

@@ -61,7 +61,7 @@ pub fn present(document: &mut Shown, run: &CommandRun<'_>, points: &[Point], bud
         }
         time(document, takes);
     });
-    trust::of_command(document, "good", &mut || None);
+    trust::of_command(document, "good", &[]);
     document.part(Part::Records(&describe::ROWS), |document| {
         rows(document, run, points);
     });

@@ -22,6 +22,7 @@ use crate::error::{Failure, NoVerdict, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::record::columns::{ColumnSet, TRANSLATION};
 use crate::record::row::Row;
+use crate::report::chart::vector;
 use crate::report::document::{Part, Role, Value, fields, members};
 use crate::report::figures::{ByPercent, Digits};
 use crate::report::format::Purpose;
@@ -345,8 +346,7 @@ impl ComparisonView<'_> {
                 "points_without_value": self.without[0] + self.without[1] => "Number of points without the judged value, which are left out.";
             }
         });
-        let mut reasons = blocks();
-        trust::of_command(document, if comparable { "good" } else { "poor" }, &mut || reasons.next());
+        trust::of_command(document, if comparable { "good" } else { "poor" }, &vector(blocks()));
         self.points(document);
         differs::programs(document, self.differs);
         members! { document;

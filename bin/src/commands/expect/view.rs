@@ -15,6 +15,7 @@ use crate::experiment::curve::levels;
 use crate::record::columns::{
     CHAINS, CORES, ColumnSet, EXPERIMENT, HOST, PAGES_ASKED, PAGES_OBTAINED, STARTED, WORKING_SET,
 };
+use crate::report::chart::vector;
 use crate::report::document::{Level, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
@@ -50,11 +51,11 @@ pub fn present(document: &mut Shown, files: &[File<'_>], file: &File<'_>, found:
     let sources = || files.iter().enumerate().filter(is_source).map(|(_, file)| file);
     let level = worst(sources().map(|file| file.saved.origin.trust.level()));
     let reasons = || sources().flat_map(reasons);
-    let mut once = reasons()
+    let once = reasons()
         .enumerate()
         .filter(|(index, (code, _))| reasons().take(*index).all(|(other, _)| other != *code))
         .map(|(_, (code, _))| code);
-    trust::of_command(document, level, &mut || once.next());
+    trust::of_command(document, level, &vector(once));
     rows(document, saved, found);
     let others = fmt::from_fn(|out| found.times.iter().skip(1).try_for_each(|time| other(out, time)));
     let expected = nanoseconds(found.between.expected, " ns");

@@ -131,8 +131,8 @@ impl FleetView<'_, '_> {
                 "skipped_lines": self.runs.skipped => "Number of lines that are not results.";
             }
         });
-        let mut reason = (!self.runs.untrusted.is_empty()).then_some("untrusted-results");
-        trust::of_command(document, if reason.is_some() { "fair" } else { "good" }, &mut || reason.take());
+        let reason = (!self.runs.untrusted.is_empty()).then_some("untrusted-results");
+        trust::of_command(document, if reason.is_some() { "fair" } else { "good" }, reason.as_slice());
         document.part(Part::Records(&describe::ROWS), |document| {
             self.found.outliers.iter().for_each(|outlier| self.row(document, outlier, None));
             self.found.apart.iter().for_each(|apart| self.row(document, &apart.outlier, Some(apart)));

@@ -22,6 +22,7 @@ use crate::record::columns::{CLASS, ColumnSet, PAGES_OBTAINED, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::members::{FILES, FILE_EXPERIMENT, FILE_POINTS};
 use crate::record::row::{Row, differing};
+use crate::report::chart::vector;
 use crate::report::document::{Level, PageRole, Part, Role, fields, members};
 use crate::report::figures::Digits;
 use crate::report::shown::Shown;
@@ -187,8 +188,7 @@ fn present(document: &mut Shown, options: &Options<'_>, files: &[File<'_>], like
         (false, Some(_)) => "fair",
         (false, None) => "good",
     };
-    let mut reasons = trusts();
-    trust::of_command(document, level, &mut || reasons.next());
+    trust::of_command(document, level, &vector(trusts()));
     document.say(Role::Page(PageRole::Data), "without the points; --json includes them");
     rows(document, files);
     document.part(Part::List(&FILES), |document| {

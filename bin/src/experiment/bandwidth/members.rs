@@ -5,6 +5,7 @@ use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, point};
 use crate::plan::generators;
 use crate::record::members::READ_BANDWIDTH;
+use crate::report::chart::vector;
 use crate::report::document::members;
 use crate::report::shown::Shown;
 use crate::result::{Outcome, Traffic};
@@ -46,8 +47,7 @@ pub fn rows(rows: &mut Shown, data: &mut Shown, report: &Report<'_, '_>, groups:
     for outcome in idle.clone() {
         origin.row(rows, &mut |document| point::row(document, report, outcome));
     }
-    let mut outcomes = groups.iter().flat_map(|group| group.outcomes).chain(idle);
-    point::evidence_of(data, &mut || outcomes.next());
+    point::evidence_of(data, &vector(groups.iter().flat_map(|group| group.outcomes).chain(idle)));
 }
 
 /// Describes a rate of one kind of traffic, and the rates of the lines that it reads and writes.

@@ -130,8 +130,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     }
     view::answers(&mut parts.answer, report, view);
     view::evidence(&mut parts.evidence, report, view);
-    let mut outcomes = pairs().chain(owned());
-    point::evidence_of(&mut parts.data, &mut || outcomes.next());
+    point::evidence_of(&mut parts.data, &vector(pairs().chain(owned())));
     atomics(&mut parts.data, report);
     parts.data.items(Part::List(&LEFT_OUT), &view.left_out, |document, (cpu, others)| {
         not_chosen(document, *cpu, others);

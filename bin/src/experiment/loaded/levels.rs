@@ -112,8 +112,8 @@ pub fn rows(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'
 /// Describes all curves.
 pub fn data(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_, '_>]) {
     document.items(Part::List(&CURVES), loadings, |document, loading| curve(document, report, loading));
-    let mut measured = loadings.iter().flat_map(|loading| loading.steps.iter().map(|step| step.outcome));
-    point::evidence_of(document, &mut || measured.next());
+    let measured = loadings.iter().flat_map(|loading| loading.steps.iter().map(|step| step.outcome));
+    point::evidence_of(document, &vector(measured));
 }
 
 fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
