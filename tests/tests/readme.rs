@@ -77,6 +77,28 @@ fn the_first_readme_has_at_most_180_lines() {
     assert!(lines <= 180, "{lines} lines");
 }
 
+/// The guide explains words and methods; help explains options.
+#[test]
+fn the_guide_has_at_most_400_lines() {
+    let lines = read("bin/README.md").lines().count();
+    assert!(lines <= 400, "{lines} lines");
+}
+
+/// The report of a minute that the guide shows is the fixture of `expect`.
+#[test]
+fn the_guide_shows_the_answer_of_expect() {
+    let guide = read("bin/README.md");
+    let shown = guide.split("```").find_map(|block| block.split_once("$ latency-bench expect "));
+    let (asked, answer) = shown.and_then(|(_, rest)| rest.split_once('\n')).expect("an answer of expect");
+    let report = workspace().join("tests/fixtures/expect/report.json").display().to_string();
+    let asked = asked.replace("report.json", &report);
+    let found = run(&["expect"].into_iter().chain(asked.split(' ')).collect::<Vec<_>>());
+    found.expect_status(0);
+    for line in answer.lines().filter(|line| *line != "...") {
+        assert!(found.stdout.lines().any(|known| known == line), "{line}\n{found}");
+    }
+}
+
 #[test]
 fn every_link_of_the_readmes_resolves() {
     let mut broken = Vec::new();
