@@ -68,6 +68,8 @@ pub mod sys;
 mod tests;
 pub mod warning;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt::Write;
 
 use latency_core::cpulist::CpuSet;
@@ -78,6 +80,7 @@ use latency_core::words::When;
 
 use catalogue::{DESCRIPTORS, EXPERIMENTS};
 use commands::Command;
+use commands::expect::{self, EXPECT, measured};
 use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
 use describe::{CommandRun, output};
 use engine::progress::Progress;
@@ -117,7 +120,8 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     if options.probe && options.help.is_none() && !options.version {
         return fail(&mut messages, &UsageError::ProbeAlone.into(), FlagSet::ALL);
     }
-    let is_report = options.experiment.descriptor.name == REPORT.descriptor.name;
+    let is = |command: &Command| options.experiment.descriptor.name == command.descriptor.name;
+    let (is_report, expects) = (is(&REPORT), is(&EXPECT));
     if is_report {
         options.prefer_page(Stream::Output.is_terminal());
     }
@@ -127,6 +131,8 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
             tell(&mut outputs)
         } else if is_report && options.operands().is_empty() {
             perform_all(arguments, &mut outputs, &mut messages)
+        } else if expects && options.operands().is_empty() {
+            perform_expect(arguments, &mut outputs, &mut messages)
         } else if let Some(command) = catalogue::command(options.experiment.index) {
             act(command, arguments, &mut outputs)
         } else {
@@ -314,9 +320,7 @@ fn perform<'o>(
     let report = ran.report(options, arguments, &warnings, (started, seconds_since(begun_ns)));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
-    let shown = Shown::of(|document| {
-        describe::report(document, &report, experiment.parts(&report))
-    });
+    let shown = Shown::of(|document| describe::report(document, &report, experiment.parts(&report)));
     // A run without any value has an error in place of a result.
     let written = match failed.is_some() && done == 0 && !findings.interrupted {
         true => Ok(()),
@@ -367,6 +371,53 @@ fn perform_all(
     let shown = Shown::of(|document| whole_report::present(document, &whole));
     outputs.save(output::COLUMNS, [failed, nothing], &shown)?;
     sections.verdict(options.strict)
+}
+
+/// Measures what `expect` needs, and answers.
+fn perform_expect(
+    arguments: Arguments,
+    outputs: &mut Outputs<'_, 'static>,
+    messages: &mut Messages,
+) -> Result<(), Failure<'static>> {
+    let (options, begun) = (outputs.options, now());
+    let usual = options::parse(Arguments::packed(b"curve\0"), &DESCRIPTORS, &FORMATS)?;
+    let mut machine = machine(&usual)?;
+    outputs.open()?;
+    let (mut files, mut progress) = (Vec::new(), Progress::new(options.progress));
+    for line in measured::runs(options, machine) {
+        let mut asked = options::parse(line, &DESCRIPTORS, &FORMATS)?;
+        (asked.quiet, asked.progress) = (options.quiet, options.progress);
+        let asked: &'static Options<'static> = Box::leak(Box::new(asked));
+        let Some(experiment) = EXPERIMENTS.get(asked.experiment.index) else { continue };
+        let (mut warnings, (started, begun_ns)) = (Warnings::new(), now());
+        detect::warn(machine, &mut warnings);
+        let planned = run_experiment::planned(asked, machine, experiment)?;
+        say_time(asked, whole_run::expected(asked, machine, &planned.points, &planned.budget), messages);
+        let end_ns = begun_ns.real() + whole_run::end_ns(asked);
+        let effort = Effort { limit_ns: f64::INFINITY, checked: true, begun_ns: begun_ns.real(), end_ns };
+        let ran = run_experiment::run_experiment(
+            asked,
+            machine,
+            &mut warnings,
+            &mut progress,
+            experiment,
+            planned,
+            effort,
+        );
+        progress.clear();
+        let ran = ran?;
+        if ran.findings.interrupted {
+            return Err(Failure::Interrupted);
+        }
+        machine = ran.machine;
+        let report = ran.report(asked, line, &warnings, (started, seconds_since(begun_ns)));
+        let shown = Shown::of(|document| describe::report(document, &report, experiment.parts(&report)));
+        // Its warnings are the reasons for the trust in the answer.
+        measured::keep(&mut files, line, &shown)?;
+    }
+    let mut shown = Shown::of(|document| command_run(options, arguments, begun).present(document));
+    shown.append(expect::answer(options, &files)?);
+    outputs.save(output::COLUMNS, [false; 2], &shown)
 }
 
 /// Returns the reason why a run is incomplete, if it is.

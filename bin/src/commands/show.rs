@@ -16,7 +16,7 @@ use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::record::columns::{CLASS, ColumnSet, EXPERIMENT, TRAFFIC};
-use crate::record::members::{FILES, FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST};
+use crate::record::members::{FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST, FILES};
 use crate::record::row::differing;
 use crate::report::document::{Level, MetricLabel, Part, Role, Value, fields};
 use crate::report::format::Purpose;
@@ -110,7 +110,8 @@ pub(super) fn stated_trust(document: &mut Shown, saved: &Saved) {
 
 /// Describes the conditions of a saved result.
 pub(super) fn conditions(document: &mut Shown, saved: &Saved) {
-    let of_host = [(&HOST, saved.named_host()), (&FILE_CPU, saved.named_cpu()), (&FILE_KERNEL, saved.named_kernel())];
+    let of_host =
+        [(&HOST, saved.named_host()), (&FILE_CPU, saved.named_cpu()), (&FILE_KERNEL, saved.named_kernel())];
     for (field, text) in of_host {
         document.put(field, text);
     }

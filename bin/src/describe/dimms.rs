@@ -10,7 +10,7 @@ use latency_core::math::ToReal;
 use super::optional::optional;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
-use crate::record::members::{DIMMS, DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS};
+use crate::record::members::{DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS, DIMMS};
 use crate::report::document::{Level, Part, Role, members};
 use crate::report::shown::Shown;
 

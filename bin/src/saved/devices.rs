@@ -7,9 +7,7 @@ use latency_core::math;
 use latency_core::units::Bytes;
 
 use super::tree::JsonValue;
-use crate::record::members::{
-    CORRECTED, DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS, UNCORRECTED,
-};
+use crate::record::members::{CORRECTED, DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS, UNCORRECTED};
 
 /// Returns the populated slots: their number, capacity and rates, as far as these are known of every device; empty if no
 /// slot is.

@@ -22,7 +22,8 @@ use crate::record::row::Row;
 
 /// Returns the number of rows of each result, in their order.
 pub fn lengths(rows: &[Row], document: Option<JsonValue<'_>>) -> Vec<usize> {
-    let points = |file: JsonValue<'_>| file.at(FILE_POINTS.key).number().and_then(|points| whole(points).ok());
+    let points =
+        |file: JsonValue<'_>| file.at(FILE_POINTS.key).number().and_then(|points| whole(points).ok());
     let files = document.into_iter().flat_map(|document| document.at(FILES.key).items());
     // No file of a document is without a point.
     let listed: Vec<usize> =

@@ -22,7 +22,8 @@ pub const NAME: &str = "latency-bench";
 /// Refuses another schema than [`SCHEMA`], or one that is not a number, and a document of another program.
 pub fn check(document: JsonValue<'_>) {
     let tool = document.at(TOOL.key);
-    if let Some(name) = tool.member(TOOL_NAME.key).filter(|name| name.string().is_none_or(|own| own != NAME)) {
+    if let Some(name) = tool.member(TOOL_NAME.key).filter(|name| name.string().is_none_or(|own| own != NAME))
+    {
         name.refuse("not a document of latency-bench");
     }
     let Some(schema) = document.member(members::SCHEMA.key) else { return };

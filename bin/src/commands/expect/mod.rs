@@ -1,5 +1,6 @@
-//! The expected time of a random load of a program, from saved results. Nothing is measured.
+//! The expected time of a random load of a program, from saved results. Without them the caller measures what is needed.
 
+pub mod measured;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -23,11 +24,12 @@ pub const EXPECT: Command = Command {
         name: "expect",
         summary: "time of a load of your program's data",
         details: "FILE is a saved curve, a report as JSON, or another tool's table; `-` reads standard input. The latency of \
-             a random load over --size bytes is read between the measured sizes around it.\n\
-             --chains needs a result of parallel, and --cores one of bandwidth --traffic=random. What was not measured \
-             is refused, with the run that would measure it (exit 1).",
+             a random load over --size bytes is read between the measured sizes around it. Without FILE it measures: a \
+             curve to --size, `parallel` for --chains, and `bandwidth --traffic=random` for --cores.\n\
+             In a FILE, --chains needs a result of parallel, and --cores one of bandwidth --traffic=random. What was not \
+             measured is refused, with the run that would measure it (exit 1).",
         flags: FlagSet::of(&[FlagId::Size, FlagId::Pages, FlagId::Chains, FlagId::Cores]),
-        operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
+        operands: Operands { names: "[FILE]", least: 0, most: 1, sides: false },
         ..Descriptor::OF_VALUES
     },
     columns: output::COLUMNS,
@@ -46,8 +48,15 @@ fn result<'f>(File { saved, .. }: &'f File<'_>) -> ResultRows<'f> {
 
 /// Reads the results of a file, and presents the answer.
 fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
-    let path = options.operands().first().copied().unwrap_or_default();
-    let files = read(options.operands(), false)?;
+    Ok(answer(options, &read(options.operands(), false)?)?.into())
+}
+
+/// Presents the answer of results, which are of a file, or were measured for it.
+///
+/// # Errors
+///
+/// The reason why they do not answer.
+pub fn answer<'a>(options: &Options<'a>, files: &[File<'a>]) -> Result<Shown, Failure<'a>> {
     let tlb = |index: usize, like: &Row| {
         files.get(index).map_or([None; 2], |file| tlb::of_row(&file.saved.tlb, like))
     };
@@ -57,12 +66,13 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
         chains: options.chains,
         cores: options.cores.map(NonZeroU32::get),
     };
+    let path = files.first().map_or(&b""[..], |file| file.path);
     let found = ask(&|index| files.get(index).map(result), &tlb, &question)
         .map_err(|why| SavedError::Unanswered { path: Escaped(path), why })?;
-    let shown = Shown::of(|document| {
+    let from = if options.operands().is_empty() { "Measured by" } else { "File" };
+    Ok(Shown::of(|document| {
         if let Some(file) = files.get(found.curve.result) {
-            view::present(document, &files, file, &found);
+            view::present(document, files, (from, file), &found);
         }
-    });
-    Ok(shown.into())
+    }))
 }

@@ -29,8 +29,13 @@ fields! {
     TERMS "terms" "Terms of the mixture of levels: share of the loads times latency.";
 }
 
-/// Writes the answer, its terms, and the conditions of its curve.
-pub fn present(document: &mut Shown, files: &[File<'_>], file: &File<'_>, found: &Expectation<'_>) {
+/// Writes the answer, its terms, and the conditions of its curve, which is from a file.
+pub fn present(
+    document: &mut Shown,
+    files: &[File<'_>],
+    (from, file): (&'static str, &File<'_>),
+    found: &Expectation<'_>,
+) {
     let saved = &file.saved;
     let sum = found.mixture.as_ref().map(|mixture| mixture.each_term(found.size, &mut |_| {}));
     document.part(Part::Object(&describe::SUMMARY), |document| {
@@ -86,7 +91,7 @@ pub fn present(document: &mut Shown, files: &[File<'_>], file: &File<'_>, found:
         document.sentence(Role::Method("Curve"), format_args!("the first of {alike} alike, which agree"));
     }
     let name = file.name();
-    document.sentence(Role::Method("File"), format_args!("{}", name.as_str()));
+    document.sentence(Role::Method(from), format_args!("{}", name.as_str()));
     file.origin(document);
     if let Some(pages) = found.times.first().and_then(|time| time.pages) {
         document.sentence(Role::Method("Pages"), format_args!("{}", PageKind(pages)));

@@ -20,7 +20,7 @@ use crate::error::Failure;
 use crate::options::Options;
 use crate::record::columns::{CLASS, ColumnSet, PAGES_OBTAINED, WORKING_SET};
 use crate::record::label::Label;
-use crate::record::members::{FILES, FILE_EXPERIMENT, FILE_POINTS};
+use crate::record::members::{FILE_EXPERIMENT, FILE_POINTS, FILES};
 use crate::record::row::{Row, differing};
 use crate::report::chart::vector;
 use crate::report::document::{Level, PageRole, Part, Role, fields, members};

@@ -91,9 +91,10 @@ pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
     document.say(Role::Page(PageRole::Data), "without the points; `latency-bench report --json` includes them, for `compare`, `fleet` and `report FILE`");
     describe::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
     describe::machine::host(document, whole.machine, &whole.options.labels);
-    let parts = SECTIONS.iter().enumerate().map(|(index, section)| {
-        Some(section.experiment.parts(&(whole.came)(index)?.ok()?))
-    });
+    let parts = SECTIONS
+        .iter()
+        .enumerate()
+        .map(|(index, section)| Some(section.experiment.parts(&(whole.came)(index)?.ok()?)));
     let parts: Vec<Option<ReportParts>> = parts.collect();
     summary(document, &parts);
     trust::trust(document, &warnings);

@@ -11,7 +11,7 @@ use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::reading::Reading;
 use crate::describe::tlb;
-use crate::record::members::{L2_TLB, LEVELS, LEVEL_CYCLES, LEVEL_NS, MEMORY, MODEL, MODEL_GHZ, TLB};
+use crate::record::members::{L2_TLB, LEVEL_CYCLES, LEVEL_NS, LEVELS, MEMORY, MODEL, MODEL_GHZ, TLB};
 use crate::report::document::{Field, Part, fields, members};
 use crate::report::shown::Shown;
 

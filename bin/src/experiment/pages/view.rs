@@ -15,8 +15,8 @@ use crate::analysis::huge_pages::{HugePagesConclusion, Larger, Worth, conclude, 
 use crate::analysis::translation::{FEWEST_LINES, InMemory, PageWalks, TWO_MEGABYTE_LOCAL};
 use crate::describe::rates::{is_wide, plus_minus};
 use crate::describe::{self, Report, ReportParts, columns, method, point, rows, split, trust};
-use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
 use crate::record::members::{LARGEST_PAGES, PAGE_LOCAL, SMALL_PAGES};
+use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
 use crate::report::document::{Level, Role, members};
 use crate::report::figures::Digits;
 use crate::report::shown::{Shown, ShownTable};

@@ -232,15 +232,13 @@ impl Parsed {
                 }
                 None
             }
-            Some(command) => {
-                match command.perform(options, &|| self.run(command.descriptor.name)) {
-                    Ok((shown, failure)) => {
-                        write(crate::catalogue::columns(&shown), &shown);
-                        failure
-                    }
-                    Err(failure) => Some(failure),
+            Some(command) => match command.perform(options, &|| self.run(command.descriptor.name)) {
+                Ok((shown, failure)) => {
+                    write(crate::catalogue::columns(&shown), &shown);
+                    failure
                 }
-            }
+                Err(failure) => Some(failure),
+            },
             None => {
                 report(scene, self, write);
                 None
@@ -319,9 +317,7 @@ fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
     }
     made_up(scene, parsed, experiment, &mut |report| {
         crate::analysis::drawn_tests::drawn();
-        let shown = Shown::of(|document| {
-            crate::describe::report(document, report, experiment.parts(report))
-        });
+        let shown = Shown::of(|document| crate::describe::report(document, report, experiment.parts(report)));
         write(output::COLUMNS, &shown);
     });
 }
