@@ -5,7 +5,7 @@
 # System V calling convention, Intel syntax, direction flag clear on entry. Only
 # rax, rcx, rdx, rsi, rdi, r8 and r9 change. Timed code does not call these
 # functions: they are short, correct for every length, and fast enough for
-# formatting and for copying small records (without `rep` up to 16 bytes, since
+# formatting and for copying small records (without `rep` up to 32 bytes, since
 # its start-up costs tens of cycles).
 
         .macro  lb_mem_begin name

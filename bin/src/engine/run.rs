@@ -249,7 +249,8 @@ impl<'r, 'a> Run<'r, 'a> {
         };
         budget.more += usize::from(twice.is_some());
         let (ahead, sites) = (budget.ahead, &mut sites);
-        let mut place = ChainPlace { sites, watch, alongside, last: None, second, ahead, between };
+        let planned = &chosen.indices;
+        let mut place = ChainPlace { sites, planned, watch, alongside, last: None, second, ahead, between };
         budget.begin_visits(time::now_ns());
         self.visit(session, &mut place, &chosen, &budget, twice, visits)?;
         drop(place);

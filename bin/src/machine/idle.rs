@@ -23,7 +23,7 @@ const MOST_READ: usize = 1 << 20;
 pub struct StatReading(Table<u8>);
 
 impl StatReading {
-    /// Reads /proc/stat; returns `None` if it cannot be read.
+    /// Reads /proc/stat; returns `None` if it cannot be read, or without memory for it.
     pub fn now(files: &impl Files) -> Option<StatReading> {
         let mut text = Table::zeroed(MOST_READ).ok()?;
         let length = files.read("/proc/stat", &mut text)?.len();
@@ -42,7 +42,7 @@ impl StatReading {
 ///
 /// # Errors
 ///
-/// The error of mapping memory for the readings.
+/// The error of mapping memory for the choice.
 pub fn choose(
     machine: &mut Machine,
     files: &impl Files,

@@ -485,7 +485,7 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`Failure::no_such_chain`].
+    /// [`Failure::no_such_chain`](crate::error::Failure::no_such_chain).
     pub fn chain(&self, point: &Point) -> Attempt<Chain> {
         let Point { kernel, order, size, stride, line, seed, walk, .. } = *point;
         let is_usual = matches!((walk, order), (Walk::Chain, Order::Random))

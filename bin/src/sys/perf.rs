@@ -122,12 +122,11 @@ impl ThreadCounters {
     pub fn open(wanted: &[Event], walk: Option<u64>) -> ThreadCounters {
         let mut members = [const { Err(Errno::ENOENT) }; COUNT];
         let mut leader = None;
-        let codes = codes(walk);
-        for event in wanted.iter().map(|event| *event as usize) {
-            let (Some(member), Some(Some(code))) = (members.get_mut(event), codes.get(event)) else {
-                continue;
-            };
-            *member = open_event(*code, leader);
+        // The kernel reports the counts in the order of the calls, and `decode` expects that of the members.
+        for (event, (member, code)) in members.iter_mut().zip(codes(walk)).enumerate() {
+            let is_wanted = wanted.iter().any(|wanted| *wanted as usize == event);
+            let Some(code) = code.filter(|_| is_wanted) else { continue };
+            *member = open_event(code, leader);
             leader = leader.or(member.as_ref().ok().map(OwnedFd::as_raw_fd));
         }
         ThreadCounters { members }

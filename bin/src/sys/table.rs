@@ -60,7 +60,7 @@ impl<T> Table<T> {
         Ok(Table { start: map(most, size_of::<T>())?.cast(), room: most, length: 0 })
     }
 
-    /// Returns `length` copies of `value`.
+    /// Returns `length` copies of `value`. Every page of them becomes resident.
     ///
     /// # Errors
     /// The errors of [`Table::new`].
@@ -71,7 +71,7 @@ impl<T> Table<T> {
         Table::made(length, |_| value)
     }
 
-    /// Returns `length` values that `make` returns for their indices.
+    /// Returns `length` values that `make` returns for their indices. Every page of them becomes resident.
     ///
     /// # Errors
     /// The errors of [`Table::new`].

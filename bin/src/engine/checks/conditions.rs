@@ -213,7 +213,7 @@ fn look(files: &impl Files) -> KernelSnapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::stopwatch::clock::KernelClock;
+    use crate::result::KernelClock;
     use crate::warning::Severity;
     use std::collections::BTreeMap;
     use std::format;

@@ -24,7 +24,7 @@ use crate::sys::{Errno, Table};
 /// The measurements that accompany the batches of chains; none by default.
 #[derive(Default)]
 pub struct Alongside<'b, 'a> {
-    /// Single hops after each round.
+    /// Single hops after each round, of the planned points.
     pub singles: Option<&'b mut Singles>,
     /// Independent loads after each walk in address order.
     pub loads: Option<&'b mut Loads>,
@@ -80,6 +80,8 @@ pub enum LastWalk {
 pub struct ChainPlace<'p, 'b, 'a> {
     /// The memory of all points.
     pub sites: &'p mut Sites<Chains<'p>>,
+    /// The index among all points of the plan, for each point of the schedule except those that were added to it.
+    pub planned: &'p [usize],
     /// The stopwatch.
     pub watch: Stopwatch,
     /// The measurements that accompany the batches.
@@ -96,7 +98,7 @@ pub struct ChainPlace<'p, 'b, 'a> {
 
 impl Place for ChainPlace<'_, '_, '_> {
     fn with_chain(&mut self, index: usize, point: &Point, position: u64, walker: &mut Walker<'_>) -> Attempt {
-        let ChainPlace { sites, watch, alongside, last, second, ahead, .. } = self;
+        let ChainPlace { sites, planned, watch, alongside, last, second, ahead, .. } = self;
         watch.go_to(point.cpu)?;
         if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators) {
             return generators.drive(point, &traffic, &mut || {
@@ -111,16 +113,22 @@ impl Place for ChainPlace<'_, '_, '_> {
             _ => None,
         };
         let site = site.ok_or(Failure::NOTHING_TO_MEASURE)?;
+        let singles = planned.get(index).copied().zip(alongside.singles.as_deref_mut());
         match &mut site.holds {
-            Chains::Kept(kept) => kept.visit((index, point), watch, alongside, last, *ahead, walker),
+            Chains::Kept(kept) => {
+                let beside = (singles, alongside.generators);
+                kept.visit((index, point), watch, beside, last, *ahead, walker)
+            }
             Chains::Rewritten(lines, positions) => {
-                rewritten(lines, (index, point), (position, *positions), watch, alongside, walker)
+                let beside = (singles, alongside.loads.as_deref_mut());
+                rewritten(lines, point, (position, *positions), watch, beside, walker)
             }
         }
     }
 
     fn between_rounds(&mut self) -> Attempt {
         if let Some(step) = &mut self.between {
+            self.watch.leave()?;
             step()?;
             self.last = None;
         }
@@ -153,7 +161,7 @@ impl KeptChain<'_> {
         &mut self,
         (index, point): (usize, &Point),
         watch: &Stopwatch,
-        alongside: &mut Alongside<'_, '_>,
+        (singles, generators): (Option<(usize, &mut Singles)>, Option<&Generators<'_>>),
         last: &mut Option<LastWalk>,
         ahead: u64,
         walker: &mut Walker<'_>,
@@ -187,12 +195,11 @@ impl KeptChain<'_> {
         let again = last.replace(who) == Some(who) && !is_split;
         let condition = if again { Condition::Undisturbed } else { Condition::Disturbed };
         let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
-        let generators = alongside.generators;
         // The uncore whose clock matters is that of the load's node, or of the memory's node without a load.
         let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
         let mut chase = Chase::new(watch, subject, condition, node);
         (chase.nodes, chase.is_split, chase.ahead) = (*nodes, is_split, hops);
-        chase.singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
+        chase.singles = singles;
         chase.uncore = generators.map(|generators| (generators, loaded));
         let walked = match (point.walk, generators) {
             (Walk::Loaded(traffic), Some(generators)) => {
@@ -215,16 +222,15 @@ impl KeptChain<'_> {
 /// Writes the chain of a point at one of several positions, and lets `walker` walk it.
 fn rewritten(
     lines: &mut [Line],
-    (index, point): (usize, &Point),
+    point: &Point,
     (position, positions): (u64, u64),
     watch: &Stopwatch,
-    alongside: &mut Alongside<'_, '_>,
+    (singles, loads): (Option<(usize, &mut Singles)>, Option<&mut Loads>),
     walker: &mut Walker<'_>,
 ) -> Attempt {
     let room = room(point, lines, position, positions);
-    let singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
     new_chain::walk(watch, room, point, singles, walker)?;
-    match (&mut alongside.loads, point.order, watch.timer.counter()) {
+    match (loads, point.order, watch.timer.counter()) {
         (Some(loads), Order::Sequential, Some(counter)) => loads.visit(lines, point, watch, counter),
         _ => Ok(()),
     }
@@ -243,4 +249,121 @@ fn room<'l>(point: &Point, lines: &'l mut [Line], position: u64, positions: u64)
     let step = position % positions.max(1);
     let first = (room * step / positions.saturating_sub(1).max(1) * unit.0 / 64) as usize;
     lines.get_mut(first..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
+    use latency_core::cpulist::CpuSet;
+    use latency_core::kernel::POINTER;
+    use latency_core::units::{CpuId, LineSize, Pages};
+
+    use super::*;
+    use crate::engine::placement::made_of;
+    use crate::machine::processor::identify;
+    use crate::plan::Memory;
+    use crate::result::{Round, Timer};
+    use crate::sys::{SystemFiles, cpu};
+    use crate::warning::Warnings;
+
+    /// Calls `body` with a chain over `lines` in a place whose schedule has the points of the plan with these indices, with
+    /// single hops alongside, and with `between` between rounds.
+    fn in_place(
+        timer: Timer,
+        planned: &[usize],
+        singles: Option<&mut Singles>,
+        between: &mut dyn FnMut() -> Attempt,
+        body: &mut dyn FnMut(&mut ChainPlace<'_, '_, '_>, &Point),
+    ) {
+        let point = Point {
+            initiator: NodeId(0),
+            cpu: CpuId(allowed().first().unwrap()),
+            target: NodeId(0),
+            kernel: &POINTER,
+            order: Order::Random,
+            size: Bytes(1 << 16),
+            stride: Bytes(64),
+            line: LineSize::LEAST,
+            seed: 1,
+            pages: Pages::base(page_size()),
+            walk: Walk::Chain,
+        };
+        let mut lines: Vec<Line> = vec![Line([0; 8]); 1 << 10];
+        let mut sites = made_of([Chains::Rewritten(&mut lines, 1)]);
+        sites.memory = Memory::Rewritten { places: 1 };
+        let ([Some(region), _], [Some(site), ..]) = (chain_of(&point), &mut sites.list) else {
+            panic!("one site")
+        };
+        site.region = region;
+        let mut alongside = Alongside { singles, ..Alongside::default() };
+        let mut place = ChainPlace {
+            sites: &mut sites,
+            planned,
+            watch: Stopwatch::new(timer, None),
+            alongside: &mut alongside,
+            last: None,
+            second: None,
+            ahead: 0,
+            between: Some(between),
+        };
+        body(&mut place, &point);
+    }
+
+    fn allowed() -> CpuSet {
+        cpu::allowed().unwrap()
+    }
+
+    fn timer() -> Timer {
+        let processor = identify(&SystemFiles, CpuId(allowed().first().unwrap()));
+        Timer::choose(&processor, false, &mut Warnings::new()).unwrap()
+    }
+
+    #[test]
+    fn single_hops_are_those_of_the_planned_point_if_others_have_no_memory_or_came_before() {
+        let (allowed, timer) = (allowed(), timer());
+        let Some(counter) = timer.counter() else { return std::eprintln!("single hops need a counter") };
+        let mut singles = Singles::new(counter, 3).unwrap();
+        let round = Round { nanoseconds: 100.0, minimum_ns: 100.0, ..Round::default() };
+        in_place(timer, &[2], Some(&mut singles), &mut || Ok(()), &mut |place, point| {
+            // The second point of the schedule was added to the plan.
+            for index in [0, 1] {
+                place.with_chain(index, point, 0, &mut |chain| chain.beside(&round)).unwrap();
+            }
+        });
+        cpu::pin(&allowed).unwrap();
+        let found = singles.conclude(&[], &mut Warnings::new()).unwrap();
+        let recorded: Vec<bool> = found.iter().map(|found| found.total() > 0).collect();
+        assert_eq!(recorded, [false, false, true]);
+    }
+
+    #[test]
+    fn checks_between_rounds_may_go_to_another_cpu_and_others_may_not_move_the_thread() {
+        let allowed = allowed();
+        let [here, there] = [allowed.first(), allowed.last()].map(|cpu| CpuId(cpu.unwrap()));
+        if here == there {
+            return std::eprintln!("with one CPU, there is no other to go to");
+        }
+        let mut checks = || {
+            cpu::pin_to(there).unwrap();
+            Ok(())
+        };
+        in_place(timer(), &[], None, &mut checks, &mut |place, point| {
+            let walk = |place: &mut ChainPlace<'_, '_, '_>| {
+                place.with_chain(0, point, 0, &mut |_| Ok(())).unwrap();
+                assert_eq!(cpu::current().unwrap().0, here);
+                place.moves()
+            };
+            assert_eq!(walk(place), 0);
+            place.between_rounds().unwrap();
+            assert_eq!(walk(place), 0, "the program moved itself");
+            cpu::pin_to(there).unwrap();
+            place.between_rounds().unwrap();
+            assert_eq!(walk(place), 1, "something else moved it before the checks");
+            cpu::pin_to(there).unwrap();
+            assert_eq!(walk(place), 2, "something else moved it");
+        });
+        cpu::pin(&allowed).unwrap();
+    }
 }

@@ -211,7 +211,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     ///
     /// # Errors
     ///
-    /// The errors of [`VisitRules::visit`], including [`Failure::Interrupted`].
+    /// The errors of [`VisitRules::visit`], including an interrupt.
     pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Attempt {
         let long_visit_ns = self.budget.long_visit_ns;
         while self.go_round(progress, &|state, share| {
@@ -225,7 +225,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     ///
     /// # Errors
     ///
-    /// The errors of [`VisitRules::visit`], including [`Failure::Interrupted`]. The rounds so far are kept.
+    /// The errors of [`VisitRules::visit`], including an interrupt. The rounds so far are kept.
     pub fn run(&mut self, progress: &mut Progress) -> Attempt {
         let Budget { fewest, long_visit_ns, .. } = self.budget;
         let wanted = |state: &State, share: f64| {
@@ -255,7 +255,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     ///
     /// # Errors
     ///
-    /// The errors of [`VisitRules::visit`], including [`Failure::Interrupted`].
+    /// The errors of [`VisitRules::visit`], including an interrupt.
     pub fn probe(&mut self, point: &Point, visits: usize) -> Attempt<(f64, f64)> {
         const MOST: usize = 16;
         let mut kept = [Round::default(); MOST];

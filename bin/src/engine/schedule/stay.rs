@@ -18,8 +18,8 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     ///
     /// # Errors
     ///
-    /// The errors of [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), including
-    /// [`Failure::Interrupted`]. Complete seconds are kept.
+    /// The errors of [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), including an interrupt.
+    /// Complete seconds are kept.
     pub fn stay(&mut self, index: usize, seconds: usize, tell: &mut dyn FnMut(&Point, &Round)) -> Attempt {
         let Self { place, summariser, budget, entries, rounds, room, .. } = self;
         let (Some(entry), Some(kept)) =

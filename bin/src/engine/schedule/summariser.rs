@@ -171,7 +171,8 @@ impl Summariser {
     /// The error of mapping its tables.
     pub fn new() -> Result<Self, Errno> {
         Ok(Summariser {
-            batches: Table::new(MOST_BATCHES)?,
+            // All pages are resident, so that a round makes no page faults between its batches.
+            batches: Table::filled(MOST_BATCHES, Batch::NONE)?,
             grouped: Table::filled(MOST_BATCHES, Batch::NONE)?,
             scratch: Table::filled(MOST_BATCHES.max(MOST_ROUNDS), 0.0)?,
         })

@@ -3,6 +3,8 @@
 use std::vec::Vec;
 
 use super::*;
+use crate::engine::seam::Walked;
+use crate::sys::cpu;
 use crate::tests::simulated::recorded_chain::RecordedChain;
 
 fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
@@ -190,4 +192,49 @@ fn batches_without_a_core_clock_get_the_mean_of_their_neighbours() {
     const UNREAD: f64 = f64::NAN;
     assert_eq!(filled(&[UNREAD, 3.0, UNREAD, UNREAD, 2.0, 4.0, UNREAD]), [3.0, 3.0, 2.5, 2.5, 2.0, 4.0, 4.0]);
     assert!(filled(&[UNREAD, UNREAD]).iter().all(|clock| clock.is_nan()) && filled(&[]).is_empty());
+}
+
+/// A chain that needs no memory, with the page faults of this thread.
+struct WithoutMemory;
+
+impl Walkable for WithoutMemory {
+    fn nodes(&self) -> u64 {
+        1000
+    }
+
+    fn lanes(&self) -> Option<usize> {
+        None
+    }
+
+    fn walk(&mut self, hops: u64, _: f64) -> Attempt<Walked> {
+        Ok((hops, 100.0 * hops.real()))
+    }
+
+    fn batch(&mut self, hops: u64, _: f64) -> Attempt<Batch> {
+        Ok(Batch { nanoseconds: 100.0, hops, ..Batch::NONE })
+    }
+
+    fn batch_ns(&self) -> f64 {
+        1e5
+    }
+
+    fn software(&mut self) -> Software {
+        let usage = cpu::thread_usage().unwrap();
+        Software { faults: (usage.minor_faults, usage.major_faults), ..Software::default() }
+    }
+}
+
+#[test]
+fn batches_are_kept_without_page_faults() {
+    let mut summariser = Summariser::new().unwrap();
+    let mut faults = |batches: usize| {
+        let (most, forever) = (batches as u32, f64::INFINITY);
+        let round = summariser.round(&mut WithoutMemory, (0, 1000), most, forever, forever).unwrap();
+        assert_eq!(round.batches, most);
+        round.software.faults.0
+    };
+    // The first round brings in the pages of the code.
+    faults(1);
+    let all = faults(MOST_BATCHES);
+    assert!(all < (MOST_BATCHES * size_of::<Batch>() / 4096) as u64 / 2, "{all} faults");
 }

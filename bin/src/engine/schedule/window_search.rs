@@ -25,7 +25,7 @@ const FINEST: usize = 4;
 ///
 /// # Errors
 ///
-/// The errors of [`Schedule::probe`], including [`Failure::Interrupted`].
+/// The errors of [`Schedule::probe`], including an interrupt.
 pub fn search(
     progress: &mut Progress,
     schedule: &mut Schedule<&mut dyn Place>,

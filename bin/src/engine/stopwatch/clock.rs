@@ -12,8 +12,7 @@ use latency_core::units::{Hertz, Picoseconds, Ticks};
 use crate::engine::stopwatch::core_clock::{median_of, next_delay, spin};
 use crate::error::{Attempt, Failure, LONGEST_STEP_NS, PlacementError, TimingError};
 use crate::machine::{Platform, Processor};
-use crate::result::may_be_coarse;
-pub use crate::result::{Counter, KernelClock, Timer};
+use crate::result::{Counter, KernelClock, Timer, may_be_coarse};
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
 

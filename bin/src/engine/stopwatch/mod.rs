@@ -74,6 +74,17 @@ impl Stopwatch {
         Ok(())
     }
 
+    /// Lets the thread go to any CPU until it is pinned again: the program itself moves it. A move before is counted.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`brought_back`](Self::brought_back).
+    pub fn leave(&self) -> Attempt {
+        self.brought_back()?;
+        self.home.set(None);
+        Ok(())
+    }
+
     /// Records `cpu` as the CPU to which the thread was pinned and where it must stay.
     pub fn stay_on(&self, cpu: CpuId) {
         self.home.set(Some(cpu));

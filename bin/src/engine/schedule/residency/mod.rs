@@ -118,7 +118,7 @@ impl WaitTimes {
 ///
 /// # Errors
 ///
-/// The errors of a walk, including [`Failure::Interrupted`].
+/// The errors of a walk, including an interrupt.
 pub fn search(
     progress: &mut Progress,
     schedule: &mut Schedule<&mut dyn Place>,

@@ -93,7 +93,7 @@ impl LookRoom {
 ///
 /// # Errors
 ///
-/// The errors of a walk, including [`Failure::Interrupted`].
+/// The errors of a walk, including an interrupt.
 pub fn make(chain: &mut dyn Walkable, terms: &VisitTerms, visit: &mut ResidencyVisit) -> Attempt {
     // A third of the lines of a lane that no private cache holds is enough for each part.
     let lane = chain.nodes() / LANES;
