@@ -80,14 +80,14 @@ use latency_core::words::When;
 
 use catalogue::{DESCRIPTORS, EXPERIMENTS};
 use commands::Command;
-use commands::expect::{self, EXPECT, measured};
+use commands::expect::{self, EXPECT, needed};
 use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
 use describe::{CommandRun, output};
 use engine::progress::Progress;
 use engine::session::Findings;
 use error::{Failure, TimingError, advice};
 use experiment::dry_run;
-use experiment::run_experiment::{self, Effort, Planned};
+use experiment::run_experiment::{self, Effort, ExperimentRun, Planned};
 use machine::{Machine, detect, idle};
 use options::{Descriptor, FlagId, FlagSet, Help, Options, Output, UsageError};
 use outputs::Outputs;
@@ -282,45 +282,25 @@ fn perform<'o>(
     arguments: Arguments,
     outputs: &mut Outputs<'o, '_>,
     machine: &'o Machine,
-    (started, begun_ns): (u64, u64),
+    begun: (u64, u64),
     messages: &mut Messages,
 ) -> Result<(), Failure<'o>> {
     let options: &'o Options<'o> = outputs.options;
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
     outputs.open()?;
-    let mut progress = Progress::new(options.progress);
-    let mut warnings = Warnings::new();
-    detect::warn(machine, &mut warnings);
     let planned = run_experiment::planned(options, machine, experiment)?;
-    let Planned { points, budget, .. } = &planned;
-    let takes = whole_run::expected(options, machine, points, budget);
     if options.dry_run {
-        let run = command_run(options, arguments, (started, begun_ns));
+        let Planned { points, budget, .. } = &planned;
+        let takes = whole_run::expected(options, machine, points, budget);
+        let run = command_run(options, arguments, begun);
         let shown = Shown::of(|document| dry_run::present(document, &run, points, budget, takes));
         return outputs.save(output::COLUMNS, [false; 2], &shown);
     }
-    say_time(options, takes, messages);
-    // Slow checks are left out if their findings would not be shown.
-    let is_text = |output: &Output<'_>| output.format.purpose == Purpose::Terminal;
-    let checked = options.strict || !(options.quiet && options.outputs().iter().all(is_text));
-    let end_ns = begun_ns.real() + whole_run::end_ns(options);
-    let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns.real(), end_ns };
-    let ran = run_experiment::run_experiment(
-        options,
-        machine,
-        &mut warnings,
-        &mut progress,
-        experiment,
-        planned,
-        effort,
-    );
-    progress.clear();
-    let ran = ran?;
+    let mut warnings = Warnings::new();
+    let (ran, shown) = measured(options, arguments, machine, planned, begun, &mut warnings, messages)?;
     let (done, findings) = (ran.done(), &ran.findings);
-    let report = ran.report(options, arguments, &warnings, (started, seconds_since(begun_ns)));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
-    let shown = Shown::of(|document| describe::report(document, &report, experiment.parts(&report)));
     // A run without any value has an error in place of a result.
     let written = match failed.is_some() && done == 0 && !findings.interrupted {
         true => Ok(()),
@@ -334,6 +314,43 @@ fn perform<'o>(
         (None, Some((code, count))) if options.strict => Err(TimingError::NotTrusted { code, count }.into()),
         _ => Ok(()),
     }
+}
+
+/// Measures the points of a plan, and presents the result.
+fn measured<'o>(
+    options: &'o Options<'o>,
+    arguments: Arguments,
+    machine: &'o Machine,
+    planned: Planned,
+    (started, begun_ns): (u64, u64),
+    warnings: &mut Warnings,
+    messages: &mut Messages,
+) -> Result<(ExperimentRun<'o>, Shown), Failure<'o>> {
+    let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else {
+        return Err(Failure::NOTHING_TO_MEASURE);
+    };
+    let mut progress = Progress::new(options.progress);
+    detect::warn(machine, warnings);
+    say_time(options, whole_run::expected(options, machine, &planned.points, &planned.budget), messages);
+    // Slow checks are left out if their findings would not be shown.
+    let is_text = |output: &Output<'_>| output.format.purpose == Purpose::Terminal;
+    let checked = options.strict || !(options.quiet && options.outputs().iter().all(is_text));
+    let end_ns = begun_ns.real() + whole_run::end_ns(options);
+    let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns.real(), end_ns };
+    let ran = run_experiment::run_experiment(
+        options,
+        machine,
+        warnings,
+        &mut progress,
+        experiment,
+        planned,
+        effort,
+    );
+    progress.clear();
+    let ran = ran?;
+    let report = ran.report(options, arguments, warnings, (started, seconds_since(begun_ns)));
+    let shown = Shown::of(|document| describe::report(document, &report, experiment.parts(&report)));
+    Ok((ran, shown))
 }
 
 /// Measures and reports everything.
@@ -383,37 +400,21 @@ fn perform_expect(
     let usual = options::parse(Arguments::packed(b"curve\0"), &DESCRIPTORS, &FORMATS)?;
     let mut machine = machine(&usual)?;
     outputs.open()?;
-    let (mut files, mut progress) = (Vec::new(), Progress::new(options.progress));
-    for line in measured::runs(options, machine) {
+    let mut files = Vec::new();
+    for line in needed::runs(options, machine) {
         let mut asked = options::parse(line, &DESCRIPTORS, &FORMATS)?;
         (asked.quiet, asked.progress) = (options.quiet, options.progress);
         let asked: &'static Options<'static> = Box::leak(Box::new(asked));
         let Some(experiment) = EXPERIMENTS.get(asked.experiment.index) else { continue };
-        let (mut warnings, (started, begun_ns)) = (Warnings::new(), now());
-        detect::warn(machine, &mut warnings);
         let planned = run_experiment::planned(asked, machine, experiment)?;
-        say_time(asked, whole_run::expected(asked, machine, &planned.points, &planned.budget), messages);
-        let end_ns = begun_ns.real() + whole_run::end_ns(asked);
-        let effort = Effort { limit_ns: f64::INFINITY, checked: true, begun_ns: begun_ns.real(), end_ns };
-        let ran = run_experiment::run_experiment(
-            asked,
-            machine,
-            &mut warnings,
-            &mut progress,
-            experiment,
-            planned,
-            effort,
-        );
-        progress.clear();
-        let ran = ran?;
+        // The warnings are the reasons for the trust in the answer.
+        let mut warnings = Warnings::new();
+        let (ran, shown) = measured(asked, line, machine, planned, now(), &mut warnings, messages)?;
         if ran.findings.interrupted {
             return Err(Failure::Interrupted);
         }
         machine = ran.machine;
-        let report = ran.report(asked, line, &warnings, (started, seconds_since(begun_ns)));
-        let shown = Shown::of(|document| describe::report(document, &report, experiment.parts(&report)));
-        // Its warnings are the reasons for the trust in the answer.
-        measured::keep(&mut files, line, &shown)?;
+        needed::keep(&mut files, line, &shown)?;
     }
     let mut shown = Shown::of(|document| command_run(options, arguments, begun).present(document));
     shown.append(expect::answer(options, &files)?);

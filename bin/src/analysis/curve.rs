@@ -21,8 +21,9 @@ use latency_core::units::Bytes;
 
 use super::caches::{self, Cache};
 use super::claims::{Claim, Claims};
-use super::reading::{Reading, clock};
+use super::reading::{Reading, clock, values};
 use super::tlb::{TlbLevels, knees};
+use crate::report::chart::vector;
 use crate::result::sample::{Sample, Samples};
 
 /// The conclusions from a curve.
@@ -74,7 +75,7 @@ impl Analysis {
         let in_cycles = are_smoother_in_cycles(dense);
         // Of more points than the models have room for, every second or third is fitted, so that no size is left out.
         let step = dense.iter().count().div_ceil(MAX_POINTS).max(1);
-        let points: Vec<Point> = dense.iter().step_by(step).map(|sample| sample.point(in_cycles)).collect();
+        let points: Vec<Point> = vector(dense.iter().step_by(step).map(|sample| sample.point(in_cycles)));
         let points = points.as_slice();
         let mut workspace = Workspace::new(stop);
 
@@ -83,7 +84,7 @@ impl Analysis {
         let reaches = knees.map(|knee| knee.reach);
         let reach = Some(reaches[0]).filter(|reach| *reach > 0.0 && *reach < largest.0.real());
         let mixture = fit_mixture(points, &mut workspace);
-        let sizes: Vec<f64> = claims.iter().map(|claim| claim.size.0.real()).collect();
+        let sizes: Vec<f64> = vector(claims.iter().map(|claim| claim.size.0.real()));
         let reported = (!sizes.is_empty()).then(|| fit_reported(points, &sizes, &mut workspace));
         let mut stair = fit_stair(points, reach, &mut workspace);
         if stair.is_err() {
@@ -105,8 +106,8 @@ impl Analysis {
         }
         let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense, gigahertz));
         let is_far = |sample: &Sample| sample.size.0.real() * SQRT_2 >= largest.0.real();
-        let mut last: Vec<f64> = dense.iter().filter(is_far).map(|sample| sample.nanoseconds).collect();
-        let largest_ns = stats::median(&mut last);
+        let far = |sample: &Sample| is_far(sample).then_some(sample.nanoseconds);
+        let largest_ns = stats::median(&mut values(dense, &far));
         Analysis {
             gigahertz,
             stair,
@@ -216,7 +217,7 @@ fn are_smoother_in_cycles(samples: Samples<'_>) -> bool {
     let values = samples
         .iter()
         .map(|sample| (sample.size, sample.nanoseconds, sample.core_cycles.unwrap_or(f64::NAN)));
-    let mut points: Vec<_> = values.collect();
+    let mut points = vector(values);
     sort_by_key(&mut points, |(size, ..)| *size);
     let changes = |value: &dyn Fn(&(Bytes, f64, f64)) -> f64| -> f64 {
         points.iter().zip(points.iter().skip(1)).map(|(one, next)| ln(value(next) / value(one)).abs()).sum()

@@ -10,6 +10,7 @@ use latency_core::math::ToReal;
 use latency_core::model::Fit;
 use latency_core::stats::{self, Estimate};
 
+use crate::report::chart::vector;
 use crate::result::sample::{Sample, Samples};
 
 /// Share of misses in every level from which on a point counts as memory.
@@ -40,11 +41,11 @@ impl Reading {
             |sample: &Sample| fit.levels().iter().all(|level| level.missing(sample.size.0.real()) >= MISSES);
         let beyond = |index| samples.get(index).filter(all_miss);
         let samples = samples.only(&beyond);
-        let raised = |sample: Sample| {
+        let raised = |sample: &Sample| {
             let point = sample.point(overall.is_some());
-            point.latency * fit.memory.value / fit.evaluate(point.working_set)
+            Some(point.latency * fit.memory.value / fit.evaluate(point.working_set))
         };
-        let mut values: Vec<f64> = samples.iter().map(raised).filter(|value| value.is_finite()).collect();
+        let mut values = values(samples, &raised);
         let gigahertz = overall.map(|overall| clock(samples).unwrap_or(overall));
         let points = if values.len() < ENOUGH { 0 } else { values.len() };
         let read = stats::summarise(&mut values).filter(|_| points > 0);
@@ -59,7 +60,10 @@ impl Reading {
 
 /// Returns the median core clock of points in gigahertz.
 pub fn clock(samples: Samples<'_>) -> Option<f64> {
-    let clock = |sample: Sample| Some(sample.core_cycles? / sample.nanoseconds);
-    let mut clocks: Vec<f64> = samples.iter().filter_map(clock).collect();
-    stats::median(&mut clocks)
+    stats::median(&mut values(samples, &|sample| Some(sample.core_cycles? / sample.nanoseconds)))
+}
+
+/// Returns the values of the samples that have one.
+pub fn values(samples: Samples<'_>, value: &dyn Fn(&Sample) -> Option<f64>) -> Vec<f64> {
+    vector(samples.iter().filter_map(|sample| value(&sample).filter(|value| value.is_finite())))
 }

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use latency_core::math::ln;
 
 use super::curve::Analysis;
+use crate::report::chart::vector;
 
 /// Least ratio of the core clocks that permits a decision.
 const APART: f64 = 1.05;
@@ -69,7 +70,7 @@ impl Levels {
             let cycles = analysis.cycles(latency).unwrap_or(f64::NAN);
             ComparedLevel { number, nanoseconds: [nanoseconds; 2], cycles: [cycles; 2] }
         });
-        let all: Vec<_> = all.collect();
+        let all = vector(all);
         (all.len() > 1).then_some(Levels { all, gigahertz: analysis.gigahertz })
     }
 
@@ -82,7 +83,7 @@ impl Levels {
             Some(ComparedLevel { nanoseconds, cycles: [level.cycles[0], other.cycles[1]], ..*level })
         });
         let gigahertz = self.gigahertz.zip(second.gigahertz).map(|(one, other)| one / other);
-        Levels { all: both.collect(), gigahertz }
+        Levels { all: vector(both), gigahertz }
     }
 
     /// Returns the factor by which the second curve's core clock is slower, if it is large enough to report.

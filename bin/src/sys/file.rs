@@ -190,11 +190,6 @@ pub fn load(path: Option<&[u8]>, limit: Bytes) -> Result<Table<u8>, Errno> {
         return Err(Errno::EFBIG);
     }
     bytes.truncate(length);
-    // Some editors write a byte-order mark.
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        bytes.copy_within(3.., 0);
-        bytes.truncate(length - 3);
-    }
     Ok(bytes)
 }
 

@@ -24,6 +24,7 @@ use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
 
+use crate::report::chart::vector;
 use crate::result::sample::Samples;
 
 /// Number of the nearest points that show the scatter.
@@ -81,7 +82,7 @@ impl MeasuredCurve {
             ln_size: ln(sample.size.0.real()),
             ln_level: ln(sample.nanoseconds),
         });
-        let mut points: Vec<CurvePoint> = points.collect();
+        let mut points = vector(points);
         sort_by(&mut points, |one, other| {
             one.size.cmp(&other.size).then(one.latency.value.total_cmp(&other.latency.value))
         });

@@ -254,7 +254,7 @@ impl ComparisonView<'_> {
             }),
             _ => {
                 let ratios = all().map(|(one, other)| other.value / one.value);
-                let mut ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
+                let mut ratios = vector(ratios.filter(|ratio| ratio.is_finite()));
                 let median = stats::median(&mut ratios).unwrap_or(f64::NAN);
                 document.finding(format_args!(
                     "Compared: memory without address translation where both have it ({} of {} points). \

@@ -1,6 +1,6 @@
 //! The expected time of a random load of a program, from saved results. Without them the caller measures what is needed.
 
-pub mod measured;
+pub mod needed;
 #[cfg(test)]
 mod tests;
 mod view;

@@ -269,7 +269,7 @@ fn names_of_expected_hosts_may_stand_behind_a_byte_order_mark() {
     let path = files.add(text(&hosts).as_bytes());
     let names = files.add("\u{feff}n0000\r\nn0005\r\n".as_bytes());
     assert_eq!(written(&[&path, &format!("--expect={names}")]).1, None);
-    let wide = files.add(b"\xff\xfen\0000\0");
+    let wide = files.add(b"\xff\xfen\x000\x00");
     let (_, failure) = written(&[&path, &format!("--expect={wide}")]);
     assert!(failure.is_some_and(|(code, why)| code == 1 && why.contains("UTF-16 text")));
 }
