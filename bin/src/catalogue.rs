@@ -4,14 +4,12 @@
 use crate::commands::{Command, compare, expect, fit, fleet, reference, report, show};
 use crate::describe;
 use crate::describe::output::{self, Columns};
-use crate::experiment::interface::Experiment;
 use crate::experiment::{
-    bandwidth, cores, curve, distribution, loaded, matrix, order, pages, parallel, residency, system,
-    variants, window,
+    Experiment, bandwidth, cores, curve, distribution, loaded, matrix, order, pages, parallel, residency,
+    system, variants, window,
 };
 use crate::options::Descriptor;
-use crate::report::document::Value;
-use crate::report::shown::{Shown, ShownPart};
+use crate::report::{Shown, ShownPart, Value};
 
 /// Every experiment; the first is the default.
 pub static EXPERIMENTS: &[&Experiment] = &[
@@ -56,13 +54,11 @@ pub static DESCRIPTORS: [&Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {
 };
 
 /// Returns the command at an index of [`DESCRIPTORS`]; `None` if an experiment is there.
-#[must_use]
 pub fn command(index: usize) -> Option<&'static Command> {
     COMMANDS.get(index.checked_sub(EXPERIMENTS.len())?).copied()
 }
 
 /// Returns the columns of a result in tabular formats: those of its command, or those of all experiments.
-#[must_use]
 pub fn columns(shown: &Shown) -> Columns {
     let named = shown.entries().iter().find_map(|entry| match entry {
         ShownPart::Value(field, Value::Word(name)) if field.key == describe::EXPERIMENT.key => Some(name),

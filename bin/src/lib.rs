@@ -72,11 +72,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-use latency_core::cpulist::CpuSet;
-use latency_core::math::ToReal;
-use latency_core::text::Text;
-use latency_core::units::NodeId;
 use latency_core::words::When;
+use latency_core::{CpuSet, NodeId, Text, ToReal};
 
 use catalogue::{DESCRIPTORS, EXPERIMENTS};
 use commands::Command;
@@ -85,23 +82,18 @@ use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
 use describe::{CommandRun, output};
 use engine::progress::Progress;
 use engine::session::Findings;
-use error::{Failure, TimingError, advice};
+use error::{Failure, TimingError};
 use experiment::dry_run;
 use experiment::run_experiment::{self, Effort, ExperimentRun, Planned};
 use machine::{Machine, detect, idle};
 use options::{Descriptor, FlagId, FlagSet, Help, Options, Output, UsageError};
 use outputs::Outputs;
-use plan::duration::Range;
-use plan::whole_run;
-use report::FORMATS;
-use report::format::Purpose;
-use report::shown::Shown;
-use report::wrap::Wrap;
+use plan::duration::{self, Range};
+use report::{FORMATS, Purpose, Shown, Wrap};
 use sys::arguments::{Arguments, Environment};
-use sys::file::SystemFiles;
 use sys::out::Messages;
-use sys::signal;
 use sys::terminal::Stream;
+use sys::{SystemFiles, signal};
 use warning::Warnings;
 
 /// The options of experiments that choose among CPUs. These experiments need to know which caches and cores the CPUs
@@ -195,7 +187,7 @@ fn fail(messages: &mut Messages, failure: &Failure<'_>, accepted: FlagSet) -> i3
         "latency-bench: {}: {}",
         failure.label(),
         core::fmt::from_fn(|out| match is_whole {
-            true => write!(out, "{}", advice::suited(text.as_str(), accepted)),
+            true => write!(out, "{}", error::suited_advice(text.as_str(), accepted)),
             false => write!(out, "{failure}"),
         })
     );
@@ -291,7 +283,7 @@ fn perform<'o>(
     let planned = run_experiment::planned(options, machine, experiment)?;
     if options.dry_run {
         let Planned { points, budget, .. } = &planned;
-        let takes = whole_run::expected(options, machine, points, budget);
+        let takes = duration::expected(options, machine, points, budget);
         let run = command_run(options, arguments, begun);
         let shown = Shown::of(|document| dry_run::present(document, &run, points, budget, takes));
         return outputs.save(output::COLUMNS, [false; 2], &shown);
@@ -331,11 +323,11 @@ fn measured<'o>(
     };
     let mut progress = Progress::new(options.progress);
     detect::warn(machine, warnings);
-    say_time(options, whole_run::expected(options, machine, &planned.points, &planned.budget), messages);
+    say_time(options, duration::expected(options, machine, &planned.points, &planned.budget), messages);
     // Slow checks are left out if their findings would not be shown.
     let is_text = |output: &Output<'_>| output.format.purpose == Purpose::Terminal;
     let checked = options.strict || !(options.quiet && options.outputs().iter().all(is_text));
-    let end_ns = begun_ns.real() + whole_run::end_ns(options);
+    let end_ns = begun_ns.real() + duration::end_ns(options);
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns.real(), end_ns };
     let ran = run_experiment::run_experiment(
         options,

@@ -8,14 +8,11 @@ use crate::describe::output;
 use crate::error::{Failure, OutputError};
 use crate::options::tokens::Escaped;
 use crate::options::{Options, Output, UsageError};
-use crate::report::format::Purpose;
-use crate::report::shown::Shown;
-use crate::report::terminal::Terminal;
+use crate::report::{Purpose, Shown, Terminal};
 use crate::sys::arguments::Environment;
-use crate::sys::errno::Errno;
-use crate::sys::file;
 use crate::sys::out::{Sink, Unfinished};
 use crate::sys::terminal::Stream;
+use crate::sys::{Errno, file};
 
 /// The outputs that the options name.
 pub struct Outputs<'o, 'a> {

@@ -1,4 +1,7 @@
-//! A chain in memory: written once, then walked.
+//! A chain in memory: written once, then walked, and proven.
+//!
+//! The generator computes the node on which a walk has to end; only [`Buffer::verify`] reads the chain from memory.
+//! `build` writes the chain, with the stores that `stores` chooses.
 //!
 //! # Safety
 //!
@@ -9,14 +12,15 @@
 
 mod build;
 mod error;
-mod proof;
 mod stores;
-mod touch;
+
+use core::hint::black_box;
 
 use crate::arch::{self, EndStamp, Line, Stamp};
-use crate::chain::Chain;
+use crate::chain::{Chain, GROUPED};
 use crate::kernel::lanes::{Gap, LaneKernel};
 use crate::kernel::{Encoding, Kernel};
+use crate::math::{ToReal, greatest_common_divisor, whole};
 
 pub use error::{Astray, BuildError, WalkError};
 pub use stores::Stores;
@@ -346,5 +350,116 @@ impl<'m> Buffer<'m> {
             }
             sum
         }))
+    }
+}
+
+impl Buffer<'_> {
+    /// Proves that a walk of `hops` hops from the node `from` ended on the node that the generator computes, and
+    /// returns this node.
+    ///
+    /// # Errors
+    ///
+    /// [`Astray`] if the walk ended elsewhere.
+    pub fn prove(&self, from: u64, hops: u64, ended: Cursor) -> Result<u64, Astray> {
+        let node = self.chain.advance(from, hops);
+        if self.cursor(node) == ended { Ok(node) } else { Err(Astray { from, hops }) }
+    }
+
+    /// Proves each lane of a walk, and replaces its start by its end.
+    ///
+    /// So the next walk starts with nodes that this walk did not bring into the caches.
+    ///
+    /// # Errors
+    ///
+    /// [`Astray`] for the first lane that ended elsewhere or has no end.
+    pub fn prove_lanes(&self, starts: &mut [u64], hops: u64, ends: &[Cursor]) -> Result<(), Astray> {
+        for (lane, start) in starts.iter_mut().enumerate() {
+            let ended = ends.get(lane).ok_or(Astray { from: *start, hops })?;
+            *start = self.prove(*start, hops, *ended)?;
+        }
+        Ok(())
+    }
+
+    /// Walks one lap of each chain in plain Rust, and checks that memory holds them: one cycle over every node, back to
+    /// its start.
+    ///
+    /// # Errors
+    ///
+    /// [`Astray`] if the memory does not hold the chain.
+    pub fn verify(&self) -> Result<(), Astray> {
+        let chain = self.chain;
+        for (start, nodes) in (0..1 + GROUPED).filter_map(|number| chain.cycle(number)) {
+            let mut node = start;
+            for hop in 1..=nodes {
+                let next = chain.next(node);
+                let expected = self.encoding.place(self.base() as u64, chain.offset(next));
+                if self.held(node) != Some(expected) || (next == start) != (hop == nodes) {
+                    return Err(Astray { from: node, hops: hop });
+                }
+                node = next;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the word that a node holds in memory.
+    fn held(&self, node: u64) -> Option<u64> {
+        let offset = self.chain.offset(node) as usize;
+        let word = self.lines.get(offset / 64)?.0.get(offset / 8 % 8)? >> (offset % 8 * 8);
+        Some(if self.encoding.width().0 == 4 { word & u64::from(u32::MAX) } else { word })
+    }
+}
+
+/// Fraction of the nodes between two loads: the golden section. Its multiples modulo 1 stay further apart than the
+/// multiples of any other number.
+const GOLDEN: f64 = 0.618_033_988_749_894_8;
+
+impl Buffer<'_> {
+    /// Loads every node once, in an order that no prefetcher foresees.
+    pub fn touch(&self) {
+        let layout = self.chain.layout();
+        let mut sum = 0;
+        for node in scattered(self.chain.nodes()) {
+            let line = self.lines.get((layout.offset(node) / 64) as usize);
+            sum ^= line.map_or(0, |line| line.0[0]);
+        }
+        black_box(sum);
+    }
+}
+
+/// Returns each number below `count` once, in an order in which successive numbers are far apart.
+fn scattered(count: u64) -> impl Iterator<Item = u64> {
+    let golden = whole(count.real() * GOLDEN);
+    // One has no common factor with any number, so a step always exists.
+    let step = (1..=golden.max(1)).rev().find(|step| greatest_common_divisor(count, *step) == 1).unwrap_or(1);
+    let mut next = 0;
+    (0..count).map(move |_| {
+        let this = next;
+        next = if this + step < count { this + step } else { this + step - count };
+        this
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    proptest! {
+        #[test]
+        fn each_number_comes_once(count in 0u64..5000) {
+            let mut numbers: Vec<u64> = scattered(count).collect();
+            numbers.sort_unstable();
+            prop_assert!(numbers.into_iter().eq(0..count));
+        }
+
+        #[test]
+        fn neighbours_are_far_apart(count in 1000u64..5000) {
+            let numbers: Vec<u64> = scattered(count).collect();
+            for pair in numbers.windows(2) {
+                prop_assert!(pair[0].abs_diff(pair[1]) > count / 4, "{pair:?}");
+            }
+        }
     }
 }

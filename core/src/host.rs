@@ -1,37 +1,34 @@
-//! The system's description of itself, except its nodes: caches, clocks, settings, and the limits
-//! of this process.
+//! The system's description of itself, except its nodes: clocks, settings, and the rights of this process. The files
+//! below have caches, memory devices, and the limits of this process.
 //!
 //! These facts are reported with the results, or decide which measurements are possible; nothing is
 //! ever written. Facts are read through [`Files`]; an absent fact is empty or `None`, and never an
 //! error.
+//!
+//! # References
+//! Linux `Documentation/ABI/testing/sysfs-platform_profile`, `Documentation/admin-guide/pm/intel_pstate.rst`
+//! (`energy_performance_preference`), `Documentation/admin-guide/pm/cpuidle.rst`, `Documentation/hwmon/jc42.rst` and
+//! `Documentation/hwmon/spd5118.rst`.
 
-mod allowance;
 mod caches;
-mod cgroup;
 mod cpu_time;
 mod dimms;
-mod edac;
-mod power;
-mod process;
+mod limits;
 mod uncore;
-mod ways;
 
-pub use allowance::{Allowance, Bound};
-pub use caches::{Cache, CacheKind, Caches, plausible};
-pub use cgroup::{MemoryLimit, Throttle};
-pub use cpu_time::CpuTime;
-pub use dimms::{Dimm, DimmSource, Dimms, TABLE, node_at, read_edac, read_table};
-pub use edac::ErrorCounts;
-pub use power::{Power, hottest_dimm};
-pub use process::{Footprint, Process};
-pub use uncore::Uncore;
-pub use ways::Ways;
+use core::ops::RangeInclusive;
+
+use crate::cpulist::{CpuSet, IdSet, NodeSet};
+use crate::topology::Files;
+use crate::topology::files::{self, field, hexadecimal, kilobytes_after};
+use crate::units::{Bytes, CpuId, PageSize};
 
 pub use crate::text::Text;
-
-use crate::topology::Files;
-use crate::topology::files::{self, field, kilobytes_after};
-use crate::units::{Bytes, CpuId, PageSize};
+pub use caches::{Cache, CacheKind, Caches, Ways, plausible};
+pub use cpu_time::CpuTime;
+pub use dimms::{Dimm, DimmSource, Dimms, ErrorCounts, TABLE, node_at, read_edac, read_table};
+pub use limits::{Allowance, Bound, MemoryLimit, Throttle};
+pub use uncore::Uncore;
 
 /// The directory of transparent huge pages.
 const TRANSPARENT: &str = "/sys/kernel/mm/transparent_hugepage";
@@ -194,4 +191,125 @@ fn chosen(files: &impl Files, setting: &str) -> Word {
 /// Returns the value of a line `name: value`; empty if the line is missing.
 fn text_of<const N: usize>(content: &[u8], name: &str) -> Text<N> {
     field(content, name).map_or(Text::EMPTY, Text::from_bytes)
+}
+
+/// Maximum number of idle states of a CPU in Linux.
+const MOST_STATES: u32 = 10;
+/// Maximum number of sensors: their numbers have gaps, and servers have some dozens.
+const MOST_SENSORS: u32 = 128;
+/// Plausible temperatures in thousandths of a degree Celsius: the range of the sensors on memory devices.
+const PLAUSIBLE: RangeInclusive<i32> = -40_000..=150_000;
+
+/// The settings that trade speed for power.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Power {
+    /// The firmware's profile, such as `balanced`; empty without one.
+    pub profile: Text<32>,
+    /// The preference of a CPU, such as `balance_performance`; empty without one.
+    pub preference: Text<32>,
+    /// The deepest idle state that is enabled for a CPU, such as `C6`; empty if unknown.
+    pub deepest_idle: Text<32>,
+}
+
+impl Power {
+    /// Reads the profile, and the settings of `cpu`.
+    fn read(files: &impl Files, cpu: CpuId) -> Power {
+        let cpu = format_args!("/sys/devices/system/cpu/cpu{cpu}");
+        Power {
+            profile: files::text(files, format_args!("/sys/firmware/acpi/platform_profile")),
+            preference: files::text(files, format_args!("{cpu}/cpufreq/energy_performance_preference")),
+            deepest_idle: deepest_idle(files, cpu).unwrap_or_default(),
+        }
+    }
+}
+
+/// Returns the deepest enabled idle state; `None` also if it is unknown for one of the states whether it is enabled.
+fn deepest_idle(files: &impl Files, cpu: core::fmt::Arguments<'_>) -> Option<Text<32>> {
+    let mut deepest = None;
+    for state in 0..MOST_STATES {
+        let state = format_args!("{cpu}/cpuidle/state{state}");
+        let name: Text<32> = files::text(files, format_args!("{state}/name"));
+        if name.is_empty() {
+            break;
+        }
+        if files::number::<u64>(files, format_args!("{state}/disable"))? == 0 {
+            deepest = Some(name);
+        }
+    }
+    deepest
+}
+
+/// Returns the temperature of the hottest memory device in thousandths of a degree Celsius; `None` if no driver reads
+/// their sensors.
+pub fn hottest_dimm(files: &impl Files) -> Option<i32> {
+    let mut hottest = None;
+    for sensor in 0..MOST_SENSORS {
+        let sensor = format_args!("/sys/class/hwmon/hwmon{sensor}");
+        let driver: Text<32> = files::text(files, format_args!("{sensor}/name"));
+        if matches!(driver.as_str(), "jc42" | "spd5118") {
+            let degrees = files::number(files, format_args!("{sensor}/temp1_input"));
+            hottest = hottest.max(degrees.filter(|degrees| PLAUSIBLE.contains(degrees)));
+        }
+    }
+    hottest
+}
+
+/// The rights of this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Process {
+    /// The CPUs on which the process may run (affinity and cpuset combined); empty if unknown.
+    pub cpus_allowed: CpuSet,
+    /// The nodes from which its cpuset lets it allocate memory; empty if unknown.
+    pub mems_allowed: NodeSet,
+    /// True if the process has the effective capability `CAP_PERFMON`, which hardware counters may need.
+    pub perfmon: bool,
+    /// True if seccomp restricts its system calls, as in containers.
+    pub filtered: bool,
+}
+
+/// Bit number of `CAP_PERFMON` in the kernel's capability sets.
+const PERFMON: u32 = 38;
+
+impl Process {
+    /// Reads the rights of the calling process, and replaces the previous content.
+    pub fn read(&mut self, files: &impl Files) {
+        // The file is short, except that the line of supplementary groups can be long.
+        let mut buffer = [0; 16 << 10];
+        let size = buffer.len();
+        let mut status = files.read("/proc/self/status", &mut buffer).unwrap_or_default();
+        if status.len() == size {
+            // A line that was cut in two may still look like a list.
+            let whole = status.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+            status = status.get(..whole).unwrap_or_default();
+        }
+        self.cpus_allowed = list(status, "Cpus_allowed_list");
+        self.mems_allowed = list(status, "Mems_allowed_list");
+        self.perfmon =
+            field(status, "CapEff").and_then(hexadecimal).is_some_and(|bits| bits >> PERFMON & 1 == 1);
+        // Modes of seccomp: 0 is off, 1 is strict, 2 is a filter.
+        self.filtered = matches!(field(status, "Seccomp"), Some(b"1" | b"2"));
+    }
+}
+
+/// The memory of this process at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Memory of its own and of files, in use. The kernel's page of zeros does not count.
+    pub resident: Bytes,
+    /// The lowest level of its page tables, which is nearly all of them.
+    pub page_tables: Bytes,
+}
+
+impl Footprint {
+    /// Reads the memory of the calling process; `None` if the kernel does not tell.
+    pub fn read(files: &impl Files) -> Option<Footprint> {
+        let mut buffer = [0; 4 << 10];
+        let status = files.read("/proc/self/status", &mut buffer)?;
+        let of = |name| kilobytes_after(status, name);
+        Some(Footprint { resident: of("VmRSS:")?, page_tables: of("VmPTE:")? })
+    }
+}
+
+fn list<const WORDS: usize>(status: &[u8], name: &str) -> IdSet<WORDS> {
+    field(status, name).and_then(|list| IdSet::parse_kernel(list).ok()).unwrap_or_default()
 }

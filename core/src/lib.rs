@@ -95,7 +95,6 @@ pub mod host;
 pub mod json;
 pub mod kernel;
 pub mod math;
-pub mod message;
 pub mod model;
 pub mod rng;
 pub mod sort;
@@ -106,3 +105,15 @@ pub mod topology;
 pub mod traffic;
 pub mod units;
 pub mod words;
+
+pub use cpulist::{CpuSet, IdSet, NodeSet};
+pub use decimal::Trimmed;
+pub use math::ToReal;
+pub use rng::Pcg32;
+pub use sort::{sort_by, sort_by_key};
+pub use stats::{Estimate, Interval, Side, Summary};
+pub use text::{Text, joined, plural};
+pub use units::{
+    Bytes, CpuId, Hertz, LINE, LineSize, NodeId, PageSize, PageSizes, PageSource, Pages, Picoseconds, Ticks,
+};
+pub use words::Worded;

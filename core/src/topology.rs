@@ -1,9 +1,9 @@
-//! The NUMA nodes of a machine and their parts.
+//! The NUMA nodes of a machine and their parts, with the firmware's claims about their memory.
 //!
 //! All facts are read from files through [`Files`], so the files of a whole machine can serve as a
 //! test fixture. A topology describes the machine, not the part of it that this process may use:
 //! the caller intersects it with affinity and cpusets. Nothing here is measured; the distances
-//! (SLIT) and latencies (HMAT) are claims of the firmware.
+//! (SLIT) and latencies are claims of the firmware (HMAT), or for CXL memory of the device itself (CDAT).
 //!
 //! Gaps between node ids, nodes without CPUs, nodes without memory and offline
 //! CPUs are normal.
@@ -12,20 +12,17 @@
 //! Linux `Documentation/ABI/stable/sysfs-devices-node` and
 //! `Documentation/admin-guide/mm/numaperf.rst`.
 
-mod attributes;
 pub mod files;
 mod read;
-mod read_attributes;
 mod sharing;
 
-pub use attributes::{Attributes, Claim, SideCache};
+use crate::cpulist::{CpuSet, NodeSet};
+use crate::units::{Bytes, CpuId, NodeId, PageSize, PageSizes, Picoseconds};
+
 pub use files::Files;
 pub use read::failed_pages;
 pub(crate) use sharing::cache_index;
 pub use sharing::{Groups, Shared, Sharing, threads_of_core};
-
-use crate::cpulist::{CpuSet, NodeSet};
-use crate::units::{Bytes, CpuId, NodeId, PageSize, PageSizes};
 
 /// Maximum number of nodes. The largest machines have 64 sockets;
 /// further nodes are counted in [`Topology::omitted`].
@@ -210,5 +207,53 @@ impl Node {
     /// Returns the pool of huge pages of this size; `None` if the kernel does not have this pool.
     pub fn page_pool(&self, size: PageSize) -> Option<PagePool> {
         self.pools().find(|(of, _)| *of == size).map(|(_, pool)| pool)
+    }
+}
+
+/// The claims about access to a node's memory from the nearest initiators, as in `nodeN/accessK/initiators`; zero
+/// means unknown, as in these files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The latency of a read.
+    pub read: Picoseconds,
+    /// The latency of a write.
+    pub write: Picoseconds,
+    /// The read bandwidth in bytes per second.
+    pub read_bandwidth: u64,
+    /// The write bandwidth in bytes per second.
+    pub write_bandwidth: u64,
+    /// The nodes for which the claim is valid, which are the nearest to the memory.
+    pub initiators: NodeSet,
+}
+
+/// A cache in front of a node's memory, such as high-bandwidth memory in front of DRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SideCache {
+    /// The size of the cache.
+    pub size: Bytes,
+    /// The size of its lines; zero if unknown.
+    pub line: Bytes,
+}
+
+/// All claims about a node's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// The claims from the nearest initiators of any kind (`access0`), and from the nearest CPUs (`access1`).
+    pub access: [Option<Claim>; 2],
+    /// The cache in front of the memory; the largest one if there are several.
+    pub side_cache: Option<SideCache>,
+    /// The memory's tier: the kernel considers memory in tiers with lower numbers faster.
+    pub tier: Option<u32>,
+    /// The memory's weight for weighted interleaving.
+    pub weight: Option<u32>,
+}
+
+impl Attributes {
+    /// Attributes without any claim.
+    pub const EMPTY: Self = Self { access: [None; 2], side_cache: None, tier: None, weight: None };
+
+    /// Returns the claim for the nearest CPUs, or, if there is none, for the nearest initiators of any kind.
+    pub fn claim(&self) -> Option<&Claim> {
+        self.access.iter().rev().flatten().next()
     }
 }

@@ -5,8 +5,7 @@ mod portable;
 use latency_core::arch::{Cycles, Line, Stamp, WORDS};
 use latency_core::buffer::{Buffer, BuildError, TimedHops, WalkError};
 use latency_core::chain::{Chain, GROUPED, Order};
-use latency_core::kernel::variants::VARIANTS;
-use latency_core::kernel::{Encoding, INDEX, KERNELS, Kernel, POINTER};
+use latency_core::kernel::{Encoding, INDEX, KERNELS, Kernel, POINTER, VARIANTS};
 use latency_core::units::{Bytes, LineSize, PageSize};
 use proptest::prelude::*;
 

@@ -108,7 +108,7 @@ const NAMED_NEVERTHELESS: [(&str, &str, &str); 7] = [
         "a text of help is not put together, and this one is for cycles of a counter",
     ),
     (
-        "bin/src/machine/processor/extensions.rs",
+        "bin/src/machine/processor/mod.rs",
         "AVX",
         "the table of models, which is for all of them, refers to these names",
     ),
@@ -116,7 +116,7 @@ const NAMED_NEVERTHELESS: [(&str, &str, &str); 7] = [
     ("bin/src/warning/table.rs", "TSC", "only this counter may lack a promise of a constant rate"),
     ("core/src/arch/mod.rs", "aarch64", "the words of each instruction set are there on all"),
     ("core/src/arch/mod.rs", "x86", "the words of each instruction set are there on all"),
-    ("core/src/host/power.rs", "cpuid", "`cpuidle` is the kernel's directory of idle states on all of them"),
+    ("core/src/host.rs", "cpuid", "`cpuidle` is the kernel's directory of idle states on all of them"),
 ];
 
 /// The only places of `bin` and `core` with `unsafe`.

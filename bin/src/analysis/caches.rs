@@ -6,14 +6,13 @@
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::RangeInclusive;
-use latency_core::math::ToReal;
 
 use latency_core::math::ln;
+use latency_core::model::curve::Law;
 use latency_core::model::edge::Edge;
-use latency_core::model::law::Law;
 use latency_core::model::plateau::{Plateau, plateau};
 use latency_core::model::{Cause, Fit, Level, MAX_LEVELS, Point, Workspace};
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval, ToReal};
 
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 
@@ -294,7 +293,7 @@ fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) 
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
-    use latency_core::units::Bytes;
+    use latency_core::Bytes;
     use std::vec::Vec;
 
     const KIB: f64 = 1024.0;

@@ -1,12 +1,10 @@
 //! The caches that a system reports, for comparison with the caches that a curve shows.
 
-use latency_core::arch;
 use latency_core::host::Ways;
-use latency_core::units::Bytes;
 use latency_core::worded;
+use latency_core::{Bytes, arch};
 
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
+use crate::machine::{Machine, Platform};
 
 /// Largest number of levels that are kept.
 pub const MAX_CLAIMS: usize = 4;

@@ -3,11 +3,8 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use latency_core::cpulist::CpuSet;
-use latency_core::stats::{self, Estimate, Interval};
 use latency_core::topology::{Shared, Sharing};
-use latency_core::units::CpuId;
-use latency_core::words::Worded;
+use latency_core::{CpuId, CpuSet, Estimate, Interval, Worded, stats};
 
 use crate::report::chart::vector;
 use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
@@ -125,13 +122,11 @@ impl CoresConclusion<'_> {
 
 impl SharingClass {
     /// Returns whether a pair is in the class; `small` has the efficiency cores.
-    #[must_use]
     pub fn has(&self, small: Option<&CpuSet>, shared: Shared, cpus: [u32; 2]) -> bool {
         shared == self.shared && (self.small.is_none() || self.small == of_kind(small, cpus))
     }
 
     /// Returns the number of pairs of `cpus` in the class, measured or not.
-    #[must_use]
     pub fn possible(&self, cpus: &CpuSet, sharing: &Sharing<'_>, small: Option<&CpuSet>) -> usize {
         let of = |a| cpus.iter().skip_while(move |b| *b <= a).map(move |b| [a, b]);
         let is_in = |pair: &[u32; 2]| self.has(small, sharing.between(pair[0], pair[1]), *pair);
@@ -139,7 +134,6 @@ impl SharingClass {
     }
 
     /// Returns the kinds of the cores in words; empty if the processor has one kind.
-    #[must_use]
     pub fn kinds(&self) -> &'static str {
         match self.small {
             None => "",
@@ -164,7 +158,6 @@ fn of_kind(small: Option<&CpuSet>, cpus: [u32; 2]) -> Option<usize> {
 }
 
 /// Draws the conclusions from all pairs; `small` has the efficiency cores of a processor with several kinds of cores.
-#[must_use]
 pub fn conclude<'r>(outcomes: &'r [Outcome<'_>], small: Option<&CpuSet>) -> CoresConclusion<'r> {
     #[cfg(test)]
     super::drawn_tests::draws("cores");
@@ -249,9 +242,9 @@ mod tests {
     use super::super::lanes::tests::outcome;
     use super::*;
     use crate::result::{Exclusion, PerLine, Walk};
+    use latency_core::NodeId;
     use latency_core::cores::lines::OfLine;
     use latency_core::cores::{Method, State, Walk as Access};
-    use latency_core::units::NodeId;
 
     /// Returns a pair with this latency, with an interval of 1 % to each side.
     fn exchanged(a: u32, b: u32, class: Shared, ns: f64) -> Outcome<'static> {

@@ -7,24 +7,20 @@
 use alloc::vec::Vec;
 use core::f64::consts::SQRT_2;
 use core::ops::RangeInclusive;
-use latency_core::math::{ToReal, ln};
-use latency_core::sort::sort_by_key;
+use latency_core::math::ln;
 
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::model::translation;
 use latency_core::model::{
-    Fit, FitError, MAX_POINTS, Point, Workspace, fit_mixture, fit_reported, fit_stair,
+    Fit, FitError, MAX_POINTS, Point, Workspace, fit, fit_mixture, fit_reported, fit_stair,
 };
-use latency_core::stats;
-use latency_core::stats::Estimate;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Estimate, ToReal, sort_by_key, stats};
 
 use super::caches::{self, Cache};
 use super::claims::{Claim, Claims};
 use super::reading::{Reading, clock, values};
 use super::tlb::{TlbLevels, knees};
 use crate::report::chart::vector;
-use crate::result::sample::{Sample, Samples};
+use crate::result::{Sample, Samples};
 
 /// The conclusions from a curve.
 #[derive(Clone, Debug)]
@@ -92,7 +88,7 @@ impl Analysis {
         }
         let mut caches = Vec::new();
         if let Ok(stair) = &mut stair {
-            translation::classify(stair, &knees);
+            fit::classify(stair, &knees);
             let edge = edge.and_then(Result::ok);
             caches = caches::read(stair, &claims, points, reaches, edge, &mut workspace);
         }
@@ -126,7 +122,6 @@ impl Analysis {
 
     /// Names the levels of another tool's curve, which lacks `skipped` caches in front. Its last level is not memory if the
     /// last octave rises much, as long as no cache is reported.
-    #[must_use]
     pub fn of_other_tool(mut self, samples: Samples<'_>, skipped: u32) -> Analysis {
         /// Least rise over the last octave that is not the noise of a plateau.
         const RISE: f64 = 1.25;
@@ -232,7 +227,7 @@ mod tests {
     use super::*;
     use crate::analysis::claims::Source;
     use crate::analysis::tlb::TlbEnd;
-    use latency_core::stats::Interval;
+    use latency_core::Interval;
     use std::vec::Vec;
 
     fn analysis(samples: &[Sample], claims: Claims) -> Analysis {

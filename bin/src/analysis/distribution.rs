@@ -1,12 +1,11 @@
 //! Conclusions from single loads of one point: the loads that were left out, agreement with batches, and the shares of
 //! slow loads.
 
-use latency_core::hops;
-use latency_core::math::ToReal;
 use latency_core::math::{exp2, log2};
+use latency_core::{ToReal, hops};
 
-use crate::report::chart::ChartPoint;
-use crate::result::distribution::{Distribution, Percentile};
+use crate::report::ChartPoint;
+use crate::result::{Distribution, Percentile};
 
 /// Largest relative difference between the means of single loads and of batches that agree.
 pub const AGREEMENT: f64 = 0.03;
@@ -53,8 +52,7 @@ pub fn exceedances(found: &Distribution, points: &mut [ChartPoint]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latency_core::stats::{Interval, Summary};
-    use latency_core::units::Hertz;
+    use latency_core::{Hertz, Interval, Summary};
     use std::boxed::Box;
 
     /// Returns a hundred thousand loads of ten lengths, one in ten thousand of them ten times as slow.

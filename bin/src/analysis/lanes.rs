@@ -3,10 +3,7 @@
 use alloc::vec::Vec;
 
 use latency_core::kernel::lanes::PARALLEL;
-use latency_core::math::ToReal;
-use latency_core::sort::sort_by;
-use latency_core::stats::{self, Estimate, Interval, Side};
-use latency_core::units::{Bytes, LineSize};
+use latency_core::{Bytes, Estimate, Interval, LineSize, Side, ToReal, sort_by, stats};
 
 use super::claims::{Claim, Claims};
 use crate::report::chart::vector;

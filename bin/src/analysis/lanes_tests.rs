@@ -2,13 +2,11 @@
 
 use super::*;
 use crate::analysis::claims::{Claim, Source};
-use crate::result::evidence::Evidence;
-use crate::result::{Means, Measurement, Placed, Point, RoundSeries, WarmUp};
+use crate::result::{Evidence, Means, Measurement, Placed, Point, RoundSeries, WarmUp};
 use latency_core::chain::Order;
 use latency_core::kernel::POINTER;
 use latency_core::kernel::lanes::{PARALLEL, WINDOW};
-use latency_core::stats::Summary;
-use latency_core::units::{CpuId, LineSize, NodeId, PageSize, Pages};
+use latency_core::{CpuId, LineSize, NodeId, PageSize, Pages, Summary};
 use std::vec::Vec;
 
 /// Returns a point with this time, with an interval of 1 % to each side.
@@ -47,7 +45,7 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         window_ns: 1e9,
         disturbed: 0,
         counters: None,
-        software: crate::result::counters::Software::default(),
+        software: crate::result::series::Software::default(),
     };
     let seen = Evidence::default();
     let placed =
@@ -73,9 +71,9 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
 fn counts_of_all_lanes_are_divided_by_the_lanes() {
     let Ok(measured) = outcome(1 << 28, Walk::Chain, 80.0).result else { panic!("measured") };
     let cycles = Summary { median: 320.0, ..measured.series.nanoseconds };
-    let mut per_hop = [None; crate::result::counters::EVENTS];
+    let mut per_hop = [None; crate::result::series::EVENTS];
     (per_hop[0], per_hop[1]) = (Some(352.0), Some(24.0));
-    let counters = Some(crate::result::counters::Counters { per_hop, running: 0.8 });
+    let counters = Some(crate::result::series::Counters { per_hop, running: 0.8 });
     let series = RoundSeries { core_cycles: Some(cycles), counters, ..measured.series };
     let mut shared = series;
     shared.share(8.0);

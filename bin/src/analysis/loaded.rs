@@ -2,8 +2,7 @@
 
 use alloc::vec::Vec;
 
-use latency_core::sort::sort_by_key;
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval, sort_by_key};
 
 use super::load::{Curve, LoadLevel, Verdict, lines_in_flight};
 use super::traffic::{bytes_per_line, limit, shares};

@@ -12,8 +12,6 @@ pub mod distribution;
 #[cfg(test)]
 pub mod drawn_tests;
 pub mod expect;
-pub mod firmware;
-pub mod huge_pages;
 pub mod lanes;
 pub mod load;
 pub mod loaded;
@@ -24,7 +22,6 @@ pub mod reading;
 pub mod reference;
 pub mod residency;
 pub mod side_by_side;
-pub mod spans;
 pub mod tlb;
 pub mod traffic;
 pub mod translation;

@@ -1,6 +1,6 @@
 //! The usual values of similar hosts, and the hosts that are slower.
 
-use latency_core::stats::{self, Interval};
+use latency_core::{Interval, stats};
 
 /// Least number of hosts with values that define the usual one.
 pub const FEWEST: usize = 5;
@@ -30,7 +30,6 @@ pub enum Quantity {
 
 impl Norm {
     /// Returns the median and the deviation of some values, and reorders them; `None` if there are no values.
-    #[must_use]
     pub fn of(values: &mut [f64]) -> Option<Norm> {
         stats::summarise(values).map(|found| Norm { median: found.median, mad: found.mad })
     }

@@ -3,7 +3,7 @@
 use latency_core::chain::Order;
 
 use crate::result::{Outcome, Strided};
-use latency_core::stats::Estimate;
+use latency_core::Estimate;
 
 /// The time per load over the same lines in each order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

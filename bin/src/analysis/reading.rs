@@ -6,12 +6,11 @@
 
 use alloc::vec::Vec;
 
-use latency_core::math::ToReal;
 use latency_core::model::Fit;
-use latency_core::stats::{self, Estimate};
+use latency_core::{Estimate, ToReal, stats};
 
 use crate::report::chart::vector;
-use crate::result::sample::{Sample, Samples};
+use crate::result::{Sample, Samples};
 
 /// Share of misses in every level from which on a point counts as memory.
 const MISSES: f64 = 0.9;

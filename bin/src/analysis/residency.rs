@@ -10,12 +10,11 @@
 use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 
-use latency_core::math::{ToReal, ln};
-use latency_core::stats::{Estimate, Interval};
-use latency_core::units::Bytes;
+use latency_core::math::ln;
+use latency_core::{Bytes, Estimate, Interval, ToReal};
 
 use crate::report::chart::vector;
-use crate::result::residency::Residence;
+use crate::result::Residence;
 
 /// Least share of a working set at the shortest wait for which a half-life is sought.
 const LEAST_HELD: f64 = 0.1;
@@ -232,7 +231,7 @@ pub fn left_by_a_look(points: &[Residence]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::residency::SecondLook;
+    use crate::result::SecondLook;
     use std::vec::Vec;
 
     const CACHE: Bytes = Bytes(32 << 20);

@@ -75,7 +75,6 @@ impl Levels {
     }
 
     /// Joins the levels that both curves have.
-    #[must_use]
     pub fn beside(&self, second: &Levels) -> Levels {
         let both = self.all.iter().filter_map(|level| {
             let other = second.all.iter().find(|other| other.number == level.number)?;
@@ -113,8 +112,8 @@ fn distance(one: f64, other: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::analysis::claims::Claims;
-    use crate::result::sample::{Sample, Samples};
-    use latency_core::units::Bytes;
+    use crate::result::{Sample, Samples};
+    use latency_core::Bytes;
     use std::vec::Vec;
 
     /// Returns the levels of caches of 4 and 14 core cycles and memory of 80 ns, at a given clock.

@@ -2,9 +2,8 @@
 
 use alloc::vec::Vec;
 
-use latency_core::math::{self, ToReal};
-use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::{Kind, pace};
+use latency_core::{Estimate, Interval, ToReal, math};
 
 use crate::report::chart::vector;
 use crate::result::{Counter, Outcome, Point, Traffic, Walk};

@@ -1,10 +1,10 @@
 //! The cost of the data structure at each level: the nine variants side by side.
 
-use latency_core::kernel::variants::VARIANTS;
+use latency_core::kernel::VARIANTS;
 
 use super::lanes::NEARLY_MEMORY;
 use crate::result::{Measurement, Outcome};
-use latency_core::stats::{Estimate, Side};
+use latency_core::{Estimate, Side};
 
 /// The points of a run: a row for each variant, a column for each working set.
 #[derive(Clone, Copy, Debug)]

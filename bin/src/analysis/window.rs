@@ -2,8 +2,7 @@
 //! prefetch.
 
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
-use latency_core::math::ToReal;
-use latency_core::stats::{Estimate, Interval, Side};
+use latency_core::{Estimate, Interval, Side, ToReal};
 
 use super::lanes::{WorkReach, WorkingSet, work_reach};
 use crate::result::Reach;

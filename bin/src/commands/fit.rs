@@ -1,8 +1,6 @@
 //! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
 use alloc::vec::Vec;
-use latency_core::sort::sort_by;
-use latency_core::text::plural;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::{Bytes, PageSize, plural, sort_by};
 
 use super::{Command, CommandResult};
 use crate::analysis::curve::Analysis;
@@ -15,9 +13,9 @@ use crate::record::columns::{CHAINS, Column, ColumnSet, FILLER, STRIDE, VARIANT,
 use crate::record::label::Label;
 use crate::record::row::Row;
 use crate::report::chart::vector;
-use crate::report::document::{Level, Part, Role, fields};
-use crate::report::shown::Shown;
-use crate::result::sample::Samples;
+use crate::report::document::fields;
+use crate::report::{Level, Part, Role, Shown};
+use crate::result::Samples;
 use crate::saved::{self, Saved, Tool, tlb};
 
 /// The `fit` command.

@@ -14,13 +14,13 @@ pub use fleet::tests as fleet_tests;
 
 use core::fmt::{self, Display};
 
-use latency_core::text::joined;
+use latency_core::joined;
 
 use crate::describe::CommandRun;
 use crate::describe::output::Columns;
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
-use crate::report::shown::Shown;
+use crate::report::Shown;
 
 /// The result of a command.
 pub struct CommandResult<'a> {

@@ -1,6 +1,6 @@
 //! Published figures of processors, with their sources. Nothing is measured.
 use core::fmt;
-use latency_core::text::{joined, plural};
+use latency_core::{joined, plural};
 
 use super::{Command, CommandResult};
 use crate::analysis::reference::{PublishedRow, contradiction, figures, is_called, is_of};
@@ -10,8 +10,8 @@ use crate::machine::detect;
 use crate::options::nearest::nearest;
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, Operands, Options};
-use crate::report::document::{Field, Part, Role, fields};
-use crate::report::shown::Shown;
+use crate::report::document::fields;
+use crate::report::{Field, Part, Role, Shown};
 
 /// The maximum number of words to search for.
 const MOST_WORDS: usize = 16;

@@ -6,8 +6,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use latency_core::sort::sort_by;
-use latency_core::text::joined;
+use latency_core::{joined, sort_by};
 
 use super::report::pictures::picture;
 use super::report::saved::{FILE, File, RESULTS, heading, read, read_into, rows};
@@ -18,10 +17,9 @@ use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::record::columns::{CLASS, ColumnSet, EXPERIMENT, TRAFFIC};
 use crate::record::members::{FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST, FILES};
 use crate::record::row::differing;
-use crate::report::document::{Level, MetricLabel, Part, Role, Value, fields};
-use crate::report::format::Purpose;
-use crate::report::shown::Shown;
+use crate::report::document::{MetricLabel, fields};
 use crate::report::stored::{self, Restored};
+use crate::report::{Level, Part, Purpose, Role, Shown, Value};
 use crate::saved::{self, Saved};
 
 /// The `show` command.
@@ -193,8 +191,7 @@ mod tests {
     use crate::options;
     use crate::record::columns::{Column, LOAD, PAGES_OBTAINED, POINTS, SEED, VERIFIED};
     use crate::record::row::Row;
-    use crate::report::FORMATS;
-    use crate::report::terminal::Terminal;
+    use crate::report::{FORMATS, Terminal};
     use std::boxed::Box;
     use std::format;
     use std::string::{String, ToString};

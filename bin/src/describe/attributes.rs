@@ -1,14 +1,13 @@
 //! The claims of firmware and kernel about each node's memory, for programs and for people, next to a measured value.
 
 use core::fmt::{self, Display};
+use latency_core::Picoseconds;
 use latency_core::topology::{Attributes, Node};
-use latency_core::units::Picoseconds;
 
 use crate::machine::Machine;
 use crate::record::members::SIDE_CACHE;
-use crate::report::document::{Level, fields, members};
-use crate::report::figures::Digits;
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::{Digits, Level, Shown};
 
 fields! {
     FIRMWARE "firmware" "Memory performance that firmware declares (HMAT, CDAT); null if it declares none.";

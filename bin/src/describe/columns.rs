@@ -5,9 +5,8 @@ use super::time::Utc;
 use crate::analysis::traffic::bandwidth;
 pub use crate::record::columns::*;
 use crate::record::row::Row;
-use crate::report::document::{Field, Part};
-use crate::report::shown::Shown;
-use crate::result::split::LoadParts;
+use crate::report::{Field, Part, Shown};
+use crate::result::LoadParts;
 use crate::saved::Saved;
 
 /// Describes the values that tell a saved point of an experiment apart from others.
@@ -84,7 +83,6 @@ pub struct RowOrigin<'r> {
 
 impl<'r> RowOrigin<'r> {
     /// Returns the origin of the rows of a report.
-    #[must_use]
     pub fn of(report: &Report<'r, '_>) -> RowOrigin<'r> {
         RowOrigin {
             host: report.machine.host.identity.name.as_str(),

@@ -1,19 +1,23 @@
-//! The conditions of a run: other activity on the CPU that measured, its clock, and the timer.
+//! The conditions of a run: other activity on the CPU that measured, its clock, and the timer; and those conditions
+//! that may explain a figure outside its usual range. They are facts, and no cause: which of them matters is not known
+//! from one run.
 
+use alloc::string::String;
 use core::fmt;
 
-use latency_core::text::plural;
+use latency_core::{Bytes, plural};
 
 use super::Report;
-use super::optional::optional;
-use super::unusual::HOT;
-use crate::machine::processor::Platform;
+use super::rates::optional;
+use crate::machine::{Machine, Platform};
 use crate::record::members::{
     CONDITIONS, CORRECTED, CPUS, ERRORS, MEMORY_DEVICES, OTHER_PROCESSES, UNCORRECTED,
 };
-use crate::report::document::{PageRole, Part, Role, fields, members};
-use crate::report::shown::Shown;
-use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors};
+use crate::report::document::{fields, members};
+use crate::report::{PageRole, Part, Role, Shown};
+use crate::result::conditions::ErrorCounts;
+use crate::result::{Conditions, HardwareErrors, Outcome};
+use crate::warning::Warnings;
 
 fields! {
     CPU "cpu" "CPU number.";
@@ -153,4 +157,68 @@ pub fn line(document: &mut Shown, platform: Platform, found: &Conditions) {
 /// Shows a share in percent between two words, if it is known.
 fn share(share: Option<f64>, before: &'static str, behind: &'static str) -> impl fmt::Display {
     optional(share, move |share, out| write!(out, "{before} {:.1}%{behind}", share * 100.0))
+}
+
+/// The largest size of pages that are small.
+const SMALL: Bytes = Bytes(64 << 10);
+/// Temperature from which on memory is refreshed twice as often, in thousandths of a degree Celsius.
+const HOT: i32 = 85_000;
+/// The codes of warnings about conditions that slow memory or cores.
+const OF_WARNINGS: [&str; 12] = [
+    "huge-pages-without-effect",
+    "neighbours",
+    "stolen-time",
+    "other-work",
+    "sibling-busy",
+    "throttled",
+    "frequency-scaling",
+    "channels-unequal",
+    "memory-errors",
+    "hardware-errors",
+    "overheated",
+    "core-slowed",
+];
+/// The profiles of firmware and the preferences of CPUs that trade speed for power.
+const SLOW: [&str; 5] = ["low-power", "cool", "quiet", "power", "balance_power"];
+
+/// Returns the conditions, for figures of virtual machines if `is_virtual`; empty if there are none.
+pub fn unusual(
+    machine: &Machine,
+    warnings: &Warnings,
+    outcomes: &[Outcome<'_>],
+    found: Option<&Conditions>,
+    is_virtual: bool,
+) -> String {
+    let platform = machine.processor.platform;
+    let placed = outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
+    let is_small = placed.and_then(|measured| measured.placed.pages.size());
+    let power = &machine.host.power;
+    let after = found.and_then(|found| found.errors.as_ref()?.dimm_heat);
+    let settings = [&power.profile, &power.preference];
+    let own = [
+        ("virtual machine", platform == Platform::Virtual && !is_virtual),
+        ("bare metal", platform == Platform::Hardware && is_virtual),
+        ("memory encryption", !machine.processor.encryption.is_empty()),
+        ("several nodes per socket (SNC, NPS)", machine.divides_packages()),
+        ("small pages", is_small.is_some_and(|size| size.bytes() <= SMALL)),
+        ("a part of the L3 (resctrl)", machine.host.ways.is_some_and(|ways| ways.allowed != ways.all)),
+        ("power settings", settings.iter().any(|setting| SLOW.contains(&setting.as_str()))),
+        ("hot DIMMs", machine.host.dimm_heat.max(after) >= Some(HOT)),
+    ];
+    let mut words = String::new();
+    let mut add = |condition: &str| {
+        words += if words.is_empty() { "" } else { ", " };
+        // Codes have hyphens.
+        condition.chars().for_each(|character| words.push(if character == '-' { ' ' } else { character }));
+    };
+    own.into_iter().filter(|(_, is_here)| *is_here).for_each(|(condition, _)| add(condition));
+    let codes = warnings.groups().map(|group| group.worst.code());
+    codes.filter(|code| OF_WARNINGS.contains(code)).for_each(add);
+    words
+}
+
+/// Returns the conditions of a report; those of its pages if the figure depends on them.
+pub fn unusual_of_report(report: &Report<'_, '_>, by_pages: bool, is_virtual: bool) -> String {
+    let outcomes = if by_pages { report.outcomes } else { &[] };
+    unusual(report.machine, report.warnings, outcomes, report.conditions, is_virtual)
 }

@@ -4,15 +4,14 @@
 use alloc::string::String;
 use core::fmt::{self, Display};
 
+use latency_core::ToReal;
 use latency_core::host::{DimmSource, Dimms};
-use latency_core::math::ToReal;
 
-use super::optional::optional;
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
+use super::rates::optional;
+use crate::machine::{Machine, Platform};
 use crate::record::members::{DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS, DIMMS};
-use crate::report::document::{Level, Part, Role, members};
-use crate::report::shown::Shown;
+use crate::report::document::members;
+use crate::report::{Level, Part, Role, Shown};
 
 /// Describes the devices, for programs.
 pub fn members(document: &mut Shown, machine: &Machine) {

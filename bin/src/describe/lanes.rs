@@ -1,12 +1,11 @@
 //! Points with several chains side by side: the walk as members and columns, and in words.
 
 use core::fmt::{self, Display};
-use latency_core::words::Worded;
+use latency_core::Worded;
 
-use super::{Report, columns, method, point, rows};
+use super::{Report, columns, method, point};
 use crate::analysis::lanes::HierarchyPlace;
-use crate::report::document::Role;
-use crate::report::shown::Shown;
+use crate::report::{Role, Shown};
 use crate::result::{Point, Walk};
 
 /// Describes the walk of a point.
@@ -66,6 +65,6 @@ pub fn records(document: &mut Shown, report: &Report<'_, '_>) {
 
 /// Describes every point as a row for people, and the evidence for it.
 pub fn points(document: &mut Shown, report: &Report<'_, '_>) {
-    rows::table(document, report, "point", &|table, _, outcome| table.show(&name(&outcome.point)));
+    point::table(document, report, "point", &|table, _, outcome| table.show(&name(&outcome.point)));
     point::evidence(document, report);
 }

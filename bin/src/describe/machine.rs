@@ -1,18 +1,15 @@
-//! The machine and the clock, in the form that programs read.
+//! The machine, the clock, and the search for caches and memory before the run, in the form that programs read.
 
 use alloc::string::String;
 use core::fmt::{self, Display};
 
-use latency_core::text::{joined, plural};
-use latency_core::units::Bytes;
-use latency_core::words::Worded;
+use latency_core::{Bytes, Worded, joined, plural};
 
-use super::optional::optional;
+use super::rates::optional;
 use super::time::Day;
-use super::{attributes, conditions, dimms};
+use super::{Report, attributes, conditions, dimms};
 use crate::analysis::reference::contradiction;
-use crate::machine::processor::CoreKind;
-use crate::machine::{Instead, Machine};
+use crate::machine::{CoreKind, Instead, Machine};
 use crate::options::Labels;
 use crate::record::members::{
     BIOS_VERSION, BOOT_ID, CACHE_BYTES, CACHE_LEVEL, CACHE_TYPE, CACHES, CLOCK, CLOCK_SOURCE, CORE_TYPE,
@@ -20,9 +17,9 @@ use crate::record::members::{
     GOVERNOR, HOST, HOST_NAME, HUGE_PAGES, HYPERVISOR, KERNEL_RELEASE, LABELS, MACHINE, MACHINE_PRODUCT,
     MEMORY_ENCRYPTION, MICROCODE, NODE_CPUS, NODES, PLATFORM, SYSTEM,
 };
-use crate::report::document::{PageRole, Part, Role, Value, fields, members};
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
 use crate::report::words::words;
+use crate::report::{Digits, PageRole, Part, Role, Shown, Value};
 use crate::result::{KernelClock, Timer};
 use crate::saved::Saved;
 
@@ -35,7 +32,6 @@ fields! {
 }
 
 /// Returns the name of the processor from its registers, or else from /proc.
-#[must_use]
 pub fn cpu_model(machine: &Machine) -> &str {
     let brand =
         if machine.processor.brand.is_empty() { &machine.host.cpu_model } else { &machine.processor.brand };
@@ -105,7 +101,6 @@ pub fn origin(document: &mut Shown, machine: &Machine, when: &dyn Display) {
 }
 
 /// Returns the memory that the kernel lost because of errors since it started, in words; empty if none is known.
-#[must_use]
 pub fn lost_memory(machine: &Machine) -> String {
     let mut words = String::new();
     if let Some(bytes @ Bytes(1..)) = machine.host.memory_given_up {
@@ -265,4 +260,38 @@ pub fn clock(document: &mut Shown, clock: &Timer) {
             document.put(&OVERHEAD_NS, overhead_ns);
         }
     });
+}
+
+fields! {
+    SIZING "sizing" "Search for the default working set; null if --size or --max-size gives it, or if there was no time.";
+}
+
+/// Describes the choice of the working set.
+pub fn sizing(document: &mut Shown, report: &Report<'_, '_>) {
+    let machine = report.machine;
+    let Some(sizing) = machine.sizing else { return document.put(&SIZING, None::<bool>) };
+    document.part(Part::Object(&SIZING), |document| {
+        members! { document;
+            "first_working_set_bytes": sizing.first => "Working set at the start of the search, in bytes.";
+            "working_set_bytes": sizing.size => "Working set for memory that the search chose, in bytes.";
+            "warm_over_cold": sizing.warm_over_cold => "Time per load after a complete pass, divided by the time of loads that no cache serves.";
+            "clear": sizing.clear => "True if no cache serves the working set; false if memory did not allow more, null if there was no time or passes differ too much.";
+            "reported_cache_bytes": machine.reported_cache() => "Capacity of the last-level cache by sysfs or the processor, in bytes.";
+            "planned_cache_bytes": machine.last_level_cache() => "Capacity of the last-level cache that the plan assumes, in bytes; differs from the reported one if the search found another.";
+            "cache_sought": sizing.cache_sought => "True if the search measured smaller working sets to find the last-level cache.";
+            "in_cache_bytes": sizing.in_cache => "Working set that the last-level cache serves, and no nearer one, in bytes; null if none was found.";
+            "duration_s": sizing.seconds => "Duration of the search, in seconds.";
+        }
+    });
+    document.sentence(
+        Role::Detail("Working set"),
+        format_args!(
+            "{} found by a search of {} s: warm/cold latency ratio {:.3}; assumed last-level cache {}{}",
+            sizing.size,
+            Digits(sizing.seconds),
+            sizing.warm_over_cold,
+            machine.last_level_cache(),
+            optional(sizing.in_cache, |size, out| write!(out, " (serves {size})"))
+        ),
+    );
 }

@@ -4,27 +4,22 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
-use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::stats::{Interval, Summary};
-use latency_core::text::{joined, plural};
-use latency_core::units::{Bytes, CpuId};
-
 use super::{Report, conditions, split};
-use crate::machine::Machine;
-use crate::machine::processor::CoreKind;
+use crate::machine::{CoreKind, Machine};
 use crate::plan::budget::Memory;
 use crate::record::members::{HEALTH, L1_CYCLES, PAGES_AS_SMALL, REPEAT, REPEAT_RATIO};
-use crate::report::document::{Part, Role, fields, members};
-use crate::report::figures::{Digits, Seconds};
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::figures::Seconds;
 use crate::report::words::words;
-use crate::result::evidence::PageCounts;
-use crate::result::words::{OrderWords, PageWords};
-use crate::result::{Counter, KernelClock, Means, Measurement, Outcome, Point, Repeat, Timer, Walk};
+use crate::report::{Digits, Part, Role, Shown};
+use crate::result::{
+    Counter, KernelClock, Means, Measurement, OrderWords, Outcome, PageCounts, PageWords, Point, Repeat,
+    Timer, Walk,
+};
 use crate::warning::SPARSE;
-use latency_core::words::Worded;
+use latency_core::{Bytes, CpuId, CpuSet, Interval, NodeSet, Summary, Worded, joined, plural};
 
-pub use super::optional::optional;
+pub use super::rates::optional;
 
 fields! {
     MULTIPLY "multiply_add_ratio" "Time of a multiplication divided by the time of an addition: a whole number; null if unknown.";
@@ -79,7 +74,6 @@ pub fn walks(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Returns the memory that several nodes walk: its name in documents, and its words for people.
-#[must_use]
 pub const fn regions(memory: Memory) -> [&'static str; 2] {
     match memory {
         Memory::Kept => ["own", "separate memory for each node pair"],
@@ -376,8 +370,8 @@ fn ratio(ratio: &Summary) -> String {
     format!("{:.2}{interval}", ratio.median)
 }
 
-/// Names of the events for people, in the order of [`Counters::per_hop`](crate::result::counters::Counters::per_hop).
-const EVENTS: [&str; crate::result::counters::EVENTS] =
+/// Names of the events for people, in the order of [`Counters::per_hop`](crate::result::series::Counters::per_hop).
+const EVENTS: [&str; crate::result::series::EVENTS] =
     ["core cycles", "instructions", "L1D misses", "last-level misses", "data-TLB misses", "page-walk cycles"];
 
 fn counted(document: &mut Shown, point: &Point, Measurement { placed, series, .. }: &Measurement) {

@@ -17,12 +17,10 @@ use crate::record::columns::{
     CLASS, CORES, EXPERIMENT, INITIATOR_NODE, KERNEL, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::Row;
-use crate::report::document::{Attribute, Metric, MetricLabel, Value, metrics};
-use crate::report::shown::{Shown, ShownPart};
-use crate::result::split::LoadParts;
-use crate::result::words::OrderName;
-use crate::result::{Outcome, Point, Traffic, Undisturbed, Walk};
-use latency_core::stats::Estimate;
+use crate::report::document::{Attribute, MetricLabel, metrics};
+use crate::report::{Metric, Shown, ShownPart, Value};
+use crate::result::{LoadParts, OrderName, Outcome, Point, Traffic, Undisturbed, Walk};
+use latency_core::Estimate;
 use latency_core::traffic::View;
 
 metrics! {

@@ -2,7 +2,6 @@
 //!
 //! The rest is in the file of each experiment. This module does not know experiments or formats.
 
-mod answer;
 pub mod attributes;
 pub mod columns;
 #[cfg(test)]
@@ -13,21 +12,16 @@ pub mod lanes;
 pub mod machine;
 pub mod method;
 pub mod metrics;
-mod optional;
 pub mod output;
 pub mod point;
 pub mod rates;
 pub mod reference;
 pub mod report;
-pub mod rows;
-mod sizing;
 pub mod split;
 pub mod time;
-pub mod tlb;
 pub mod trust;
 pub mod typed;
 pub mod undisturbed;
-pub mod unusual;
 
 use core::fmt::Display;
 
@@ -35,9 +29,9 @@ use latency_core::arch::Cycles;
 
 use crate::machine::Machine;
 use crate::record::members::{COMMAND, DURATION, PARTIAL, SCHEMA, STARTED, TOOL, TOOL_NAME, VERSION};
-use crate::report::document::{Metric, PageRole, Part, Role, Value, fields};
-use crate::report::shown::Shown;
+use crate::report::document::fields;
 use crate::report::words::words;
+use crate::report::{Metric, PageRole, Part, Role, Shown, Value};
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
@@ -102,7 +96,6 @@ pub struct CommandRun<'r> {
 impl CommandRun<'_> {
     /// Returns a run for tests, without arguments.
     #[cfg(test)]
-    #[must_use]
     pub fn of(name: &str) -> CommandRun<'_> {
         CommandRun {
             name,
@@ -121,7 +114,6 @@ impl CommandRun<'_> {
     }
 
     /// Returns the origin of the rows of the run.
-    #[must_use]
     pub const fn origin(&self) -> columns::RowOrigin<'_> {
         columns::RowOrigin { host: "", started: self.started, experiment: self.name }
     }
@@ -154,7 +146,7 @@ pub fn report(document: &mut Shown, report: &Report<'_, '_>, parts: ReportParts)
     document.part(Part::Object(&SUMMARY), |document| document.append(parts.summary));
     trust::trust(document, report.warnings);
     document.part(Part::Records(&ROWS), |document| document.append(parts.rows));
-    answer::sentences(document, report, parts.answer);
+    trust::answer(document, report, parts.answer);
     trust::line(document, report);
     document.append(parts.evidence);
     method::ending(document, report);
@@ -170,7 +162,7 @@ pub fn missing(document: &mut Shown, role: Role, what: &dyn Display, why: &dyn D
 /// Describes the circumstances of the run, for programs; people read [`method`].
 fn circumstances(document: &mut Shown, report: &Report<'_, '_>) {
     machine::machine(document, report.machine);
-    sizing::sizing(document, report);
+    machine::sizing(document, report);
     if let Some(memory) = report.regions {
         document.put(&REGIONS, method::regions(memory)[0]);
     }

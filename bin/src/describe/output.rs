@@ -4,10 +4,7 @@ use core::fmt::{self, Write};
 
 use super::columns;
 use crate::options::Options;
-use crate::report::document::{Field, Level, Style};
-use crate::report::format::Format;
-use crate::report::shown::Shown;
-use crate::report::terminal::Terminal;
+use crate::report::{Field, Format, Level, Shown, Style, Terminal};
 
 /// Columns of tabular formats, group by group.
 pub type Columns = [&'static [Field]; 2];

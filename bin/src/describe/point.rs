@@ -1,18 +1,20 @@
-//! One measured point: its plan, its values, and the evidence for the placement of its memory.
+//! One measured point: its plan, its values, and the evidence for the placement of its memory; and every measured point
+//! as a row of a table, for readers who want to know its uncertainty.
 
 use alloc::string::String;
+
+use latency_core::Worded;
 
 use super::columns::{self, RowOrigin};
 use super::{Report, split, undisturbed};
 use crate::machine::Machine;
 use crate::report::chart::vector;
-use crate::report::document::{Part, fields, members};
-use crate::report::shown::Shown;
-use crate::result::counters::{EVENTS, Software};
-use crate::result::evidence::{Evidence, PageCounts};
-use crate::result::words::{OrderName, OrderWords, PageWords};
-use crate::result::{Measurement, Outcome, Placed, Point};
-use latency_core::words::Worded;
+use crate::report::document::{fields, members};
+use crate::report::{Level, Part, Shown, ShownTable};
+use crate::result::series::EVENTS;
+use crate::result::{
+    Evidence, Measurement, OrderName, OrderWords, Outcome, PageCounts, PageWords, Placed, Point, Software,
+};
 
 fields! {
     POINTS "points" "Evidence for each measured point.";
@@ -34,7 +36,7 @@ fields! {
     SOFTWARE "software" "Kernel events of the measuring thread.";
 }
 
-/// The hardware events, by their index in [`Counters::per_hop`](crate::result::counters::Counters::per_hop).
+/// The hardware events, by their index in [`Counters::per_hop`](crate::result::series::Counters::per_hop).
 static COUNTED: [columns::Column; EVENTS] = [
     columns::COUNTED_CYCLES,
     columns::COUNTED_INSTRUCTIONS,
@@ -122,7 +124,6 @@ pub fn rows(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Returns the latency of a point, or its time per load, in cycles.
-#[must_use]
 pub fn cycles(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> Option<f64> {
     let series = &outcome.result.as_ref().ok()?.series;
     report.cycles(series, series.nanoseconds.median)
@@ -209,7 +210,6 @@ fn pages(document: &mut Shown, evidence: &Evidence) {
 }
 
 /// Returns the subtitle of pictures: the axes, the nodes, the order and the pages.
-#[must_use]
 pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome<'_>>) -> String {
     let Some(Outcome { point, result }) = outcome else { return String::new() };
     let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
@@ -223,4 +223,46 @@ pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome<'_>>) ->
         PageWords(machine.pages_or_base(pages)),
         point.seed
     )
+}
+
+/// Describes every measured point, under the name that `name` pushes for its index; `what` is the heading of the names.
+pub fn table(
+    document: &mut Shown,
+    report: &Report<'_, '_>,
+    what: &str,
+    name: &dyn Fn(&mut ShownTable, usize, &Outcome<'_>),
+) {
+    let measured = || {
+        let all = report.outcomes.iter().enumerate();
+        all.filter_map(|(index, outcome)| Some((index, outcome, &outcome.result.as_ref().ok()?.series)))
+    };
+    // The column for the steady latency exists only if the run sought it.
+    let looked = measured().any(|(.., series)| series.undisturbed.is_some());
+    let told_apart = measured().any(|(.., series)| series.split.is_some());
+    document.tabulate("", Level::Verbose, 1, &|table| {
+        table.text(what);
+        table.texts(&["ns", "95% CI"]);
+        if told_apart {
+            table.texts(&["without translation", "translation"]);
+        }
+        table.texts(match looked {
+            true => &["steady", "fastest", "core cycles", "interrupted"],
+            false => &["fastest", "core cycles", "interrupted"],
+        });
+        for (index, outcome, series) in measured() {
+            table.row();
+            name(table, index, outcome);
+            table.number(series.nanoseconds.median);
+            table.range(series.nanoseconds.interval, "too few rounds");
+            if told_apart {
+                split::cells(table, split::parts(outcome));
+            }
+            if looked {
+                undisturbed::cell(table, series);
+            }
+            table.number(series.minimum_ns);
+            table.number(series.core_cycles.map(|cycles| cycles.median));
+            table.cell(format_args!("{:.1}%", series.disturbed_share() * 100.0));
+        }
+    });
 }

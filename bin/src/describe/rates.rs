@@ -1,13 +1,13 @@
-//! Rates and other estimates for people, with their interval or half of its width.
+//! Rates and other estimates for people, with their interval or half of its width, and optional values in the middle of
+//! a sentence.
 
 use alloc::string::String;
 use core::fmt::{self, Display};
 
-use latency_core::stats::Interval;
+use latency_core::{Estimate, Interval};
 
-use super::optional::optional;
-use crate::report::figures::{Digits, decimals};
-use latency_core::stats::Estimate;
+use crate::report::Digits;
+use crate::report::figures::decimals;
 
 /// Bytes in a gigabyte, the unit for people.
 pub const GIGA: f64 = 1e9;
@@ -61,7 +61,6 @@ impl Display for Within {
 }
 
 /// Returns whether an interval is too wide for a headline to show one number.
-#[must_use]
 pub fn is_wide(interval: Option<Interval>) -> bool {
     /// Maximum ratio of the ends of an interval whose middle is a figure.
     const SPAN: f64 = 1.25;
@@ -121,6 +120,14 @@ pub fn plus_minus(estimate: Estimate) -> impl Display {
             None => Ok(()),
         }
     })
+}
+
+/// Shows a value if there is one, and nothing otherwise.
+pub fn optional<T: Copy>(
+    value: Option<T>,
+    show: impl Fn(T, &mut fmt::Formatter<'_>) -> fmt::Result,
+) -> impl Display {
+    fmt::from_fn(move |out| value.map_or(Ok(()), |value| show(value, out)))
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@
 use core::fmt;
 use core::ops::RangeInclusive;
 
-use latency_core::text::plural;
+use latency_core::plural;
 
-use super::optional::optional;
+use super::conditions;
+use super::rates::optional;
 use super::report::Report;
-use super::unusual;
 use crate::analysis::reference::quantity::{BETWEEN_SOCKETS, READ_OF_SOCKET, REORDER_BUFFER, WITHIN_SOCKET};
 use crate::analysis::reference::{self, PublishedQuantity, Usual, contradiction};
-use crate::report::shown::Shown;
+use crate::report::Shown;
 
 /// The shares of a published reorder buffer that are about half of it.
 const HALF: RangeInclusive<f64> = 0.42..=0.56;
@@ -76,7 +76,7 @@ pub fn published(
                 write!(out, "; this is {ratio:.2}x that")?;
                 // The lines of exchanges between cores are few, and on small pages by design.
                 let by_pages = !matches!(quantity, WITHIN_SOCKET | BETWEEN_SOCKETS);
-                let found = unusual::of_report(report, by_pages, usual.stated.is_virtual());
+                let found = conditions::unusual_of_report(report, by_pages, usual.stated.is_virtual());
                 match quantity.depends_on_machine() && !found.is_empty() {
                     true => write!(out, ": {found}"),
                     false => Ok(()),

@@ -7,11 +7,10 @@ use crate::machine::{Instead, Machine};
 use crate::options::Options;
 use crate::plan::budget::Memory;
 use crate::report::words::words;
-use crate::result::conditions::Conditions;
-use crate::result::distribution::Distribution;
-use crate::result::residency::Residence;
-use crate::result::spans::SpanPoint;
-use crate::result::{Extra, Health, Outcome, RoundSeries, Timer, lack_core_clock};
+use crate::result::{
+    Conditions, Distribution, Extra, Health, Outcome, Residence, RoundSeries, SpanPoint, Timer,
+    lack_core_clock,
+};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
@@ -56,7 +55,6 @@ pub struct Report<'r, 'a> {
 
 impl Report<'_, '_> {
     /// Returns the clock of the cycles in this report: that of the counter where a core's clock is unknown.
-    #[must_use]
     pub fn cycles_are(&self) -> Cycles {
         match words().cycles_are {
             Cycles::Core if !lack_core_clock(self.outcomes) => Cycles::Core,
@@ -66,7 +64,6 @@ impl Report<'_, '_> {
 
     /// Returns a time of a point in cycles; `None` if their clock is unknown. The typical time itself is measured in
     /// core cycles; other times are converted by the point's clock.
-    #[must_use]
     pub fn cycles(&self, series: &RoundSeries, nanoseconds: f64) -> Option<f64> {
         match self.cycles_are() {
             Cycles::Counter => self.clock.ticks(nanoseconds),

@@ -1,23 +1,21 @@
-//! Memory and address translation, the two parts of the latency of a random load: for people and for programs.
+//! Memory and address translation, the two parts of the latency of a random load, and the levels of the TLB: for people
+//! and for programs.
 
 use core::fmt::{self, Display};
 
 use latency_core::chain::WINDOWS;
-use latency_core::math::ToReal;
-use latency_core::stats::{Estimate, Interval};
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Estimate, Interval, ToReal, math};
 
-use super::optional::optional;
-use super::rates::{headline, is_wide};
+use super::rates::{headline, is_wide, optional};
 use super::{Report, columns};
+use crate::analysis::tlb::TlbEnd;
 use crate::machine::Machine;
+use crate::record::members::{TLB_MISS, TLB_PAGE, TLB_PAGES};
 use crate::record::row::Row;
-use crate::report::document::{Part, fields, members};
-use crate::report::figures::{Digits, Figure};
-use crate::report::shown::{Shown, ShownTable};
-use crate::result::split::{LoadParts, Split};
-use crate::result::words::PageWords;
-use crate::result::{Measurement, Outcome, Walk};
+use crate::report::document::{fields, members};
+use crate::report::figures::Figure;
+use crate::report::{Digits, Part, Shown, ShownTable};
+use crate::result::{LoadParts, Measurement, Outcome, PageWords, Split, Walk};
 
 fields! {
     GROUPED "grouped_chains" "Chains that visit each page several times within a window, beside the random one; empty without them.";
@@ -28,13 +26,11 @@ fields! {
 const MUCH: f64 = 0.2;
 
 /// Returns the parts of a measured point, if they were told apart.
-#[must_use]
 pub fn parts(outcome: &Outcome<'_>) -> Option<LoadParts> {
     outcome.result.as_ref().ok()?.series.parts()
 }
 
 /// Returns the latency of memory without translation, if the parts were told apart and no cache serves the working set.
-#[must_use]
 pub fn memory(machine: &Machine, outcome: &Outcome<'_>) -> Option<Estimate> {
     let parts = parts(outcome).filter(|_| is_memory(machine, outcome))?;
     Some(parts.without_translation)
@@ -42,7 +38,6 @@ pub fn memory(machine: &Machine, outcome: &Outcome<'_>) -> Option<Estimate> {
 
 /// Returns whether the loads of a point reach memory: by comparison with lines that no cache contained, or else by the
 /// sizes of the reported caches.
-#[must_use]
 pub fn is_memory(machine: &Machine, outcome: &Outcome<'_>) -> bool {
     let served = outcome.result.as_ref().ok().and_then(|measured| measured.series.is_served());
     served.map_or_else(|| machine.reaches_memory(outcome.point.size), |served| !served)
@@ -156,4 +151,24 @@ pub fn cells(table: &mut ShownTable, parts: Option<LoadParts>) {
         }
         None => table.texts(&["-", "-"]),
     }
+}
+
+/// Describes a level for programs, at this core clock.
+pub fn tlb_level(document: &mut Shown, level: &TlbEnd, gigahertz: Option<f64>) {
+    members! { document;
+        TLB_PAGES: level.entries;
+        TLB_PAGE: level.page;
+        TLB_MISS: level.miss_ns;
+        "miss_core_cycles": gigahertz.map(|gigahertz| level.miss_ns * gigahertz) => "Extra time of a miss over a hit of the first level, in core cycles; null if the core clock is unknown.";
+    }
+}
+
+/// Shows a number of entries with its bounds, if they are known and differ.
+pub fn tlb_entries(Estimate { value, interval }: Estimate) -> impl Display {
+    let whole = |number: f64| math::whole(number + 0.5);
+    let ends = interval.map_or([value; 2], |Interval { low, high }| [low, high]).map(whole);
+    fmt::from_fn(move |out| match ends {
+        [low, high] if low < high => write!(out, "{low} to {high}"),
+        _ => write!(out, "{}", whole(value)),
+    })
 }

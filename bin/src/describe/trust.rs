@@ -1,16 +1,16 @@
-//! The trust in a result, and its reasons: one line for people, codes for programs.
+//! The trust in a result, and its reasons: one line for people, codes for programs; and the words for an answer that is
+//! not proven.
 
 use alloc::string::String;
 
-use latency_core::stats::Estimate;
+use latency_core::Estimate;
 
-use super::optional::optional;
-use super::rates::{confidence, headline};
+use super::rates::{confidence, headline, optional};
 use super::{Report, reference};
 use crate::analysis::reference::PublishedQuantity;
 use crate::record::members::{CODE, EMULATED, OMITTED, REASONS, SEVERITY, TRUST, TRUST_LEVEL, WARNINGS};
-use crate::report::document::{PageRole, Part, Role, fields, members};
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::{PageRole, Part, Role, Shown, ShownPart};
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
@@ -105,25 +105,21 @@ pub fn figure(
 }
 
 /// Returns the suffix after the reasons: the latencies of an emulator are right, but are not those of hardware.
-#[must_use]
 pub const fn label(emulated: bool) -> &'static str {
     if emulated { "; emulated" } else { "" }
 }
 
 /// Returns whether the machine that was measured is emulated.
-#[must_use]
 pub fn is_emulated(warnings: &Warnings) -> bool {
     warnings.iter().any(|warning| matches!(warning, Warning::Emulated { .. }))
 }
 
 /// Returns whether there is evidence that a result is wrong or unproven.
-#[must_use]
 pub fn is_poor(warnings: &Warnings) -> bool {
     warnings.untrusted().is_some()
 }
 
 /// Returns the trust in a result, in one word.
-#[must_use]
 pub fn level(warnings: &Warnings) -> &'static str {
     // If there are more warnings than fit, only the unreliable ones among the rest are known.
     if is_poor(warnings) {
@@ -155,4 +151,19 @@ fn listed(warnings: &Warnings) -> String {
         listed += &format!("{before}and {more} more");
     }
     listed
+}
+
+/// Writes the answer. The first conclusion of an unreliable result begins with "Inconclusive".
+pub fn answer(document: &mut Shown, report: &Report<'_, '_>, answer: Shown) {
+    let mut unproven = is_poor(report.warnings);
+    for entry in answer.into_entries() {
+        document.push(match entry {
+            ShownPart::Sentence(role @ (Role::Answer | Role::Finding), words)
+                if core::mem::take(&mut unproven) =>
+            {
+                ShownPart::Sentence(role, format!("Inconclusive: {words}"))
+            }
+            entry => entry,
+        });
+    }
 }

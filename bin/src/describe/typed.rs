@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::mem;
 
-use latency_core::text::joined;
+use latency_core::joined;
 
 use crate::sys::arguments::Arguments;
 

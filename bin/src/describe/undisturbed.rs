@@ -5,13 +5,12 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::stats::{Estimate, Interval, Summary};
+use latency_core::{Estimate, Interval, Summary};
 
-use super::optional::optional;
-use super::rates::{confidence, is_wide};
+use super::rates::{confidence, is_wide, optional};
 use super::{Report, columns};
-use crate::report::figures::{Digits, Seconds};
-use crate::report::shown::{Shown, ShownTable};
+use crate::report::figures::Seconds;
+use crate::report::{Digits, Shown, ShownTable};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
 

@@ -4,8 +4,7 @@
 
 use latency_core::arch::Cycles;
 use latency_core::chain::Order;
-use latency_core::math::{self, ToReal};
-use latency_core::units::{Bytes, NodeId, Picoseconds};
+use latency_core::{Bytes, NodeId, Picoseconds, ToReal, math};
 
 use crate::engine::memory::RealSchedule;
 use crate::engine::placement::Witness;
@@ -17,7 +16,7 @@ use crate::machine::Machine;
 use crate::plan::Budget;
 use crate::plan::regions::MOST;
 use crate::report::words::words;
-use crate::result::sample::LATENCIES;
+use crate::result::outcome::LATENCIES;
 use crate::result::{
     Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, RoundSeries, Timer,
     Undisturbed, Walk, lack_core_clock,

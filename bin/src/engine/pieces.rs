@@ -7,7 +7,7 @@ use core::array;
 
 use latency_core::arch::Line;
 use latency_core::chain::Chain;
-use latency_core::units::{Bytes, NodeId, Pages};
+use latency_core::{Bytes, NodeId, Pages};
 
 use crate::engine::placement::{Missing, Placement, RegionsOf, Site, Sites, chain_of};
 use crate::engine::session::Session;

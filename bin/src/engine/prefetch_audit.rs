@@ -13,11 +13,9 @@
 
 use latency_core::chain::Order;
 use latency_core::kernel::{Encoding, INDEX, POINTER};
-use latency_core::math::ToReal;
-use latency_core::stats::{self, Interval, Summary};
-use latency_core::units::{Bytes, LINE, Pages};
+use latency_core::{Bytes, Interval, LINE, Pages, Summary, ToReal, stats};
 
-use crate::engine::memory::new_chain;
+use crate::engine::memory::chains;
 use crate::engine::placement::Placement;
 use crate::engine::schedule::walks::hops_in_window;
 use crate::engine::seam::Walkable;
@@ -105,7 +103,7 @@ impl UnderWay {
         if let Some(placed) = placed {
             return pairs.step(point, &mut |point| {
                 let mut latency = f64::NAN;
-                new_chain::walk(watch, placed.split().0, point, None, &mut |chase| {
+                chains::walk_new(watch, placed.split().0, point, None, &mut |chase| {
                     latency = walked(chase, point)?;
                     Ok(())
                 })?;
@@ -282,7 +280,7 @@ fn undisturbed_mean(pieces: &mut [f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::result::Exclusion;
-    use latency_core::units::{CpuId, LineSize, NodeId};
+    use latency_core::{CpuId, LineSize, NodeId};
 
     #[test]
     fn noise_does_not_repeat_in_a_second_pass() {

@@ -3,7 +3,7 @@
 
 use core::fmt::{self, Write};
 
-use latency_core::text::Text;
+use latency_core::Text;
 
 use crate::sys::out::Messages;
 use crate::sys::terminal::Stream;

@@ -4,7 +4,7 @@
 //! shows the variation between two measurements, and between two runs. The points of a matrix are measured twice in
 //! turn where memory suffices: see [`second`](crate::engine::memory::second).
 
-use latency_core::stats::Summary;
+use latency_core::Summary;
 
 use crate::engine::memory::second::{CLOSE, kind_of};
 use crate::engine::session::Session;
@@ -83,7 +83,7 @@ fn apart(first: &Summary, second: &Summary) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latency_core::stats::Interval;
+    use latency_core::Interval;
 
     fn around(median: f64, half: f64) -> Summary {
         let interval = Some(Interval { low: median - half, high: median + half });

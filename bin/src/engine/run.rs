@@ -2,14 +2,13 @@
 
 use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
-use latency_core::math::ToReal;
-use latency_core::units::{NodeId, Pages};
+use latency_core::{NodeId, Pages, ToReal};
 
 use crate::engine::checks::translation_probe;
 use crate::engine::finish;
-use crate::engine::memory::chains::{Alongside, ChainPlace, Chains};
+use crate::engine::memory::RealSchedule;
+use crate::engine::memory::chains::{self, Alongside, ChainPlace, Chains};
 use crate::engine::memory::second::{self, Second};
-use crate::engine::memory::{RealSchedule, new_chain};
 use crate::engine::pieces::{self, Piece, Pieces};
 use crate::engine::placement::{self, Missing, Sites, chain_of};
 use crate::engine::prefetch_audit::UnderWay;
@@ -18,7 +17,7 @@ use crate::engine::session::{Findings, Session};
 use crate::error::{Attempt, Failure};
 use crate::machine::Machine;
 use crate::plan::{Budget, Memory};
-use crate::result::{Exclusion, Outcome, Point, chain};
+use crate::result::{Exclusion, Outcome, Point, point};
 use crate::sys::{Table, time};
 
 /// A function that makes a run's visits: the schedule alone, or with more before and after it.
@@ -288,7 +287,7 @@ fn open<'p>(
             return Ok(Chains::Rewritten(lines, places));
         }
         let Some(Some(chain)) = chains.next() else {
-            chain::chain(like)?;
+            point::chain(like)?;
             return Err(Failure::NOTHING_TO_MEASURE);
         };
         // The CPU that walks the chain writes it, so that lines that stay in a cache are in that CPU's cache.
@@ -297,7 +296,7 @@ fn open<'p>(
         // memory. So the kind of stores is only a choice where a search found no large cache.
         let seen = stamp.filter(|_| session.machine.is_clear(like.size));
         let stores = Stores::choose(lines, seen, session.machine.largest_cache());
-        let buffer = new_chain::write(lines, chain, like.kernel.encoding, stores)?;
+        let buffer = chains::write(lines, chain, like.kernel.encoding, stores)?;
         Ok(Chains::kept(buffer, like.initiator)?)
     })
 }

@@ -1,8 +1,8 @@
 //! A run with generators: places and verifies their memory, starts their threads, and ends them.
 
 use latency_core::host::Uncore;
-use latency_core::math::{self, ToReal};
 use latency_core::traffic::Field;
+use latency_core::{ToReal, math};
 
 use crate::engine::checks::translation_probe;
 use crate::engine::memory::chains::Alongside;

@@ -1,31 +1,32 @@
 //! Every reason to end the program early, with its exit code and its message.
 //!
 //! Failures are plain data that borrow the user's arguments. A message states the request, the finding and the remedy;
-//! the caller writes the label before it. Nothing here depends on the way in which a failure occurs.
+//! the caller writes the label before it, and leaves out advice that the command cannot follow. Nothing here depends on
+//! the way in which a failure occurs.
 //!
 //! Functions that can fail return a failure. It occurs rarely, so it has only two machine words; the data of its
 //! message are stored elsewhere, for the rest of the process.
 
-pub mod advice;
 mod outcome;
 mod placement;
 mod saved;
-mod unanswered;
 
+#[cfg(test)]
+mod advice_tests;
 #[cfg(test)]
 mod tests;
 
-use latency_core::messages;
-use latency_core::units::Bytes;
+use core::fmt;
 
-use crate::options::UsageError;
-use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use latency_core::text::split;
+use latency_core::{Bytes, messages};
+
+use crate::options::{FLAGS, FlagId, FlagSet, UsageError};
+use crate::sys::{Errno, Table};
 
 pub use outcome::{MissingHosts, NoVerdict, Outliers, OutputError, Regression, TimingError};
 pub use placement::{LONGEST_STEP_NS, PlacementError};
-pub use saved::{Problem, SavedError};
-pub use unanswered::{Few, Typed, Unanswered};
+pub use saved::{Few, Problem, SavedError, Typed, Unanswered};
 
 messages! {
     /// A reason to end with another exit code than 0.
@@ -132,4 +133,43 @@ impl From<Errno> for Failure<'_> {
     fn from(errno: Errno) -> Self {
         PlacementError::CallFailed { call: "mmap", errno, node: None }.into()
     }
+}
+
+/// Shows a message for a command with these options. The parts behind semicolons are its advice.
+pub fn suited_advice(message: &str, accepted: FlagSet) -> impl fmt::Display {
+    fmt::from_fn(move |out| {
+        for (part, clause) in split(message, "; ").enumerate() {
+            if part == 0 {
+                out.write_str(clause)?;
+                continue;
+            }
+            let mut before = "; ";
+            for advice in split(clause, ", or ") {
+                // Of the commands that measure, some have a largest size in place of one.
+                let size = match accepted.contains(FlagId::Size) || !accepted.contains(FlagId::MaxSize) {
+                    true => "--size",
+                    false => "--max-size",
+                };
+                if has_all(advice, size, accepted) {
+                    out.write_str(core::mem::replace(&mut before, ", or "))?;
+                    for (piece, text) in split(advice, "--size").enumerate() {
+                        out.write_str(if piece > 0 { size } else { "" })?;
+                        out.write_str(text)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Returns whether a command has all options in an advice; those of command lines in backticks are of other commands.
+fn has_all(advice: &str, size: &str, accepted: FlagSet) -> bool {
+    let own = advice.split('`').step_by(2);
+    own.flat_map(|text| split(text, "--").skip(1)).all(|text| {
+        let end = text.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(text.len());
+        let name = text.get(..end).unwrap_or_default();
+        let name = if name == "size" { size.trim_start_matches('-') } else { name };
+        FLAGS.iter().find(|flag| flag.name == name).is_none_or(|flag| accepted.contains(flag.id))
+    })
 }

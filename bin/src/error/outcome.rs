@@ -3,11 +3,10 @@
 use core::fmt::{self, Display};
 
 use crate::options::tokens::Escaped;
-use crate::report::figures::ByPercent;
+use crate::report::ByPercent;
 use crate::report::words::words;
-use crate::sys::errno::Errno;
-use latency_core::decimal::Trimmed;
-use latency_core::messages;
+use crate::sys::Errno;
+use latency_core::{Trimmed, messages};
 
 messages! {
     /// There is no usable clock, or the result is unreliable.

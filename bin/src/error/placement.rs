@@ -1,14 +1,12 @@
 //! Errors of placement: a requested placement was not obtained, or could not be verified.
 
-use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Bound;
-use latency_core::math::ToReal;
-use latency_core::messages;
-use latency_core::text::{joined, plural};
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize, PageSizes, Picoseconds};
+use latency_core::{
+    Bytes, CpuId, CpuSet, NodeId, NodeSet, PageSize, PageSizes, Picoseconds, ToReal, joined, messages, plural,
+};
 
-use crate::report::figures::Digits;
-use crate::sys::errno::Errno;
+use crate::report::Digits;
+use crate::sys::Errno;
 
 /// Maximum step of a counter that times single loads, in nanoseconds: percentiles of longer steps would be those of the
 /// counter.

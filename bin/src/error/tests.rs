@@ -3,10 +3,8 @@
 use super::*;
 use crate::options::tokens::Escaped;
 use crate::tests::plain::assert_plain;
-use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Bound;
-use latency_core::text::Text;
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize, PageSizes};
+use latency_core::{Bytes, CpuId, CpuSet, NodeId, NodeSet, PageSize, PageSizes, Text};
 use std::string::ToString;
 
 fn check<'a>(failure: impl Into<Failure<'a>>, exit_code: u8, text: &str) {

@@ -3,11 +3,11 @@
 use std::boxed::Box;
 use std::string::ToString;
 
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::{Bytes, CpuId, NodeId};
 
 use super::tests::{codes, files_of, fixture, pairs, surveyed};
-use crate::machine::Machine;
-use crate::machine::processor::{Answers, CoreKind, Platform, described};
+use crate::machine::processor::{Answers, described};
+use crate::machine::{CoreKind, Machine, Platform};
 
 const COUNTS: Answers = Answers::COUNTS;
 const TRANSLATED: Answers = Answers::TRANSLATED;

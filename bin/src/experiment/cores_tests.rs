@@ -9,13 +9,11 @@ use latency_core::cores::State;
 use latency_core::topology::Shared;
 
 use super::tests::{machine, options, planned};
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
+use crate::machine::{Machine, Platform};
 use crate::plan::budget::{FEWEST_ROUNDS, WINDOW_NS, budget_ns};
 use crate::plan::duration;
 use crate::result::{LineLevel, Owned, PingPong, Point};
-use latency_core::units::{PageSize, Pages};
-use latency_core::words::Worded;
+use latency_core::{PageSize, Pages, Worded};
 
 /// The points of a plan that exchange lines.
 fn pairs(machine: &Machine, line: &str) -> Vec<(Point, PingPong)> {

@@ -1,11 +1,11 @@
 //! Tests the packages and the kinds of cores of whole machines.
 
+use latency_core::CpuId;
 use latency_core::topology::Shared;
-use latency_core::units::CpuId;
 
 use super::tests::{files_of, fixture, machine, surveyed};
 use crate::machine::detect::{sharing, warn};
-use crate::machine::processor::{CoreKind, Platform};
+use crate::machine::{CoreKind, Platform};
 use crate::warning::{Warning, Warnings};
 
 #[test]

@@ -6,15 +6,14 @@ use std::vec::Vec;
 
 use latency_core::host::{DimmSource, TABLE, Text, Ways};
 use latency_core::topology::Files;
-use latency_core::units::{CpuId, NodeId};
+use latency_core::{CpuId, NodeId};
 
 use super::tests::{files_of, fixture, surveyed};
+use crate::describe::conditions::unusual;
 use crate::describe::machine::lost_memory;
-use crate::describe::unusual::conditions;
-use crate::machine::Machine;
 use crate::machine::detect::warn;
-use crate::machine::processor::Platform;
-use crate::result::conditions::{Conditions, HardwareErrors};
+use crate::machine::{Machine, Platform};
+use crate::result::{Conditions, HardwareErrors};
 use crate::warning::{Warning, Warnings};
 
 /// A fixture with further files.
@@ -139,7 +138,7 @@ fn conditions_that_may_explain_a_figure_are_listed_in_one_place() {
         warnings.iter().for_each(|warning| all.push(*warning));
         let errors = Some(HardwareErrors { dimm_heat: heat, ..HardwareErrors::default() });
         let found = Conditions { errors, ..Conditions::default() };
-        String::from(conditions(&machine, &all, &[], Some(&found), false).as_str())
+        String::from(unusual(&machine, &all, &[], Some(&found), false).as_str())
     };
     let clusters = "several nodes per socket (SNC, NPS)";
     assert_eq!(words(&|_| {}, &[], Some(84_999)), clusters);

@@ -2,20 +2,16 @@
 
 use alloc::vec::Vec;
 
-use latency_core::text::plural;
-
-use super::bandwidth::members;
+use super::bandwidth::view;
 use crate::describe::columns;
 use crate::describe::method::optional;
 use crate::describe::{self, CommandRun, point, trust};
-use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
-use crate::plan::regions;
-use crate::report::document::{Level, Part, Role, fields, members};
-use crate::report::shown::{Shown, ShownTable};
-use crate::result::words::OrderName;
-use crate::result::{Point, Walk};
-use latency_core::words::Worded;
+use crate::plan::{Budget, regions};
+use crate::report::document::{fields, members};
+use crate::report::{Level, Part, Role, Shown, ShownTable};
+use crate::result::{OrderName, Point, Walk};
+use latency_core::{Worded, plural};
 
 fields! {
     pub PLAN "plan" "True if nothing was measured; this is a plan.";
@@ -75,7 +71,7 @@ pub fn rows(document: &mut Shown, run: &CommandRun<'_>, points: &[Point]) {
         run.origin().row(document, &mut |document| {
             point::planned(document, planned);
             if let Some(traffic) = planned.walk.traffic() {
-                members::kind(document, traffic, traffic.generators);
+                view::kind_members(document, traffic, traffic.generators);
             }
             if let Some(pair) = planned.walk.ping_pong() {
                 document.put(&columns::TARGET_CPU, pair.partner.0);
@@ -196,7 +192,7 @@ mod tests {
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
     use latency_core::kernel::lanes::PARALLEL;
-    use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
+    use latency_core::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
 
     const POINT: Point = Point {
         initiator: NodeId(0),

@@ -8,8 +8,7 @@ use std::string::String;
 use std::vec::Vec;
 
 use latency_core::host::MemoryLimit;
-use latency_core::rng::Pcg32;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::{Bytes, NodeId, Pcg32};
 
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;

@@ -5,19 +5,16 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use latency_core::chain::Order;
-use latency_core::kernel;
-use latency_core::rng::Pcg32;
 use latency_core::topology::SideCache;
-use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
+use latency_core::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages, Pcg32, kernel};
 
 use crate::engine::finish::{warn_of_hits, warn_of_side_caches};
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::experiment::tests::{fixture, machine, machine_of, planned};
 use crate::machine::{Machine, Sizing};
-use crate::plan::budget::Budget;
-use crate::result::evidence::Evidence;
-use crate::result::{Means, Measurement, Outcome, Placed, Point, Repeat, Walk};
+use crate::plan::Budget;
+use crate::result::{Evidence, Means, Measurement, Outcome, Placed, Point, Repeat, Walk};
 use crate::tests::simulated::place::{Fake, Hop};
 use crate::warning::{Warning, Warnings};
 use latency_core::words::When;

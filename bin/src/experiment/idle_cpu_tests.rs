@@ -5,9 +5,8 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use latency_core::cpulist::NodeSet;
 use latency_core::topology::Files;
-use latency_core::units::NodeId;
+use latency_core::{NodeId, NodeSet};
 
 use super::tests::{files_of, fixture, options, surveyed};
 use crate::machine::Instead;

@@ -5,34 +5,31 @@ use alloc::vec::Vec;
 
 use latency_core::arch::{Cycles, WORDS};
 use latency_core::chain::Order;
-use latency_core::cpulist::NodeSet;
-use latency_core::stats::Estimate;
-use latency_core::text::joined;
-use latency_core::units::NodeId;
+use latency_core::{Estimate, NodeId, NodeSet, joined};
 
-use super::interface::{Experiment, gathered};
-use crate::analysis::firmware;
+use super::{Experiment, gathered};
 use crate::analysis::matrix::{
     self, Class, ClassMeans, DistanceGroup, MatrixConclusion, Pair, compared, conclude,
 };
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, is_wide, times};
 use crate::describe::{
-    self, Report, ReportParts, attributes, columns, method, point, reference, rows, split, trust, undisturbed,
+    self, Report, ReportParts, attributes, columns, method, point, reference, split, trust, undisturbed,
 };
 use crate::engine::run;
 use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget::Budget;
-use crate::plan::{self, Plan, Planning, Scope};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit, vector};
-use crate::report::document::{Field, Level, Part, Role, fields, members};
-use crate::report::figures::{Digits, Figure};
-use crate::report::shown::{Picture, Shown};
+use crate::plan::{self, Budget, Plan, Planning, Scope};
+use crate::report::chart::vector;
+use crate::report::document::{fields, members};
+use crate::report::figures::Figure;
 use crate::report::words::words;
-use crate::result::words::{OrderWords, PageWords};
-use crate::result::{Exclusion, Outcome, Point};
+use crate::report::{
+    Axis, Chart, ChartPoint, Data, Digits, Field, Level, Mark, Matrix, Part, Picture, Role, Scale, Series,
+    Shown, Unit,
+};
+use crate::result::{Exclusion, OrderWords, Outcome, PageWords, Point};
 use crate::warning::Warnings;
 
 /// The experiment that runs if none is named.
@@ -77,7 +74,7 @@ pub const MATRIX: Experiment = Experiment {
 
 /// Warns about firmware claims that differ from the measurements.
 pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
-    firmware::check(machine.topology.nodes(), &compared(outcomes, &machine.topology), warnings);
+    matrix::check_firmware(machine.topology.nodes(), &compared(outcomes, &machine.topology), warnings);
 }
 
 /// Plans a point for every pair of a scope.
@@ -154,8 +151,8 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     if nodes.targets.len() > 1 || nodes.initiators.len() > 1 {
         grid(evidence, found, &nodes);
     }
-    attributes::table(evidence, report.machine, &|node| firmware::measured(&found.pairs, node));
-    rows::table(evidence, report, "pair", &|table, _, outcome| {
+    attributes::table(evidence, report.machine, &|node| matrix::measured_nearest(&found.pairs, node));
+    point::table(evidence, report, "pair", &|table, _, outcome| {
         table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
     });
     picture(evidence, report, found, &nodes);

@@ -8,7 +8,7 @@ use std::vec;
 use std::vec::Vec;
 
 use latency_core::host::{Allowance, Bound, MemoryLimit};
-use latency_core::units::{Bytes, NodeId, PageSize, Pages};
+use latency_core::{Bytes, NodeId, PageSize, Pages};
 
 use crate::engine::pieces::fits;
 use crate::experiment::tests::{fixture, machine, machine_of, options, planned};

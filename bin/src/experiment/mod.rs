@@ -1,11 +1,11 @@
-//! The experiments. A new one needs a file here and a line in the catalogue.
+//! The experiments: their interface, and one file or folder for each. A new one needs a file here and a line in the
+//! catalogue.
 
 pub mod bandwidth;
 pub mod cores;
 pub mod curve;
 pub mod distribution;
 pub mod dry_run;
-pub mod interface;
 pub mod loaded;
 pub mod matrix;
 pub mod order;
@@ -37,3 +37,58 @@ mod memory_tests;
 mod page_size_tests;
 #[cfg(test)]
 pub mod tests;
+
+use alloc::vec::Vec;
+
+use crate::analysis::curve::Analysis;
+use crate::describe::{Report, ReportParts};
+use crate::engine::session::{Findings, Session};
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
+use crate::options::{Descriptor, Options};
+use crate::plan::{Budget, EachPoint, Plan, Planning};
+use crate::result::Point;
+use crate::sys::Table;
+
+/// An experiment.
+pub struct Experiment {
+    /// Its part of the command line.
+    pub descriptor: Descriptor,
+    /// Makes points from the options and the machine. Without points, only the clock is timed.
+    pub plan: for<'a> fn(&mut Planning<'_, 'a>) -> Plan<'a>,
+    /// The number and the length of visits to the points.
+    pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
+    /// Measures the points, and returns the findings.
+    pub measure: Measure,
+    /// Warns of contradictions between points, and draws the conclusions that an interrupt may end.
+    pub conclude: fn(&mut Session<'_, '_>, &mut Findings<'_>) -> Option<Analysis>,
+    /// Draws all other conclusions, once, and presents them in parts.
+    pub present: fn(&mut ReportParts, &Report<'_, '_>),
+}
+
+impl Experiment {
+    /// Returns the parts of a report that belong to this experiment.
+    pub fn parts(&self, report: &Report<'_, '_>) -> ReportParts {
+        let mut parts = ReportParts::default();
+        (self.present)(&mut parts, report);
+        parts
+    }
+}
+
+/// A function that measures points.
+pub type Measure =
+    for<'a> fn(&'a Options<'a>, &mut Session<'a, '_>, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>;
+
+/// Collects every point that `give` passes on.
+///
+/// # Errors
+///
+/// An error of `give`; [`PlacementError::NothingToMeasure`] without a point.
+fn gathered<'a>(give: &mut dyn FnMut(EachPoint<'_>) -> Result<(), Failure<'a>>) -> Plan<'a> {
+    let mut points = Vec::new();
+    give(&mut |point| points.push(point))?;
+    match points.is_empty() {
+        true => Err(PlacementError::NothingToMeasure.into()),
+        false => Ok(Table::of(points.into_iter())?),
+    }
+}

@@ -3,24 +3,22 @@
 use alloc::string::String;
 
 use latency_core::chain::Order;
-use latency_core::units::Bytes;
 
-use super::interface::Experiment;
+use super::Experiment;
 use crate::analysis::orders::{self, OrdersConclusion};
-use crate::describe::{self, Report, ReportParts, columns, method, point, rows};
+use crate::describe::{self, Report, ReportParts, columns, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
-use crate::engine::stopwatch::strided::Loads;
+use crate::engine::stopwatch::Loads;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget::{Budget, FEWEST_ROUNDS, PLACES, Pass};
-use crate::plan::{Plan, Planning, single};
+use crate::plan::budget::{FEWEST_ROUNDS, PLACES};
+use crate::plan::{Budget, Pass, Plan, Planning, sizes};
 use crate::record::members::{BACKWARD, RANDOM, SEQUENTIAL};
-use crate::report::document::{Level, Role, fields, members};
-use crate::report::figures::Digits;
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::{Digits, Level, Role, Shown};
 use crate::result::{Outcome, Strided};
-use crate::sys::table::Table;
-use latency_core::stats::{Estimate, Side};
+use crate::sys::Table;
+use latency_core::{Bytes, Estimate, Side};
 
 /// Default working set: far larger than most caches, and written within a tenth of a second.
 const SIZE: Bytes = Bytes(256 << 20);
@@ -70,7 +68,7 @@ pub const ORDER: Experiment = Experiment {
 
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let Planning { options, machine, .. } = *planning;
-    let mut like = single::like(planning)?;
+    let mut like = sizes::base_point(planning)?;
     // The working set becomes larger only if a cache was observed to serve it.
     if options.size.is_none() && machine.sizing.is_none_or(|sizing| sizing.size == sizing.first) {
         like.size = like.size.min(SIZE);
@@ -78,7 +76,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let mut points = Table::filled(ORDERS.len(), like)?;
     for (slot, order) in points.iter_mut().zip(ORDERS) {
         slot.order = order;
-        crate::result::chain::chain(slot)?;
+        crate::result::point::chain(slot)?;
     }
     Ok(points)
 }
@@ -116,7 +114,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     answer(&mut parts.answer, found);
     evidence(&mut parts.evidence, report, found);
     let data = &mut parts.data;
-    rows::table(data, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
+    point::table(data, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
     point::evidence(data, report);
     data.object(&STRIDED, report.extra.strided, strided);
 }

@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use latency_core::chain::Order;
 use latency_core::traffic::Kind;
-use latency_core::units::{Bytes, LineSize, NodeId, PageSize, Pages};
+use latency_core::{Bytes, LineSize, NodeId, PageSize, Pages};
 
 use super::tests::{fixture, machine, machine_of, options, planned};
 use crate::analysis::traffic::bytes_per_line;
@@ -15,8 +15,7 @@ use crate::engine::pieces;
 use crate::machine::Machine;
 use crate::plan;
 use crate::plan::curve::region;
-use crate::result::evidence::Evidence;
-use crate::result::{Means, Placed, Point, Walk};
+use crate::result::{Evidence, Means, Placed, Point, Walk};
 use crate::warning::{Warning, Warnings};
 
 const MIB: Bytes = Bytes::MIB;

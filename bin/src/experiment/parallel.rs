@@ -4,10 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
-use latency_core::math::ToReal;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, ToReal};
 
-use super::interface::{Experiment, gathered};
+use super::{Experiment, gathered};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{Limit, Saturation, WorkingSet, misses_in_flight, place, regions};
 use crate::analysis::reference::quantity;
@@ -15,12 +14,10 @@ use crate::describe::rates::{GIGA, confidence, headline, is_wide};
 use crate::describe::{Report, ReportParts, columns, lanes as chains, point, reference};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan;
-use crate::plan::budget::Budget;
-use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
-use crate::report::document::{Level, Part, fields, members};
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown};
+use crate::plan::{self, Budget};
+use crate::report::chart::vector;
+use crate::report::document::{fields, members};
+use crate::report::{Axis, Chart, ChartPoint, Digits, Level, Part, Picture, Scale, Series, Shown, Unit};
 
 /// Inverse throughput against the number of chains.
 pub const PARALLEL: Experiment = Experiment {

@@ -5,11 +5,9 @@ use core::fmt::Display;
 
 use latency_core::chain::Order;
 use latency_core::host::Ways;
-use latency_core::math::ToReal;
-use latency_core::stats::Estimate;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Estimate, ToReal};
 
-use super::interface::{Experiment, gathered};
+use super::{Experiment, gathered};
 use crate::analysis::residency::{
     HalfLife, Residency, all, hidden, holds_what_is_allowed, insertions, left_by_a_look, most_held, sets,
 };
@@ -20,15 +18,15 @@ use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::schedule::residency::{self, ResidencyLimits};
 use crate::options::{Descriptor, FlagSet};
-use crate::plan::budget::{Budget, PLACES};
-use crate::plan::{self, Plan, Planning, single};
-use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
-use crate::report::document::{Level, Part, Role, fields, members};
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown};
-use crate::result::Point;
-use crate::result::residency::Residence;
-use crate::sys::table::Table;
+use crate::plan::budget::PLACES;
+use crate::plan::{self, Budget, Plan, Planning, sizes};
+use crate::report::chart::vector;
+use crate::report::document::{fields, members};
+use crate::report::{
+    Axis, Chart, ChartPoint, Digits, Level, Part, Picture, Role, Scale, Series, Shown, Unit,
+};
+use crate::result::{Point, Residence};
+use crate::sys::Table;
 
 /// Average time for the latency of a working set, which is measured first.
 const SHARE_NS: f64 = 0.8e9;
@@ -60,7 +58,7 @@ pub const RESIDENCY: Experiment = Experiment {
     measure: |_, session, points, budget| {
         session.timer.fine_counter()?;
         let limits = ResidencyLimits {
-            near: single::private_cache(session.machine),
+            near: sizes::private_cache(session.machine),
             spent_ns: budget.after_ns,
             rounds: budget.trials,
         };
@@ -84,7 +82,7 @@ pub const RESIDENCY: Experiment = Experiment {
 
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let Planning { options, machine, .. } = *planning;
-    let like = single::like(planning)?;
+    let like = sizes::base_point(planning)?;
     // What a chase alone can hold is not the size of the cache.
     let cache = machine.largest_cache();
     // Little memory leaves the smaller sets.
@@ -97,7 +95,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
         }
         for part in PARTS {
             let size = machine.page.whole(Bytes(cache.0 / part));
-            if size >= single::beyond_private(machine) && size <= most || part == 1 {
+            if size >= sizes::beyond_private(machine) && size <= most || part == 1 {
                 each(point(size.min(most)));
             }
         }
@@ -195,7 +193,7 @@ const NOTHING_HELD: &str =
 
 /// Writes why nothing is known, if points were measured.
 fn nothing_held(document: &mut Shown, report: &Report<'_, '_>) {
-    let (near, least) = (single::private_cache(report.machine), single::beyond_private(report.machine));
+    let (near, least) = (sizes::private_cache(report.machine), sizes::beyond_private(report.machine));
     let measured = report.outcomes.iter().filter(|outcome| outcome.result.is_ok());
     match measured.map(|outcome| outcome.point.size).max() {
         Some(largest) if largest < least => document.answer(format_args!(

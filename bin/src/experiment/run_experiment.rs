@@ -4,7 +4,7 @@
 
 use latency_core::cores::Method;
 
-use super::interface::Experiment;
+use super::Experiment;
 use crate::analysis::curve::Analysis;
 use crate::describe::Report;
 use crate::engine;
@@ -18,15 +18,13 @@ use crate::engine::progress::Progress;
 use crate::engine::repeat;
 use crate::engine::session::{Deadline, Findings, Session, now_ns, requested};
 use crate::error::{Attempt, Failure, PlacementError};
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
+use crate::machine::{Machine, Platform};
 use crate::options::Options;
-use crate::plan::budget::{Budget, Memory};
-use crate::plan::{self, Planning, regions, whole_run};
-use crate::result::conditions::Conditions;
-use crate::result::{Counter, Exclusion, Health, Outcome, Point, Timer};
+use crate::plan::budget::Memory;
+use crate::plan::{self, Budget, Planning, duration, regions};
+use crate::result::{Conditions, Counter, Exclusion, Health, Outcome, Point, Timer};
+use crate::sys::Table;
 use crate::sys::arguments::Arguments;
-use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
 /// A plan: points and budget, with the warnings of both.
@@ -77,13 +75,11 @@ pub struct ExperimentRun<'a> {
 
 impl<'a> ExperimentRun<'a> {
     /// Returns the number of points that were measured.
-    #[must_use]
     pub fn done(&self) -> usize {
         self.findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count()
     }
 
     /// Returns the report of a run that began `started` seconds after 1970 and lasted `seconds`.
-    #[must_use]
     pub fn report<'r>(
         &'r self,
         options: &'r Options<'a>,
@@ -127,7 +123,7 @@ pub fn planned<'a>(
     let mut warnings = Warnings::new();
     let points = (experiment.plan)(&mut Planning { options, machine, warnings: &mut warnings })?;
     let mut budget = (experiment.budget)(options, machine, &points);
-    whole_run::fit(options, machine, &points, &mut budget)?;
+    duration::fit_visits(options, machine, &points, &mut budget)?;
     Ok(Planned { points, budget, warnings })
 }
 
@@ -212,7 +208,7 @@ fn measured<'a>(
     budget.split.take_if(|_| timer.counter().is_none_or(Counter::is_coarse));
     session.noted.spare.take_if(|(like, _)| !budget.twice || !second::uses(machine, points, like));
     budget.limit(effort.limit_ns, points.len());
-    budget.until_ns = effort.begun_ns + budget.whole_ns.min(whole_run::visits_end_ns(options, budget));
+    budget.until_ns = effort.begun_ns + budget.whole_ns.min(duration::visits_end_ns(options, budget));
     budget.until_ns = budget.until_ns.min(effort.end_ns);
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let (watch, findings) = engine::sealed(|| {

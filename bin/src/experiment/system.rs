@@ -3,16 +3,12 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use latency_core::arch::Signature;
-use latency_core::math::ToReal;
 
-use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Power, Throttle};
-use latency_core::text::{Text, joined, plural};
 use latency_core::topology::{NodeKind, Source};
-use latency_core::units::{Bytes, LineSize, NodeId, PageSize};
-use latency_core::words::Worded;
+use latency_core::{Bytes, LineSize, NodeId, PageSize, Text, ToReal, Trimmed, Worded, joined, plural};
 
-use super::interface::Experiment;
+use super::Experiment;
 use crate::analysis::reference::contradiction;
 use crate::describe::method::optional;
 use crate::describe::{self, Report, ReportParts, attributes, dimms};
@@ -20,13 +16,13 @@ use crate::engine::session::Findings;
 use crate::engine::stopwatch::counters::Meter;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget::Budget;
+use crate::plan::Budget;
 use crate::plan::sizes::default_size;
 use crate::report::chart::vector;
-use crate::report::document::{Level, Part, Role, fields, members};
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
 use crate::report::words::words;
-use crate::sys::table::Table;
+use crate::report::{Level, Part, Role, Shown};
+use crate::sys::Table;
 use crate::warning::Warning;
 
 /// The experiment without a measurement.

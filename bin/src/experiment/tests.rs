@@ -9,22 +9,20 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use latency_core::arch::Atomics;
-use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Host, Uncore};
 use latency_core::topology::{Files, Node, Sharing, Topology};
 
-use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
+use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, NodeSet, PageSize};
 
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::engine::placement::node_of;
 use crate::error::Failure;
 use crate::experiment::run_experiment::{self, Planned};
-use crate::machine::Machine;
 use crate::machine::detect::{dimms, line, sharing};
-use crate::machine::processor::{Platform, identify, small_cores};
+use crate::machine::processor::{identify, small_cores};
+use crate::machine::{Machine, Platform};
 use crate::options::{self, FlagSet, Options};
-use crate::plan::budget::Budget;
-use crate::plan::{Planning, Scope, duration, matrix, whole_run, working_set};
+use crate::plan::{Budget, Planning, Scope, duration, matrix, working_set};
 use crate::report::FORMATS;
 use crate::result::Point;
 use crate::tests::plain::assert_plain;
@@ -311,7 +309,7 @@ fn a_run_with_a_time_limit_fits_it_or_is_refused_with_the_shortest_time() {
             let line = format!("{line} --budget={seconds}");
             let longest = |line: &str| {
                 let (points, budget, _) = planned(&machine, line)?;
-                let takes = whole_run::expected(&options(line), &machine, &points, &budget);
+                let takes = duration::expected(&options(line), &machine, &points, &budget);
                 assert!(0.0 < takes.0 && takes.0 <= takes.1, "{line}: {takes:?}");
                 Ok::<f64, String>(takes.1)
             };
@@ -515,7 +513,7 @@ fn the_kernel_names_the_node_of_a_cpu_if_no_file_describes_the_nodes() {
 #[test]
 fn plans_tell_where_a_changing_core_clock_weighs() {
     let machine = machine("two-sockets", None);
-    let second_level = crate::plan::single::cache(&machine, 2).unwrap();
+    let second_level = crate::plan::sizes::cache(&machine, 2).unwrap();
     for (line, core) in [
         ("matrix", false),
         ("matrix --size=16K", true),

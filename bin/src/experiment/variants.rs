@@ -3,26 +3,21 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use latency_core::kernel::variants::{VARIANTS, Variant};
-use latency_core::kernel::{Encoding, INDEX_CHECKED};
-use latency_core::math::ToReal;
-use latency_core::stats::Side;
-use latency_core::units::{Bytes, LINE};
+use latency_core::kernel::{Encoding, INDEX_CHECKED, VARIANTS, Variant};
+use latency_core::{Bytes, LINE, Side, ToReal};
 
-use super::interface::{Experiment, gathered};
-use crate::analysis::huge_pages::Worth;
+use super::{Experiment, gathered};
+use crate::analysis::translation::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid, VariantsConclusion};
-use crate::describe::{self, Report, ReportParts, columns, method, point, rows, trust};
+use crate::describe::{self, Report, ReportParts, columns, method, point, trust};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget::{Budget, Optional, PLACES};
-use crate::plan::{self, Plan, Planning, single};
+use crate::plan::budget::PLACES;
+use crate::plan::{self, Budget, Optional, Plan, Planning, sizes};
 use crate::report::chart::vector;
-use crate::report::document::{Level, Part, Role, fields, members};
-use crate::report::figures::Digits;
-use crate::report::shown::Shown;
-use crate::result::words::PageWords;
-use crate::result::{Exclusion, Point};
+use crate::report::document::{fields, members};
+use crate::report::{Digits, Level, Part, Role, Shown};
+use crate::result::{Exclusion, PageWords, Point};
 
 /// Working sets for each doubling of a range, unless the user gave their number.
 const PER_OCTAVE: u32 = 1;
@@ -59,12 +54,12 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
 /// Plans every variant at every size, in the order of variants and then of sizes.
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let Planning { options, machine, .. } = *planning;
-    let like = single::like(planning)?;
+    let like = sizes::base_point(planning)?;
     let half = |cache: Bytes| machine.page.whole(Bytes(cache.0 / 2)).max(machine.page.bytes());
     let levels = [
         Some(half(plan::curve::first_level_cache(machine))),
-        single::cache(machine, 2).map(half),
-        single::in_last_level(machine),
+        sizes::cache(machine, 2).map(half),
+        sizes::in_last_level(machine),
     ];
     // A size as large as the working set in memory does not belong to a cache.
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
@@ -125,8 +120,8 @@ fn level_set(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize)
     let level = match () {
         () if machine.reaches_memory(size_of(last)) && grid.is_like_memory(column) => "memory",
         () if size <= plan::curve::first_level_cache(machine) => "L1",
-        () if holds(single::cache(machine, 2)) => "L2",
-        () if holds(single::cache(machine, 3)) => "L3",
+        () if holds(sizes::cache(machine, 2)) => "L2",
+        () if holds(sizes::cache(machine, 3)) => "L3",
         () => "memory",
     };
     let fastest = grid.fastest(column);
@@ -167,7 +162,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
         line = report.machine.line.bytes(),
         seed = report.options.seed
     ));
-    rows::table(&mut parts.data, report, "variant", &|table, index, outcome| {
+    point::table(&mut parts.data, report, "variant", &|table, index, outcome| {
         table.cell(format_args!("{}, {}", name(index), outcome.point.size));
     });
     point::evidence(&mut parts.data, report);

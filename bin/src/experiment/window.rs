@@ -5,12 +5,9 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
-use latency_core::math::ToReal;
-use latency_core::stats::{Estimate, Interval};
-use latency_core::text::plural;
-use latency_core::words::Worded;
+use latency_core::{Estimate, Interval, ToReal, Worded, plural};
 
-use super::interface::{Experiment, gathered};
+use super::{Experiment, gathered};
 use crate::analysis::lanes::{WorkReach, WorkingSet, regions};
 use crate::analysis::reference::quantity;
 use crate::analysis::window::{Gain, Prefetch, ReorderBuffer, WindowConclusion, conclude, room};
@@ -22,13 +19,12 @@ use crate::engine::run;
 use crate::engine::schedule::window_search;
 use crate::engine::stopwatch;
 use crate::options::{Descriptor, FlagSet};
-use crate::plan;
-use crate::plan::budget::Budget;
+use crate::plan::{self, Budget};
 use crate::record::members::REORDER_BUFFER;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
-use crate::report::document::{Level, Part, Role, fields, members};
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown};
+use crate::report::document::{fields, members};
+use crate::report::{
+    Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown, Unit,
+};
 use crate::result::{Extra, Reach, Walk};
 
 /// Number of fillers between two rows of the table.

@@ -1,11 +1,9 @@
 //! Collects the facts about the machine from the system.
 
 use latency_core::arch::{self, Atomics};
-use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Dimm, DimmSource, Dimms, Host, TABLE, node_at, read_edac, read_table};
-use latency_core::text::Text;
 use latency_core::topology::{Files, Groups, Sharing, Source, Topology, files};
-use latency_core::units::{CpuId, LineSize, NodeId};
+use latency_core::{CpuId, CpuSet, LineSize, NodeId, NodeSet, Text};
 
 use super::Machine;
 use super::processor::{self, Platform, Processor};

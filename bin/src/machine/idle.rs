@@ -2,11 +2,9 @@
 //!
 //! The choice uses two readings of /proc/stat, a fifth of a second apart, during which this process sleeps.
 
-use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Caches, CpuTime};
-use latency_core::math::ToReal;
 use latency_core::topology::{Files, threads_of_core};
-use latency_core::units::{CpuId, NodeId};
+use latency_core::{CpuId, CpuSet, NodeId, NodeSet, ToReal};
 
 use super::{Instead, Machine};
 use crate::sys::{Errno, Table};

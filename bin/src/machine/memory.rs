@@ -3,7 +3,7 @@
 
 use latency_core::host::{Allowance, Bound, MemoryLimit, from_meminfo};
 use latency_core::topology::{Files, Node, Source};
-use latency_core::units::{Bytes, NodeId, PageSize, PageSizes, Pages};
+use latency_core::{Bytes, NodeId, PageSize, PageSizes, Pages};
 
 use super::Machine;
 use crate::error::PlacementError;

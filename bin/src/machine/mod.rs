@@ -9,10 +9,9 @@ mod memory;
 pub mod processor;
 
 use latency_core::arch::Atomics;
-use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Dimms, Host};
 use latency_core::topology::{Node, Sharing, Topology};
-use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize};
+use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, NodeSet, PageSize};
 
 pub use memory::Supply;
 pub use processor::{CoreKind, Platform, Processor};
@@ -221,7 +220,6 @@ impl Machine {
     }
 
     /// Returns the machine with the findings of a search.
-    #[must_use]
     pub fn looked_at(&self, sizing: Sizing) -> Machine {
         Machine { sizing: Some(sizing), ..*self }
     }

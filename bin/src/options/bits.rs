@@ -12,13 +12,11 @@ impl FlagSet {
     pub const ALL: FlagSet = FlagSet(u128::MAX);
 
     /// Returns the options that are in either set.
-    #[must_use]
     pub const fn union(self, other: FlagSet) -> FlagSet {
         FlagSet(self.0 | other.0)
     }
 
     /// Returns the options that are in both sets.
-    #[must_use]
     pub const fn intersection(self, other: FlagSet) -> FlagSet {
         FlagSet(self.0 & other.0)
     }

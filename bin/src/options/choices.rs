@@ -1,10 +1,9 @@
-//! The options with a value that is one of a few words.
+//! The values that options accept: enumerations of a few words, and the kinds of values as help and messages name them.
 //!
 //! Each enumeration lists its words once. The core contains the words that results use too.
 
 use latency_core::traffic::{KINDS, Kind};
-use latency_core::worded;
-use latency_core::words::Worded;
+use latency_core::{Worded, worded};
 
 /// The length of a help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +53,6 @@ impl Kinds {
     pub const NONE: Kinds = Kinds(0);
 
     /// Returns the set with the kind at `place` of [`KINDS`] added.
-    #[must_use]
     pub const fn with(self, place: usize) -> Kinds {
         Kinds(self.0 | 1 << place)
     }
@@ -102,6 +100,72 @@ impl Worded for Of {
         }
     }
 }
+
+/// A kind of value.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ValueKind {
+    /// The word after the `=` in help texts, such as `SIZE` in `--size=SIZE`.
+    pub name: &'static str,
+    /// The text to type, in a form that can follow "use".
+    pub expects: &'static str,
+}
+
+/// Returns a kind of value.
+const fn kind(name: &'static str, expects: &'static str) -> ValueKind {
+    ValueKind { name, expects }
+}
+
+pub(super) const LIST: ValueKind = kind("LIST", "node ids and ranges of them, such as 0,2-3, or all");
+pub(super) const MEMORY: ValueKind =
+    kind("LIST|local", "node ids and ranges of them, such as 0,2-3, or all, or local");
+pub(super) const CPUS: ValueKind = kind("LIST", "CPU numbers and ranges of them, such as 0,2-3, or all");
+pub(super) const TRAFFIC_KINDS: ValueKind = kind(
+    "LIST",
+    "some of read, 3:1, 2:1, 1:1, nt-write, copy-nt, random, write, copy and read-stream, such as read,2:1",
+);
+pub(super) const VIEW: ValueKind = kind("nodes|mix|scaling|cores", "one of nodes, mix, scaling and cores");
+pub(super) const LOAD_FROM: ValueKind = kind("cpunode|memnode|all", "one of cpunode, memnode and all");
+pub(super) const NODE: ValueKind = kind("N", "the id of one node, such as 1");
+pub(super) const RATES: ValueKind = kind("LIST|auto", "auto, or rates such as 0,10,50%,max");
+pub(super) const PACING: ValueKind = kind("poisson|even", "poisson or even");
+pub(super) const THREADS: ValueKind = kind("one|all", "one or all");
+pub(super) const PAIRS: ValueKind =
+    kind("auto|all|classes|LIST", "auto, all, classes, or pairs of CPUs such as 0:1,4:9");
+pub(super) const METHOD: ValueKind =
+    kind("cas|read-cas|flag|message", "one of cas, read-cas, flag and message");
+pub(super) const CPU: ValueKind =
+    kind("N|first", "the number of one CPU, such as 4, or first (cores: a list such as 0,2-3)");
+pub(super) const CHAINS: ValueKind =
+    kind("LIST", "some of 1,2,3,4,6,8,10,12,14,16,20,24,32,48,64, or ranges of them, such as 1,4-16");
+pub(super) const COUNT: ValueKind = kind("N", "a whole number, such as 1000");
+pub(super) const SIZE: ValueKind = kind("SIZE", "bytes with K, M, G or T (binary), such as 256M or 1.5G");
+pub(super) const UNIT: ValueKind = kind("UNIT", "B, K, M or G (binary)");
+pub(super) const BYTES: ValueKind = kind("BYTES", "8, 16, 32 or a multiple of 64 bytes");
+pub(super) const PERCENT: ValueKind = kind("PCT", "a percentage, such as 1 or 0.5");
+pub(super) const WHOLE_SECONDS: ValueKind = kind("TIME", "whole seconds up to 1000, such as 60 or 1m");
+pub(super) const TIME: ValueKind =
+    kind("TIME", "seconds, or a number with ms, s, m or h, such as 10, 0.5 or 1m");
+pub(super) const UNTIL: ValueKind =
+    kind("quiet[=TIME]", "quiet, or quiet=TIME such as quiet=120 or quiet=2m");
+pub(super) const BASELINE: ValueKind = kind("FILE", "the path of results saved with --format=jsonl");
+pub(super) const EXPECTED: ValueKind =
+    kind("N|FILE", "a number of hosts, or the path of a file with one host name a line");
+pub(super) const OF: ValueKind = kind("typical|load|steady", "typical, load or steady");
+pub(super) const FILE: ValueKind = kind("FILE", "the path of a file, or - for standard output");
+pub(super) const LABEL: ValueKind = kind(
+    "KEY=VALUE",
+    "up to 16 different keys of letters, digits and _-./, such as rack=7 or env:SLURM_JOB_ID",
+);
+pub(super) const PAGES: ValueKind =
+    kind("auto|4k|thp|2m|1g", "auto, 4k (base pages), thp, or a size of huge pages such as 2m or 1g");
+pub(super) const ORDER: ValueKind = kind(
+    "random|page-local|sequential|backward|grouped",
+    "one of random, page-local, sequential, backward and grouped",
+);
+pub(super) const VISITS: ValueKind = kind("1|2|4", "1, 2 or 4");
+pub(super) const KERNEL: ValueKind = kind("pointer|index", "pointer or index");
+pub(super) const FORMAT: ValueKind = kind("FORMAT", "one of the formats");
+pub(super) const WHEN: ValueKind = kind("auto|always|never", "one of auto, always and never");
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,10 @@
 //! Errors of the command line, each with its message.
 
-use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::messages;
-use latency_core::text::joined;
-use latency_core::units::{Bytes, CpuId, LineSize, NodeId};
+use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, NodeSet, joined, messages};
 
 use super::tokens::Escaped;
 use super::{Descriptor, Flag, FlagId, MAX_OPERANDS, MOST_OUTPUTS, ValueError, ValueKind};
-use crate::report::format::{Format, Purpose};
+use crate::report::{Format, Purpose};
 
 messages! {
     /// An invalid argument: invalid alone, together with others, or on this machine.

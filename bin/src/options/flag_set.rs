@@ -62,7 +62,6 @@ impl FlagSet {
     }
 
     /// Returns the set with `flag` added.
-    #[must_use]
     pub const fn with(self, flag: FlagId) -> FlagSet {
         FlagSet(self.0 | 1 << flag as u8)
     }

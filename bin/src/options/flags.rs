@@ -6,17 +6,16 @@ use core::fmt;
 use core::num::NonZeroU64;
 
 use latency_core::cores::Exchange;
-use latency_core::math::ToReal;
-use latency_core::units::NodeId;
+use latency_core::{NodeId, ToReal};
 
-use super::kinds::{
-    BASELINE, BYTES, CHAINS, COUNT, CPU, CPUS, EXPECTED, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM,
-    MEMORY, METHOD, NODE, OF, ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SIZE, THREADS, TIME, UNIT, UNTIL,
-    VIEW, VISITS, ValueKind, WHEN, WHOLE_SECONDS,
+use super::choices::{
+    BASELINE, BYTES, CHAINS, COUNT, CPU, CPUS, EXPECTED, FILE, FORMAT, KERNEL, LABEL, LIST, LOAD_FROM,
+    MEMORY, METHOD, NODE, OF, ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SIZE, THREADS, TIME,
+    TRAFFIC_KINDS, UNIT, UNTIL, VIEW, VISITS, ValueKind, WHEN, WHOLE_SECONDS,
 };
 use super::values::{self, ValueError};
 use super::{Descriptor, Help, Options, pairs};
-use crate::report::format::Format;
+use crate::report::Format;
 use Setter::{Switch, Value};
 
 /// Maximum `--points-per-octave`: a step of 1/64 of an octave is 1 %, below the spread between placements.
@@ -292,7 +291,7 @@ flags! {
         "seed of the random access order",
         default "42";
     Traffic "traffic" Traffic COMMON,
-        Value(&KINDS, |options, value| set_some(&mut options.traffic, values::traffic(value))),
+        Value(&TRAFFIC_KINDS, |options, value| set_some(&mut options.traffic, values::traffic(value))),
         "read/write mix: read, write, copy, ... (n:1 reads every line and writes every n-th)",
         default "read, or all with --view=mix" for loaded "read,2:1";
     View "view" Traffic COMMON,
@@ -558,8 +557,9 @@ mod tests {
     use super::super::choices::{Kernel, Order};
     use super::*;
     use crate::tests::plain::assert_plain;
+    use latency_core::Worded;
     use latency_core::cores::Method;
-    use latency_core::words::{When, Worded};
+    use latency_core::words::When;
     use std::string::{String, ToString};
     use std::vec::Vec;
 

@@ -3,15 +3,14 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::arch::ARCHITECTURE;
-use latency_core::text::joined;
+use latency_core::joined;
 
 use super::Descriptor;
 use super::bits::FlagSet;
 use super::choices::Help;
 use super::flags::{FLAGS, Flag, FlagId, FlagText, GROUPS, Group};
 use crate::report::figures::width;
-use crate::report::format::Format;
-use crate::report::wrap::Wrap;
+use crate::report::{Format, Wrap};
 
 /// Maximum width of a help text in columns, which every terminal has.
 const WIDTH: usize = 80;

@@ -9,9 +9,7 @@ mod choices;
 mod error;
 mod flag_set;
 mod flags;
-mod foreign;
 mod help;
-mod kinds;
 mod labels;
 
 pub mod nearest;
@@ -29,23 +27,21 @@ use core::fmt;
 use core::num::{NonZeroU32, NonZeroU64};
 
 use latency_core::cores::{Choice as PairChoice, Method};
-use latency_core::cpulist::{CpuSet, IdSet, NodeSet};
 use latency_core::kernel::lanes::LaneKernel;
 use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{LoadFrom, Threads, View};
-use latency_core::units::{Bytes, CpuId, NodeId, Pages, Picoseconds};
 use latency_core::words::When;
+use latency_core::{Bytes, CpuId, CpuSet, IdSet, NodeId, NodeSet, Pages, Picoseconds};
 
-use crate::report::format::{Format, Purpose};
+use crate::report::{Format, Purpose};
 
 pub use bits::FlagSet;
-pub use choices::{Help, Kernel, Kinds, Of, Order, Rate};
+pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, ValueKind};
 pub use error::UsageError;
 pub use flags::{FLAGS, Flag, FlagId, FlagText, GROUPS, Group, Setter};
 pub use help::{
     COMMIT, EXAMPLES, EXIT_CODES, TAGLINE, VALUES, write_experiment_help, write_help, write_version,
 };
-pub use kinds::ValueKind;
 pub use labels::Labels;
 pub use outputs::Output;
 pub use pairs::Pairs;

@@ -3,8 +3,7 @@
 use alloc::vec::Vec;
 
 use latency_core::cores::Choice as Rule;
-use latency_core::units::CpuId;
-use latency_core::words::Worded;
+use latency_core::{CpuId, Worded};
 
 use super::values::{ValueError, cpu};
 

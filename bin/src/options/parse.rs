@@ -1,16 +1,15 @@
 //! Turns tokens into options, and then checks the options together.
+use latency_core::LINE;
 use latency_core::chain::FEWEST_PAGES;
-use latency_core::units::LINE;
 
 use super::bits::FlagSet;
 use super::choices::Order;
 use super::flags::{FLAGS, Flag, FlagId, Setter};
-use super::foreign;
-use super::nearest::nearest;
+use super::nearest::{self, nearest};
 use super::outputs::FORMAT_FLAGS;
 use super::tokens::{Escaped, Token, Tokens};
 use super::{Descriptor, Help, Options, Pairs, Selection, UsageError};
-use crate::report::format::Format;
+use crate::report::Format;
 use crate::sys::auxv::page_size;
 
 /// Why a range of sizes and a size contradict each other.
@@ -113,7 +112,7 @@ fn read<'a>(
 }
 
 fn unknown<'a>(name: &'a [u8], options: &Options<'_>) -> UsageError<'a> {
-    if let Some(ours) = foreign::ours(name) {
+    if let Some(ours) = nearest::of_other_tool(name) {
         return UsageError::ForeignOption { name: Escaped(name), ours };
     }
     let Selection { descriptor, named, .. } = options.experiment;

@@ -7,17 +7,14 @@ use core::fmt;
 use core::num::NonZeroU32;
 
 use latency_core::chain::WINDOWS;
-use latency_core::cpulist::{IdSet, ListError};
+use latency_core::cpulist::ListError;
 use latency_core::kernel::lanes::PARALLEL;
-use latency_core::messages;
-use latency_core::text::joined;
 use latency_core::traffic::KINDS;
-use latency_core::units::{Bytes, CpuId, PageSize, Pages, Picoseconds};
-use latency_core::words::Worded;
+use latency_core::{Bytes, CpuId, IdSet, PageSize, Pages, Picoseconds, Worded, joined, messages};
 
 use super::choices::{Kinds, Rate};
 use super::tokens::Escaped;
-use crate::report::format::Format;
+use crate::report::Format;
 
 messages! {
     /// The reason for refusing a value. `Display` writes the reason without the value.

@@ -4,8 +4,7 @@
 
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel::Encoding;
-use latency_core::math::{self, ToReal};
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::{Bytes, PageSize, Pages, ToReal, math};
 
 use super::regions;
 pub use super::regions::Memory;
@@ -13,7 +12,7 @@ use super::sizes::LEAST_DEFAULT;
 use crate::error::{Attempt, PlacementError};
 use crate::machine::{Machine, Sizing};
 use crate::options::{FlagId, Options};
-use crate::result::{Point, Walk, chain};
+use crate::result::{Point, Walk, point};
 
 /// Minimum rounds before the confidence interval is evaluated: over 15 rounds it contains the median in 96.5 of 100
 /// runs.
@@ -319,7 +318,6 @@ impl Budget {
 
     /// Returns the budget of random walks of `each_ns` over `points`, in which memory and translation are told apart, as a
     /// part of a run with this budget.
-    #[must_use]
     pub fn telling_apart(self, machine: &Machine, points: &[Point], each_ns: f64) -> Budget {
         let count = points.len();
         let in_memory = points.iter().all(|point| Budget::may_tell_apart(machine, point));
@@ -439,7 +437,6 @@ impl Budget {
     }
 
     /// Returns the budget with chains that are rewritten for each visit.
-    #[must_use]
     pub const fn rewritten(mut self, places: u64) -> Budget {
         self.memory = Memory::Rewritten { places };
         self.long_visit_ns = LONG_VISIT_NS;
@@ -448,7 +445,6 @@ impl Budget {
 
     /// Returns the budget with `run_ns` for `points` points together, unless the user gave a limit or a number of
     /// trials.
-    #[must_use]
     pub fn within(mut self, run_ns: f64, points: usize) -> Budget {
         let asked = self.bounded || self.trials.is_some();
         self.share_ns = if asked { f64::INFINITY } else { run_ns / points.max(1).real() };
@@ -492,7 +488,7 @@ impl Budget {
             && (stride, kernel.encoding) == (line.bytes(), Encoding::Pointer);
         let split =
             self.split.filter(|_| is_usual).and_then(|page| Chain::split(size, line, page, seed).ok());
-        split.map_or_else(|| chain::chain(point), Ok)
+        split.map_or_else(|| point::chain(point), Ok)
     }
 
     /// Returns the number of rounds that each of `points` points has room for.
@@ -512,9 +508,8 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::errno::Errno;
-    use latency_core::kernel;
-    use latency_core::units::{CpuId, LineSize, NodeId};
+    use crate::sys::Errno;
+    use latency_core::{CpuId, LineSize, NodeId, kernel};
 
     #[test]
     fn any_number_of_points_has_room_for_an_interval() {

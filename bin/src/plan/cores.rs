@@ -2,13 +2,12 @@
 //! holds in a known state, and another core reads or takes.
 
 use latency_core::cores::{Choice, Exchange, Pair, State, Walk as Access};
-use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::topology::Shared;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::{Bytes, CpuId, CpuSet, NodeId, NodeSet};
 
 use super::budget::Budget;
 use super::curve::first_level_cache;
-use super::{EachPoint, Planning, Scope, single};
+use super::{EachPoint, Planning, Scope, sizes};
 use crate::error::{Failure, PlacementError};
 use crate::machine::{Machine, Platform};
 use crate::options::{Options, Pairs};
@@ -200,7 +199,7 @@ fn states(
 /// Returns the number of lines of a level: its cache has room for them, and the level before has not. Lines in memory
 /// are flushed out of all caches. Returns `None` without that cache.
 fn lines(machine: &Machine, level: LineLevel) -> Option<u64> {
-    let (line, cache) = (machine.line, |level| single::cache(machine, level));
+    let (line, cache) = (machine.line, |level| sizes::cache(machine, level));
     let second = || {
         let most = cache(2).map_or(u64::MAX, |cache| cache.0 / 2);
         line.within(Bytes((first_level_cache(machine).0 * CACHES).min(most)))

@@ -3,14 +3,14 @@
 //! Pure, like the whole plan. [`latency_core::model::refine`] adds further sizes while measuring.
 
 use latency_core::chain::Order;
-use latency_core::math::{self, ToReal, exp2};
-use latency_core::units::{Bytes, NodeId, PageSize, Pages};
+use latency_core::math::{self, exp2};
+use latency_core::{Bytes, NodeId, PageSize, Pages, ToReal};
 
-use super::{EachPoint, Planning, Scope, single};
+use super::{EachPoint, Planning, Scope, sizes};
 use crate::error::{Failure, PlacementError};
 use crate::machine::{Machine, Platform};
 use crate::options::{Options, UsageError};
-use crate::result::{Point, chain};
+use crate::result::{Point, point};
 
 /// Assumed size of a first-level data cache that is not reported; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
@@ -28,7 +28,7 @@ const MOST_POINTS: usize = 400;
 
 /// Returns the first-level data cache that sysfs or the processor reports, or else the assumed size.
 pub fn first_level_cache(machine: &Machine) -> Bytes {
-    single::cache(machine, 1).unwrap_or(UNKNOWN_L1)
+    sizes::cache(machine, 1).unwrap_or(UNKNOWN_L1)
 }
 
 /// Passes the points of a curve to `each`, by ascending size.
@@ -48,7 +48,7 @@ pub fn points<'a>(
     };
     let (least, most) = ends(planning, target)?;
     let like = Point::like(options, machine, [initiator, target], cpu, least);
-    chain::chain(&like)?;
+    point::chain(&like)?;
     sizes(options, machine, (least, most), POINTS_PER_OCTAVE, &mut |size| each(Point { size, ..like }))?;
     Ok(())
 }

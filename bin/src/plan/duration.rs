@@ -1,21 +1,22 @@
-//! The expected duration of a plan, for users who want to know it before they wait. Pure, and an estimate.
+//! The expected duration of a plan, for users who want to know it before they wait, and the time limit of a whole run
+//! (`--budget`): as much time for the visits as the work around them leaves. Pure, and an estimate.
 //!
 //! It uses the points and the budget that the engine uses. The speed of memory and disturbances by neighbours are not
 //! known beforehand, so the result is a range.
 
 use core::fmt;
 use core::ops::{Add, Mul};
-use latency_core::math::ToReal;
 
 use latency_core::chain::Order;
-use latency_core::math;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, ToReal, math};
 
 use super::budget::{
     BATCHES, Budget, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, Memory, OVERTIME, Pass, SHORT_PASS, WINDOW_NS,
 };
-use super::single;
+use super::{looked_at, sizes};
+use crate::error::PlacementError;
 use crate::machine::Machine;
+use crate::options::Options;
 use crate::result::{Point, Walk};
 
 /// Nanoseconds of a round: twenty batches of 100 microseconds, with readings of the clocks between them.
@@ -64,19 +65,16 @@ impl Range {
     pub const ZERO: Range = Range(0.0, 0.0);
 
     /// Returns the range for a run that may continue for `wait_ns` until neighbours are quiet.
-    #[must_use]
     pub fn or_waits(self, wait_ns: Option<f64>) -> Range {
         Range(self.0, self.1.max(wait_ns.map_or(0.0, |wait| wait + START.1 + AUDIT.1)))
     }
 
     /// Returns the range with neither end below the other range's.
-    #[must_use]
     pub fn at_least(self, other: Range) -> Range {
         Range(self.0.max(other.0), self.1.max(other.1))
     }
 
     /// Returns the range with neither end above `limit`.
-    #[must_use]
     pub fn at_most(self, limit: f64) -> Range {
         Range(self.0.min(limit), self.1.min(limit))
     }
@@ -122,7 +120,7 @@ fn around(points: &[Point], mapped: f64) -> Range {
 
 /// Returns the maximum expected nanoseconds if a time limit of the whole run ends the visits and the audit, so that a
 /// slow start leaves less time for them.
-pub fn longest_ns(machine: &Machine, points: &[Point], budget: &Budget) -> f64 {
+fn longest_ns(machine: &Machine, points: &[Point], budget: &Budget) -> f64 {
     let Range(least, most) = START + audit(points);
     estimate(machine, points, budget).1 - (most - least)
 }
@@ -134,7 +132,7 @@ fn hop(machine: &Machine, point: &Point) -> Range {
     }
     let line = point.line.bytes();
     let lines = Bytes(point.size.0 / point.stride.max(line).0 * line.0);
-    let caches = [single::cache(machine, 1), single::cache(machine, 2), Some(machine.last_level_cache())];
+    let caches = [sizes::cache(machine, 1), sizes::cache(machine, 2), Some(machine.last_level_cache())];
     let held = caches.iter().position(|cache| cache.is_some_and(|cache| lines <= cache));
     held.and_then(|level| HOPS.get(level)).copied().unwrap_or(HOPS[3])
 }
@@ -317,7 +315,7 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
         matches!(point.walk, Walk::Chain) && points.first().is_some_and(|first| first.size == point.size)
     };
     let bounded = budget.window_ns > 0.0 || points.iter().all(alike);
-    let own = single::cache(machine, 2);
+    let own = sizes::cache(machine, 2);
     let is_own = points.iter().all(|point| own.is_some_and(|own| point.size <= own));
     let used = USED[usize::from(is_own)] * time;
     let all = if bounded { all } else { all.at_least(Range(used, time)) };
@@ -325,4 +323,71 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let least = if budget.window_ns > 0.0 { all.0 } else { once.0 };
     let held = Range(1e9, 1e9) * budget.held.real();
     around(points, mapped) + all.at_most((OVERTIME * time).max(least)) + held
+}
+
+/// Returns the nanoseconds from the start of the run after which no visit begins: the rest is for the last checks, which
+/// runs of windows do not have.
+pub fn visits_end_ns(options: &Options<'_>, budget: &Budget) -> f64 {
+    const SHARE: f64 = 0.9;
+    const CHECKS_NS: f64 = 1e9;
+    let whole_ns = options.whole_ns();
+    let checks_ns = if budget.batches > 1.0 { CHECKS_NS } else { 0.0 };
+    (whole_ns - checks_ns).max(0.5 * whole_ns).min(SHARE * whole_ns)
+}
+
+/// Returns the nanoseconds from the start of the run after which it ends with what is measured: an idle machine never
+/// needs them.
+pub fn end_ns(options: &Options<'_>) -> f64 {
+    const SHARE: f64 = 1.2;
+    const LATEST_NS: f64 = 2e9;
+    let whole_ns = options.whole_ns();
+    (SHARE * whole_ns).max(whole_ns + LATEST_NS)
+}
+
+/// Returns the time of the search for the working set before a run.
+fn look(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Range {
+    looked_at(options, machine, points).map_or(Range::ZERO, |_| LOOK)
+}
+
+/// Returns the expected duration of the whole run.
+pub fn expected(options: &Options<'_>, machine: &Machine, points: &[Point], budget: &Budget) -> Range {
+    let takes = estimate(machine, points, budget).or_waits(options.until_ns());
+    (takes + look(options, machine, points)).at_most(options.whole_ns())
+}
+
+/// Limits the visits, so that the run ends within the time that the user gave it, if any.
+///
+/// # Errors
+///
+/// [`PlacementError::BudgetTooShort`] if the time does not suffice for a visit to each point, unless the run has begun.
+pub fn fit_visits(
+    options: &Options<'_>,
+    machine: &Machine,
+    points: &[Point],
+    budget: &mut Budget,
+) -> Result<(), PlacementError<'static>> {
+    /// Steps of the search for the time of the visits.
+    const STEPS: usize = 12;
+    let whole_ns = options.whole_ns();
+    let takes_ns = |visits_ns: f64| {
+        let mut limited = *budget;
+        limited.limit(visits_ns, points.len());
+        longest_ns(machine, points, &limited) + look(options, machine, points).1
+    };
+    if whole_ns.is_infinite() || takes_ns(f64::INFINITY) <= whole_ns {
+        return Ok(());
+    }
+    let least_ns = takes_ns(0.0);
+    // A search that found a larger working set belongs to the run.
+    if least_ns > whole_ns && machine.sizing.is_none() {
+        return Err(PlacementError::BudgetTooShort { seconds: math::whole(least_ns / 1e9) + 1 });
+    }
+    let (mut fits_ns, mut over_ns) = (0.0, whole_ns);
+    for _ in 0..STEPS {
+        let middle_ns = (fits_ns + over_ns) / 2.0;
+        let end = if takes_ns(middle_ns) <= whole_ns { &mut fits_ns } else { &mut over_ns };
+        *end = middle_ns;
+    }
+    budget.limit(fits_ns, points.len());
+    Ok(())
 }

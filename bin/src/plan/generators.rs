@@ -1,8 +1,7 @@
 //! Chooses the CPUs that generate traffic, and their memory. Pure, like the whole plan.
 
-use latency_core::cpulist::CpuSet;
 use latency_core::topology::Shared;
-use latency_core::units::{Bytes, CpuId, LINE, NodeId};
+use latency_core::{Bytes, CpuId, CpuSet, LINE, NodeId};
 
 use super::Planning;
 use super::sizes::{CACHES, LEAST_DEFAULT, check, whole_pages, within_half};

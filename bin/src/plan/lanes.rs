@@ -1,13 +1,13 @@
 //! The points of the experiments that walk several lanes: their loops and working sets.
 
 use latency_core::kernel::lanes::{self, Filler, Gap};
-use latency_core::units::{Bytes, NodeId};
+use latency_core::{Bytes, NodeId};
 
 use super::{EachPoint, Planning, Scope, working_set};
 use crate::analysis::claims::Claims;
 use crate::error::Failure;
 use crate::machine::Machine;
-use crate::result::{Point, Walk, chain};
+use crate::result::{Point, Walk, point};
 
 /// Number of fillers between two points of the window test.
 const STEP: usize = 64;
@@ -17,7 +17,7 @@ fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
     let claims = Claims::of(machine);
     let claim = claims.level(level)?;
     match level {
-        3 => super::single::in_last_level(machine),
+        3 => super::sizes::in_last_level(machine),
         _ => Some(machine.page.whole(Bytes(claim.size.0 / 2))).filter(|size| size.0 > 0),
     }
 }
@@ -33,7 +33,7 @@ fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let size = working_set(planning, target, 1)?;
     let point = Point::like(options, machine, [initiator, target], cpu, size);
-    chain::chain(&point)?;
+    point::chain(&point)?;
     Ok(point)
 }
 

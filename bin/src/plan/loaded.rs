@@ -2,9 +2,7 @@
 //!
 //! The rates are known once the limit has been measured; [`levels`] returns them then.
 
-use latency_core::cpulist::CpuSet;
-use latency_core::math::ToReal;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::{Bytes, CpuId, CpuSet, NodeId, ToReal};
 
 use super::budget::{FEWEST_ROUNDS, budget_ns};
 use super::traffic::{check_kinds, kinds};
@@ -13,7 +11,7 @@ use crate::analysis::load::share;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Options, Rate};
-use crate::result::{Point, Traffic, Walk, chain};
+use crate::result::{Point, Traffic, Walk, point};
 use crate::warning::Warning;
 
 /// Number of levels that are added where latency has doubled.
@@ -57,7 +55,7 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
             None => generators::two_fifths(machine, (to, count), wanted),
         };
         let like = Point::like(options, machine, [from, to], cpu, size);
-        chain::chain(&like)?;
+        point::chain(&like)?;
         curve(planning, &like, count, &mut left_ns, each)?;
     }
     Ok(())

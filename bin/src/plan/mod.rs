@@ -12,14 +12,12 @@ pub mod lanes;
 pub mod loaded;
 pub mod regions;
 mod scope;
-pub mod single;
 pub mod sizes;
 pub mod traffic;
-pub mod whole_run;
 
 use latency_core::chain::Order;
 use latency_core::kernel::{self, Kernel};
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
+use latency_core::{Bytes, CpuId, NodeId, PageSize, Pages, Worded};
 
 pub use budget::{Budget, Memory, Optional, Pass};
 pub use regions::{PlannedRegion, Regions};
@@ -29,10 +27,9 @@ pub use sizes::{CACHES, looked_at, most, working_set};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::{self, Options};
-use crate::result::{Point, Walk, chain};
+use crate::result::{Point, Walk, point};
 use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
-use latency_core::words::Worded;
 
 /// The inputs of a plan.
 pub struct Planning<'p, 'a> {
@@ -131,7 +128,7 @@ pub fn matrix<'a>(
         for target in scope.targets_of(initiator).iter().map(NodeId) {
             let size = working_set(planning, target, scope.targets.len())?;
             let point = Point::like(options, machine, [initiator, target], cpu, size);
-            chain::chain(&point)?;
+            point::chain(&point)?;
             each(point);
         }
     }

@@ -5,7 +5,7 @@
 //! (McCalpin, "Memory directories in Intel processors", 2023). Pure, like the whole plan.
 
 use latency_core::topology::MAX_NODES;
-use latency_core::units::{Bytes, NodeId, Pages};
+use latency_core::{Bytes, NodeId, Pages};
 
 use crate::machine::Machine;
 use crate::result::{Point, Walk};
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
-    use latency_core::units::{CpuId, LineSize, PageSize};
+    use latency_core::{CpuId, LineSize, PageSize};
 
     const POINT: Point = Point {
         initiator: NodeId(0),

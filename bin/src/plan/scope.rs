@@ -2,8 +2,7 @@
 //!
 //! Impossible requests are refused here, before anything is mapped.
 
-use latency_core::cpulist::NodeSet;
-use latency_core::units::{CpuId, NodeId};
+use latency_core::{CpuId, NodeId, NodeSet};
 
 use super::Planning;
 use crate::error::{Failure, PlacementError};
@@ -95,7 +94,6 @@ impl Scope {
     }
 
     /// Returns the scope, reduced to one pair of its nodes.
-    #[must_use]
     pub fn narrowed(self, from: NodeId, to: NodeId) -> Scope {
         Scope { initiators: only(from), targets: only(to), ..self }
     }

@@ -1,13 +1,14 @@
-//! The working set: large enough to reach memory, and small enough to be available.
+//! The working set: large enough to reach memory, and small enough to be available; sizes derived from the caches; and
+//! the point from which the others of an experiment are derived.
+//!
+//! Pure, like the whole plan.
 
 use latency_core::chain::Order;
-use latency_core::cpulist::NodeSet;
 use latency_core::host::Bound;
-use latency_core::kernel;
-use latency_core::units::{Bytes, NodeId, PageSize, PageSource};
+use latency_core::{Bytes, NodeId, NodeSet, PageSize, PageSource, kernel};
 
-use super::Planning;
-use crate::error::PlacementError;
+use super::{Planning, Scope};
+use crate::error::{Failure, PlacementError};
 use crate::machine::{Machine, Sizing, Supply};
 use crate::options::Options;
 use crate::result::{Point, Walk};
@@ -157,4 +158,46 @@ pub fn whole_pages(machine: &Machine, size: Bytes) -> Bytes {
     const MANY: u64 = 16;
     let huge = machine.huge_page();
     if size >= huge.bytes().times(MANY) { huge.whole(size) } else { PageSize::MIB_2.whole(size) }
+}
+
+/// Returns the point from which the others of an experiment are derived: the first initiator and its own memory, with
+/// the default working set.
+///
+/// # Errors
+///
+/// The errors of [`Scope::resolve`], [`Scope::pair`] and [`super::working_set`].
+pub fn base_point<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
+    let scope = Scope::resolve(planning)?;
+    let Planning { options, machine, .. } = *planning;
+    let (initiator, target) = scope.pair(options, machine)?;
+    let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
+    let size = super::working_set(planning, target, 1)?;
+    Ok(Point::like(options, machine, [initiator, target], cpu, size))
+}
+
+/// Returns the size of a data cache that sysfs or the processor reports, if either does.
+pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
+    let sysfs = machine.host.caches.data(level.into()).map(|cache| cache.size);
+    let claims = || machine.processor.caches.iter().flatten();
+    let claimed = || claims().find(|claim| claim.level == level).map(|claim| claim.size);
+    sysfs.or_else(claimed).filter(|size| *size >= PageSize::LEAST.bytes())
+}
+
+/// Returns the size of the largest cache that the core does not share.
+pub fn private_cache(machine: &Machine) -> Bytes {
+    cache(machine, 2).or_else(|| cache(machine, 1)).unwrap_or_default()
+}
+
+/// Returns the least working set that is for the most part beyond that cache.
+pub fn beyond_private(machine: &Machine) -> Bytes {
+    private_cache(machine).times(2)
+}
+
+/// Returns a working set that the last-level cache serves: the size that a search found, or else a third of the
+/// reported cache, because the cache is shared. Returns `None` if a search found none.
+pub fn in_last_level(machine: &Machine) -> Option<Bytes> {
+    match machine.sizing {
+        Some(sizing) if sizing.cache_sought => sizing.in_cache,
+        _ => cache(machine, 3).map(|cache| machine.page.whole(Bytes(cache.0 / 3))),
+    }
 }

@@ -1,10 +1,8 @@
 //! The points of `bandwidth`: the CPUs that generate, the memory that they access, and the number of generators at a
 //! time.
 
-use latency_core::cpulist::CpuSet;
-use latency_core::math::{self, ToReal};
 use latency_core::traffic::{KINDS, Kind, Pattern, View};
-use latency_core::units::{CpuId, LineSize, NodeId};
+use latency_core::{CpuId, CpuSet, LineSize, NodeId, ToReal, math};
 
 use super::{EachPoint, Planning, Scope, generators, working_set};
 use crate::error::{Failure, PlacementError};

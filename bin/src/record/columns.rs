@@ -6,7 +6,8 @@
 use core::fmt::{self, Debug};
 use core::ops::{BitOr, Deref};
 
-use crate::report::document::{ENDS, Field};
+use crate::report::Field;
+use crate::report::document::ENDS;
 
 /// A column, by its place in the table. Dereferences to its field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -177,31 +178,26 @@ pub static FIELDS_OF_POINTS: [Field; POINTS.len()] = {
 
 impl Column {
     /// Returns its key.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         FIELDS[self.place()].key
     }
 
     /// Returns its place in the table.
-    #[must_use]
     pub const fn place(self) -> usize {
         self.0 as usize
     }
 
     /// Returns the kind of its values.
-    #[must_use]
     pub fn kind(self) -> ColumnKind {
         KINDS.get(self.place()).copied().unwrap_or(ColumnKind::Word)
     }
 
     /// Returns its words for people; empty if it does not tell points apart.
-    #[must_use]
     pub fn words(self) -> &'static str {
         RANKS.iter().find(|(_, column, _)| *column == self).map_or("", |(.., words)| words)
     }
 
     /// Returns the largest count: nodes, CPUs and numbers of chains, which tell points apart, have 32 bits.
-    #[must_use]
     pub fn largest(self) -> u64 {
         if self.words().is_empty() { u64::MAX } else { u32::MAX.into() }
     }
@@ -213,7 +209,6 @@ impl Column {
 
     /// Returns the column with a key, and the part with it: its value (0), or an end of its interval (1, 2). The search
     /// begins at `near`, because the members of a row follow each other in about the order of the table.
-    #[must_use]
     pub fn named(key: &str, near: Column) -> Option<(Column, usize)> {
         let end = |end: usize| Some((key.strip_suffix(ENDS[end])?, end + 1));
         let (own, part) = end(0).or_else(|| end(1)).unwrap_or((key, 0));
@@ -255,7 +250,6 @@ impl ColumnSet {
     pub const CPUS: ColumnSet = ColumnSet::of(&[INITIATOR_CPU, TARGET_CPU]);
 
     /// Returns the set of some columns.
-    #[must_use]
     pub const fn of(columns: &[Column]) -> ColumnSet {
         let (mut set, mut index) = (0, 0);
         while index < columns.len() {
@@ -272,13 +266,11 @@ impl ColumnSet {
     }
 
     /// Returns whether a column is in the set.
-    #[must_use]
     pub const fn has(self, column: Column) -> bool {
         self.0 >> column.0 & 1 == 1
     }
 
     /// Returns the columns of this set that are not in another one.
-    #[must_use]
     pub const fn without(self, other: ColumnSet) -> ColumnSet {
         ColumnSet(self.0 & !other.0)
     }
@@ -289,7 +281,6 @@ impl ColumnSet {
     }
 
     /// Returns whether a column is in both sets.
-    #[must_use]
     pub const fn meets(self, other: ColumnSet) -> bool {
         self.0 & other.0 != 0
     }

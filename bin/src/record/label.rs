@@ -3,12 +3,11 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::traffic::Pattern;
-use latency_core::units::Pages;
-use latency_core::words::Worded;
+use latency_core::{Pages, Worded};
 
 use super::columns::*;
 use super::row::{MEDIAN, ONE_WAY, Row};
-use crate::result::words::PageKind;
+use crate::result::PageKind;
 
 /// The states of a line, as coherence protocols write them.
 const STATES: [&str; 3] = ["Modified", "Exclusive", "Shared"];

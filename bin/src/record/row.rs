@@ -3,15 +3,13 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use latency_core::math;
-use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::Kind;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Estimate, Interval, math};
 
 use super::columns::*;
-use crate::report::document::Value;
-use crate::result::sample::{LATENCIES, Sample};
-use crate::result::split::LoadParts;
+use crate::report::Value;
+use crate::result::outcome::LATENCIES;
+use crate::result::{LoadParts, Sample};
 
 /// Access of a pair of CPUs: the value is the time of a line in one direction.
 pub const ONE_WAY: &str = "one way";
@@ -53,13 +51,11 @@ impl Row {
     pub const EMPTY: Row = Row { places: [NO_CELL; COUNT], cells: Vec::new(), hidden: ColumnSet::EMPTY };
 
     /// Returns a row with a latency alone.
-    #[must_use]
     pub fn timed(nanoseconds: f64) -> Row {
         Row::EMPTY.with(NS, Estimate { value: nanoseconds, interval: None })
     }
 
     /// Returns the row with another cell.
-    #[must_use]
     pub fn with(mut self, column: Column, value: impl Into<Value>) -> Row {
         self.put(column, value);
         self
@@ -104,7 +100,6 @@ impl Row {
     }
 
     /// Returns the cell of a column, hidden or not; `None` without one.
-    #[must_use]
     pub fn cell(&self, column: Column) -> Option<&Value> {
         self.cells.get(self.place_of(column))
     }
@@ -121,7 +116,6 @@ impl Row {
     }
 
     /// Returns whether the row has a value of a column.
-    #[must_use]
     pub fn tells(&self, column: Column) -> bool {
         match self.get(column) {
             Value::None => false,
@@ -131,7 +125,6 @@ impl Row {
     }
 
     /// Returns the word of a column; empty without one.
-    #[must_use]
     pub fn word(&self, column: Column) -> &str {
         match self.get(column) {
             Value::Word(word) => word,
@@ -140,7 +133,6 @@ impl Row {
     }
 
     /// Returns the whole number of a column.
-    #[must_use]
     pub fn count(&self, column: Column) -> Option<u64> {
         match self.get(column) {
             Value::Count(count) => Some(*count),
@@ -149,7 +141,6 @@ impl Row {
     }
 
     /// Returns the flag of a column.
-    #[must_use]
     pub fn flag(&self, column: Column) -> Option<bool> {
         match self.get(column) {
             Value::Flag(flag) => Some(*flag),
@@ -158,7 +149,6 @@ impl Row {
     }
 
     /// Returns the measured number of a column.
-    #[must_use]
     pub fn number(&self, column: Column) -> Option<f64> {
         match self.get(column) {
             Value::Real(number) => Some(*number),
@@ -167,7 +157,6 @@ impl Row {
     }
 
     /// Returns the measured number of a column, and its interval.
-    #[must_use]
     pub fn estimate(&self, column: Column) -> Option<Estimate> {
         match self.get(column) {
             Value::Estimate(estimate) if estimate.value.is_finite() => Some(*estimate),
@@ -176,7 +165,6 @@ impl Row {
     }
 
     /// Returns the value of a column for programs, without units; empty without one.
-    #[must_use]
     pub fn plain(&self, column: Column) -> String {
         match self.get(column) {
             // The usual stride is only known of a walk.
@@ -189,7 +177,6 @@ impl Row {
     }
 
     /// Returns whether the value of a column is the given one.
-    #[must_use]
     pub fn is_word(&self, column: Column, word: &str) -> bool {
         match self.get(column) {
             Value::Word(own) => own == word,
@@ -198,13 +185,11 @@ impl Row {
     }
 
     /// Returns whether the value of a column is the same in both rows, or missing in one of them.
-    #[must_use]
     pub fn agrees(&self, other: &Row, column: Column) -> bool {
         !self.tells(column) || !other.tells(column) || self.get(column) == other.get(column)
     }
 
     /// Returns whether the values of all columns in a set are the same in both rows, or missing in one of them.
-    #[must_use]
     pub fn is_same(&self, other: &Row, columns: ColumnSet) -> bool {
         // The columns that tell thousands of points apart are compared first.
         const FIRST: [Column; 5] = [INITIATOR_NODE, TARGET_NODE, WORKING_SET, INITIATOR_CPU, TARGET_CPU];
@@ -213,7 +198,6 @@ impl Row {
     }
 
     /// Returns whether another row has a different value for the same point.
-    #[must_use]
     pub fn contradicts(&self, other: &Row) -> bool {
         self.is_same(other, ColumnSet::POINTS)
             && self.word(PAGES_OBTAINED) == other.word(PAGES_OBTAINED)
@@ -221,63 +205,53 @@ impl Row {
     }
 
     /// Returns the initiator and target nodes.
-    #[must_use]
     pub fn pair(&self) -> Option<(u32, u32)> {
         let node = |column| self.count(column).map(|node| node as u32);
         node(INITIATOR_NODE).zip(node(TARGET_NODE))
     }
 
     /// Returns the working set; 0 if it is unknown.
-    #[must_use]
     pub fn size(&self) -> Bytes {
         Bytes(self.count(WORKING_SET).unwrap_or(0))
     }
 
     /// Returns the distance between lines.
-    #[must_use]
     pub fn stride(&self) -> Bytes {
         self.count(STRIDE).map_or(USUAL_STRIDE, Bytes)
     }
 
     /// Returns the latency in nanoseconds; NaN without one.
-    #[must_use]
     pub fn nanoseconds(&self) -> f64 {
         self.number(NS).unwrap_or(f64::NAN)
     }
 
     /// Returns the interval of the latency.
-    #[must_use]
     pub fn interval(&self) -> Option<Interval> {
         self.estimate(NS)?.interval
     }
 
     /// Returns the latency with its interval.
-    #[must_use]
     pub fn time(&self) -> Estimate {
         Estimate { value: self.nanoseconds(), interval: self.interval() }
     }
 
     /// Returns the latency in core cycles.
-    #[must_use]
     pub fn core_cycles(&self) -> Option<f64> {
         self.number(CORE_CYCLES).filter(|cycles| *cycles > 0.0)
     }
 
     /// Returns the core clock, in GHz.
-    #[must_use]
     pub fn core_gigahertz(&self) -> Option<f64> {
         self.number(CORE_GHZ).filter(|clock| *clock > 0.0)
     }
 
     /// Returns the median absolute deviation of rounds, relative to the latency, if it is plausible.
-    #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         let relative = self.number(MAD_NS)? / self.nanoseconds();
         Some(relative).filter(|deviation| (0.0..10.0).contains(deviation))
     }
 
     /// Returns the point as the input of a fit.
-    #[must_use]
     pub fn sample(&self) -> Sample {
         Sample {
             size: self.size(),
@@ -290,20 +264,17 @@ impl Row {
     }
 
     /// Returns the load without address translation, and the translation; `None` if not told apart.
-    #[must_use]
     pub fn parts(&self) -> Option<LoadParts> {
         let without_translation = within(self.estimate(WITHOUT_TRANSLATION)).filter(is_positive)?;
         Some(LoadParts { without_translation, translation: within(self.estimate(TRANSLATION))? })
     }
 
     /// Returns whether the load without address translation is one of memory: no cache holds the working set.
-    #[must_use]
     pub fn is_memory(&self) -> bool {
         self.number(MEMORY_NS).is_some_and(|memory| memory > 0.0)
     }
 
     /// Returns the latency while neighbours were quiet.
-    #[must_use]
     pub fn undisturbed(&self) -> Option<Estimate> {
         within(self.estimate(UNDISTURBED_NS)).filter(is_positive)
     }
@@ -318,20 +289,17 @@ impl Row {
     }
 
     /// Returns whether this row's first CPU is another row's second CPU.
-    #[must_use]
     pub fn begins_with_end_of(&self, other: &Row) -> bool {
         self.tells(INITIATOR_CPU) && self.count(INITIATOR_CPU) == other.count(TARGET_CPU)
     }
 
     /// Returns whether the CPU in a column of another row is one of this row's two CPUs.
-    #[must_use]
     pub fn has_cpu_of(&self, other: &Row, column: Column) -> bool {
         other.tells(column)
             && [INITIATOR_CPU, TARGET_CPU].iter().any(|own| self.count(*own) == other.count(column))
     }
 
     /// Returns the kind of traffic that the value is of; `None` for other walks.
-    #[must_use]
     pub fn traffic(&self) -> Option<&'static Kind> {
         Kind::parse(self.word(TRAFFIC))
     }

@@ -6,8 +6,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use latency_core::sort::sort_by;
-use latency_core::stats::Estimate;
+use latency_core::{Estimate, sort_by};
 
 use super::figures::{PRECISE, rounded};
 
@@ -212,7 +211,6 @@ pub struct Chart {
 
 impl Chart {
     /// Rounds all numbers to the digits of documents, so that the chart of a saved result is the chart of its run.
-    #[must_use]
     pub fn rounded(mut self) -> Chart {
         for Series { data: Data::Points(points) | Data::Scatter(points) | Data::Curve(points), .. } in
             &mut self.series

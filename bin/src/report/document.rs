@@ -4,8 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 
-use latency_core::stats::{Estimate, Summary};
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Estimate, Summary};
 
 use super::terminal::Terminal;
 

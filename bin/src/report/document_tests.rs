@@ -1,7 +1,7 @@
 //! One small result, described once, in every format.
 
 use core::fmt::Write;
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval};
 use std::string::String;
 
 use super::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};

@@ -5,7 +5,8 @@
 use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
-use latency_core::text::{joined, steers};
+use latency_core::joined;
+use latency_core::text::steers;
 
 /// A function that writes one character of a text, and escapes it if it would be taken for markup.
 type Escape = fn(&mut dyn Write, char) -> fmt::Result;

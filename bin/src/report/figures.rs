@@ -5,9 +5,9 @@
 //! sentences; [`Precise`] has seven, for programs.
 
 use core::fmt::{self, Display, Write};
+use latency_core::Text;
 use latency_core::decimal::Real;
 use latency_core::math::{self, round};
-use latency_core::text::Text;
 
 /// Number from which on every double is a whole number (2^52). Larger ones may not fit into a `u64`.
 const WHOLE_FROM: f64 = 4_503_599_627_370_496.0;

@@ -3,9 +3,9 @@
 //!
 //! This module depends on the matrix and the terminal, but not on the results.
 
+use super::axis::Shades;
 use super::chart::{Matrix, mark};
 use super::figures::{Figure, width};
-use super::shade::Shades;
 use super::terminal::Terminal;
 use core::fmt::{self, Write};
 

@@ -3,10 +3,8 @@
 //! These modules depend neither on experiments nor on latencies: the caller supplies the numbers, the words and the
 //! units.
 
-pub mod ascii;
 pub mod axis;
 pub mod chart;
-pub mod colour;
 pub mod document;
 pub mod escape;
 pub mod figures;
@@ -20,20 +18,25 @@ pub mod markdown;
 pub mod plot;
 pub mod prometheus;
 pub mod rows;
-pub mod shade;
 pub mod shown;
 pub mod stored;
 pub mod svg;
 pub mod table;
 pub mod terminal;
-pub mod weights;
 pub mod words;
 pub mod wrap;
 
 #[cfg(test)]
 mod document_tests;
 
-use format::Format;
+pub use axis::AxisRange;
+pub use chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
+pub use document::{Field, Level, Metric, PageRole, Part, Role, Style, Value};
+pub use figures::{ByPercent, Digits};
+pub use format::{Format, Purpose};
+pub use shown::{Picture, Shown, ShownPart, ShownTable};
+pub use terminal::Terminal;
+pub use wrap::Wrap;
 
 /// Every format that a result can be written in; the first is the default.
 pub static FORMATS: [Format; 9] = [

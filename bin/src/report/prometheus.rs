@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use latency_core::decimal::Trimmed;
+use latency_core::Trimmed;
 
 use super::document::{Metric, MetricLabel, Value};
 use super::escape::{Escaping, label};

@@ -9,8 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
-use latency_core::stats::Interval;
-use latency_core::units::NodeId;
+use latency_core::{Interval, NodeId};
 
 use super::chart::{Chart, Matrix};
 use super::document::{Attribute, Field, Level, Metric, MetricLabel, Part, Role, Value};

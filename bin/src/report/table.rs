@@ -5,12 +5,11 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use core::ops::Range;
 
-use super::ascii::{Ascii, ascii};
 use super::document::{Level, PageRole, Role, Style};
 use super::figures::width;
 use super::format::{Format, Purpose};
 use super::shown::{Picture, ShownPart, ShownTable};
-use super::terminal::Terminal;
+use super::terminal::{Ascii, Terminal, ascii};
 use super::wrap::{self, Wrap};
 use super::{heatmap, plot};
 

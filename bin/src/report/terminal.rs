@@ -1,4 +1,5 @@
-//! The capabilities of a terminal, and the escape sequences that use them.
+//! The capabilities of a terminal, the escape sequences that use them, and the forms in ASCII of characters beyond it,
+//! for streams without UTF-8.
 //!
 //! The caller asks the system; this module only stores the answer.
 
@@ -65,10 +66,38 @@ impl Terminal {
     }
 }
 
+/// A writer that passes on texts: unchanged if `unicode` is true, otherwise with the characters of this program in
+/// ASCII. Names from outside are not changed.
+pub struct Ascii<'o> {
+    /// The receiver.
+    pub out: &'o mut dyn Write,
+    /// True if the receiver shows characters beyond ASCII.
+    pub unicode: bool,
+}
+
+impl Write for Ascii<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.unicode || text.is_ascii() {
+            return self.out.write_str(text);
+        }
+        text.chars().try_for_each(|character| match character {
+            '±' => self.out.write_str("+-"),
+            '→' => self.out.write_str("->"),
+            'µ' => self.out.write_char('u'),
+            character => self.out.write_char(character),
+        })
+    }
+}
+
+/// Returns a value as an [`Ascii`] writer passes it on.
+pub fn ascii(shown: &dyn Display, unicode: bool) -> impl Display {
+    fmt::from_fn(move |out| write!(Ascii { out, unicode }, "{shown}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::String;
+    use std::string::{String, ToString};
 
     #[test]
     fn without_colours_there_are_no_escape_sequences() {
@@ -82,5 +111,11 @@ mod tests {
             assert_eq!(text.contains('\x1b'), colour);
             assert_eq!(text == "title\nsubtitle\n123", !colour);
         }
+    }
+
+    #[test]
+    fn only_a_stream_without_utf_8_gets_ascii() {
+        assert_eq!(ascii(&"±3.4% → 5 µs, Zoë", false).to_string(), "+-3.4% -> 5 us, Zoë");
+        assert_eq!(ascii(&"±3.4% → 5 µs", true).to_string(), "±3.4% → 5 µs");
     }
 }

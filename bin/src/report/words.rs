@@ -33,7 +33,6 @@ mod in_tests {
     }
 
     /// The end of the use of other words.
-    #[must_use]
     pub struct Until(Words);
 
     impl Drop for Until {

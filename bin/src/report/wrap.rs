@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use latency_core::text::Text;
+use latency_core::Text;
 
 /// A writer that begins a new line if the next word would not fit.
 pub struct Wrap<'o> {

@@ -2,8 +2,7 @@
 
 use latency_core::arch::{Cycles, Stamp};
 use latency_core::clock::{self, Sandwich};
-use latency_core::math::ToReal;
-use latency_core::units::{Hertz, Ticks};
+use latency_core::{Hertz, Ticks, ToReal};
 
 use crate::error::LONGEST_STEP_NS;
 use crate::report::words::words;

@@ -7,8 +7,7 @@
 //! Linux Documentation/scheduler/sched-stats.rst for /proc/PID/schedstat.
 
 pub use latency_core::host::{CpuTime, ErrorCounts};
-use latency_core::math::{self, ToReal};
-use latency_core::units::CpuId;
+use latency_core::{CpuId, ToReal, math};
 
 /// The conditions from the first trial to the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,13 +2,10 @@
 //!
 //! Reports read it; nothing here takes a sample.
 
-use latency_core::clock;
 use latency_core::histogram::Histogram;
 use latency_core::histogram::fold::Period;
 use latency_core::hops::{self, Quantile, Sample};
-use latency_core::math::ToReal;
-use latency_core::stats::{Interval, Summary};
-use latency_core::units::Hertz;
+use latency_core::{Hertz, Interval, Summary, ToReal, clock};
 
 /// Percentages of the reported percentiles of hops.
 pub const PERCENTAGES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];

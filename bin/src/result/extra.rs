@@ -1,11 +1,15 @@
-//! Findings that are not points, from the experiments that seek them.
+//! Findings that are not points, from the experiments that seek them: independent loads, the cost of address
+//! translation over spans without memory, the share of a working set that a shared cache still holds; and the tool's
+//! checks of itself.
+
+use core::fmt;
 
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::stats::Interval;
+use latency_core::{Bytes, Estimate, Interval, LineSize, Pages, Summary};
 
-use super::spans::{KINDS, SpanSeries};
-use super::walk::Reach;
+use super::point::Reach;
+use crate::sys::Errno;
 use crate::warning::NoCounters;
 
 /// Findings that are not points, from the experiments that seek them.
@@ -35,4 +39,164 @@ pub struct Strided {
     pub core_cycles: Option<f64>,
     /// The number of rounds that the medians are of.
     pub rounds: usize,
+}
+
+/// Number of kinds of pages: base pages, transparent huge ones, and those of two pools.
+pub const KINDS: usize = 4;
+/// Number of pages of the smallest span, whose time is that of a load without a TLB miss.
+pub const FEWEST_PAGES: u64 = 8;
+/// Bytes of an entry of a page table, which translates one page.
+pub const ENTRY: u64 = 8;
+/// Maximum loads before the first batch of a visit, which bring tables into the caches.
+pub const WARM_UP: u64 = 1 << 15;
+
+/// The time of a load of one line in each of a number of pages.
+#[derive(Clone, Copy, Debug)]
+pub struct SpanPoint {
+    /// The kind of pages.
+    pub pages: Pages,
+    /// The number of pages.
+    pub count: u64,
+    /// Nanoseconds of a load: the median over rounds.
+    pub nanoseconds: f64,
+    /// The interval of the nanoseconds; `None` with too few rounds.
+    pub interval: Option<Interval>,
+}
+
+/// The reason why there is no larger span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanEnd {
+    /// It is the largest one that was wanted.
+    Largest,
+    /// Populating a larger one would take too long.
+    Time,
+    /// Page tables of a larger one would be a quarter of the memory that is available, or more.
+    Tables,
+    /// The address space of the process is limited.
+    AddressSpace,
+    /// A larger one would need more mappings than a process may have.
+    Mappings,
+    /// The kernel refused page tables.
+    Refused(Errno),
+    /// The kernel gave memory in place of its page of zeros.
+    Memory,
+    /// The kernel gave base pages in place of huge ones.
+    NotHuge,
+    /// Neither the pages nor the memory of the process can be queried.
+    Unproven,
+    /// A load is faster than the nearest cache: the processor predicts the values.
+    Predicted,
+}
+
+impl fmt::Display for SpanEnd {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = match self {
+            SpanEnd::Largest => "none larger was wanted (--max-size)",
+            SpanEnd::Mappings => "a larger one needs more mappings (sysctl vm.max_map_count)",
+            SpanEnd::Time => "populating more takes too long",
+            SpanEnd::Tables => "page tables would need a quarter of the available memory",
+            SpanEnd::AddressSpace => "the address space is limited (ulimit -v)",
+            SpanEnd::Refused(errno) => return write!(out, "madvise(MADV_POPULATE_READ): {errno}"),
+            SpanEnd::Memory => "the kernel gives memory in place of its page of zeros (use_zero_page)",
+            SpanEnd::NotHuge => "the kernel gives base pages in place of transparent huge ones",
+            SpanEnd::Unproven => "neither move_pages nor /proc/self/status shows which pages these are",
+            SpanEnd::Predicted => "loads are faster than the nearest cache, so the processor predicts them",
+        };
+        fmt::Display::fmt(&words, out)
+    }
+}
+
+/// The spans of one kind of pages.
+#[derive(Clone, Copy, Debug)]
+pub struct SpanSeries {
+    /// The kind of pages.
+    pub pages: Pages,
+    /// The largest span; zero if nothing was measured.
+    pub span: Bytes,
+    /// The page tables of the largest span; `None` if the kernel does not tell.
+    pub tables: Option<Bytes>,
+    /// The share of the page tables in the memory of the CPU's node; `None` if the kernel does not tell.
+    pub tables_on_node: Option<f64>,
+    /// True if the kernel said of single pages that they are the page of zeros, or that they are in a pool.
+    pub queried: bool,
+    /// The reason why there is no larger span.
+    pub end: SpanEnd,
+    /// Time of a dependent load of the largest span, as a multiple of the time of an independent one.
+    pub at_once: Option<f64>,
+}
+
+/// The share of a working set that was still in the cache after a wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Residence {
+    /// The working set.
+    pub size: Bytes,
+    /// Nanoseconds between the last load of the fill and the first load again.
+    pub wait_ns: f64,
+    /// Mean nanoseconds from the load of a line to its second load.
+    pub after_ns: f64,
+    /// The share of lines that the second load found in a cache, as a mean over visits.
+    pub share: Estimate,
+    /// The look at other lines right after the first one, whose loads may have thrown them out; NaN after a wait.
+    pub again: SecondLook,
+    /// The number of visits.
+    pub visits: usize,
+    /// Interrupts that were seen during all waits; a processor on which they leave no mark shows none.
+    pub interrupts: u64,
+    /// The share of visits during which the kernel gave the CPU to another task.
+    pub switched: f64,
+}
+
+/// The share of lines that a second look found in the cache.
+#[derive(Clone, Copy, Debug)]
+pub struct SecondLook {
+    /// Mean nanoseconds from the load of a line to this look at it.
+    pub after_ns: f64,
+    /// The share, as a mean over visits.
+    pub share: Estimate,
+}
+
+/// The ratio of the time per node with a node in every line to that with a node in every fourth line, at random; 1
+/// without prefetching.
+#[derive(Clone, Copy, Debug)]
+pub struct Audit {
+    /// The memory that both walks span.
+    pub span: Bytes,
+    /// The cache line of the machine.
+    pub line: LineSize,
+    /// The ratio in full random order, over rounds.
+    pub random: Summary,
+    /// The ratio in random order within regions of 2 MiB, over rounds.
+    pub local: Summary,
+    /// The ratio of the time of pointers to that of indices, in the same order, over rounds; 1 if no prefetcher follows
+    /// pointers.
+    pub pointer: Summary,
+}
+
+/// One point, measured again in new memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Repeat {
+    /// The working set.
+    pub size: Bytes,
+    /// Nanoseconds of the first measurement.
+    pub first: f64,
+    /// Nanoseconds of the second.
+    pub second: f64,
+    /// True if the first pass over the new memory was slower than every later round; `None` if it was not timed.
+    pub served: Option<bool>,
+}
+
+/// The results of the tool's checks of itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Health {
+    /// Core cycles of a hit in the first-level cache: a whole number if the checks pass.
+    pub l1_cycles: Option<f64>,
+    /// The ratio of the time of a multiplication to that of an addition: 3 or 4.
+    pub multiply_ratio: Option<f64>,
+    /// The prefetch audit; `None` if it was not made.
+    pub audit: Option<Audit>,
+    /// The first point measured again; `None` if it was not.
+    pub repeat: Option<Repeat>,
+    /// True if translation buffers treat huge pages as small ones; `None` without huge pages, or if it cannot be
+    /// determined.
+    pub pages_behave_as_small: Option<bool>,
 }

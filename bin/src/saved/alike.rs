@@ -5,19 +5,18 @@
 use core::fmt::{self, Write};
 use core::ops::Range;
 
-use latency_core::math::{ToReal, ln};
-use latency_core::text::Text;
-use latency_core::units::{Bytes, Pages};
+use latency_core::math::ln;
+use latency_core::{Bytes, Pages, Text, ToReal};
 
 use super::conditions::{CPU_VENDOR, OF_IDENTITY};
 use super::rows::Saved;
-use crate::machine::processor::CoreKind;
+use crate::machine::CoreKind;
 use crate::record::columns::{
     self, Column, ColumnSet, KERNEL, ORDER, PAGES_OBTAINED, PATTERN, STRIDE, WORKING_SET,
 };
 use crate::record::members;
 use crate::record::row::Row;
-use crate::result::words::PageKind;
+use crate::result::PageKind;
 
 /// A condition that has to be alike.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +135,6 @@ const PLATFORM: usize = MASKED + 1;
 const L1: usize = 19;
 
 /// Returns the value of a type of cores by its word; an empty word if all cores are of one type.
-#[must_use]
 pub fn core_type(word: &str) -> u64 {
     let known = CORE_TYPES.iter().position(|known| *known == word);
     if word.is_empty() { 1 } else { known.unwrap_or(CORE_TYPES.len()) as u64 + 1 }
@@ -163,13 +161,11 @@ pub struct Under([u64; TABLE.len()]);
 
 impl Under {
     /// Returns the value of a condition.
-    #[must_use]
     pub fn get(self, condition: usize) -> u64 {
         self.0.get(condition).copied().unwrap_or(0)
     }
 
     /// Returns the same conditions with another value of one of them.
-    #[must_use]
     pub fn with(mut self, condition: usize, value: u64) -> Under {
         if let Some(slot) = self.0.get_mut(condition) {
             *slot = value;
@@ -178,14 +174,12 @@ impl Under {
     }
 
     /// Returns the conditions that are not alike, one bit for each.
-    #[must_use]
     pub fn differences(&self, other: Under) -> u64 {
         let differs = |condition: &usize| !alike(*condition, self.get(*condition), other.get(*condition));
         (0..TABLE.len()).filter(differs).fold(0, |all, condition| all | 1 << condition)
     }
 
     /// Returns the conditions of the host, without those of the measurement.
-    #[must_use]
     pub fn of_host(self) -> Under {
         let is_of_host =
             |condition| matches!(condition, PLACE_OF_NODES | SIDE_CACHE) || IDENTITY.contains(&condition);
@@ -196,7 +190,6 @@ impl Under {
 
     /// Returns the conditions of a point of a result. Conditions in the columns `without` are left
     /// out.
-    #[must_use]
     pub fn of(row: &Row, saved: &Saved, without: ColumnSet) -> Under {
         Under(core::array::from_fn(|condition| match TABLE.get(condition).and_then(|entry| entry.field) {
             Some(field) if without.has(field) => 0,
@@ -211,13 +204,11 @@ impl Under {
 }
 
 /// Returns the value of a condition that applies or does not.
-#[must_use]
 pub const fn yes(flag: bool) -> u64 {
     if flag { YES } else { NO }
 }
 
 /// Returns the value of a condition of a whole result; 0 if it is unknown, or a condition of points.
-#[must_use]
 pub fn of_result(saved: &Saved, condition: usize) -> u64 {
     match condition {
         WHOLE => yes(!saved.conditions.partial),
@@ -248,7 +239,6 @@ fn word(text: &str, words: &[&str]) -> u64 {
 }
 
 /// Returns the value of the condition of the obtained pages.
-#[must_use]
 pub fn pages(word: &str) -> u64 {
     match Pages::from_word(word.as_bytes()) {
         _ if word.is_empty() => 0,
@@ -258,7 +248,6 @@ pub fn pages(word: &str) -> u64 {
 }
 
 /// Returns the value of a condition that is a field of points; 0 if the row does not have it.
-#[must_use]
 pub fn of_row(row: &Row, condition: usize) -> u64 {
     let Some(ComparedCondition { field: Some(field), words, .. }) = TABLE.get(condition) else { return 0 };
     match *field {
@@ -270,7 +259,6 @@ pub fn of_row(row: &Row, condition: usize) -> u64 {
 }
 
 /// Returns whether two values of a condition are alike. Sizes are alike if they are less than half an octave apart.
-#[must_use]
 pub fn alike(condition: usize, one: u64, other: u64) -> bool {
     let size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(WORKING_SET));
     match (one, other) {

@@ -1,6 +1,6 @@
 //! The conditions under which a saved result was measured, if its file contains them.
 
-use latency_core::text::Text;
+use latency_core::Text;
 
 use crate::options::tokens::Escaped;
 use crate::options::{FLAGS, Group};
@@ -65,7 +65,6 @@ pub struct SavedConditions {
 
 impl SavedConditions {
     /// Returns whether a condition is known.
-    #[must_use]
     pub fn tells(&self, index: usize) -> bool {
         (index == OPTIONS && self.has_command) || self.texts.get(index).is_some_and(|text| !text.is_empty())
     }

@@ -6,14 +6,12 @@
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use latency_core::units::Bytes;
+use latency_core::Bytes;
 
 use crate::error::Problem;
 use crate::error::{Failure, SavedError};
 use crate::options::tokens::Escaped;
-use crate::sys::errno::Errno;
-use crate::sys::file;
-use crate::sys::table::Table;
+use crate::sys::{Errno, Table, file};
 
 /// Maximum size of a file. A result of thousands of points has a few megabytes; a larger file is something else.
 pub const LARGEST_FILE: Bytes = Bytes(16 << 20);

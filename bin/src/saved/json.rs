@@ -1,26 +1,25 @@
-//! Results in JSON: the points, and the host and the conditions of the run.
+//! Results in JSON: the points, and the host, its memory devices and the conditions of the run.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use latency_core::json::{Event, NOT_A_RESULT};
-use latency_core::math;
-use latency_core::text::Text;
+use latency_core::{Bytes, Text, math};
 
-use super::alike;
 use super::conditions::{CPU_VENDOR, EMULATED, MEMORY_ERRORS};
-use super::devices;
 use super::host::instant;
-use super::origin;
 use super::point::{is_compared, is_level, point, read as read_cell};
 use super::rows::{Draft, Problem, Saved, Tool, whole};
-use super::sections;
-use super::shape;
-use super::summaries;
-use super::tlb;
 use super::tree::JsonValue;
+use super::{alike, origin, shape, summaries, tlb};
 use crate::analysis::cause::{CACHES, SavedFacts};
 use crate::analysis::claims::{Claim, Source};
 use crate::options::tokens::escaped;
 use crate::record::columns::{CHAINS, KERNEL, NS, WORKING_SET};
-use crate::record::members::{self, CORE_TYPE, DIMMS, HYPERVISOR, MEMORY, MODEL};
+use crate::record::members::{
+    self, CORE_TYPE, CORRECTED, DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS, DIMMS, HYPERVISOR, MEMORY,
+    MODEL, UNCORRECTED,
+};
 use crate::record::row::{Row, bytes};
 
 /// Reads a document: of a run, of one experiment of a report, or a list of cpu-benchmarks.
@@ -39,7 +38,7 @@ pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft) -> Result<(), Pro
     if !draft.of_hosts {
         causes(document, &mut draft.saved);
     }
-    let is_report = sections::are_in(draft.saved.experiment.as_str());
+    let is_report = shape::has_sections(draft.saved.experiment.as_str());
     // The report of a run has sections, each with its rows. The report of saved results has none: all of its points are
     // in one list, and name their experiments.
     let is_collection = is_report && !draft.of_hosts && document.member(members::SECTIONS_OF.key).is_none();
@@ -67,7 +66,7 @@ pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft) -> Result<(), Pro
 fn circumstances(document: JsonValue<'_>, draft: &mut Draft) {
     let saved = &mut draft.saved;
     let experiment = document.at(members::EXPERIMENT.key).text();
-    draft.is_collection |= experiment == sections::SHOW && !draft.of_hosts;
+    draft.is_collection |= experiment == shape::SHOW && !draft.of_hosts;
     // A collection has the name of the command that made it, which is not an experiment.
     if !draft.is_collection {
         saved.experiment = Text::from_bytes(experiment.as_bytes());
@@ -76,9 +75,9 @@ fn circumstances(document: JsonValue<'_>, draft: &mut Draft) {
     origin::trust(document, &mut saved.origin.trust);
     let system = document.at(members::SYSTEM.key);
     origin::nodes(system.at(members::NODES.key), saved);
-    saved.conditions.set(DIMMS.key, &devices::population(system.at(DIMMS.key)));
+    saved.conditions.set(DIMMS.key, &device_population(system.at(DIMMS.key)));
     let errors = document.at(members::CONDITIONS.key).at(members::ERRORS.key);
-    let errors = devices::errors(errors.at(members::MEMORY_DEVICES.key));
+    let errors = device_errors(errors.at(members::MEMORY_DEVICES.key));
     saved.conditions.set(MEMORY_ERRORS, errors);
     // Only strings are conditions.
     let [cpu, machine] = [&members::CPU, &members::MACHINE].map(|field| system.at(field.key));
@@ -195,4 +194,51 @@ fn list(list: JsonValue<'_>, draft: &mut Draft) {
         }
         object.check(draft.push(row));
     }
+}
+
+/// Returns the populated slots: their number, capacity and rates, as far as these are known of every device; empty if no
+/// slot is.
+fn device_population(dimms: JsonValue<'_>) -> String {
+    let devices: Vec<JsonValue<'_>> = dimms.at(DIMM_DEVICES.key).objects().collect();
+    let all =
+        |key: &str| -> Option<Vec<f64>> { devices.iter().map(|device| device.at(key).number()).collect() };
+    if devices.is_empty() {
+        return String::new();
+    }
+    let mut text = devices.len().to_string();
+    if let Some(slots) = dimms.at(DIMM_SLOTS.key).number() {
+        text += &format!(" of {}", math::whole(slots));
+    }
+    if let Some(sizes) = all(DIMM_BYTES.key) {
+        text += &format!(", {}", Bytes(math::whole(sizes.iter().sum())));
+    }
+    if let Some(rates) = all(DIMM_RATE.key) {
+        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = rates.iter().copied().fold(0.0, f64::max);
+        text += &format!(", {}", math::whole(least));
+        if least < most {
+            text += &format!(" to {}", math::whole(most));
+        }
+        text += " MT/s";
+    }
+    text
+}
+
+/// Returns the errors of devices since boot: the worst kind, or none; empty without a driver that counts them.
+fn device_errors(devices: JsonValue<'_>) -> &'static str {
+    if devices.is_null() {
+        return "";
+    }
+    let (mut worst, mut is_known) = ("none", true);
+    for device in devices.objects() {
+        for kind in [CORRECTED.key, UNCORRECTED.key] {
+            let Some(count) = device.member(kind) else { continue };
+            match count.number() {
+                None => is_known = false,
+                Some(count) if count > 0.0 && worst != UNCORRECTED.key => worst = kind,
+                Some(_) => {}
+            }
+        }
+    }
+    if is_known || worst != "none" { worst } else { "" }
 }

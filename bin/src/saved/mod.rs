@@ -6,22 +6,17 @@
 pub mod alike;
 pub mod conditions;
 mod csv;
-mod devices;
 pub mod documents;
 mod fields;
 mod foreign;
 #[cfg(test)]
 mod foreign_tests;
-mod headings;
 pub mod host;
 mod json;
-mod numerals;
 mod origin;
-mod pairs;
 mod point;
 mod results;
 mod rows;
-pub mod sections;
 #[cfg(test)]
 mod several_tests;
 pub mod shape;
@@ -30,15 +25,12 @@ mod summaries;
 mod tests;
 pub mod tlb;
 pub mod tree;
-mod trust;
-mod unit;
 
 pub use rows::{MAX_ROWS, Problem, Saved, Tool};
 
 use conditions::escaped;
 use documents::LARGEST_FILE;
-use latency_core::text::Text;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Text};
 use rows::Draft;
 use tree::{JsonTree, JsonValue};
 
@@ -90,11 +82,13 @@ impl Saved {
             let found = draft.has_rows();
             let report = match tree.as_ref().map(JsonTree::root) {
                 // Tables of several experiments that were joined have rows, but no sections.
-                Some(report) if found.is_err() && sections::are_in(draft.saved.experiment.as_str()) => report,
+                Some(report) if found.is_err() && shape::has_sections(draft.saved.experiment.as_str()) => {
+                    report
+                }
                 Some(_) if !draft.is_collection => return found.map(|()| keep(draft)),
                 document => return found.and_then(|()| results::each(draft, document, &mut keep)),
             };
-            for section in sections::of(report) {
+            for section in shape::sections_of(report) {
                 let mut draft = Draft { in_brief, ..Draft::default() };
                 json::read(section, &mut draft)?;
                 // A result without a measured point is left out, because it has nothing to show.
@@ -117,8 +111,9 @@ impl Saved {
             draft.is_collection = results::lengths(&draft.rows, Some(document)).len() > 1;
             draft.has_no_contradiction().map_err(|what| document.at(ROWS.key).problem(what))?;
         }
-        if let Some(report) = document.filter(|_| sections::are_in(draft.saved.experiment.as_str())) {
-            sections::of(report).try_for_each(|section| draft.pool(|part| json::read(section, part)))?;
+        if let Some(report) = document.filter(|_| shape::has_sections(draft.saved.experiment.as_str())) {
+            shape::sections_of(report)
+                .try_for_each(|section| draft.pool(|part| json::read(section, part)))?;
             report.accepted()?;
         }
         draft.has_rows()?;
@@ -131,15 +126,16 @@ impl Saved {
         json::read(document, &mut draft)?;
         match draft.saved.experiment.as_str() {
             "" => Err(Problem::new(1, "the document names no experiment")),
-            sections::SHOW => Err(COLLECTION),
-            name if sections::are_in(name) && document.member(SECTIONS_OF.key).is_none() => Err(COLLECTION),
+            shape::SHOW => Err(COLLECTION),
+            name if shape::has_sections(name) && document.member(SECTIONS_OF.key).is_none() => {
+                Err(COLLECTION)
+            }
             _ => Ok(draft),
         }
     }
 }
 
 /// Returns whether a file can be read a second time: pipes and standard input cannot.
-#[must_use]
 pub fn is_repeatable(path: &[u8]) -> bool {
     path != b"-" && file::identity(Some(path), Stream::Input).is_some()
 }
@@ -187,14 +183,13 @@ fn malformed(path: &[u8], problem: Problem) -> Failure<'_> {
 
 /// Keeps a result for the rest of the process, if its sizes have a unit.
 fn kept<'a>(path: &'a [u8], draft: Draft) -> Result<Saved, Failure<'a>> {
-    if draft.without_unit && !unit::plausible(&draft.rows, draft.fractions) {
+    if draft.without_unit && !fields::can_be_bytes(&draft.rows, draft.fractions) {
         return Err(SavedError::NoUnit { path: Escaped(path) }.into());
     }
     Ok(draft.finish())
 }
 
 /// Returns the name of a file for output, without characters that control a terminal.
-#[must_use]
 pub fn shown(path: &[u8]) -> Text<256> {
     escaped(path)
 }

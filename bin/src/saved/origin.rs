@@ -2,16 +2,13 @@
 
 use core::fmt::Write;
 
-use latency_core::cpulist::CpuSet;
 use latency_core::json::Str;
-use latency_core::math::ToReal;
-use latency_core::text::Text;
+use latency_core::{CpuSet, Text, ToReal};
 
 use super::conditions::escaped;
-use super::host::SEPARATOR;
+use super::host::{SEPARATOR, Trust};
 use super::rows::Saved;
 use super::tree::JsonValue;
-use super::trust::Trust;
 use crate::analysis::cause::Fact;
 use crate::record::members;
 

@@ -1,7 +1,7 @@
 //! One point of a document. Its members have the names of the columns of a table.
 
+use latency_core::Pages;
 use latency_core::json::Event;
-use latency_core::units::Pages;
 
 use super::alike::ORDERS;
 use super::rows::LOADED;

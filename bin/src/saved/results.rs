@@ -6,14 +6,12 @@
 
 use alloc::vec::Vec;
 
-use latency_core::text::Text;
+use latency_core::Text;
 
-use super::host::instant;
-use super::origin;
+use super::host::{Trust, instant};
 use super::rows::{Draft, Problem, whole};
-use super::sections;
 use super::tree::JsonValue;
-use super::trust::Trust;
+use super::{origin, shape};
 use crate::record::columns::{ColumnSet, EXPERIMENT, HOST, STARTED};
 use crate::record::members::{
     CPU_BRAND, FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST, FILES, KERNEL_RELEASE,
@@ -71,7 +69,7 @@ pub fn each(
 fn read(result: &mut Draft, rows: &[Row], file: Option<JsonValue<'_>>) -> Result<(), Problem> {
     let Some(first) = rows.first() else { return Ok(()) };
     let saved = &mut result.saved;
-    let is_of_several = sections::are_in(saved.experiment.as_str());
+    let is_of_several = shape::has_sections(saved.experiment.as_str());
     saved.experiment = if is_of_several { Text::EMPTY } else { saved.experiment };
     saved.origin.started = instant(first.word(STARTED)).unwrap_or(0);
     saved.conditions.set(HOST.key, first.word(HOST));
@@ -86,7 +84,7 @@ fn read(result: &mut Draft, rows: &[Row], file: Option<JsonValue<'_>>) -> Result
             saved.origin.trust = Trust::default();
             origin::level(level, &mut saved.origin.trust);
         }
-        if !sections::are_in(saved.experiment.as_str()) {
+        if !shape::has_sections(saved.experiment.as_str()) {
             hidden = EXPERIMENT.into();
         }
     }

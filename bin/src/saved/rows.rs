@@ -2,14 +2,12 @@
 
 use alloc::vec::Vec;
 
-use latency_core::stats::Estimate;
-use latency_core::text::Text;
 use latency_core::traffic::Pattern;
-use latency_core::words::Worded;
+use latency_core::{Estimate, Text, Worded};
 
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::host::Origin;
-use super::sections;
+use super::shape;
 use super::tlb::SavedTlb;
 use crate::analysis::cause::{Fact, SavedFacts};
 use crate::analysis::claims::Claims;
@@ -19,7 +17,7 @@ use crate::record::columns::{
     STRIDE, TARGET_CPU, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::{MOST, ONE_WAY, Row};
-use crate::result::spans::KINDS;
+use crate::result::extra::KINDS;
 
 /// The experiment whose rows are levels of load.
 pub const LOADED: &str = "loaded";
@@ -72,31 +70,26 @@ pub struct Saved {
 
 impl Saved {
     /// Returns the name of its host; tables have it among the conditions.
-    #[must_use]
     pub fn host(&self) -> &str {
         self.named_host().unwrap_or("unnamed")
     }
 
     /// Returns the name of its host, if it has one.
-    #[must_use]
     pub fn named_host(&self) -> Option<&str> {
         self.told(self.origin.name.as_str(), HOST)
     }
 
     /// Returns the name of its processor.
-    #[must_use]
     pub fn cpu(&self) -> &str {
         self.named_cpu().unwrap_or("unknown CPU")
     }
 
     /// Returns the name of its processor, if the file has it.
-    #[must_use]
     pub fn named_cpu(&self) -> Option<&str> {
         self.told(self.origin.cpu.as_str(), BRAND)
     }
 
     /// Returns the release of its kernel, if the file has it.
-    #[must_use]
     pub fn named_kernel(&self) -> Option<&str> {
         self.told("", KERNEL)
     }
@@ -150,7 +143,7 @@ impl Draft {
     /// the classes may be wanted.
     pub fn skips_rows(&self) -> bool {
         let experiment = self.saved.experiment.as_str();
-        sections::are_in(experiment) || self.in_brief && experiment == "cores"
+        shape::has_sections(experiment) || self.in_brief && experiment == "cores"
     }
 
     /// Gives every limit of traffic the working set of the chain that was measured during the traffic.
@@ -176,9 +169,9 @@ impl Draft {
         if of_all.is_empty() || row.is_word(EXPERIMENT, of_all.as_str()) {
             self.saved.experiment = Text::of(format_args!("{}", row.word(EXPERIMENT)));
             row.hide(EXPERIMENT);
-        } else if !sections::are_in(of_all.as_str()) {
+        } else if !shape::has_sections(of_all.as_str()) {
             self.rows.iter_mut().for_each(|row| row.put(EXPERIMENT, of_all.as_str()));
-            self.saved.experiment = sections::name();
+            self.saved.experiment = shape::report_name();
         }
     }
 
@@ -308,7 +301,6 @@ pub struct TableLevel {
 
 impl TableLevel {
     /// Returns whether another level is one of the same curve.
-    #[must_use]
     pub fn is_beside(&self, other: &TableLevel) -> bool {
         (other.curve.is_none() || self.curve == other.curve)
             && self.of.count(LOAD_NODE) == other.of.count(LOAD_NODE)

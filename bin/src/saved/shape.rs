@@ -1,13 +1,15 @@
-//! The shape of a document: its schema, and the program that wrote it.
+//! The shape of a document: its schema, the program that wrote it, and the experiments of a saved report, each a
+//! document within the document of the report.
 
 use alloc::string::String;
 
+use latency_core::Text;
 use latency_core::json::Event;
 
 use super::tree::JsonValue;
 use crate::error::Problem;
 use crate::options::tokens::escaped;
-use crate::record::members::{self, TOOL, TOOL_NAME, VERSION};
+use crate::record::members::{self, SECTIONS_OF, TOOL, TOOL_NAME, VERSION};
 
 /// Version of the schema of written documents, and the only version that can be read.
 pub const SCHEMA: u32 = 2;
@@ -39,4 +41,25 @@ pub fn check(document: JsonValue<'_>) {
         Event::Number(_) => {}
         _ => schema.refuse("schema is not a number"),
     }
+}
+
+/// The word for a report, where other documents have the name of an experiment.
+const REPORT: &str = "report";
+
+/// The word for saved points.
+pub const SHOW: &str = "show";
+
+/// Returns whether a document with this name of an experiment contains other documents.
+pub fn has_sections(experiment: &str) -> bool {
+    experiment == REPORT
+}
+
+/// Returns the word for a report.
+pub fn report_name() -> Text<32> {
+    Text::of(format_args!("{REPORT}"))
+}
+
+/// Returns the document of every experiment of a report.
+pub fn sections_of(report: JsonValue<'_>) -> impl Iterator<Item = JsonValue<'_>> {
+    report.at(SECTIONS_OF.key).objects()
 }

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval};
 
 use super::point::read;
 use super::rows::{Draft, TableLevel};

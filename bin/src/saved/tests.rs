@@ -8,7 +8,7 @@ use crate::record::columns::{
 };
 use crate::record::label::Label;
 use crate::record::row::Row;
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval};
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
@@ -160,7 +160,7 @@ fn the_unit_comes_from_headings_suffixes_or_the_option() {
 fn implausible_sizes_are_not_taken_as_bytes() {
     let is_plausible = |text: &str| {
         let draft = Saved::parse(text.as_bytes(), None).unwrap();
-        !draft.without_unit || unit::plausible(&draft.rows, draft.fractions)
+        !draft.without_unit || fields::can_be_bytes(&draft.rows, draft.fractions)
     };
     for text in ["16 1\n262144 100\n", "1.5 1\n2048 2\n", "1 1\n2 1\n", "1024 1\n65536 90\n"] {
         assert!(!is_plausible(text), "{text}");
@@ -384,7 +384,7 @@ proptest! {
             for row in &draft.rows {
                 prop_assert!(row.nanoseconds() > 0.0 && row.nanoseconds().is_finite());
             }
-            let _ = unit::plausible(&draft.rows, draft.fractions);
+            let _ = fields::can_be_bytes(&draft.rows, draft.fractions);
         }
     }
 

@@ -1,9 +1,6 @@
 //! Levels of the TLB of a saved result: those of a curve, or those for each kind of pages.
 
-use latency_core::math;
-use latency_core::stats::{Estimate, Interval};
-use latency_core::text::Text;
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::{Bytes, Estimate, Interval, PageSize, Pages, Text, math};
 
 use super::tree::JsonValue;
 use crate::analysis::tlb::{TlbEnd, TlbLevels};
@@ -24,7 +21,6 @@ pub struct SavedTlb {
 /// Returns the levels for the pages of a row, as far as they are known.
 ///
 /// Levels for transparent pages are also levels for pages of a pool, if the entries have that size.
-#[must_use]
 pub fn of_row(kinds: &[SavedTlb], row: &Row) -> TlbLevels {
     let pages = row.word(PAGES_ASKED);
     let size = Pages::from_word(pages.as_bytes()).and_then(Pages::size).map(PageSize::bytes);

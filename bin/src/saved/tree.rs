@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use latency_core::json::{Error, Event, NOT_A_RESULT, Reader, Str};
-use latency_core::sort::sort_by;
+use latency_core::sort_by;
 
 use crate::error::Problem;
 use crate::options::tokens::escaped;
@@ -95,7 +95,6 @@ impl<'t> JsonTree<'t> {
     }
 
     /// Returns the outermost value.
-    #[must_use]
     pub fn root(&self) -> JsonValue<'_> {
         JsonValue { tree: self, index: 0 }
     }
@@ -172,7 +171,6 @@ impl<'j> JsonValue<'j> {
     }
 
     /// Returns the member of this name; null if there is none.
-    #[must_use]
     pub fn at(self, name: &str) -> JsonValue<'j> {
         self.member(name).unwrap_or(JsonValue { index: self.tree.nodes.len(), ..self })
     }
@@ -194,13 +192,11 @@ impl<'j> JsonValue<'j> {
     }
 
     /// Returns its content.
-    #[must_use]
     pub fn event(self) -> Event<'j> {
         self.tree.event(self.node())
     }
 
     /// Returns whether it is null.
-    #[must_use]
     pub fn is_null(self) -> bool {
         self.event() == Event::Null
     }
@@ -216,7 +212,6 @@ impl<'j> JsonValue<'j> {
     }
 
     /// Returns the string, if it is one.
-    #[must_use]
     pub fn string(self) -> Option<Str<'j>> {
         match self.event() {
             Event::String(string) => Some(string),
@@ -226,7 +221,6 @@ impl<'j> JsonValue<'j> {
 
     /// Returns the string, escaped, so that it cannot control a terminal; an empty one for null, and for another value,
     /// which is a defect.
-    #[must_use]
     pub fn text(self) -> String {
         match self.event() {
             Event::String(string) => return escaped(string.chars()),
@@ -256,7 +250,6 @@ impl<'j> JsonValue<'j> {
     }
 
     /// Returns a defect of this value.
-    #[must_use]
     pub fn problem(self, what: &'static str) -> Problem {
         let start = self.node().map_or(0, |node| node.start as usize);
         Problem::new(line_of(self.tree.text, start), what)

@@ -7,7 +7,7 @@
 //! [`keep`] follows the kernel's vector, and states what its caller must guarantee.
 
 use core::sync::atomic::{AtomicU64, Ordering};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::{Bytes, PageSize};
 
 /// `AT_NULL`, the type of the last entry.
 const END: usize = 0;

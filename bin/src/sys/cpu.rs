@@ -10,8 +10,7 @@
 use super::errno::Errno;
 use super::raw::syscall6;
 use core::mem::size_of_val;
-use latency_core::cpulist::CpuSet;
-use latency_core::units::{CpuId, NodeId};
+use latency_core::{CpuId, CpuSet, NodeId};
 use linux_raw_sys::general::{
     __NR_getcpu, __NR_getrusage, __NR_sched_getaffinity, __NR_sched_setaffinity, RUSAGE_THREAD,
 };
@@ -112,8 +111,8 @@ mod tests {
     use super::*;
     use crate::sys::auxv::page_size;
     use crate::sys::map::Region;
+    use latency_core::Pages;
     use latency_core::arch::Line;
-    use latency_core::units::Pages;
 
     #[test]
     fn a_thread_is_where_it_was_pinned() {

@@ -7,8 +7,8 @@ use super::path::Path;
 use super::table::Table;
 use super::terminal::Stream;
 use core::cell::Cell;
+use latency_core::Bytes;
 use latency_core::topology::Files;
-use latency_core::units::Bytes;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open as open_file, stat};
 

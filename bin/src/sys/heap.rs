@@ -12,7 +12,7 @@ use core::ptr::{NonNull, null_mut, with_exposed_provenance_mut as pointer};
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicUsize};
 
-use latency_core::units::Pages;
+use latency_core::Pages;
 
 use super::map::Region;
 

@@ -17,7 +17,7 @@ use core::ops::Range;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU8, Ordering};
 use latency_core::arch::Line;
-use latency_core::units::{PageSource, Pages};
+use latency_core::{PageSource, Pages};
 use linux_raw_sys::general::{__NR_rt_sigprocmask, MAP_HUGE_SHIFT};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
@@ -268,7 +268,7 @@ pub(super) fn fetch(at: *const u8) -> Result<(), Errno> {
 mod tests {
     use super::*;
     use crate::sys::file::for_each_line;
-    use latency_core::units::{Bytes, PageSize};
+    use latency_core::{Bytes, PageSize};
     use linux_raw_sys::general;
     use std::format;
     use std::string::String;

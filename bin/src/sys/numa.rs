@@ -15,8 +15,7 @@
 use super::errno::Errno;
 use super::raw::syscall6;
 use core::mem::size_of_val;
-use latency_core::cpulist::NodeSet;
-use latency_core::units::NodeId;
+use latency_core::{NodeId, NodeSet};
 use linux_raw_sys::general::{__NR_get_mempolicy, __NR_mbind, __NR_move_pages, __NR_set_mempolicy};
 use linux_raw_sys::mempolicy::{
     MPOL_BIND, MPOL_DEFAULT, MPOL_F_MEMS_ALLOWED, MPOL_MF_STRICT, MPOL_MODE_FLAGS,
@@ -128,7 +127,7 @@ mod tests {
     use super::*;
     use crate::sys::auxv::page_size;
     use crate::sys::map::Region;
-    use latency_core::units::{PageSize, Pages};
+    use latency_core::{PageSize, Pages};
     use linux_raw_sys::mempolicy::{MPOL_F_ADDR, MPOL_F_NODE, MPOL_LOCAL, MPOL_PREFERRED};
     use std::vec::Vec;
 

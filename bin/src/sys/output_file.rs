@@ -12,7 +12,7 @@ use super::path::Path;
 use super::raw::process_id;
 use super::signal;
 use super::terminal::Stream;
-use latency_core::text::Text;
+use latency_core::Text;
 use rustix::event::poll;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{

@@ -8,7 +8,7 @@
 //! `perf_event_open` gets the address of a record that contains its own size, and returns a new descriptor, which is
 //! owned from then on. The ioctls take numbers.
 
-use latency_core::math::ToReal;
+use latency_core::ToReal;
 
 use super::errno::Errno;
 use super::raw::syscall6;

@@ -14,7 +14,7 @@ use super::map::Region;
 use core::mem::{ManuallyDrop, align_of, needs_drop, size_of};
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
-use latency_core::units::{PageSize, Pages};
+use latency_core::{PageSize, Pages};
 
 /// Least alignment of a mapping, in bytes: a base page.
 const SMALLEST_PAGE: usize = PageSize::LEAST.bytes().0 as usize;

@@ -6,7 +6,7 @@
 //!
 //! One system call gets the address of a local record of the kernel's type.
 
-use latency_core::math::ToReal;
+use latency_core::ToReal;
 
 use super::raw::syscall6;
 use linux_raw_sys::general::{

@@ -14,9 +14,8 @@
 use super::errno::Errno;
 use super::map::{Reservation, base_page, fetch};
 use core::ops::Range;
-use latency_core::rng::Pcg32;
 use latency_core::span::SpanWalk;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::{Bytes, PageSize, Pcg32};
 use linux_raw_sys::general::MFD_HUGE_SHIFT;
 use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};

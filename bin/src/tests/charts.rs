@@ -1,8 +1,7 @@
 //! Charts and matrices for the tests, with realistic values.
 
-use crate::report::chart::{
-    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit,
-};
+use crate::report::chart::{MarkKind, MatrixGroup};
+use crate::report::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};
 

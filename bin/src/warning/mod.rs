@@ -3,9 +3,7 @@
 //! A warning is plain data. It is declared by one entry of `table.rs`, with its code, severity, text and remedy. Nothing
 //! here depends on the way in which a warning is found.
 
-mod causes;
 mod entry;
-mod group;
 mod set;
 mod table;
 
@@ -15,13 +13,11 @@ mod tests;
 use core::fmt;
 use core::mem::discriminant;
 
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::{Bytes, CpuId, NodeId};
 
-pub use causes::{Beside, Clipped, NoCounters, ShortText};
-pub use entry::Severity;
 use entry::{About, Entry, Facts};
-pub use group::WarningGroup;
-pub use set::Warnings;
+pub use entry::{Beside, Clipped, NoCounters, Severity, ShortText};
+pub use set::{WarningGroup, Warnings};
 pub use table::{MUCH_OTHER_WORK, SPARSE, Warning};
 
 impl Warning {

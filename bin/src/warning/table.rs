@@ -5,18 +5,17 @@
 use core::fmt;
 
 use latency_core::arch::Cycles;
-use latency_core::decimal::Trimmed;
-use latency_core::math::{self, ToReal};
-use latency_core::text::{Text, plural};
-use latency_core::units::{Bytes, CpuId, Hertz, LineSize, NodeId, PageSize, Pages, Picoseconds};
+use latency_core::{
+    Bytes, CpuId, Hertz, LineSize, NodeId, PageSize, Pages, Picoseconds, Text, ToReal, Trimmed, math, plural,
+};
 
-use super::causes::{Beside, Clipped, NoCounters, ShortText};
 use super::entry::About::{self, Cpu, Level, Node, Point, Run, Size, Traffic};
 use super::entry::Severity::{self, Fair, Note, Poor};
+use super::entry::{Beside, Clipped, NoCounters, ShortText};
 use super::entry::{Entry, Facts, percent, percent_off, size_option};
-use crate::report::figures::Digits;
+use crate::report::Digits;
 use crate::report::words::words;
-use crate::sys::errno::Errno;
+use crate::sys::Errno;
 
 /// Minimum share of a CPU for other work at which it changes caches and clocks in most trials. Trials that less work
 /// interrupts are not used.

@@ -2,11 +2,10 @@
 
 use super::*;
 use crate::report::words::{AARCH64, speak};
-use crate::sys::errno::Errno;
+use crate::sys::Errno;
 use crate::tests::plain::assert_plain;
 use latency_core::host::Bound;
-use latency_core::text::Text;
-use latency_core::units::{Hertz, LineSize, PageSize, Pages, Picoseconds};
+use latency_core::{Hertz, LineSize, PageSize, Pages, Picoseconds, Text};
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};

@@ -5,23 +5,20 @@
 //! [`NodeLayout`] gives the places of the nodes in memory; `buffer` writes them there. Nothing here
 //! reads memory.
 
-mod cycle;
 mod grouped;
 mod layout;
-mod region;
 mod weyl;
 
 use crate::hash::Fnv;
 use crate::rng::Pcg32;
 use crate::units::{Bytes, LineSize, PageSize};
 use core::hash::Hasher;
-use cycle::CyclicPermutation;
 use grouped::{Grouped, GroupedAlone};
-use region::Within;
+use weyl::{CyclicPermutation, Within};
 
-pub use cycle::SATTOLO_LIMIT;
 pub use grouped::{FEWEST_PAGES, GROUPED, WINDOWS, Window};
 pub use layout::{NodeLayout, ShapeError};
+pub use weyl::SATTOLO_LIMIT;
 
 /// The order of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,13 @@
-//! The memory devices (DIMMs) of a machine, as its firmware describes them in SMBIOS, or else as the kernel's EDAC
-//! drivers do.
+//! The memory devices (DIMMs) of a machine, as its firmware describes them in SMBIOS, or else as the kernel's drivers
+//! for memory errors (EDAC) do, and the errors that these drivers have counted.
 //!
 //! Names of slots follow no convention, so devices are counted, and no channel is derived from a name. A table is a
 //! text of the firmware's maker: its lengths and handles may be wrong, and a table that contradicts itself is not used.
 //!
 //! # References
-//! DMTF DSP0134 (SMBIOS 3.7), structures 16, 17, 19 and 20; Linux `Documentation/ABI/testing/sysfs-firmware-dmi-tables`
-//! and `Documentation/admin-guide/RAS/main.rst` (EDAC).
+//! DMTF DSP0134 (SMBIOS 3.7), structures 16, 17, 19 and 20; Linux `Documentation/ABI/testing/sysfs-firmware-dmi-tables`,
+//! `Documentation/admin-guide/RAS/main.rst` and `Documentation/ABI/testing/sysfs-devices-edac` (EDAC).
 
-use crate::host::edac::{self, EdacDevice};
 use crate::text::Text;
 use crate::topology::Files;
 use crate::topology::files::{self, hexadecimal};
@@ -169,7 +168,7 @@ pub fn read_table(
 /// Passes the populated devices that EDAC knows to `each`. Returns `None` if it knows none, or only parts of devices.
 pub fn read_edac(files: &impl Files, each: &mut dyn FnMut(&Dimm)) -> Option<()> {
     let (mut any, mut whole) = (false, true);
-    edac::visit(files, &mut |EdacDevice { directory, size, is_rank }| {
+    visit_edac(files, &mut |EdacDevice { directory, size, is_rank }| {
         (any, whole) = (true, whole && !is_rank);
         let kind = files::text::<64>(files, format_args!("{directory}/dimm_mem_type"));
         let kind = KINDS.iter().find(|known| kind.as_str().ends_with(known.1));
@@ -318,5 +317,68 @@ impl<'t> Structure<'t> {
             node: node.or_else(|| node_of(table, ADDRESSES_OF_DEVICE, self.field(0x02, 2), node_at)),
         });
         Some(())
+    }
+}
+
+/// Maximum number of memory controllers, and of devices of each: a processor has up to twelve controllers, and only
+/// populated slots have a directory, so their numbers have gaps.
+const MOST: [u32; 2] = [128, 128];
+
+/// A device, or a rank of it.
+struct EdacDevice {
+    /// Its directory.
+    directory: Text<64>,
+    /// Its capacity in MiB.
+    size: u64,
+    /// True if it is only a rank.
+    is_rank: bool,
+}
+
+/// Passes each device to `each`.
+fn visit_edac(files: &impl Files, each: &mut dyn FnMut(&EdacDevice)) {
+    for controller in 0..MOST[0] {
+        let own: Text<64> = Text::of(format_args!("/sys/devices/system/edac/mc/mc{controller}"));
+        if files::read(files, format_args!("{own}/mc_name"), &mut [0; 64]).is_none() {
+            continue;
+        }
+        for device in 0..2 * MOST[1] {
+            let (is_rank, device) = (device >= MOST[1], device % MOST[1]);
+            let name = if is_rank { "rank" } else { "dimm" };
+            let directory = Text::of(format_args!("{own}/{name}{device}"));
+            if let Some(size) = files::number(files, format_args!("{directory}/size")) {
+                each(&EdacDevice { directory, size, is_rank });
+            }
+        }
+    }
+}
+
+/// The errors of a device, or of a rank of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorCounts {
+    /// Its name, in the words of the firmware or of the driver.
+    pub locator: Text<64>,
+    /// The directory of its counters, which distinguishes devices of one name.
+    pub directory: Text<64>,
+    /// The corrected and the uncorrected errors since the kernel started, and both since an earlier reading; `None` if
+    /// unknown.
+    pub counts: [Option<u64>; 4],
+}
+
+impl ErrorCounts {
+    /// Passes the counts of each device since the kernel started to `each`.
+    pub fn read(files: &impl Files, each: &mut dyn FnMut(&ErrorCounts)) {
+        visit_edac(files, &mut |EdacDevice { directory, .. }| {
+            let count = |kind| files::number(files, format_args!("{directory}/dimm_{kind}_count"));
+            each(&ErrorCounts {
+                locator: files::text(files, format_args!("{directory}/dimm_label")),
+                directory: *directory,
+                counts: [count("ce"), count("ue"), None, None],
+            });
+        });
+    }
+
+    /// Returns true if both are counts of one device.
+    pub fn is_of(&self, other: &ErrorCounts) -> bool {
+        (&self.directory, &self.locator) == (&other.directory, &other.locator)
     }
 }

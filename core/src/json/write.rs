@@ -5,7 +5,7 @@
 
 use core::fmt::{self, Write};
 
-use super::error::MAX_DEPTH;
+use super::read::MAX_DEPTH;
 use crate::decimal::Real;
 use crate::text::steers;
 

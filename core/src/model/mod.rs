@@ -20,14 +20,14 @@
 //! | model | `m_k(S)`, `x = S / C_k` | valid for |
 //! | --- | --- | --- |
 //! | mixture | 0 up to `C_k`, then `1 - 1/x` | the resident part is a random share of the working set |
-//! | stair | a [`law::Law`]: a place, a width and a shape | a cyclic chain in a cache |
+//! | stair | a [`curve::Law`]: a place, a width and a shape | a cyclic chain in a cache |
 //!
 //! With `D_k = l_(k+1) - l_k` the mixture reads `[min(S,C1) l1 + (min(S,C2) - min(S,C1)) l2 + …] / S`.
 //! For given capacities and shapes the latencies are a small non-negative linear problem, so
 //! that only capacities and shapes are searched ("variable projection").
 //!
 //! Nothing here measures or queries the system; the input is only points. The step of a translation
-//! buffer looks like the step of a cache; [`translation`] distinguishes them. [`refine`] chooses
+//! buffer looks like the step of a cache; [`fit`] distinguishes them. [`refine`] chooses
 //! the size to measure next, and [`edge`] finds the exact size of the first level.
 //!
 //! # References
@@ -37,22 +37,18 @@
 //! The projection: G. Golub, V. Pereyra, "The differentiation of pseudo-inverses and
 //! nonlinear least squares problems whose variables separate" (1973).
 
-mod curve;
+pub mod curve;
 pub mod edge;
-mod fit;
-pub mod law;
+pub mod fit;
 mod least_squares;
 pub mod plateau;
-mod point;
 pub mod refine;
 mod robust;
 mod search;
 mod select;
-pub mod translation;
 mod uncertainty;
 mod workspace;
 
 pub use fit::{Cause, Fit, Level, TranslationStep};
-pub use point::{FitError, MAX_LEVELS, MAX_POINTS, Point};
 pub use select::{fit_mixture, fit_reported, fit_stair};
-pub use workspace::Workspace;
+pub use workspace::{FitError, MAX_LEVELS, MAX_POINTS, Point, Workspace};

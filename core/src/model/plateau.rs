@@ -3,8 +3,7 @@
 //! There is no model: the longest run of neighbouring points within a band is the plateau, and their median with its
 //! interval is the latency. The caller gives the two sizes between which the plateau is searched.
 
-use super::point::{FitError, Point};
-use super::workspace::{Row, Workspace};
+use super::workspace::{FitError, Point, Row, Workspace};
 use crate::stats::{self, Estimate};
 
 /// Minimum distance of a plateau from both ends of its level, as a factor: misses begin gradually, and other data of

@@ -5,13 +5,11 @@
 //! equations, so each attempt costs one pass over the points. When another shape is tried, its capacity is chosen so
 //! that half of the accesses miss at the same working set as before. `select.rs` decides the number of steps.
 
-use super::curve::{Curve, Step};
-use super::law::Law;
+use super::curve::{Curve, Law, Step};
 use super::least_squares::{MAX_UNKNOWNS, NormalEquations, Unknowns};
-use super::point::MAX_LEVELS;
 use super::robust::{self, Linear};
 use super::uncertainty::{ALIKE, Range};
-use super::workspace::Workspace;
+use super::workspace::{MAX_LEVELS, Workspace};
 use crate::math::{ToReal, exp, ln, whole};
 
 /// Minimum distance between neighbouring capacities, in ln S: a factor of 2.2.

@@ -1,11 +1,9 @@
 //! The public fits, and the choice of the number of levels.
 
-use super::curve::{Curve, Step};
+use super::curve::{Curve, Law, Step};
 use super::fit::Fit;
-use super::law::Law;
-use super::point::{FitError, MAX_LEVELS, Point, is_reasonable};
 use super::search::{StepSearch, fit_latencies};
-use super::workspace::Workspace;
+use super::workspace::{FitError, MAX_LEVELS, Point, Workspace, is_reasonable};
 use crate::math::ln;
 
 /// Number of points that a choice needs in addition to the number of parameters.

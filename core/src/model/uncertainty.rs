@@ -7,8 +7,7 @@
 
 use super::curve::{Curve, Step};
 use super::least_squares::{MAX_UNKNOWNS, Unknowns};
-use super::point::MAX_LEVELS;
-use super::workspace::{Row, Workspace};
+use super::workspace::{MAX_LEVELS, Row, Workspace};
 use crate::math::sqrt;
 
 /// Maximum number of parameters: latencies and capacities.

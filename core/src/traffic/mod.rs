@@ -1,12 +1,11 @@
 //! Traffic: walks over memory that keep it busy, and the times of their accesses.
 //!
-//! This file contains the table of the kinds of traffic and the counting of lines: a line that is
-//! loaded is read once, and a line that is stored to is written once. The walks over memory are in
-//! [`field`], and the times in [`pace`]. Nothing here uses threads or durations.
+//! This file contains the table of the kinds of traffic, the choices for a measurement of bandwidth, and the counting
+//! of lines: a line that is loaded is read once, and a line that is stored to is written once. The walks over memory
+//! are in [`field`], and the times in [`pace`]. Nothing here uses threads or durations.
 
 pub mod field;
 pub mod pace;
-mod sides;
 
 use self::Access::{Counted, Halves, Next, Permuted, Random};
 use self::Store::{Loaded, Past, Plain};
@@ -19,7 +18,6 @@ use crate::units::{LINE, LineSize};
 use crate::worded;
 
 pub use field::{Field, Part, Place};
-pub use sides::{LoadFrom, Threads, View};
 
 /// Unit of the size of a part, in lines: the number of lines in one iteration of the routines' largest loop.
 pub const BLOCK: usize = 12;
@@ -210,6 +208,44 @@ impl Kind {
     /// Returns true if each call ends with a fence that waits for its stores, which takes some 100 ns.
     pub fn is_fenced(&self) -> bool {
         self.store == Past
+    }
+}
+
+worded! {
+    /// The comparison for which bandwidth is measured.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum View {
+        /// The CPUs of every node with the memory of every node.
+        #[default]
+        Nodes = "nodes",
+        /// Every kind of traffic, on one core and on all cores of a node.
+        Mix = "mix",
+        /// One, two, four and more cores of a node.
+        Scaling = "scaling",
+        /// Each core alone.
+        Cores = "cores",
+    }
+
+    /// The hardware threads on which generators run.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Threads {
+        /// One thread of each core.
+        #[default]
+        One = "one",
+        /// All threads of each core.
+        All = "all",
+    }
+
+    /// The nodes whose CPUs generate traffic.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum LoadFrom {
+        /// The node of the CPU that runs the chase.
+        #[default]
+        Initiator = "cpunode",
+        /// The node of the memory that the chase reads.
+        Target = "memnode",
+        /// All nodes.
+        All = "all",
     }
 }
 

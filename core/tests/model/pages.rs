@@ -1,6 +1,6 @@
 //! Steps of translation buffers, distinguished from caches.
 
-use latency_core::model::translation::{PageKnee, classify};
+use latency_core::model::fit::{PageKnee, classify};
 use latency_core::model::{Cause, Point, Workspace, fit_stair};
 
 use crate::truth::{KIB, MIB, Pcg};

@@ -1,7 +1,6 @@
 //! The facts of a saved result from which the cause of a difference is read, under their names in documents.
 
-use latency_core::math::ToReal;
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval, ToReal};
 
 use crate::record::members::{self, HEALTH, MEMORY, MODEL, SUMMARY};
 use crate::report::document::ENDS;
@@ -180,7 +179,6 @@ impl SavedFacts {
     }
 
     /// Returns the facts of several runs: means, with intervals that contain the intervals of all runs.
-    #[must_use]
     pub fn of_runs(runs: &mut dyn Iterator<Item = &SavedFacts>) -> SavedFacts {
         let mut all = SavedFacts::default();
         let mut counts = [0_usize; COUNT];

@@ -4,10 +4,8 @@
 //! A wrong name is worse than none. So every rule demands evidence of both kinds, a single number never names a cause,
 //! and of several causes that fit none is named.
 
-mod evidence;
 mod facts;
 mod rules;
 
-pub use evidence::{CauseEvidence, of_matrix};
 pub use facts::{CACHES, Fact, SavedFacts};
-pub use rules::{LikelyCause, find};
+pub use rules::{CauseEvidence, LikelyCause, find, of_matrix};

@@ -1,16 +1,16 @@
-//! Points of two results that may differ together: rows, columns and nodes of a matrix, runs of sizes of a curve,
-//! values of any other field.
+//! Points that both sides of a comparison have, and those that may differ together: rows, columns and nodes of a
+//! matrix, runs of sizes of a curve, values of any other field.
 
 use alloc::vec::Vec;
-use latency_core::math::ToReal;
-use latency_core::sort::{sort_by, sort_by_key};
+
+use latency_core::{Interval, ToReal, sort_by, sort_by_key};
 
 use super::join::{SameRows, of_value, same_values};
-use super::pair::PointPair;
 use super::significance::{Difference, Experience, LINES, LOADS, difference};
 use crate::record::columns::{
     CLASS, Column, ColumnSet, INITIATOR_CPU, INITIATOR_NODE, POINTS, TARGET_CPU, TARGET_NODE, WORKING_SET,
 };
+use crate::record::row::Row;
 
 /// Least number of sizes at which points that are otherwise alike form a curve.
 pub const CURVE: usize = 6;
@@ -262,4 +262,43 @@ fn kinds(pairs: &[PointPair], join: ColumnSet) -> Vec<usize> {
 
 fn points(values: &[(u64, usize)]) -> Vec<usize> {
     values.iter().map(|(_, point)| *point).collect()
+}
+
+/// The verdict on the difference of one point between both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparisonVerdict {
+    /// The difference is within the threshold or within the uncertainty.
+    Same,
+    /// The second side is slower, beyond threshold and uncertainty.
+    Slower,
+    /// The second side is faster, beyond threshold and uncertainty.
+    Faster,
+}
+
+/// A point that both sides have.
+#[derive(Clone, Debug)]
+pub struct PointPair {
+    /// The point's row in the first file.
+    pub row: Row,
+    /// The latencies of both sides; means of the logarithms where there are several files.
+    pub nanoseconds: [f64; 2],
+    /// True if the latency of the second side is interpolated between two points.
+    pub interpolated: bool,
+    /// The interval of the ratio, from the spread within and between runs.
+    pub interval: Interval,
+    /// The meaning of the difference.
+    pub verdict: ComparisonVerdict,
+    /// Its difference from the unchanged points, as a logarithm; set with the verdict.
+    pub(super) excess: f64,
+    /// The logarithm of the ratio.
+    pub(super) logarithm: f64,
+    /// The variance within runs, averaged over both sides.
+    pub(super) within: f64,
+}
+
+impl PointPair {
+    /// Returns the second latency over the first.
+    pub fn ratio(&self) -> f64 {
+        self.nanoseconds[1] / self.nanoseconds[0]
+    }
 }

@@ -7,9 +7,8 @@ use alloc::vec::Vec;
 use core::hash::Hasher;
 
 use latency_core::hash::Fnv;
-use latency_core::math::{ToReal, exp, ln};
-use latency_core::sort::sort_by;
-use latency_core::stats::{Estimate, Interval};
+use latency_core::math::{exp, ln};
+use latency_core::{Estimate, Interval, ToReal, sort_by};
 
 use crate::record::columns::{Column, ColumnSet, INITIATOR_CPU, POINTS, TARGET_CPU, WORKING_SET};
 use crate::record::row::Row;
@@ -44,7 +43,6 @@ impl<'f> Files<'f> {
     }
 
     /// Returns the fields that are conditions. A size of 0 counts as absent.
-    #[must_use]
     pub fn conditions(&self) -> Vec<DifferingField<'f>> {
         let mut conditions = Vec::new();
         for field in POINTS {
@@ -59,7 +57,6 @@ impl<'f> Files<'f> {
 
     /// Returns the name of the field that prevents points from joining: the first one without a value that both sides
     /// have.
-    #[must_use]
     pub fn obstacle(&self) -> &'static str {
         let apart = |field: &&Column| {
             let values = |side: usize| {
@@ -75,7 +72,6 @@ impl<'f> Files<'f> {
 }
 
 /// Returns the columns by which points are joined: those that are not conditions.
-#[must_use]
 pub fn join(conditions: &[DifferingField<'_>]) -> ColumnSet {
     conditions.iter().fold(ColumnSet::POINTS, |join, (field, _)| join.without((*field).into()))
 }
@@ -190,7 +186,6 @@ pub fn partners<'r>(
 
 /// Interpolates a point of `row`'s size between the nearest two of some that are the same but for the size, linearly in the
 /// logarithms; its interval contains their intervals.
-#[must_use]
 pub fn between(row: &Row, same: &SameRows<'_>) -> Option<Row> {
     let size = row.size();
     let (mut below, mut above) = (None::<&Row>, None::<&Row>);

@@ -2,33 +2,28 @@
 //!
 //! Differences are sought in the parts in which machines differ: the whole, a pair, row, column or node of a matrix, a
 //! run of sizes of a curve. A part is compared with the other points of the same runs, since these drift together.
+//! Parts are named as a whole: a node rather than its pairs, a run of sizes rather than each size.
 
 mod groups;
 mod join;
-mod pair;
-mod parts;
 pub mod significance;
 #[cfg(test)]
 mod tests;
 
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
+
 use latency_core::math::{exp, ln};
-use latency_core::sort::sort_by;
-use latency_core::stats::{self, Interval};
-
-pub use groups::{CURVE, PointGroup};
-pub use join::{DifferingField, Files, SameRows, join, partners};
-pub use pair::{ComparisonVerdict, PointPair};
-pub use parts::DifferingPart;
-
-use groups::{Measured, SortedValues};
-use join::{between, ends};
-use significance::{Difference, HALF};
+use latency_core::{Interval, sort_by, stats};
 
 use crate::record::columns::{ColumnSet, PAGES_OBTAINED, VERIFIED, WORKING_SET};
 use crate::record::row::Row;
+use groups::{Measured, Members, SortedValues};
+use join::{between, ends};
+use significance::{Difference, HALF};
+
+pub use groups::{CURVE, ComparisonVerdict, PointGroup, PointPair};
+pub use join::{DifferingField, Files, SameRows, join, partners};
 
 /// Factor by which all points must outnumber a part for the difference to be attributed to the part, and not to the
 /// other points.
@@ -51,7 +46,6 @@ pub struct Comparison<'f> {
 
 impl<'f> Comparison<'f> {
     /// Returns the assumed difference between one file of each side as a whole, as a fraction.
-    #[must_use]
     pub fn assumed(&self) -> f64 {
         self.measured.experience(&self.all()).whole
     }
@@ -62,7 +56,6 @@ impl<'f> Comparison<'f> {
     }
 
     /// Compares two sides; differences up to `threshold`, a fraction of the first side, count as equal.
-    #[must_use]
     pub fn new(files: &Files<'f>, threshold: f64) -> Comparison<'f> {
         let conditions = files.conditions();
         let join = join(&conditions);
@@ -175,7 +168,6 @@ impl<'f> Comparison<'f> {
     }
 
     /// Returns the points in the order of the first file.
-    #[must_use]
     pub fn pairs(&self) -> &[PointPair] {
         &self.measured.pairs
     }
@@ -186,20 +178,17 @@ impl<'f> Comparison<'f> {
     }
 
     /// Returns the number of points with a verdict.
-    #[must_use]
     pub fn count(&self, verdict: ComparisonVerdict) -> usize {
         self.of_verdict(verdict).count()
     }
 
     /// Returns the median of all ratios; `None` without points.
-    #[must_use]
     pub fn median_ratio(&self) -> Option<f64> {
         median(&mut self.pairs().iter().map(PointPair::ratio))
     }
 
     /// Returns the median difference of the points with a verdict, as a fraction of the first side; `None` if there are
     /// none.
-    #[must_use]
     pub fn by(&self, verdict: ComparisonVerdict) -> Option<f64> {
         median(&mut self.of_verdict(verdict).map(PointPair::ratio)).map(|ratio| ratio - 1.0)
     }
@@ -225,4 +214,75 @@ fn mark(pairs: &mut [PointPair], members: &[usize], direction: f64, base: f64, a
 pub fn median(values: &mut dyn Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     stats::median(&mut values)
+}
+
+/// A part of the points that differs.
+#[derive(Clone, Copy, Debug)]
+pub struct DifferingPart<'c> {
+    /// The group of its points; if they are sizes of a curve, a run of any length.
+    pub group: PointGroup,
+    /// Its points with the smallest and the largest size.
+    pub ends: [&'c Row; 2],
+    /// Number of its points.
+    pub points: usize,
+    /// The median difference of its points, as a fraction of the first side.
+    pub by: f64,
+}
+
+impl Comparison<'_> {
+    /// Returns the largest parts composed of points with a verdict, at most `most` of them.
+    pub fn parts(&self, verdict: ComparisonVerdict, most: usize) -> Vec<DifferingPart<'_>> {
+        let pairs = self.pairs();
+        let is = |point: &usize| pairs[*point].verdict == verdict;
+        let whole = [(PointGroup::Whole, (0..pairs.len()).collect())];
+        let stretches = self.stretches(&is);
+        let groups = self.measured.groups.iter();
+        let groups = groups.filter(|(group, _)| !matches!(group, PointGroup::Run(..) | PointGroup::Point(_)));
+        let all = whole.iter().chain(&stretches).chain(groups);
+        let complete: Vec<&Members> = all.filter(|(_, members)| members.iter().all(is)).collect();
+        let mut open: Vec<bool> = (0..pairs.len()).map(|point| is(&point)).collect();
+        let mut parts = Vec::new();
+        while let Some(first) = open.iter().position(|open| *open).filter(|_| parts.len() < most) {
+            let point = (PointGroup::Point(first), [first].into());
+            let (mut best, mut most_left) = (&point, 1);
+            for group in &complete {
+                let left = group.1.iter().filter(|point| open[**point]).count();
+                if left > most_left {
+                    (best, most_left) = (group, left);
+                }
+            }
+            let (group, members) = best;
+            parts.push(self.part(*group, members));
+            members.iter().for_each(|point| open[*point] = false);
+        }
+        parts
+    }
+
+    /// Returns the part of some points, with the smallest and the largest of their sizes.
+    fn part(&self, group: PointGroup, members: &[usize]) -> DifferingPart<'_> {
+        let pairs = self.pairs();
+        let rows = || members.iter().map(|point| &pairs[*point].row);
+        let first = &pairs[members[0]].row;
+        let smallest = rows().fold(first, |ends, row| if row.size() < ends.size() { row } else { ends });
+        let largest = rows().fold(first, |ends, row| if row.size() >= ends.size() { row } else { ends });
+        let mut ratios = members.iter().map(|point| pairs[*point].ratio());
+        let by = median(&mut ratios).unwrap_or(1.0) - 1.0;
+        DifferingPart { group, ends: [smallest, largest], points: members.len(), by }
+    }
+
+    /// Returns the longest runs of sizes for which `is` returns true.
+    fn stretches(&self, is: &dyn Fn(&usize) -> bool) -> Vec<Members> {
+        let measured = &self.measured;
+        let is_one_run =
+            |one: &usize, other: &usize| is(one) && is(other) && measured.is_one_curve(*one, *other);
+        let size = |point: Option<&usize>| point.map(|point| self.pairs()[*point].row.size());
+        let (mut first, mut found) = (0, Vec::new());
+        for run in measured.order.chunk_by(is_one_run) {
+            if size(run.first()) != size(run.last()) {
+                found.push((PointGroup::Run(first, run.len()), run.to_vec()));
+            }
+            first += run.len();
+        }
+        found
+    }
 }

@@ -4,7 +4,8 @@
 //! that an assumed spread is used. Several files for each side show the spread, and the assumed one counts for as much
 //! as eight more files.
 
-use latency_core::math::{ToReal, exp, sqrt};
+use latency_core::ToReal;
+use latency_core::math::{exp, sqrt};
 
 /// Assumed difference between two runs on an unchanged machine, as standard deviations.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,6 @@ pub struct Difference {
 ///
 /// G. Smyth, "Linear models and empirical Bayes methods" (2004), for the moderated t; D. Wallace, "Bounds on normal
 /// approximations to Student's and the chi-square distributions" (1959), for its score.
-#[must_use]
 pub fn difference(sides: [&[f64]; 2], prior: f64) -> Option<Difference> {
     let mut means = [0.0; 2];
     let (mut squares, mut freedom, mut reciprocals) = (0.0, 0.0, 0.0);
@@ -80,7 +80,6 @@ pub fn difference(sides: [&[f64]; 2], prior: f64) -> Option<Difference> {
 /// Returns the two-sided tail probability of a normal variable at this distance from its mean.
 ///
 /// Laplace's continued fraction, accurate to some per cent for scores from 1 on; below 1, the result is 1.
-#[must_use]
 pub fn probability(score: f64) -> f64 {
     /// The square root of 2 / pi.
     const SCALE: f64 = 0.797_884_560_802_865_4;
@@ -98,7 +97,6 @@ pub fn probability(score: f64) -> f64 {
 /// # References
 ///
 /// S. Holm, "A simple sequentially rejective multiple test procedure" (1979).
-#[must_use]
 pub fn rejected(scores: &[f64]) -> usize {
     let left = |index: usize| (scores.len() - index).real();
     let by_chance =

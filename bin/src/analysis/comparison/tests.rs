@@ -6,8 +6,7 @@ use crate::record::columns::{
     TARGET_CPU, TARGET_NODE, TRANSLATION, VERIFIED, WITHOUT_TRANSLATION, WORKING_SET,
 };
 use crate::record::row::{MEDIAN, ONE_WAY, Row};
-use latency_core::stats::Estimate;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Estimate};
 use std::format;
 use std::vec::Vec;
 

@@ -19,13 +19,11 @@
 //! (1984).
 
 use alloc::vec::Vec;
-use latency_core::math::{ToReal, exp, ln, sqrt};
-use latency_core::sort::sort_by;
-use latency_core::stats::{Estimate, Interval};
-use latency_core::units::Bytes;
+use latency_core::math::{exp, ln, sqrt};
+use latency_core::{Bytes, Estimate, Interval, ToReal, sort_by};
 
 use crate::report::chart::vector;
-use crate::result::sample::Samples;
+use crate::result::Samples;
 
 /// Number of the nearest points that show the scatter.
 const NEAREST: usize = 8;

@@ -3,14 +3,13 @@
 //!
 //! It explains an expected latency; the measured points around the size give its value.
 
-use latency_core::math::ToReal;
 use latency_core::model::Cause;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, ToReal};
 
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::tlb::TlbLevels;
-use crate::result::sample::Samples;
+use crate::result::Samples;
 
 /// Share of memory from which on a working set counts as one in memory: a cache serves at most a quarter of the loads.
 const MOSTLY: f64 = 0.75;

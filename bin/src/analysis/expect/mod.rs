@@ -11,10 +11,8 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use latency_core::cpulist::IdSet;
 use latency_core::kernel::lanes::PARALLEL;
-use latency_core::stats::Estimate;
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::{Bytes, Estimate, IdSet, PageSize, Pages};
 
 use super::tlb::TlbLevels;
 use crate::error::{Few, Unanswered};
@@ -23,8 +21,7 @@ use crate::record::columns::{
     POINTS, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::Row;
-use crate::result::sample::{Sample, Samples};
-use crate::result::split::LoadParts;
+use crate::result::{LoadParts, Sample, Samples};
 use between::{Between, MeasuredCurve};
 use mixture::Mixture;
 

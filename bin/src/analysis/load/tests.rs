@@ -1,7 +1,7 @@
 //! Knees, bends and verdicts of synthetic curves.
 
 use super::*;
-use latency_core::units::LineSize;
+use latency_core::LineSize;
 use proptest::prelude::*;
 use std::vec::Vec;
 

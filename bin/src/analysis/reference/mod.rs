@@ -4,20 +4,17 @@
 //! Each figure has a source that was read. Processors without a row have no reference, and quantities without a source
 //! are unknown.
 
-mod list;
 mod masked;
 pub mod quantity;
 mod row;
-mod stated;
 #[cfg(test)]
 mod tests;
 
-pub use list::{contains, is_called};
 pub use masked::contradiction;
 pub use quantity::PublishedQuantity;
-pub use row::{PublishedRow, Usual, figures};
+pub use row::{PublishedRow, Usual, contains, figures, is_called};
 
-use crate::machine::processor::{CoreKind, Platform, Processor};
+use crate::machine::{CoreKind, Platform, Processor};
 
 /// Returns whether a row is one of a processor. A processor that names no kind of core has the performance core of its
 /// model, if there is one.

@@ -1,12 +1,13 @@
-//! The rows of the table of published figures.
+//! The rows of the table of published figures: their quantities, their conditions and sources as sets, and the words by
+//! which people name a processor.
+//!
+//! The quotes, the full addresses and the dates of reading are in `tests/fixtures/reference/evidence.tsv`.
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Trimmed;
+use latency_core::{Trimmed, joined};
 
-use super::list::contains;
 use super::quantity::PublishedQuantity;
-use super::stated::Stated;
 
 /// Figures of one quantity, in one range.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +32,6 @@ impl Usual {
     }
 
     /// Returns the range that has the figures of both.
-    #[must_use]
     pub fn and(&self, other: &Usual) -> Usual {
         let ([low, high], [least, most]) = (self.ends, other.ends);
         Usual { ends: [low.min(least), high.max(most)], stated: self.stated.and(other.stated), ..*self }
@@ -135,4 +135,125 @@ impl PublishedRow {
 pub(super) fn span(text: &str) -> Option<(u16, u16)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     Some((u16::from_str_radix(first, 16).ok()?, u16::from_str_radix(last, 16).ok()?))
+}
+
+/// The conditions, one a line: the word of each in the table of figures, and its text.
+const CONDITIONS: &str = include_str!("conditions.txt");
+
+/// The sources, one a line: the word of each in the table of figures, and its address.
+const SOURCES: &str = include_str!("sources.txt");
+
+/// A set of conditions and sources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stated {
+    conditions: u32,
+    sources: u32,
+}
+
+impl Stated {
+    /// Adds the condition or source with a word; returns `None` if there is none.
+    pub fn with(self, word: &str) -> Option<Stated> {
+        let bit = |table| texts_of_table(table).position(|(known, _)| known == word).map(|place| 1 << place);
+        match (bit(CONDITIONS), bit(SOURCES)) {
+            (None, None) => None,
+            (condition, source) => Some(Stated {
+                conditions: self.conditions | condition.unwrap_or(0),
+                sources: self.sources | source.unwrap_or(0),
+            }),
+        }
+    }
+
+    /// Returns the conditions and sources of both.
+    pub const fn and(self, other: Stated) -> Stated {
+        Stated { conditions: self.conditions | other.conditions, sources: self.sources | other.sources }
+    }
+
+    /// Returns whether there are conditions.
+    pub const fn has_conditions(self) -> bool {
+        self.conditions != 0
+    }
+
+    /// Returns whether some figures are of virtual machines.
+    pub fn is_virtual(self) -> bool {
+        Stated::default().with("VIRTUAL").is_some_and(|guest| self.conditions & guest.conditions != 0)
+    }
+
+    /// Returns the number of sources.
+    pub const fn sources(self) -> u32 {
+        self.sources.count_ones()
+    }
+
+    /// Shows the conditions.
+    pub fn conditions(self) -> impl Display {
+        texts(CONDITIONS, self.conditions, ", ")
+    }
+
+    /// Shows the addresses of the sources.
+    pub fn addresses(self) -> impl Display {
+        texts(SOURCES, self.sources, " ")
+    }
+}
+
+/// Returns the words of a table, each with its text.
+fn texts_of_table(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> + Clone {
+    table.lines().filter_map(|line| line.split_once(' '))
+}
+
+/// Shows the texts of a table that are in a set.
+fn texts(table: &'static str, set: u32, next: &'static str) -> impl Display {
+    let own = texts_of_table(table).enumerate().filter(move |(bit, _)| set >> bit & 1 == 1);
+    joined("", next, own.map(|(_, (_, text))| text))
+}
+
+/// Short names that people use, each with a name of the table.
+const SHORT: [(&str, &str); 12] = [
+    ("skx", "Skylake-SP"),
+    ("clx", "Cascade Lake-SP"),
+    ("icx", "Ice Lake-SP"),
+    ("spr", "Sapphire Rapids"),
+    ("emr", "Emerald Rapids"),
+    ("gnr", "Granite Rapids"),
+    ("hsw", "Haswell"),
+    ("bdw", "Broadwell"),
+    ("adl", "Alder Lake"),
+    ("rpl", "Raptor Lake"),
+    ("altra", "Ampere Altra"),
+    ("znver", "Zen"),
+];
+
+/// Returns the letters and digits of a text, in small letters.
+fn plain(text: &[u8]) -> impl Iterator<Item = u8> + Clone {
+    text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase)
+}
+
+/// Returns whether a name has a word as people type it: with or without spaces and hyphens, or by its short name.
+pub fn is_called(name: &[u8], word: &[u8]) -> bool {
+    let has = |word: &mut dyn Iterator<Item = u8>| {
+        let mut typed = [0; 32];
+        let mut length = 0;
+        for (slot, byte) in typed.iter_mut().zip(word) {
+            *slot = byte;
+            length += 1;
+        }
+        let typed = typed.get(..length).unwrap_or_default();
+        let count = plain(name).count();
+        length > 0
+            && (0..count).any(|start| {
+                let mut rest = plain(name).skip(start);
+                typed.iter().all(|byte| rest.next() == Some(*byte))
+            })
+    };
+    let short = SHORT.iter().find_map(|(short, full)| {
+        let begin = word.get(..short.len())?;
+        let rest = word.get(short.len()..)?;
+        let is_whole = rest.iter().all(u8::is_ascii_digit);
+        (is_whole && begin.eq_ignore_ascii_case(short.as_bytes())).then_some((full, rest))
+    });
+    has(&mut plain(word))
+        || short.is_some_and(|(full, rest)| has(&mut plain(full.as_bytes()).chain(plain(rest))))
+}
+
+/// Returns whether a name contains a word, in small or large letters.
+pub fn contains(name: &[u8], word: &[u8]) -> bool {
+    name.windows(word.len().max(1)).any(|part| part.eq_ignore_ascii_case(word))
 }

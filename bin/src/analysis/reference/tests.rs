@@ -3,8 +3,7 @@
 use super::quantity::{L2_CYCLES, LOCAL, MISSES, REMOTE, REORDER_BUFFER};
 use super::*;
 use crate::machine::processor::{CacheClaim, Extensions};
-use latency_core::text::Text;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Text};
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};

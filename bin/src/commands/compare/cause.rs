@@ -1,13 +1,13 @@
 //! The likely cause of the difference, for people and programs.
 
-use latency_core::text::Text;
+use latency_core::Text;
 
-use super::differs::{self, Differs, TRUST};
+use super::view::{self, Differs, TRUST};
 use crate::analysis::cause::{CauseEvidence, LikelyCause, SavedFacts, find, of_matrix};
 use crate::analysis::comparison::{Comparison, Files};
 use crate::record::members::CPU_BRAND;
+use crate::report::Shown;
 use crate::report::document::fields;
-use crate::report::shown::Shown;
 use crate::saved::Saved;
 use crate::saved::alike::{PLACE_OF_NODES, TABLE};
 use crate::saved::conditions::{EMULATED, PLATFORM};
@@ -69,7 +69,7 @@ pub fn between(all: &[Saved], ours: usize) -> Option<LikelyCause> {
     if comparison.pairs().is_empty() || all.iter().any(|saved| saved.experiment != first.experiment) {
         return None;
     }
-    let differs = differs::all(all, ours, &comparison);
+    let differs = view::differing(all, ours, &comparison);
     of(all, ours, first.experiment.as_str(), &comparison, &differs)
 }
 

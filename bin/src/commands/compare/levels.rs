@@ -2,15 +2,16 @@
 
 use core::fmt;
 
-use latency_core::text::joined;
+use latency_core::joined;
 
 use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
 use crate::record::columns::{ColumnSet, STRIDE, WORKING_SET};
 use crate::record::row::Row;
-use crate::report::document::{self, Part, fields, members};
-use crate::report::shown::Shown;
-use crate::result::sample::Samples;
+use crate::report::Part;
+use crate::report::Shown;
+use crate::report::document::{self, fields, members};
+use crate::result::Samples;
 use crate::saved::{Saved, tlb};
 
 fields! {

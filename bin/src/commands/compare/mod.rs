@@ -1,7 +1,6 @@
 //! Compares saved results of one experiment. Nothing is measured.
 
 pub mod cause;
-mod differs;
 mod levels;
 mod points;
 mod verdict;
@@ -10,10 +9,7 @@ mod view;
 use alloc::vec::Vec;
 use core::fmt;
 
-use latency_core::decimal::Trimmed;
-use latency_core::stats::{self, Estimate};
-use latency_core::text::{Text, plural};
-use latency_core::words::Worded;
+use latency_core::{Estimate, Text, Trimmed, Worded, plural, stats};
 
 use super::{Command, CommandResult};
 use crate::analysis::comparison::{Comparison, ComparisonVerdict, PointPair, join};
@@ -23,10 +19,8 @@ use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::record::columns::{ColumnSet, TRANSLATION};
 use crate::record::row::Row;
 use crate::report::chart::vector;
-use crate::report::document::{Part, Role, Value, fields, members};
-use crate::report::figures::{ByPercent, Digits};
-use crate::report::format::Purpose;
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::{ByPercent, Digits, Part, Purpose, Role, Shown, Value};
 use crate::saved::{self, Saved};
 use points::COLUMNS;
 use view::{ComparisonView, first_name};
@@ -163,7 +157,7 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let Some(median) = comparison.median_ratio() else {
         return Err(SavedError::NothingCommon { field: files.obstacle() }.into());
     };
-    let differs = differs::all(&all, ours.len(), &comparison);
+    let differs = view::differing(&all, ours.len(), &comparison);
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
     let threshold = options.threshold;
     let (points, of) = (comparison.count(ComparisonVerdict::Slower), comparison.pairs().len());
@@ -191,7 +185,7 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let cause = cause::of(&all, ours.len(), experiment, &comparison, &differs);
     let shown = Shown::of(|document| {
         describe::machine::saved_footer(document, &|index| all.get(index));
-        differs::answer(document, &comparison, &differs, judged);
+        view::answer(document, &comparison, &differs, judged);
         view.answer(document);
         view.translation(document);
         cause::answer(document, cause.as_ref());
@@ -348,7 +342,7 @@ impl ComparisonView<'_> {
         });
         trust::of_command(document, if comparable { "good" } else { "poor" }, &vector(blocks()));
         self.points(document);
-        differs::programs(document, self.differs);
+        view::differing_for_programs(document, self.differs);
         members! { document;
             "comparable": comparable => "True if the conditions agree, so that there is a verdict without --force.";
             "forced": !comparable && self.judged => "True if --force gave the verdict although conditions differ; `differs` lists them.";

@@ -3,9 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use latency_core::math::ToReal;
-use latency_core::sort::sort_by;
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval, ToReal, sort_by};
 
 use super::view::{ComparisonView, first_name};
 use crate::analysis::comparison::{Comparison, ComparisonVerdict, PointPair};
@@ -14,11 +12,10 @@ use crate::describe::{self, columns};
 use crate::record::columns::{CLASS, ColumnSet, INITIATOR_CPU, TARGET_CPU, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
 use crate::record::row::differing;
-use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{Field, Level, Part, fields};
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown};
+use crate::report::document::fields;
+use crate::report::{
+    Axis, AxisRange, Chart, ChartPoint, Data, Digits, Field, Level, Part, Picture, Scale, Series, Shown, Unit,
+};
 
 fields! {
     A_NS "a_ns" "Latency in A in nanoseconds; geometric mean of several files.";

@@ -2,19 +2,16 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Trimmed;
-use latency_core::text::{Text, joined, plural};
+use latency_core::{Text, Trimmed, joined, plural};
 
-use super::differs::{Differs, TRUST};
 use super::points::SideValue;
-use super::view::ComparisonView;
+use super::view::{ComparisonView, Differs, TRUST};
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup, partners};
 use crate::commands::listed;
 use crate::record::columns::{ColumnSet, INITIATOR_NODE, TARGET_NODE, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
-use crate::report::document::{Part, fields};
-use crate::report::figures::ByPercent;
-use crate::report::shown::Shown;
+use crate::report::document::fields;
+use crate::report::{ByPercent, Part, Shown};
 
 fields! {
     DIFFERENCES "differences" "Parts of the result that differ, largest difference first; empty if there is no verdict.";

@@ -1,16 +1,23 @@
-//! The data that `compare` shows about the two sides.
+//! The data that `compare` shows about the two sides, and the conditions that differ between them. A reader must know
+//! these conditions before any verdict.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use latency_core::math::exp;
-use latency_core::text::Text;
+use latency_core::{Text, joined};
 
-use super::differs::Differs;
 use crate::analysis::comparison::significance::HALF;
-use crate::analysis::comparison::{CURVE, Comparison, DifferingPart, PointPair};
-use crate::error::Regression;
+use crate::analysis::comparison::{CURVE, Comparison, DifferingPart, PointPair, median};
+use crate::error::{Regression, Typed};
 use crate::options::Options;
-use crate::record::columns::ColumnSet;
+use crate::record::columns::{CORE_GHZ, ColumnSet, PAGES_ASKED, PAGES_OBTAINED, SEED, WORKING_SET};
+use crate::record::label::shown as shown_value;
+use crate::record::row::Row;
+use crate::report::document::fields;
+use crate::report::{Part, Role, Shown};
+use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, TEXTS, VERIFIED, WHOLE, of_result};
+use crate::saved::conditions::CONDITIONS;
 use crate::saved::{self, Saved};
 
 /// The detectable difference above which a comparison is useless, because it would miss differences that matter.
@@ -72,4 +79,193 @@ impl ComparisonView<'_> {
 /// Returns the name of the first file of a side.
 pub fn first_name(paths: &[&[u8]]) -> Text<256> {
     saved::shown(paths.first().copied().unwrap_or_default())
+}
+
+fields! {
+    DIFFERS "differs" "Conditions that differ between A and B.";
+    WHAT "what" "Name of the condition.";
+    A "a_value" "Condition in A; of its first file if its files differ.";
+    B "b_value" "Condition in B; of its first file if its files differ.";
+    BLOCKS "blocks" "True if the condition prevents a verdict without --force.";
+}
+
+/// The relative difference up to which core clocks count as the same.
+const CLOCK: f64 = 0.02;
+
+/// The name of the trust among the conditions.
+pub const TRUST: &str = "trust";
+
+/// A condition that differs between the sides.
+#[derive(Clone, Copy)]
+pub struct Differs {
+    /// Its name for programs.
+    pub what: &'static str,
+    /// Its name for people.
+    pub words: &'static str,
+    /// Its values on both sides.
+    pub sides: [Text<128>; 2],
+    /// True if it forbids a verdict.
+    pub blocks: bool,
+}
+
+/// Adds a condition with its values on both sides. Text that does not fit is left out.
+fn add(
+    list: &mut Vec<Differs>,
+    key: (&'static str, &'static str),
+    blocks: bool,
+    sides: [&dyn fmt::Display; 2],
+) {
+    let sides = sides.map(|side| Text::of(format_args!("{side}")));
+    list.push(Differs { what: key.0, words: key.1, sides, blocks });
+}
+
+/// Returns all conditions that differ; those that forbid a verdict come first.
+pub fn differing(saved: &[Saved], ours: usize, comparison: &Comparison<'_>) -> Vec<Differs> {
+    let mut list = Vec::new();
+    let sides: [&[Saved]; 2] = saved.split_at(ours).into();
+    let [first, second] = sides;
+    of_table(&mut list, sides, comparison);
+    for &(field, rows) in &comparison.conditions {
+        if TABLE.iter().any(|entry| entry.field == Some(field)) {
+            continue;
+        }
+        // The requested pages matter only if the obtained ones are unknown.
+        let told = rows.iter().all(|row| row.tells(PAGES_OBTAINED));
+        let blocks = field != PAGES_ASKED || !told;
+        let key = (field.name(), field.words());
+        add(&mut list, key, blocks, [&shown_value(rows[0], field), &shown_value(rows[1], field)]);
+    }
+    if saved.iter().any(|saved| saved.conditions.poor) {
+        add(&mut list, (TRUST, TRUST), true, [&trust(first), &trust(second)]);
+    }
+    for (index, key) in CONDITIONS.iter().enumerate() {
+        if saved.iter().all(|saved| saved.conditions.tells(index)) && differ(texts(saved, index)) {
+            let [one, other] = sides.map(|side| {
+                fmt::from_fn(move |out| {
+                    let text = texts(side, index).next().filter(|text| !text.is_empty());
+                    let others = if differ(texts(side, index)) { " and other values" } else { "" };
+                    write!(out, "{}{others}", text.unwrap_or("none"))
+                })
+            });
+            add(&mut list, *key, false, [&one, &other]);
+        }
+    }
+    // The core clock and the seed, which are fields of rows.
+    let rows = sides.map(|side| side[0].rows);
+    let clock = |rows: &[Row]| median(&mut rows.iter().filter_map(Row::core_gigahertz));
+    if let (Some(one), Some(other)) = (clock(rows[0]), clock(rows[1]))
+        && (one - other).abs() > CLOCK * one
+    {
+        let shown = |clock| fmt::from_fn(move |out| write!(out, "{clock:.2} GHz"));
+        add(&mut list, (CORE_GHZ.name(), "core clock"), false, [&shown(one), &shown(other)]);
+    }
+    let seed = |rows: &[Row]| rows.iter().find_map(|row| row.count(SEED));
+    if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1]))
+        && one != other
+    {
+        add(&mut list, (SEED.name(), "seed"), false, [&one, &other]);
+    }
+    list
+}
+
+/// Adds the conditions under which hosts are compared as well.
+fn of_table(list: &mut Vec<Differs>, [first, second]: [&[Saved]; 2], comparison: &Comparison<'_>) {
+    for (condition, entry) in TABLE.iter().enumerate() {
+        let rows = comparison.conditions.iter().find(|(field, _)| Some(*field) == entry.field);
+        let rows = rows.map(|(_, rows)| *rows);
+        let of_side = |side: &[Saved]| {
+            let told = || side.iter().map(|saved| of_result(saved, condition)).filter(|value| *value > 0);
+            // If any run of a side is partial, the whole side is.
+            if condition == WHOLE { told().min() } else { told().next() }.unwrap_or(0)
+        };
+        let [one, other] = match (condition, &comparison.pages, comparison.proof) {
+            (PAGES, Some([one, other]), _) => [alike::pages(one), alike::pages(other)],
+            (VERIFIED, _, Some(proof)) => proof.map(alike::yes),
+            _ => rows.map_or([of_side(first), of_side(second)], |rows| {
+                rows.map(|row| alike::of_row(row, condition))
+            }),
+        };
+        let interrupted = condition == WHOLE && one.min(other) == alike::NO;
+        // Every file of a side counts for the conditions of results.
+        if one == 0 || other == 0 || TEXTS.contains(&condition) || (one == other && !interrupted) {
+            continue;
+        }
+        let blocks = interrupted || !IDENTITY.contains(&condition) && !alike::alike(condition, one, other);
+        let rows = rows.map_or([None; 2], |rows| rows.map(Some));
+        let [one, other] = [(rows[0], one), (rows[1], other)].map(|(row, value)| {
+            fmt::from_fn(move |out| match (row, entry.field) {
+                (Some(row), Some(field)) => write!(out, "{}", shown_value(row, field)),
+                _ => alike::show(condition, value, false, out),
+            })
+        });
+        add(list, entry.key, blocks, [&one, &other]);
+    }
+}
+
+/// Shows the trust in a side: that in its first file with poor data, if there is one.
+fn trust(side: &[Saved]) -> impl fmt::Display {
+    fmt::from_fn(|out| {
+        let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else {
+            return out.write_str("not poor");
+        };
+        let evidence = || saved.origin.trust.evidence();
+        let end = if evidence().next().is_some() { ")" } else { "" };
+        write!(out, "poor{}{end}", joined(" (", ", ", evidence()))
+    })
+}
+
+/// Returns one condition of each file of a side.
+fn texts(side: &[Saved], index: usize) -> impl Iterator<Item = &str> {
+    side.iter().filter_map(move |saved| saved.conditions.texts.get(index)).map(Text::as_str)
+}
+
+/// Returns whether any text differs from the first.
+fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
+    let first = texts.next();
+    texts.any(|text| Some(text) != first)
+}
+
+/// States the conditions that differ, before any conclusion. With `judged` there is a verdict.
+pub fn answer(document: &mut Shown, comparison: &Comparison<'_>, differs: &[Differs], judged: bool) {
+    let blocked = if judged { "Not comparable (overridden by --force)" } else { "Not comparable" };
+    for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
+        let differs = differs.iter().filter(|differs| differs.blocks == blocks);
+        let shown = |Differs { words, sides: [one, other], .. }: &Differs| {
+            let (words, one, other) = (*words, *one, *other);
+            fmt::from_fn(move |out| match one.as_str() == other.as_str() {
+                true => write!(out, "{words} {one} on both sides"),
+                false => write!(out, "{words} {one} -> {other}"),
+            })
+        };
+        // Without a verdict, the answer has the trust if nothing else forbids one.
+        let is_answer = blocks && !judged && differs.clone().all(|differs| differs.what == TRUST);
+        if !is_answer && differs.clone().next().is_some() {
+            let all = joined("", "; ", differs.map(shown));
+            document.sentence(role, format_args!("{begin}: {all}."));
+        }
+    }
+    // The option that measures B over the working set of A, if both have one and the sizes forbid a verdict. The size of
+    // traffic is the memory of all generators together.
+    let is_blocked = differs.iter().any(|differs| differs.blocks && differs.what == WORKING_SET.name());
+    let size = comparison.conditions.iter().find(|(field, _)| is_blocked && *field == WORKING_SET);
+    if let Some((_, [row, _])) = size.filter(|(_, [row, _])| row.traffic().is_none()) {
+        let size = Typed(row.size());
+        document.finding(format_args!(
+            "Default working sets may have changed; to compare with A, measure B with --size={size}."
+        ));
+    }
+}
+
+/// Describes the conditions that differ, for programs.
+pub fn differing_for_programs(document: &mut Shown, differs: &[Differs]) {
+    document.items(
+        Part::List(&DIFFERS),
+        differs,
+        |document, Differs { what, sides: [one, other], blocks, .. }| {
+            document.put(&WHAT, *what);
+            document.put(&A, one.as_str());
+            document.put(&B, other.as_str());
+            document.put(&BLOCKS, *blocks);
+        },
+    );
 }

@@ -1,22 +1,35 @@
-//! The expected time of a random load of a program, from saved results. Without them the caller measures what is needed.
+//! The expected time of a random load of a program, from saved results, for people and programs. Without them the
+//! caller measures what is needed.
 
 pub mod needed;
 #[cfg(test)]
 mod tests;
-mod view;
 
+use core::fmt::{self, Display};
 use core::num::NonZeroU32;
 
-use super::report::saved::{File, read};
-use super::{Command, CommandResult};
-use crate::analysis::expect::{Question, ResultRows, ask};
-use crate::describe::output;
+use latency_core::{Estimate, Interval};
+
+use super::report::saved::{self, File, read};
+use super::{Command, CommandResult, show};
+use crate::analysis::expect::between::CurvePoint;
+use crate::analysis::expect::mixture::Mixture;
+use crate::analysis::expect::{Expectation, ExpectedTime, Question, ResultRows, ask};
+use crate::describe::time::ReadableTime;
+use crate::describe::{self, columns, output, split, trust};
 use crate::error::{Failure, SavedError};
+use crate::experiment::curve::levels;
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
+use crate::record::columns::{
+    CHAINS, CORES, ColumnSet, EXPERIMENT, HOST, PAGES_ASKED, PAGES_OBTAINED, STARTED, WORKING_SET,
+};
 use crate::record::row::Row;
-use crate::report::shown::Shown;
-use crate::saved::tlb;
+use crate::report::chart::vector;
+use crate::report::document::{fields, members};
+use crate::report::{Digits, Level, Part, Role, Shown};
+use crate::result::{PageKind, PageWords};
+use crate::saved::{Saved, tlb};
 
 /// The `expect` command.
 pub const EXPECT: Command = Command {
@@ -72,7 +85,195 @@ pub fn answer<'a>(options: &Options<'a>, files: &[File<'a>]) -> Result<Shown, Fa
     let from = if options.operands().is_empty() { "Measured by" } else { "File" };
     Ok(Shown::of(|document| {
         if let Some(file) = files.get(found.curve.result) {
-            view::present(document, files, (from, file), &found);
+            present(document, files, (from, file), &found);
         }
     }))
+}
+
+fields! {
+    NS "ns" interval "Expected latency of a random load, in nanoseconds; the interval contains the result of a measurement of this size.";
+    ALIKE "alike_curves" "Number of saved curves that are alike in host, start, nodes and pages, and whose values agree; the first of them answers.";
+    MEASURED "measured" "Result with the measured points, and its conditions.";
+    TERMS "terms" "Terms of the mixture of levels: share of the loads times latency.";
+}
+
+/// Writes the answer, its terms, and the conditions of its curve, which is from a file.
+fn present(
+    document: &mut Shown,
+    files: &[File<'_>],
+    (from, file): (&'static str, &File<'_>),
+    found: &Expectation<'_>,
+) {
+    let saved = &file.saved;
+    let sum = found.mixture.as_ref().map(|mixture| mixture.each_term(found.size, &mut |_| {}));
+    document.part(Part::Object(&describe::SUMMARY), |document| {
+        let [below, above] = found.between.neighbours;
+        document.put(&columns::WORKING_SET, found.size);
+        document.put(&NS, found.between.expected);
+        members! { document;
+            "below_bytes": below.size => "Nearest measured working set below, in bytes.";
+            "above_bytes": above.size => "Nearest measured working set above, in bytes.";
+            "mixture_ns": sum => "Latency by the mixture of levels, in nanoseconds; null without a fit.";
+        }
+        let parts = found.curve.parts(found.size).map(|(_, parts)| parts);
+        document.put(&columns::WITHOUT_TRANSLATION, parts.map(|parts| parts.without_translation));
+        document.put(&columns::TRANSLATION, parts.map(|parts| parts.translation));
+        document.put(&ALIKE, found.alike);
+    });
+    let is_source = |(index, _): &(usize, &File<'_>)| found.sources.contains(index);
+    let sources = || files.iter().enumerate().filter(is_source).map(|(_, file)| file);
+    let level = worst(sources().map(|file| file.saved.origin.trust.level()));
+    let reasons = || sources().flat_map(reasons);
+    let once = reasons()
+        .enumerate()
+        .filter(|(index, (code, _))| reasons().take(*index).all(|(other, _)| other != *code))
+        .map(|(_, (code, _))| code);
+    trust::of_command(document, level, &vector(once));
+    rows(document, saved, found);
+    let others = fmt::from_fn(|out| found.times.iter().skip(1).try_for_each(|time| other(out, time)));
+    let expected = nanoseconds(found.between.expected, " ns");
+    document.answer(format_args!("A random load over {}: {expected}{others}.", found.size));
+    neighbours(document, found);
+    if let Some((size, parts)) = found.curve.parts(found.size) {
+        document.finding(format_args!(
+            "At {size}, a random load costs {} without address translation, which adds {}.",
+            split::with_ends(parts.without_translation),
+            split::with_ends(parts.translation)
+        ));
+    }
+    if let Some(mixture) = &found.mixture {
+        terms(document, found, mixture);
+    }
+    if sources().any(|file| !file.saved.origin.trust.said.is_empty()) {
+        let listed = fmt::from_fn(|out| {
+            reasons().enumerate().try_for_each(|(index, (code, experiment))| {
+                let before = if index == 0 { ": " } else { ", " };
+                write!(out, "{before}{code}")?;
+                if experiment == file.experiment() { Ok(()) } else { write!(out, " ({experiment})") }
+            })
+        });
+        document.sentence(Role::Trust, format_args!("{level}{listed}"));
+    }
+    if found.alike > 1 {
+        let alike = found.alike;
+        document.sentence(Role::Method("Curve"), format_args!("the first of {alike} alike, which agree"));
+    }
+    let name = file.name();
+    document.sentence(Role::Method(from), format_args!("{}", name.as_str()));
+    file.origin(document);
+    if let Some(pages) = found.times.first().and_then(|time| time.pages) {
+        document.sentence(Role::Method("Pages"), format_args!("{}", PageKind(pages)));
+    }
+    if let Some((from, to)) = found.curve.like.pair() {
+        document.sentence(Role::Method("Nodes"), format_args!("{from} -> {to}"));
+    }
+    if saved.origin.started > 0 {
+        document.sentence(Role::Method("Started"), format_args!("{}", ReadableTime(saved.origin.started)));
+    }
+    document.part(Part::Object(&MEASURED), |document| {
+        document.put(&saved::FILE, name.as_str());
+        show::conditions(document, saved);
+    });
+}
+
+/// Returns the worst level of the results that gave values. A result that states none is fair.
+fn worst<'l>(levels: impl Iterator<Item = &'l str>) -> &'static str {
+    let worst = levels.map(|level| match level {
+        "poor" => 2,
+        "good" => 0,
+        _ => 1,
+    });
+    ["good", "fair", "poor"].get(worst.max().unwrap_or(1)).copied().unwrap_or("fair")
+}
+
+/// Returns the reasons of a result for its trust, each with its experiment.
+fn reasons<'f>(file: &'f File<'_>) -> impl Iterator<Item = (&'f str, &'f str)> {
+    let trust = &file.saved.origin.trust;
+    let unstated = trust.level().is_empty().then_some("not-stated");
+    trust.evidence().chain(unstated).map(|code| (code, file.experiment()))
+}
+
+/// Describes each time as a row.
+fn rows(document: &mut Shown, saved: &Saved, found: &Expectation<'_>) {
+    document.part(Part::Records(&describe::ROWS), |document| {
+        for time in &found.times {
+            let mut row = found.curve.like.clone();
+            row.keep(ColumnSet::POINTS.without(PAGES_ASKED.into()) | HOST | STARTED);
+            row.put(EXPERIMENT, "expect");
+            row.put(WORKING_SET, found.size);
+            row.put(columns::NS, time.time);
+            if let Some(pages) = time.pages {
+                row.put(PAGES_OBTAINED, format!("{pages}"));
+            }
+            let (column, count) = time.cores.map_or((CHAINS, time.chains), |cores| (CORES, cores));
+            row.put(column, count);
+            columns::saved_rows(document, saved, [&row]);
+        }
+    });
+}
+
+/// Writes a time in other pages, with several chains, or of several cores, with its interval.
+fn other(out: &mut fmt::Formatter<'_>, time: &ExpectedTime) -> fmt::Result {
+    let found = nanoseconds(time.time, "");
+    match (time.cores, time.chains, time.pages) {
+        (Some(cores), ..) => write!(out, "; {cores} cores at a time {found} each"),
+        (None, 1, Some(pages)) => write!(out, "; with {} {found}", PageWords(pages)),
+        (None, chains, _) => write!(out, "; {chains} at a time {found} each"),
+    }
+}
+
+/// Writes the measured points around the size.
+fn neighbours(document: &mut Shown, found: &Expectation<'_>) {
+    let [below, above] = found.between.neighbours;
+    let point = |CurvePoint { size, latency, .. }| {
+        fmt::from_fn(move |out| write!(out, "{size}, {}", nanoseconds(latency, " ns")))
+    };
+    let second = fmt::from_fn(|out| match below.size == above.size {
+        true => Ok(()),
+        false => write!(out, "; {}", point(above)),
+    });
+    document.finding(format_args!("Measured: {}{second}.", point(below)));
+}
+
+/// Shows the terms of the mixture, and whether their sum agrees with the measured points.
+fn terms(document: &mut Shown, found: &Expectation<'_>, mixture: &Mixture) {
+    document.tabulate("Mixture of levels: share of the loads times latency", Level::Normal, 1, &|table| {
+        table.texts(&["part", "up to", "share", "ns", "adds"]);
+        mixture.each_term(found.size, &mut |term| {
+            table.row();
+            table.text(term.part);
+            table.known(term.capacity.map(levels::size));
+            table.cell(format_args!("{:.1}%", 100.0 * term.share));
+            table.number(term.nanoseconds);
+            table.cell(format_args!("{:.2}", term.adds()));
+        });
+    });
+    document.part(Part::List(&TERMS), |document| {
+        let sum = mixture.each_term(found.size, &mut |term| {
+            document.part(Part::Item, |document| {
+                members! { document;
+                    "part": term.part => "Part of the load: `level`, `memory` or `translation`.";
+                    "capacity_bytes": term.capacity.map(levels::size) => "Capacity of the level in the mixture, in bytes; null for memory and translation.";
+                    "share": term.share => "Share of the loads (0 to 1).";
+                    "term_ns": term.nanoseconds => "Nanoseconds of one of these loads.";
+                    "adds_ns": term.adds() => "Nanoseconds that the term adds to the mean load.";
+                }
+            });
+        });
+        let Interval { low, high } = found.between.expected.bounds();
+        let verdict = match low <= sum && sum <= high {
+            true => "within the interval",
+            false => "outside of the interval: here the curve does not follow a mixture",
+        };
+        document.finding(format_args!("The terms add up to {} ns, {verdict}.", Digits(sum)));
+    });
+}
+
+/// Shows nanoseconds with their unit, and their interval.
+fn nanoseconds(Estimate { value, interval }: Estimate, unit: &'static str) -> impl Display {
+    fmt::from_fn(move |out| {
+        write!(out, "{}{unit}", Digits(value))?;
+        interval
+            .map_or(Ok(()), |Interval { low, high }| write!(out, " ({} to {})", Digits(low), Digits(high)))
+    })
 }

@@ -11,12 +11,10 @@ use crate::describe::output;
 use crate::error::{Failure, Typed};
 use crate::machine::Machine;
 use crate::options::{FlagId, Options};
+use crate::plan::CACHES;
 use crate::plan::curve::first_level_cache;
-use crate::plan::sizes::CACHES;
-use crate::report::document::{Level, Style};
 use crate::report::json::JSON_LINES;
-use crate::report::shown::Shown;
-use crate::report::terminal::Terminal;
+use crate::report::{Level, Shown, Style, Terminal};
 use crate::sys::arguments::Arguments;
 
 /// Returns the command lines of the runs that a question needs on a machine.

@@ -3,8 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use latency_core::math::ToReal;
-use latency_core::sort::sort_by;
+use latency_core::{ToReal, sort_by};
 
 use super::names::Name;
 use super::runs::Runs;
@@ -43,7 +42,6 @@ pub struct Association<'n> {
 /// # References
 ///
 /// R. A. Fisher, "The Design of Experiments" (1935), chapter 2.
-#[must_use]
 pub fn fisher(with: usize, slow: usize, value: usize, all: usize) -> f64 {
     /// Sums are reduced before they overflow.
     const LARGE: f64 = 1e200;

@@ -3,7 +3,7 @@
 use std::format;
 use std::string::String;
 
-use latency_core::rng::Pcg32;
+use latency_core::Pcg32;
 
 use super::tests::{Files, written};
 

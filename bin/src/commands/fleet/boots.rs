@@ -1,17 +1,19 @@
-//! The hosts of the results. A host name is one host, unless two kernels with this host name ran at the same time.
+//! The hosts of the results, and the facts about them that may explain a difference: firmware, kernel, settings and
+//! labels. No fact is a cause. A host name is one host, unless two kernels with this host name ran at the same time.
 
 use alloc::vec::Vec;
+use core::fmt::{self, Display};
 
-use latency_core::sort::{sort_by, sort_by_key};
-use latency_core::text::Text;
+use latency_core::{Text, sort_by, sort_by_key};
 
 use super::dates::{self, ResultDate};
-use super::facts::{self, HostFact};
 use super::names::{NONE, Name, Names, Numbered};
 use super::values::ValueRun;
 use crate::saved::Saved;
+use crate::saved::conditions::{BRAND, CONDITIONS, HOST};
+use crate::saved::host::SEPARATOR;
 
-/// Every boot of every host, and its states. A state is a boot with the [facts] of some of its results.
+/// Every boot of every host, and its states. A state is a boot with the facts of some of its results.
 pub struct Boots {
     /// The host name and the boot ID of each boot.
     boots: Numbered<[Name; 2]>,
@@ -49,7 +51,7 @@ impl Boots {
         if self.seen.len() < self.boots.len() {
             self.seen.push((0, 0, of[0]));
         }
-        let facts = self.facts.number(facts::of(names, saved).as_slice());
+        let facts = self.facts.number(facts_of(names, saved).as_slice());
         self.states.number(&[boot, facts])
     }
 
@@ -121,19 +123,16 @@ impl Boots {
     }
 
     /// Returns the boot and the facts of a state.
-    #[must_use]
     pub fn state(&self, state: Name) -> [Name; 2] {
         self.states.get(state).copied().unwrap_or_default()
     }
 
     /// Returns the facts of a state.
-    #[must_use]
     pub fn facts(&self, state: Name) -> &[HostFact] {
         self.facts.get(self.state(state)[1]).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the host name of a state; call [`settle`](Self::settle) first.
-    #[must_use]
     pub fn host(&self, state: Name) -> Name {
         let [boot, _] = self.state(state);
         self.seen.get(boot as usize).map_or(boot, |(.., host)| *host)
@@ -145,4 +144,48 @@ impl Boots {
         let hosts = hosts.filter(move |(boot, (.., host))| self.boot(*boot)[0] == shared && *host != shared);
         hosts.map(|(_, (.., host))| names.name(*host))
     }
+}
+
+/// The number of conditions that are facts about a host, except its name and its CPU model.
+const MOST: usize = 13;
+
+/// The name and the value of a fact. The CPU model, which is the first one, has no name.
+pub type HostFact = [Name; 2];
+
+/// Returns the CPU model and every known fact of a result.
+fn facts_of(names: &mut Names, saved: &Saved) -> Vec<HostFact> {
+    let mut facts = vec![[NONE, names.number(saved.cpu())]];
+    let mut add = |name: &str, value: &str| facts.push([name, value].map(|text| names.number(text)));
+    let texts = CONDITIONS.iter().zip(&saved.conditions.texts).take(MOST).enumerate();
+    for (index, ((_, words), text)) in texts {
+        if !matches!(index, HOST | BRAND) && !text.is_empty() {
+            add(words, text.as_str());
+        }
+    }
+    for label in saved.origin.labels.as_str().split(SEPARATOR) {
+        label.split_once('=').into_iter().for_each(|(name, value)| add(name, value));
+    }
+    facts
+}
+
+/// Shows the known facts that differ between two states of a host, and whether it was booted between them, with `first`
+/// before the first difference.
+pub fn changed_facts<'f>(
+    names: &'f Names,
+    [before, after]: [&'f [HostFact]; 2],
+    rebooted: bool,
+    first: &'f str,
+) -> impl Display + 'f {
+    fmt::from_fn(move |out| {
+        let mut separator = first;
+        for &[name, new] in after.iter().filter(|[name, _]| *name != NONE) {
+            let old = before.iter().find(|[other, _]| *other == name);
+            if let Some(&[_, old]) = old.filter(|[_, old]| *old != new) {
+                let [name, old, new] = [name, old, new].map(|text| names.name(text));
+                write!(out, "{separator}{name} {old} -> {new}")?;
+                separator = ", ";
+            }
+        }
+        if rebooted { write!(out, "{separator}rebooted") } else { Ok(()) }
+    })
 }

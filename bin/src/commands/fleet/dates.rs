@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use latency_core::sort::sort_by;
+use latency_core::sort_by;
 
 use super::names::Name;
 

@@ -7,8 +7,8 @@ use super::runs::Runs;
 use crate::error::{Failure, MissingHosts, SavedError};
 use crate::options::tokens::Escaped;
 use crate::saved::{self, conditions::escaped, documents};
-use crate::sys::errno::Errno;
-use latency_core::text::Text;
+use crate::sys::Errno;
+use latency_core::Text;
 
 /// The expected hosts without a result.
 pub struct Expected {

@@ -4,10 +4,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use latency_core::math::ToReal;
 use latency_core::math::ln;
-use latency_core::sort::{sort_by, sort_by_key};
-use latency_core::text::joined;
+use latency_core::{ToReal, joined, sort_by, sort_by_key};
 
 use super::association::JudgedHost;
 use super::names::Name;
@@ -31,13 +29,11 @@ pub struct HostKind {
 
 impl HostKind {
     /// Returns whether a host under these conditions is of this kind.
-    #[must_use]
     pub fn has(&self, under: Under) -> bool {
         self.of.differences(under) == 0
     }
 
     /// Returns whether other kinds have values of the same key.
-    #[must_use]
     pub const fn is_one_of_several(&self) -> bool {
         self.differs > 0
     }
@@ -119,7 +115,6 @@ impl HostGroup<'_> {
     }
 
     /// Returns the number of NUMA nodes that most of its hosts have.
-    #[must_use]
     pub fn nodes(&self) -> u64 {
         self.kind.of.get(alike::PLACE_OF_NODES)
     }
@@ -144,13 +139,11 @@ impl Outlier {
     }
 
     /// Returns the value divided by the median.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.value.value / self.norm.median
     }
 
     /// Returns the excess in robust standard deviations; `None` if all hosts have the same value.
-    #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.norm.deviations(self.quantity, self.value.value)
     }
@@ -179,7 +172,6 @@ pub struct Apart {
 
 impl Apart {
     /// Returns the code for programs.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         TABLE.get(self.condition).map_or("faster", |condition| condition.code)
     }

@@ -11,7 +11,8 @@
 //! E. S. Page, "Continuous inspection schemes" (1954); J. M. Lucas and R. B. Crosier, "Robust CUSUM" (1982);
 //! M. G. Kendall, "Note on bias in the estimation of autocorrelation" (1954).
 
-use latency_core::math::{ToReal, exp, ln, sqrt};
+use latency_core::ToReal;
+use latency_core::math::{exp, ln, sqrt};
 use latency_core::stats::gather;
 
 use super::names::Name;

@@ -2,11 +2,11 @@
 
 use std::vec::Vec;
 
+use latency_core::Pcg32;
 use latency_core::math::ln;
-use latency_core::rng::Pcg32;
 
 use super::history::{DETECTED_IN, FEWEST_RESULTS, HistoryScan, PastResult, Undecided};
-use super::passing::PassingChanges;
+use super::settled::PassingChanges;
 
 const DAY: u32 = 86_400;
 const THRESHOLD: f64 = 0.03;

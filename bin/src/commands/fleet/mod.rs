@@ -9,13 +9,11 @@ mod dates;
 #[cfg(test)]
 mod dates_tests;
 mod expected;
-mod facts;
 mod findings;
 mod history;
 #[cfg(test)]
 mod history_tests;
 mod names;
-mod passing;
 mod programs;
 mod runs;
 mod settled;
@@ -29,7 +27,7 @@ use crate::describe::columns;
 use crate::error::{Failure, NoVerdict, Outliers, SavedError, TimingError};
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
-use crate::report::shown::Shown;
+use crate::report::Shown;
 use alloc::vec::Vec;
 use expected::Expected;
 use runs::{Refused, Runs};

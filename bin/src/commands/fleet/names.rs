@@ -57,7 +57,6 @@ impl<T> Numbered<T> {
 
 impl Names {
     /// Returns a name by its number.
-    #[must_use]
     pub fn name(&self, number: Name) -> &str {
         self.get(number).map_or("", String::as_str)
     }

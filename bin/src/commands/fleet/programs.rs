@@ -11,11 +11,10 @@ use super::view::FleetView;
 use crate::commands::compare::cause;
 use crate::describe::{self, columns, trust};
 use crate::record::row::Row;
-use crate::report::document::{Field, Metric, Part, Value, fields, members};
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::{Field, Metric, Part, Shown, Value};
 use crate::saved::{self, alike};
-use latency_core::stats::Estimate;
-use latency_core::words::Worded;
+use latency_core::{Estimate, Worded};
 
 fields! {
     POINT "point" "Experiment and point, in words.";

@@ -4,8 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::math::{self, exp, ln};
-use latency_core::sort::sort_by_key;
-use latency_core::stats::Estimate;
+use latency_core::{Estimate, sort_by_key};
 
 use super::boots::Boots;
 use super::names::{Name, Names, Numbered, hash};
@@ -21,7 +20,7 @@ use crate::record::row::Row;
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::conditions::escaped;
 use crate::saved::tree::{JsonTree, JsonValue};
-use crate::saved::{Problem, Saved, documents, sections};
+use crate::saved::{Problem, Saved, documents, shape};
 
 /// An input line that is not a valid document.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +64,6 @@ pub struct Runs<'a> {
 
 impl<'a> Runs<'a> {
     /// Returns an empty collection.
-    #[must_use]
     pub fn new(options: &'a Options<'a>) -> Runs<'a> {
         let mut names = Names::new();
         names.number("");
@@ -101,7 +99,7 @@ impl<'a> Runs<'a> {
             let mut add = |document| self.add((path, number), document, values);
             // A report contains several documents.
             if add(tree.root())? {
-                sections::of(tree.root()).try_for_each(|section| add(section).map(drop))?;
+                shape::sections_of(tree.root()).try_for_each(|section| add(section).map(drop))?;
                 tree.root().accepted()?;
             }
             Ok(())
@@ -132,7 +130,7 @@ impl<'a> Runs<'a> {
         }
         let saved = &draft.saved;
         let experiment = saved.experiment.as_str();
-        if sections::are_in(experiment) {
+        if shape::has_sections(experiment) {
             return Ok(true);
         }
         let state = self.boots.add(&mut self.names, saved);
@@ -252,7 +250,6 @@ impl<'a> Runs<'a> {
     }
 
     /// Returns a key by its number.
-    #[must_use]
     pub fn key(&self, key: Name) -> &Key {
         self.keys.get(key).unwrap_or(&Key::EMPTY)
     }

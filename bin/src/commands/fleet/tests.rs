@@ -8,15 +8,14 @@ use std::string::{String, ToString};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
 
-use latency_core::rng::Pcg32;
+use latency_core::Pcg32;
 use proptest::prelude::*;
 
 use super::FLEET;
 use crate::catalogue::DESCRIPTORS;
 use crate::describe::{CommandRun, output};
 use crate::options;
-use crate::report::FORMATS;
-use crate::report::terminal::Terminal;
+use crate::report::{FORMATS, Terminal};
 use crate::sys::arguments::Arguments;
 
 /// Temporary files that are removed when the test ends.

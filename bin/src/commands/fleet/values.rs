@@ -1,6 +1,6 @@
 //! The values of many hosts, and the keys by which they are comparable.
 
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval};
 
 use super::history::Undecided;
 use super::names::{NONE, Name};
@@ -57,20 +57,17 @@ impl Key {
     };
 
     /// Returns the quantity of the values.
-    #[must_use]
     pub const fn quantity(&self) -> Quantity {
         if matches!(self.kind, KeyKind::Bandwidth) { Quantity::Bandwidth } else { Quantity::Latency }
     }
 
     /// Returns whether the values are means of all points of a result.
-    #[must_use]
     pub const fn is_mean(&self) -> bool {
         matches!(self.kind, KeyKind::Mean | KeyKind::MeanOfMemory)
     }
 }
 
 /// Returns the unit of a quantity for programs, and the factor between it and the unit for people.
-#[must_use]
 pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
     match quantity {
         Quantity::Latency => ("ns", 1.0),
@@ -105,7 +102,6 @@ pub struct ValueRun {
 }
 
 /// Returns the value of a row: its latency, or the bandwidth of traffic.
-#[must_use]
 pub fn of_row(row: &Row, time: Estimate) -> Estimate {
     let interval = time.interval.filter(|interval| interval.low > 0.0);
     let time = Estimate { interval, ..time };
@@ -173,7 +169,6 @@ pub struct HostValue {
 
 impl HostValue {
     /// Returns the number of NUMA nodes of its host; 0 if unknown.
-    #[must_use]
     pub fn nodes(&self) -> u64 {
         self.under.get(PLACE_OF_NODES)
     }
@@ -198,7 +193,6 @@ pub struct Slowed {
 
 impl Slowed {
     /// Returns the newest value divided by the median of the older ones.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.value.value / self.before
     }

@@ -3,15 +3,13 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use latency_core::decimal::Trimmed;
-use latency_core::stats::Interval;
-use latency_core::text::plural;
+use latency_core::{Interval, Trimmed, plural};
 
 use super::association::Association;
+use super::boots;
 use super::causes::HostCauses;
 use super::dates::WrongDate;
 use super::expected::Expected;
-use super::facts;
 use super::findings::{self, Apart, FleetFindings, HostGroup};
 use super::history::{DETECTED_IN, Undecided};
 use super::names::Name;
@@ -22,9 +20,7 @@ use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
 use crate::describe::time::Utc;
 use crate::options::Options;
-use crate::report::document::{Level, Role};
-use crate::report::figures::Digits;
-use crate::report::shown::Shown;
+use crate::report::{Digits, Level, Role, Shown};
 use crate::saved::{self, alike};
 
 /// Maximum number of names in a sentence or list.
@@ -315,7 +311,7 @@ impl FleetView<'_, '_> {
         let boots = &self.runs.boots;
         let [boot, new_boot] = slowed.states.map(|state| boots.state(state)[0]);
         let facts = slowed.states.map(|state| boots.facts(state));
-        facts::changed(&self.runs.names, facts, boot != new_boot, first)
+        boots::changed_facts(&self.runs.names, facts, boot != new_boot, first)
     }
 
     /// States which hosts became slower or faster.

@@ -3,10 +3,8 @@
 //! This module lists the experiments and their questions. The caller runs them and passes on their results. With
 //! files, the command makes one document of saved results.
 
-mod page;
 pub mod pictures;
 mod planned;
-mod reasons;
 mod run;
 pub mod saved;
 mod view;
@@ -15,16 +13,14 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-use latency_core::cpulist::NodeSet;
-use latency_core::math::{self, ToReal};
+use latency_core::{NodeSet, ToReal, math};
 
 use super::Command;
 use crate::describe::{Report, output};
 use crate::error::Failure;
-use crate::experiment::interface::Experiment;
 use crate::experiment::run_experiment::Planned;
 use crate::experiment::{
-    bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, residency, window,
+    Experiment, bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, residency, window,
 };
 use crate::machine::Machine;
 use crate::options::{self, Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
@@ -173,7 +169,6 @@ fn typed(line: &mut String, section: &Section, whole: &Options<'_>) -> fmt::Resu
 }
 
 /// Returns the time of the smallest form of a section, which it needs however short its share is.
-#[must_use]
 pub fn least(machine: &Machine, planned: &Planned) -> Range {
     let Planned { points, budget, .. } = planned;
     let mut budget = *budget;
@@ -182,7 +177,6 @@ pub fn least(machine: &Machine, planned: &Planned) -> Range {
 }
 
 /// Returns the duration of all sections together, in nanoseconds.
-#[must_use]
 pub fn budget_ns(options: &Options<'_>) -> f64 {
     match options.given.contains(FlagId::Budget) {
         true => options.budget.0.real() / 1e3,

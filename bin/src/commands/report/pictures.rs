@@ -3,16 +3,16 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use latency_core::math::ToReal;
+use latency_core::ToReal;
 
 use crate::analysis::traffic::bytes_per_line;
 use crate::record::columns::{ColumnSet, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::row::{Row, differing};
-use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Matrix, Scale, Series, Unit, vector};
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown};
+use crate::report::chart::vector;
+use crate::report::{
+    Axis, AxisRange, Chart, ChartPoint, Digits, Matrix, Picture, Scale, Series, Shown, Unit,
+};
 
 /// Maximum number of lines that a reader can distinguish.
 const MOST_LINES: usize = 6;

@@ -13,8 +13,7 @@ use crate::options::Options;
 use crate::plan::duration::{self, Range};
 use crate::plan::{self, regions};
 use crate::record::members::SECTIONS_OF;
-use crate::report::document::{Level, PageRole, Part, Role};
-use crate::report::shown::Shown;
+use crate::report::{Level, PageRole, Part, Role, Shown};
 use alloc::vec::Vec;
 use latency_core::math;
 

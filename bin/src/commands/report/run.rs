@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use latency_core::math::ToReal;
+use latency_core::ToReal;
 
 use super::{COUNT, Came, END, SECTIONS, VISITS, asked, budget_ns, least};
 use crate::engine::progress::Progress;
@@ -106,19 +106,16 @@ impl Sections {
     }
 
     /// Returns whether a section has a result.
-    #[must_use]
     pub fn has_result(&self) -> bool {
         self.came.iter().any(Result::is_ok)
     }
 
     /// Returns whether no section has ended.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.came.is_empty()
     }
 
     /// Returns the outcome of a section.
-    #[must_use]
     pub fn came(&self, index: usize) -> Option<Came<'_, 'static>> {
         let done = match self.came.get(index)? {
             Ok(done) => done,

@@ -6,10 +6,9 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use core::slice;
-use latency_core::stats::Estimate;
-use latency_core::text::{Text, plural};
 
-use super::page::how_to_get_the_page;
+use latency_core::{Estimate, Text, plural};
+
 use super::pictures::{self, SEVERAL, unit, value};
 use crate::analysis::cause::LikelyCause;
 use crate::commands::CommandResult;
@@ -17,15 +16,14 @@ use crate::commands::compare::{cause, load};
 use crate::describe::rates::headline;
 use crate::describe::{self, columns, split, trust};
 use crate::error::Failure;
-use crate::options::Options;
+use crate::options::{FlagId, Options, Output};
 use crate::record::columns::{CLASS, ColumnSet, PAGES_OBTAINED, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::members::{FILE_EXPERIMENT, FILE_POINTS, FILES};
 use crate::record::row::{Row, differing};
 use crate::report::chart::vector;
-use crate::report::document::{Level, PageRole, Part, Role, fields, members};
-use crate::report::figures::Digits;
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::{Digits, Level, PageRole, Part, Purpose, Role, Shown};
 use crate::saved::{self, Saved};
 
 fields! {
@@ -351,6 +349,16 @@ fn points(document: &mut Shown, rows: &[Row], level: Level) {
             table.text(row.word(PAGES_OBTAINED));
         }
     });
+}
+
+/// States how to get the page, if the output is text on a terminal and the user chose no format.
+pub fn how_to_get_the_page(document: &mut Shown, options: &Options<'_>) {
+    let is_text = |output: &Output<'_>| output.path.is_none() && output.format.purpose == Purpose::Terminal;
+    let is_shown = options.outputs().iter().any(is_text) && !options.writes(Purpose::Page);
+    if is_shown && !options.given.contains(FlagId::Format) {
+        document
+            .say(Role::Method("Page"), "add -o report.html for a page with every chapter, picture and table");
+    }
 }
 
 #[cfg(test)]

@@ -1,28 +1,28 @@
-//! A report as a document: the verdict and the answers first, then a chapter for each experiment.
+//! A report as a document: the verdict and the answers first, then a chapter for each experiment. Its trust has
+//! reasons, each with the number of chapters that share it.
 //!
 //! The answers are the sentences of the experiments themselves, so that each figure has only one wording.
 
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
-use latency_core::text::{Text, joined};
-use latency_core::units::Pages;
+use core::mem::swap;
 
-use super::page::how_to_get_the_page;
-use super::reasons::{SharedReason, WholeTrust};
+use latency_core::{Pages, Text, joined};
+
+use super::saved::how_to_get_the_page;
 use super::{Came, SECTIONS, Section};
 use crate::analysis::matrix::conclude;
 use crate::describe::rates::{headline, times};
-use crate::describe::{self, Report, ReportParts, SUMMARY, conditions, split, trust, unusual};
+use crate::describe::{self, Report, ReportParts, SUMMARY, conditions, split, trust};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::record::members::SECTIONS_OF;
-use crate::report::document::{Field, Level, PageRole, Part, Role, field, fields};
-use crate::report::shown::Shown;
-use crate::result::words::PageWords;
-use crate::result::{Measurement, Outcome, Point};
+use crate::report::document::{field, fields};
+use crate::report::{Field, Level, PageRole, Part, Role, Shown};
+use crate::result::{Measurement, Outcome, PageWords, Point};
 use crate::sys::arguments::Arguments;
-use crate::warning::Warnings;
+use crate::warning::{Warning, Warnings};
 
 fields! {
     NOT_MEASURED "not_measured" "Sections that could not be measured here.";
@@ -225,7 +225,7 @@ fn worst(document: &mut Shown, found: &WholeTrust<'_>, is_emulated: bool) {
 fn may_explain(document: &mut Shown, whole: &Whole<'_, '_>, warnings: &Warnings) {
     // The first section measures the latency that figures are published for.
     let Some(Ok(first)) = (whole.came)(0) else { return };
-    let found = unusual::conditions(whole.machine, warnings, first.outcomes, first.conditions, false);
+    let found = conditions::unusual(whole.machine, warnings, first.outcomes, first.conditions, false);
     if !found.is_empty() {
         document.finding(format_args!("Conditions here that may explain unusual figures: {found}."));
     }
@@ -289,4 +289,61 @@ pub fn missing<'f, 'a: 'f>(
         document.put(&describe::EXPERIMENT, name);
         document.show(&REASON, reason);
     });
+}
+
+/// Maximum number of reasons; the warnings of the chapters contain all of them.
+const MOST: usize = 3;
+
+/// A reason for the trust in a report.
+#[derive(Clone, Copy, Debug)]
+struct SharedReason<'w> {
+    /// The worst warning of its kind in all chapters.
+    worst: &'w Warning,
+    /// The number of chapters with a warning of this kind.
+    chapters: usize,
+}
+
+/// The trust in a report, which is the trust in its worst chapter.
+struct WholeTrust<'w> {
+    /// The trust in one word.
+    level: &'static str,
+    /// The reasons for it, those of the most chapters first.
+    reasons: [Option<SharedReason<'w>>; MOST],
+    /// The number of further reasons.
+    more: usize,
+    /// The number of chapters.
+    chapters: usize,
+    /// True if the trust in every chapter is the same.
+    is_shared: bool,
+}
+
+impl<'w> WholeTrust<'w> {
+    /// Returns the trust in a report: `chapters` are the warnings of each chapter, `warnings` those of all together.
+    fn of<'c>(
+        chapters: impl Iterator<Item = &'c Warnings> + Clone,
+        warnings: &'w Warnings,
+    ) -> WholeTrust<'w> {
+        let level = trust::level(warnings);
+        let mut found = WholeTrust {
+            level,
+            reasons: [None; MOST],
+            more: warnings.dropped(),
+            chapters: chapters.clone().count(),
+            is_shared: chapters.clone().all(|chapter| trust::level(chapter) == level),
+        };
+        let groups = warnings.groups().map(|group| group.worst);
+        for worst in groups.filter(|worst| worst.severity().name() == level) {
+            let shares = |warnings: &Warnings| warnings.iter().any(|other| other.code() == worst.code());
+            let chapters = chapters.clone().filter(|chapter| shares(chapter)).count();
+            let mut next = Some(SharedReason { worst, chapters });
+            for slot in &mut found.reasons {
+                let count = |reason: &Option<SharedReason<'_>>| reason.map_or(0, |reason| reason.chapters);
+                if count(slot) < count(&next) {
+                    swap(slot, &mut next);
+                }
+            }
+            found.more += usize::from(next.is_some());
+        }
+        found
+    }
 }

@@ -4,19 +4,17 @@
 //! except the two clocks against each other.
 
 use latency_core::chain::Order;
-use latency_core::cpulist::CpuSet;
-use latency_core::math::{self, ToReal};
 use latency_core::topology::{Files, threads_of_core};
-use latency_core::units::{Bytes, CpuId, Hertz};
+use latency_core::{Bytes, CpuId, CpuSet, Hertz, ToReal, math};
 
 use crate::engine::checks::hardware::{self, HardwareCounts};
 use crate::engine::session::{Noted, Session};
 use crate::engine::stopwatch::{CpuTimes, cpu_time};
 use crate::machine::idle::StatReading;
 use crate::machine::{Machine, Platform};
-use crate::plan::single;
-use crate::result::conditions::{Conditions, CpuTime, OTHER_WORK, OnCpu, SIBLING_BUSY, STOLEN};
-use crate::result::{Counter, Point, Timer, Walk};
+use crate::plan::sizes;
+use crate::result::conditions::{CpuTime, OTHER_WORK, SIBLING_BUSY, STOLEN};
+use crate::result::{Conditions, Counter, OnCpu, Point, Timer, Walk};
 use crate::sys::{SystemFiles, Table, cpu, time};
 use crate::warning::{Warning, Warnings};
 
@@ -166,7 +164,7 @@ pub fn in_core(point: &Point) -> Bytes {
 /// Warns about conditions that lower the trust in a result for which each core walks over `least` bytes or more.
 pub fn warn(warnings: &mut Warnings, machine: &Machine, found: &Conditions, least: Bytes) {
     // If the processor does not report its L2, assume the smallest L2 of any processor.
-    let core = least <= single::cache(machine, 2).unwrap_or(Bytes(256 << 10));
+    let core = least <= sizes::cache(machine, 2).unwrap_or(Bytes(256 << 10));
     warn_on(warnings, machine.processor.platform, found, core);
 }
 

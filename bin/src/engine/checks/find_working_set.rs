@@ -1,9 +1,9 @@
 //! The search for a working-set size before the run: its memory, its limits and its warnings. [`sizing`] has its steps.
 
-use latency_core::units::Bytes;
+use latency_core::Bytes;
 
 use crate::engine::checks::sizing::{self, Known};
-use crate::engine::memory::new_chain;
+use crate::engine::memory::chains;
 use crate::engine::placement::Placement;
 use crate::engine::seam::{Place, Walker};
 use crate::engine::session::Session;
@@ -36,7 +36,7 @@ impl Place for SearchPlace<'_> {
         }
         self.watch.go_to(point.cpu)?;
         let (_, placement) = self.placement.as_mut().ok_or(Failure::NOTHING_TO_MEASURE)?;
-        new_chain::walk(&self.watch, placement.split().0, point, None, walker)
+        chains::walk_new(&self.watch, placement.split().0, point, None, walker)
     }
 }
 
@@ -79,7 +79,7 @@ pub fn known(machine: &Machine, like: &Point, points: &[Point], limit_ns: f64, s
     let limit_ns = if emulated { EMULATED_LIMIT_NS } else { LIMIT_NS.min(limit_ns) };
     Known {
         reported: machine.reported_cache(),
-        near: plan::single::cache(machine, 2).unwrap_or(Bytes::MIB),
+        near: plan::sizes::cache(machine, 2).unwrap_or(Bytes::MIB),
         page: machine.page,
         most: plan::most(machine, like, points),
         seeks_cache: seeks_cache && !emulated,

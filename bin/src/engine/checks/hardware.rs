@@ -7,12 +7,11 @@
 //! `/proc/interrupts`), `Documentation/ABI/testing/sysfs-devices-system-cpu` (`thermal_throttle`) and
 //! `Documentation/ABI/stable/sysfs-devices-node` (`memory_failure`).
 
-use latency_core::cpulist::NodeSet;
 use latency_core::host::{ErrorCounts, from_meminfo, hottest_dimm};
 use latency_core::topology::{Files, failed_pages, files};
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::{Bytes, CpuId, NodeId, NodeSet};
 
-use crate::result::conditions::HardwareErrors;
+use crate::result::HardwareErrors;
 use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
 

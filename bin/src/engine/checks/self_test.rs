@@ -3,17 +3,14 @@
 use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
 use latency_core::chain::{Chain, Order};
-use latency_core::kernel;
-use latency_core::math::{self, ToReal};
-use latency_core::stats::{self, Interval, Summary};
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Interval, Summary, ToReal, kernel, math, stats};
 
 use super::conditions::{MOST_TOLD, SOME_OF_SIBLING, SOME_OTHER_WORK};
 use crate::engine::stopwatch::core_clock::{FASTEST_GIGAHERTZ, SELF_TEST_STEPS};
 use crate::machine::{Machine, Platform};
-use crate::plan::single;
-use crate::result::conditions::{Conditions, OTHER_WORK};
-use crate::result::{Counter, Health, Outcome, Point, Walk};
+use crate::plan::sizes;
+use crate::result::conditions::OTHER_WORK;
+use crate::result::{Conditions, Counter, Health, Outcome, Point, Walk};
 use crate::warning::{Beside, Warning, Warnings};
 
 /// Maximum distance of a first-level hit from a whole number of cycles; beyond it, the clock or the chain is not
@@ -70,7 +67,7 @@ pub fn warn(
     }
     for Outcome { point, result } in outcomes {
         let Ok(measured) = result else { continue };
-        let judged = single::cache(machine, 1).is_some_and(|cache| is_first_level(point, cache));
+        let judged = sizes::cache(machine, 1).is_some_and(|cache| is_first_level(point, cache));
         let Some(cycles) = measured.series.core_cycles.filter(|cycles| judged && !is_whole_within(cycles))
         else {
             continue;
@@ -168,9 +165,9 @@ pub(crate) fn hit_cycles(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::conditions::OnCpu;
-    use crate::sys::table::Table;
-    use latency_core::units::{CpuId, LineSize, NodeId, Pages};
+    use crate::result::OnCpu;
+    use crate::sys::Table;
+    use latency_core::{CpuId, LineSize, NodeId, Pages};
     use std::cell::Cell;
 
     #[test]

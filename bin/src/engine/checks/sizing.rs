@@ -6,9 +6,8 @@
 //! the loads that fill the TLBs and bring in page tables. The working set is doubled until the steady walk is no longer
 //! faster.
 
-use latency_core::math::{self, ToReal, ln, sqrt};
-use latency_core::stats;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::math::{ln, sqrt};
+use latency_core::{Bytes, PageSize, ToReal, math, stats};
 
 use crate::engine::schedule::walks::{fill, timed};
 use crate::engine::schedule::warm_up::SERVES_SOME;

@@ -1,10 +1,8 @@
 //! Searches in simulated time, with caches of known size.
 
 use latency_core::chain::Order;
-use latency_core::kernel;
 use latency_core::math::exp;
-use latency_core::rng::Pcg32;
-use latency_core::units::{CpuId, LineSize, NodeId, PageSize, Pages};
+use latency_core::{CpuId, LineSize, NodeId, PageSize, Pages, Pcg32, kernel};
 
 use super::*;
 use crate::plan::Budget;

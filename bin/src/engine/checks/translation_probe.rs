@@ -10,10 +10,9 @@
 
 use latency_core::arch::Line;
 use latency_core::chain::Order;
-use latency_core::stats;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::{Bytes, PageSize, stats};
 
-use crate::engine::memory::new_chain;
+use crate::engine::memory::chains;
 use crate::engine::placement::{self, Placement, Witness};
 use crate::engine::schedule::walks::timed;
 use crate::engine::session::Session;
@@ -125,7 +124,7 @@ fn visit(watch: &Stopwatch, lines: &mut [Line], like: &Point, stride: Bytes) -> 
     let point =
         Point { order: Order::Random, stride, size: stride.times(LINES), walk: Walk::Chain, kernel, ..*like };
     let mut latency = f64::NAN;
-    new_chain::walk(watch, lines, &point, None, &mut |chase| {
+    chains::walk_new(watch, lines, &point, None, &mut |chase| {
         chase.walk(2 * LINES, f64::INFINITY)?;
         latency = timed(chase, LAPS * LINES, u64::MAX, f64::INFINITY)?;
         Ok(())
@@ -144,10 +143,9 @@ fn verdict([small, near_small]: [f64; 2], [large, near_large]: [f64; 2]) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::evidence::Evidence;
-    use crate::result::{KernelClock, Means, Timer};
+    use crate::result::{Evidence, KernelClock, Means, Timer};
     use latency_core::kernel::POINTER;
-    use latency_core::units::{CpuId, LINE, LineSize, NodeId, Pages};
+    use latency_core::{CpuId, LINE, LineSize, NodeId, Pages};
 
     #[test]
     fn the_cost_of_tlb_misses_decides_the_page_size() {

@@ -5,21 +5,22 @@ use core::array;
 use core::cell::Cell;
 
 use latency_core::arch::Line;
-use latency_core::buffer::Buffer;
-use latency_core::chain::Order;
+use latency_core::buffer::{Buffer, BuildError, Stores};
+use latency_core::chain::{Chain, Order};
+use latency_core::kernel::Encoding;
 use latency_core::kernel::lanes::MOST_LANES;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::{Bytes, NodeId};
 
-use crate::engine::memory::{Chase, Nodes, new_chain};
+use crate::engine::memory::{Chase, Nodes};
 use crate::engine::placement::{Missing, Site, Sites, Witness, chain_of};
 use crate::engine::schedule::grouped::few_before;
 use crate::engine::seam::{Condition, Place, Walker, idle_until};
 use crate::engine::stopwatch::{Loads, Positions, SideBySide, Singles, Stopwatch, Subject, start};
 use crate::engine::threads::generators::{Generators, TrafficWalk};
 use crate::error::{Attempt, Failure};
-use crate::result::{Point, Walk};
+use crate::result::{Point, Walk, point};
 use crate::sys::auxv::page_size;
-use crate::sys::{Errno, Table};
+use crate::sys::{Errno, Table, signal};
 
 /// The measurements that accompany the batches of chains; none by default.
 #[derive(Default)]
@@ -170,7 +171,7 @@ impl KeptChain<'_> {
         let [node, ..] = *nodes;
         let lanes = point.walk.lanes();
         if *by != point.initiator {
-            new_chain::write_again(buffer)?;
+            write_again(buffer)?;
             *by = point.initiator;
             *last = None;
         }
@@ -229,7 +230,7 @@ fn rewritten(
     walker: &mut Walker<'_>,
 ) -> Attempt {
     let room = room(point, lines, position, positions);
-    new_chain::walk(watch, room, point, singles, walker)?;
+    walk_new(watch, room, point, singles, walker)?;
     match (loads, point.order, watch.timer.counter()) {
         (Some(loads), Order::Sequential, Some(counter)) => loads.visit(lines, point, watch, counter),
         _ => Ok(()),
@@ -251,15 +252,59 @@ fn room<'l>(point: &Point, lines: &'l mut [Line], position: u64, positions: u64)
     lines.get_mut(first..).unwrap_or_default()
 }
 
+fn failed(error: BuildError) -> Failure<'static> {
+    match error {
+        BuildError::Stopped => Failure::Interrupted,
+        BuildError::TooSmall | BuildError::Encoding => Failure::NOTHING_TO_MEASURE,
+    }
+}
+
+/// Writes a chain to the start of `lines`.
+///
+/// # Errors
+///
+/// [`Failure::NOTHING_TO_MEASURE`] if the chain does not fit, and [`Failure::Interrupted`].
+pub fn write<'m>(
+    lines: &'m mut [Line],
+    chain: &'m Chain,
+    encoding: Encoding,
+    stores: Stores,
+) -> Attempt<Buffer<'m>> {
+    Buffer::build_with(lines, chain, encoding, stores, &signal::interrupted).map_err(failed)
+}
+
+/// Rewrites the chain of a buffer from this CPU, past the caches: no cache has a line of it afterwards.
+///
+/// # Errors
+///
+/// [`Failure::Interrupted`].
+fn write_again(buffer: &mut Buffer<'_>) -> Attempt {
+    buffer.write_again(&signal::interrupted).map_err(failed)
+}
+
+/// Writes the chain of `point` to the start of `lines`, and has `walker` walk it from its start, with single hops for the
+/// point of an index.
+///
+/// # Errors
+///
+/// The errors of [`write`] and of the walker.
+pub fn walk_new(
+    watch: &Stopwatch,
+    lines: &mut [Line],
+    point: &Point,
+    singles: Option<(usize, &mut Singles)>,
+    walker: &mut Walker<'_>,
+) -> Attempt {
+    let chain = point::chain(point)?;
+    let buffer = write(lines, &chain, point.kernel.encoding, Stores::STREAMING)?;
+    let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
+    let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1));
+    chase.singles = singles;
+    walker(&mut chase)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::vec;
-    use std::vec::Vec;
-
-    use latency_core::cpulist::CpuSet;
-    use latency_core::kernel::POINTER;
-    use latency_core::units::{CpuId, LineSize, Pages};
-
     use super::*;
     use crate::engine::placement::made_of;
     use crate::machine::processor::identify;
@@ -267,6 +312,9 @@ mod tests {
     use crate::result::{Round, Timer};
     use crate::sys::{SystemFiles, cpu};
     use crate::warning::Warnings;
+    use latency_core::kernel::POINTER;
+    use latency_core::{CpuId, CpuSet, LineSize, Pages};
+    use std::vec::Vec;
 
     /// Calls `body` with a chain over `lines` in a place whose schedule has the points of the plan with these indices, with
     /// single hops alongside, and with `between` between rounds.

@@ -1,10 +1,8 @@
 //! A timed pointer chase in pieces of about 5 ms, with a check for an interrupt and for the deadline after each piece.
 
-use latency_core::arch;
 use latency_core::buffer::TimedHops;
 use latency_core::chain::{GROUPED, SATTOLO_LIMIT};
-use latency_core::math::{self, ToReal};
-use latency_core::units::NodeId;
+use latency_core::{NodeId, ToReal, arch, math};
 
 use crate::engine::seam::{Batch, Condition, FEWEST_HOPS, RUSHING_LANES, Walkable, Walked};
 use crate::engine::stopwatch::{Rush, Singles, Stopwatch, Subject, UNKNOWN_HOP_NS, counters, not_proven};

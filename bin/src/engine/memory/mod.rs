@@ -2,7 +2,6 @@
 
 pub mod chains;
 mod chase;
-pub mod new_chain;
 pub mod second;
 
 use crate::engine::schedule::Schedule;

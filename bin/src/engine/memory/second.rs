@@ -6,18 +6,17 @@
 
 use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
-use latency_core::stats::Summary;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Summary};
 
 use crate::engine::memory::chains::Chains;
-use crate::engine::memory::{RealSchedule, new_chain};
+use crate::engine::memory::{RealSchedule, chains};
 use crate::engine::placement::{self, Placement, Site, chain_of};
 use crate::engine::schedule::ScheduledPoint;
 use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::error::Attempt;
 use crate::machine::Machine;
 use crate::plan::Memory;
-use crate::result::{Point, Repeat, Walk, chain};
+use crate::result::{Point, Repeat, Walk, point};
 use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
 
@@ -88,7 +87,7 @@ impl Second {
             None => Placement::optional(machine, &point)?,
         };
         let Some(placement) = placed else { return Ok(None) };
-        Ok(Some(Second { index, point, placement, chain: Table::filled(1, chain::chain(&point)?)? }))
+        Ok(Some(Second { index, point, placement, chain: Table::filled(1, point::chain(&point)?)? }))
     }
 
     /// Opens the memory for the point. The chain in it stays unless the `memory` of the run is rewritten.
@@ -103,7 +102,7 @@ impl Second {
         let holds = match memory {
             Memory::Rewritten { .. } => Chains::Rewritten(lines, 1),
             Memory::Kept | Memory::Shared => {
-                let buffer = new_chain::write(lines, chain, point.kernel.encoding, Stores::STREAMING)?;
+                let buffer = chains::write(lines, chain, point.kernel.encoding, Stores::STREAMING)?;
                 Chains::kept(buffer, point.initiator)?
             }
         };
@@ -135,7 +134,7 @@ fn beyond(ratio: &Summary) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latency_core::stats::Interval;
+    use latency_core::Interval;
 
     #[test]
     fn memory_differs_if_most_rounds_differ() {

@@ -13,12 +13,11 @@ mod sites;
 
 use latency_core::arch::Line;
 use latency_core::topology::{PagePool, Source, Topology};
-use latency_core::units::{Bytes, CpuId, NodeId, Pages};
+use latency_core::{Bytes, CpuId, NodeId, Pages};
 
 use crate::error::{Attempt, Failure, PlacementError};
 use crate::machine::Machine;
-use crate::result::evidence::{self, Evidence, PageCounts};
-use crate::result::{Means, Placed, Point};
+use crate::result::{Evidence, Means, PageCounts, Placed, Point, placed};
 use crate::sys::auxv::page_size;
 use crate::sys::map::Region;
 use crate::sys::{Errno, SystemFiles, cpu, file, numa, signal};
@@ -192,7 +191,7 @@ impl Witness {
         let mut evidence = Evidence::default();
         // A file that cannot be read leaves its part of the evidence empty, and the result reports that.
         let _ = file::for_each_line(b"/proc/self/numa_maps", &mut buffer, |line| {
-            if let Some((counts, page)) = evidence::numa_maps_line(line, address) {
+            if let Some((counts, page)) = placed::numa_maps_line(line, address) {
                 evidence.numa_maps = Some(counts);
                 evidence.kernel_page = page;
             }
@@ -204,11 +203,11 @@ impl Witness {
         }
         let mut ours = false;
         let _ = file::for_each_line(b"/proc/self/smaps", &mut buffer, |line| {
-            ours = ours || evidence::smaps_opens(line, address);
+            ours = ours || placed::smaps_opens(line, address);
             if ours {
                 // Kernels without NUMA have no numa_maps, which gives the size elsewhere.
-                evidence.kernel_page = evidence.kernel_page.or(evidence::smaps_page(line));
-                evidence.transparent_huge = evidence::smaps_transparent_huge(line);
+                evidence.kernel_page = evidence.kernel_page.or(placed::smaps_page(line));
+                evidence.transparent_huge = placed::smaps_transparent_huge(line);
             }
             evidence.transparent_huge.is_none()
         });

@@ -4,14 +4,11 @@
 //! The test makes 100 runs of each kind, or LATENCY_BENCH_COVERAGE_RUNS of them if that variable is set.
 
 use latency_core::chain::WINDOWS;
-use latency_core::math::ToReal;
-use latency_core::stats::{Estimate, Interval};
-use latency_core::units::PageSize;
 use std::boxed::Box;
 use std::f64::consts::TAU;
 use std::vec::Vec;
 
-use latency_core::rng::Pcg32;
+use latency_core::{Estimate, Interval, PageSize, Pcg32, ToReal};
 
 use crate::engine::schedule::tests::{points, run};
 use crate::plan::Budget;

@@ -5,14 +5,13 @@
 //! affects all chains alike, and drops out of their differences. Grouped chains are walked by whole windows, since the
 //! first loads of a window have more translations than the others.
 
+use latency_core::Summary;
 use latency_core::chain::{GROUPED, WINDOWS, Window};
-use latency_core::stats::Summary;
 
 use crate::engine::seam::{Batch, Walkable};
 use crate::error::Attempt;
 use crate::plan::budget::few;
-use crate::result::Round;
-use crate::result::split::{PairedRounds, Split};
+use crate::result::{PairedRounds, Round, Split};
 
 /// Turns of the random chain in a lap at least: between two loads of a line, nearly every line of the other chains is then
 /// loaded, as on one chain.

@@ -3,8 +3,8 @@
 use std::boxed::Box;
 
 use latency_core::chain::{Chain, Order};
-use latency_core::units::{Bytes, LineSize, PageSize};
 use latency_core::words::When;
+use latency_core::{Bytes, LineSize, PageSize};
 
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;

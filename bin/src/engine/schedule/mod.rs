@@ -1,4 +1,5 @@
-//! The schedule of all experiments: rounds that visit every point which still needs it.
+//! The schedule of all experiments: rounds that visit every point which still needs it, or a stay at one point, so that
+//! the user can observe the machine meanwhile.
 //!
 //! The order is shuffled for each round, so that no point always has the same predecessor. Rounds of one point are thus
 //! spread over the whole run, so an interval over rounds includes drift and neighbours. An interval over contiguous
@@ -7,12 +8,7 @@
 
 use core::ops::DerefMut;
 
-use latency_core::math::{self, ToReal};
-use latency_core::rng::Pcg32;
-use latency_core::sort::sort_by_key;
-use latency_core::stats::{self, Summary};
-use latency_core::text::plural;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Pcg32, Summary, ToReal, math, plural, sort_by_key, stats};
 
 use crate::engine::progress::Progress;
 use crate::engine::schedule::summariser::Summariser;
@@ -23,11 +19,12 @@ use crate::plan::budget::{MOST_ROUNDS, OVERTIME, PLACES};
 use crate::plan::{Budget, Memory};
 use crate::result::{Point, Round, RoundSeries, Walk};
 use crate::sys::{Errno, Table};
+use summariser::MOST_BATCHES;
+use walks::hops_per_batch;
 
 pub mod grouped;
 mod pause;
 pub mod residency;
-mod stay;
 pub mod summariser;
 pub mod undisturbed;
 pub mod visit;
@@ -383,4 +380,44 @@ fn position_of(index: usize, visit: usize) -> u64 {
 #[cfg(test)]
 mod coverage_tests;
 #[cfg(test)]
+mod stay_tests;
+#[cfg(test)]
 mod tests;
+
+const SECOND_NS: f64 = 1e9;
+
+impl<A: DerefMut<Target: Place>> Schedule<A> {
+    /// Stays at a point for some seconds. Each second is a round, which is passed to `tell`; earlier rounds of the
+    /// point are dropped.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), including an interrupt.
+    /// Complete seconds are kept.
+    pub fn stay(&mut self, index: usize, seconds: usize, tell: &mut dyn FnMut(&Point, &Round)) -> Attempt {
+        let Self { place, summariser, budget, entries, rounds, room, .. } = self;
+        let (Some(entry), Some(kept)) =
+            (entries.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
+        else {
+            return Ok(());
+        };
+        let ScheduledPoint { point, state } = entry;
+        (state.rounds, state.trials) = (0, 0);
+        place.with_chain(index, point, 0, &mut |chain| {
+            state.warmth.warm_up(chain, summariser, budget, f64::INFINITY)?;
+            let begun_ns = chain.now_ns();
+            for (second, slot) in kept.iter_mut().take(seconds).enumerate() {
+                // The latency of a hop may change under the load.
+                let batch_ns = chain.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2).real());
+                let hops = hops_per_batch(batch_ns, state.warmth.first.estimate_ns);
+                let until_ns = begun_ns + (second + 1).real() * SECOND_NS;
+                *slot = summariser.round(chain, (0, hops), MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
+                state.rounds += 1;
+                state.trials += u64::from(slot.batches);
+                tell(point, slot);
+            }
+            state.done = true;
+            Ok(())
+        })
+    }
+}

@@ -2,8 +2,7 @@
 
 use core::ops::DerefMut;
 
-use latency_core::math::ToReal;
-use latency_core::stats;
+use latency_core::{ToReal, stats};
 
 use crate::engine::schedule::undisturbed::is_slower;
 use crate::engine::schedule::visit::State;

@@ -2,15 +2,15 @@
 //!
 //! The module has workspaces and no clock.
 
-use latency_core::math::{self, ToReal};
-use latency_core::stats::{self, DominantState, Interval, Summary};
+use latency_core::stats::{self, DominantState};
+use latency_core::{Interval, Summary, ToReal, math};
 
 use crate::engine::schedule::grouped::{self, GroupedTurns};
 use crate::engine::seam::{Batch, Walkable};
 use crate::error::Attempt;
 use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
-use crate::result::counters::{Counters, EVENTS};
-use crate::result::{Round, RoundSeries, Software, may_be_coarse};
+use crate::result::series::EVENTS;
+use crate::result::{Counters, Round, RoundSeries, Software, may_be_coarse};
 use crate::sys::{Errno, Table};
 
 /// Maximum batches of a round.

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use latency_core::chain::Order;
 use latency_core::kernel::{self, lanes};
-use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
+use latency_core::{Bytes, CpuId, LineSize, NodeId, Pages};
 
 use super::*;
 use crate::error::Failure;

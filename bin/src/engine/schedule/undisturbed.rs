@@ -4,8 +4,7 @@
 //! only if rounds in separate seconds agree on the lowest. Rounds in quiet memory agree; rounds with neighbours do not,
 //! because the latency that neighbours add changes from second to second.
 
-use latency_core::math::{self, ToReal};
-use latency_core::stats::{self, Interval};
+use latency_core::{Interval, ToReal, math, stats};
 
 use crate::result::{Round, Undisturbed};
 

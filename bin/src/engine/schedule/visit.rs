@@ -11,7 +11,7 @@ use crate::engine::seam::Walkable;
 use crate::error::Attempt;
 use crate::plan::Budget;
 use crate::result::{Round, Undisturbed};
-use latency_core::math::{self, ToReal};
+use latency_core::{ToReal, math};
 
 /// Minimum share of the spread time that rounds must fill: the last pause is shorter than the others.
 const SPREAD: f64 = 0.9;

@@ -1,7 +1,6 @@
 //! Walks that are not measured: the parts of a warm-up.
 
-use latency_core::math::{self, ToReal};
-use latency_core::stats;
+use latency_core::{ToReal, math, stats};
 
 use crate::engine::schedule::grouped::rush_others;
 use crate::engine::schedule::summariser::Summariser;

@@ -2,8 +2,8 @@
 //!
 //! Two loads that miss overlap if both are in the window (the reorder buffer) at the same time.
 
+use latency_core::Worded;
 use latency_core::kernel::lanes::{Filler, Gap};
-use latency_core::words::Worded;
 
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;

@@ -3,8 +3,7 @@
 use std::vec::Vec;
 
 use latency_core::chain::Order;
-use latency_core::kernel;
-use latency_core::units::{Bytes, CpuId, LineSize, NodeId, Pages};
+use latency_core::{Bytes, CpuId, LineSize, NodeId, Pages, kernel};
 
 use super::*;
 use crate::plan::Budget;

@@ -8,20 +8,16 @@ mod zeroes;
 
 use core::array::from_fn;
 
-use latency_core::math::ToReal;
-use latency_core::rng::Pcg32;
-use latency_core::sort::sort_by;
 use latency_core::span::Loads;
-use latency_core::stats;
-use latency_core::units::{Bytes, Pages};
+use latency_core::{Bytes, Pages, Pcg32, ToReal, sort_by, stats};
 
-use crate::analysis::spans::{ascending, levels};
+use crate::analysis::tlb::{ascending, levels};
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::Stopwatch;
 use crate::error::{Attempt, Failure};
 use crate::plan::Budget;
-use crate::result::core_clock;
-use crate::result::spans::{FEWEST_PAGES, KINDS, SpanEnd, SpanPoint, WARM_UP};
+use crate::result::extra::{FEWEST_PAGES, KINDS, WARM_UP};
+use crate::result::{SpanEnd, SpanPoint, core_clock};
 use crate::sys::{Table, signal, time};
 
 use zeroes::{Span, between, counts};

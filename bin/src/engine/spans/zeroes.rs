@@ -2,15 +2,14 @@
 //! memory of its own.
 
 use latency_core::host::Footprint;
-use latency_core::math::ToReal;
-use latency_core::rng::Pcg32;
 use latency_core::topology::files::number;
 use latency_core::topology::{Files, Topology};
-use latency_core::units::{Bytes, NodeId, PageSize, Pages};
+use latency_core::{Bytes, NodeId, PageSize, Pages, Pcg32, ToReal};
 
 use crate::error::{Attempt, Failure};
 use crate::machine::Machine;
-use crate::result::spans::{ENTRY, SpanEnd, SpanSeries};
+use crate::result::extra::ENTRY;
+use crate::result::{SpanEnd, SpanSeries};
 use crate::sys::zero_pages::ZeroPages;
 use crate::sys::{Errno, SystemFiles, cpu, numa, signal, time};
 
@@ -250,7 +249,7 @@ pub fn between(low: u64, high: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latency_core::cpulist::CpuSet;
+    use latency_core::CpuSet;
     use std::boxed::Box;
     use std::format;
     use std::string::String;

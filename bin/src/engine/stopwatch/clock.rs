@@ -5,9 +5,8 @@
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::{self, Sandwich};
-use latency_core::math::{self, ToReal};
 use latency_core::stats;
-use latency_core::units::{Hertz, Picoseconds, Ticks};
+use latency_core::{Hertz, Picoseconds, Ticks, ToReal, math};
 
 use crate::engine::stopwatch::core_clock::{median_of, next_delay, spin};
 use crate::error::{Attempt, Failure, LONGEST_STEP_NS, PlacementError, TimingError};

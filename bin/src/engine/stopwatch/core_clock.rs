@@ -4,10 +4,7 @@
 //! Each function gets the ticks of some work from a function that does the work, so that tests measure with counters of
 //! any frequency.
 
-use latency_core::math::ToReal;
-use latency_core::sort::sort_by_key;
-use latency_core::units::Ticks;
-use latency_core::{arch, clock, stats};
+use latency_core::{Ticks, ToReal, arch, clock, sort_by_key, stats};
 
 use crate::result::Counter;
 

@@ -3,11 +3,11 @@
 //! Separate walks are counted, next to the timed ones: starting and stopping counters enters the kernel, whose code
 //! would displace lines from the measured caches. A processor counts few events at a time, so two groups take turns.
 
-use latency_core::math::ToReal;
+use latency_core::ToReal;
 
 use crate::machine::Processor;
 use crate::result::Counted;
-use crate::result::counters::EVENTS;
+use crate::result::series::EVENTS;
 use crate::sys::Errno;
 use crate::sys::perf::{COUNT, CounterGroup, Event, ThreadCounters};
 use crate::warning::NoCounters;

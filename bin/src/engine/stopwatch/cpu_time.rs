@@ -7,10 +7,8 @@ use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use latency_core::cpulist::CpuSet;
-use latency_core::math::ToReal;
 use latency_core::topology::Files;
-use latency_core::units::CpuId;
+use latency_core::{CpuId, CpuSet, ToReal};
 
 use crate::result::conditions::ran_and_waited;
 use crate::sys::{Errno, SystemFiles, Table, time};

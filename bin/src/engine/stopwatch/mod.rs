@@ -1,31 +1,36 @@
-//! The only timed code: walks between two stamps, and the check of the node where each ended.
+//! The only timed code: walks between two stamps, and the check of the node where each ended; walks of several lanes;
+//! and independent loads in address order, which give the inverse of a throughput.
 //!
 //! The stopwatch uses a buffer and a clock. Other modules place the buffer and evaluate the times.
+//!
+//! Lanes continue where they stopped. If they began at the same nodes again, they would find their own lines in a
+//! cache: on a core with 14 loads in flight, the result was 29.
 
 pub mod clock;
 pub mod core_clock;
 pub mod counters;
 pub mod cpu_time;
-mod lanes;
 mod single_hops;
-pub mod strided;
 
 use core::cell::Cell;
 
-use latency_core::arch::EndStamp;
-use latency_core::math::ToReal;
-use latency_core::units::CpuId;
+use latency_core::arch::{EndStamp, Line};
+use latency_core::buffer::{Buffer, Cursor};
+use latency_core::chain::Chain;
+use latency_core::kernel::lanes::{self, MOST_LANES};
+use latency_core::kernel::{Kernel, POINTER};
+use latency_core::{Bytes, CpuId, ToReal, stats};
 
 use crate::engine::placement;
-use crate::error::{Attempt, Failure};
-use crate::result::{Counter, KernelClock, Software, Timer};
-use crate::sys::{cpu, time};
+use crate::engine::seam::RUSHING_LANES;
+use crate::error::{Attempt, Failure, TimingError};
+use crate::plan::budget::FEWEST_ROUNDS;
+use crate::result::{Counted, Counter, KernelClock, Point, Software, Strided, Timer, Walk, point};
+use crate::sys::{cpu, signal, time};
 
 pub use counters::Meter;
 pub use cpu_time::{CpuTimes, MOST_LOST, ThreadClock};
-pub use lanes::{NEEDS_COUNTER, Positions, Rush, SideBySide, Subject, UNKNOWN_HOP_NS, start};
 pub use single_hops::Singles;
-pub use strided::Loads;
 
 /// Returns the nanoseconds since `start` by the kernel's clock; NaN if the clock stepped back.
 fn elapsed_ns(clock: &KernelClock, start: u64) -> f64 {
@@ -178,11 +183,235 @@ impl Stopwatch {
     }
 }
 
+/// The chain or the lanes of a chase.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'b> {
+    /// The chain in memory.
+    pub buffer: &'b Buffer<'b>,
+    /// The loop that walks the chain.
+    pub kernel: &'static Kernel,
+    /// The lanes, if more than one chain is walked.
+    pub side: Option<&'b SideBySide>,
+}
+
+/// The node of each lane.
+pub type Positions = [u64; MOST_LANES];
+
+/// Lanes to be walked.
+#[derive(Debug)]
+pub struct SideBySide {
+    /// The kind of walk; never [`Walk::Chain`], which has no lanes.
+    pub walk: Walk,
+    /// The node of each lane.
+    pub positions: Cell<Positions>,
+}
+
+/// Initial estimate of the nanoseconds of a hop, used until one is measured (5,000 hops per piece).
+pub const UNKNOWN_HOP_NS: f64 = 1e3;
+
+/// Error of a walk without a time-stamp counter: loads with instructions between them are timed from stamp to stamp.
+pub const NEEDS_COUNTER: TimingError =
+    TimingError::NeedsCounter { what: "measurements of the out-of-order window", instead: "parallel" };
+
+/// Returns nodes at equal distances on the cycle.
+pub fn start(chain: &Chain, lanes: usize) -> Positions {
+    let mut positions = [0; MOST_LANES];
+    for (lane, position) in positions.iter_mut().enumerate().take(lanes) {
+        *position = chain.start(lane as u64, lanes as u64);
+    }
+    positions
+}
+
+/// Lanes that walk a chain of addresses as fast as memory allows.
+pub struct Rush {
+    /// The current node of each lane.
+    pub side: SideBySide,
+    /// Nanoseconds of a hop of all lanes.
+    pub hop_ns: f64,
+}
+
+impl Rush {
+    /// Returns lanes at equal distances on the chain of this number; `None` if nodes hold no addresses.
+    pub fn over(buffer: &Buffer<'_>, number: usize) -> Option<Rush> {
+        let kernel = lanes::parallel(RUSHING_LANES).filter(|_| buffer.encoding() == POINTER.encoding)?;
+        let chain = buffer.chain();
+        let mut positions = start(chain, RUSHING_LANES);
+        if let Some((first, nodes)) = chain.cycle(number).filter(|_| number > 0) {
+            (0..).zip(&mut positions).take(RUSHING_LANES).for_each(|(lane, position)| {
+                *position = first + nodes / RUSHING_LANES as u64 * lane;
+            });
+        }
+        let positions = Cell::new(positions);
+        Some(Rush { side: SideBySide { walk: Walk::Lanes(kernel), positions }, hop_ns: UNKNOWN_HOP_NS })
+    }
+}
+
+impl Stopwatch {
+    /// Walks every lane `hops` hops, verifies where each ended, and returns the nanoseconds of the walk.
+    pub fn walk_lanes(&self, buffer: &Buffer<'_>, side: &SideBySide, hops: u64) -> Attempt<f64> {
+        let mut nanoseconds = Ok(0.0);
+        self.proven(buffer, side, hops, |starts, ends| {
+            nanoseconds = self.timed_lanes(buffer, side.walk, (starts, ends), hops);
+        })?;
+        nanoseconds
+    }
+
+    /// Returns events per hop of every lane, from counted, untimed walks, one for each group of events.
+    pub fn count_lanes(
+        &self,
+        meter: &Meter,
+        buffer: &Buffer<'_>,
+        side: &SideBySide,
+        hops: u64,
+    ) -> Attempt<Counted> {
+        let mut all = Counted::default();
+        for group in 0..counters::WALKS {
+            let mut walked = Ok(0.0);
+            self.proven(buffer, side, hops, |starts, ends| {
+                let walk = || walked = self.timed_lanes(buffer, side.walk, (starts, ends), hops);
+                all = all.and(&meter.count(group, hops, walk));
+            })?;
+            walked?;
+        }
+        Ok(all)
+    }
+
+    /// Calls `walk` with the lanes at their current nodes, and verifies where each ended.
+    fn proven(
+        &self,
+        buffer: &Buffer<'_>,
+        side: &SideBySide,
+        hops: u64,
+        walk: impl FnOnce(&[u64], &mut [Cursor]),
+    ) -> Attempt {
+        let mut positions = side.positions.get();
+        let mut ends = [Cursor::default(); MOST_LANES];
+        let lanes = side.walk.lanes();
+        let (Some(starts), Some(ends)) = (positions.get_mut(..lanes), ends.get_mut(..lanes)) else {
+            return Err(not_proven(()));
+        };
+        walk(starts, ends);
+        buffer.prove_lanes(starts, hops, ends).map_err(not_proven)?;
+        side.positions.set(positions);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn timed_lanes(
+        &self,
+        buffer: &Buffer<'_>,
+        walk: Walk,
+        (starts, ends): (&[u64], &mut [Cursor]),
+        hops: u64,
+    ) -> Attempt<f64> {
+        Ok(match (&self.timer, walk) {
+            (Timer::Counter(counter), walk) => {
+                let timed = match walk {
+                    Walk::Lanes(kernel) => {
+                        buffer.timed_walk_lanes(kernel, starts, ends, hops as usize, counter.stamp)
+                    }
+                    Walk::Apart(gap) => {
+                        let (starts, ends) = (starts.first_chunk(), ends.first_chunk_mut());
+                        let (Some(starts), Some(ends)) = (starts, ends) else { return Err(not_proven(())) };
+                        buffer.timed_walk_apart(gap, starts, ends, hops as usize, counter.stamp)
+                    }
+                    Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => {
+                        return Err(not_proven(()));
+                    }
+                };
+                let timed = timed.map_err(not_proven)?;
+                self.ended(counter, timed.start, timed.end)
+            }
+            (Timer::Kernel(clock), Walk::Lanes(kernel)) => {
+                let start = time::monotonic_raw_ns();
+                buffer.walk_lanes(kernel, starts, ends, hops as usize).map_err(not_proven)?;
+                elapsed_ns(clock, start)
+            }
+            (Timer::Kernel(_), _) => return Err(NEEDS_COUNTER.into()),
+        })
+    }
+}
+
+/// Bytes of memory over which independent loads are timed together: 60 microseconds at 30 GB/s.
+const SLICE: Bytes = Bytes(2 << 20);
+/// Maximum slices of a visit.
+const SLICES: usize = 128;
+/// Steps of a coarse counter that a slice spans.
+const SLICE_STEPS: u32 = 500;
+/// Maximum rate at which one core loads a slice, in bytes per nanosecond.
+const FASTEST: f64 = 100.0;
+
+/// Returns the bytes that are timed together: more if a coarse counter needs a longer time.
+pub fn strided_slice(counter: &Counter) -> Bytes {
+    let least = (counter.at_least(SLICE_STEPS) * FASTEST) as u64;
+    Bytes(SLICE.0.max(least.next_power_of_two()))
+}
+
+/// The nanoseconds per independent load, for each visit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loads {
+    times: [f64; FEWEST_ROUNDS],
+    made: usize,
+}
+
+impl Loads {
+    /// Times loads of every node of `point` in `lines`, and records the dominant value over the slices of the memory.
+    ///
+    /// A slice is written past the caches and read at once, in a time that usually falls between two interruptions.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and the errors of [`Stopwatch::brought_back`].
+    pub fn visit(
+        &mut self,
+        lines: &mut [Line],
+        point: &Point,
+        watch: &Stopwatch,
+        counter: &Counter,
+    ) -> Attempt {
+        let mut slice = *point;
+        slice.size = slice.size.min(strided_slice(counter));
+        let chain = point::chain(&slice)?;
+        let loads = chain.nodes() as usize;
+        let mut times = [f64::NAN; SLICES];
+        let mut made = 0;
+        let slices = lines.chunks_exact_mut((slice.size.0 / 64).max(1) as usize);
+        for lines in slices.take(SLICES) {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            let Ok(buffer) = Buffer::build(lines, &chain, point.kernel.encoding) else { return Ok(()) };
+            let Ok(timed) = buffer.timed_strided_loads(loads, counter.stamp) else { return Ok(()) };
+            let spent_ns = watch.ended(counter, timed.start, timed.end);
+            let is_timed = spent_ns.is_finite() && !watch.brought_back()?;
+            // If the counter steps back during a slice, or the thread is moved, the next slice replaces it.
+            if let Some(time) = times.get_mut(made).filter(|_| is_timed) {
+                *time = spent_ns / loads.real();
+                made += 1;
+            }
+        }
+        let state = times.get_mut(..made).and_then(stats::state);
+        if let (Some(slot), Some(state)) = (self.times.get_mut(self.made), state) {
+            *slot = state.value;
+            self.made += 1;
+        }
+        Ok(())
+    }
+
+    /// Returns the median over visits, also in core cycles if the core's clock is known; `None` without a visit.
+    pub fn conclude(mut self, core_gigahertz: Option<f64>) -> Option<Strided> {
+        let found = self.times.get_mut(..self.made).and_then(stats::summarise_series)?;
+        let (nanoseconds, interval) = (found.median, found.interval);
+        let core_cycles = core_gigahertz.map(|clock| clock * nanoseconds);
+        Some(Strided { nanoseconds, interval, core_cycles, rounds: self.made })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::processor::identify;
-    use crate::sys::file::SystemFiles;
+    use crate::sys::SystemFiles;
     use crate::warning::Warnings;
 
     #[test]

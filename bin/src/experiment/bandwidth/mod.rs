@@ -1,18 +1,16 @@
 //! Bandwidth: bytes per second that several cores move at a time.
 
-pub(super) mod members;
 mod tables;
-mod view;
+pub(super) mod view;
 
-use super::interface::{Experiment, gathered};
+use super::{Experiment, gathered};
 use crate::engine::run::{Visits, all_rounds};
 use crate::engine::session::{Findings, Session};
 use crate::engine::threads::generators::GeneratorStyle;
 use crate::engine::with_generators::measure_with_generators;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
-use crate::plan::budget::Budget;
-use crate::plan::{generators, traffic};
+use crate::plan::{Budget, generators, traffic};
 use crate::result::Point;
 
 /// Bytes per second between nodes, by kind of traffic and by number of cores.

@@ -3,20 +3,18 @@
 
 use alloc::vec::Vec;
 
-use latency_core::stats::Estimate;
-use latency_core::text::plural;
 use latency_core::traffic::View;
+use latency_core::{Estimate, plural};
 
 use super::super::matrix::Grid;
 use crate::analysis::traffic::{TrafficGroup, local_and_remote, rate, shares};
 use crate::describe::Report;
 use crate::describe::method::optional;
 use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes, headline, percent};
-use crate::report::axis::AxisRange;
-use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Series, Unit, vector};
-use crate::report::document::Level;
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown, ShownTable};
+use crate::report::chart::vector;
+use crate::report::{
+    Axis, AxisRange, Chart, ChartPoint, Digits, Level, Picture, Scale, Series, Shown, ShownTable, Unit,
+};
 use crate::result::{Outcome, Traffic, Walk};
 
 /// The maximum number of rows (pairs times kinds) of the table by kind that is shown below a matrix without

@@ -4,25 +4,21 @@ mod view;
 
 use alloc::vec::Vec;
 
-use latency_core::cpulist::CpuSet;
-use latency_core::stats::Estimate;
 use latency_core::topology::Shared;
-use latency_core::units::CpuId;
-use latency_core::words::Worded;
+use latency_core::{CpuId, CpuSet, Estimate, Worded};
 
 use self::view::CoresView;
-use super::interface::{Experiment, gathered};
+use super::{Experiment, gathered};
 use crate::analysis::cores::{CoresConclusion, CpuPair, SharingClass, conclude, doubtful, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, ReportParts, metrics, point};
 use crate::engine::with_partners::measure_with_partners;
 use crate::options::{Descriptor, FlagId, FlagSet, Pairs};
-use crate::plan::budget::Budget;
-use crate::plan::cores;
+use crate::plan::{Budget, cores};
 use crate::record::members::{ATOMICS, CLASSES, CORE_TYPES};
 use crate::report::chart::vector;
-use crate::report::document::{Part, fields, members};
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::{Part, Shown};
 use crate::result::{Outcome, Owned, PerLine, PingPong, Walk};
 use crate::warning::Warning;
 

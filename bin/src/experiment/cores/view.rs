@@ -4,23 +4,19 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::cores::{Choice, Method, Walk as Access};
-use latency_core::cpulist::CpuSet;
-use latency_core::math::{ToReal, floor};
-use latency_core::sort::sort_by_key;
-use latency_core::text::{joined, plural};
+use latency_core::math::floor;
 use latency_core::topology::Shared;
-use latency_core::units::CpuId;
-use latency_core::words::Worded;
+use latency_core::{CpuId, CpuSet, ToReal, Worded, joined, plural, sort_by_key};
 
 use super::super::matrix;
 use crate::analysis::cores::{CoresConclusion, CpuPair, StateRow, state_rows};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit, vector};
-use crate::report::document::{Level, Role};
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown};
+use crate::report::chart::{MatrixGroup, vector};
+use crate::report::{
+    Axis, Chart, ChartPoint, Data, Digits, Level, Matrix, Picture, Role, Scale, Series, Shown, Unit,
+};
 use crate::result::{LineLevel, Outcome, Owned, PerLine};
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.

@@ -3,23 +3,17 @@
 use alloc::string::String;
 use core::fmt::Display;
 
-use latency_core::math::{self, ToReal};
 use latency_core::model::edge::EdgeError;
 use latency_core::model::{Fit, FitError};
-use latency_core::stats::{Estimate, Interval};
-use latency_core::text::joined;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Estimate, Interval, ToReal, joined, math};
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::describe::method::optional;
-use crate::describe::tlb::entries;
-use crate::report::document::{Level, Role};
-use crate::report::figures::Digits;
-use crate::report::shown::{Shown, ShownTable};
+use crate::describe::split::tlb_entries;
+use crate::report::{Digits, Level, Role, Shown, ShownTable};
 
 /// Rounds a size to three significant digits: beyond 1 KiB a fitted size is not exact to a byte.
-#[must_use]
 pub fn size(bytes: f64) -> Bytes {
     let whole = math::whole(bytes.max(0.0));
     Bytes(if whole < 1024 { whole } else { (whole + 32) / 64 * 64 })
@@ -38,7 +32,6 @@ fn about(bytes: f64) -> Bytes {
 }
 
 /// Returns the name of the level after the last cache: memory, unless the curve ends before.
-#[must_use]
 pub fn beyond(analysis: &Analysis) -> &'static str {
     match analysis.claims.iter().all(|claim| analysis.reaches(claim)) {
         true => "memory",
@@ -87,7 +80,7 @@ pub fn table(document: &mut Shown, analysis: &Analysis, caption: &str) {
             table.row();
             table.text(name);
             table.show(&Bytes(math::whole(level.reach() + 0.5)));
-            table.cell(format_args!("{} pages", entries(level.entries)));
+            table.cell(format_args!("{} pages", tlb_entries(level.entries)));
             table.cell(format_args!("+{} ns", Digits(level.miss_ns)));
             table.text("");
             table.known(analysis.gigahertz.map(|clock| format!("+{}", Digits(level.miss_ns * clock))));

@@ -3,20 +3,18 @@
 //! Five passes: a coarse grid, refined where neighbouring points differ; the edge of
 //! the first-level cache; then rounds over all points until they are precise; the TLB; and large sizes without translation.
 
-pub mod apart;
 pub mod levels;
 pub mod model;
-mod tlb;
+pub mod passes;
 pub mod view;
 
 use alloc::vec::Vec;
 
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::next_size;
-use latency_core::sort::sort_by_key;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, sort_by_key};
 
-use super::interface::{Experiment, gathered};
+use super::{Experiment, gathered};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::reference::quantity;
@@ -26,16 +24,13 @@ use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Session, interrupted};
 use crate::error::Failure;
-use crate::machine::Machine;
-use crate::machine::processor::Platform;
+use crate::machine::{Machine, Platform};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
-use crate::plan::budget::{Budget, PLACES};
-use crate::plan::{self, Scope};
+use crate::plan::budget::PLACES;
+use crate::plan::{self, Budget, Scope};
 use crate::report::chart::vector;
-use crate::result::sample::{Sample, Samples};
-use crate::result::spans::SpanPoint;
-use crate::result::{Extra, Outcome, Point};
-use crate::sys::table::Table;
+use crate::result::{Extra, Outcome, Point, Sample, Samples, SpanPoint};
+use crate::sys::Table;
 
 /// Number of rounds for the medians that decide about refinement. With single measurements, noise would add points.
 const COARSE_ROUNDS: usize = 3;
@@ -79,7 +74,7 @@ pub const CURVE: Experiment = Experiment {
         budget.more = OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
         if points.first().is_some_and(plan::curve::is_dense) {
             // The probe decides in which pages the TLB is measured.
-            (budget.after_ns, budget.translation) = (tlb::SPANS_NS + apart::time_ns(points), true);
+            (budget.after_ns, budget.translation) = (passes::SPANS_NS + passes::apart_ns(points), true);
         }
         budget
     },
@@ -112,9 +107,9 @@ fn measure<'a>(
     sort_by_key(&mut findings.outcomes, |outcome| outcome.point.size);
     findings.extra = extra;
     if !findings.interrupted {
-        let spans_ns = budget.after_ns.min(tlb::SPANS_NS);
-        tlb::walk_spans(session, &mut findings, &Budget { after_ns: spans_ns, ..*budget })?;
-        apart::tell_apart(session, &mut findings, budget, budget.after_ns - spans_ns)?;
+        let spans_ns = budget.after_ns.min(passes::SPANS_NS);
+        passes::walk_spans(session, &mut findings, &Budget { after_ns: spans_ns, ..*budget })?;
+        passes::tell_apart(session, &mut findings, budget, budget.after_ns - spans_ns)?;
     }
     Ok(findings)
 }
@@ -129,7 +124,7 @@ pub fn concluded(
 ) -> Analysis {
     let sample = |index: usize| outcomes.get(index).and_then(Sample::of);
     let samples = Samples::new(outcomes.len(), &sample);
-    let levels = tlb::levels(outcomes, spans, machine, extra);
+    let levels = passes::tlb_levels(outcomes, spans, machine, extra);
     Analysis::new(samples, levels, Claims::of(machine), extra.edge, stop)
 }
 
@@ -277,7 +272,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     let told = |size| split::parts(report.outcomes.iter().find(|outcome| outcome.point.size == size)?);
     let words = ["", subtitle.as_str()];
     view::evidence(&mut parts.evidence, analysis, &samples, &told, words, report.options.reciprocal);
-    tlb::details(&mut parts.evidence, report, &analysis.tlb);
+    passes::tlb_details(&mut parts.evidence, report, &analysis.tlb);
     method::walks(&mut parts.evidence, report);
     levels::models(&mut parts.data, analysis);
     point::evidence(&mut parts.data, report);

@@ -1,19 +1,17 @@
 //! The conclusions from a curve, for programs.
 
-use latency_core::math;
+use latency_core::model::curve::Law;
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::model::law::Law;
 use latency_core::model::{Fit, FitError, Level};
-use latency_core::stats::Estimate;
-use latency_core::words::Worded;
+use latency_core::{Estimate, Worded, math};
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::reading::Reading;
-use crate::describe::tlb;
+use crate::describe::split;
 use crate::record::members::{L2_TLB, LEVEL_CYCLES, LEVEL_NS, LEVELS, MEMORY, MODEL, MODEL_GHZ, TLB};
-use crate::report::document::{Field, Part, fields, members};
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::{Field, Part, Shown};
 
 fields! {
     STAIR "stair" "Model with a free step for each level.";
@@ -126,7 +124,7 @@ pub fn model(document: &mut Shown, analysis: &Analysis) {
         });
         for (level, field) in analysis.tlb.iter().zip([&TLB, &L2_TLB]) {
             document.object(field, level.as_ref(), |document, level| {
-                tlb::level(document, level, analysis.gigahertz);
+                split::tlb_level(document, level, analysis.gigahertz);
             });
         }
         fit(document, &STAIR, Some(&analysis.stair));

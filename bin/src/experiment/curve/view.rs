@@ -3,21 +3,17 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use latency_core::math::ToReal;
 
-use latency_core::stats::{Estimate, Interval};
-use latency_core::text::joined;
-use latency_core::units::Bytes;
+use latency_core::{Bytes, Estimate, Interval, ToReal, joined};
 
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::{method, split};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Scale, Series, Unit, vector};
-use crate::report::document::{Level, Role};
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown};
-use crate::result::sample::Sample;
-use crate::result::split::LoadParts;
+use crate::report::chart::{MarkKind, vector};
+use crate::report::{
+    Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Picture, Role, Scale, Series, Shown, Unit,
+};
+use crate::result::{LoadParts, Sample};
 
 /// Writes the levels in one sentence, and the findings about them. `apart` is the latency of memory without address
 /// translation, if it is known.

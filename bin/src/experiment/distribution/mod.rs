@@ -6,13 +6,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::arch::Cycles;
-use latency_core::cpulist::NodeSet;
-use latency_core::decimal::Trimmed;
-use latency_core::math::ToReal;
-use latency_core::stats::Interval;
+use latency_core::{Interval, NodeSet, ToReal, Trimmed};
 
-use super::interface::Experiment;
-use super::matrix;
+use super::{Experiment, matrix};
 use crate::analysis::distribution::{agrees, exceedances, is_wide, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::method::optional;
@@ -23,15 +19,15 @@ use crate::engine::run;
 use crate::engine::session::interrupted;
 use crate::engine::stopwatch::Singles;
 use crate::options::{Descriptor, FlagSet};
-use crate::plan::budget::Budget;
-use crate::plan::{Plan, Planning, Scope};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit, vector};
-use crate::report::document::{Level, Part, Role};
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown, ShownTable};
+use crate::plan::{Budget, Plan, Planning, Scope};
+use crate::report::chart::vector;
 use crate::report::words::words;
-use crate::result::Outcome;
-use crate::result::distribution::{Distribution, PERCENTAGES};
+use crate::report::{
+    Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown,
+    ShownTable, Unit,
+};
+use crate::result::distribution::PERCENTAGES;
+use crate::result::{Distribution, Outcome};
 
 /// The number of points of the picture.
 const POINTS: usize = 96;

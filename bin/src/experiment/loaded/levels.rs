@@ -4,15 +4,10 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use latency_core::decimal::Trimmed;
-use latency_core::math;
-use latency_core::stats::{Estimate, Interval};
-use latency_core::text::{joined, plural};
 use latency_core::traffic::pace::Pacing;
-use latency_core::units::Bytes;
-use latency_core::words::Worded;
+use latency_core::{Bytes, Estimate, Interval, Trimmed, Worded, joined, math, plural};
 
-use super::super::bandwidth::members::{kind, rates};
+use super::super::bandwidth::view::{kind_members, rate_members};
 use crate::analysis::load::{KNEES, LoadLevel, Queue, Verdict};
 use crate::analysis::loaded::{BandwidthLimit, Loading, Step};
 use crate::analysis::traffic::{bursts, shares};
@@ -22,9 +17,8 @@ use crate::describe::{Report, method::optional, point};
 use crate::plan::generators;
 use crate::record::members::{CURVES, IDLE, PEAK_BANDWIDTH};
 use crate::report::chart::vector;
-use crate::report::document::{Level, Part, Role, fields, members};
-use crate::report::figures::Digits;
-use crate::report::shown::Shown;
+use crate::report::document::{fields, members};
+use crate::report::{Digits, Level, Part, Role, Shown};
 use crate::result::{PlacedField, Traffic};
 
 fields! {
@@ -103,7 +97,7 @@ pub fn rows(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'
         origin.row(document, &mut |document| {
             point::route(document, &outcome.point);
             document.put(&columns::LOAD_NODE, traffic.node.0);
-            kind(document, traffic, traffic.generators);
+            kind_members(document, traffic, traffic.generators);
             point::value(document, outcome);
         });
     }
@@ -120,7 +114,7 @@ fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_
     let Loading { traffic, limit, curve, .. } = loading;
     point::route(document, &loading.point);
     document.put(&columns::LOAD_NODE, traffic.node.0);
-    kind(document, traffic, traffic.generators);
+    kind_members(document, traffic, traffic.generators);
     document
         .show(&columns::CPUS, &generators::others(report.options, report.machine, &loading.point, traffic));
     document.put(&PACING, report.options.pacing.word());
@@ -146,9 +140,9 @@ fn level_row(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_
     let idle = loading.curve.as_ref().map(|curve| curve.idle.value);
     point::planned(document, point);
     document.put(&columns::LOAD_NODE, traffic.node.0);
-    kind(document, traffic, step.generators);
+    kind_members(document, traffic, step.generators);
     document.put(&columns::OFFERED, level.offered);
-    rates(document, traffic.kind, Some(level.delivered));
+    rate_members(document, traffic.kind, Some(level.delivered));
     document.put(&columns::NS, level.latency);
     document.put(&columns::NOT_MEASURED, "");
     document.put(&columns::RATIO_TO_IDLE, idle.map(|idle| level.latency.value / idle));

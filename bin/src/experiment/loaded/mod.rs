@@ -5,11 +5,9 @@ mod view;
 
 use alloc::vec::Vec;
 
-use latency_core::math;
-use latency_core::units::Picoseconds;
+use latency_core::{Estimate, Picoseconds, math};
 
-use super::bandwidth;
-use super::interface::{Experiment, gathered};
+use super::{Experiment, bandwidth, gathered};
 use crate::analysis::load::{Curve, LoadLevel, MOST_LEVELS, not_delivered};
 use crate::analysis::loaded::{Loading, delivered, loadings};
 use crate::analysis::traffic::{bytes_per_line, limit};
@@ -19,13 +17,12 @@ use crate::engine::progress::LiveLines;
 use crate::engine::session::{Findings, Session};
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
-use crate::plan::budget::{Budget, FEWEST_ROUNDS};
-use crate::plan::loaded;
+use crate::plan::budget::FEWEST_ROUNDS;
+use crate::plan::{Budget, loaded};
+use crate::report::Digits;
 use crate::report::chart::vector;
-use crate::report::figures::Digits;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
-use latency_core::stats::Estimate;
 
 /// Latency against bandwidth.
 pub const LOADED: Experiment = Experiment {

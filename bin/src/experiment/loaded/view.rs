@@ -5,20 +5,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use latency_core::sort::sort_by;
-use latency_core::text::{joined, plural};
-use latency_core::units::NodeId;
+use latency_core::{NodeId, joined, plural, sort_by};
 
 use super::levels;
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
 use crate::describe::rates::{GIGA, Gigabytes, Within, headline, percent, plus_minus};
 use crate::describe::{self, Report, ReportParts, method, metrics, trust};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit, vector};
-use crate::report::document::Role;
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown};
-use crate::result::words::PageWords;
+use crate::report::chart::vector;
+use crate::report::{Axis, Chart, ChartPoint, Data, Digits, Mark, Picture, Role, Scale, Series, Shown, Unit};
+use crate::result::PageWords;
 use crate::warning::Warning;
 
 /// Describes all curves.

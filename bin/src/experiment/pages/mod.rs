@@ -4,10 +4,9 @@ mod spans;
 mod view;
 
 use latency_core::chain::Order;
-use latency_core::math::ToReal;
-use latency_core::units::{Bytes, PageSize, Pages};
+use latency_core::{Bytes, PageSize, Pages, ToReal};
 
-use super::interface::{Experiment, gathered};
+use super::{Experiment, gathered};
 use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, lines_on_pages};
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
@@ -15,13 +14,13 @@ use crate::engine::spans::walk_spans;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan;
-use crate::plan::budget::{Budget, Optional, PLACES};
-use crate::plan::{EachPoint, Plan, Planning, single};
-use crate::result::spans::KINDS;
-use crate::result::words::REGION;
-use crate::result::{Counter, Outcome, Point, chain};
-use crate::sys::table::Table;
+use crate::plan::budget::PLACES;
+use crate::plan::{self, Budget, Optional};
+use crate::plan::{EachPoint, Plan, Planning, sizes};
+use crate::result::extra::KINDS;
+use crate::result::point::{self, REGION};
+use crate::result::{Counter, Outcome, Point};
+use crate::sys::Table;
 
 /// Average time for a point: most working sets are small, and leave more time for those in memory.
 const SHARE_NS: f64 = 0.17e9;
@@ -81,7 +80,7 @@ pub const PAGES: Experiment = Experiment {
 
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let Planning { options, machine, .. } = *planning;
-    let like = single::like(planning)?;
+    let like = sizes::base_point(planning)?;
     let asked = plan::pages(options, machine);
     let planned = gathered(&mut |each| {
         for pages in Pages::all() {
@@ -92,7 +91,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
         }
         Ok(())
     })?;
-    planned.iter().try_for_each(|point| chain::chain(point).map(|_| ()))?;
+    planned.iter().try_for_each(|point| point::chain(point).map(|_| ()))?;
     Ok(planned)
 }
 

@@ -2,29 +2,24 @@
 
 use alloc::vec::Vec;
 
-use latency_core::math::ToReal;
-use latency_core::stats::Estimate;
-use latency_core::text::joined;
-use latency_core::units::{Bytes, Pages};
+use latency_core::{Bytes, Estimate, Pages, ToReal, joined};
 
 use crate::analysis::claims::{Claim, Claims};
-use crate::analysis::huge_pages::HugePagesConclusion;
-use crate::analysis::spans::{at, cost, of_kind};
-use crate::analysis::tlb::{TlbEnd, TlbLevels, of_spans};
-use crate::analysis::translation::InMemory;
+use crate::analysis::tlb::{TlbEnd, TlbLevels, at, cost, of_kind, of_spans};
+use crate::analysis::translation::{HugePagesConclusion, InMemory};
 use crate::describe::method::optional;
 use crate::describe::rates::plus_minus;
-use crate::describe::tlb::{self, entries};
+use crate::describe::split::{self, tlb_entries};
 use crate::describe::{Report, columns};
-use crate::machine::processor::Platform;
+use crate::machine::Platform;
 use crate::record::members::{HUGE_TRANSLATION, SMALL_TRANSLATION, TLB_LEVELS, TRANSLATION};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit, vector};
-use crate::report::document::{Level, Part, Role, fields, members};
-use crate::report::figures::Digits;
-use crate::report::shown::{Picture, Shown};
-use crate::result::core_clock;
-use crate::result::spans::{ENTRY, FEWEST_PAGES, SpanPoint, SpanSeries, WARM_UP};
-use crate::result::words::PageWords;
+use crate::report::chart::vector;
+use crate::report::document::{fields, members};
+use crate::report::{
+    Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown, Unit,
+};
+use crate::result::extra::{ENTRY, FEWEST_PAGES, WARM_UP};
+use crate::result::{PageWords, SpanPoint, SpanSeries, core_clock};
 
 fields! {
     SPANS "spans" "Time of a load of one line in each page, by number of pages.";
@@ -220,10 +215,15 @@ fn tlbs(document: &mut Shown, spans: &Spans<'_>) {
         }
         document.finding(format_args!(
             "TLB for {page} pages: {} entries (a miss adds {} {unit}){}.",
-            entries(first.entries),
+            tlb_entries(first.entries),
             miss(first),
             optional(second, |second, out| {
-                write!(out, "; second level {} entries ({} {unit})", entries(second.entries), miss(second))
+                write!(
+                    out,
+                    "; second level {} entries ({} {unit})",
+                    tlb_entries(second.entries),
+                    miss(second)
+                )
             })
         ));
     }
@@ -333,7 +333,7 @@ pub fn data(document: &mut Shown, spans: &Spans<'_>) {
     document.items(Part::List(&TRANSLATION), &spans.begun, |document, of| {
         kind(document, of);
         document.items(Part::List(&TLB_LEVELS), of.levels.iter().flatten(), |document, level| {
-            tlb::level(document, level, spans.clock);
+            split::tlb_level(document, level, spans.clock);
         });
         document.items(Part::List(&SPANS), of.points, |document, point| span(document, of, point));
     });
@@ -343,8 +343,8 @@ pub fn data(document: &mut Shown, spans: &Spans<'_>) {
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
-    use crate::result::spans::SpanEnd;
-    use latency_core::units::{PageSize, Pages};
+    use crate::result::SpanEnd;
+    use latency_core::{PageSize, Pages};
     use std::vec::Vec;
 
     #[test]

@@ -5,24 +5,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::chain::Order;
-use latency_core::math::{self, ToReal};
-use latency_core::stats::{Estimate, Interval, Side};
-use latency_core::text::joined;
-use latency_core::units::{Bytes, Pages};
+use latency_core::{Bytes, Estimate, Interval, Pages, Side, ToReal, joined, math};
 
 use super::spans::{self, Spans, by_kind};
-use crate::analysis::huge_pages::{HugePagesConclusion, Larger, Worth, conclude, spanned};
-use crate::analysis::translation::{FEWEST_LINES, InMemory, PageWalks, TWO_MEGABYTE_LOCAL};
+use crate::analysis::translation::{
+    FEWEST_LINES, HugePagesConclusion, InMemory, Larger, PageWalks, TWO_MEGABYTE_LOCAL, Worth, conclude,
+    spanned,
+};
 use crate::describe::rates::{is_wide, plus_minus};
-use crate::describe::{self, Report, ReportParts, columns, method, point, rows, split, trust};
+use crate::describe::{self, Report, ReportParts, columns, method, point, split, trust};
 use crate::record::members::{LARGEST_PAGES, PAGE_LOCAL, SMALL_PAGES};
-use crate::report::chart::{Axis, Chart, ChartPoint, Scale, Unit, vector};
-use crate::report::document::{Level, Role, members};
-use crate::report::figures::Digits;
-use crate::report::shown::{Shown, ShownTable};
-use crate::result::spans::ENTRY;
-use crate::result::words::{OrderName, PageKind, PageWords};
-use crate::result::{Exclusion, Outcome};
+use crate::report::chart::vector;
+use crate::report::document::members;
+use crate::report::{Axis, Chart, ChartPoint, Digits, Level, Role, Scale, Shown, ShownTable, Unit};
+use crate::result::extra::ENTRY;
+use crate::result::{Exclusion, OrderName, Outcome, PageKind, PageWords};
 
 members! {
     fn summary(found: Option<&HugePagesConclusion>, larger: Option<&Larger>);
@@ -78,7 +75,7 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     let data = &mut parts.data;
     by_order(data, report, view);
     beside_data(data, report, view);
-    rows::table(data, report, "walk", &|table, _, outcome| {
+    point::table(data, report, "walk", &|table, _, outcome| {
         let point = &outcome.point;
         let (size, pages) = (point.size, point.pages);
         match point.stride == point.line.bytes() {

@@ -3,9 +3,8 @@
 //! Registers of identification belong to the kernel. It shows one of them, MIDR_EL1, for each CPU, and lets programs read
 //! it. No register names a hypervisor.
 
-use latency_core::text::Text;
 use latency_core::topology::{Files, files};
-use latency_core::units::CpuId;
+use latency_core::{CpuId, Text};
 
 use super::{CoreKind, Extensions, Platform, Processor, small_cores};
 use crate::sys::perf::{self, Event};

@@ -1,24 +1,21 @@
 //! The processor's description of itself.
 //!
-//! The module makes no system calls. The reported values may differ from measured ones, above all under a hypervisor, so
-//! reports show both.
+//! The module makes no system calls. The reported values may differ from measured ones, above all under a hypervisor,
+//! so reports show both. A hypervisor can hide an extension of the instruction set, but it cannot add one: extensions
+//! tell generations of cores apart.
 
 #[cfg(any(target_arch = "aarch64", test))]
 mod aarch64;
-mod extensions;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-use latency_core::cpulist::CpuSet;
-use latency_core::text::Text;
 use latency_core::topology::{Files, files};
-use latency_core::units::{Bytes, Hertz};
+use latency_core::{Bytes, CpuSet, Hertz, Text};
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::identify;
 #[cfg(test)]
 pub use aarch64::{Answers, described};
-pub use extensions::Extensions;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::identify;
 
@@ -157,12 +154,58 @@ impl Processor {
     }
 }
 
+/// A set of extensions, one bit for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extensions(pub u8);
+
+/// The names, in the order of their bits.
+const NAMES: [&str; 8] = ["AVX2", "CLFLUSHOPT", "VAES", "AVX-512", "AVX-VNNI", "AMX", "AMX-FP16", "AVX10"];
+
+impl Extensions {
+    /// Wide integer vectors.
+    pub const WIDE: Extensions = Extensions(1);
+    /// Flushes of lines that are not in order.
+    pub const FLUSH: Extensions = Extensions(1 << 1);
+    /// Encryption with vectors.
+    pub const ENCRYPTION: Extensions = Extensions(1 << 2);
+    /// Vectors of 64 bytes.
+    pub const VECTORS_OF_64: Extensions = Extensions(1 << 3);
+    /// Dot products with vectors of 32 bytes.
+    pub const DOT_PRODUCTS: Extensions = Extensions(1 << 4);
+    /// Tiles for matrices.
+    pub const TILES: Extensions = Extensions(1 << 5);
+    /// Tiles with numbers of 16 bits.
+    pub const HALF_TILES: Extensions = Extensions(1 << 6);
+    /// The numbered versions of vector extensions.
+    pub const NUMBERED: Extensions = Extensions(1 << 7);
+
+    /// Returns all extensions of both.
+    pub const fn and(self, other: Extensions) -> Extensions {
+        Extensions(self.0 | other.0)
+    }
+
+    /// Returns the set if `applies` is true, or else the empty one.
+    pub const fn when(self, applies: bool) -> Extensions {
+        if applies { self } else { Extensions(0) }
+    }
+
+    /// Returns the extensions that the other set lacks.
+    pub const fn without(self, other: Extensions) -> Extensions {
+        Extensions(self.0 & !other.0)
+    }
+
+    /// Returns the names of the extensions.
+    pub fn names(self) -> impl Iterator<Item = &'static str> + Clone {
+        NAMES.iter().enumerate().filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, name)| *name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::file::SystemFiles;
+    use crate::sys::SystemFiles;
+    use latency_core::CpuId;
     use latency_core::topology::Files;
-    use latency_core::units::CpuId;
 
     /// A few files, by their paths.
     #[derive(Debug)]

@@ -3,9 +3,8 @@
 use core::fmt::Write;
 
 use latency_core::host::plausible;
-use latency_core::text::Text;
 use latency_core::topology::{Files, files};
-use latency_core::units::{Bytes, CpuId, Hertz};
+use latency_core::{Bytes, CpuId, Hertz, Text};
 use raw_cpuid::{CacheType, CpuIdReaderNative, Hypervisor};
 
 use super::{CacheClaim, CoreKind, Extensions, Platform, Processor};

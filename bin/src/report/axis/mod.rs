@@ -1,24 +1,23 @@
-//! Maps values to places on an axis and back, for every kind of picture.
+//! Maps values to places on an axis and back, and numbers of a matrix to shades, for every kind of picture; the two
+//! axes of a chart, and their labels.
 //!
-//! A place is a fraction of the axis from 0 to 1. The picture turns it into pixels or columns. Only the chart uses the
-//! meaning of the values.
+//! A place is a fraction of the axis from 0 to 1. The picture turns it into pixels or columns, and a shade into one of
+//! its own colours. Only the chart uses the meaning of the values.
 
-mod label;
-mod plane;
-mod range;
 mod ticks;
 
-pub use label::{AxisLabel, Title, ValueWithUnit};
-use latency_core::math::ToReal;
-pub use plane::Plane;
-pub use range::AxisRange;
-
-use super::chart::{Scale, Unit};
-use super::figures::rounded;
 use alloc::vec::Vec;
-use core::fmt::Display;
-use latency_core::math::{exp2, log2};
+use core::fmt::{self, Display};
+
+use latency_core::Bytes;
+use latency_core::math::{self, exp2, log2, round};
+use latency_core::{ToReal, Trimmed};
+
+use super::chart::{Axis, Chart, Data, MarkKind, Matrix, Scale, Unit, value_at};
+use super::figures::{Figure, rounded};
 use ticks::{round_above, round_below, step_for};
+
+pub use ticks::AxisRange;
 
 /// The smallest ratio of the largest to the smallest value at which a linear scale would hide the small values.
 const LOGARITHMIC_FROM: f64 = 8.0;
@@ -150,10 +149,172 @@ fn is_logarithmic(range: AxisRange, scale: Scale, unit: &Unit) -> bool {
     range.low > 0.0 && named(unit).is_none() && (scale == Scale::Logarithmic || scale == Scale::Auto && wide)
 }
 
+/// The number of places at which a model's curve is evaluated to find its range.
+const CURVE_SAMPLES: u32 = 64;
+/// The factor over the height of an area's label that leaves room for the text.
+const LABEL_ROOM: f64 = 1.2;
+
+/// The axes of a chart, with the ranges of its data.
+#[derive(Clone, Copy, Debug)]
+pub struct Plane<'a> {
+    /// The horizontal axis.
+    pub x: Mapped<'a>,
+    /// The vertical axis.
+    pub y: Mapped<'a>,
+}
+
+impl<'a> Plane<'a> {
+    /// Fits axes to measured points; `None` if there is nothing to show. Curves and marks are shown as far as
+    /// the horizontal axis reaches.
+    pub fn of(chart: &'a Chart, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
+        // Distances from zero can be compared, as on a vertical axis.
+        let from_zero = matches!(chart.y_axis.unit, Unit::Names(_)) && chart.x_axis.scale == Scale::Linear;
+        let (mut across, mut along) = (Vec::new(), Vec::new());
+        if from_zero {
+            across.push(0.0);
+        }
+        for series in &chart.series {
+            let (Data::Points(points) | Data::Scatter(points)) = &series.data else { continue };
+            for point in points.iter().filter(|point| point.is_drawable()) {
+                let whiskers = point.whiskers.unwrap_or((point.x, point.x));
+                let band = point.band.unwrap_or((point.y, point.y));
+                across.extend_from_slice(&[point.x, whiskers.0, whiskers.1]);
+                along.extend_from_slice(&[point.y, band.0, band.1]);
+            }
+        }
+        let (x_axis, y_axis) = (&chart.x_axis, &chart.y_axis);
+        let x = Mapped::horizontal(
+            AxisRange::of(&mut |value| across.iter().for_each(|x| value(*x)))?,
+            x_axis.scale,
+            &x_axis.unit,
+            most_x_ticks,
+        );
+        for series in &chart.series {
+            let Data::Curve(points) = &series.data else { continue };
+            let place = |sample: u32| f64::from(sample) / f64::from(CURVE_SAMPLES);
+            (0..=CURVE_SAMPLES).for_each(|sample| along.push(value_at(points, x.value(place(sample)))));
+        }
+        for mark in &chart.marks {
+            if let MarkKind::Area(_, y) = mark.kind {
+                along.push(y * LABEL_ROOM);
+            }
+        }
+        let y = Mapped::vertical(
+            AxisRange::of(&mut |value| along.iter().for_each(|y| value(*y)))?,
+            y_axis.scale,
+            &y_axis.unit,
+            most_y_ticks,
+        );
+        Some(Self { x, y })
+    }
+}
+
+const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+
+/// The label of a value on an axis with a unit.
+#[derive(Clone, Copy, Debug)]
+pub struct AxisLabel<'a>(pub f64, pub &'a Unit);
+
+impl Display for AxisLabel<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AxisLabel(value, unit) = *self;
+        match (unit, prefix_of(value)) {
+            (Unit::Names(names), _) => {
+                out.write_str(names.get(math::whole(round(value)) as usize).map_or("", |name| name))
+            }
+            (Unit::Bytes, _) => Bytes(math::whole(round(value))).fmt(out),
+            (Unit::Prefixed(_), (factor, prefix)) if factor > 1.0 => {
+                write!(out, "{} {prefix}", Trimmed(value / factor))
+            }
+            _ => Trimmed(value).fmt(out),
+        }
+    }
+}
+
+/// Returns the largest prefix that leaves a number of at least one.
+fn prefix_of(value: f64) -> (f64, &'static str) {
+    PREFIXES.into_iter().find(|&(factor, _)| value.abs() >= factor).unwrap_or((1.0, ""))
+}
+
+/// A measured value with its unit, for the text beside a point: `48 KiB`, `1.58 ns`.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueWithUnit<'a>(pub f64, pub &'a Unit);
+
+impl Display for ValueWithUnit<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ValueWithUnit(value, unit) = *self;
+        match unit {
+            Unit::Bytes | Unit::Count | Unit::Names(_) => AxisLabel(value, unit).fmt(out),
+            Unit::Plain("") => Figure(value).fmt(out),
+            Unit::Plain("%") => write!(out, "{}%", Figure(value)),
+            Unit::Plain(unit) => write!(out, "{} {unit}", Figure(value)),
+            Unit::Prefixed(unit) => {
+                let (factor, prefix) = prefix_of(value);
+                write!(out, "{} {prefix} {unit}", Figure(value / factor))
+            }
+        }
+    }
+}
+
+/// The title of an axis with its unit: `latency, ns`.
+#[derive(Clone, Copy, Debug)]
+pub struct Title<'a>(pub &'a Axis);
+
+impl Display for Title<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.title, &self.0.unit) {
+            (title, Unit::Bytes | Unit::Count | Unit::Names(_) | Unit::Plain("") | Unit::Prefixed("")) => {
+                out.write_str(title)
+            }
+            ("", Unit::Plain(unit) | Unit::Prefixed(unit)) => out.write_str(unit),
+            (title, Unit::Plain(unit) | Unit::Prefixed(unit)) => write!(out, "{title}, {unit}"),
+        }
+    }
+}
+
+/// The minimum ratio of the largest to the smallest number that uses the whole scale, so that numbers that differ only
+/// by noise do not have a strong contrast.
+const FULL_CONTRAST: f64 = 1.25;
+
+/// The scale of shades: from the smallest number of a matrix to the largest, or to a quarter more than the smallest if
+/// that is larger.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shades {
+    range: AxisRange,
+}
+
+impl Shades {
+    /// Returns the shades of a matrix; `None` if it has no number.
+    pub fn of(matrix: &Matrix) -> Option<Self> {
+        let AxisRange { low, high } =
+            AxisRange::of(&mut |value| matrix.cells().filter_map(|(_, _, cell)| cell.ok()).for_each(value))?;
+        Some(Self { range: AxisRange { low, high: high.max(low * FULL_CONTRAST) } })
+    }
+
+    /// Returns the depth of a number: 0 for the smallest, 1 for the largest.
+    pub fn depth(&self, value: f64) -> f64 {
+        let AxisRange { low, high } = self.range;
+        if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// Returns the step of a number among `steps` equal ones, from the lightest.
+    pub fn step(&self, value: f64, steps: usize) -> usize {
+        (math::whole(self.depth(value) * steps.real()) as usize).min(steps.saturating_sub(1))
+    }
+
+    /// Returns the numbers at both ends.
+    pub const fn ends(&self) -> (f64, f64) {
+        (self.range.low, self.range.high)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::chart::{Axis, ChartPoint, Scale, Series};
+    use crate::tests::charts;
     use proptest::prelude::*;
+    use std::string::ToString;
 
     const UNIT: &Unit = &Unit::Plain("ns");
 
@@ -218,5 +379,97 @@ mod tests {
         assert_eq!((fitted(35.0), fitted(85.0)), (0.0, 80.0));
         let nothing = Mapped::vertical(AxisRange { low: 0.0, high: 0.0 }, Scale::Auto, UNIT, 6);
         assert_eq!(nothing.range, AxisRange { low: 0.0, high: 1.0 });
+    }
+
+    fn chart(data: impl IntoIterator<Item = Data>) -> Chart {
+        let axis = Axis { title: "", unit: Unit::Plain("ns"), scale: Scale::Auto };
+        let series = data.into_iter().map(|data| Series { name: "".into(), data }).collect();
+        Chart {
+            title: "".into(),
+            subtitle: "".into(),
+            x_axis: axis.clone(),
+            y_axis: axis,
+            series,
+            marks: [].into(),
+        }
+    }
+
+    #[test]
+    fn everything_measured_is_in_range() {
+        let points = [
+            ChartPoint::new(1.0, 4.0),
+            ChartPoint::with_band(3.0, 5.0, 4.5, 9.5),
+            ChartPoint::new(f64::NAN, 1e9),
+        ];
+        let curve = [ChartPoint::new(1.0, 3.0), ChartPoint::new(5.0, 15.0)];
+        let strip = [ChartPoint { whiskers: Some((4.5, 5.0)), ..ChartPoint::new(4.8, 2.0) }];
+        let chart =
+            chart([Data::Points(points.into()), Data::Curve(curve.into()), Data::Scatter(strip.into())]);
+        let plane = Plane::of(&chart, 5, 5).unwrap();
+        assert_eq!(plane.x.range, AxisRange { low: 1.0, high: 5.0 });
+        assert_eq!(plane.y.range, AxisRange { low: 0.0, high: 15.0 });
+    }
+
+    #[test]
+    fn without_a_point_there_is_no_plane() {
+        let curve = [ChartPoint::new(1.0, 1.0)];
+        let points = [ChartPoint::new(1.0, f64::INFINITY)];
+        let without = chart([Data::Points(points.into()), Data::Curve(curve.into())]);
+        assert!(Plane::of(&without, 5, 5).is_none());
+        assert!(Plane::of(&chart([]), 5, 5).is_none());
+    }
+
+    #[test]
+    fn values_read_as_people_write_them() {
+        assert_eq!(AxisLabel(49152.0, &Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(AxisLabel(0.2, &Unit::Plain("ns")).to_string(), "0.2");
+        assert_eq!(AxisLabel(64.0, &Unit::Count).to_string(), "64");
+        assert_eq!(AxisLabel(1.5e8, &Unit::Prefixed("loads/s")).to_string(), "150 M");
+        assert_eq!(AxisLabel(2e9, &Unit::Prefixed("loads/s")).to_string(), "2 G");
+        assert_eq!(AxisLabel(0.0, &Unit::Prefixed("loads/s")).to_string(), "0");
+        assert_eq!(
+            AxisLabel(1.0, &Unit::Names(["same L3", "other socket"].map(Into::into).into())).to_string(),
+            "other socket"
+        );
+    }
+
+    #[test]
+    fn readings_are_rounded_and_carry_their_unit() {
+        assert_eq!(ValueWithUnit(49152.0, &Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(ValueWithUnit(1.5812, &Unit::Plain("ns")).to_string(), "1.58 ns");
+        assert_eq!(ValueWithUnit(12.0, &Unit::Count).to_string(), "12");
+        assert_eq!(ValueWithUnit(1.192e8, &Unit::Prefixed("loads/s")).to_string(), "119 M loads/s");
+    }
+
+    #[test]
+    fn titles_carry_their_unit() {
+        let title = |title, unit| Title(&Axis { title, unit, scale: Scale::Auto }).to_string();
+        assert_eq!(title("latency", Unit::Plain("ns")), "latency, ns");
+        assert_eq!(title("working set", Unit::Bytes), "working set");
+        assert_eq!(title("", Unit::Prefixed("loads/s")), "loads/s");
+    }
+
+    fn shades(number: impl Fn(u32, u32) -> Option<f64>) -> Option<Shades> {
+        Shades::of(&charts::of_nodes(2, &|row, column| number(row, column).ok_or("mbind: EPERM")))
+    }
+
+    #[test]
+    fn the_extremes_take_the_whole_scale() {
+        let shades = shades(|row, column| Some(if row == column { 80.0 } else { 140.0 })).unwrap();
+        assert_eq!((shades.depth(80.0), shades.depth(110.0), shades.depth(140.0)), (0.0, 0.5, 1.0));
+        assert_eq!((shades.step(80.0, 5), shades.step(110.0, 5), shades.step(140.0, 5)), (0, 2, 4));
+    }
+
+    #[test]
+    fn noise_has_no_contrast() {
+        let shades = shades(|row, column| Some(if row == column { 100.0 } else { 101.0 })).unwrap();
+        assert_eq!(shades.ends(), (100.0, 125.0));
+        assert_eq!(shades.step(101.0, 5), 0);
+    }
+
+    #[test]
+    fn without_numbers_there_are_no_shades() {
+        assert_eq!(shades(|_, _| None), None);
+        assert_eq!(shades(|_, _| Some(0.0)).map(|shades| shades.depth(0.0)), Some(0.0));
     }
 }

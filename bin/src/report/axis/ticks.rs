@@ -1,12 +1,13 @@
-//! The values of an axis that get a tick.
+//! The range of the drawn values, and the values of an axis that get a tick.
 //!
 //! They are round: 1, 2 or 5 times a power of ten, or powers of two for quantities that come in powers of two. This
 //! module does not compute their labels or their places.
 
-use super::range::AxisRange;
-use crate::report::chart::Unit;
 use alloc::vec::Vec;
+
 use latency_core::math::{ceil, exp2, floor, log2};
+
+use crate::report::chart::{Unit, is_drawable};
 
 const ROUND: DecadeDigits = DecadeDigits(&[1.0, 2.0, 5.0]);
 /// The round numbers for axes of a decade or less: 1, 2 and 5 alone would give three ticks or fewer.
@@ -22,7 +23,6 @@ const TOLERANCE: f64 = 1e-9;
 const DECADES: i64 = 300;
 
 /// Returns multiples of a round step. If the range is a single value, returns that value.
-#[must_use]
 pub fn linear(range: AxisRange, most: usize, unit: &Unit) -> Vec<f64> {
     if range.low >= range.high {
         return Vec::from([range.low]);
@@ -41,7 +41,6 @@ pub fn linear(range: AxisRange, most: usize, unit: &Unit) -> Vec<f64> {
 /// value, returns that value.
 ///
 /// Up to twice `most` round numbers are kept, because the next step, one per decade, gives too few.
-#[must_use]
 pub fn logarithmic(range: AxisRange, most: usize, unit: &Unit) -> Vec<f64> {
     if range.low >= range.high {
         return Vec::from([range.low]);
@@ -167,6 +166,37 @@ impl DecadeDigits {
 fn scaled(value: f64, decade: i64) -> f64 {
     let power = (0..decade.unsigned_abs()).fold(1.0, |power, _| power * 10.0);
     if decade < 0 { value / power } else { value * power }
+}
+
+/// The smallest and the largest of some values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AxisRange {
+    /// The smallest.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
+/// A receiver of values, one after another.
+pub type Each<'e> = &'e mut dyn FnMut(f64);
+
+impl AxisRange {
+    /// Returns the range of the drawable values that `visit` passes on; `None` if there are none.
+    pub fn of(visit: &mut dyn FnMut(Each<'_>)) -> Option<Self> {
+        let mut range = None;
+        visit(&mut |value| {
+            if is_drawable(value) {
+                let Self { low, high } = range.unwrap_or(Self { low: value, high: value });
+                range = Some(Self { low: low.min(value), high: high.max(value) });
+            }
+        });
+        range
+    }
+
+    /// Returns whether a value lies in the range, ends included.
+    pub fn contains(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use latency_core::json::Layout;
-use latency_core::sort::sort_by;
+use latency_core::sort_by;
 
 use super::document::{Level, PageRole, Part, Role};
 use super::escape::{Escaping, InMarkup, markup_lines};

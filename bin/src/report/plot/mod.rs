@@ -3,7 +3,6 @@
 //! This module depends on the chart and the terminal, but not on the results.
 
 mod draw;
-mod row;
 
 use super::axis::{Plane, Title};
 use super::chart::{Chart, Data, MarkKind, Series, Unit};
@@ -12,9 +11,8 @@ use super::labels::Shelves;
 use super::terminal::Terminal;
 use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
-use draw::{Look, Pencil, PlotGrid};
-use latency_core::math::{self, ToReal};
-use row::PlotRow;
+use draw::{Look, Pencil, PlotGrid, PlotRow};
+use latency_core::{ToReal, math};
 
 /// The minimum width of a readable plot, since narrower terminals wrap its lines, and the maximum, since wider ones are not
 /// easier to read.

@@ -9,8 +9,7 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 use latency_core::json::{Event, Reader, Writer};
-use latency_core::math::{self, ToReal};
-use latency_core::units::NodeId;
+use latency_core::{NodeId, ToReal, math};
 
 use crate::report::chart::{
     Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit,

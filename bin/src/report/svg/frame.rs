@@ -1,14 +1,13 @@
-//! The frame of every picture: the element itself, its background, styles, title, subtitle and footer. This module does
-//! not depend on any picture.
+//! The frame of every picture: the element itself, its background, styles, title, subtitle and footer; and text in SVG:
+//! its width, estimated without a font, and its lines. This module does not depend on any picture.
 
-use core::fmt::{self, Write};
-use latency_core::math::ToReal;
+use core::fmt::{self, Display, Write};
 
-use latency_core::decimal::Trimmed;
+use latency_core::{ToReal, Trimmed, math};
 
 use super::style;
-use super::text::{self, Size};
 use crate::report::escape::InMarkup;
+use crate::report::figures;
 
 /// The place where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +32,7 @@ fn heading<'h>(title: &'h str, subtitle: &'h str) -> [(&'h str, &'static str, Si
 pub fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
     let mut height = EDGE;
     for (words, _, size, line) in heading(title, subtitle) {
-        height += text::lines(words, size, width - 2.0 * EDGE).count().real() * line;
+        height += lines(words, size, width - 2.0 * EDGE).count().real() * line;
     }
     height
 }
@@ -53,7 +52,7 @@ pub fn begin(
         FramePlace::File(footer) => ("xmlns=\"http://www.w3.org/2000/svg\" ", footer),
         FramePlace::Page(_) => ("", ""),
     };
-    let footer = || text::lines(footer, Size::Small, room);
+    let footer = || lines(footer, Size::Small, room);
     let bottom = height + FOOTER_LINE * footer().count().real();
     write!(
         out,
@@ -75,14 +74,113 @@ pub fn begin(
     let mut baseline = height - 12.0;
     for line in footer() {
         baseline += FOOTER_LINE;
-        text::text(out, ["foot", "end"], &Trimmed(width - EDGE), baseline, &line)?;
+        text(out, ["foot", "end"], &Trimmed(width - EDGE), baseline, &line)?;
     }
     let mut baseline = EDGE - 6.0;
     for (words, class, size, distance) in heading(title, subtitle) {
-        for line in text::lines(words, size, room) {
+        for line in lines(words, size, room) {
             baseline += distance;
-            text::text(out, [class, ""], &Trimmed(EDGE), baseline, &line)?;
+            text(out, [class, ""], &Trimmed(EDGE), baseline, &line)?;
         }
     }
     Ok(())
+}
+
+/// The sizes of the style sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// 17 pixels, semi-bold.
+    Title,
+    /// 12 pixels.
+    Small,
+}
+
+impl Size {
+    /// Returns the mean width of a character in DejaVu Sans, one of the widest fonts that the style sheet names.
+    fn character(self) -> f64 {
+        match self {
+            Size::Title => 10.6,
+            Size::Small => 7.0,
+        }
+    }
+}
+
+/// A place in pixels.
+pub struct Pixels(pub f64);
+
+impl Display for Pixels {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:.1}", self.0)
+    }
+}
+
+/// Writes a text element on its own line: its class and its anchor, each unless it is empty, and its place.
+pub fn text(
+    out: &mut dyn Write,
+    look: [&str; 2],
+    x: &dyn Display,
+    y: f64,
+    shown: &dyn Display,
+) -> fmt::Result {
+    begin_text(out, look)?;
+    writeln!(out, " x=\"{x}\" y=\"{y:.1}\">{}</text>", InMarkup(shown))
+}
+
+/// Writes a text element that reads upwards around its middle.
+pub fn upright(out: &mut dyn Write, class: &str, (x, y): (f64, f64), shown: &dyn Display) -> fmt::Result {
+    begin_text(out, [class, "middle"])?;
+    write!(out, " x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-90 {x:.1} {y:.1})\"")?;
+    writeln!(out, ">{}</text>", InMarkup(shown))
+}
+
+fn begin_text(out: &mut dyn Write, [class, anchor]: [&str; 2]) -> fmt::Result {
+    out.write_str("<text")?;
+    if !class.is_empty() {
+        write!(out, " class=\"{class}\"")?;
+    }
+    if anchor.is_empty() { Ok(()) } else { write!(out, " text-anchor=\"{anchor}\"") }
+}
+
+/// Returns the approximate width of a text, in pixels.
+pub fn width(shown: &dyn Display, size: Size) -> f64 {
+    figures::width(shown).real() * size.character()
+}
+
+/// Returns the lines of a text, broken between words and about `room` pixels wide or less.
+pub fn lines(text: &str, size: Size, room: f64) -> impl Iterator<Item = &str> {
+    let most = (math::whole(room / size.character()) as usize).max(1);
+    let mut rest = text.trim_ascii();
+    core::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (line, after) = rest.split_at_checked(line_end(rest, most)).unwrap_or((rest, ""));
+        rest = after.trim_ascii_start();
+        Some(line.trim_ascii_end())
+    })
+}
+
+/// Returns the end of the first line of a text: the last blank within `most` characters, or `most` characters if the
+/// first word is longer.
+fn line_end(text: &str, most: usize) -> usize {
+    let Some((limit, _)) = text.char_indices().nth(most) else { return text.len() };
+    let blank = text.char_indices().take(most + 1).filter(|(_, character)| *character == ' ').last();
+    blank.map_or(limit, |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn lines_break_between_words() {
+        let broken = |text, room| lines(text, Size::Small, room).collect::<Vec<_>>();
+        assert_eq!(broken("one two three", 700.0), ["one two three"]);
+        assert_eq!(broken("one two three", 7.0 * 8.0), ["one two", "three"]);
+        assert_eq!(broken("one two three", 7.0 * 7.0), ["one two", "three"]);
+        assert_eq!(broken("µµµµµµ x", 7.0 * 4.0), ["µµµµ", "µµ x"]);
+        assert_eq!(broken("  ", 70.0), [""; 0]);
+        assert_eq!(broken("ab", -1.0), ["a", "b"]);
+    }
 }

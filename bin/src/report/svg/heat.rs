@@ -2,18 +2,16 @@
 //!
 //! This module depends on the matrix, but not on the results.
 
-use super::frame::{EDGE, FramePlace, begin, heading_height};
+use super::frame::{EDGE, FramePlace, Pixels, Size, begin, heading_height, lines, text, upright, width};
 use super::style::{shade, text_on};
-use super::text::{Pixels, Size, lines, text, upright, width};
+use crate::report::axis::Shades;
 use crate::report::chart::{Matrix, mark};
 use crate::report::escape::InMarkup;
 use crate::report::figures::Figure;
 use crate::report::labels::Shelves;
-use crate::report::shade::Shades;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
-use latency_core::decimal::Trimmed;
-use latency_core::math::ToReal;
+use latency_core::{ToReal, Trimmed};
 
 /// The room for all columns; cells become narrower with more columns, within these widths.
 const ROOM: f64 = 640.0;

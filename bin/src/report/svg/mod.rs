@@ -6,8 +6,7 @@
 mod frame;
 mod heat;
 mod line;
-mod style;
-mod text;
+pub(super) mod style;
 
 use alloc::string::String;
 use core::fmt::{self, Write};

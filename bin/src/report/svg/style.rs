@@ -1,11 +1,12 @@
-//! The style sheet of all pictures and the colours of their parts.
+//! The style sheet of all pictures, the colours of their parts, and the contrast between two colours.
 //!
 //! Every rule is confined to the class of the picture, so that a picture within a page does not change the style of
 //! the page. Contrasts are at least 4.5 to 1 for text and 3 to 1 for lines on both backgrounds (WCAG 2.1, 1.4.3 and
 //! 1.4.11).
 
-use crate::report::colour::{Colour, contrast};
-use latency_core::math::{self, ToReal};
+use core::fmt;
+
+use latency_core::{ToReal, math};
 
 /// The number of different colours of series.
 pub const SERIES: usize = 6;
@@ -94,10 +95,36 @@ pub fn text_on(ground: Colour) -> Colour {
     if contrast(PAPER, ground) > contrast(INK, ground) { PAPER } else { INK }
 }
 
+/// A colour: red, green and blue, each from 0 to 255.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colour(pub [u8; 3]);
+
+impl fmt::Display for Colour {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [red, green, blue] = self.0;
+        write!(out, "#{red:02x}{green:02x}{blue:02x}")
+    }
+}
+
+/// Returns the contrast ratio of two colours (WCAG 2.1), from 1 to 21.
+pub fn contrast(one: Colour, other: Colour) -> f64 {
+    let (one, other) = (luminance(one), luminance(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+/// Returns the relative luminance of a colour. A square approximates the transfer function of sRGB, which has an
+/// offset and the exponent 2.4.
+fn luminance(colour: Colour) -> f64 {
+    let [red, green, blue] = colour.0.map(|part| {
+        let part = f64::from(part) / 255.0;
+        part * part
+    });
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::colour::luminance;
     use std::string::ToString;
 
     #[test]

@@ -3,7 +3,7 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use latency_core::rng::Pcg32;
+use latency_core::Pcg32;
 
 /// A source of random numbers of several distributions.
 #[derive(Clone, Debug)]

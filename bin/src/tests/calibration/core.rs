@@ -3,7 +3,7 @@
 
 use latency_core::arch::{CLOCK_BLOCK, Stamp};
 use latency_core::clock::Sandwich;
-use latency_core::units::{Hertz, Ticks};
+use latency_core::{Hertz, Ticks};
 
 use super::contention::Chance;
 use crate::engine::stopwatch::core_clock::Arithmetic;

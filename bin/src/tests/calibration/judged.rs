@@ -6,8 +6,7 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use latency_core::stats::Interval;
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
+use latency_core::{Bytes, CpuId, Interval, NodeId, PageSize, Pages};
 
 use super::core::Core;
 use super::simulated::Simulated;
@@ -27,11 +26,12 @@ use crate::experiment::run_experiment;
 use crate::experiment::tests::options;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::plan;
-use crate::plan::budget::{Budget, Memory};
-use crate::result::conditions::{Conditions, OnCpu};
-use crate::result::evidence::{Evidence, PageCounts};
-use crate::result::{Exclusion, Health, KernelClock, Means, Measurement, Outcome, Placed, Point, Timer};
+use crate::plan::budget::Memory;
+use crate::plan::{self, Budget};
+use crate::result::{
+    Conditions, Evidence, Exclusion, Health, KernelClock, Means, Measurement, OnCpu, Outcome, PageCounts,
+    Placed, Point, Timer,
+};
 use crate::result::{Undisturbed, Walk};
 use crate::warning::{Severity, Warnings};
 use latency_core::words::When;

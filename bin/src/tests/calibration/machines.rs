@@ -1,6 +1,6 @@
 //! The simulated machines of the calibration.
 
-use latency_core::units::Bytes;
+use latency_core::Bytes;
 
 use super::contention::{Chance, Contention};
 use super::core::Core;

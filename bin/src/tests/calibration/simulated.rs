@@ -4,15 +4,14 @@
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
-use latency_core::units::Bytes;
+use latency_core::Bytes;
 
 use crate::engine::prefetch_audit;
 use crate::engine::prefetch_audit::PairRatios;
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
 use crate::plan::budget::few;
-use crate::result::Point;
-use crate::result::counters::Software;
+use crate::result::{Point, Software};
 use crate::tests::calibration::contention::{Chance, Contention};
 
 /// Nanoseconds between walks, for reading clocks and for proofs.

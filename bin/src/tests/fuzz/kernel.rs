@@ -7,10 +7,9 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{DimmSource, Dimms, read_table};
 use latency_core::topology::Files;
-use latency_core::units::NodeId;
+use latency_core::{CpuSet, NodeId, NodeSet};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -19,7 +18,7 @@ use super::driver::{check, steers};
 use super::mutation::{applied, damaged, mutations};
 use crate::experiment::tests::{fixture, options, surveyed};
 use crate::result::conditions::{CpuTime, ran_and_waited};
-use crate::result::evidence::{numa_maps_line, smaps_opens, smaps_transparent_huge};
+use crate::result::placed::{numa_maps_line, smaps_opens, smaps_transparent_huge};
 
 /// The files of a machine, with arbitrary bytes.
 #[derive(Clone)]

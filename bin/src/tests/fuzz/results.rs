@@ -16,9 +16,7 @@ use crate::catalogue::{DESCRIPTORS, command};
 use crate::describe::{CommandRun, output};
 use crate::options;
 use crate::record::row::Row;
-use crate::report::FORMATS;
-use crate::report::format::Purpose;
-use crate::report::terminal::Terminal;
+use crate::report::{FORMATS, Purpose, Terminal};
 use crate::saved::tree::JsonTree;
 
 /// The outcome of a command: its exit status, its output, and its message.

@@ -5,8 +5,8 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
+use latency_core::Bytes;
 use latency_core::json::{Event, Reader};
-use latency_core::units::Bytes;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;

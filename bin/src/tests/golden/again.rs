@@ -9,13 +9,11 @@ use std::vec::Vec;
 use super::scene::Scene;
 use super::{findings, in_format, is_run, scenes, without_shown};
 use crate::describe::ROWS;
-use crate::report::FORMATS;
-use crate::report::format::Format;
-use crate::report::shown::Shown;
 use crate::report::stored::{self, JSON, Restored, restored};
+use crate::report::{FORMATS, Format, Shown};
 use crate::saved::tree::JsonTree;
+use latency_core::Pcg32;
 use latency_core::json::Event;
-use latency_core::rng::Pcg32;
 use latency_core::text::steers;
 
 /// Returns the result in a document.

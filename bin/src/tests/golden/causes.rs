@@ -6,7 +6,7 @@ use std::string::ToString;
 use std::sync::OnceLock;
 use std::vec::Vec;
 
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval};
 
 use super::findings::written;
 use super::scene::{Scene, Trouble};

@@ -18,10 +18,8 @@ use latency_core::histogram::fold::Period;
 use latency_core::host::{Dimm, DimmSource, Dimms, Power, Ways};
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::stats::{self, Interval, Summary};
-use latency_core::text::Text;
 use latency_core::topology::Node;
-use latency_core::units::{Bytes, CpuId, Hertz, Pages, Picoseconds, Ticks};
+use latency_core::{Bytes, CpuId, Hertz, Interval, Pages, Picoseconds, Summary, Text, Ticks, stats};
 
 use super::lines;
 use super::loads;
@@ -35,37 +33,27 @@ use crate::commands::report::{self as whole_report, Plans, Whole};
 use crate::describe::output;
 use crate::describe::{CommandRun, Report};
 use crate::error::{Failure, PlacementError};
-use crate::experiment::curve::apart;
-use crate::experiment::dry_run;
-use crate::experiment::interface::Experiment;
+use crate::experiment::curve::passes;
 use crate::experiment::run_experiment::{self, Planned};
-use crate::machine::detect as survey;
-use crate::machine::processor::{CoreKind, Extensions, Platform, Processor};
+use crate::experiment::{Experiment, dry_run};
+use crate::machine::processor::Extensions;
+use crate::machine::{CoreKind, Platform, Processor, detect as survey};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
-use crate::plan::Planning;
-use crate::plan::budget::Budget;
-use crate::plan::whole_run;
-use crate::report::FORMATS;
-use crate::report::format::Format;
-use crate::report::shown::{Shown, ShownPart, ShownTable};
-use crate::report::terminal::Terminal;
+use crate::plan::{Budget, Planning, duration};
 use crate::report::words::speak;
-use crate::result::conditions::{Conditions, ErrorCounts, HardwareErrors, OnCpu};
-use crate::result::counters::{Counters, Software};
-use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
-use crate::result::evidence::{Evidence, PageCounts};
-use crate::result::sample::Sample;
-use crate::result::spans::{SpanPoint, SpanSeries};
-use crate::result::split::{PairedRounds, Split};
-use crate::result::words::REGION;
+use crate::report::{FORMATS, Format, Shown, ShownPart, ShownTable, Terminal};
+use crate::result::conditions::ErrorCounts;
+use crate::result::distribution::PERCENTAGES;
+use crate::result::point::REGION;
 use crate::result::{
-    Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Outcome, Placed, PlacedField,
-    Point, Reach, Repeat, RoundSeries, Strided, Timer, Traffic, Undisturbed, Walk, WarmUp,
+    Audit, Conditions, Counter, Counters, Distribution, Evidence, Exclusion, Extra, HardwareErrors, Health,
+    Interruptions, KernelClock, Means, Measurement, OnCpu, Outcome, PageCounts, PairedRounds, Placed,
+    PlacedField, Point, Reach, Repeat, RoundSeries, Sample, Software, SpanPoint, SpanSeries, Split, Strided,
+    Timer, Traffic, Undisturbed, Walk, WarmUp,
 };
 use crate::sys::arguments::Arguments;
-use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::{Errno, Table};
 use crate::warning::{Clipped, NoCounters, ShortText, Warning, Warnings};
 
 /// The CPUs of generators, with other work on some of them.
@@ -310,7 +298,7 @@ fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
     if options.dry_run {
         let machine = Box::leak(machine(scene));
         let Planned { points, budget, .. } = run_experiment::planned(options, machine, experiment).unwrap();
-        let takes = whole_run::expected(options, machine, &points, &budget);
+        let takes = duration::expected(options, machine, &points, &budget);
         let run = parsed.run(experiment.descriptor.name);
         let shown = Shown::of(|document| dry_run::present(document, &run, &points, &budget, takes));
         return write(output::COLUMNS, &shown);
@@ -387,7 +375,7 @@ fn made_up(
         (spans, extra.spans) = super::spans::of(scene, machine);
     }
     if experiment.descriptor.name == "curve" {
-        let again: Vec<Bytes> = apart::chosen(points.iter()).map(|point| point.size).collect();
+        let again: Vec<Bytes> = passes::chosen(points.iter()).map(|point| point.size).collect();
         for outcome in outcomes.iter_mut().filter(|outcome| !again.contains(&outcome.point.size)) {
             if let Ok(measured) = &mut outcome.result {
                 measured.series.split = None;

@@ -1,7 +1,7 @@
 //! Lines between the cores of an imaginary machine: their latency by the resources that two CPUs share.
 
+use latency_core::Interval;
 use latency_core::cores::{Method, State, Walk as Access, lines::OfLine};
-use latency_core::stats::Interval;
 use latency_core::topology::Shared;
 
 use super::numbers;

@@ -7,7 +7,7 @@ use std::string::String;
 use std::vec::Vec;
 use std::{env, fs, process};
 
-use latency_core::rng::Pcg32;
+use latency_core::Pcg32;
 
 use super::scene::{Scene, Trouble};
 use super::seen::Seen;

@@ -4,9 +4,8 @@ use std::vec::Vec;
 
 use super::scene::{Scene, Trouble};
 use crate::machine::Machine;
-use crate::result::Point;
-use crate::result::residency::{Residence, SecondLook};
-use latency_core::stats::{Estimate, Interval};
+use crate::result::{Point, Residence, SecondLook};
+use latency_core::{Estimate, Interval};
 
 /// Bytes per nanosecond that others insert.
 const RATE: f64 = 20.0;

@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use latency_core::stats::{Estimate, Interval};
+use latency_core::{Estimate, Interval};
 use proptest::prelude::*;
 
 use crate::describe::ROWS;
@@ -13,12 +13,10 @@ use crate::record::columns::{
     COLUMNS, Column, ColumnKind, LOAD, MEMORY_NS, NS, ORDER, PAGES_ASKED, PAGES_OBTAINED, PERCENTILE,
 };
 use crate::record::row::Row;
-use crate::report::document::{Level, Part, Style, Value};
 use crate::report::json::JSON_LINES;
 use crate::report::rows::CSV;
-use crate::report::shown::Shown;
 use crate::report::stored::JSON;
-use crate::report::terminal::Terminal;
+use crate::report::{Level, Part, Shown, Style, Terminal, Value};
 use crate::saved::Saved;
 
 /// Returns a number of at most seven digits, which is written without a loss.

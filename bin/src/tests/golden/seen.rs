@@ -8,8 +8,8 @@ use std::string::String;
 use std::sync::Mutex;
 use std::vec::Vec;
 
-use crate::report::document::{ENDS, Field, Part, Value};
-use crate::report::shown::{Shown, ShownPart};
+use crate::report::document::ENDS;
+use crate::report::{Field, Part, Shown, ShownPart, Value};
 
 /// One description as a tree.
 pub enum Seen {

@@ -4,10 +4,10 @@ use std::vec::Vec;
 
 use super::scene::{Scene, Trouble};
 use crate::machine::Machine;
-use crate::result::spans::{KINDS, SpanEnd, SpanPoint, SpanSeries};
-use crate::sys::errno::Errno;
-use latency_core::stats::Interval;
-use latency_core::units::{Bytes, Pages};
+use crate::result::extra::KINDS;
+use crate::result::{SpanEnd, SpanPoint, SpanSeries};
+use crate::sys::Errno;
+use latency_core::{Bytes, Interval, Pages};
 
 /// Nanoseconds of a load without a TLB miss.
 const HIT: f64 = 1.36;

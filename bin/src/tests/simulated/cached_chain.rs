@@ -5,13 +5,12 @@
 use std::vec;
 use std::vec::Vec;
 
+use latency_core::Pcg32;
 use latency_core::chain::Chain;
-use latency_core::rng::Pcg32;
 
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
-use crate::result::Point;
-use crate::result::counters::Software;
+use crate::result::{Point, Software};
 
 /// Nanoseconds of a hop from the cache and from memory.
 const HIT_NS: f64 = 10.0;

@@ -5,9 +5,9 @@ use std::vec::Vec;
 
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
-use crate::plan::budget::{Budget, Memory};
-use crate::result::counters::Software;
-use crate::result::{Point, Walk};
+use crate::plan::Budget;
+use crate::plan::budget::Memory;
+use crate::result::{Point, Software, Walk};
 
 /// Nanoseconds between two checks of a walk for an interrupt and for its deadline.
 const PIECE_NS: f64 = 5e6;

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use crate::engine::seam::{Batch, Condition, Walkable, Walked};
 use crate::error::Failure;
-use crate::result::counters::Software;
+use crate::result::Software;
 
 /// A call to a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::*;
 use latency_core::arch::Line;
 use latency_core::traffic::Field;
-use latency_core::units::{Bytes, NodeId, PageSize, Pages};
+use latency_core::{Bytes, NodeId, PageSize, Pages};
 
 /// Returns sites of one node, one for each element of `holds`.
 pub fn made_of<T>(holds: impl IntoIterator<Item = T>) -> Sites<T> {

@@ -6,7 +6,7 @@ use core::cell::Cell;
 use crate::machine::processor::identify;
 use crate::sys::SystemFiles;
 use crate::sys::perf::Totals;
-use latency_core::units::CpuId;
+use latency_core::CpuId;
 
 /// A group with fixed counts at every start, and fixed counts for each hop of a walk.
 struct Simulated {

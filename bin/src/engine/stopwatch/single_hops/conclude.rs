@@ -5,13 +5,11 @@
 use latency_core::histogram::fold::{self, Search};
 use latency_core::hops::{self, Sample, Stamped};
 use latency_core::math;
-use latency_core::stats::{self, Summary};
-use latency_core::units::Picoseconds;
+use latency_core::{Picoseconds, Summary, stats};
 
 use crate::engine::stopwatch::Singles;
 use crate::engine::stopwatch::single_hops::{LOGGED, Recording, VISITS, Visit};
-use crate::result::Outcome;
-use crate::result::distribution::{Distribution, Interruptions};
+use crate::result::{Distribution, Interruptions, Outcome};
 use crate::sys::{Errno, Table, signal};
 use crate::warning::{Warning, Warnings};
 

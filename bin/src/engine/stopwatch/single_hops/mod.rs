@@ -9,15 +9,15 @@ mod conclude;
 use latency_core::buffer::TimedHops;
 use latency_core::histogram::Histogram;
 use latency_core::hops::{self, Sample, Stamped, Tally, Watch};
-use latency_core::math::{self, ToReal};
+use latency_core::{ToReal, math};
 use latency_core::{arch, stats};
 
 use crate::engine::seam::FEWEST_HOPS;
 use crate::engine::stopwatch::Subject;
 use crate::engine::stopwatch::not_proven;
 use crate::error::{Attempt, Failure};
-use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
-use crate::result::{Counter, Round};
+use crate::result::distribution::PERCENTAGES;
+use crate::result::{Counter, Distribution, Interruptions, Round};
 use crate::sys::{Errno, Table, cpu, signal};
 
 /// Windows between two checks of the clock: 48 KiB of samples, which fit in a second-level cache.

@@ -2,12 +2,11 @@
 
 use core::cell::Cell;
 
-use latency_core::cpulist::CpuSet;
 use latency_core::host::{Throttle, Uncore};
-use latency_core::math::{ToReal, sqrt};
+use latency_core::math::sqrt;
 use latency_core::traffic::pace::{self, Pacing};
 use latency_core::traffic::{Field, Kind, Part, Place};
-use latency_core::units::NodeId;
+use latency_core::{CpuSet, NodeId, ToReal};
 
 use crate::analysis::traffic::bursts;
 use crate::engine::placement::{Site, Witness};
@@ -330,7 +329,7 @@ mod tests {
     use crate::engine::placement::made_up;
     use crate::result::Walk;
     use latency_core::arch::Line;
-    use latency_core::units::{Bytes, LINE, LineSize, PageSize, Pages};
+    use latency_core::{Bytes, LINE, LineSize, PageSize, Pages};
     use std::vec;
 
     #[test]

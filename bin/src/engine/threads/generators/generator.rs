@@ -6,10 +6,10 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use latency_core::CpuId;
 use latency_core::arch::{Stamp, unserialised_ticks};
 use latency_core::traffic::pace::{Pacer, Pacing};
 use latency_core::traffic::{Field, Kind, Part, Place};
-use latency_core::units::CpuId;
 
 use crate::engine::placement::Sites;
 use crate::engine::stopwatch::ThreadClock;

@@ -1,6 +1,6 @@
 //! Walks of traffic: a batch is a number of lines of all generators together, including this thread.
 
-use latency_core::math::ToReal;
+use latency_core::ToReal;
 use latency_core::traffic::Part;
 
 use crate::engine::seam::{Batch, Walkable, Walked};

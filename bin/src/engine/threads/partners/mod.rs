@@ -3,9 +3,7 @@
 mod owned_lines;
 mod partner;
 mod ping_pong;
-mod record;
 
 pub use owned_lines::OwnedWalk;
 pub use partner::{Lines, Others, Partner, PartnerTask, SharedByPartners, dismiss, work};
-pub use ping_pong::{MOST_LINES, PingPongWalk};
-pub use record::Record;
+pub use ping_pong::{MOST_LINES, PingPongWalk, Record};

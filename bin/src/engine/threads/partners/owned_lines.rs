@@ -1,7 +1,7 @@
 //! Walks over lines in a known state: before each lap, their owner brings them into its caches again.
 
+use latency_core::ToReal;
 use latency_core::cores::{Ring, State};
-use latency_core::math::ToReal;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;

@@ -5,9 +5,9 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use latency_core::CpuId;
 use latency_core::arch::{Delays, Flusher};
 use latency_core::cores::{Exchange, ExchangeSide, Method, Patience, Ring, State, Walk};
-use latency_core::units::CpuId;
 
 use crate::engine::placement::Sites;
 use crate::engine::stopwatch::ThreadClock;
@@ -170,8 +170,7 @@ mod tests {
     use crate::engine::placement::made_of;
     use latency_core::arch::{Atomics, Line, Stamp};
     use latency_core::chain::{Chain, Order as Way};
-    use latency_core::units::Bytes;
-    use latency_core::words::Worded;
+    use latency_core::{Bytes, Worded};
     use std::thread;
 
     #[test]

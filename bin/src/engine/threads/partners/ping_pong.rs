@@ -1,19 +1,21 @@
 //! Walks of lines between two CPUs: a hop is one transfer of a line between the CPUs, and a batch is a window over all
-//! lines.
+//! lines. The values of each line in each window are recorded: the address of a line determines its latency, which the
+//! median over the lines of a window would hide.
 
 use latency_core::arch::{Delays, EndStamp};
-use latency_core::cores::{Exchange, ExchangeSide, Patience};
-use latency_core::math::ToReal;
-use latency_core::stats;
+use latency_core::cores::{Exchange, ExchangeSide, Method, Patience, over_lines};
+use latency_core::{Interval, ToReal, stats};
 
 use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::{Stopwatch, counters};
 use crate::engine::threads::partners::partner::{Partner, PartnerTask, RoundTrips, SharedByPartners};
-use crate::engine::threads::partners::record::Record;
 use crate::error::{Attempt, Failure, PlacementError};
-use crate::result::{Counted, Counter, PingPong, Round, Software};
-use crate::sys::signal;
+use crate::plan::Budget;
+use crate::result::{
+    ClockOffset, Counted, Counter, PerLine, PingPong, Point, Round, Software, may_be_coarse,
+};
 use crate::sys::thread::wait_until;
+use crate::sys::{Errno, Table, signal};
 
 /// Maximum lines of a pair.
 pub const MOST_LINES: usize = Exchange::MOST_PLACES;
@@ -219,5 +221,204 @@ impl Walkable for PingPongWalk<'_> {
             record.note(*index, window);
         }
         Ok(())
+    }
+}
+
+/// The record of one point.
+#[derive(Clone, Copy)]
+struct PointRecord {
+    /// Number of whole windows.
+    windows: usize,
+    /// Number of batches of messages with one line.
+    batches: usize,
+    /// The shortest delay of all messages, in ticks of the time-stamp counter.
+    least: i64,
+}
+
+/// The windows of every point, line by line.
+pub struct Record {
+    records: Table<PointRecord>,
+    samples: Table<f64>,
+    /// Half of the difference between a message to the partner and one back, in ticks, as the mean of each batch. Only
+    /// the last batches are kept if there are more than windows times lines.
+    apart: Table<f64>,
+    scratch: Table<f64>,
+    /// Maximum windows of a point, and maximum lines.
+    room: usize,
+    lines: usize,
+}
+
+impl Record {
+    /// Allocates room for all windows of `points`.
+    ///
+    /// # Errors
+    ///
+    /// The error of mapping its memory.
+    pub fn new(points: &[Point], budget: &Budget) -> Result<Record, Errno> {
+        let exchanges = || points.iter().filter_map(|point| point.walk.ping_pong());
+        let lines = exchanges().map(|pair| pair.lines as usize).max().unwrap_or(0);
+        let room = budget.room(points.len());
+        let by_messages = exchanges().any(|pair| pair.method == Method::Message);
+        let batches = if by_messages { room * lines } else { 0 };
+        let noted = PointRecord { windows: 0, batches: 0, least: i64::MAX };
+        Ok(Record {
+            records: Table::filled(points.len(), noted)?,
+            samples: Table::zeroed(points.len() * room * lines)?,
+            apart: Table::zeroed(points.len() * batches)?,
+            scratch: Table::zeroed(batches.max(room + lines))?,
+            room,
+            lines,
+        })
+    }
+
+    /// Records a window of point number `index`.
+    pub fn note(&mut self, index: usize, window: &[f64]) {
+        let Some(noted) = self.records.get_mut(index) else { return };
+        let from = index * self.room * self.lines + noted.windows * window.len();
+        if noted.windows < self.room
+            && let Some(slots) = self.samples.get_mut(from..from + window.len())
+        {
+            slots.copy_from_slice(window);
+            noted.windows += 1;
+        }
+    }
+
+    /// Records a batch of `messages` to the partner and as many back.
+    pub fn messages(&mut self, index: usize, there: Delays, back: Delays, messages: u64) {
+        let room = self.room * self.lines;
+        let Some(noted) = self.records.get_mut(index) else { return };
+        noted.least = noted.least.min(there.least).min(back.least);
+        if let Some(slot) = self.apart.get_mut(index * room + noted.batches % room.max(1)) {
+            *slot = (there.sum - back.sum) as f64 / (2 * messages.max(1)) as f64;
+            noted.batches += 1;
+        }
+    }
+
+    /// Returns the values of a point line by line; `tick_ns` is the length of a tick.
+    pub fn found(&mut self, index: usize, point: &Point, tick_ns: f64) -> Option<PerLine> {
+        let lines = point.walk.ping_pong()?.lines as usize;
+        let noted = *self.records.get(index)?;
+        let from = index * self.room * self.lines;
+        let samples = self.samples.get(from..from + noted.windows * lines)?;
+        let found = over_lines(samples, lines, &mut self.scratch)?;
+        let batches = noted.batches.min(self.room * self.lines);
+        let apart = self.apart.get(from..from + batches).unwrap_or_default();
+        let scratch = self.scratch.get_mut(..apart.len())?;
+        scratch.copy_from_slice(apart);
+        // The median tolerates a few interrupted batches, whose offsets are wrong.
+        let messages = stats::summarise(scratch).map(|apart| ClockOffset {
+            apart_ns: (apart.median * tick_ns).abs(),
+            interval: apart.interval.map(|Interval { low, high }| Interval {
+                low: low.max(-high).max(0.0) * tick_ns,
+                high: high.max(-low) * tick_ns,
+            }),
+            // A message may arrive within the tick in which it was sent if ticks are long.
+            in_order: noted.least > -i64::from(may_be_coarse()),
+        });
+        Some(PerLine { fastest: found.fastest, slowest: found.slowest, messages })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::words::{AARCH64, X86_64, speak};
+    use crate::result::{PingPong, Walk};
+    use latency_core::chain::Order;
+    use latency_core::kernel::POINTER;
+    use latency_core::topology::Shared;
+    use latency_core::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
+
+    const LINES: u32 = 2;
+    const MESSAGES: u64 = 50;
+
+    /// Returns a record of two points, and the points: pairs of CPUs that exchange messages.
+    fn record() -> (Record, [Point; 2]) {
+        let (class, method, homes) = (Shared::Machine, Method::Message, [NodeId(0); 2]);
+        let pair = PingPong { partner: CpuId(1), class, method, lines: LINES, homes };
+        let point = Point {
+            initiator: NodeId(0),
+            cpu: CpuId(0),
+            target: NodeId(0),
+            kernel: &POINTER,
+            order: Order::Random,
+            size: Bytes(8192),
+            stride: Bytes(4096),
+            line: LineSize::LEAST,
+            seed: 1,
+            pages: Pages::base(PageSize::KIB_4),
+            walk: Walk::PingPong(pair),
+        };
+        let points = [point; 2];
+        (Record::new(&points, &Budget::DEFAULT).unwrap(), points)
+    }
+
+    /// Records windows of point number `index`, with the ticks of its messages there and back.
+    fn exchange(record: &mut Record, index: usize, [there, back]: [i64; 2], windows: usize) {
+        let delays = |ticks: i64| Delays { sum: ticks * MESSAGES.cast_signed(), least: ticks - 3 };
+        for window in 0..windows {
+            // Some batches are longer both ways, as under other work: that is not an offset.
+            let more = (window % 5) as i64;
+            for _ in 0..LINES {
+                record.messages(index, delays(there + more), delays(back + more), MESSAGES);
+            }
+            record.note(index, &[(there + back) as f64 / 2.0; LINES as usize]);
+        }
+    }
+
+    fn messages(ways: [i64; 2]) -> ClockOffset {
+        let (mut record, points) = record();
+        exchange(&mut record, 0, [500, 500], 12);
+        exchange(&mut record, 1, ways, 12);
+        record.found(1, &points[1], 0.5).unwrap().messages.unwrap()
+    }
+
+    #[test]
+    fn a_clock_offset_below_the_delay_is_bounded_and_not_taken_for_asymmetry() {
+        // A one-way delay of 200 ticks, and a counter of the partner that is ahead, or behind, by 0.6 of it.
+        for ways in [[320, 80], [80, 320]] {
+            let found = messages(ways);
+            assert!(found.in_order, "{found:?}");
+            assert_eq!((found.apart_ns, found.most_ns()), (60.0, 60.0));
+        }
+        let even = messages([200, 200]);
+        assert_eq!((even.in_order, even.apart_ns, even.most_ns()), (true, 0.0, 0.0));
+        // Messages that arrive before they are sent.
+        let found = messages([520, -120]);
+        assert_eq!((found.in_order, found.apart_ns), (false, 160.0));
+    }
+
+    #[test]
+    fn messages_that_arrive_in_the_tick_of_their_sending_are_in_order_if_ticks_are_long() {
+        for (words, in_order) in [(X86_64, false), (AARCH64, true)] {
+            let _words = speak(words);
+            assert_eq!(messages([3, 4]).in_order, in_order);
+            assert!(messages([4, 4]).in_order && !messages([2, 4]).in_order);
+        }
+    }
+
+    #[test]
+    fn few_interrupted_batches_leave_the_offset_within_its_interval() {
+        let (mut record, points) = record();
+        for window in 0..12 {
+            exchange(&mut record, 0, [203 - window % 7, 197 + window % 5], 1);
+        }
+        exchange(&mut record, 0, [80_000, 200], 1);
+        let found = record.found(0, &points[0], 1.0).unwrap().messages.unwrap();
+        let interval = found.interval.unwrap();
+        assert!(found.apart_ns <= 1.0 && found.most_ns() <= 2.0, "{found:?}");
+        assert!(interval.low <= found.apart_ns && found.apart_ns <= interval.high, "{found:?}");
+        // Without messages there is no offset.
+        record.note(1, &[100.0; LINES as usize]);
+        assert_eq!(record.found(1, &points[1], 1.0).unwrap().messages, None);
+    }
+
+    #[test]
+    fn more_batches_than_windows_and_lines_keep_the_last_ones() {
+        let (mut record, points) = record();
+        exchange(&mut record, 0, [300, 100], 5_000);
+        exchange(&mut record, 0, [210, 190], 5_000);
+        let found = record.found(0, &points[0], 1.0).unwrap().messages.unwrap();
+        assert_eq!(found.apart_ns, 10.0);
     }
 }

@@ -6,8 +6,7 @@ use super::CoarseMachine;
 use crate::engine::memory::ClockTurns;
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
-use crate::result::counters::Software;
-use crate::result::{Point, Timer};
+use crate::result::{Point, Software, Timer};
 
 /// Hops of a rush per hop of one lane, in the same time.
 const RUSH: f64 = 8.0;

@@ -11,8 +11,7 @@ use std::vec::Vec;
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::Sandwich;
-use latency_core::rng::Pcg32;
-use latency_core::units::{Hertz, Ticks};
+use latency_core::{Hertz, Pcg32, Ticks};
 
 use crate::engine::stopwatch::clock;
 use crate::engine::stopwatch::core_clock::Arithmetic;

@@ -6,23 +6,21 @@ use latency_core::chain::Order;
 use latency_core::kernel::POINTER;
 use latency_core::traffic::Kind;
 use latency_core::traffic::pace::{self, Pacer, Pacing};
-use latency_core::units::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
 use latency_core::words::When;
+use latency_core::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
 
 use super::chains::CoarsePlace;
 use super::*;
 use crate::analysis::traffic::bursts;
 use crate::engine::checks::sizing::{self, Known};
-use crate::engine::prefetch_audit;
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::engine::schedule::walks;
 use crate::engine::seam::Walkable;
-use crate::engine::stopwatch::strided;
-use crate::plan::budget::Budget;
+use crate::engine::{prefetch_audit, stopwatch};
+use crate::plan::Budget;
 use crate::report::words::{AARCH64, speak};
-use crate::result::distribution::Distribution;
-use crate::result::{Point, Timer, Traffic, Walk};
+use crate::result::{Distribution, Point, Timer, Traffic, Walk};
 
 fn point(bytes: u64) -> Point {
     Point {
@@ -169,12 +167,14 @@ fn a_slice_of_independent_loads_spans_enough_steps() {
     let _words = speak(AARCH64);
     for megahertz in all() {
         let counter = CoarseMachine::new(megahertz, 1).counter;
-        let slice = strided::slice(&counter);
+        let slice = stopwatch::strided_slice(&counter);
         // At 100 bytes per nanosecond.
         assert!(slice.0 as f64 / 100.0 >= counter.at_least(500), "{slice}");
         assert_eq!(slice, Bytes(2 << 20));
     }
-    assert!(strided::slice(&CoarseMachine::with_pairs((24.0, 1), 900.0, 1).counter) > Bytes(32 << 20));
+    assert!(
+        stopwatch::strided_slice(&CoarseMachine::with_pairs((24.0, 1), 900.0, 1).counter) > Bytes(32 << 20)
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use core::cell::RefCell;
 use std::vec::Vec;
 
-use latency_core::units::Hertz;
+use latency_core::Hertz;
 use proptest::prelude::*;
 
 use super::*;
