@@ -406,7 +406,7 @@ fn perform_expect(
             return Err(Failure::Interrupted);
         }
         machine = ran.machine;
-        needed::keep(&mut files, line, &shown)?;
+        needed::keep(&mut files, line, &outputs.document(&shown))?;
     }
     let mut shown = Shown::of(|document| command_run(options, arguments, begun).present(document));
     shown.append(expect::answer(options, &files)?);

@@ -1,5 +1,6 @@
 //! The outputs of a run: files and standard output, from their opening before anything is measured to their end.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::words::When;
@@ -8,6 +9,7 @@ use crate::describe::output;
 use crate::error::{Failure, OutputError};
 use crate::options::tokens::Escaped;
 use crate::options::{Options, Output, UsageError};
+use crate::report::json::JSON_LINES;
 use crate::report::{Purpose, Shown, Terminal};
 use crate::sys::arguments::Environment;
 use crate::sys::out::{Sink, Unfinished};
@@ -95,6 +97,15 @@ impl<'o, 'a> Outputs<'o, 'a> {
             true
         });
         kept.and(written)
+    }
+
+    /// Returns the document of a result, which is read as if it had been saved.
+    pub fn document(&self, shown: &Shown) -> String {
+        let mut text = String::new();
+        // Texts take everything.
+        let _ =
+            output::write(&mut text, &JSON_LINES, self.options, self.screen(false), output::COLUMNS, shown);
+        text
     }
 
     /// Returns the terminal that results are shown on, for standard output or for a file.

@@ -3,11 +3,12 @@
 
 use super::fleet::set_latency;
 use latency_tests::directory::Directory;
+use latency_tests::document::{array, at};
 use latency_tests::lanes::of_everything;
 use latency_tests::program::workspace;
 use latency_tests::prometheus::read as read_metrics;
 use latency_tests::run::{ERROR, Run, command, finish, run};
-use latency_tests::schema::{of_results, violations};
+use latency_tests::schema::{assert_valid, of_results, violations};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -314,4 +315,20 @@ fn values_that_a_column_cannot_have_are_not_passed_on() {
     ] {
         shown(member).expect_status(1).expect_error("'a.json', line 3: ");
     }
+}
+
+#[test]
+fn expect_measures_what_it_needs_without_a_file() {
+    let document = run(&["expect", "--size=64K", "--chains=2", "--json"]).expect_json(0);
+    assert_valid(&document);
+    assert_eq!(document["summary"]["working_set_bytes"], 65536, "{document:#}");
+    let rows = array(&document, "/rows");
+    let times: Vec<f64> = rows.iter().filter_map(|row| row["ns"].as_f64()).collect();
+    // Two loads at a time take less than one after the other.
+    assert!(matches!(times[..], [one, two] if 0.0 < two && two < one), "{document:#}");
+    let measured = at(&document, "/measured/file").as_str().expect("a name");
+    assert!(
+        measured.starts_with("latency-bench curve ") && measured.ends_with(" --max-size=64K --min-size=1K"),
+        "{measured}"
+    );
 }

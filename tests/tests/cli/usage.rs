@@ -67,7 +67,7 @@ fn filled(line: &str) -> Vec<String> {
             // There may be two CPUs.
             "2" | "3" => words.push("0"),
             "--cpu=0-3" => words.push("--cpu=0-1"),
-            "A" | "FILE" => words.push("a.json"),
+            "A" | "FILE" | "[FILE]" => words.push("a.json"),
             "B" => words.push("b.json"),
             "A..." | "FILE..." | "[FILE...]" => words.extend(["a.json", "c.json"]),
             "[CPU...]" => words.push("zen"),

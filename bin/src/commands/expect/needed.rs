@@ -6,16 +6,19 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
+use latency_core::units::Bytes;
+
 use crate::commands::report::saved::{File, read_into};
-use crate::describe::output;
 use crate::error::{Failure, Typed};
 use crate::machine::Machine;
 use crate::options::{FlagId, Options};
-use crate::plan::CACHES;
 use crate::plan::curve::first_level_cache;
-use crate::report::json::JSON_LINES;
-use crate::report::{Level, Shown, Style, Terminal};
 use crate::sys::arguments::Arguments;
+
+/// The ratio of the ends of the shortest curve: six octaves, more than a knee needs on either side.
+const SPAN: u64 = 64;
+/// The smallest working set that makes a chain of several lines, of any processor's length.
+const LEAST: u64 = 1 << 10;
 
 /// Returns the command lines of the runs that a question needs on a machine.
 pub fn runs(options: &Options<'_>, machine: &Machine) -> Vec<Arguments> {
@@ -29,15 +32,18 @@ pub fn runs(options: &Options<'_>, machine: &Machine) -> Vec<Arguments> {
     if options.cores.is_some() {
         ask(format_args!("bandwidth\0--traffic=random\0--view=scaling\0"));
     }
-    let usual = [first_level_cache(machine).0 / 2, machine.largest_cache().times(CACHES).0];
     for (index, line) in lines.iter_mut().enumerate() {
         // Texts take everything.
         let _ = match options.size {
             Some(size) if index > 0 => write!(line, "--size={}\0", Typed(size)),
-            Some(size) if size.0 < usual[0] => write!(line, "--min-size={}\0", Typed(size)),
-            Some(size) if size.0 > usual[1] => write!(line, "--max-size={}\0", Typed(size)),
-            _ => Ok(()),
+            Some(size) => write!(line, "--max-size={}\0", Typed(size)),
+            None => Ok(()),
         };
+        // A curve that begins at half of the first-level cache would be too short for a small size.
+        let least = options.size.map(|size| Bytes((size.0 / SPAN).next_multiple_of(LEAST)));
+        if let Some(least) = least.filter(|least| index == 0 && least.0 < first_level_cache(machine).0 / 2) {
+            let _ = write!(line, "--min-size={}\0", Typed(least));
+        }
         if options.given.contains(FlagId::Pages) {
             let _ = write!(line, "--pages={}\0", options.pages);
         }
@@ -45,19 +51,16 @@ pub fn runs(options: &Options<'_>, machine: &Machine) -> Vec<Arguments> {
     lines.into_iter().map(|line| Arguments::packed(line.leak().as_bytes())).collect()
 }
 
-/// Keeps the result of a run as if it had been read from a file. Its name is the command line.
+/// Keeps the document of a run as if it had been read from a file. Its name is the command line.
 ///
 /// # Errors
 ///
 /// None: this program reads what it writes.
-pub fn keep(files: &mut Vec<File<'static>>, line: Arguments, shown: &Shown) -> Result<(), Failure<'static>> {
-    let terminal = Terminal { columns: 80, unicode: false, colour: false, screen: false };
-    let style = Style { terminal, level: Level::Normal, columns: output::COLUMNS };
-    let (mut text, mut name) = (String::new(), String::from("latency-bench"));
-    // Texts take everything.
-    let _ = (JSON_LINES.write)(&mut text, &style, shown);
+pub fn keep(files: &mut Vec<File<'static>>, line: Arguments, document: &str) -> Result<(), Failure<'static>> {
+    let mut name = String::from("latency-bench");
     for word in line {
+        // Texts take everything.
         let _ = write!(name, " {}", word.escape_ascii());
     }
-    read_into(files, name.leak().as_bytes(), text.as_bytes(), false)
+    read_into(files, name.leak().as_bytes(), document.as_bytes(), false)
 }
