@@ -166,7 +166,9 @@ fn base(windows: &[Window], owner: impl Fn(u64) -> Option<usize>) -> Result<u64,
     let owners = |base: u64| {
         let all: Vec<_> = windows.iter().map(|window| chain_of(window, base, &owner)).collect();
         let strays = all.iter().filter(|chain| chain.is_none()).count();
-        (strays <= most_strays).then_some(all)
+        // A window that begins below the buffer and ends in it, or the reverse, shows that the buffer begins lower.
+        let is_cut = |window: &Window| (window.ends[0] < base) != (window.ends[1] < base);
+        (strays <= most_strays && !windows.iter().any(is_cut)).then_some(all)
     };
     let all = (0..=MOST_UNTOUCHED).map_while(|pages| highest.checked_sub(pages * PAGE));
     let mut found = all.filter_map(|base| Some((base, owners(base)?)));
@@ -279,6 +281,14 @@ mod tests {
             let windows = &listing.0[0].windows;
             assert_eq!(base(windows, owner), Ok(BUFFER), "from line {first}");
         }
+    }
+
+    #[test]
+    fn a_window_that_begins_below_a_buffer_shows_a_lower_one() {
+        // Where one chain owns all lines, no window of the buffer is left out.
+        let [chain]: [Chain; 1] =
+            Listing::parse(&report(400, 0)).by_chain(0, [0, 1], |_| true, |_| Some(0)).unwrap();
+        assert_eq!(chain.hops(), 4000);
     }
 
     /// Probes walk other memory, below and above the buffer, or cross the chains of the buffer, and some of their windows
