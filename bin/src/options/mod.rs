@@ -184,7 +184,7 @@ options! {
         /// True to run on the first CPU of the node even if other processes keep it busy.
         pub first_cpu: bool = false,
         /// The requested pages, as the command line names them: [`PageSize::KIB_4`] means the base pages of any machine,
-        /// and [`PageSize::MIB_2`] its transparent huge pages. [`plan::pages`](crate::plan::pages) returns those of the
+        /// and [`PageSize::MIB_2`] its transparent huge pages. `plan::pages` returns those of the
         /// machine.
         ///
         /// [`PageSize::KIB_4`]: latency_core::units::PageSize::KIB_4

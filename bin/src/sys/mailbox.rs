@@ -14,7 +14,7 @@
 //! it releases: a thread in one of these states sees all writes before the last step out of any of them. A dismissal
 //! needs neither cell; the worker notices it at its next check, or when it tries to leave Busy.
 //!
-//! `tests/mailbox` compiles this file with the atomics of a model checker in place of those of [`super::shared`], and
+//! `tests/mailbox` compiles this file with the atomics of a model checker in place of those of `shared`, and
 //! executes every order of accesses that Rust's memory model allows.
 //!
 //! # Safety

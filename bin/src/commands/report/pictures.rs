@@ -77,7 +77,7 @@ fn lines_of(
     })
 }
 
-/// Draws the first line of each of several curves in one chart, if there are at least two and at most [`MOST_LINES`].
+/// Draws the first line of each of several curves in one chart, if there are at least two and at most `MOST_LINES`.
 pub fn overlay<'r>(document: &mut Shown, curves: impl Iterator<Item = (&'r [Row], String)>) {
     let lines = curves.filter_map(|(rows, name)| {
         let apart = differing(rows.iter());
