@@ -124,7 +124,7 @@ pub fn usage(case: &mut Case<'_>) {
     let mut arguments: Vec<String> = Vec::new();
     for word in &experiment.usage {
         let words: &[&str] = match word.as_str() {
-            "FILE" => &["a1"],
+            "FILE" | "[FILE]" => &["a1"],
             "FILE..." | "[FILE...]" | "A..." if several => &["a1", "a2"],
             "FILE..." | "[FILE...]" | "A..." => &["a1"],
             "B..." if several => &["b1", "b2"],
