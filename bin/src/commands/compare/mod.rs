@@ -65,7 +65,7 @@ const NAMED: usize = 4;
 ///
 /// # Errors
 ///
-/// The errors of [`Saved::load`], and a result without any requested value.
+/// The errors of `Saved::load`, and a result without any requested value.
 pub fn load<'a>(
     paths: &[&'a [u8]],
     options: &'a Options<'a>,
