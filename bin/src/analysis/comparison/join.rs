@@ -125,13 +125,14 @@ impl<'r> SameRows<'r> {
     /// Returns rows to be found by some columns.
     pub fn of(all: &mut dyn Iterator<Item = &'r Row>, columns: ColumnSet) -> SameRows<'r> {
         let rows: Vec<&Row> = all.collect();
-        let pairs = same_values(&mut rows.iter().copied(), ColumnSet::CPUS);
-        let mut others = Vec::new();
+        let (mut pairs, mut others) = (Vec::new(), Vec::new());
         for (place, row) in rows.iter().enumerate() {
-            if hash(row, ColumnSet::CPUS).is_none() {
-                others.push(place);
+            match hash(row, ColumnSet::CPUS) {
+                Some(cpus) => pairs.push((cpus, place)),
+                None => others.push(place),
             }
         }
+        sort_by(&mut pairs, Ord::cmp);
         SameRows { rows, columns, pairs, others }
     }
 

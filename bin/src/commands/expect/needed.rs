@@ -17,36 +17,33 @@ use crate::sys::arguments::Arguments;
 
 /// The ratio of the ends of the shortest curve: six octaves, more than a knee needs on either side.
 const SPAN: u64 = 64;
-/// The smallest working set that makes a chain of several lines, of any processor's length.
+/// The unit of the smallest size of a curve: several lines of any processor.
 const LEAST: u64 = 1 << 10;
 
 /// Returns the command lines of the runs that a question needs on a machine.
 pub fn runs(options: &Options<'_>, machine: &Machine) -> Vec<Arguments> {
-    let mut lines = Vec::from([String::from("curve\0--points-per-octave=3\0--budget=20\0")]);
-    let mut ask = |words: core::fmt::Arguments<'_>| lines.push(format!("{words}"));
+    let mut curve = String::from("curve\0--points-per-octave=3\0--budget=20\0");
+    let (mut size, mut pages) = (String::new(), String::new());
+    if let Some(asked) = options.size {
+        size = format!("--size={}\0", Typed(asked));
+        curve += &format!("--max-size={}\0", Typed(asked));
+        // A curve that begins at half of the first-level cache would be too short for a small size.
+        let least = Bytes((asked.0 / SPAN).next_multiple_of(LEAST));
+        if least.0 < first_level_cache(machine).0 / 2 {
+            curve += &format!("--min-size={}\0", Typed(least));
+        }
+    }
+    if options.given.contains(FlagId::Pages) {
+        pages = format!("--pages={}\0", options.pages);
+    }
+    let mut lines = Vec::from([format!("{curve}{pages}")]);
     if let Some(mut chains) = options.chains {
         // The latency of one chain is what the others are compared with.
         chains.insert(1);
-        ask(format_args!("parallel\0--chains={chains}\0"));
+        lines.push(format!("parallel\0--chains={chains}\0{size}{pages}"));
     }
     if options.cores.is_some() {
-        ask(format_args!("bandwidth\0--traffic=random\0--view=scaling\0"));
-    }
-    for (index, line) in lines.iter_mut().enumerate() {
-        // Texts take everything.
-        let _ = match options.size {
-            Some(size) if index > 0 => write!(line, "--size={}\0", Typed(size)),
-            Some(size) => write!(line, "--max-size={}\0", Typed(size)),
-            None => Ok(()),
-        };
-        // A curve that begins at half of the first-level cache would be too short for a small size.
-        let least = options.size.map(|size| Bytes((size.0 / SPAN).next_multiple_of(LEAST)));
-        if let Some(least) = least.filter(|least| index == 0 && least.0 < first_level_cache(machine).0 / 2) {
-            let _ = write!(line, "--min-size={}\0", Typed(least));
-        }
-        if options.given.contains(FlagId::Pages) {
-            let _ = write!(line, "--pages={}\0", options.pages);
-        }
+        lines.push(format!("bandwidth\0--traffic=random\0--view=scaling\0{size}{pages}"));
     }
     lines.into_iter().map(|line| Arguments::packed(line.leak().as_bytes())).collect()
 }
