@@ -217,7 +217,7 @@ $(MUTANTS):
 
 # Each package by its own tests. The build directories are those of the copies that are mutated.
 mutants: $(MUTANTS)
-	@status=0; for package in latency-core:--tests latency-bench:--lib; do \
+	@status=0; for package in latency-core:--tests latency-report:--lib latency-bench:--lib; do \
 		mkdir -p target/mutants/$${package%:*} && \
 		env -u CARGO_TARGET_DIR nice $(MUTANTS) mutants -p $${package%:*} -o target/mutants/$${package%:*} \
 			--shard $(SHARD) --sharding round-robin -- $${package#*:} || status=$$?; \
@@ -231,7 +231,7 @@ kernel-mutants: plugin all-aarch64
 check:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps -p latency-core -p latency-bench
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps -p latency-core -p latency-report -p latency-bench
 
 # What a release has, in target/dist: for each instruction set built twice and compared, which takes four minutes
 # (bin/dist/build).

@@ -30,7 +30,7 @@
 //! result  machine   plain data
 //! error  warning    failures, and reasons to doubt a result
 //! options           the command line
-//! report  sys       one file a format; the kernel, one concern a file
+//! words  sys        words of the instruction set; the kernel, one concern a file
 //! ```
 //!
 //! The heap (`sys::heap`) is for documents and reports: it is sealed while an experiment measures, and folders whose code
@@ -38,8 +38,9 @@
 //!
 //! `tests` is built only for tests: those of the whole program, and what tests of several folders share.
 //!
-//! Below all of them is the package `latency-core`, which needs no system call. A new experiment is a file in `experiment`
-//! and a line in [`catalogue`]; a new format is a file in [`report`] and a line in its table.
+//! Below all of them are two packages: `latency-report`, here [`report`], has one file a format, and `latency-core` needs no
+//! system call. A new experiment is a file in `experiment` and a line in [`catalogue`]; a new format is a file of
+//! `latency-report` and a line in its table.
 
 #![no_std]
 
@@ -60,13 +61,15 @@ pub mod options;
 mod outputs;
 mod plan;
 mod record;
-pub mod report;
 mod result;
 mod saved;
 pub mod sys;
 #[cfg(test)]
 mod tests;
 pub mod warning;
+mod words;
+
+pub use latency_report as report;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

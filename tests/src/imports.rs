@@ -23,8 +23,8 @@ pub struct Import {
 struct Tree<'s> {
     /// Files by their module.
     files: BTreeMap<Vec<String>, &'s Source>,
-    /// The re-exports of a module, with the path that each comes from.
-    passed_on: BTreeMap<(Vec<String>, String), Vec<String>>,
+    /// The re-exports of a module, with the path that each comes from; `None` for another crate's path.
+    passed_on: BTreeMap<(Vec<String>, String), Option<Vec<String>>>,
 }
 
 /// Maximum number of re-exports that are followed.
@@ -40,9 +40,8 @@ impl<'s> Tree<'s> {
         for source in sources {
             let module = source.module();
             for path in source.paths().into_iter().filter(|path| path.passed_on) {
-                if let Some(names) = tree.absolute(&module, &path.names) {
-                    tree.passed_on.insert((module.clone(), path.known_as), names);
-                }
+                let names = tree.absolute(&module, &path.names);
+                tree.passed_on.insert((module.clone(), path.known_as), names);
             }
         }
         tree
@@ -61,7 +60,7 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// Returns the file that defines the item of a path from the root.
+    /// Returns the file that defines the item of a path from the root; `None` if another crate does.
     fn file(&self, names: &[String]) -> Option<&'s Source> {
         let mut names = names.to_vec();
         for _ in 0..DEEPEST {
@@ -70,7 +69,7 @@ impl<'s> Tree<'s> {
             let passed_on =
                 names.get(deep).and_then(|name| self.passed_on.get(&(module.clone(), name.clone())));
             match passed_on {
-                Some(origin) => names = [origin.as_slice(), &names[deep + 1..]].concat(),
+                Some(origin) => names = [origin.as_deref()?, &names[deep + 1..]].concat(),
                 None => return self.files.get(&module).copied(),
             }
         }
@@ -173,13 +172,16 @@ mod tests {
     /// Makes a crate for tests: a shop above a workshop above tools and a stock.
     fn tree(changed: &[(&str, &str)]) -> Vec<Source> {
         let mut files = BTreeMap::from([
-            ("bin/src/lib.rs", "mod shop; mod work; mod tools; mod stock; use shop::Sale;"),
+            (
+                "bin/src/lib.rs",
+                "mod shop; mod work; mod tools; mod stock; pub use iron as metal; use shop::Sale;",
+            ),
             ("bin/src/shop/mod.rs", "use crate::work::{self, Desk}; fn sell() { work::saw::cut() }"),
             ("bin/src/work/mod.rs", "mod saw; pub mod desk; pub use desk::Desk; use saw::cut;"),
             ("bin/src/work/saw.rs", "use super::desk::Desk; use crate::tools::Blade;"),
             ("bin/src/work/desk.rs", "use crate::stock::Wood; fn f() { crate::tools::oil() }"),
             ("bin/src/tools/mod.rs", "use core::fmt; mod tests { use super::*; }"),
-            ("bin/src/stock/mod.rs", ""),
+            ("bin/src/stock/mod.rs", "use crate::metal::Nail;"),
         ]);
         files.extend(changed.iter().copied());
         files.into_iter().map(|(path, text)| Source::new(path.into(), text.into())).collect()

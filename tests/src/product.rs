@@ -6,14 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 
-/// Returns the number of lines of product code in each folder of `bin/src`, in `core/src` and in `asm`.
+/// The sources of each package of the program.
+pub const SOURCES: [&str; 3] = ["bin/report/src", "bin/src", "core/src"];
+
+/// Returns the number of lines of product code in each folder of `bin/src`, in the other packages and in `asm`.
 ///
 /// # Panics
 ///
 /// If a source file cannot be read.
 pub fn lines() -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for root in ["bin/src", "core/src"] {
+    for root in SOURCES {
         for source in files(root) {
             let inside = source.path[root.len() + 1..].split_once('/');
             let folder = inside
@@ -26,14 +29,14 @@ pub fn lines() -> BTreeMap<String, usize> {
     counts
 }
 
-/// Returns the types declared in a folder of sources, each with its places: `file:line`.
+/// Returns the types declared in folders of sources, each with its places: `file:line`.
 ///
 /// # Panics
 ///
 /// If a source file cannot be read.
-pub fn types(root: &str) -> BTreeMap<String, Vec<String>> {
+pub fn types(roots: &[&str]) -> BTreeMap<String, Vec<String>> {
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for source in files(root) {
+    for source in roots.iter().flat_map(|root| files(root)) {
         for name in types_of(&source) {
             types.entry(name.text.clone()).or_default().push(format!("{}:{}", source.path, name.line));
         }

@@ -18,10 +18,10 @@ use crate::record::members::{
     MEMORY_ENCRYPTION, MICROCODE, NODE_CPUS, NODES, PLATFORM, SYSTEM,
 };
 use crate::report::document::{fields, members};
-use crate::report::words::words;
 use crate::report::{Digits, PageRole, Part, Role, Shown, Value};
 use crate::result::{KernelClock, Timer};
 use crate::saved::Saved;
+use crate::words::words;
 
 fields! {
     DISTANCES "distances" "Distances to all nodes by firmware (SLIT); 10 is local.";

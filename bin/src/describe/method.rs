@@ -10,13 +10,13 @@ use crate::plan::budget::Memory;
 use crate::record::members::{HEALTH, L1_CYCLES, PAGES_AS_SMALL, REPEAT, REPEAT_RATIO};
 use crate::report::document::{fields, members};
 use crate::report::figures::Seconds;
-use crate::report::words::words;
 use crate::report::{Digits, Part, Role, Shown};
 use crate::result::{
     Counter, KernelClock, Means, Measurement, OrderWords, Outcome, PageCounts, PageWords, Point, Repeat,
     Timer, Walk,
 };
 use crate::warning::SPARSE;
+use crate::words::words;
 use latency_core::{Bytes, CpuId, CpuSet, Interval, NodeSet, Summary, Worded, joined, plural};
 
 pub use super::rates::optional;

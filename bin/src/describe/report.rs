@@ -6,13 +6,13 @@ use crate::analysis::curve::Analysis;
 use crate::machine::{Instead, Machine};
 use crate::options::Options;
 use crate::plan::budget::Memory;
-use crate::report::words::words;
 use crate::result::{
     Conditions, Distribution, Extra, Health, Outcome, Residence, RoundSeries, SpanPoint, Timer,
     lack_core_clock,
 };
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
+use crate::words::words;
 
 /// The findings of a run and its circumstances: the input of every description.
 #[derive(Clone, Copy, Debug)]

@@ -15,13 +15,13 @@ use crate::error::{Attempt, PlacementError};
 use crate::machine::Machine;
 use crate::plan::Budget;
 use crate::plan::regions::MOST;
-use crate::report::words::words;
 use crate::result::outcome::LATENCIES;
 use crate::result::{
     Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, RoundSeries, Timer,
     Undisturbed, Walk, lack_core_clock,
 };
 use crate::warning::{Warning, Warnings};
+use crate::words::words;
 
 /// Minimum share of disturbed trials for a warning.
 const DISTURBED_SHARE: f64 = 0.1;

@@ -4,8 +4,8 @@ use core::fmt::{self, Display};
 
 use crate::options::tokens::Escaped;
 use crate::report::ByPercent;
-use crate::report::words::words;
 use crate::sys::Errno;
+use crate::words::words;
 use latency_core::{Trimmed, messages};
 
 messages! {

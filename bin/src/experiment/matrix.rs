@@ -24,13 +24,13 @@ use crate::plan::{self, Budget, Plan, Planning, Scope};
 use crate::report::chart::vector;
 use crate::report::document::{fields, members};
 use crate::report::figures::Figure;
-use crate::report::words::words;
 use crate::report::{
     Axis, Chart, ChartPoint, Data, Digits, Field, Level, Mark, Matrix, Part, Picture, Role, Scale, Series,
     Shown, Unit,
 };
 use crate::result::{Exclusion, OrderWords, Outcome, PageWords, Point};
 use crate::warning::Warnings;
+use crate::words::words;
 
 /// The experiment that runs if none is named.
 pub const MATRIX: Experiment = Experiment {

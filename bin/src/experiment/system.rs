@@ -20,10 +20,10 @@ use crate::plan::Budget;
 use crate::plan::sizes::default_size;
 use crate::report::chart::vector;
 use crate::report::document::{fields, members};
-use crate::report::words::words;
 use crate::report::{Level, Part, Role, Shown};
 use crate::sys::Table;
 use crate::warning::Warning;
+use crate::words::words;
 
 /// The experiment without a measurement.
 pub const SYSTEM: Experiment = Experiment {

@@ -5,7 +5,7 @@ use latency_core::clock::{self, Sandwich};
 use latency_core::{Hertz, Ticks, ToReal};
 
 use crate::error::LONGEST_STEP_NS;
-use crate::report::words::words;
+use crate::words::words;
 
 /// The clock that times batches.
 #[derive(Clone, Copy, Debug)]

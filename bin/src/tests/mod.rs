@@ -4,14 +4,12 @@
 //! - `golden` compares everything that the program writes, for fixed findings, with stored texts.
 //! - `fuzz` damages what comes from outside: arguments, the kernel's files, saved results.
 //! - `simulated` replaces memory, chains and counters, so that tests of the engine run in simulated time.
-//! - `charts` has charts and matrices with realistic values, for tests of the formats.
 //! - `plain` has the phrases that no text for users contains.
 //!
-//! The tests of one file stand in it or beside it. Only code of tests imports from here; the last three count as parts of
-//! the folders `engine`, `report` and `options`, and follow their rules.
+//! The tests of one file stand in it or beside it. Only code of tests imports from here; the last two count as parts of
+//! the folders `engine` and `options`, and follow their rules.
 
 mod calibration;
-pub mod charts;
 mod fuzz;
 mod golden;
 pub mod plain;

@@ -14,8 +14,8 @@ use super::entry::Severity::{self, Fair, Note, Poor};
 use super::entry::{Beside, Clipped, NoCounters, ShortText};
 use super::entry::{Entry, Facts, percent, percent_off, size_option};
 use crate::report::Digits;
-use crate::report::words::words;
 use crate::sys::Errno;
+use crate::words::words;
 
 /// Minimum share of a CPU for other work at which it changes caches and clocks in most trials. Trials that less work
 /// interrupts are not used.

@@ -1,9 +1,9 @@
 //! The exact text of every warning, and the set of warnings.
 
 use super::*;
-use crate::report::words::{AARCH64, speak};
 use crate::sys::Errno;
 use crate::tests::plain::assert_plain;
+use crate::words::{AARCH64, speak};
 use latency_core::host::Bound;
 use latency_core::{Hertz, LineSize, PageSize, Pages, Picoseconds, Text};
 use std::collections::BTreeSet;

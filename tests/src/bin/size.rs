@@ -14,7 +14,8 @@ use std::{env, fs, process};
 const SHOWN: usize = 40;
 
 /// The crates whose modules are files of this workspace, with their folders.
-const OWN: [(&str, &str); 2] = [("latency_bench", "bin/src"), ("latency_core", "core/src")];
+const OWN: [(&str, &str); 3] =
+    [("latency_bench", "bin/src"), ("latency_report", "bin/report/src"), ("latency_core", "core/src")];
 
 fn main() {
     let Some(path) = env::args_os().nth(1) else {
@@ -146,18 +147,18 @@ mod tests {
     use super::*;
 
     fn of(symbol: &str) -> String {
-        module(symbol, |path| ["bin/src/report", "bin/src/report/json", "core/src/hops"].contains(&path))
+        module(symbol, |path| ["bin/src/saved", "bin/src/saved/json", "core/src/hops"].contains(&path))
     }
 
     #[test]
     fn own_functions_belong_to_their_file() {
         assert_eq!(
-            of("_ZN13latency_bench6report4json6header17h0123456789abcdefE"),
-            "latency_bench::report::json"
+            of("_ZN13latency_bench5saved4json6header17h0123456789abcdefE"),
+            "latency_bench::saved::json"
         );
         assert_eq!(
-            of("_ZN13latency_bench6report4json4Json3key17h0123456789abcdefE"),
-            "latency_bench::report::json"
+            of("_ZN13latency_bench5saved4json4Json3key17h0123456789abcdefE"),
+            "latency_bench::saved::json"
         );
         assert_eq!(of("_ZN12latency_core4hops6sample1f17h0123456789abcdefE"), "latency_core::hops");
         assert_eq!(of("_ZN13latency_bench3run17h0123456789abcdefE"), "latency_bench");

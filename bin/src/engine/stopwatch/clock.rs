@@ -310,7 +310,7 @@ impl Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::words::{AARCH64, speak};
+    use crate::words::{AARCH64, speak};
     use std::string::ToString;
 
     #[test]

@@ -21,13 +21,13 @@ use crate::engine::stopwatch::Singles;
 use crate::options::{Descriptor, FlagSet};
 use crate::plan::{Budget, Plan, Planning, Scope};
 use crate::report::chart::vector;
-use crate::report::words::words;
 use crate::report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown,
     ShownTable, Unit,
 };
 use crate::result::distribution::PERCENTAGES;
 use crate::result::{Distribution, Outcome};
+use crate::words::words;
 
 /// The number of points of the picture.
 const POINTS: usize = 96;

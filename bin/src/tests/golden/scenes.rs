@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::findings;
 use super::scene::{Scene, Trouble};
-use crate::report::words::{AARCH64, X86_64};
+use crate::words::{AARCH64, X86_64};
 use Trouble::{
     BusyCpu, Dimms, Disturbed, Early, Edac, Emulated, Excluded, FewRounds, FirstTouch, HostileNames,
     Imprecise, Interrupted, KernelClock, Known, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters,

@@ -322,8 +322,8 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::words::{AARCH64, X86_64, speak};
     use crate::result::{PingPong, Walk};
+    use crate::words::{AARCH64, X86_64, speak};
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
     use latency_core::topology::Shared;

@@ -19,8 +19,8 @@ use crate::engine::schedule::walks;
 use crate::engine::seam::Walkable;
 use crate::engine::{prefetch_audit, stopwatch};
 use crate::plan::Budget;
-use crate::report::words::{AARCH64, speak};
 use crate::result::{Distribution, Point, Timer, Traffic, Walk};
+use crate::words::{AARCH64, speak};
 
 fn point(bytes: u64) -> Point {
     Point {

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::checks::self_test;
 use crate::engine::schedule::walks;
-use crate::report::words::{AARCH64, X86_64, speak};
 use crate::result::Timer;
+use crate::words::{AARCH64, X86_64, speak};
 
 #[test]
 fn a_step_is_one_tick_whatever_a_reading_costs_and_whatever_interrupts_it() {

@@ -88,7 +88,7 @@ details:not([open]){display:none}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::svg::style::{Colour, contrast};
+    use crate::svg::style::{Colour, contrast};
 
     /// Returns the colour with a name among the rules of one scheme.
     fn colour(rules: &str, name: &str) -> Colour {

@@ -9,10 +9,10 @@ use latency_core::{ToReal, Trimmed};
 
 use super::frame::{EDGE, FramePlace, Pixels, Size, begin, heading_height, text, upright, width};
 use super::style::SERIES;
-use crate::report::axis::{Plane, Title, ValueWithUnit};
-use crate::report::chart::{Chart, ChartPoint, Data, Mark, MarkKind, Unit, is_drawable, value_at};
-use crate::report::escape::InMarkup;
-use crate::report::labels::Shelves;
+use crate::axis::{Plane, Title, ValueWithUnit};
+use crate::chart::{Chart, ChartPoint, Data, Mark, MarkKind, Unit, is_drawable, value_at};
+use crate::escape::InMarkup;
+use crate::labels::Shelves;
 
 const WIDTH: f64 = 860.0;
 /// The least room left of the plot, and that which labels leave to the title of the vertical axis.

@@ -133,7 +133,7 @@ fn colours(step: usize) -> (u8, u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::charts;
+    use crate::charts_tests as charts;
     use std::string::String;
 
     fn drawn(matrix: &Matrix, unicode: bool, colour: bool) -> String {

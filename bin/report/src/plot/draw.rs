@@ -10,9 +10,9 @@ use core::fmt::{self, Display, Write};
 use latency_core::ToReal;
 use latency_core::math::{self, round};
 
-use crate::report::axis::Plane;
-use crate::report::chart::{ChartPoint, Data, is_drawable, value_at};
-use crate::report::terminal::Terminal;
+use crate::axis::Plane;
+use crate::chart::{ChartPoint, Data, is_drawable, value_at};
+use crate::terminal::Terminal;
 
 /// The look of one series.
 #[derive(Clone, Copy)]

@@ -11,14 +11,12 @@ use core::fmt::Write;
 use latency_core::json::{Event, Reader, Writer};
 use latency_core::{NodeId, ToReal, math};
 
-use crate::report::chart::{
-    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit,
-};
-use crate::report::document::{Attribute, Level, Metric, PageRole, Role, Value};
-use crate::report::escape::harmless;
-use crate::report::figures::{PRECISE, decimals};
-use crate::report::prometheus::text_of;
-use crate::report::shown::{Picture, ShownPart, ShownTable};
+use crate::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit};
+use crate::document::{Attribute, Level, Metric, PageRole, Role, Value};
+use crate::escape::harmless;
+use crate::figures::{PRECISE, decimals};
+use crate::prometheus::text_of;
+use crate::shown::{Picture, ShownPart, ShownTable};
 
 /// A writer of JSON. An error of its output shows at the end of the document.
 type Out<'o> = Writer<&'o mut dyn Write>;

@@ -311,8 +311,8 @@ impl Shades {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::chart::{Axis, ChartPoint, Scale, Series};
-    use crate::tests::charts;
+    use crate::chart::{Axis, ChartPoint, Scale, Series};
+    use crate::charts_tests as charts;
     use proptest::prelude::*;
     use std::string::ToString;
 
@@ -351,7 +351,7 @@ mod tests {
     fn the_end_of_an_axis_is_labelled() {
         let labels = |low, high, unit: &Unit| {
             let axis = Mapped::horizontal(AxisRange { low, high }, Scale::Auto, unit, 6);
-            let width = |shown: &dyn Display| crate::report::figures::width(shown) as f64;
+            let width = |shown: &dyn Display| crate::figures::width(shown) as f64;
             let labels = axis.labels([60.0, 60.0, 2.0], &width);
             let labels = labels.into_iter().map(|(label, place)| (std::format!("{label}"), place.round()));
             let labels: Vec<_> = labels.collect();

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use latency_core::math::{ceil, exp2, floor, log2};
 
-use crate::report::chart::{Unit, is_drawable};
+use crate::chart::{Unit, is_drawable};
 
 const ROUND: DecadeDigits = DecadeDigits(&[1.0, 2.0, 5.0]);
 /// The round numbers for axes of a decade or less: 1, 2 and 5 alone would give three ticks or fewer.

@@ -8,11 +8,11 @@ use proptest::prelude::*;
 use roxmltree::{Document as Tree, ParsingOptions};
 
 use super::HTML;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
-use crate::report::document::{Field, Level, PageRole, Part, Role, Style, field};
-use crate::report::shown::{Picture, Shown};
-use crate::report::terminal::Terminal;
-use crate::tests::charts;
+use crate::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
+use crate::charts_tests as charts;
+use crate::document::{Field, Level, PageRole, Part, Role, Style, field};
+use crate::shown::{Picture, Shown};
+use crate::terminal::Terminal;
 
 static NAME: Field = field!("name", "Its name.");
 

@@ -6,8 +6,8 @@ use core::fmt::{self, Display, Write};
 use latency_core::{ToReal, Trimmed, math};
 
 use super::style;
-use crate::report::escape::InMarkup;
-use crate::report::figures;
+use crate::escape::InMarkup;
+use crate::figures;
 
 /// The place where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

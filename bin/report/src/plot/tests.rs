@@ -1,8 +1,8 @@
 //! Plots are equal to the stored ones, and any data keep within the width.
 
 use super::*;
-use crate::report::chart::{Axis, ChartPoint, Mark, Scale};
-use crate::tests::charts;
+use crate::chart::{Axis, ChartPoint, Mark, Scale};
+use crate::charts_tests as charts;
 use proptest::prelude::*;
 use std::string::String;
 

@@ -4,11 +4,11 @@
 
 use super::frame::{EDGE, FramePlace, Pixels, Size, begin, heading_height, lines, text, upright, width};
 use super::style::{shade, text_on};
-use crate::report::axis::Shades;
-use crate::report::chart::{Matrix, mark};
-use crate::report::escape::InMarkup;
-use crate::report::figures::Figure;
-use crate::report::labels::Shelves;
+use crate::axis::Shades;
+use crate::chart::{Matrix, mark};
+use crate::escape::InMarkup;
+use crate::figures::Figure;
+use crate::labels::Shelves;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use latency_core::{ToReal, Trimmed};

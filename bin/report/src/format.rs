@@ -70,7 +70,7 @@ impl Format {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::FORMATS;
+    use crate::FORMATS;
 
     #[test]
     fn a_file_has_the_format_of_its_extension() {

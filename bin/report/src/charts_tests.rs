@@ -1,13 +1,13 @@
 //! Charts and matrices for the tests, with realistic values.
 
-use crate::report::chart::{MarkKind, MatrixGroup};
-use crate::report::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
+use crate::chart::{MarkKind, MatrixGroup};
+use crate::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};
 
 /// Compares a text with the stored one; with `UPDATE_GOLDEN` set, stores it.
 pub fn golden(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/golden").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/golden").join(name);
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, text).unwrap();
     }

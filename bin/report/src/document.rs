@@ -16,30 +16,33 @@ pub struct Field {
     /// True if the quantity has a confidence interval, whose ends have keys of their own: see [`ENDS`].
     pub has_interval: bool,
     /// The meaning of the quantity, for the schema, which only tests write.
-    #[cfg(test)]
+    #[cfg(feature = "schema")]
     pub about: &'static str,
     /// The place of its declaration, by which tests tell fields of the same key apart.
-    #[cfg(test)]
+    #[cfg(feature = "schema")]
     declared: &'static core::panic::Location<'static>,
 }
 
 impl Field {
     /// Makes a field from its key and its meaning.
-    #[cfg_attr(test, track_caller)]
-    #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not write the schema"))]
+    #[cfg_attr(feature = "schema", track_caller)]
+    #[cfg_attr(
+        not(feature = "schema"),
+        allow(unused_variables, reason = "the program does not write the schema")
+    )]
     pub const fn new(key: &'static str, has_interval: bool, about: &'static str) -> Field {
         Field {
             key,
             has_interval,
-            #[cfg(test)]
+            #[cfg(feature = "schema")]
             about,
-            #[cfg(test)]
+            #[cfg(feature = "schema")]
             declared: core::panic::Location::caller(),
         }
     }
 
     /// Returns what no other field has.
-    #[cfg(test)]
+    #[cfg(feature = "schema")]
     pub fn identity(self) -> (&'static core::panic::Location<'static>, [&'static str; 2]) {
         (self.declared, [self.key, self.about])
     }
@@ -50,72 +53,77 @@ pub const ENDS: [&str; 2] = ["_low", "_high"];
 
 /// Declares fields, each as a `static`: `NAME "key" "What it is.";`, with `interval` behind the key of a quantity that
 /// has a confidence interval.
+#[macro_export]
 macro_rules! fields {
     ($($(#[$meta:meta])* $visible:vis $name:ident $key:literal $($interval:ident)? $about:literal;)*) => {
-        $(#[doc = $about] $(#[$meta])* $visible static $name: $crate::report::document::Field =
-            $crate::report::document::field!($key $($interval)?, $about);)*
+        $(#[doc = $about] $(#[$meta])* $visible static $name: $crate::document::Field =
+            $crate::document::field!($key $($interval)?, $about);)*
     };
 }
-pub(crate) use fields;
+pub use fields;
 
 /// Makes a field from its key and its meaning; see `fields!`.
+#[macro_export]
 macro_rules! field {
     ($key:literal, $about:expr $(,)?) => {
-        $crate::report::document::Field::new($key, false, $about)
+        $crate::document::Field::new($key, false, $about)
     };
     ($key:literal interval, $about:expr $(,)?) => {
-        $crate::report::document::Field::new($key, true, $about)
+        $crate::document::Field::new($key, true, $about)
     };
 }
-pub(crate) use field;
+pub use field;
 
 /// Adds members to the innermost object, each with its meaning: `"key": value => "What it is.";`, with `interval`
 /// behind the key of a quantity that has a confidence interval, and `shown` behind the key of a value that is composed
 /// of parts. A field that is declared elsewhere is `FIELD: value;`, and `..function(value);` adds the members of
 /// another function. Behind `fn name(value: Type);` instead of a document, the members are those of a function.
+#[macro_export]
 macro_rules! members {
     ($(#[$meta:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),*); $($members:tt)*) => {
         $(#[$meta])* $visible fn $name(document: &mut Shown, $($argument: $type),*) {
-            $crate::report::document::members! { document; $($members)* }
+            $crate::document::members! { document; $($members)* }
         }
     };
     ($document:expr; $key:literal $($kind:ident)?: $value:expr => $about:literal; $($members:tt)*) => {
-        $crate::report::document::member!($document, $key $($kind)?, $value, $about);
-        $crate::report::document::members! { $document; $($members)* }
+        $crate::document::member!($document, $key $($kind)?, $value, $about);
+        $crate::document::members! { $document; $($members)* }
     };
     ($document:expr; ..$function:ident($($value:expr),*); $($members:tt)*) => {
         $function($document, $($value),*);
-        $crate::report::document::members! { $document; $($members)* }
+        $crate::document::members! { $document; $($members)* }
     };
     ($document:expr; $field:path: $value:expr; $($members:tt)*) => {
         $document.put(&$field, $value);
-        $crate::report::document::members! { $document; $($members)* }
+        $crate::document::members! { $document; $($members)* }
     };
     ($document:expr;) => {};
 }
-pub(crate) use members;
+pub use members;
 
 /// Adds one of the `members!`.
+#[macro_export]
 macro_rules! member {
     ($document:expr, $key:literal shown, $value:expr, $about:literal) => {
-        $crate::report::document::member!($document, $key, $crate::report::document::Value::shown(&$value), $about)
+        $crate::document::member!($document, $key, $crate::document::Value::shown(&$value), $about)
     };
     ($document:expr, $key:literal $($interval:ident)?, $value:expr, $about:literal) => {{
-        static MEMBER: $crate::report::document::Field =
-            $crate::report::document::field!($key $($interval)?, $about);
+        static MEMBER: $crate::document::Field =
+            $crate::document::field!($key $($interval)?, $about);
         $document.put(&MEMBER, $value);
     }};
 }
-pub(crate) use member;
+pub use member;
 
 /// Declares metrics, each as a `static`: `NAME "name" "What it is.";`.
+#[macro_export]
 macro_rules! metrics {
     ($($name:ident $key:literal $about:literal;)*) => {
-        $(#[doc = $about] static $name: $crate::report::document::Metric =
-            $crate::report::document::Metric { name: $key, about: $about };)*
+        $(#[doc = $about] static $name: $crate::document::Metric =
+            $crate::document::Metric { name: $key, about: $about };)*
     };
 }
-pub(crate) use metrics;
+pub use metrics;
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]

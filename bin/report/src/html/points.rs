@@ -2,10 +2,10 @@
 
 use core::fmt::{self, Write};
 
-use crate::report::chart::Data;
-use crate::report::escape::{Escaping, address, quoted};
-use crate::report::figures::Precise;
-use crate::report::shown::Picture;
+use crate::chart::Data;
+use crate::escape::{Escaping, address, quoted};
+use crate::figures::Precise;
+use crate::shown::Picture;
 
 /// Writes a link to the values of a picture: the points of a chart, or the numbers of a matrix.
 pub fn link(out: &mut dyn Write, picture: &Picture, number: u32) -> fmt::Result {

@@ -1,7 +1,14 @@
 //! Results in every format, charts, tables and pictures.
 //!
-//! These modules depend neither on experiments nor on latencies: the caller supplies the numbers, the words and the
+//! This package depends neither on experiments nor on latencies: the caller supplies the numbers, the words and the
 //! units.
+
+#![no_std]
+
+#[macro_use]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 pub mod axis;
 pub mod chart;
@@ -23,9 +30,10 @@ pub mod stored;
 pub mod svg;
 pub mod table;
 pub mod terminal;
-pub mod words;
 pub mod wrap;
 
+#[cfg(test)]
+mod charts_tests;
 #[cfg(test)]
 mod document_tests;
 

@@ -1,11 +1,11 @@
 //! Pictures are equal to the stored ones, and well-formed with any data.
 
 use super::*;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
-use crate::report::document::{Level, Style};
-use crate::report::shown::Shown;
-use crate::report::terminal::Terminal;
-use crate::tests::charts;
+use crate::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
+use crate::charts_tests as charts;
+use crate::document::{Level, Style};
+use crate::shown::Shown;
+use crate::terminal::Terminal;
 use proptest::prelude::*;
 use std::string::String;
 use std::vec::Vec;
