@@ -42,26 +42,30 @@ all:
 run: all
 	@$(BINARY) $(ARGS)
 
-# Executable, manual page and completions: make install PREFIX=/usr DESTDIR=/tmp/root. Nothing is built if the executable
-# exists, so that `make && sudo make install` needs no Rust for root.
+# The files of a release but for those that `dist` makes: make install PREFIX=/usr DESTDIR=/tmp/root. Nothing is built if the
+# executable exists, so that `make && sudo make install` needs no Rust for root. Each is FILE:PLACE; scripts stay executable.
 PREFIX ?= /usr/local
-INSTALLED := bin/latency-bench share/man/man1/latency-bench.1 share/bash-completion/completions/latency-bench \
-	share/zsh/site-functions/_latency-bench share/fish/vendor_completions.d/latency-bench.fish
+OWN := share/doc/latency-bench share/latency-bench
+INSTALLED := $(BINARY):bin/latency-bench tests/packaged/latency-bench.1:share/man/man1/latency-bench.1 \
+	tests/packaged/latency-bench.bash:share/bash-completion/completions/latency-bench \
+	tests/packaged/_latency-bench:share/zsh/site-functions/_latency-bench \
+	tests/packaged/latency-bench.fish:share/fish/vendor_completions.d/latency-bench.fish \
+	$(foreach file,README.md bin/CHANGELOG.md LICENSE-MIT LICENSE-APACHE,$(file):share/doc/latency-bench/$(notdir $(file))) \
+	tests/schema/latency-bench.schema.json:share/latency-bench/latency-bench.schema.json \
+	$(foreach file,$(shell find tests/recipes -type f),$(file):$(file:tests/%=share/latency-bench/%))
 
 install:
 	@[ -x $(BINARY) ] || $(MAKE) --no-print-directory all
-	@set -e; for file in $(INSTALLED); do \
-		case $$file in \
-		bin/*) from=$(BINARY) mode=755;; \
-		*bash*) from=tests/packaged/latency-bench.bash mode=644;; \
-		*) from=tests/packaged/$${file##*/} mode=644;; \
-		esac; \
-		install -D -m $$mode "$$from" "$(DESTDIR)$(PREFIX)/$$file"; \
-		echo "$(DESTDIR)$(PREFIX)/$$file"; \
+	@set -e; for pair in $(INSTALLED); do \
+		from=$${pair%%:*} to="$(DESTDIR)$(PREFIX)/$${pair#*:}" mode=644; \
+		[ ! -x "$$from" ] || mode=755; \
+		install -D -m $$mode "$$from" "$$to"; \
+		echo "$$to"; \
 	done
 
 uninstall:
-	@for file in $(INSTALLED); do rm -f "$(DESTDIR)$(PREFIX)/$$file"; done
+	@for pair in $(INSTALLED); do rm -f "$(DESTDIR)$(PREFIX)/$${pair#*:}"; done
+	@for own in $(OWN); do find "$(DESTDIR)$(PREFIX)/$$own" -depth -type d -empty -delete 2>/dev/null; done; true
 
 # Tests unwind, whatever the profile says. So do then, too, the programs that are built beside them: else all that both
 # have in common would be compiled twice.

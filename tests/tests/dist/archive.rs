@@ -1,23 +1,14 @@
 //! The files of a release: their checksums, the installed archives, and licences and bills of materials compared with
 //! cargo's metadata.
 
-use super::{MACHINES, Packed, is_emulated, packed};
+use super::{MACHINES, Packed, is_emulated, names, packed, shared, unpacked};
+use latency_tests::directory::Directory;
 use latency_tests::program::{binary, workspace};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-
-/// Unpacks an archive with tar, as users do.
-fn unpacked(packed: &Packed, machine: &str) -> PathBuf {
-    let prefix = packed.directory().join("prefix").join(machine);
-    fs::create_dir_all(&prefix).expect("a directory");
-    let mut tar = Command::new("tar");
-    tar.arg("-C").arg(&prefix).args(["--strip-components=1", "-xzf"]).arg(packed.file(machine, ".tar.gz"));
-    assert!(tar.status().expect("tar").success());
-    prefix
-}
 
 /// Returns the crates that cargo links into the executable for an instruction set, as `name version`.
 fn linked(machine: &str) -> BTreeSet<String> {
@@ -37,42 +28,43 @@ fn linked(machine: &str) -> BTreeSet<String> {
     names.collect()
 }
 
-fn names(directory: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
-}
-
 #[test]
 fn two_packages_of_the_same_executables_are_the_same() {
-    let (one, other) = (packed("same-one", "UTC"), packed("same-other", "Asia/Kathmandu"));
+    let (one, other) = (shared(), packed("same-other", "Asia/Kathmandu"));
     let files = names(&one.directory());
-    let of = |ending: &str| format!(concat!("latency-bench-", env!("CARGO_PKG_VERSION"), "-{}"), ending);
     let expected = [
-        "SHA256SUMS".into(),
-        of("aarch64-linux.cdx.json"),
-        of("aarch64-linux.tar.gz"),
-        of("linux.oci.tar"),
-        of("x86_64-linux.cdx.json"),
-        of("x86_64-linux.tar.gz"),
+        "SHA256SUMS",
+        "latency-bench-V-1.aarch64.rpm",
+        "latency-bench-V-1.x86_64.rpm",
+        "latency-bench-V-aarch64-linux.cdx.json",
+        "latency-bench-V-aarch64-linux.tar.gz",
+        "latency-bench-V-linux.oci.tar",
+        "latency-bench-V-x86_64-linux.cdx.json",
+        "latency-bench-V-x86_64-linux.tar.gz",
+        "latency-bench_V-1_amd64.deb",
+        "latency-bench_V-1_arm64.deb",
+        "latency_bench-V-py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64.whl",
+        "latency_bench-V-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64.whl",
     ];
-    assert_eq!(files, BTreeSet::from(expected));
+    assert_eq!(files, expected.map(|name| name.replace('V', env!("CARGO_PKG_VERSION"))).into());
     assert_eq!(files, names(&other.directory()));
     for name in files {
         let read = |packed: &Packed| fs::read(packed.directory().join(&name)).expect("a file");
-        assert!(read(&one) == read(&other), "{name} differs");
+        assert!(read(one) == read(&other), "{name} differs");
     }
 }
 
 #[test]
 fn archives_have_their_checksums_and_install_below_a_prefix() {
-    let packed = packed("archive", "UTC");
+    let (packed, directory) = (shared(), Directory::new("dist-archive"));
     let sums = fs::read_to_string(packed.directory().join("SHA256SUMS")).expect("the checksums");
     assert_eq!(sums.lines().count(), names(&packed.directory()).len() - 1, "{sums}");
     let mut check = Command::new("sha256sum");
     check.args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(packed.directory());
     assert!(check.status().expect("sha256sum").success());
     for machine in MACHINES {
-        let prefix = unpacked(&packed, machine);
+        let prefix = directory.path().join(machine);
+        unpacked(machine, &prefix);
         let installed = prefix.join("bin/latency-bench");
         let read = |path: &Path| fs::read(path).expect("the executable");
         assert!(read(&installed) == read(&packed.executable(machine)), "{machine}");
@@ -101,6 +93,8 @@ fn archives_have_their_checksums_and_install_below_a_prefix() {
             ("share/fish/vendor_completions.d/latency-bench.fish", "# fish"),
             ("share/latency-bench/latency-bench.schema.json", "{"),
             ("share/doc/latency-bench/README.md", "# latency-bench\n"),
+            ("share/latency-bench/recipes/README.md", "# Recipes"),
+            ("share/doc/latency-bench/CHANGELOG.md", "# Changelog\n"),
             ("share/doc/latency-bench/LICENSE-MIT", ""),
             ("share/doc/latency-bench/LICENSE-APACHE", ""),
         ] {
@@ -113,9 +107,11 @@ fn archives_have_their_checksums_and_install_below_a_prefix() {
 
 #[test]
 fn each_third_party_crate_comes_with_its_licence() {
-    let packed = packed("licences", "UTC");
+    let directory = Directory::new("dist-licences");
     for machine in MACHINES {
-        let licences = unpacked(&packed, machine).join("share/doc/latency-bench/licences");
+        let prefix = directory.path().join(machine);
+        unpacked(machine, &prefix);
+        let licences = prefix.join("share/doc/latency-bench/licences");
         let own = format!(" {}", env!("CARGO_PKG_VERSION"));
         let others = linked(machine)
             .into_iter()
@@ -133,13 +129,15 @@ fn each_third_party_crate_comes_with_its_licence() {
 
 #[test]
 fn each_bill_of_materials_lists_the_linked_crates() {
-    let packed = packed("bill", "UTC");
+    let directory = Directory::new("dist-bill");
     let [first, second] = MACHINES.map(|machine| {
-        let text = fs::read_to_string(packed.file(machine, ".cdx.json")).expect("a file");
+        let text = fs::read_to_string(shared().file(machine, "-linux.cdx.json")).expect("a file");
         let listed = listed(&serde_json::from_str(&text).expect("JSON"));
         assert_eq!(listed, linked(machine), "{machine}");
         // The archive has a copy.
-        let inside = unpacked(&packed, machine).join("share/doc/latency-bench/latency-bench.cdx.json");
+        let prefix = directory.path().join(machine);
+        unpacked(machine, &prefix);
+        let inside = prefix.join("share/doc/latency-bench/latency-bench.cdx.json");
         assert_eq!(fs::read_to_string(inside).expect("a file"), text);
         listed
     });

@@ -4,7 +4,7 @@
 //! # References
 //! OCI image specification 1.0: image-layout.md, image-index.md, manifest.md, config.md.
 
-use super::{MACHINES, Packed, packed};
+use super::{MACHINES, shared};
 use latency_tests::confine::{Confine, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::packages::Tree;
@@ -22,8 +22,8 @@ const LEAST: u64 = 4096;
 const PLATFORMS: [(&str, Option<&str>); 2] = [("amd64", None), ("arm64", Some("v8"))];
 
 /// Unpacks the layout of the image.
-fn layout(packed: &Packed) -> PathBuf {
-    untar(&packed.image(), &packed.directory().join("layout"))
+fn layout(directory: &Directory) -> PathBuf {
+    untar(&shared().image(), &directory.path().join("layout"))
 }
 
 fn untar(archive: &Path, directory: &Path) -> PathBuf {
@@ -79,8 +79,8 @@ fn blobs(layout: &Path, descriptor: &Value) -> [PathBuf; 3] {
 
 #[test]
 fn the_image_of_each_platform_contains_little_but_its_executable() {
-    let packed = packed("image-layout", "UTC");
-    let layout = layout(&packed);
+    let directory = Directory::new("image-layout");
+    let layout = layout(&directory);
     assert_eq!(read(&layout.join("oci-layout"))["imageLayoutVersion"], "1.0.0");
     let manifests = manifests(&layout);
     assert_eq!(manifests.len(), MACHINES.len());
@@ -94,12 +94,12 @@ fn the_image_of_each_platform_contains_little_but_its_executable() {
         assert_eq!(descriptor["platform"], platform);
         let paths = blobs(&layout, descriptor);
         known += paths.len();
-        let executable = fs::read(packed.executable(machine)).expect("the executable");
+        let executable = fs::read(shared().executable(machine)).expect("the executable");
         let size: u64 = paths.iter().map(|path| fs::metadata(path).expect("a file").len()).sum();
         let beside = size - executable.len() as u64;
         assert!(beside < LEAST, "{beside} bytes beside the executable");
         let [_, config, layer] = paths;
-        let root = untar(&layer, &packed.directory().join(machine));
+        let root = untar(&layer, &directory.path().join(machine));
         assert!(fs::read(root.join("latency-bench")).expect("the executable") == executable, "{machine}");
         let config = read(&config);
         for (key, value) in platform.as_object().expect("an object") {
@@ -125,8 +125,7 @@ fn skopeo_reads_the_image() {
         Err(reason) => return skip("skopeo_reads_the_image", &reason),
     };
     let directory = Directory::new("image-skopeo");
-    let packed = packed("image-skopeo", "UTC");
-    let image = format!("oci-archive:{}", packed.image().display());
+    let image = format!("oci-archive:{}", shared().image().display());
     let run = |arguments: &[&str]| {
         let mut command = skopeo.command("skopeo");
         let output =
@@ -166,10 +165,10 @@ fn the_image_runs_in_a_root_without_anything_else() {
     if !is_root() {
         return skip(test, "only root changes its root directory");
     }
-    let packed = packed("image-root", "UTC");
-    let layout = layout(&packed);
+    let directory = Directory::new("image-root");
+    let layout = layout(&directory);
     let [_, _, layer] = blobs(&layout, &manifests(&layout)[0]);
-    let root = untar(&layer, &packed.directory().join("root"));
+    let root = untar(&layer, &directory.path().join("root"));
     let names: Vec<_> =
         fs::read_dir(&root).expect("the root").map(|entry| entry.expect("an entry").file_name()).collect();
     assert_eq!(names, ["latency-bench"]);

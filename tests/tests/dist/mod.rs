@@ -1,8 +1,10 @@
-//! The files of a release other than the executables: manual page, completions, archives, image, bills of materials.
+//! The files of a release other than the executables: manual page, completions, archives, packages, image, bills of
+//! materials.
 
 mod archive;
 mod image;
 mod install;
+mod packages;
 mod pages;
 mod release;
 mod shells;
@@ -10,9 +12,11 @@ mod shells;
 use latency_tests::directory::Directory;
 use latency_tests::lanes::is_everything;
 use latency_tests::program::{binary, workspace};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// The instruction sets of a release.
 const MACHINES: [&str; 2] = ["x86_64", "aarch64"];
@@ -40,9 +44,13 @@ impl Packed {
         self.0.path().join("files")
     }
 
-    /// Returns the path of the file of an instruction set with this ending.
+    /// Returns the path of the file for an instruction set with this ending.
     fn file(&self, machine: &str, ending: &str) -> PathBuf {
-        self.directory().join(format!("latency-bench-{}-{machine}-linux{ending}", env!("CARGO_PKG_VERSION")))
+        let is_it = |name: &str| name.ends_with(&format!("{machine}{ending}"));
+        let mut found = names(&self.directory()).into_iter().filter(|name| is_it(name));
+        let name = found.next().unwrap_or_else(|| panic!("no {machine}{ending}"));
+        assert_eq!(found.next(), None);
+        self.directory().join(name)
     }
 
     /// Returns the path of the image.
@@ -56,6 +64,12 @@ impl Packed {
     }
 }
 
+/// Returns the names of the files of a directory.
+fn names(directory: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+}
+
 /// Packs the executable under test and one for the other instruction set, in a time zone.
 fn packed(name: &str, zone: &str) -> Packed {
     let packed = Packed(Directory::new(&format!("dist-{name}")));
@@ -66,6 +80,37 @@ fn packed(name: &str, zone: &str) -> Packed {
     command.arg("pack").arg(packed.directory()).args(MACHINES.map(|machine| packed.executable(machine)));
     run(command.env("TZ", zone));
     packed
+}
+
+/// Returns the files of a release, which all tests of this process share: packing takes a second. None may change them.
+fn shared() -> &'static Packed {
+    static RELEASE: OnceLock<Packed> = OnceLock::new();
+    extern "C" fn remove() {
+        // Left-overs in /tmp cost only space.
+        let _ = RELEASE.get().map(|packed| fs::remove_dir_all(packed.0.path()));
+    }
+    RELEASE.get_or_init(|| {
+        // SAFETY: the function needs nothing that the end of the process takes away: a value that is never dropped.
+        unsafe { libc::atexit(remove) };
+        packed("shared", "UTC")
+    })
+}
+
+/// Unpacks the archive of an instruction set with tar, as users do.
+fn unpacked(machine: &str, prefix: &Path) {
+    fs::create_dir_all(prefix).expect("a directory");
+    let mut tar = Command::new("tar");
+    tar.arg("-C").arg(prefix).args(["--strip-components=1", "-xzf"]);
+    run(tar.arg(shared().file(machine, "-linux.tar.gz")));
+}
+
+/// Returns the paths of all files below a directory, sorted.
+fn files(directory: &Path) -> Vec<String> {
+    let listed =
+        run(Command::new("find").args([".", "-type", "f", "-printf", "%P\\n"]).current_dir(directory));
+    let mut paths: Vec<String> = listed.lines().map(String::from).collect();
+    paths.sort();
+    paths
 }
 
 /// Returns true if the executable for aarch64 was built and can be run. Only `make test-all` builds it, where it can.

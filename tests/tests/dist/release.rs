@@ -1,24 +1,26 @@
 //! The rule that a release is for all instruction sets, or is not made.
 
-use super::{Packed, packed};
+use super::shared;
 use latency_tests::directory::Directory;
 use latency_tests::program::workspace;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
 
-/// Packs these executables again, beside the files of `packed`.
-fn pack(packed: &Packed, machines: &[&str]) -> Output {
+/// Packs these executables into the directory `again`.
+fn pack(directory: &Directory, machines: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dist"));
-    command.arg("pack").arg(packed.directory().join("again"));
+    command.arg("pack").arg(directory.path().join("again"));
     command
-        .args(machines.iter().map(|machine| packed.executable(machine)))
+        .args(machines.iter().map(|machine| shared().executable(machine)))
         .output()
         .expect("a program of the tests")
 }
 
 #[test]
 fn a_release_has_one_executable_for_each_instruction_set() {
-    let packed = packed("both", "UTC");
+    let directory = Directory::new("dist-both");
+    let again = directory.path().join("again");
     for (machines, message) in [
         (&["x86_64"][..], "one executable for aarch64, not 0"),
         (&["aarch64"], "one executable for x86_64, not 0"),
@@ -26,17 +28,15 @@ fn a_release_has_one_executable_for_each_instruction_set() {
         (&["x86_64", "aarch64", "none"], "none: No such file"),
         (&["x86_64", "aarch64", "files/SHA256SUMS"], "is not an executable of a release"),
     ] {
-        let told = pack(&packed, machines);
+        let told = pack(&directory, machines);
         let errors = String::from_utf8_lossy(&told.stderr).into_owned();
         assert!(!told.status.success() && errors.contains(message), "{machines:?}: {errors}");
-        assert!(!packed.directory().join("again").exists(), "{machines:?}");
+        assert!(!again.exists(), "{machines:?}");
     }
     // The files themselves state their targets, so their order does not matter.
-    assert!(pack(&packed, &["aarch64", "x86_64"]).status.success());
-    let sums = |folder: &str| {
-        fs::read_to_string(packed.directory().join(folder).join("SHA256SUMS")).expect("the checksums")
-    };
-    assert_eq!(sums("again"), sums(""));
+    assert!(pack(&directory, &["aarch64", "x86_64"]).status.success());
+    let sums = |folder: &Path| fs::read_to_string(folder.join("SHA256SUMS")).expect("the checksums");
+    assert_eq!(sums(&again), sums(&shared().directory()));
 }
 
 /// Without the target of one instruction set `make dist` builds nothing, so that a release is never published by halves.

@@ -1,5 +1,5 @@
-//! Makes the files of a release other than the executables: manual page, completions, archives, image, bills of
-//! materials.
+//! Makes the files of a release other than the executables: manual page, completions, archives, packages,
+//! image, bills of materials.
 //!
 //! Runs only on the host that packages; the executables contain nothing of it. Options, experiments and
 //! formats come from the tables that the executables parse with.
@@ -7,15 +7,19 @@
 mod archive;
 mod bash;
 mod crates;
+mod deb;
+mod files;
 mod fish;
 mod image;
 mod man;
 mod release;
 mod roff;
+mod rpm;
 mod sbom;
 mod tar;
 mod target;
 mod tools;
+mod wheel;
 mod words;
 mod zsh;
 

@@ -13,9 +13,27 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The licence as an SPDX expression.
 pub const LICENCE: &str = env!("CARGO_PKG_LICENSE");
 
+/// A second sentence about the program.
+pub const PROMISE: &str = "Every result has a 95% confidence interval and a verdict with its reasons; the \
+                           kernel confirms the node of every page.";
+
 /// Returns the day of the release as `2026-11-23`.
 pub fn date() -> &'static str {
     text(MANIFEST, "[workspace.metadata.release]", "date")
+}
+
+/// Returns that day as mail has it: `Mon, 23 Nov 2026`.
+pub fn day() -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (weekday, month) = (seconds() / 86_400 % 7, date()[5..7].parse::<usize>().unwrap_or(1));
+    format!("{}, {} {} {}", DAYS[weekday as usize], &date()[8..], MONTHS[month - 1], &date()[..4])
+}
+
+/// Returns the name and the address of those who maintain the packages.
+pub fn maintainer() -> &'static str {
+    text(MANIFEST, "[workspace.metadata.release]", "maintainer")
 }
 
 /// Returns one sentence about the program.

@@ -11,6 +11,20 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns the SHA-256 of some bytes in base 64 with the alphabet of addresses, without padding.
+pub fn sha256_url(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut text = String::new();
+    for three in Sha256::digest(bytes).chunks(3) {
+        let bits =
+            three.iter().fold(0, |bits, &byte| bits << 8 | usize::from(byte)) << (8 * (3 - three.len()));
+        for letter in 0..=three.len() {
+            text.push(char::from(LETTERS[bits >> (18 - 6 * letter) & 63]));
+        }
+    }
+    text
+}
+
 /// Compresses bytes in the gzip format, without a name and a time.
 ///
 /// # Errors
@@ -43,6 +57,11 @@ mod tests {
     #[test]
     fn the_checksum_of_no_bytes_is_the_published_one() {
         assert_eq!(sha256(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+
+    #[test]
+    fn the_same_checksum_in_base_64() {
+        assert_eq!(sha256_url(b""), "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU");
     }
 
     #[test]
