@@ -36,6 +36,7 @@ mod spans;
 mod tables;
 mod trust;
 mod usage;
+mod watch;
 
 /// A measurement that needs a tenth of a second.
 const SMALL: [&str; 3] = ["--size=1M", "--iters=2000", "--trials=3"];

@@ -13,16 +13,19 @@ use std::thread;
 use std::time::Duration;
 use yaml_rust2::{Yaml, YamlLoader};
 
-fn recipe(name: &str) -> PathBuf {
+/// Returns the path of a recipe.
+pub fn recipe(name: &str) -> PathBuf {
     workspace().join("tests/recipes").join(name)
 }
 
-fn text(name: &str) -> String {
+/// Returns the text of a recipe.
+pub fn text(name: &str) -> String {
     let path = recipe(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn yaml(name: &str) -> Yaml {
+/// Returns a recipe in YAML.
+pub fn yaml(name: &str) -> Yaml {
     let mut documents =
         YamlLoader::load_from_str(&text(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(documents.len(), 1, "{name}");
@@ -54,6 +57,12 @@ fn script(directory: &Directory, name: &str) -> Command {
     command.arg(recipe(name)).current_dir(directory.path());
     command.env("PATH", format!("{}:{path}", directory.path().display()));
     command
+}
+
+fn run_program(command: &mut Command) -> String {
+    let output = command.output().expect("a program");
+    assert!(output.status.success(), "{command:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 /// Makes a result of a host that is as fast as `factor` times another.
@@ -100,38 +109,6 @@ fn slurm_measures_nodes_and_names_the_slow_ones() {
     assert!(own.contains(r#""SLURM_JOB_ID":"7""#), "{own}");
 }
 
-#[test]
-fn a_health_check_drains_nodes_that_are_slow() {
-    let directory = Directory::new("recipe-health");
-    directory.script("", "scontrol", "echo \"$@\" > drained");
-    // A busy machine is judged as well.
-    let wrapped = directory.path().join("wrapped");
-    fs::create_dir(&wrapped).expect("a directory");
-    let forced = "case $1 in fleet) more=--force;; *) more=\"--size=64M --label=x=y\";; esac\nexec ./latency-bench \"$@\" $more";
-    directory.script("wrapped", "latency-bench", forced);
-    let drained = directory.path().join("drained");
-    let check = |baseline: &Path| {
-        let mut script = script(&directory, "slurm/health-check.sh");
-        let path = std::env::var("PATH").unwrap_or_default();
-        script.env("PATH", format!("{}:{}:{path}", wrapped.display(), directory.path().display()));
-        let script = script.env("BUDGET", "3").env("BASELINE", baseline);
-        (finish(script).status.code(), fs::read_to_string(&drained).ok())
-    };
-    // The same node, and one that never existed.
-    let own = directory.path().join("own.jsonl");
-    let arguments =
-        ["bandwidth", "--size=64M", "--budget=3", "--quiet", "--format=jsonl", "--output=own.jsonl"];
-    finish(&mut directory.command(&arguments)).expect_status(0);
-    let text = fs::read_to_string(&own).expect("a result");
-    fs::write(&own, fast(&text, 1e-3)).expect("a result");
-    assert_eq!(check(&own), (Some(6), None), "faster than a slow baseline");
-    fs::write(&own, fast(&text, 1e3)).expect("a result");
-    let (status, reason) = check(&own);
-    let reason = reason.expect("a call of scontrol");
-    assert_eq!(status, Some(0));
-    assert!(reason.contains("State=DRAIN") && reason.contains("NodeName="), "{reason}");
-}
-
 /// Slurm ends a slow check, and Debian's `sh` is dash, which runs no trap of EXIT for a signal.
 #[test]
 fn a_terminated_health_check_leaves_no_files() {
@@ -144,7 +121,8 @@ fn a_terminated_health_check_leaves_no_files() {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut check = Command::new(shell);
         check.arg(recipe("slurm/health-check.sh")).current_dir(directory.path()).process_group(0);
-        check.env("PATH", format!("{}:{path}", directory.path().display())).env("TMPDIR", &scratch);
+        let programs = format!("{}:{}:{path}", directory.path().display(), recipe("check").display());
+        check.env("PATH", programs).env("TMPDIR", &scratch);
         check.stdout(Stdio::null()).stderr(Stdio::null());
         let mut check = match check.spawn() {
             Ok(check) => check,
@@ -162,20 +140,6 @@ fn a_terminated_health_check_leaves_no_files() {
         assert!(left.is_empty(), "{shell}: {left:?}");
         assert_eq!(directory.names(), ["scontrol", "scratch"], "{shell}");
     }
-}
-
-/// Makes a bandwidth result of a node that is faster by `factor`, and reliable.
-fn fast(text: &str, factor: f64) -> String {
-    let mut document: serde_json::Value = serde_json::from_str(text).expect("JSON");
-    document["trust"]["level"] = "good".into();
-    for record in document["rows"].as_array_mut().into_iter().flatten() {
-        if let Some(ns) = record["ns"].as_f64() {
-            record["ns"] = (ns / factor).into();
-            record["ns_low"] = serde_json::Value::Null;
-            record["ns_high"] = serde_json::Value::Null;
-        }
-    }
-    document.to_string() + "\n"
 }
 
 #[test]
@@ -299,12 +263,15 @@ fn systemd_starts_one_run_a_day() {
     let directory = Directory::new("recipe-systemd");
     let mut own = words[1..]
         .iter()
-        .map(|word| word.replace("/var/lib/prometheus/node-exporter/", ""))
+        .map(|word| {
+            word.replace("/var/lib/prometheus/node-exporter/", "").replace("/var/lib/latency-bench/", "")
+        })
         .collect::<Vec<_>>();
     own.extend(["--size=1M", "--trials=3", "--iters=2000"].map(String::from));
     finish(&mut directory.command(&own)).expect_status(0);
     let written = fs::read_to_string(directory.path().join("latency_bench.prom")).expect("the file");
     assert!(!prometheus::read(&written).expect("metrics").is_empty());
+    assert!(fs::read_to_string(directory.path().join("result.jsonl")).expect("the result").starts_with('{'));
     assert!(text("systemd/latency-bench.timer").contains("OnCalendar=daily"));
     // The unit may write only to the directory of its output; the calls of the measurement stay allowed.
     let value = |key: &str| service.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
@@ -312,6 +279,7 @@ fn systemd_starts_one_run_a_day() {
     let output = words.iter().find_map(|word| word.strip_prefix("--output=")).expect("an output");
     let written = value("ReadWritePaths").expect("a path");
     assert_eq!(Path::new(output).parent(), Some(Path::new(written)));
+    assert_eq!(value("StateDirectory"), Some("latency-bench"));
     let capabilities: Vec<&str> = value("CapabilityBoundingSet").expect("some").split(' ').collect();
     assert_eq!(capabilities, ["CAP_SYS_NICE", "CAP_DAC_OVERRIDE"]);
     for key in ["SystemCallFilter", "ProtectProc", "ProcSubset", "AllowedCPUs", "InaccessiblePaths"] {
@@ -334,16 +302,18 @@ fn systemd_starts_one_run_a_day() {
 #[test]
 fn the_readme_shows_the_recipes() {
     let readme = text("README.md");
-    let recipes: String = [
-        "slurm/fleet.sh",
-        "slurm/health-check.sh",
-        "kubernetes/job.yaml",
-        "kubernetes/daemonset.yaml",
-        "ansible/fleet.yaml",
-        "systemd/latency-bench.service",
-    ]
-    .map(text)
-    .concat();
+    let listed =
+        run_program(Command::new("find").arg(recipe("")).args(["-type", "f", "!", "-name", "README.md"]));
+    let recipes: String = listed.lines().map(|path| fs::read_to_string(path).expect("a recipe")).collect();
+    for path in listed.lines() {
+        let place = Path::new(path)
+            .parent()
+            .and_then(Path::file_name)
+            .expect("a folder")
+            .to_string_lossy()
+            .into_owned();
+        assert!(readme.contains(&format!("]({place}/")), "no line of the table has {place}");
+    }
     let mut shown = 0;
     let mut is_code = false;
     for line in readme.lines() {
