@@ -9,7 +9,7 @@ use crate::experiment::{
     system, variants, window,
 };
 use crate::options::Descriptor;
-use crate::report::{Shown, ShownPart, Value};
+use latency_report::{Shown, ShownPart, Value};
 
 /// Every experiment; the first is the default.
 pub static EXPERIMENTS: &[&Experiment] = &[

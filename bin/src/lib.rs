@@ -13,8 +13,8 @@
 //!   page describes the course of a measurement.
 //! - `analysis` draws conclusions from results, as plain data: levels, ratios, verdicts. No format computes.
 //! - `describe` is the vocabulary of every report and the order of its parts. An experiment presents its result once, as
-//!   `report::shown::Shown`; from that, `report` makes text, JSON, CSV, pictures, pages and metrics, without any knowledge
-//!   of latency.
+//!   [`latency_report::Shown`]; from that, `latency-report` makes text, JSON, CSV, pictures, pages and metrics, without any
+//!   knowledge of latency.
 //!
 //! A file imports only from floors below its own; `tests/tests/structure.rs` enforces that:
 //!
@@ -29,20 +29,22 @@
 //! record            measured points as cells by the table of columns
 //! result  machine   plain data
 //! error  warning    failures, and reasons to doubt a result
-//! options           the command line
-//! words  sys        words of the instruction set; the kernel, one concern a file
+//! options  words    the command line; words of the instruction set
 //! ```
 //!
-//! The heap (`sys::heap`) is for documents and reports: it is sealed while an experiment measures, and folders whose code
+//! Below all of them are three packages, and cargo keeps them apart: `latency-report` has one file a format, `latency-sys`
+//! makes all calls to the kernel, one concern a file, and `latency-core` needs no system call.
+//!
+//! The heap ([`latency_sys::heap`]) is for documents and reports: it is sealed while an experiment measures, and folders whose code
 //! runs then do not name it.
 //!
 //! `tests` is built only for tests: those of the whole program, and what tests of several folders share.
 //!
-//! Below all of them are two packages: `latency-report`, here [`report`], has one file a format, and `latency-core` needs no
-//! system call. A new experiment is a file in `experiment` and a line in [`catalogue`]; a new format is a file of
-//! `latency-report` and a line in its table.
+//! A new experiment is a file in `experiment` and a line in [`catalogue`]; a new format is a file of `latency-report` and a
+//! line in its table.
 
 #![no_std]
+#![forbid(unsafe_code)]
 
 #[macro_use]
 extern crate alloc;
@@ -63,13 +65,13 @@ mod plan;
 mod record;
 mod result;
 mod saved;
-pub mod sys;
 #[cfg(test)]
 mod tests;
 pub mod warning;
 mod words;
 
 pub use latency_report as report;
+pub use latency_sys as sys;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -77,6 +79,11 @@ use core::fmt::Write;
 
 use latency_core::words::When;
 use latency_core::{CpuSet, NodeId, Text, ToReal};
+use latency_report::{FORMATS, Purpose, Shown, Wrap};
+use latency_sys::arguments::{Arguments, Environment};
+use latency_sys::out::Messages;
+use latency_sys::terminal::Stream;
+use latency_sys::{SystemFiles, signal, time};
 
 use catalogue::{DESCRIPTORS, EXPERIMENTS};
 use commands::Command;
@@ -92,11 +99,6 @@ use machine::{Machine, detect, idle};
 use options::{Descriptor, FlagId, FlagSet, Help, Options, Output, UsageError};
 use outputs::Outputs;
 use plan::duration::{self, Range};
-use report::{FORMATS, Purpose, Shown, Wrap};
-use sys::arguments::{Arguments, Environment};
-use sys::out::Messages;
-use sys::terminal::Stream;
-use sys::{SystemFiles, signal};
 use warning::Warnings;
 
 /// The options of experiments that choose among CPUs. These experiments need to know which caches and cores the CPUs
@@ -173,7 +175,7 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
             // The wait is divided into slices, so that a signal can end it early.
             const SLICES: u64 = 8;
             for _ in (0..SLICES).take_while(|_| !signal::interrupted()) {
-                sys::time::sleep_ns(idle::LOOK_NS / SLICES);
+                time::sleep_ns(idle::LOOK_NS / SLICES);
             }
         })?;
     }
@@ -242,7 +244,7 @@ fn act<'o>(
 
 /// Returns the seconds since 1970, and the nanoseconds of a monotonic clock.
 fn now() -> (u64, u64) {
-    (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns())
+    (time::seconds_since_1970(), time::monotonic_raw_ns())
 }
 
 /// Returns the seconds since a time of the monotonic clock.

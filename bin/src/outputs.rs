@@ -9,12 +9,12 @@ use crate::describe::output;
 use crate::error::{Failure, OutputError};
 use crate::options::tokens::Escaped;
 use crate::options::{Options, Output, UsageError};
-use crate::report::json::JSON_LINES;
-use crate::report::{Purpose, Shown, Terminal};
-use crate::sys::arguments::Environment;
-use crate::sys::out::{Sink, Unfinished};
-use crate::sys::terminal::Stream;
-use crate::sys::{Errno, file};
+use latency_report::json::JSON_LINES;
+use latency_report::{Purpose, Shown, Terminal};
+use latency_sys::arguments::Environment;
+use latency_sys::out::{Sink, Unfinished};
+use latency_sys::terminal::Stream;
+use latency_sys::{Errno, file};
 
 /// The outputs that the options name.
 pub struct Outputs<'o, 'a> {

@@ -13,14 +13,14 @@ use core::ffi::c_char;
 use core::fmt::{Arguments, Write};
 use core::panic::PanicInfo;
 use latency_bench::error::Failure;
-use latency_bench::sys::arguments::{Arguments as Vector, Environment};
-use latency_bench::sys::heap::HEAP;
-use latency_bench::sys::out::Messages;
-use latency_bench::sys::terminal::Stream;
-use latency_bench::sys::{auxv, init, probe, raw, signal};
+use latency_sys::arguments::{Arguments as Vector, Environment};
+use latency_sys::heap::HEAP;
+use latency_sys::out::Messages;
+use latency_sys::terminal::Stream;
+use latency_sys::{auxv, init, probe, raw, signal};
 
-latency_bench::assemble!("start.s");
-latency_bench::assemble!("mem.s");
+latency_sys::assemble!("../asm", "start.s");
+latency_sys::assemble!("../asm", "mem.s");
 
 /// Runs the program on the process that the kernel has made.
 ///

@@ -7,7 +7,7 @@ use std::fs;
 use std::ops::Range;
 
 /// The sources of each package of the program.
-pub const SOURCES: [&str; 3] = ["bin/report/src", "bin/src", "core/src"];
+pub const SOURCES: [&str; 4] = ["bin/report/src", "bin/src", "bin/sys/src", "core/src"];
 
 /// Returns the number of lines of product code in each folder of `bin/src`, in the other packages and in `asm`.
 ///

@@ -83,13 +83,6 @@ impl Source {
         self.tokens.iter().filter(move |token| token.text == word).map(|token| token.line)
     }
 
-    /// Returns true if this file is `module` of the crate in `root`: `root/module.rs` or below
-    /// `root/module/`.
-    pub fn is_in(&self, root: &str, module: &str) -> bool {
-        let rest = self.path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
-        rest.is_some_and(|rest| rest == format!("{module}.rs") || rest.starts_with(&format!("{module}/")))
-    }
-
     /// Returns true if this is the program's start-up, which is a separate crate beside the library.
     pub fn is_start_up(&self) -> bool {
         self.path.ends_with("/src/main.rs") || self.path.ends_with("/src/rt.rs")
@@ -358,14 +351,5 @@ mod tests {
         let found: Vec<_> =
             found.iter().map(|path| (path.known_as.as_str(), path.imported, path.passed_on)).collect();
         assert_eq!(found, [("a", true, false), ("c", true, false), ("e", true, true), ("h", false, false)]);
-    }
-
-    #[test]
-    fn a_module_is_a_file_or_a_directory() {
-        let at = |path: &str| Source::new(path.into(), String::new());
-        assert!(at("bin/src/sys.rs").is_in("bin/src", "sys"));
-        assert!(at("bin/src/sys/raw.rs").is_in("bin/src", "sys"));
-        assert!(!at("bin/src/system.rs").is_in("bin/src", "sys"));
-        assert!(!at("core/src/sys/raw.rs").is_in("bin/src", "sys"));
     }
 }

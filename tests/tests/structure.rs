@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// The floors of `bin`, from the top down. A file imports only from floors below its own, and from its own folder. The
 /// folders of one floor do not import each other. Files beside the folders are above all floors, but for a listed one.
-const FLOORS: [&[&str]; 11] = [
+const FLOORS: [&[&str]; 10] = [
     // Tests of the whole crate, with invented findings and with damaged input.
     &["tests/calibration", "tests/fuzz", "tests/golden"],
     &["commands"],
@@ -22,8 +22,7 @@ const FLOORS: [&[&str]; 11] = [
     &["record"],
     &["result", "machine"],
     &["error", "warning"],
-    &["options"],
-    &["sys", "words.rs"],
+    &["options", "words.rs"],
 ];
 
 /// The floors of the engine, in the same way: files and folders of `bin/src/engine`. Its `mod.rs` is above them.
@@ -71,11 +70,8 @@ const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];
 /// The modules of `bin/report` that each implement one format; documents are written by `stored` as well, which `show` reads.
 const FORMATS: [&str; 8] = ["html", "hwloc", "json", "markdown", "prometheus", "rows", "svg", "table"];
 
-/// Crates that call the kernel.
-const SYSTEM_CRATES: [&str; 2] = ["rustix", "linux_raw_sys"];
-
 /// The only places of `bin` and `core` with inline or included assembly.
-const ASSEMBLY: [&str; 2] = ["core/src/arch/", "bin/src/sys/arch/"];
+const ASSEMBLY: [&str; 2] = ["core/src/arch/", "bin/sys/src/arch/"];
 
 /// The folders of `core` that each know one instruction set. They define the same names.
 const INSTRUCTION_SET_FOLDERS: [&str; 2] = ["core/src/arch/aarch64/", "core/src/arch/x86_64/"];
@@ -84,15 +80,15 @@ const INSTRUCTION_SET_FOLDERS: [&str; 2] = ["core/src/arch/aarch64/", "core/src/
 const INSTRUCTION_SET_PLACES: [&str; 6] = [
     "bin/src/machine/processor/aarch64.rs",
     "bin/src/machine/processor/x86_64.rs",
-    "bin/src/sys/arch/aarch64.rs",
-    "bin/src/sys/arch/x86_64.rs",
+    "bin/sys/src/arch/aarch64.rs",
+    "bin/sys/src/arch/x86_64.rs",
     "core/src/arch/aarch64/",
     "core/src/arch/x86_64/",
 ];
 
 /// The files that select the place of an instruction set; no other file depends on the target.
 const CHOICES: [&str; 3] =
-    ["bin/src/machine/processor/mod.rs", "bin/src/sys/arch/mod.rs", "core/src/arch/mod.rs"];
+    ["bin/src/machine/processor/mod.rs", "bin/sys/src/arch/mod.rs", "core/src/arch/mod.rs"];
 
 /// Prefixes of words that name an instruction set, or a property of only one instruction set.
 const INSTRUCTION_SETS: [&str; 9] =
@@ -110,8 +106,8 @@ const NAMED_NEVERTHELESS: [(&str, &str, &str); 7] = [
         "AVX",
         "the table of models, which is for all of them, refers to these names",
     ),
-    ("bin/src/sys/time.rs", "TSC", "the kernel's name of a request"),
     ("bin/src/warning/table.rs", "TSC", "only this counter may lack a promise of a constant rate"),
+    ("bin/sys/src/time.rs", "TSC", "the kernel's name of a request"),
     ("core/src/arch/mod.rs", "aarch64", "the words of each instruction set are there on all"),
     ("core/src/arch/mod.rs", "x86", "the words of each instruction set are there on all"),
     ("core/src/host.rs", "cpuid", "`cpuidle` is the kernel's directory of idle states on all of them"),
@@ -125,7 +121,7 @@ const UNSAFE: [&str; 8] = [
     "core/src/cores/ring.rs",
     "core/src/span.rs",
     "core/src/traffic/field.rs",
-    "bin/src/sys/",
+    "bin/sys/src/",
     "bin/src/rt.rs",
 ];
 
@@ -143,9 +139,17 @@ const TOP_LEVEL: [&str; 10] = [
     "tests",
 ];
 
-/// Everything that is linked into the executable for each instruction set; raw-cpuid is for x86-64.
-const DEPENDENCIES: [&str; 6] =
-    ["bitflags", "latency-bench", "latency-core", "latency-report", "linux-raw-sys", "rustix"];
+/// The packages of the program, each with the crates that it may name.
+const PACKAGES: [(&str, &[&str]); 4] = [
+    ("latency-bench", &["latency-core", "latency-report", "latency-sys", CPUID]),
+    ("latency-core", &[]),
+    ("latency-report", &["latency-core"]),
+    ("latency-sys", &["latency-core", "linux-raw-sys", "rustix"]),
+];
+
+/// The crate that only x86-64 has, and one that the crates of others need.
+const CPUID: &str = "raw-cpuid";
+const OF_OTHERS: &str = "bitflags";
 
 /// Returns the files of all packages without their modules of tests.
 fn shipped_without_tests() -> Vec<Source> {
@@ -233,16 +237,14 @@ fn only_tests_import_from_the_folder_of_tests() {
 
 #[test]
 fn modules_only_for_tests_are_named_as_tests() {
-    for root in SOURCES {
-        let modules: Vec<_> = sources(root).iter().flat_map(modules_of_tests).collect();
-        assert!(modules.len() > 4, "{} modules in {root}", modules.len());
-        let others =
-            modules.iter().filter(|module| !module.last().is_some_and(|name| name.ends_with("tests")));
-        assert_none(
-            "a module that is built only for tests is called `tests` or `..._tests`, or stands in bin/src/tests",
-            others.map(|module| format!("{root}: {}", module.join("::"))).collect(),
-        );
-    }
+    let modules: Vec<_> =
+        SOURCES.into_iter().flat_map(sources).flat_map(|of| modules_of_tests(&of)).collect();
+    assert!(modules.len() > 40, "{} modules", modules.len());
+    let others = modules.iter().filter(|module| !module.last().is_some_and(|name| name.ends_with("tests")));
+    assert_none(
+        "a module that is built only for tests is called `tests` or `..._tests`, or stands in bin/src/tests",
+        others.map(|module| module.join("::")).collect(),
+    );
 }
 
 #[test]
@@ -277,7 +279,7 @@ fn plans_and_results_ask_the_system_nothing() {
         for path in source.paths() {
             let names: Vec<&str> = path.names.iter().map(String::as_str).collect();
             let plain = |part: &&str| PLAIN_DATA.contains(part);
-            if matches!(names[..], ["crate", "sys", ..]) && !names.get(2).is_some_and(plain) {
+            if names.first() == Some(&"latency_sys") && !names.get(1).is_some_and(plain) {
                 violations.push(format!("{}:{}: {}", source.path, path.line, path.names.join("::")));
             }
         }
@@ -308,25 +310,14 @@ fn descriptions_do_not_ask_for_their_format() {
             "the name of a format",
         ));
         let of_format = |names: &[String]| {
-            names.iter().take(2).eq(["crate", "report"])
-                && names.get(2).is_some_and(|module| FORMATS.contains(&module.as_str()))
+            names.first().is_some_and(|name| name == "latency_report")
+                && names.get(1).is_some_and(|module| FORMATS.contains(&module.as_str()))
         };
         let of_tests = source.path.ends_with("tests.rs");
         let paths = source.paths().into_iter().filter(|path| of_format(&path.names) && !of_tests);
         violations.extend(at(&source, paths.map(|path| path.line), "the module of a format"));
     }
     assert_none("what describes a result may not ask which format it is written in", violations);
-}
-
-#[test]
-fn system_crates_stay_in_sys() {
-    let mut violations = Vec::new();
-    for source in sources("bin/src").iter().filter(|source| !source.is_in("bin/src", "sys")) {
-        for name in SYSTEM_CRATES {
-            violations.extend(at(source, source.lines_with(name), name));
-        }
-    }
-    assert_none("rustix and linux-raw-sys may only be named in bin/src/sys", violations);
 }
 
 #[test]
@@ -337,7 +328,7 @@ fn assembly_stays_in_its_places() {
             violations.extend(at(source, source.lines_with(name), name));
         }
     }
-    assert_none("assembly may only be in core/src/arch and bin/src/sys/arch", violations);
+    assert_none("assembly may only be in core/src/arch and bin/sys/src/arch", violations);
 }
 
 #[test]
@@ -464,12 +455,12 @@ fn all_packages_are_without_the_standard_library() {
 
 /// Folders whose code runs while something is timed. The heap is sealed then.
 const MEASURING: [&str; 6] =
-    ["core/src/", "bin/src/engine/", "bin/src/machine/", "bin/src/plan/", "bin/src/result/", "bin/src/sys/"];
+    ["core/src/", "bin/src/engine/", "bin/src/machine/", "bin/src/plan/", "bin/src/result/", "bin/sys/src/"];
 
 #[test]
 fn nothing_is_allocated_where_it_is_measured() {
     let mut violations = Vec::new();
-    for source in shipped().iter().filter(|source| source.path != "bin/src/sys/heap.rs") {
+    for source in shipped().iter().filter(|source| source.path != "bin/sys/src/heap.rs") {
         if within(&source.path, &MEASURING) {
             violations.extend(at(source, source.lines_with("alloc"), "the crate alloc"));
         }
@@ -494,7 +485,7 @@ fn nothing_is_allocated_where_it_is_measured() {
 
 #[test]
 fn no_type_has_the_name_of_another() {
-    for roots in [&["bin/report/src", "bin/src"][..], &["core/src"]] {
+    for roots in [&["bin/report/src", "bin/src", "bin/sys/src"][..], &["core/src"]] {
         let types = types(roots);
         assert!(types.len() > 100, "{} types in {roots:?}", types.len());
         // A type of the contract has one place in the folder of each instruction set.
@@ -531,30 +522,31 @@ fn the_top_level_has_only_the_agreed_files() {
     assert_eq!(found, TOP_LEVEL);
 }
 
+/// Returns the crates that a package links for an instruction set, as far down as `depth`, and itself.
+fn linked(package: &str, machine: &str, depth: &str) -> BTreeSet<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--locked", "--offline", "-p", package, "-e", "normal", "--depth", depth])
+        .args(["--target", &format!("{machine}-unknown-linux-musl"), "--prefix", "none", "--format", "{p}"])
+        .current_dir(workspace())
+        .output()
+        .expect("cargo");
+    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().filter_map(|line| line.split_whitespace().next()).map(String::from).collect()
+}
+
 #[test]
 fn only_the_agreed_crates_are_linked() {
-    let core = BTreeSet::from(["latency-core"]);
-    let report = &core | &BTreeSet::from(["latency-report"]);
-    let bench = DEPENDENCIES.into_iter().collect();
-    let of_x86 = &bench | &BTreeSet::from(["raw-cpuid"]);
-    for (package, target, agreed) in [
-        ("latency-core", "x86_64", core),
-        ("latency-report", "x86_64", report),
-        ("latency-bench", "x86_64", of_x86),
-        ("latency-bench", "aarch64", bench),
-    ] {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let output = Command::new(cargo)
-            .args(["tree", "--locked", "--offline", "-p", package, "-e", "normal", "--prefix", "none"])
-            .args(["--target", &format!("{target}-unknown-linux-musl"), "--format", "{p}"])
-            .current_dir(workspace())
-            .output()
-            .expect("cargo");
-        assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8_lossy(&output.stdout);
-        let found: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
-        assert_eq!(found, agreed, "{package} for {target}");
+    let mut all = BTreeSet::from([OF_OTHERS.to_string()]);
+    for (package, named) in PACKAGES {
+        let agreed = named.iter().chain([&package]).map(|name| name.to_string()).collect();
+        assert_eq!(linked(package, "x86_64", "1"), agreed, "{package}");
+        all.extend(agreed);
     }
+    assert_eq!(linked("latency-bench", "x86_64", "9"), all);
+    all.remove(CPUID);
+    assert_eq!(linked("latency-bench", "aarch64", "9"), all);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use core::fmt;
 use latency_core::topology::{Shared, Sharing};
 use latency_core::{CpuId, CpuSet, Estimate, Interval, Worded, stats};
 
-use crate::report::chart::vector;
 use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
+use latency_report::chart::vector;
 
 /// Latency below which two CPUs are likely threads of one core, which exchange a line within its own caches: two cores
 /// are hardly ever as close, in nanoseconds.

@@ -19,8 +19,8 @@ use super::caches::{self, Cache};
 use super::claims::{Claim, Claims};
 use super::reading::{Reading, clock, values};
 use super::tlb::{TlbLevels, knees};
-use crate::report::chart::vector;
 use crate::result::{Sample, Samples};
+use latency_report::chart::vector;
 
 /// The conclusions from a curve.
 #[derive(Clone, Debug)]

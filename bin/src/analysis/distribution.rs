@@ -4,8 +4,8 @@
 use latency_core::math::{exp2, log2};
 use latency_core::{ToReal, hops};
 
-use crate::report::ChartPoint;
 use crate::result::{Distribution, Percentile};
+use latency_report::ChartPoint;
 
 /// Largest relative difference between the means of single loads and of batches that agree.
 pub const AGREEMENT: f64 = 0.03;

@@ -6,8 +6,8 @@ use latency_core::kernel::lanes::PARALLEL;
 use latency_core::{Bytes, Estimate, Interval, LineSize, Side, ToReal, sort_by, stats};
 
 use super::claims::{Claim, Claims};
-use crate::report::chart::vector;
 use crate::result::{Outcome, Walk};
+use latency_report::chart::vector;
 
 /// Largest ratio of loads in flight to chains that is noise.
 const MORE: f64 = 1.1;

@@ -6,8 +6,8 @@ use latency_core::{Estimate, Interval, sort_by_key};
 
 use super::load::{Curve, LoadLevel, Verdict, lines_in_flight};
 use super::traffic::{bytes_per_line, limit, shares};
-use crate::report::chart::vector;
 use crate::result::{Measurement, Outcome, PlacedField, Point, RoundSeries, Traffic, Walk};
+use latency_report::chart::vector;
 
 /// One level of load, and its outcome.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use latency_core::topology::{Node, Topology};
 use latency_core::{Estimate, Interval, NodeId, Picoseconds, ToReal, math, sort_by_key};
 
-use crate::report::chart::vector;
 use crate::result::Outcome;
 use crate::warning::{Warning, Warnings};
+use latency_report::chart::vector;
 
 /// The kind of distance between two nodes, in the order of groups: local, then that of [`Class::FAR`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

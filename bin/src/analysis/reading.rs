@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use latency_core::model::Fit;
 use latency_core::{Estimate, ToReal, stats};
 
-use crate::report::chart::vector;
 use crate::result::{Sample, Samples};
+use latency_report::chart::vector;
 
 /// Share of misses in every level from which on a point counts as memory.
 const MISSES: f64 = 0.9;

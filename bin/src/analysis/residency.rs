@@ -13,8 +13,8 @@ use core::f64::consts::LN_2;
 use latency_core::math::ln;
 use latency_core::{Bytes, Estimate, Interval, ToReal};
 
-use crate::report::chart::vector;
 use crate::result::Residence;
+use latency_report::chart::vector;
 
 /// Least share of a working set at the shortest wait for which a half-life is sought.
 const LEAST_HELD: f64 = 0.1;

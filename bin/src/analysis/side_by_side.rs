@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use latency_core::math::ln;
 
 use super::curve::Analysis;
-use crate::report::chart::vector;
+use latency_report::chart::vector;
 
 /// Least ratio of the core clocks that permits a decision.
 const APART: f64 = 1.05;

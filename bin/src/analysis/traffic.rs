@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use latency_core::traffic::{Kind, pace};
 use latency_core::{Estimate, Interval, ToReal, math};
 
-use crate::report::chart::vector;
 use crate::result::{Counter, Outcome, Point, Traffic, Walk};
+use latency_report::chart::vector;
 
 /// Number of steps after which every kind of traffic has moved a whole number of lines.
 const STEPS: u64 = 6;

@@ -7,9 +7,9 @@ use latency_core::chain::Order;
 use latency_core::{Bytes, Estimate, PageSize, Pages, Side, sort_by_key};
 
 use super::tlb::at;
-use crate::report::chart::vector;
 use crate::result::point::REGION;
 use crate::result::{Outcome, Point, SpanPoint};
+use latency_report::chart::vector;
 
 /// Lines of the smallest working set of the walks: base pages with as many lines exceed every first-level TLB.
 pub const FEWEST_LINES: u64 = 4096;

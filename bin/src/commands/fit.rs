@@ -12,11 +12,11 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::record::columns::{CHAINS, Column, ColumnSet, FILLER, STRIDE, VARIANT, WORK, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::row::Row;
-use crate::report::chart::vector;
-use crate::report::document::fields;
-use crate::report::{Level, Part, Role, Shown};
 use crate::result::Samples;
 use crate::saved::{self, Saved, Tool, tlb};
+use latency_report::chart::vector;
+use latency_report::document::fields;
+use latency_report::{Level, Part, Role, Shown};
 
 /// The `fit` command.
 pub const FIT: Command = Command {

@@ -20,7 +20,7 @@ use crate::describe::CommandRun;
 use crate::describe::output::Columns;
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
-use crate::report::Shown;
+use latency_report::Shown;
 
 /// The result of a command.
 pub struct CommandResult<'a> {

@@ -10,8 +10,8 @@ use crate::machine::detect;
 use crate::options::nearest::nearest;
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, Operands, Options};
-use crate::report::document::fields;
-use crate::report::{Field, Part, Role, Shown};
+use latency_report::document::fields;
+use latency_report::{Field, Part, Role, Shown};
 
 /// The maximum number of words to search for.
 const MOST_WORDS: usize = 16;

@@ -17,10 +17,10 @@ use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::record::columns::{CLASS, ColumnSet, EXPERIMENT, TRAFFIC};
 use crate::record::members::{FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST, FILES};
 use crate::record::row::differing;
-use crate::report::document::{MetricLabel, fields};
-use crate::report::stored::{self, Restored};
-use crate::report::{Level, Part, Purpose, Role, Shown, Value};
 use crate::saved::{self, Saved};
+use latency_report::document::{MetricLabel, fields};
+use latency_report::stored::{self, Restored};
+use latency_report::{Level, Part, Purpose, Role, Shown, Value};
 
 /// The `show` command.
 pub const SHOW: Command = Command {
@@ -191,7 +191,7 @@ mod tests {
     use crate::options;
     use crate::record::columns::{Column, LOAD, PAGES_OBTAINED, POINTS, SEED, VERIFIED};
     use crate::record::row::Row;
-    use crate::report::{FORMATS, Terminal};
+    use latency_report::{FORMATS, Terminal};
     use std::boxed::Box;
     use std::format;
     use std::string::{String, ToString};

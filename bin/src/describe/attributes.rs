@@ -6,8 +6,8 @@ use latency_core::topology::{Attributes, Node};
 
 use crate::machine::Machine;
 use crate::record::members::SIDE_CACHE;
-use crate::report::document::{fields, members};
-use crate::report::{Digits, Level, Shown};
+use latency_report::document::{fields, members};
+use latency_report::{Digits, Level, Shown};
 
 fields! {
     FIRMWARE "firmware" "Memory performance that firmware declares (HMAT, CDAT); null if it declares none.";

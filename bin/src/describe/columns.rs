@@ -5,9 +5,9 @@ use super::time::Utc;
 use crate::analysis::traffic::bandwidth;
 pub use crate::record::columns::*;
 use crate::record::row::Row;
-use crate::report::{Field, Part, Shown};
 use crate::result::LoadParts;
 use crate::saved::Saved;
+use latency_report::{Field, Part, Shown};
 
 /// Describes the values that tell a saved point of an experiment apart from others.
 pub fn saved(document: &mut Shown, experiment: &str, row: &Row) {

@@ -2,7 +2,7 @@
 
 use super::columns::COLUMNS;
 use crate::catalogue::COMMANDS;
-use crate::report::Field;
+use latency_report::Field;
 use std::collections::BTreeSet;
 
 /// Words that must be quoted as a column in DuckDB, PostgreSQL, SQLite, MySQL or BigQuery.

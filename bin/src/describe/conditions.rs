@@ -13,11 +13,11 @@ use crate::machine::{Machine, Platform};
 use crate::record::members::{
     CONDITIONS, CORRECTED, CPUS, ERRORS, MEMORY_DEVICES, OTHER_PROCESSES, UNCORRECTED,
 };
-use crate::report::document::{fields, members};
-use crate::report::{PageRole, Part, Role, Shown};
 use crate::result::conditions::ErrorCounts;
 use crate::result::{Conditions, HardwareErrors, Outcome};
 use crate::warning::Warnings;
+use latency_report::document::{fields, members};
+use latency_report::{PageRole, Part, Role, Shown};
 
 fields! {
     CPU "cpu" "CPU number.";

@@ -10,8 +10,8 @@ use latency_core::host::{DimmSource, Dimms};
 use super::rates::optional;
 use crate::machine::{Machine, Platform};
 use crate::record::members::{DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS, DIMMS};
-use crate::report::document::members;
-use crate::report::{Level, Part, Role, Shown};
+use latency_report::document::members;
+use latency_report::{Level, Part, Role, Shown};
 
 /// Describes the devices, for programs.
 pub fn members(document: &mut Shown, machine: &Machine) {

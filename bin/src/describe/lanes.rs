@@ -5,8 +5,8 @@ use latency_core::Worded;
 
 use super::{Report, columns, method, point};
 use crate::analysis::lanes::HierarchyPlace;
-use crate::report::{Role, Shown};
 use crate::result::{Point, Walk};
+use latency_report::{Role, Shown};
 
 /// Describes the walk of a point.
 fn members(document: &mut Shown, walk: &Walk) {

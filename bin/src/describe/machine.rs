@@ -17,11 +17,11 @@ use crate::record::members::{
     GOVERNOR, HOST, HOST_NAME, HUGE_PAGES, HYPERVISOR, KERNEL_RELEASE, LABELS, MACHINE, MACHINE_PRODUCT,
     MEMORY_ENCRYPTION, MICROCODE, NODE_CPUS, NODES, PLATFORM, SYSTEM,
 };
-use crate::report::document::{fields, members};
-use crate::report::{Digits, PageRole, Part, Role, Shown, Value};
 use crate::result::{KernelClock, Timer};
 use crate::saved::Saved;
 use crate::words::words;
+use latency_report::document::{fields, members};
+use latency_report::{Digits, PageRole, Part, Role, Shown, Value};
 
 fields! {
     DISTANCES "distances" "Distances to all nodes by firmware (SLIT); 10 is local.";

@@ -8,9 +8,6 @@ use super::{Report, conditions, split};
 use crate::machine::{CoreKind, Machine};
 use crate::plan::budget::Memory;
 use crate::record::members::{HEALTH, L1_CYCLES, PAGES_AS_SMALL, REPEAT, REPEAT_RATIO};
-use crate::report::document::{fields, members};
-use crate::report::figures::Seconds;
-use crate::report::{Digits, Part, Role, Shown};
 use crate::result::{
     Counter, KernelClock, Means, Measurement, OrderWords, Outcome, PageCounts, PageWords, Point, Repeat,
     Timer, Walk,
@@ -18,6 +15,9 @@ use crate::result::{
 use crate::warning::SPARSE;
 use crate::words::words;
 use latency_core::{Bytes, CpuId, CpuSet, Interval, NodeSet, Summary, Worded, joined, plural};
+use latency_report::document::{fields, members};
+use latency_report::figures::Seconds;
+use latency_report::{Digits, Part, Role, Shown};
 
 pub use super::rates::optional;
 

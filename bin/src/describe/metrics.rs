@@ -17,11 +17,11 @@ use crate::record::columns::{
     CLASS, CORES, EXPERIMENT, INITIATOR_NODE, KERNEL, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::Row;
-use crate::report::document::{Attribute, MetricLabel, metrics};
-use crate::report::{Metric, Shown, ShownPart, Value};
 use crate::result::{LoadParts, OrderName, Outcome, Point, Traffic, Undisturbed, Walk};
 use latency_core::Estimate;
 use latency_core::traffic::View;
+use latency_report::document::{Attribute, MetricLabel, metrics};
+use latency_report::{Metric, Shown, ShownPart, Value};
 
 metrics! {
     SUCCESS "run_success" "1 if the run was completed, 0 if it was interrupted or measured nothing.";

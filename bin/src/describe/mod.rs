@@ -29,11 +29,11 @@ use latency_core::arch::Cycles;
 
 use crate::machine::Machine;
 use crate::record::members::{COMMAND, DURATION, PARTIAL, SCHEMA, STARTED, TOOL, TOOL_NAME, VERSION};
-use crate::report::document::fields;
-use crate::report::{Metric, PageRole, Part, Role, Shown, Value};
 use crate::saved::shape;
-use crate::sys::arguments::Arguments;
 use crate::words::words;
+use latency_report::document::fields;
+use latency_report::{Metric, PageRole, Part, Role, Shown, Value};
+use latency_sys::arguments::Arguments;
 
 pub use crate::record::members::{EXPERIMENT, ROWS, SUMMARY};
 pub use report::Report;

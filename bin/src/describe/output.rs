@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use super::columns;
 use crate::options::Options;
-use crate::report::{Field, Format, Level, Shown, Style, Terminal};
+use latency_report::{Field, Format, Level, Shown, Style, Terminal};
 
 /// Columns of tabular formats, group by group.
 pub type Columns = [&'static [Field]; 2];

@@ -8,13 +8,13 @@ use latency_core::Worded;
 use super::columns::{self, RowOrigin};
 use super::{Report, split, undisturbed};
 use crate::machine::Machine;
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{Level, Part, Shown, ShownTable};
 use crate::result::series::EVENTS;
 use crate::result::{
     Evidence, Measurement, OrderName, OrderWords, Outcome, PageCounts, PageWords, Placed, Point, Software,
 };
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{Level, Part, Shown, ShownTable};
 
 fields! {
     POINTS "points" "Evidence for each measured point.";

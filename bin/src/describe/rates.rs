@@ -6,8 +6,8 @@ use core::fmt::{self, Display};
 
 use latency_core::{Estimate, Interval};
 
-use crate::report::Digits;
-use crate::report::figures::decimals;
+use latency_report::Digits;
+use latency_report::figures::decimals;
 
 /// Bytes in a gigabyte, the unit for people.
 pub const GIGA: f64 = 1e9;

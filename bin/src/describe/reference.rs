@@ -12,7 +12,7 @@ use super::rates::optional;
 use super::report::Report;
 use crate::analysis::reference::quantity::{BETWEEN_SOCKETS, READ_OF_SOCKET, REORDER_BUFFER, WITHIN_SOCKET};
 use crate::analysis::reference::{self, PublishedQuantity, Usual, contradiction};
-use crate::report::Shown;
+use latency_report::Shown;
 
 /// The shares of a published reorder buffer that are about half of it.
 const HALF: RangeInclusive<f64> = 0.42..=0.56;

@@ -10,9 +10,9 @@ use crate::result::{
     Conditions, Distribution, Extra, Health, Outcome, Residence, RoundSeries, SpanPoint, Timer,
     lack_core_clock,
 };
-use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 use crate::words::words;
+use latency_sys::arguments::Arguments;
 
 /// The findings of a run and its circumstances: the input of every description.
 #[derive(Clone, Copy, Debug)]

@@ -12,10 +12,10 @@ use crate::analysis::tlb::TlbEnd;
 use crate::machine::Machine;
 use crate::record::members::{TLB_MISS, TLB_PAGE, TLB_PAGES};
 use crate::record::row::Row;
-use crate::report::document::{fields, members};
-use crate::report::figures::Figure;
-use crate::report::{Digits, Part, Shown, ShownTable};
 use crate::result::{LoadParts, Measurement, Outcome, PageWords, Split, Walk};
+use latency_report::document::{fields, members};
+use latency_report::figures::Figure;
+use latency_report::{Digits, Part, Shown, ShownTable};
 
 fields! {
     GROUPED "grouped_chains" "Chains that visit each page several times within a window, beside the random one; empty without them.";

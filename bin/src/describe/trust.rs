@@ -9,9 +9,9 @@ use super::rates::{confidence, headline, optional};
 use super::{Report, reference};
 use crate::analysis::reference::PublishedQuantity;
 use crate::record::members::{CODE, EMULATED, OMITTED, REASONS, SEVERITY, TRUST, TRUST_LEVEL, WARNINGS};
-use crate::report::document::{fields, members};
-use crate::report::{PageRole, Part, Role, Shown, ShownPart};
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
+use latency_report::document::{fields, members};
+use latency_report::{PageRole, Part, Role, Shown, ShownPart};
 
 fields! {
     CPU "cpu" "CPU of the warning; only in warnings about one CPU.";

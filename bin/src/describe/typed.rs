@@ -5,7 +5,7 @@ use core::mem;
 
 use latency_core::joined;
 
-use crate::sys::arguments::Arguments;
+use latency_sys::arguments::Arguments;
 
 /// Returns arguments without the options that name files, and without these names.
 pub fn without_files(arguments: Arguments) -> impl Iterator<Item = &'static [u8]> + Clone {

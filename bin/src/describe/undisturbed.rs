@@ -9,10 +9,10 @@ use latency_core::{Estimate, Interval, Summary};
 
 use super::rates::{confidence, is_wide, optional};
 use super::{Report, columns};
-use crate::report::figures::Seconds;
-use crate::report::{Digits, Shown, ShownTable};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
+use latency_report::figures::Seconds;
+use latency_report::{Digits, Shown, ShownTable};
 
 /// The relative difference below the typical latency up to which a value counts as the same.
 const SAME: f64 = 0.01;

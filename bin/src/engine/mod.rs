@@ -49,7 +49,7 @@ pub mod threads;
 pub mod with_generators;
 pub mod with_partners;
 
-use crate::sys::heap::HEAP;
+use latency_sys::heap::HEAP;
 
 /// Calls `measure`, in which an allocation is a defect of the program: it would disturb what is timed.
 pub fn sealed<T>(measure: impl FnOnce() -> T) -> T {

@@ -16,8 +16,8 @@ use crate::machine::Machine;
 use crate::plan::regions::MOST;
 use crate::plan::{self, Budget, Memory, PlannedRegion, Regions};
 use crate::result::{Means, Placed, Point};
-use crate::sys::{Errno, Table};
 use crate::warning::{Warning, Warnings};
+use latency_sys::{Errno, Table};
 
 /// A piece of memory that was placed, with its region and the first point that needs it.
 pub struct Piece {

@@ -23,8 +23,8 @@ use crate::engine::stopwatch::Stopwatch;
 use crate::error::Attempt;
 use crate::machine::{Machine, Platform};
 use crate::result::{Audit, Outcome, Point, Timer, Walk};
-use crate::sys::time;
 use crate::warning::{SPARSE, Warning, Warnings};
+use latency_sys::time;
 
 /// Minimum distance of a ratio's interval from one for a warning.
 const TOLERANCE: f64 = 0.02;

@@ -5,10 +5,10 @@ use core::fmt::{self, Write};
 
 use latency_core::Text;
 
-use crate::sys::out::Messages;
-use crate::sys::terminal::Stream;
-use crate::sys::time;
 use latency_core::words::When;
+use latency_sys::out::Messages;
+use latency_sys::terminal::Stream;
+use latency_sys::time;
 
 /// Control sequence that returns to the start of the line and clears it (ECMA-48 EL).
 const CLEAR: &str = "\r\x1b[K";

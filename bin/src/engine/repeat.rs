@@ -13,8 +13,8 @@ use crate::error::Failure;
 use crate::machine::{Machine, Platform};
 use crate::plan::{Budget, Memory, Optional};
 use crate::result::{Outcome, Repeat};
-use crate::sys::time;
 use crate::warning::Warning;
+use latency_sys::time;
 
 /// Maximum nanoseconds of the second measurement, without placing its memory.
 const LONGEST_NS: f64 = 2e9;

@@ -18,7 +18,7 @@ use crate::error::{Attempt, Failure};
 use crate::machine::Machine;
 use crate::plan::{Budget, Memory};
 use crate::result::{Exclusion, Outcome, Point, point};
-use crate::sys::{Table, time};
+use latency_sys::{Table, time};
 
 /// A function that makes a run's visits: the schedule alone, or with more before and after it.
 pub type Visits<'v, 'a> = dyn FnMut(&mut Session<'a, '_>, &mut RealSchedule<'_>) -> Attempt + 'v;

@@ -10,7 +10,7 @@ use crate::engine::placement::Witness;
 use crate::error::{Attempt, Failure};
 use crate::plan::budget::WAKE_NS;
 use crate::result::{Counted, PerLine, Point, Round, Software};
-use crate::sys::{signal, time};
+use latency_sys::{signal, time};
 
 /// The changes to a chain since it was last walked for this point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use crate::engine::progress::Progress;
 use crate::engine::stopwatch::{CpuTimes, Meter, Stopwatch};
 use crate::machine::Machine;
 use crate::result::{Clocks, Distribution, Extra, Outcome, Point, Repeat, Residence, SpanPoint, Timer};
-pub use crate::sys::signal::{Deadline, interrupted, requested};
-pub use crate::sys::time::now_ns;
-use crate::sys::{Errno, Table};
 use crate::warning::{Warning, Warnings};
+pub use latency_sys::signal::{Deadline, interrupted, requested};
+pub use latency_sys::time::now_ns;
+use latency_sys::{Errno, Table};
 
 /// Observations during a measurement.
 #[derive(Debug)]

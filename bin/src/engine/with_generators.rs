@@ -15,8 +15,8 @@ use crate::error::{Attempt, Failure, PlacementError};
 use crate::plan::Budget;
 use crate::plan::regions::MOST;
 use crate::result::{Point, Walk};
-use crate::sys::{Errno, SystemFiles, Table, thread};
 use crate::warning::Warning;
+use latency_sys::{Errno, SystemFiles, Table, thread};
 
 /// Maximum seconds of a stall by an interrupt or the hypervisor that generators make up for. On a virtual CPU a timer's
 /// tick costs 10 us, and the hypervisor 25 to 100 us 140 times a second, 0.7 % of the time. If generators make up for

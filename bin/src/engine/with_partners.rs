@@ -16,7 +16,7 @@ use crate::engine::threads::partners::{
 use crate::error::{Attempt, Failure, PlacementError, TimingError};
 use crate::plan::{Budget, Memory, Optional};
 use crate::result::{Counter, Owned, PerLine, PingPong, Point, Walk};
-use crate::sys::thread;
+use latency_sys::thread;
 
 /// Nanoseconds of exchanges before the first window of a visit, so that sleeping threads wake up and clocks rise.
 const WAKING_NS: f64 = 100e3;

@@ -22,7 +22,7 @@ use latency_core::text::split;
 use latency_core::{Bytes, messages};
 
 use crate::options::{FLAGS, FlagId, FlagSet, UsageError};
-use crate::sys::{Errno, Table};
+use latency_sys::{Errno, Table};
 
 pub use outcome::{MissingHosts, NoVerdict, Outliers, OutputError, Regression, TimingError};
 pub use placement::{LONGEST_STEP_NS, PlacementError};

@@ -3,10 +3,10 @@
 use core::fmt::{self, Display};
 
 use crate::options::tokens::Escaped;
-use crate::report::ByPercent;
-use crate::sys::Errno;
 use crate::words::words;
 use latency_core::{Trimmed, messages};
+use latency_report::ByPercent;
+use latency_sys::Errno;
 
 messages! {
     /// There is no usable clock, or the result is unreliable.

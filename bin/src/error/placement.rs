@@ -5,8 +5,8 @@ use latency_core::{
     Bytes, CpuId, CpuSet, NodeId, NodeSet, PageSize, PageSizes, Picoseconds, ToReal, joined, messages, plural,
 };
 
-use crate::report::Digits;
-use crate::sys::Errno;
+use latency_report::Digits;
+use latency_sys::Errno;
 
 /// Maximum step of a counter that times single loads, in nanoseconds: percentiles of longer steps would be those of the
 /// counter.

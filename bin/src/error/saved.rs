@@ -6,7 +6,7 @@ use latency_core::text::split;
 use latency_core::{Bytes, Pages, Text, joined, messages};
 
 use crate::options::tokens::Escaped;
-use crate::sys::Errno;
+use latency_sys::Errno;
 
 /// A defect of a file, and its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use crate::describe::method::optional;
 use crate::describe::{self, CommandRun, point, trust};
 use crate::plan::duration::Range;
 use crate::plan::{Budget, regions};
-use crate::report::document::{fields, members};
-use crate::report::{Level, Part, Role, Shown, ShownTable};
 use crate::result::{OrderName, Point, Walk};
 use latency_core::{Worded, plural};
+use latency_report::document::{fields, members};
+use latency_report::{Level, Part, Role, Shown, ShownTable};
 
 fields! {
     pub PLAN "plan" "True if nothing was measured; this is a plan.";

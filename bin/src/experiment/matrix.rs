@@ -21,16 +21,16 @@ use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::{self, Budget, Plan, Planning, Scope};
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::figures::Figure;
-use crate::report::{
-    Axis, Chart, ChartPoint, Data, Digits, Field, Level, Mark, Matrix, Part, Picture, Role, Scale, Series,
-    Shown, Unit,
-};
 use crate::result::{Exclusion, OrderWords, Outcome, PageWords, Point};
 use crate::warning::Warnings;
 use crate::words::words;
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::figures::Figure;
+use latency_report::{
+    Axis, Chart, ChartPoint, Data, Digits, Field, Level, Mark, Matrix, Part, Picture, Role, Scale, Series,
+    Shown, Unit,
+};
 
 /// The experiment that runs if none is named.
 pub const MATRIX: Experiment = Experiment {

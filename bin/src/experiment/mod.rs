@@ -48,7 +48,7 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, Options};
 use crate::plan::{Budget, EachPoint, Plan, Planning};
 use crate::result::Point;
-use crate::sys::Table;
+use latency_sys::Table;
 
 /// An experiment.
 pub struct Experiment {

@@ -14,11 +14,11 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{FEWEST_ROUNDS, PLACES};
 use crate::plan::{Budget, Pass, Plan, Planning, sizes};
 use crate::record::members::{BACKWARD, RANDOM, SEQUENTIAL};
-use crate::report::document::{fields, members};
-use crate::report::{Digits, Level, Role, Shown};
 use crate::result::{Outcome, Strided};
-use crate::sys::Table;
 use latency_core::{Bytes, Estimate, Side};
+use latency_report::document::{fields, members};
+use latency_report::{Digits, Level, Role, Shown};
+use latency_sys::Table;
 
 /// Default working set: far larger than most caches, and written within a tenth of a second.
 const SIZE: Bytes = Bytes(256 << 20);

@@ -15,9 +15,9 @@ use crate::describe::{Report, ReportParts, columns, lanes as chains, point, refe
 use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::{self, Budget};
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{Axis, Chart, ChartPoint, Digits, Level, Part, Picture, Scale, Series, Shown, Unit};
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{Axis, Chart, ChartPoint, Digits, Level, Part, Picture, Scale, Series, Shown, Unit};
 
 /// Inverse throughput against the number of chains.
 pub const PARALLEL: Experiment = Experiment {

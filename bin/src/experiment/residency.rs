@@ -20,13 +20,13 @@ use crate::engine::schedule::residency::{self, ResidencyLimits};
 use crate::options::{Descriptor, FlagSet};
 use crate::plan::budget::PLACES;
 use crate::plan::{self, Budget, Plan, Planning, sizes};
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{
+use crate::result::{Point, Residence};
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{
     Axis, Chart, ChartPoint, Digits, Level, Part, Picture, Role, Scale, Series, Shown, Unit,
 };
-use crate::result::{Point, Residence};
-use crate::sys::Table;
+use latency_sys::Table;
 
 /// Average time for the latency of a working set, which is measured first.
 const SHARE_NS: f64 = 0.8e9;

@@ -23,9 +23,9 @@ use crate::options::Options;
 use crate::plan::budget::Memory;
 use crate::plan::{self, Budget, Planning, duration, regions};
 use crate::result::{Conditions, Counter, Exclusion, Health, Outcome, Point, Timer};
-use crate::sys::Table;
-use crate::sys::arguments::Arguments;
 use crate::warning::{Warning, Warnings};
+use latency_sys::Table;
+use latency_sys::arguments::Arguments;
 
 /// A plan: points and budget, with the warnings of both.
 pub struct Planned {

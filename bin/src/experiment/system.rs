@@ -18,12 +18,12 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::Budget;
 use crate::plan::sizes::default_size;
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{Level, Part, Role, Shown};
-use crate::sys::Table;
 use crate::warning::Warning;
 use crate::words::words;
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{Level, Part, Role, Shown};
+use latency_sys::Table;
 
 /// The experiment without a measurement.
 pub const SYSTEM: Experiment = Experiment {

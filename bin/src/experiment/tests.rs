@@ -23,10 +23,10 @@ use crate::machine::processor::{identify, small_cores};
 use crate::machine::{Machine, Platform};
 use crate::options::{self, FlagSet, Options};
 use crate::plan::{Budget, Planning, Scope, duration, matrix, working_set};
-use crate::report::FORMATS;
 use crate::result::Point;
 use crate::tests::plain::assert_plain;
 use crate::warning::{Warning, Warnings};
+use latency_report::FORMATS;
 
 pub(crate) struct Fixture(BTreeMap<String, String>);
 

@@ -14,10 +14,10 @@ use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::PLACES;
 use crate::plan::{self, Budget, Optional, Plan, Planning, sizes};
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{Digits, Level, Part, Role, Shown};
 use crate::result::{Exclusion, PageWords, Point};
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{Digits, Level, Part, Role, Shown};
 
 /// Working sets for each doubling of a range, unless the user gave their number.
 const PER_OCTAVE: u32 = 1;

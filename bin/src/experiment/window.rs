@@ -21,11 +21,11 @@ use crate::engine::stopwatch;
 use crate::options::{Descriptor, FlagSet};
 use crate::plan::{self, Budget};
 use crate::record::members::REORDER_BUFFER;
-use crate::report::document::{fields, members};
-use crate::report::{
+use crate::result::{Extra, Reach, Walk};
+use latency_report::document::{fields, members};
+use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown, Unit,
 };
-use crate::result::{Extra, Reach, Walk};
 
 /// Number of fillers between two rows of the table.
 const STEP: usize = 64;

@@ -7,8 +7,8 @@ use latency_core::{CpuId, CpuSet, LineSize, NodeId, NodeSet, Text};
 
 use super::Machine;
 use super::processor::{self, Platform, Processor};
-use crate::sys::{Errno, SystemFiles, Table, auxv, cpu, numa};
 use crate::warning::{ShortText, Warning, Warnings};
+use latency_sys::{Errno, SystemFiles, Table, auxv, cpu, numa};
 
 /// Detects the hardware that the machine's CPUs share, for experiments that choose among them, by these files.
 ///

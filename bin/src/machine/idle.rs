@@ -7,7 +7,7 @@ use latency_core::topology::{Files, threads_of_core};
 use latency_core::{CpuId, CpuSet, NodeId, NodeSet, ToReal};
 
 use super::{Instead, Machine};
-use crate::sys::{Errno, Table};
+use latency_sys::{Errno, Table};
 
 /// Nanoseconds between both readings: 20 ticks of the kernel.
 pub const LOOK_NS: u64 = 200_000_000;

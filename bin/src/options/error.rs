@@ -4,7 +4,7 @@ use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, NodeSet, joined, mess
 
 use super::tokens::Escaped;
 use super::{Descriptor, Flag, FlagId, MAX_OPERANDS, MOST_OUTPUTS, ValueError, ValueKind};
-use crate::report::{Format, Purpose};
+use latency_report::{Format, Purpose};
 
 messages! {
     /// An invalid argument: invalid alone, together with others, or on this machine.

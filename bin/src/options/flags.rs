@@ -15,8 +15,8 @@ use super::choices::{
 };
 use super::values::{self, ValueError};
 use super::{Descriptor, Help, Options, pairs};
-use crate::report::Format;
 use Setter::{Switch, Value};
+use latency_report::Format;
 
 /// Maximum `--points-per-octave`: a step of 1/64 of an octave is 1 %, below the spread between placements.
 const MOST_POINTS: u32 = 64;

@@ -9,8 +9,8 @@ use super::Descriptor;
 use super::bits::FlagSet;
 use super::choices::Help;
 use super::flags::{FLAGS, Flag, FlagId, FlagText, GROUPS, Group};
-use crate::report::figures::width;
-use crate::report::{Format, Wrap};
+use latency_report::figures::width;
+use latency_report::{Format, Wrap};
 
 /// Maximum width of a help text in columns, which every terminal has.
 const WIDTH: usize = 80;

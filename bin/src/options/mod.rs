@@ -33,7 +33,7 @@ use latency_core::traffic::{LoadFrom, Threads, View};
 use latency_core::words::When;
 use latency_core::{Bytes, CpuId, CpuSet, IdSet, NodeId, NodeSet, Pages, Picoseconds};
 
-use crate::report::{Format, Purpose};
+use latency_report::{Format, Purpose};
 
 pub use bits::FlagSet;
 pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, ValueKind};

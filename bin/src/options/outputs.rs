@@ -4,7 +4,7 @@ use super::bits::FlagSet;
 use super::flags::{FLAGS, FlagId};
 use super::tokens::Escaped;
 use super::{MOST_OUTPUTS, Options, UsageError};
-use crate::report::{Format, Purpose};
+use latency_report::{Format, Purpose};
 
 /// Options that choose the format. Several may be given if they agree.
 pub(super) const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);

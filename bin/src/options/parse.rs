@@ -9,8 +9,8 @@ use super::nearest::{self, nearest};
 use super::outputs::FORMAT_FLAGS;
 use super::tokens::{Escaped, Token, Tokens};
 use super::{Descriptor, Help, Options, Pairs, Selection, UsageError};
-use crate::report::Format;
-use crate::sys::auxv::page_size;
+use latency_report::Format;
+use latency_sys::auxv::page_size;
 
 /// Why a range of sizes and a size contradict each other.
 const ONE_SIZE: &str = "one is a range of sizes, the other one size";

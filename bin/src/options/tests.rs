@@ -5,10 +5,10 @@ use super::tokens::Escaped;
 use super::*;
 
 use crate::catalogue::DESCRIPTORS;
-use crate::report::{rows, stored, svg, table};
 use crate::tests::plain::assert_plain;
 use latency_core::PageSize;
 use latency_core::kernel::lanes::PARALLEL;
+use latency_report::{rows, stored, svg, table};
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};

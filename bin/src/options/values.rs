@@ -14,7 +14,7 @@ use latency_core::{Bytes, CpuId, IdSet, PageSize, Pages, Picoseconds, Worded, jo
 
 use super::choices::{Kinds, Rate};
 use super::tokens::Escaped;
-use crate::report::Format;
+use latency_report::Format;
 
 messages! {
     /// The reason for refusing a value. `Display` writes the reason without the value.

@@ -508,8 +508,8 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::Errno;
     use latency_core::{CpuId, LineSize, NodeId, kernel};
+    use latency_sys::Errno;
 
     #[test]
     fn any_number_of_points_has_room_for_an_interval() {

@@ -12,8 +12,8 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::{Machine, Platform};
 use crate::options::{Options, Pairs};
 use crate::result::{LineLevel, Owned, PingPong, Point, Walk};
-use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
+use latency_sys::Table;
 
 /// Number of lines, unless the user gave one.
 const LINES: u32 = 16;

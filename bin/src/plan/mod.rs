@@ -28,8 +28,8 @@ use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::{self, Options};
 use crate::result::{Point, Walk, point};
-use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
+use latency_sys::Table;
 
 /// The inputs of a plan.
 pub struct Planning<'p, 'a> {

@@ -6,8 +6,8 @@
 use core::fmt::{self, Debug};
 use core::ops::{BitOr, Deref};
 
-use crate::report::Field;
-use crate::report::document::ENDS;
+use latency_report::Field;
+use latency_report::document::ENDS;
 
 /// A column, by its place in the table. Dereferences to its field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 //!
 //! The columns of points have their own table. Members that are never read back are declared where they are written.
 
-use crate::report::document::fields;
+use latency_report::document::fields;
 
 // The document, and the run.
 fields! {

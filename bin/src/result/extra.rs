@@ -9,8 +9,8 @@ use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::{Bytes, Estimate, Interval, LineSize, Pages, Summary};
 
 use super::point::Reach;
-use crate::sys::Errno;
 use crate::warning::NoCounters;
+use latency_sys::Errno;
 
 /// Findings that are not points, from the experiments that seek them.
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,7 +11,7 @@ use latency_core::Bytes;
 use crate::error::Problem;
 use crate::error::{Failure, SavedError};
 use crate::options::tokens::Escaped;
-use crate::sys::{Errno, Table, file};
+use latency_sys::{Errno, Table, file};
 
 /// Maximum size of a file. A result of thousands of points has a few megabytes; a larger file is something else.
 pub const LARGEST_FILE: Bytes = Bytes(16 << 20);

@@ -37,9 +37,9 @@ use tree::{JsonTree, JsonValue};
 use crate::error::{Failure, SavedError};
 use crate::options::tokens::Escaped;
 use crate::record::members::{ROWS, SECTIONS_OF};
-use crate::sys::file;
-use crate::sys::terminal::Stream;
-use crate::sys::{Errno, Table};
+use latency_sys::file;
+use latency_sys::terminal::Stream;
+use latency_sys::{Errno, Table};
 
 /// The defect of saved results in place of the result of a host: they have no conditions.
 const COLLECTION: Problem =

@@ -15,7 +15,7 @@ use crate::record::columns::{
 };
 use crate::record::members::{CORE_TYPES, PEAK_BANDWIDTH};
 use crate::record::row::{MEDIAN, MOST, Row, UNKNOWN};
-use crate::report::document::ENDS;
+use latency_report::document::ENDS;
 
 /// Reads the value of a name and its interval.
 fn estimate(object: JsonValue<'_>, name: &str) -> Estimate {

@@ -7,7 +7,7 @@ use crate::analysis::tlb::{TlbEnd, TlbLevels};
 use crate::record::columns::PAGES_ASKED;
 use crate::record::members::{TLB_LEVELS, TLB_MISS, TLB_PAGE, TLB_PAGES};
 use crate::record::row::Row;
-use crate::report::document::ENDS;
+use latency_report::document::ENDS;
 
 /// The levels of the TLB for one kind of pages.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,8 +7,8 @@ use core::mem::{discriminant, swap};
 use latency_core::{Bytes, NodeId};
 
 use super::{Severity, Warning};
-use crate::report::Wrap;
-use crate::report::terminal::Ascii;
+use latency_report::Wrap;
+use latency_report::terminal::Ascii;
 
 /// Maximum number of warnings in a set. People would not read more.
 const CAPACITY: usize = 64;

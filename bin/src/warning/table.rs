@@ -13,9 +13,9 @@ use super::entry::About::{self, Cpu, Level, Node, Point, Run, Size, Traffic};
 use super::entry::Severity::{self, Fair, Note, Poor};
 use super::entry::{Beside, Clipped, NoCounters, ShortText};
 use super::entry::{Entry, Facts, percent, percent_off, size_option};
-use crate::report::Digits;
-use crate::sys::Errno;
 use crate::words::words;
+use latency_report::Digits;
+use latency_sys::Errno;
 
 /// Minimum share of a CPU for other work at which it changes caches and clocks in most trials. Trials that less work
 /// interrupts are not used.

@@ -1,11 +1,11 @@
 //! The exact text of every warning, and the set of warnings.
 
 use super::*;
-use crate::sys::Errno;
 use crate::tests::plain::assert_plain;
 use crate::words::{AARCH64, speak};
 use latency_core::host::Bound;
 use latency_core::{Hertz, LineSize, PageSize, Pages, Picoseconds, Text};
+use latency_sys::Errno;
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};

@@ -1,4 +1,4 @@
-//! The names of `bin/src/sys/shared.rs`. Each access asks the model for its result.
+//! The names of `bin/sys/src/shared.rs`. Each access asks the model for its result.
 
 pub use std::sync::atomic::Ordering;
 

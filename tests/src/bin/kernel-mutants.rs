@@ -47,7 +47,7 @@ const fn mutant(what: &'static str, file: &'static str, from: &'static str, to: 
 }
 
 const fn of_mailbox(what: &'static str, from: &'static str, to: &'static str) -> Mutant {
-    Mutant { by: Tests::Mailbox, ..mutant(what, "bin/src/sys/mailbox.rs", from, to) }
+    Mutant { by: Tests::Mailbox, ..mutant(what, "bin/sys/src/mailbox.rs", from, to) }
 }
 
 const CHASE: &str = "asm/aarch64/chase.s";

@@ -14,8 +14,12 @@ use std::{env, fs, process};
 const SHOWN: usize = 40;
 
 /// The crates whose modules are files of this workspace, with their folders.
-const OWN: [(&str, &str); 3] =
-    [("latency_bench", "bin/src"), ("latency_report", "bin/report/src"), ("latency_core", "core/src")];
+const OWN: [(&str, &str); 4] = [
+    ("latency_bench", "bin/src"),
+    ("latency_core", "core/src"),
+    ("latency_report", "bin/report/src"),
+    ("latency_sys", "bin/sys/src"),
+];
 
 fn main() {
     let Some(path) = env::args_os().nth(1) else {

@@ -3,7 +3,7 @@
 use latency_core::{Estimate, Interval, ToReal};
 
 use crate::record::members::{self, HEALTH, MEMORY, MODEL, SUMMARY};
-use crate::report::document::ENDS;
+use latency_report::document::ENDS;
 
 /// A fact of a result. The last two are of the common points of two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use latency_core::{Estimate, Interval, Side, ToReal, Worded, worded};
 use super::facts::{Fact, SavedFacts};
 use crate::analysis::comparison::PointPair;
 use crate::record::columns::EXPERIMENT;
-use crate::report::ByPercent;
 use Clause::{Along, Clear, Clocked, Equal, Kept, Minor, Near, Same, Steady, Still, Within};
+use latency_report::ByPercent;
 
 /// The largest factor of a fact that stayed the same, over its whole interval.
 const SAME: f64 = 1.08;

@@ -22,8 +22,8 @@ use alloc::vec::Vec;
 use latency_core::math::{exp, ln, sqrt};
 use latency_core::{Bytes, Estimate, Interval, ToReal, sort_by};
 
-use crate::report::chart::vector;
 use crate::result::Samples;
+use latency_report::chart::vector;
 
 /// Number of the nearest points that show the scatter.
 const NEAREST: usize = 8;

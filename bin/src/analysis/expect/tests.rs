@@ -8,8 +8,8 @@ use crate::record::columns::{
     CHAINS, CORES, Column, EXPERIMENT, INITIATOR_NODE, NS, ORDER, PAGES_OBTAINED, PREFETCH, STRIDE,
     TARGET_NODE, TRAFFIC, TRANSLATION, WITHOUT_TRANSLATION, WORKING_SET,
 };
-use crate::report::Value;
 use latency_core::Interval;
+use latency_report::Value;
 use std::vec;
 use std::vec::Vec;
 

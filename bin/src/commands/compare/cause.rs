@@ -6,11 +6,11 @@ use super::view::{self, Differs, TRUST};
 use crate::analysis::cause::{CauseEvidence, LikelyCause, SavedFacts, find, of_matrix};
 use crate::analysis::comparison::{Comparison, Files};
 use crate::record::members::CPU_BRAND;
-use crate::report::Shown;
-use crate::report::document::fields;
 use crate::saved::Saved;
 use crate::saved::alike::{PLACE_OF_NODES, TABLE};
 use crate::saved::conditions::{EMULATED, PLATFORM};
+use latency_report::Shown;
+use latency_report::document::fields;
 
 fields! {
     LIKELY "likely_cause" "Likely cause of the difference; null if the results do not have the signature of exactly one cause.";

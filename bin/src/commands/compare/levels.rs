@@ -8,11 +8,11 @@ use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
 use crate::record::columns::{ColumnSet, STRIDE, WORKING_SET};
 use crate::record::row::Row;
-use crate::report::Part;
-use crate::report::Shown;
-use crate::report::document::{self, fields, members};
 use crate::result::Samples;
 use crate::saved::{Saved, tlb};
+use latency_report::Part;
+use latency_report::Shown;
+use latency_report::document::{self, fields, members};
 
 fields! {
     LEVELS "levels" "Cache levels of both curves, nearest first, then memory; empty if A or B is not a curve.";

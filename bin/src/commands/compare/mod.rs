@@ -18,10 +18,10 @@ use crate::error::{Failure, NoVerdict, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::record::columns::{ColumnSet, TRANSLATION};
 use crate::record::row::Row;
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{ByPercent, Digits, Part, Purpose, Role, Shown, Value};
 use crate::saved::{self, Saved};
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{ByPercent, Digits, Part, Purpose, Role, Shown, Value};
 use points::COLUMNS;
 use view::{ComparisonView, first_name};
 

@@ -12,8 +12,8 @@ use crate::describe::{self, columns};
 use crate::record::columns::{CLASS, ColumnSet, INITIATOR_CPU, TARGET_CPU, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
 use crate::record::row::differing;
-use crate::report::document::fields;
-use crate::report::{
+use latency_report::document::fields;
+use latency_report::{
     Axis, AxisRange, Chart, ChartPoint, Data, Digits, Field, Level, Part, Picture, Scale, Series, Shown, Unit,
 };
 

@@ -10,8 +10,8 @@ use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup, 
 use crate::commands::listed;
 use crate::record::columns::{ColumnSet, INITIATOR_NODE, TARGET_NODE, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
-use crate::report::document::fields;
-use crate::report::{ByPercent, Part, Shown};
+use latency_report::document::fields;
+use latency_report::{ByPercent, Part, Shown};
 
 fields! {
     DIFFERENCES "differences" "Parts of the result that differ, largest difference first; empty if there is no verdict.";

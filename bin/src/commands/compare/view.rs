@@ -14,11 +14,11 @@ use crate::options::Options;
 use crate::record::columns::{CORE_GHZ, ColumnSet, PAGES_ASKED, PAGES_OBTAINED, SEED, WORKING_SET};
 use crate::record::label::shown as shown_value;
 use crate::record::row::Row;
-use crate::report::document::fields;
-use crate::report::{Part, Role, Shown};
 use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, TEXTS, VERIFIED, WHOLE, of_result};
 use crate::saved::conditions::CONDITIONS;
 use crate::saved::{self, Saved};
+use latency_report::document::fields;
+use latency_report::{Part, Role, Shown};
 
 /// The detectable difference above which a comparison is useless, because it would miss differences that matter.
 const BLIND: f64 = 0.2;

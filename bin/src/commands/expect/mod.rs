@@ -25,11 +25,11 @@ use crate::record::columns::{
     CHAINS, CORES, ColumnSet, EXPERIMENT, HOST, PAGES_ASKED, PAGES_OBTAINED, STARTED, WORKING_SET,
 };
 use crate::record::row::Row;
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{Digits, Level, Part, Role, Shown};
 use crate::result::{PageKind, PageWords};
 use crate::saved::{Saved, tlb};
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{Digits, Level, Part, Role, Shown};
 
 /// The `expect` command.
 pub const EXPECT: Command = Command {

@@ -13,7 +13,7 @@ use crate::error::{Failure, Typed};
 use crate::machine::Machine;
 use crate::options::{FlagId, Options};
 use crate::plan::curve::first_level_cache;
-use crate::sys::arguments::Arguments;
+use latency_sys::arguments::Arguments;
 
 /// The ratio of the ends of the shortest curve: six octaves, more than a knee needs on either side.
 const SPAN: u64 = 64;

@@ -7,8 +7,8 @@ use super::runs::Runs;
 use crate::error::{Failure, MissingHosts, SavedError};
 use crate::options::tokens::Escaped;
 use crate::saved::{self, conditions::escaped, documents};
-use crate::sys::Errno;
 use latency_core::Text;
+use latency_sys::Errno;
 
 /// The expected hosts without a result.
 pub struct Expected {

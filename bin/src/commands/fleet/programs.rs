@@ -11,10 +11,10 @@ use super::view::FleetView;
 use crate::commands::compare::cause;
 use crate::describe::{self, columns, trust};
 use crate::record::row::Row;
-use crate::report::document::{fields, members};
-use crate::report::{Field, Metric, Part, Shown, Value};
 use crate::saved::{self, alike};
 use latency_core::{Estimate, Worded};
+use latency_report::document::{fields, members};
+use latency_report::{Field, Metric, Part, Shown, Value};
 
 fields! {
     POINT "point" "Experiment and point, in words.";

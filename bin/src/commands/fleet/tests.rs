@@ -15,8 +15,8 @@ use super::FLEET;
 use crate::catalogue::DESCRIPTORS;
 use crate::describe::{CommandRun, output};
 use crate::options;
-use crate::report::{FORMATS, Terminal};
-use crate::sys::arguments::Arguments;
+use latency_report::{FORMATS, Terminal};
+use latency_sys::arguments::Arguments;
 
 /// Temporary files that are removed when the test ends.
 #[derive(Default)]

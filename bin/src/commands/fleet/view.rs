@@ -20,8 +20,8 @@ use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
 use crate::describe::time::Utc;
 use crate::options::Options;
-use crate::report::{Digits, Level, Role, Shown};
 use crate::saved::{self, alike};
+use latency_report::{Digits, Level, Role, Shown};
 
 /// Maximum number of names in a sentence or list.
 const NAMED: usize = 8;

@@ -25,8 +25,8 @@ use crate::experiment::{
 use crate::machine::Machine;
 use crate::options::{self, Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::plan::duration::{self, Range};
-use crate::report::figures::width;
-use crate::sys::arguments::Arguments;
+use latency_report::figures::width;
+use latency_sys::arguments::Arguments;
 
 pub use planned::Plans;
 pub use run::Sections;

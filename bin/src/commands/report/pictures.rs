@@ -9,8 +9,8 @@ use crate::analysis::traffic::bytes_per_line;
 use crate::record::columns::{ColumnSet, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::row::{Row, differing};
-use crate::report::chart::vector;
-use crate::report::{
+use latency_report::chart::vector;
+use latency_report::{
     Axis, AxisRange, Chart, ChartPoint, Digits, Matrix, Picture, Scale, Series, Shown, Unit,
 };
 

@@ -13,9 +13,9 @@ use crate::options::Options;
 use crate::plan::duration::{self, Range};
 use crate::plan::{self, regions};
 use crate::record::members::SECTIONS_OF;
-use crate::report::{Level, PageRole, Part, Role, Shown};
 use alloc::vec::Vec;
 use latency_core::math;
+use latency_report::{Level, PageRole, Part, Role, Shown};
 
 /// The plans of all sections.
 pub struct Plans {

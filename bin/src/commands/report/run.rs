@@ -15,8 +15,8 @@ use crate::error::{Failure, PlacementError, TimingError};
 use crate::experiment::run_experiment::{self, Effort, ExperimentRun, run_experiment};
 use crate::machine::{Machine, detect};
 use crate::options::Options;
-use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
+use latency_sys::arguments::Arguments;
 
 /// Multiple of its share of the time after which a section ends with what is measured.
 const MOST_SHARES: f64 = 2.0;

@@ -21,10 +21,10 @@ use crate::record::columns::{CLASS, ColumnSet, PAGES_OBTAINED, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::members::{FILE_EXPERIMENT, FILE_POINTS, FILES};
 use crate::record::row::{Row, differing};
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{Digits, Level, PageRole, Part, Purpose, Role, Shown};
 use crate::saved::{self, Saved};
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{Digits, Level, PageRole, Part, Purpose, Role, Shown};
 
 fields! {
     pub RESULTS "results" "Number of saved results; a saved report has several.";

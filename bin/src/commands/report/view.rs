@@ -18,11 +18,11 @@ use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::record::members::SECTIONS_OF;
-use crate::report::document::{field, fields};
-use crate::report::{Field, Level, PageRole, Part, Role, Shown};
 use crate::result::{Measurement, Outcome, PageWords, Point};
-use crate::sys::arguments::Arguments;
 use crate::warning::{Warning, Warnings};
+use latency_report::document::{field, fields};
+use latency_report::{Field, Level, PageRole, Part, Role, Shown};
+use latency_sys::arguments::Arguments;
 
 fields! {
     NOT_MEASURED "not_measured" "Sections that could not be measured here.";

@@ -15,8 +15,8 @@ use crate::machine::{Machine, Platform};
 use crate::plan::sizes;
 use crate::result::conditions::{CpuTime, OTHER_WORK, SIBLING_BUSY, STOLEN};
 use crate::result::{Conditions, Counter, OnCpu, Point, Timer, Walk};
-use crate::sys::{SystemFiles, Table, cpu, time};
 use crate::warning::{Warning, Warnings};
+use latency_sys::{SystemFiles, Table, cpu, time};
 
 /// Minimum share of other work that counts if it is measured in ticks of a hundredth of a second: the kernel attributes
 /// some ticks to the thread that was interrupted.

@@ -12,8 +12,8 @@ use crate::error::{Attempt, Failure};
 use crate::machine::{Machine, Platform, Sizing};
 use crate::plan;
 use crate::result::Point;
-use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
+use latency_sys::Table;
 
 /// Maximum nanoseconds of a search; on a quiet machine it ends in a fifth of that.
 const LIMIT_NS: f64 = 2e9;

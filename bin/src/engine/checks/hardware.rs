@@ -12,8 +12,8 @@ use latency_core::topology::{Files, failed_pages, files};
 use latency_core::{Bytes, CpuId, NodeId, NodeSet};
 
 use crate::result::HardwareErrors;
-use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
+use latency_sys::Table;
 
 /// Maximum bytes of /proc/interrupts that are read: some hundred lines, each with a column for each CPU.
 const MOST_READ: usize = 2 << 20;

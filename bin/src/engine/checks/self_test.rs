@@ -166,8 +166,8 @@ pub(crate) fn hit_cycles(
 mod tests {
     use super::*;
     use crate::result::OnCpu;
-    use crate::sys::Table;
     use latency_core::{CpuId, LineSize, NodeId, Pages};
+    use latency_sys::Table;
     use std::cell::Cell;
 
     #[test]

@@ -19,8 +19,8 @@ use crate::engine::stopwatch::{Loads, Positions, SideBySide, Singles, Stopwatch,
 use crate::engine::threads::generators::{Generators, TrafficWalk};
 use crate::error::{Attempt, Failure};
 use crate::result::{Point, Walk, point};
-use crate::sys::auxv::page_size;
-use crate::sys::{Errno, Table, signal};
+use latency_sys::auxv::page_size;
+use latency_sys::{Errno, Table, signal};
 
 /// The measurements that accompany the batches of chains; none by default.
 #[derive(Default)]
@@ -310,10 +310,10 @@ mod tests {
     use crate::machine::processor::identify;
     use crate::plan::Memory;
     use crate::result::{Round, Timer};
-    use crate::sys::{SystemFiles, cpu};
     use crate::warning::Warnings;
     use latency_core::kernel::POINTER;
     use latency_core::{CpuId, CpuSet, LineSize, Pages};
+    use latency_sys::{SystemFiles, cpu};
     use std::vec::Vec;
 
     /// Calls `body` with a chain over `lines` in a place whose schedule has the points of the plan with these indices, with

@@ -10,7 +10,7 @@ use crate::engine::threads::generators::Generators;
 use crate::error::{Attempt, Failure, LONGEST_STEP_NS};
 use crate::plan::budget::LOADED_WINDOW_NS;
 use crate::result::{Counted, Counter, Round, Software};
-use crate::sys::{cpu, signal, time};
+use latency_sys::{cpu, signal, time};
 
 /// Maximum hops of a walk: half a second at 120 ns a hop.
 const LONGEST_WALK: u64 = 1 << 22;

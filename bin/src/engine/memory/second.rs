@@ -17,8 +17,8 @@ use crate::error::Attempt;
 use crate::machine::Machine;
 use crate::plan::Memory;
 use crate::result::{Point, Repeat, Walk, point};
-use crate::sys::Table;
 use crate::warning::{Warning, Warnings};
+use latency_sys::Table;
 
 /// Maximum relative difference of two results that agree.
 pub const CLOSE: f64 = 0.03;

@@ -18,9 +18,9 @@ use latency_core::{Bytes, CpuId, NodeId, Pages};
 use crate::error::{Attempt, Failure, PlacementError};
 use crate::machine::Machine;
 use crate::result::{Evidence, Means, PageCounts, Placed, Point, placed};
-use crate::sys::auxv::page_size;
-use crate::sys::map::Region;
-use crate::sys::{Errno, SystemFiles, cpu, file, numa, signal};
+use latency_sys::auxv::page_size;
+use latency_sys::map::Region;
+use latency_sys::{Errno, SystemFiles, cpu, file, numa, signal};
 
 pub use sites::{Missing, RegionsOf, Site, Sites, chain_of, lines_of, traffic_of};
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::error::Attempt;
 use crate::plan::budget::{MOST_ROUNDS, OVERTIME, PLACES};
 use crate::plan::{Budget, Memory};
 use crate::result::{Point, Round, RoundSeries, Walk};
-use crate::sys::{Errno, Table};
+use latency_sys::{Errno, Table};
 use summariser::MOST_BATCHES;
 use walks::hops_per_batch;
 

@@ -11,7 +11,7 @@ use crate::error::Attempt;
 use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
 use crate::result::series::EVENTS;
 use crate::result::{Counters, Round, RoundSeries, Software, may_be_coarse};
-use crate::sys::{Errno, Table};
+use latency_sys::{Errno, Table};
 
 /// Maximum batches of a round.
 pub const MOST_BATCHES: usize = 1024;

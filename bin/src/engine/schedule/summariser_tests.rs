@@ -4,8 +4,8 @@ use std::vec::Vec;
 
 use super::*;
 use crate::engine::seam::Walked;
-use crate::sys::cpu;
 use crate::tests::simulated::recorded_chain::RecordedChain;
+use latency_sys::cpu;
 
 fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
     let batch = |&nanoseconds: &f64| Batch { nanoseconds, core_gigahertz: 3.0, hops: 1000, ..Batch::NONE };

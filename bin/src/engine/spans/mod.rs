@@ -18,7 +18,7 @@ use crate::error::{Attempt, Failure};
 use crate::plan::Budget;
 use crate::result::extra::{FEWEST_PAGES, KINDS, WARM_UP};
 use crate::result::{SpanEnd, SpanPoint, core_clock};
-use crate::sys::{Table, signal, time};
+use latency_sys::{Table, signal, time};
 
 use zeroes::{Span, between, counts};
 

@@ -10,8 +10,8 @@ use crate::error::{Attempt, Failure};
 use crate::machine::Machine;
 use crate::result::extra::ENTRY;
 use crate::result::{SpanEnd, SpanSeries};
-use crate::sys::zero_pages::ZeroPages;
-use crate::sys::{Errno, SystemFiles, cpu, numa, signal, time};
+use latency_sys::zero_pages::ZeroPages;
+use latency_sys::{Errno, SystemFiles, cpu, numa, signal, time};
 
 /// Maximum bytes that are populated between two checks for an interrupt, time and memory: 10 to 50 ms of base pages.
 const PIECE: usize = 64 << 20;

@@ -12,8 +12,8 @@ use crate::engine::stopwatch::core_clock::{median_of, next_delay, spin};
 use crate::error::{Attempt, Failure, LONGEST_STEP_NS, PlacementError, TimingError};
 use crate::machine::{Platform, Processor};
 use crate::result::{Counter, KernelClock, Timer, may_be_coarse};
-use crate::sys::time;
 use crate::warning::{Warning, Warnings};
+use latency_sys::time;
 
 /// Maximum difference of repeated calibrations without an invariant counter, in parts per million (spec: 100).
 const AGREEMENT_PPM: f64 = 100.0;

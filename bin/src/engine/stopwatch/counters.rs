@@ -8,9 +8,9 @@ use latency_core::ToReal;
 use crate::machine::Processor;
 use crate::result::Counted;
 use crate::result::series::EVENTS;
-use crate::sys::Errno;
-use crate::sys::perf::{COUNT, CounterGroup, Event, ThreadCounters};
 use crate::warning::NoCounters;
+use latency_sys::Errno;
+use latency_sys::perf::{COUNT, CounterGroup, Event, ThreadCounters};
 
 const _: () = assert!(EVENTS == COUNT, "every event has a name");
 /// Groups of events that are counted together; each fits a processor with four counters.

@@ -11,7 +11,7 @@ use latency_core::topology::Files;
 use latency_core::{CpuId, CpuSet, ToReal};
 
 use crate::result::conditions::ran_and_waited;
-use crate::sys::{Errno, SystemFiles, Table, time};
+use latency_sys::{Errno, SystemFiles, Table, time};
 
 /// Share of a window that a thread must lose to count as interrupted: every window has a switch or two.
 pub const MOST_LOST: f64 = 0.01;

@@ -26,7 +26,7 @@ use crate::engine::seam::RUSHING_LANES;
 use crate::error::{Attempt, Failure, TimingError};
 use crate::plan::budget::FEWEST_ROUNDS;
 use crate::result::{Counted, Counter, KernelClock, Point, Software, Strided, Timer, Walk, point};
-use crate::sys::{cpu, signal, time};
+use latency_sys::{cpu, signal, time};
 
 pub use counters::Meter;
 pub use cpu_time::{CpuTimes, MOST_LOST, ThreadClock};
@@ -411,8 +411,8 @@ impl Loads {
 mod tests {
     use super::*;
     use crate::machine::processor::identify;
-    use crate::sys::SystemFiles;
     use crate::warning::Warnings;
+    use latency_sys::SystemFiles;
 
     #[test]
     fn a_time_that_ends_on_another_cpu_counts_as_a_move_after_the_thread_returns() {

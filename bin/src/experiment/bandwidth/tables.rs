@@ -11,11 +11,11 @@ use crate::analysis::traffic::{TrafficGroup, local_and_remote, rate, shares};
 use crate::describe::Report;
 use crate::describe::method::optional;
 use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes, headline, percent};
-use crate::report::chart::vector;
-use crate::report::{
+use crate::result::{Outcome, Traffic, Walk};
+use latency_report::chart::vector;
+use latency_report::{
     Axis, AxisRange, Chart, ChartPoint, Digits, Level, Picture, Scale, Series, Shown, ShownTable, Unit,
 };
-use crate::result::{Outcome, Traffic, Walk};
 
 /// The maximum number of rows (pairs times kinds) of the table by kind that is shown below a matrix without
 /// `--verbose`.

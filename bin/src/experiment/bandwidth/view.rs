@@ -18,10 +18,10 @@ use crate::machine::Platform;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::record::members::READ_BANDWIDTH;
-use crate::report::chart::vector;
-use crate::report::document::members;
-use crate::report::{Role, Shown};
 use crate::result::{Outcome, Traffic, Walk};
+use latency_report::chart::vector;
+use latency_report::document::members;
+use latency_report::{Role, Shown};
 
 /// The conclusions from all traffic.
 struct BandwidthView<'r, 'a> {

@@ -16,11 +16,11 @@ use crate::engine::with_partners::measure_with_partners;
 use crate::options::{Descriptor, FlagId, FlagSet, Pairs};
 use crate::plan::{Budget, cores};
 use crate::record::members::{ATOMICS, CLASSES, CORE_TYPES};
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{Part, Shown};
 use crate::result::{Outcome, Owned, PerLine, PingPong, Walk};
 use crate::warning::Warning;
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{Part, Shown};
 
 /// The exchange of a line between two CPUs, for every pair.
 pub const CORES: Experiment = Experiment {

@@ -13,11 +13,11 @@ use crate::analysis::cores::{CoresConclusion, CpuPair, StateRow, state_rows};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
-use crate::report::chart::{MatrixGroup, vector};
-use crate::report::{
+use crate::result::{LineLevel, Outcome, Owned, PerLine};
+use latency_report::chart::{MatrixGroup, vector};
+use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Matrix, Picture, Role, Scale, Series, Shown, Unit,
 };
-use crate::result::{LineLevel, Outcome, Owned, PerLine};
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;

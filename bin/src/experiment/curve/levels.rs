@@ -11,7 +11,7 @@ use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::describe::method::optional;
 use crate::describe::split::tlb_entries;
-use crate::report::{Digits, Level, Role, Shown, ShownTable};
+use latency_report::{Digits, Level, Role, Shown, ShownTable};
 
 /// Rounds a size to three significant digits: beyond 1 KiB a fitted size is not exact to a byte.
 pub fn size(bytes: f64) -> Bytes {

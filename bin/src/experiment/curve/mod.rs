@@ -28,9 +28,9 @@ use crate::machine::{Machine, Platform};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::PLACES;
 use crate::plan::{self, Budget, Scope};
-use crate::report::chart::vector;
 use crate::result::{Extra, Outcome, Point, Sample, Samples, SpanPoint};
-use crate::sys::Table;
+use latency_report::chart::vector;
+use latency_sys::Table;
 
 /// Number of rounds for the medians that decide about refinement. With single measurements, noise would add points.
 const COARSE_ROUNDS: usize = 3;

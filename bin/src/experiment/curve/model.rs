@@ -10,8 +10,8 @@ use crate::analysis::curve::Analysis;
 use crate::analysis::reading::Reading;
 use crate::describe::split;
 use crate::record::members::{L2_TLB, LEVEL_CYCLES, LEVEL_NS, LEVELS, MEMORY, MODEL, MODEL_GHZ, TLB};
-use crate::report::document::{fields, members};
-use crate::report::{Field, Part, Shown};
+use latency_report::document::{fields, members};
+use latency_report::{Field, Part, Shown};
 
 fields! {
     STAIR "stair" "Model with a free step for each level.";

@@ -15,9 +15,9 @@ use crate::error::Failure;
 use crate::machine::{Machine, Platform};
 use crate::plan::curve::is_dense;
 use crate::plan::{self, Budget};
-use crate::report::{Role, Shown};
 use crate::result::{Counter, Extra, Outcome, Point, SpanPoint, Split, core_clock};
-use crate::sys::Table;
+use latency_report::{Role, Shown};
+use latency_sys::Table;
 
 /// Nanoseconds of the visits to one working set.
 const POINT_NS: f64 = 0.4e9;

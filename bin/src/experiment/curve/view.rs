@@ -9,11 +9,11 @@ use latency_core::{Bytes, Estimate, Interval, ToReal, joined};
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::{method, split};
-use crate::report::chart::{MarkKind, vector};
-use crate::report::{
+use crate::result::{LoadParts, Sample};
+use latency_report::chart::{MarkKind, vector};
+use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Picture, Role, Scale, Series, Shown, Unit,
 };
-use crate::result::{LoadParts, Sample};
 
 /// Writes the levels in one sentence, and the findings about them. `apart` is the latency of memory without address
 /// translation, if it is known.

@@ -4,11 +4,11 @@ use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::point;
 use crate::record::members::{MEDIAN, TAIL};
-use crate::report::document::{field, fields, members};
-use crate::report::{Field, Part, Shown};
 use crate::result::distribution::PERCENTAGES;
 use crate::result::{Distribution, Outcome, Percentile};
 use latency_core::{Estimate, ToReal};
+use latency_report::document::{field, fields, members};
+use latency_report::{Field, Part, Shown};
 
 fields! {
     pub DISTRIBUTIONS "distributions" "Distribution of single loads at each point.";

@@ -20,14 +20,14 @@ use crate::engine::session::interrupted;
 use crate::engine::stopwatch::Singles;
 use crate::options::{Descriptor, FlagSet};
 use crate::plan::{Budget, Plan, Planning, Scope};
-use crate::report::chart::vector;
-use crate::report::{
-    Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown,
-    ShownTable, Unit,
-};
 use crate::result::distribution::PERCENTAGES;
 use crate::result::{Distribution, Outcome};
 use crate::words::words;
+use latency_report::chart::vector;
+use latency_report::{
+    Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown,
+    ShownTable, Unit,
+};
 
 /// The number of points of the picture.
 const POINTS: usize = 96;

@@ -16,10 +16,10 @@ use crate::describe::rates::{Gigabytes, Within, percent};
 use crate::describe::{Report, method::optional, point};
 use crate::plan::generators;
 use crate::record::members::{CURVES, IDLE, PEAK_BANDWIDTH};
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{Digits, Level, Part, Role, Shown};
 use crate::result::{PlacedField, Traffic};
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{Digits, Level, Part, Role, Shown};
 
 fields! {
     PACING "pacing" "Distribution of the gaps between bursts.";

@@ -19,10 +19,10 @@ use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::FEWEST_ROUNDS;
 use crate::plan::{Budget, loaded};
-use crate::report::Digits;
-use crate::report::chart::vector;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
+use latency_report::Digits;
+use latency_report::chart::vector;
 
 /// Latency against bandwidth.
 pub const LOADED: Experiment = Experiment {

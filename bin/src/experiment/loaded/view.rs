@@ -12,10 +12,12 @@ use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
 use crate::describe::rates::{GIGA, Gigabytes, Within, headline, percent, plus_minus};
 use crate::describe::{self, Report, ReportParts, method, metrics, trust};
-use crate::report::chart::vector;
-use crate::report::{Axis, Chart, ChartPoint, Data, Digits, Mark, Picture, Role, Scale, Series, Shown, Unit};
 use crate::result::PageWords;
 use crate::warning::Warning;
+use latency_report::chart::vector;
+use latency_report::{
+    Axis, Chart, ChartPoint, Data, Digits, Mark, Picture, Role, Scale, Series, Shown, Unit,
+};
 
 /// Describes all curves.
 pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {

@@ -20,7 +20,7 @@ use crate::plan::{EachPoint, Plan, Planning, sizes};
 use crate::result::extra::KINDS;
 use crate::result::point::{self, REGION};
 use crate::result::{Counter, Outcome, Point};
-use crate::sys::Table;
+use latency_sys::Table;
 
 /// Average time for a point: most working sets are small, and leave more time for those in memory.
 const SHARE_NS: f64 = 0.17e9;

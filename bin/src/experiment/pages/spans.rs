@@ -13,13 +13,13 @@ use crate::describe::split::{self, tlb_entries};
 use crate::describe::{Report, columns};
 use crate::machine::Platform;
 use crate::record::members::{HUGE_TRANSLATION, SMALL_TRANSLATION, TLB_LEVELS, TRANSLATION};
-use crate::report::chart::vector;
-use crate::report::document::{fields, members};
-use crate::report::{
-    Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown, Unit,
-};
 use crate::result::extra::{ENTRY, FEWEST_PAGES, WARM_UP};
 use crate::result::{PageWords, SpanPoint, SpanSeries, core_clock};
+use latency_report::chart::vector;
+use latency_report::document::{fields, members};
+use latency_report::{
+    Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown, Unit,
+};
 
 fields! {
     SPANS "spans" "Time of a load of one line in each page, by number of pages.";

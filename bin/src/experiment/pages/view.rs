@@ -15,11 +15,11 @@ use crate::analysis::translation::{
 use crate::describe::rates::{is_wide, plus_minus};
 use crate::describe::{self, Report, ReportParts, columns, method, point, split, trust};
 use crate::record::members::{LARGEST_PAGES, PAGE_LOCAL, SMALL_PAGES};
-use crate::report::chart::vector;
-use crate::report::document::members;
-use crate::report::{Axis, Chart, ChartPoint, Digits, Level, Role, Scale, Shown, ShownTable, Unit};
 use crate::result::extra::ENTRY;
 use crate::result::{Exclusion, OrderName, Outcome, PageKind, PageWords};
+use latency_report::chart::vector;
+use latency_report::document::members;
+use latency_report::{Axis, Chart, ChartPoint, Digits, Level, Role, Scale, Shown, ShownTable, Unit};
 
 members! {
     fn summary(found: Option<&HugePagesConclusion>, larger: Option<&Larger>);

@@ -7,8 +7,8 @@ use latency_core::topology::{Files, files};
 use latency_core::{CpuId, Text};
 
 use super::{CoreKind, Extensions, Platform, Processor, small_cores};
-use crate::sys::perf::{self, Event};
-use crate::sys::{Errno, auxv};
+use latency_sys::perf::{self, Event};
+use latency_sys::{Errno, auxv};
 
 /// Implementers (MIDR_EL1\[31:24\]) and their names.
 const IMPLEMENTERS: [(u32, &str); 8] = [

@@ -203,9 +203,9 @@ impl Extensions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::SystemFiles;
     use latency_core::CpuId;
     use latency_core::topology::Files;
+    use latency_sys::SystemFiles;
 
     /// A few files, by their paths.
     #[derive(Debug)]

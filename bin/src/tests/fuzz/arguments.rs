@@ -13,8 +13,8 @@ use super::mutation::{Mutation, applied, mutations};
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::experiment::tests::{machine, planned_with};
 use crate::options::{self, FLAGS, Options};
-use crate::report::FORMATS;
-use crate::sys::init::pack_arguments;
+use latency_report::FORMATS;
+use latency_sys::init::pack_arguments;
 
 /// Values for various options, at the edges of the valid range and beyond.
 const VALUES: [&str; 43] = [

@@ -16,8 +16,8 @@ use crate::catalogue::{DESCRIPTORS, command};
 use crate::describe::{CommandRun, output};
 use crate::options;
 use crate::record::row::Row;
-use crate::report::{FORMATS, Purpose, Terminal};
 use crate::saved::tree::JsonTree;
+use latency_report::{FORMATS, Purpose, Terminal};
 
 /// The outcome of a command: its exit status, its output, and its message.
 struct Ended {

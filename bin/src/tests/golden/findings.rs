@@ -41,7 +41,6 @@ use crate::machine::{CoreKind, Platform, Processor, detect as survey};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
 use crate::plan::{Budget, Planning, duration};
-use crate::report::{FORMATS, Format, Shown, ShownPart, ShownTable, Terminal};
 use crate::result::conditions::ErrorCounts;
 use crate::result::distribution::PERCENTAGES;
 use crate::result::point::REGION;
@@ -51,10 +50,11 @@ use crate::result::{
     PlacedField, Point, Reach, Repeat, RoundSeries, Sample, Software, SpanPoint, SpanSeries, Split, Strided,
     Timer, Traffic, Undisturbed, Walk, WarmUp,
 };
-use crate::sys::arguments::Arguments;
-use crate::sys::{Errno, Table};
 use crate::warning::{Clipped, NoCounters, ShortText, Warning, Warnings};
 use crate::words::speak;
+use latency_report::{FORMATS, Format, Shown, ShownPart, ShownTable, Terminal};
+use latency_sys::arguments::Arguments;
+use latency_sys::{Errno, Table};
 
 /// The CPUs of generators, with other work on some of them.
 const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];

@@ -32,7 +32,7 @@ use std::thread;
 use std::vec::Vec;
 
 use crate::catalogue::EXPERIMENTS;
-use crate::report::FORMATS;
+use latency_report::FORMATS;
 
 use scene::Scene;
 use stored::{stored, without_shown};

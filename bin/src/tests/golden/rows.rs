@@ -13,11 +13,11 @@ use crate::record::columns::{
     COLUMNS, Column, ColumnKind, LOAD, MEMORY_NS, NS, ORDER, PAGES_ASKED, PAGES_OBTAINED, PERCENTILE,
 };
 use crate::record::row::Row;
-use crate::report::json::JSON_LINES;
-use crate::report::rows::CSV;
-use crate::report::stored::JSON;
-use crate::report::{Level, Part, Shown, Style, Terminal, Value};
 use crate::saved::Saved;
+use latency_report::json::JSON_LINES;
+use latency_report::rows::CSV;
+use latency_report::stored::JSON;
+use latency_report::{Level, Part, Shown, Style, Terminal, Value};
 
 /// Returns a number of at most seven digits, which is written without a loss.
 fn number() -> impl Strategy<Value = f64> + Clone {

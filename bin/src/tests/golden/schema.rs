@@ -14,7 +14,7 @@ use std::vec::Vec;
 
 use super::json::Json;
 use super::seen::{Fields, Seen, Shape, ends};
-use crate::report::Field;
+use latency_report::Field;
 
 /// Members of a document that have one value in each kind of document.
 const CONSTANT: [&str; 2] = ["schema", "experiment"];

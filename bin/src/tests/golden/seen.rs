@@ -8,8 +8,8 @@ use std::string::String;
 use std::sync::Mutex;
 use std::vec::Vec;
 
-use crate::report::document::ENDS;
-use crate::report::{Field, Part, Shown, ShownPart, Value};
+use latency_report::document::ENDS;
+use latency_report::{Field, Part, Shown, ShownPart, Value};
 
 /// One description as a tree.
 pub enum Seen {

@@ -6,8 +6,8 @@ use super::scene::{Scene, Trouble};
 use crate::machine::Machine;
 use crate::result::extra::KINDS;
 use crate::result::{SpanEnd, SpanPoint, SpanSeries};
-use crate::sys::Errno;
 use latency_core::{Bytes, Interval, Pages};
+use latency_sys::Errno;
 
 /// Nanoseconds of a load without a TLB miss.
 const HIT: f64 = 1.36;

@@ -2,8 +2,8 @@
 
 use latency_bench::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use latency_bench::options::{Descriptor, FLAGS, Flag, FlagId, FlagSet, FlagText};
-use latency_bench::report::FORMATS;
 use latency_core::traffic::Kind;
+use latency_report::FORMATS;
 
 /// Words in place of an experiment, with their purpose; the program handles them itself, so they are not in
 /// its tables.

@@ -15,7 +15,7 @@ use crate::engine::seam::{Place, RUSHING_LANES, Walkable};
 use crate::error::Attempt;
 use crate::plan::budget::{FILLING_LAPS, LONGEST_FILL_NS};
 use crate::result::{Residence, SecondLook};
-use crate::sys::Table;
+use latency_sys::Table;
 
 /// Maximum rounds of a wait, and minimum rounds if time is short.
 const ROUNDS: (usize, usize) = (15, 7);

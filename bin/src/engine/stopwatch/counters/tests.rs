@@ -4,9 +4,9 @@ use super::*;
 use core::cell::Cell;
 
 use crate::machine::processor::identify;
-use crate::sys::SystemFiles;
-use crate::sys::perf::Totals;
 use latency_core::CpuId;
+use latency_sys::SystemFiles;
+use latency_sys::perf::Totals;
 
 /// A group with fixed counts at every start, and fixed counts for each hop of a walk.
 struct Simulated {
@@ -22,7 +22,8 @@ const START_COST: u64 = 40;
 
 impl Simulated {
     fn new(events: &[Event], running: u64) -> Simulated {
-        let counts = Event::ALL.map(|event| events.contains(&event).then_some(0));
+        let mut counts = [None; COUNT];
+        events.iter().for_each(|event| counts[*event as usize] = Some(0));
         let (counting, times) = (Cell::new(false), Cell::new((0, 0)));
         Simulated { counts: Cell::new(counts), times, counting, running, fails: false }
     }

@@ -10,8 +10,8 @@ use latency_core::{Picoseconds, Summary, stats};
 use crate::engine::stopwatch::Singles;
 use crate::engine::stopwatch::single_hops::{LOGGED, Recording, VISITS, Visit};
 use crate::result::{Distribution, Interruptions, Outcome};
-use crate::sys::{Errno, Table, signal};
 use crate::warning::{Warning, Warnings};
+use latency_sys::{Errno, Table, signal};
 
 /// Maximum number of slow hops in the search: more make it longer and no better.
 const MOST_STAMPS: usize = 8192;

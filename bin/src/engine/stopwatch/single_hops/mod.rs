@@ -18,7 +18,7 @@ use crate::engine::stopwatch::not_proven;
 use crate::error::{Attempt, Failure};
 use crate::result::distribution::PERCENTAGES;
 use crate::result::{Counter, Distribution, Interruptions, Round};
-use crate::sys::{Errno, Table, cpu, signal};
+use latency_sys::{Errno, Table, cpu, signal};
 
 /// Windows between two checks of the clock: 48 KiB of samples, which fit in a second-level cache.
 const WINDOWS: usize = 4096;

@@ -16,9 +16,9 @@ use crate::error::{Attempt, Failure, PlacementError};
 use crate::plan::regions::MOST;
 use crate::plan::{PlannedRegion, generators};
 use crate::result::{Point, Timer, Traffic};
-use crate::sys::thread::wait_until;
-use crate::sys::{SystemFiles, signal, time};
 use crate::warning::{Warning, Warnings};
+use latency_sys::thread::wait_until;
+use latency_sys::{SystemFiles, signal, time};
 
 /// Nanoseconds of one measurement of the rate, which is repeated until two in a row agree, and maximum measurements:
 /// clocks of cores and of the uncore follow the load within milliseconds.

@@ -13,8 +13,8 @@ use latency_core::traffic::{Field, Kind, Part, Place};
 
 use crate::engine::placement::Sites;
 use crate::engine::stopwatch::ThreadClock;
-use crate::sys::mailbox::{Mailbox, Wait};
-use crate::sys::{cpu, thread};
+use latency_sys::mailbox::{Mailbox, Wait};
+use latency_sys::{cpu, thread};
 
 /// Lines between two reads of the word that ends a run, and two stores of the count: some microseconds of memory's
 /// time.
@@ -225,7 +225,7 @@ mod tests {
     fn written(runs: [(&str, usize); 2]) -> ([u64; 2], [u64; 2]) {
         // The gap between bursts is long, so a run has few of them.
         let pace = Some(Pace { pacing: Pacing::Even, gap: (20 << 20) << FRACTION_BITS, burst: 1000 });
-        let cpu = crate::sys::cpu::allowed().unwrap().first().map(CpuId).unwrap();
+        let cpu = latency_sys::cpu::allowed().unwrap().first().map(CpuId).unwrap();
         let mut memory = vec![Line([0; 8]); 4 * PERMUTED_LINES];
         let generators = [Generator::new()];
         let fields = made_up(&mut memory);

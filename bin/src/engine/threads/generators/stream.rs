@@ -10,7 +10,7 @@ use crate::engine::threads::generators::generator::chunk;
 use crate::error::{Attempt, Failure};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::result::{Counted, Software, Traffic};
-use crate::sys::{signal, time};
+use latency_sys::{signal, time};
 
 /// Maximum lines between two checks for an interrupt: 4 MiB, a millisecond.
 const PIECE: u64 = 1 << 16;

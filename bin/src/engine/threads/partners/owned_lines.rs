@@ -8,7 +8,7 @@ use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::{Others, PartnerTask, SharedByPartners};
 use crate::error::{Attempt, Failure};
 use crate::result::{Counter, LineLevel, Owned, Software};
-use crate::sys::signal;
+use latency_sys::signal;
 
 /// Nanoseconds of a window, so that the clock's step is negligible.
 const WINDOW_NS: f64 = 100e3;

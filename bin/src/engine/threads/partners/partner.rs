@@ -12,9 +12,9 @@ use latency_core::cores::{Exchange, ExchangeSide, Method, Patience, Ring, State,
 use crate::engine::placement::Sites;
 use crate::engine::stopwatch::ThreadClock;
 use crate::error::{Attempt, Failure};
-use crate::sys::cpu;
-use crate::sys::mailbox::{Mailbox, Wait};
-use crate::sys::thread::{self, wait_until};
+use latency_sys::cpu;
+use latency_sys::mailbox::{Mailbox, Wait};
+use latency_sys::thread::{self, wait_until};
 
 /// The state that partners share with the first thread.
 pub struct SharedByPartners<'s> {

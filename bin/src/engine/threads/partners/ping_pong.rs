@@ -14,8 +14,8 @@ use crate::plan::Budget;
 use crate::result::{
     ClockOffset, Counted, Counter, PerLine, PingPong, Point, Round, Software, may_be_coarse,
 };
-use crate::sys::thread::wait_until;
-use crate::sys::{Errno, Table, signal};
+use latency_sys::thread::wait_until;
+use latency_sys::{Errno, Table, signal};
 
 /// Maximum lines of a pair.
 pub const MOST_LINES: usize = Exchange::MOST_PLACES;

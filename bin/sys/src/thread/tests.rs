@@ -6,8 +6,8 @@
 //! thread, which uses no lock that another thread may have held.
 
 use super::*;
-use crate::sys::file::for_each_line;
-use crate::sys::raw::{exit, syscall6};
+use crate::file::for_each_line;
+use crate::raw::{exit, syscall6};
 use core::hint::black_box;
 use core::sync::atomic::AtomicUsize;
 use linux_raw_sys::general::{

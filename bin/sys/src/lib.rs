@@ -1,7 +1,13 @@
 //! All calls to the kernel, one concern a file.
 //!
 //! The rest of the program uses the machine through these types only: no type of rustix or linux-raw-sys leaves this
-//! directory. No code here decides what to measure, and none prints results.
+//! package. No code here decides what to measure, and none prints results. There is no heap here but the one that
+//! [`heap`] is.
+
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
 
 #[macro_use]
 mod arch;

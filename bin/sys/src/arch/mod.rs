@@ -22,7 +22,7 @@ pub(super) use aarch64::*;
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64::*;
 
-assemble!("thread.s");
+assemble!("../../asm", "thread.s");
 
 /// The function that a new thread runs, with the pointer that is its stack; it must not unwind.
 pub(super) type Routine = extern "C" fn(*mut c_void);

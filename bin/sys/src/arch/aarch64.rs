@@ -8,7 +8,7 @@
 use core::arch::asm;
 
 /// The system calls of the program that the other instruction set lacks or does not use.
-pub(in crate::sys) const OWN_CALLS: &[(&str, u32)] = &[("faccessat", linux_raw_sys::general::__NR_faccessat)];
+pub(crate) const OWN_CALLS: &[(&str, u32)] = &[("faccessat", linux_raw_sys::general::__NR_faccessat)];
 
 /// Makes a system call and returns its result, or a negated error number.
 ///
@@ -20,7 +20,7 @@ pub(in crate::sys) const OWN_CALLS: &[(&str, u32)] = &[("faccessat", linux_raw_s
 /// # References
 /// Linux, `arch/arm64/kernel/entry.S`; syscall(2), "Architecture calling conventions".
 #[inline(always)]
-pub(in crate::sys) unsafe fn syscall6(number: u32, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+pub(crate) unsafe fn syscall6(number: u32, [a, b, c, d, e, f]: [usize; 6]) -> isize {
     let result: isize;
     // SAFETY: `svc` changes x0 only, which is declared. The caller promises that the kernel may access its arguments'
     // memory, and the block is not marked `nomem`.
@@ -42,21 +42,22 @@ pub(in crate::sys) unsafe fn syscall6(number: u32, [a, b, c, d, e, f]: [usize; 6
 
 /// Executes an undefined instruction: its signal ends every thread.
 #[inline(always)]
-pub(in crate::sys) fn undefined() -> ! {
+pub(crate) fn undefined() -> ! {
     // SAFETY: the instruction is defined to raise an exception and does nothing else.
     unsafe { asm!("udf #0", options(noreturn)) }
 }
 
-/// Assembles a file of this instruction set, such as `"mem.s"`.
+/// Assembles a file of this instruction set, such as `"mem.s"`; the first argument is the path from the package to the folder
+/// `asm`.
 ///
 /// A macro, because the library must not define the entry and the memory functions: programs of the host that link the
 /// library have their own.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! assemble {
-    ($file:literal) => {
+    ($asm:literal, $file:literal) => {
         core::arch::global_asm!(
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../asm/aarch64/", $file)),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $asm, "/aarch64/", $file)),
             options(raw)
         );
     };

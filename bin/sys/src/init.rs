@@ -134,7 +134,7 @@ fn command_line_arguments() -> Option<Arguments> {
 /// Moves the words after `--` to the start of `text`, terminates each with a NUL, and returns their length.
 ///
 /// White space separates words, except between double quotes, which are removed. A word of the boot loader is left out.
-pub(crate) fn pack_arguments(text: &mut [u8]) -> usize {
+pub fn pack_arguments(text: &mut [u8]) -> usize {
     // Reading and writing use the same buffer: the write position stays behind the read position, because the words
     // before the `--`, and the `--` itself, are not kept.
     const INITRD: &[u8; 7] = b"initrd=";

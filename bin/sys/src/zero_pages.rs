@@ -115,8 +115,8 @@ impl ZeroPages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::file::SystemFiles;
-    use crate::sys::numa::query_pages;
+    use crate::file::SystemFiles;
+    use crate::numa::query_pages;
     use latency_core::host::Footprint;
     use latency_core::span::Loads;
 

@@ -125,8 +125,8 @@ pub fn query_pages(addresses: &[usize], status: &mut [i32]) -> Result<(), Errno>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::auxv::page_size;
-    use crate::sys::map::Region;
+    use crate::auxv::page_size;
+    use crate::map::Region;
     use latency_core::{PageSize, Pages};
     use linux_raw_sys::mempolicy::{MPOL_F_ADDR, MPOL_F_NODE, MPOL_LOCAL, MPOL_PREFERRED};
     use std::vec::Vec;

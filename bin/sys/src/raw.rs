@@ -65,7 +65,7 @@ mod tests {
 
     // The executable's memory functions replace the host's in this test program, so that every test uses them; here
     // they are compared with Rust's.
-    assemble!("mem.s");
+    assemble!("../../asm", "mem.s");
 
     unsafe extern "C" {
         fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut u8;

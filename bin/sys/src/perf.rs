@@ -33,19 +33,6 @@ pub enum Event {
     WalkCycles,
 }
 
-#[cfg(test)]
-impl Event {
-    /// All events, in the order of [`EventCounts`].
-    pub const ALL: [Event; COUNT] = [
-        Event::Cycles,
-        Event::Instructions,
-        Event::FirstLevelMisses,
-        Event::LastLevelMisses,
-        Event::TlbMisses,
-        Event::WalkCycles,
-    ];
-}
-
 /// The number of events.
 pub const COUNT: usize = 6;
 
@@ -228,9 +215,8 @@ pub struct EventCounts {
 }
 
 impl Totals {
-    /// Returns totals as a group would return them, for tests of their evaluation.
-    #[cfg(test)]
-    pub(crate) const fn new(counts: [Option<u64>; COUNT], enabled: u64, running: u64) -> Totals {
+    /// Returns the totals of counts, and of the nanoseconds during which the group was open and on the hardware.
+    pub const fn new(counts: [Option<u64>; COUNT], enabled: u64, running: u64) -> Totals {
         Totals { counts, enabled, running }
     }
 
@@ -265,7 +251,7 @@ fn decode(words: &[u64], present: [bool; COUNT]) -> Option<Totals> {
     }
     let mut values = values.iter().copied();
     let counts = present.map(|present| if present { values.next() } else { None });
-    Some(Totals { counts, enabled, running })
+    Some(Totals::new(counts, enabled, running))
 }
 
 #[cfg(test)]

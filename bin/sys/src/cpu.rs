@@ -109,8 +109,8 @@ pub fn thread_usage() -> Result<Usage, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::auxv::page_size;
-    use crate::sys::map::Region;
+    use crate::auxv::page_size;
+    use crate::map::Region;
     use latency_core::Pages;
     use latency_core::arch::Line;
 

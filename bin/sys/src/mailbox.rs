@@ -171,7 +171,7 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::thread::wait_until;
+    use crate::thread::wait_until;
     use std::thread;
 
     const NEVER: &dyn Fn() -> bool = &|| false;

@@ -267,7 +267,7 @@ pub(super) fn fetch(at: *const u8) -> Result<(), Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::file::for_each_line;
+    use crate::file::for_each_line;
     use latency_core::{Bytes, PageSize};
     use linux_raw_sys::general;
     use std::format;
