@@ -14,6 +14,7 @@ use core::fmt::{self, Write};
 use latency_core::json::Layout;
 use latency_core::sort_by;
 
+use super::chart::{Data, Series};
 use super::document::{Level, PageRole, Part, Role};
 use super::escape::{Escaping, InMarkup, markup_lines};
 use super::format::{Format, Purpose};
@@ -70,8 +71,7 @@ struct Chapter<'s> {
     sentences: Vec<(Role, &'s str)>,
     /// All its parts.
     entries: &'s [ShownPart],
-    /// The verdict: the answer; if there is none, the first finding if the result has several lines, and its line if it has
-    /// one.
+    /// The verdict: the answer; if there is none, the first finding, and if there is none either, the first line.
     verdict: &'s str,
     /// The markup of each list, without the verdict.
     lists: [String; LISTS],
@@ -131,9 +131,7 @@ impl<'s> Chapter<'s> {
             verdict: "Result",
             lists: [const { String::new() }; LISTS],
         };
-        let is_line = |(role, _): &&(Role, &str)| *role == Role::Line;
-        let several = chapter.sentences.iter().filter(is_line).count() > 1;
-        let roles = [Role::Answer, if several { Role::Finding } else { Role::Line }];
+        let roles = [Role::Answer, Role::Finding, Role::Line];
         let mut verdict = roles.into_iter().find(|role| chapter.first(*role).is_some());
         if let Some(words) = chapter.first(verdict.unwrap_or(Role::Page(PageRole::Title))) {
             chapter.verdict = words;
@@ -318,13 +316,20 @@ impl Page<'_> {
         self.framed(["<nav>\n", "</nav>\n"], &links)?;
         self.out.write_str("<main>\n<div class=\"top\">\n<div>\n")?;
         self.conclusions(front)?;
+        // A page with answers has all figures and the first pictures on its first screen.
+        let is_report = !front.list(PageList::Answers).is_empty();
+        if is_report {
+            front.tables(self.out, [""; 2], false)?;
+        }
         self.out.write_str("</div>\n")?;
-        self.lead(front, chapters)?;
+        if is_report {
+            self.lead(chapters)?;
+        }
         self.framed(["<dl class=\"answers\">\n", "</dl>\n"], front.list(PageList::Answers))?;
         let facts = ["<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n", "</tbody>\n</table>\n"];
         self.framed(facts, front.list(PageList::Facts))?;
         self.out.write_str("</div>\n")?;
-        self.evidence(front)?;
+        self.evidence(front, !is_report)?;
         for chapter in chapters {
             let (number, name, verdict) = (chapter.number, chapter.name(), InMarkup(chapter.verdict));
             writeln!(
@@ -332,7 +337,7 @@ impl Page<'_> {
                 "<section id=\"chapter-{number}\">\n<h2>{name}</h2>\n<p class=\"finding\">{verdict}</p>"
             )?;
             self.conclusions(chapter)?;
-            self.evidence(chapter)?;
+            self.evidence(chapter, true)?;
             self.ending(chapter)?;
             self.out.write_str("</section>\n")?;
         }
@@ -346,14 +351,20 @@ impl Page<'_> {
         self.out.write_str(of.list(PageList::Findings))
     }
 
-    /// Writes the lines, warnings, pictures and tables.
-    fn evidence(&mut self, of: &Chapter<'_>) -> fmt::Result {
+    /// Writes the lines, pictures, tables if wanted, and warnings.
+    fn evidence(&mut self, of: &Chapter<'_>, has_tables: bool) -> fmt::Result {
         self.framed(["<ul class=\"lines\">\n", "</ul>\n"], of.list(PageList::Lines))?;
-        let warnings = heading(of.number, "Warnings", "<dl class=\"warnings\">\n");
-        self.framed([&warnings, "</dl>\n"], of.list(PageList::Warnings))?;
-        self.framed([&heading(of.number, "Not measured", ""), ""], of.list(PageList::Missing))?;
         of.pictures().try_for_each(|picture| self.picture(picture))?;
-        of.tables(self.out, [""; 2], false)
+        if has_tables {
+            of.tables(self.out, [""; 2], false)?;
+        }
+        // The trust in a chapter has the reasons already.
+        let warnings = match of.number {
+            0 => ["<h2>Warnings</h2>\n<dl class=\"warnings\">\n", "</dl>\n"],
+            _ => ["<details>\n<summary>Warnings</summary>\n<dl class=\"warnings\">\n", "</dl>\n</details>\n"],
+        };
+        self.framed(warnings, of.list(PageList::Warnings))?;
+        self.framed([&heading(of.number, "Not measured", ""), ""], of.list(PageList::Missing))
     }
 
     /// Writes the method, the command, notes, long tables and details.
@@ -390,24 +401,38 @@ impl Page<'_> {
         }
     }
 
-    /// Writes the first chart as a link to its chapter, where it is drawn; here it is shown once more.
-    fn lead(&mut self, front: &Chapter<'_>, chapters: &[Chapter<'_>]) -> fmt::Result {
-        let drawn = core::iter::once(front).chain(chapters).flat_map(|chapter| {
+    /// Writes the first chart with a line, and a matrix before it, as links to their chapters, where they are drawn; here
+    /// they are shown once more.
+    fn lead(&mut self, chapters: &[Chapter<'_>]) -> fmt::Result {
+        let drawn = chapters.iter().flat_map(|chapter| {
             chapter.pictures().filter(|picture| is_drawn(picture)).map(|picture| (chapter.number, picture))
         });
-        let first = (1..).zip(drawn).find(|(_, (_, picture))| matches!(picture, Picture::Chart(_)));
-        let Some((number, (chapter @ 1.., picture @ Picture::Chart(chart)))) = first else { return Ok(()) };
-        let mut drawn = String::new();
-        svg::write(&mut drawn, picture, svg::FramePlace::Page(number))?;
-        let mut parts = drawn.split('"');
-        let _ = parts.find(|part| part.ends_with("viewBox="));
-        let (view, title) = (parts.next().unwrap_or_default(), InMarkup(chart.title.as_str()));
-        writeln!(
-            self.out,
-            "<figure class=\"lead\"><a href=\"#chapter-{chapter}\"><svg role=\"img\" \
-             aria-labelledby=\"lead\" viewBox=\"{view}\"><title id=\"lead\">{title}</title><use \
-             href=\"#chart-{number}\"/></svg></a></figure>"
-        )
+        let is_line = |series: &Series| matches!(series.data, Data::Points(_));
+        let (mut matrix, mut links) = (String::new(), String::new());
+        for (number, (chapter, picture)) in (self.pictures + 1..).zip(drawn) {
+            let (title, list) = match picture {
+                Picture::Chart(chart) if chart.series.iter().any(is_line) => (&chart.title, &mut links),
+                Picture::Matrix(found) if matrix.is_empty() => (&found.title, &mut matrix),
+                _ => continue,
+            };
+            let mut drawn = String::new();
+            svg::write(&mut drawn, picture, svg::FramePlace::Page(number))?;
+            let mut parts = drawn.split('"');
+            let _ = parts.find(|part| part.ends_with(" width="));
+            let width = parts.next().unwrap_or_default();
+            let view = parts.find(|part| part.starts_with("0 0 ")).unwrap_or_default();
+            let title = InMarkup(title.as_str());
+            *list = format!(
+                "<a href=\"#chapter-{chapter}\"><svg role=\"img\" aria-labelledby=\"lead-{number}\" \
+                 width=\"{width}\" viewBox=\"{view}\"><title id=\"lead-{number}\">{title}</title><use \
+                 href=\"#chart-{number}\"/></svg></a>\n"
+            );
+            if matches!(picture, Picture::Chart(_)) {
+                break;
+            }
+        }
+        links += &matrix;
+        self.framed(["<figure class=\"lead\">\n", "</figure>\n"], &links)
     }
 }
 

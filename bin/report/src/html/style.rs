@@ -12,22 +12,21 @@ pub const SHEET: &str = "\
 }
 body{max-width:76rem;margin:0 auto;padding:1rem 1.25rem 3rem;background:var(--paper);color:var(--ink);\
 font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
-.what,.finding{margin:0;color:var(--quiet);overflow-wrap:anywhere}
+.what{margin:0;color:var(--quiet);overflow-wrap:anywhere}
 .what b{color:var(--ink)}
 h1{margin:.2rem 0 .5rem;font-size:1.5rem;line-height:1.3;overflow-wrap:anywhere}
 h2{margin:2rem 0 .6rem;font-size:1.15rem;line-height:1.35}
-h3{margin:1.4rem 0 .4rem;font-size:1rem}
+h3{margin:1rem 0 .4rem;font-size:1rem}
 p,dd{max-width:52rem;overflow-wrap:anywhere}
 p{margin:.5rem 0}
 a{color:var(--link)}
-nav{position:sticky;top:0;padding:.3rem 0;overflow-x:auto;white-space:nowrap;background:var(--paper);\
-border-bottom:1px solid var(--edge)}
-nav a{margin-right:1rem}
+nav{padding:.3rem 0;font-size:.85rem;background:var(--paper);border-bottom:1px solid var(--edge)}
+nav a{display:inline-block;margin-right:.8rem;overflow-wrap:anywhere}
 .top{display:grid;gap:1rem 2rem;margin:1rem 0}
 .top>*{min-width:0;margin:0}
 .figures{display:grid;grid-template-columns:1fr 1fr;gap:.6rem;max-width:40rem}
 .figures div{padding:.5rem .8rem;border-radius:.4rem;background:var(--raised)}
-.figures dt,.answers dt{margin:0}
+.figures dt,.answers dt{padding:0}
 .figures dd{color:var(--quiet);font-size:.85rem}
 .figures dd b{display:block;color:var(--ink);font-size:clamp(1.4rem,6vw,1.9rem);line-height:1.25}
 .figures .poor dd b,.answers .poor dd,body:has(.top .poor.trust) h1{color:var(--quiet)}
@@ -35,8 +34,11 @@ nav a{margin-right:1rem}
 .answers{columns:3 19rem;column-gap:2rem;font-size:.9rem}
 .answers div{padding:.3rem 0;break-inside:avoid}
 .badge{display:inline-block;padding:0 .5em;border:1px solid;border-radius:1em;font-size:.8rem;white-space:nowrap}
-.lead svg{display:block;width:100%;height:auto}
-.facts caption,.facts th{padding-left:0;text-align:left}
+.lead svg{display:block;max-width:100%;height:auto;margin-bottom:1rem}
+.top table{font-size:.85rem}
+.lead,.top .scroll{padding:0}
+.top td,.top th{padding:.22rem .45rem}
+.top caption,.facts th{padding-left:0;text-align:left}
 .facts,.facts tbody{display:block}
 .facts tbody{columns:3 19rem;column-gap:2rem}
 .facts tr{display:grid;grid-template-columns:8rem 1fr;break-inside:avoid}
@@ -44,21 +46,24 @@ nav a{margin-right:1rem}
 @media (min-width:60rem){
 .top{grid-template-columns:1fr 1fr}
 .answers,.answers+.facts{grid-column:1/-1}
+nav{position:sticky;top:0}
 }
 .trust{margin:.6rem 0;padding:.3rem .8rem;border-left:.3rem solid;border-radius:.2rem;background:var(--raised)}
 .good{color:var(--good)}
 .fair{color:var(--fair)}
 .poor{color:var(--poor)}
 .lines{margin:1rem 0;padding:0;list-style:none;columns:19rem;font-variant-numeric:tabular-nums}
-section{margin-top:2.5rem;padding-top:1rem;border-top:2px solid var(--edge);scroll-margin-top:2rem}
+section{margin-top:2.5rem;padding-top:1rem;border-top:2px solid var(--edge);scroll-margin-top:3rem}
 section h2{margin:.2rem 0 .3rem;font-size:1.3rem;overflow-wrap:anywhere}
 dl{margin:0}
-dt{margin-top:.6rem;font-weight:600}
+dt{padding-top:.6rem;font-weight:600;break-after:avoid}
 dd{margin:0}
+.warnings{columns:26rem}
 .warnings dd{color:var(--quiet)}
-figure{margin:1.2rem 0;overflow-x:auto}
+figure,.scroll{display:inline-block;box-sizing:border-box;vertical-align:top;max-width:100%;margin:.6rem 0;\
+padding-right:1.2rem;overflow-x:auto}
+figure p{margin:0;font-size:.85rem}
 figure svg{box-sizing:border-box;border:1px solid var(--edge);border-radius:8px}
-.scroll{margin:1.2rem 0;overflow-x:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 caption{padding:.2rem .7rem;text-align:left;color:var(--quiet)}
 th,td{padding:.22rem .7rem;border-bottom:1px solid var(--edge);text-align:right;white-space:nowrap}
@@ -68,9 +73,14 @@ tbody th{font-weight:500}
 pre{margin:.5rem 0;padding:.6rem .8rem;border-radius:.3rem;background:var(--raised);\
 font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,'DejaVu Sans Mono',monospace;white-space:pre-wrap;\
 overflow-wrap:anywhere}
-details{margin:1rem 0}
+details{margin:.5rem 0}
 summary{color:var(--link);cursor:pointer}
 @media (max-width:40rem){
+body{padding:1rem .75rem}
+figure,.scroll{padding:0}
+tbody th{overflow-wrap:anywhere}
+table,.top table{font-size:.75rem}
+th,td,.top th,.top td{padding:.2rem;white-space:normal}
 tr:has(.word:last-child),tr:has(.word:last-child)>*{display:block}
 }
 @media print{
@@ -78,7 +88,7 @@ body{max-width:none;padding:0;font-size:10.5pt}
 h1{font-size:16pt}
 nav,figure p{display:none}
 figure,tr,dt{break-inside:avoid}
-h2,h3,dt{break-after:avoid}
+h2,h3{break-after:avoid}
 .scroll,figure{overflow:visible}
 th,td{padding:.12rem .45rem;white-space:normal}
 details:not([open]){display:none}

@@ -146,9 +146,9 @@ fn a_page_has_its_parts_in_reading_order() {
         "<p class=\"trust fair\">Trust: <b>! fair</b> it is warm</p>",
         "<caption>System</caption>",
         "<tr><th scope=\"row\">CPU</th><td>EPYC</td></tr>",
-        "<dt class=\"fair\">it is warm</dt>\n<dd>open the door</dd>",
         "<th scope=\"col\" class=\"word\">thing</th><th scope=\"col\">ns</th>",
         "<th scope=\"row\" class=\"word\">all</th><td>116</td>",
+        "<dt class=\"fair\">it is warm</dt>\n<dd>open the door</dd>",
         "<dt>Memory</dt>\n<dd>some</dd>",
         "<pre class=\"command\">latency-bench matrix</pre>",
         "<summary>The same as JSON</summary>",
@@ -223,10 +223,64 @@ fn chapters_have_a_place_each_and_links() {
         "<section id=\"chapter-2\">",
         "<dt><a href=\"#chapter-2\">cores</a> <b class=\"badge poor\">\u{2717} poor</b></dt>\n<dd>It \
          is.</dd>",
-        "<title id=\"lead\">curve</title><use href=\"#chart-1\"/>",
+        "<title id=\"lead-1\">curve</title><use href=\"#chart-1\"/>",
         " id=\"chart-1\"",
     ] {
         assert_eq!(page.matches(part).count(), 1, "{part} in {page}");
+    }
+}
+
+/// Describes a report whose chapters have these pictures: a matrix, a chart of one point, or a curve.
+fn report(pictures: &'static [&'static str]) -> String {
+    written(|document| {
+        document.sentence(Role::Page(PageRole::ChapterAnswer("Caches", "good")), format_args!("It is."));
+        document.tabulate("Where the time goes:", Level::Quiet, 1, &|table| {
+            table.texts(&["set", "memory"]);
+            table.row();
+            table.texts(&["1 GiB", "100 ns"]);
+        });
+        for &name in pictures {
+            document.sentence(Role::Page(PageRole::Chapter), format_args!("{name}"));
+            let points = [ChartPoint::new(1.0, 2.0), ChartPoint::new(2.0, 3.0)];
+            let axis = Axis { title: "x", unit: Unit::Plain("ns"), scale: Scale::Linear };
+            let chart = |data| {
+                Picture::Chart(Chart {
+                    title: name.into(),
+                    subtitle: "".into(),
+                    x_axis: axis.clone(),
+                    y_axis: axis.clone(),
+                    series: [Series { name: "".into(), data }].into(),
+                    marks: [].into(),
+                })
+            };
+            document.picture(match name {
+                "matrix" => Picture::Matrix(charts::of_nodes(2, &|_, _| Ok(100.0))),
+                "point" => chart(Data::Scatter(points[..1].into())),
+                _ => chart(Data::Points(points.into())),
+            });
+        }
+    })
+}
+
+#[test]
+fn the_first_screen_has_the_curve_and_the_matrix_before_it() {
+    for (pictures, wanted) in [
+        (&["point", "curve", "loads", "matrix"][..], &[2][..]),
+        (&["matrix", "curve", "loads"], &[2, 1]),
+        (&["matrix", "point"], &[1]),
+        (&["point"], &[]),
+    ] {
+        let page = report(pictures);
+        shape(&page);
+        let (first, rest) = page.split_once("<dl class=\"answers\">").expect(&page);
+        let shown = first.split("<use href=\"#chart-").skip(1).map(|part| &part[..1]);
+        let wanted: Vec<String> = wanted.iter().map(i32::to_string).collect();
+        assert_eq!(shown.collect::<Vec<_>>(), wanted, "{pictures:?}");
+        assert!(!rest.contains("<use "), "{rest}");
+        // The table is beside the pictures, and nowhere else.
+        assert!(
+            first.contains("<caption>Where the time goes:</caption>") && !rest.contains("<caption>Where")
+        );
     }
 }
 

@@ -18,6 +18,17 @@ pub enum FramePlace<'a> {
     Page(u32),
 }
 
+impl FramePlace<'_> {
+    /// Returns the width of a chart and the height of its plot. A page has smaller charts, whose letters are legible where
+    /// a phone or a column shrinks them.
+    pub fn size(self) -> [f64; 2] {
+        match self {
+            FramePlace::File(_) => [860.0, 340.0],
+            FramePlace::Page(_) => [560.0, 230.0],
+        }
+    }
+}
+
 /// The distance between the lines of a footer.
 const FOOTER_LINE: f64 = 15.0;
 /// The blank margin around a picture.

@@ -13,8 +13,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use latency_core::{ToReal, Trimmed};
 
-/// The room for all columns; cells become narrower with more columns, within these widths.
-const ROOM: f64 = 640.0;
+/// Cells become narrower with more columns, within these widths.
 const NARROWEST_CELL: f64 = 40.0;
 const WIDEST_CELL: f64 = 84.0;
 const CELL_HEIGHT: f64 = 44.0;
@@ -41,7 +40,8 @@ const REASON_MARK: f64 = 16.0;
 ///
 /// Returns the error of `out`.
 pub fn write(out: &mut dyn Write, matrix: &Matrix, place: FramePlace<'_>) -> fmt::Result {
-    let cell = (ROOM / matrix.columns.len().max(1).real()).clamp(NARROWEST_CELL, WIDEST_CELL);
+    let [room, _] = place.size();
+    let cell = ((room - LEFT - EDGE) / matrix.columns.len().max(1).real()).clamp(NARROWEST_CELL, WIDEST_CELL);
     let right = LEFT + cell * matrix.columns.len().real();
     let width = (EDGE + right).max(NARROWEST);
     let names_top = heading_height(width, &matrix.title, &matrix.subtitle) + 4.0;

@@ -14,12 +14,10 @@ use crate::chart::{Chart, ChartPoint, Data, Mark, MarkKind, Unit, is_drawable, v
 use crate::escape::InMarkup;
 use crate::labels::Shelves;
 
-const WIDTH: f64 = 860.0;
 /// The least room left of the plot, and that which labels leave to the title of the vertical axis.
 const LEFT: f64 = 80.0;
 const BESIDE_LABELS: f64 = 52.0;
-/// The height of the plot, and of each name if its vertical axis has names.
-const PLOT_HEIGHT: f64 = 340.0;
+/// The height of each name if the vertical axis has names.
 const NAME_HEIGHT: f64 = 56.0;
 /// The room below the plot, for the labels of the horizontal axis and its title.
 const BELOW: f64 = 62.0;
@@ -44,8 +42,9 @@ pub fn without_points(
     [title, subtitle]: [&str; 2],
     shown: FramePlace<'_>,
 ) -> fmt::Result {
-    let heading = heading_height(WIDTH, title, subtitle);
-    begin(out, shown, (WIDTH, heading + 2.0 * EDGE), title, subtitle)?;
+    let [width, _] = shown.size();
+    let heading = heading_height(width, title, subtitle);
+    begin(out, shown, (width, heading + 2.0 * EDGE), title, subtitle)?;
     text(out, [""; 2], &Trimmed(EDGE), heading + EDGE, &"no points")?;
     out.write_str("</svg>\n")
 }
@@ -56,21 +55,22 @@ pub fn without_points(
 ///
 /// Returns the error of `out`.
 pub fn write(out: &mut dyn Write, chart: &Chart, shown: FramePlace<'_>) -> fmt::Result {
-    let heading = heading_height(WIDTH, &chart.title, &chart.subtitle);
+    let [wide, high] = shown.size();
+    let heading = heading_height(wide, &chart.title, &chart.subtitle);
     let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
         return without_points(out, [&chart.title, &chart.subtitle], shown);
     };
-    let (names, marks_top) = legend(chart, heading);
+    let (names, marks_top) = legend(chart, heading, wide - EDGE);
     let left = LEFT.max(plane.y.widest(&small) + BESIDE_LABELS);
     let height = match &chart.y_axis.unit {
         Unit::Names(names) => NAME_HEIGHT * names.len().real(),
-        _ => PLOT_HEIGHT,
+        _ => high,
     };
-    let mut canvas = Canvas { plane, left, width: WIDTH - EDGE - left, top: marks_top, height };
+    let mut canvas = Canvas { plane, left, right: wide - EDGE, top: marks_top, height };
     let (marks, lines) = marks(&canvas, chart);
     canvas.top += MARK_LINE * lines.real() + 6.0;
 
-    begin(out, shown, (WIDTH, canvas.bottom() + BELOW), &chart.title, &chart.subtitle)?;
+    begin(out, shown, (wide, canvas.bottom() + BELOW), &chart.title, &chart.subtitle)?;
     for ((index, series), (x, y)) in
         chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty()).zip(names)
     {
@@ -106,12 +106,12 @@ fn in_colour(
 }
 
 /// Returns the place of each named series in the legend (left end, middle height), and the top of what follows the legend.
-fn legend(chart: &Chart, heading: f64) -> (Vec<(f64, f64)>, f64) {
+fn legend(chart: &Chart, heading: f64, right: f64) -> (Vec<(f64, f64)>, f64) {
     let (mut x, mut y) = (EDGE, heading + LEGEND_LINE / 2.0 + 4.0);
     let mut places = Vec::new();
     for series in chart.series.iter().filter(|series| !series.name.is_empty()) {
         let wide = SWATCH_WIDTH + 8.0 + width(&series.name, Size::Small);
-        if x > EDGE && x + wide > WIDTH - EDGE {
+        if x > EDGE && x + wide > right {
             (x, y) = (EDGE, y + LEGEND_LINE);
         }
         places.push((x, y));
@@ -135,22 +135,23 @@ struct MarkPlace<'c> {
 /// Returns each mark on the axis, and the number of lines of labels above the plot. A label is to the right of its line, or
 /// to the left if the right edge is too near.
 fn marks<'c>(canvas: &Canvas<'_>, chart: &'c Chart) -> (Vec<MarkPlace<'c>>, usize) {
-    let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
+    let mut shelves = Shelves::<MARK_LINES>::new(canvas.right, 8.0);
     let mut places = Vec::new();
     for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
         let (x, wide) = (canvas.x(mark.x), small(&mark.label));
         let is_area = matches!(mark.kind, MarkKind::Area(..));
-        let right = match mark.kind {
-            // A rising curve leaves room behind the end of an area that is narrower than its label.
-            MarkKind::Area(end, _) if canvas.x(end) - x < wide + 2.0 * MARK_GAP => canvas.x(end) + MARK_GAP,
-            _ => x + MARK_GAP,
-        };
-        let ends = right + wide > WIDTH - EDGE;
-        let text = match ends {
-            true if is_area => WIDTH - EDGE,
-            true => x - MARK_GAP,
-            false => right,
-        };
+        let (mut text, mut ends) = (x + MARK_GAP, false);
+        if let MarkKind::Area(end, _) = mark.kind
+            && canvas.x(end) - x < wide + 2.0 * MARK_GAP
+        {
+            // A rising curve leaves room above it before the end of an area that is narrower than its label, and behind.
+            let end = canvas.x(end);
+            ends = end - wide > canvas.left;
+            text = if ends { end } else { end + 3.0 * MARK_GAP };
+        }
+        if !ends && text + wide > canvas.right {
+            (text, ends) = (if is_area { canvas.right } else { x - MARK_GAP }, true);
+        }
         let place = match is_area || mark.label.is_empty() {
             true => None,
             false => shelves.place(if ends { text - wide } else { text }, wide),
@@ -204,7 +205,7 @@ fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, marks: &[MarkPlace<'_>]
 fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart) -> fmt::Result {
     for tick in canvas.plane.y.ticks() {
         let y = canvas.y(tick);
-        let (left, right) = (Trimmed(canvas.left), Trimmed(WIDTH - EDGE));
+        let (left, right) = (Trimmed(canvas.left), Trimmed(canvas.right));
         writeln!(out, "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>")?;
         let label = canvas.plane.y.label(tick);
         text(out, ["quiet", "end"], &Trimmed(canvas.left - 8.0), y + 4.0, &label)?;
@@ -214,15 +215,19 @@ fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart) -> fmt
 
 fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart) -> fmt::Result {
     let bottom = canvas.bottom();
-    let (left, right) = (Trimmed(canvas.left), Trimmed(WIDTH - EDGE));
+    let (left, right) = (Trimmed(canvas.left), Trimmed(canvas.right));
     let axis = "<line class=\"axis\" x1=";
     writeln!(out, "{axis}\"{left}\" x2=\"{right}\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\"/>")?;
-    for (label, place) in canvas.plane.x.labels([canvas.width, canvas.width + EDGE, 8.0], &small) {
+    let wide = canvas.right - canvas.left;
+    // The label of the end keeps a distance to the edge of the picture.
+    let most = wide + EDGE - 4.0;
+    for (label, place) in canvas.plane.x.labels([wide, most, 8.0], &small) {
         let (x, end) = (canvas.left + place, bottom + 5.0);
+        let middle = x.min(canvas.left + most - small(&label) / 2.0);
         writeln!(out, "{axis}\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom:.1}\" y2=\"{end:.1}\"/>")?;
-        text(out, ["quiet", "middle"], &Pixels(x), bottom + 20.0, &label)?;
+        text(out, ["quiet", "middle"], &Pixels(middle), bottom + 20.0, &label)?;
     }
-    let middle = canvas.left + canvas.width / 2.0;
+    let middle = canvas.left + wide / 2.0;
     text(out, ["", "middle"], &Pixels(middle), bottom + 44.0, &Title(&chart.x_axis))
 }
 
@@ -240,14 +245,14 @@ const MARKERS: usize = 4;
 struct Canvas<'a> {
     plane: Plane<'a>,
     left: f64,
-    width: f64,
+    right: f64,
     top: f64,
     height: f64,
 }
 
 impl Canvas<'_> {
     fn x(&self, value: f64) -> f64 {
-        self.left + self.width * self.plane.x.fraction(value)
+        self.left + (self.right - self.left) * self.plane.x.fraction(value)
     }
 
     fn y(&self, value: f64) -> f64 {

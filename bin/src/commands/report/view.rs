@@ -157,9 +157,10 @@ fn verdict(document: &mut Shown, whole: &Whole<'_, '_>) {
     }
 }
 
-/// Shows memory and translation of the largest random load of each pair of nodes and kind of pages, from the first section
-/// that tells them apart.
+/// Shows memory and translation of the largest random load from the first node to each node in each kind of pages, from the
+/// first section that tells them apart. The chapters have those of all pairs of nodes.
 fn apart(document: &mut Shown, whole: &Whole<'_, '_>) {
+    let first = whole.measured().find_map(|(_, report)| Some(told_apart(report).next()?.0.point.initiator));
     document.tabulate("Where the time of a random load goes:", Level::Quiet, 1, &|table| {
         table.texts(&["working set", "random load", "memory", "translation"]);
         for (index, (_, report)) in whole.measured().enumerate() {
@@ -171,7 +172,8 @@ fn apart(document: &mut Shown, whole: &Whole<'_, '_>) {
                 };
                 let is_smaller = |other: ToldApart<'_, '_>| is_same(other) && other.0.point.size > point.size;
                 let mut before = whole.measured().take(index).flat_map(|(_, report)| told_apart(report));
-                if before.any(is_same) || told_apart(report).any(is_smaller) {
+                let is_shown = first == Some(point.initiator);
+                if !is_shown || before.any(is_same) || told_apart(report).any(is_smaller) {
                     continue;
                 }
                 table.row();
